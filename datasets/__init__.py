@@ -1,0 +1,1 @@
+"""Manifests of the datasets, one YAML each: addresses, digests, sizes, licences, citations."""

@@ -1,0 +1,35 @@
+"""kmaps: explicit feature maps that turn additive-kernel SVMs into linear ones.
+
+The public names below load on first use, so that ``import kmaps`` stays light.
+"""
+
+from importlib import import_module
+from pathlib import Path
+
+__version__ = "0.1.0"
+
+_HERE = Path(__file__).resolve().parent
+if not (_HERE / "cli").is_dir():
+    # A source checkout keeps cli/, datasets/ and experiments/ beside kmaps/, not in it.
+    __path__.append(str(_HERE.parent))
+
+_PUBLIC = {
+    "gram": "kmaps.gram_matrix",
+    "get_kernel": "kmaps.kernels",
+    "HomogeneousMap": "kmaps.maps",
+    "LiblinearSVC": "kmaps.svm",
+    "KernelSVC": "kmaps.svm",
+    "threads": "kmaps._parallel",
+}
+
+__all__ = ["__version__", *_PUBLIC]
+
+
+def __getattr__(name: str):
+    if name in _PUBLIC:
+        return getattr(import_module(_PUBLIC[name]), name)
+    raise AttributeError(f"module 'kmaps' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

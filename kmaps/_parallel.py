@@ -1,0 +1,56 @@
+"""Row blocks on a few threads.
+
+The compiled loops release the GIL, so plain threads run them in parallel. Unlike numba's own
+thread pools this is safe to call from several threads and after a fork.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_threads: ContextVar[int | None] = ContextVar("kmaps_threads", default=None)
+
+
+def num_threads() -> int:
+    """Return how many threads the compiled loops use.
+
+    In this order: the innermost :func:`threads` block, the environment variable
+    ``KMAPS_NUM_THREADS``, the processors this process may run on.
+    """
+    chosen = _threads.get()
+    if chosen is None:
+        chosen = int(os.environ.get("KMAPS_NUM_THREADS") or 0) or len(os.sched_getaffinity(0))
+    return chosen
+
+
+@contextmanager
+def threads(n: int) -> Iterator[None]:
+    """Pin the number of threads inside a ``with`` block.
+
+    Examples
+    --------
+    >>> with threads(1):
+    ...     num_threads()
+    1
+    """
+    token = _threads.set(n)
+    try:
+        yield
+    finally:
+        _threads.reset(token)
+
+
+def for_blocks(function: Callable[[int, int], object], n_rows: int, block_rows: int) -> list:
+    """Call ``function(start, stop)`` on consecutive row blocks and return the results in order.
+
+    Blocks are handed out one at a time, so uneven ones balance out. A single block, or a single
+    thread, runs in the caller's thread.
+    """
+    starts = range(0, n_rows, block_rows)
+    workers = min(num_threads(), len(starts))
+    if workers <= 1:
+        return [function(s, min(s + block_rows, n_rows)) for s in starts]
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(lambda s: function(s, min(s + block_rows, n_rows)), starts))

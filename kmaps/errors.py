@@ -1,0 +1,59 @@
+"""What can go wrong because of the user's input, each with the exit code the command line gives.
+
+A message is one line: what was given, what is expected, what to do.
+"""
+
+import difflib
+from collections.abc import Iterable
+
+
+class KmapsError(Exception):
+    """Root of every error that is the user's to mend; shown without a traceback."""
+
+    exit_code = 2
+
+
+class ConfigError(KmapsError, ValueError):
+    """An experiment, a parameter or a name that cannot be used (exit code 2)."""
+
+
+class InputError(KmapsError, ValueError):
+    """An array or a file of the wrong shape, type or content (exit code 2)."""
+
+
+class DataError(KmapsError):
+    """A dataset that is missing, incomplete or corrupt (exit code 4)."""
+
+    exit_code = 4
+
+
+class CellsFailed(KmapsError):
+    """Some cells of an experiment failed; the others are recorded (exit code 3)."""
+
+    exit_code = 3
+
+
+class GateFailed(KmapsError):
+    """Results are worse than the baseline, or miss some of its cells (exit code 1)."""
+
+    exit_code = 1
+
+
+class NothingMeasured(KmapsError):
+    """There is nothing to compare: no result, or an incompatible baseline (exit code 5)."""
+
+    exit_code = 5
+
+
+def suggest(word: str, known: Iterable[str]) -> str:
+    """Return ``", did you mean 'order'?"`` for the nearest known word, or ``""``.
+
+    Examples
+    --------
+    >>> suggest("ordr", ["order", "period"])
+    ", did you mean 'order'?"
+    >>> suggest("zzz", ["order"])
+    ''
+    """
+    near = difflib.get_close_matches(str(word), list(known), n=1)
+    return f", did you mean '{near[0]}'?" if near else ""
