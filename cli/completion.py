@@ -1,0 +1,17 @@
+"""``kmaps completion``: the script that teaches a shell to complete ``kmaps``."""
+
+import click
+from click.shell_completion import get_completion_class
+
+
+@click.command(epilog='Example: eval "$(kmaps completion bash)"')
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def command(shell: str) -> None:
+    """Print the completion script of SHELL (bash, zsh or fish).
+
+    Load it from the shell's start-up file, for instance ~/.bashrc.
+    """
+    from kmaps.cli.main import cli
+
+    completer = get_completion_class(shell)(cli, {}, "kmaps", "_KMAPS_COMPLETE")
+    click.echo(completer.source())

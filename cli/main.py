@@ -1,0 +1,92 @@
+"""The ``kmaps`` command: a group that imports a command's module only when it is used.
+
+Every error of the user's own making becomes one ``error: …`` line on standard error and the exit
+code its class carries; nobody sees a traceback for a typing mistake.
+"""
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from kmaps import __version__
+from kmaps.errors import KmapsError, suggest
+
+# The help of `kmaps` itself comes from here, so that showing it imports no command.
+COMMANDS = {
+    "run": "Run an experiment and record every cell.",
+    "table": "Show the records of a run as a table.",
+    "check": "Compare the records of a run with a baseline.",
+    "encode": "Map an array file to explicit features, block by block.",
+    "download": "Fetch datasets and verify them.",
+    "list": "List maps, kernels, datasets and experiments.",
+    "info": "Show versions, processor, caches and datasets.",
+    "completion": "Print the completion script of a shell.",
+}
+
+INTERRUPTED = 130
+BROKEN_PIPE = 141  # what a shell reports for a process ended by SIGPIPE
+
+
+class LazyGroup(click.Group):
+    """A click group whose commands are modules of this package, named as the command is."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the command names in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the module of a command; None for an unknown name."""
+        if cmd_name not in COMMANDS:
+            return None
+        return import_module(f"kmaps.cli.{cmd_name}").command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple:
+        """Name the nearest command when the given one is unknown."""
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"no command {args[0]!r}{suggest(args[0], COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command and turn what the user caused into one line and an exit code."""
+        try:
+            return super().invoke(ctx)
+        except KmapsError as error:
+            click.echo(f"error: {error}", err=True)
+            ctx.exit(error.exit_code)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            ctx.exit(INTERRUPTED)
+        except BrokenPipeError:
+            _drop_stdout()
+            ctx.exit(BROKEN_PIPE)
+
+
+def _drop_stdout() -> None:
+    # The reader went away: what is still buffered would fail again when Python exits.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Example: kmaps run quickstart",
+)
+@click.version_option(__version__, prog_name="kmaps")
+def cli() -> None:
+    """Explicit feature maps that turn additive-kernel SVMs into linear ones.
+
+    Exit codes: 0 done, 1 gate failed, 2 usage or configuration, 3 some cells failed, 4 data missing
+    or corrupt, 5 nothing measured or baseline incompatible, 130 interrupted.
+    """
+
+
+def main() -> None:
+    """Entry point of the ``kmaps`` script."""
+    cli(prog_name="kmaps")
