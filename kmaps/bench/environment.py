@@ -1,0 +1,75 @@
+"""Where a record was measured: processor, packages, and the commit of the source checkout."""
+
+import os
+import platform
+import subprocess
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import kmaps
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "liblinear-official", "libsvm-official")
+"""The packages whose version can change an accuracy or a time."""
+
+# What runs. The results folder is left out: a run writes there and is not thereby dirty.
+_CODE = ("kmaps", "cli", "datasets", "experiments", "pyproject.toml")
+
+
+def describe() -> dict[str, Any]:
+    """Return the columns of a record that describe machine and software.
+
+    Returns
+    -------
+    dict
+        ``versions`` (package to version, kmaps included), ``cpu``, ``cores`` (processors this
+        process may run on), ``python``, ``commit`` and ``dirty``; the last two are ``""`` and
+        False when kmaps does not run from a git checkout.
+
+    Examples
+    --------
+    >>> sorted(describe())
+    ['commit', 'cores', 'cpu', 'dirty', 'python', 'versions']
+    """
+    commit, dirty = source_state(Path(kmaps.__file__).resolve().parent.parent)
+    return {
+        "versions": {"kmaps": kmaps.__version__, **{name: _version(name) for name in PACKAGES}},
+        "cpu": _cpu_model(),
+        "cores": len(os.sched_getaffinity(0)),
+        "python": platform.python_version(),
+        "commit": commit,
+        "dirty": dirty,
+    }
+
+
+def source_state(root: Path) -> tuple[str, bool]:
+    """Return the commit checked out in ``root`` and whether the code there differs from it."""
+    # A checkout has .git in its root; a package installed below some other repository does not.
+    if not (root / ".git").exists():
+        return "", False
+    commit = _git(root, "rev-parse", "HEAD")
+    return commit, bool(commit and _git(root, "status", "--porcelain", "--", *_CODE))
+
+
+def _git(root: Path, *arguments: str) -> str:
+    try:
+        done = subprocess.run(["git", "-C", root, *arguments], capture_output=True, text=True)
+    except FileNotFoundError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _cpu_model() -> str:
+    try:
+        with open("/proc/cpuinfo") as file:
+            names = [line.partition(":")[2].strip() for line in file if "model name" in line]
+    except OSError:
+        names = []
+    return names[0] if names else platform.processor() or platform.machine()
