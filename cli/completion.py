@@ -4,7 +4,7 @@ import click
 from click.shell_completion import get_completion_class
 
 
-@click.command(epilog='Example: eval "$(kmaps completion bash)"')
+@click.command(epilog='\b\nExample:\n  eval "$(kmaps completion bash)"')
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> None:
     """Print the completion script of SHELL (bash, zsh or fish).

@@ -66,6 +66,11 @@ class LazyGroup(click.Group):
         except BrokenPipeError:
             _drop_stdout()
             ctx.exit(BROKEN_PIPE)
+        except OSError as error:
+            # A full disk, a file without permission: the user's to mend as well.
+            place = f"{error.filename}: " if error.filename else ""
+            click.echo(f"error: {place}{error.strerror or error}", err=True)
+            ctx.exit(KmapsError.exit_code)
 
 
 def _drop_stdout() -> None:
@@ -76,7 +81,7 @@ def _drop_stdout() -> None:
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Example: kmaps run quickstart",
+    epilog="\b\nExample:\n  kmaps run quickstart",
 )
 @click.version_option(__version__, prog_name="kmaps")
 def cli() -> None:

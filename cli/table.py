@@ -1,0 +1,64 @@
+"""``kmaps table``: the records of a run as a table."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command(
+    epilog="\b\nExample:\n  kmaps table results/quickstart --format latex --measure accuracy -o table.tex"
+)
+@click.argument("results", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "md", "csv", "latex"]),
+    default="text",
+    show_default=True,
+    help="csv is long and tidy, in plain units; the others are for reading.",
+)
+@click.option(
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="NAME",
+    help="accuracy, per-class, time, storage, memory, dim, fit, encode, convert, train, predict, "
+    "cv, storage-train, storage-tables, storage-model, or all; repeat for several. "
+    "[default: accuracy, time, storage]",
+)
+@click.option("--json", "as_json", is_flag=True, help="The lines of --format csv as JSON.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write to this file.")
+@click.option("--force", is_flag=True, help="Replace the file when it exists.")
+@click.option("--quiet", is_flag=True, help="No warnings.")
+def command(
+    results: Path,
+    form: str,
+    measures: tuple[str, ...],
+    as_json: bool,
+    out: Path | None,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Show the records in RESULTS: rows by method, columns by kernel, mean ± std over splits.
+
+    RESULTS is a records.jsonl or the folder it is in. Each multi-class reduction has tables of its
+    own. The best map of each column is marked; linear and exact are references and never are.
+    """
+    from kmaps.bench.records import read_records
+    from kmaps.bench.summary import DEFAULT_MEASURES, MEASURES, mixed_conditions
+    from kmaps.bench.tables import render
+    from kmaps.io import atomic_file, check_target
+
+    if out is not None:
+        check_target(out, force=force)
+    names = list(MEASURES) if "all" in measures else measures or DEFAULT_MEASURES
+    records = read_records(results)
+    rendered = render(records, "json" if as_json else form, names)
+    mixed = mixed_conditions(records)
+    if mixed and not quiet:
+        click.echo(f"warning: times do not compare, records differ in {', '.join(mixed)}", err=True)
+    if out is None:
+        click.echo(rendered, nl=False)
+    else:
+        with atomic_file(out, force=force) as file:
+            file.write(rendered.encode())
