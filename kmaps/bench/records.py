@@ -21,6 +21,7 @@ COLUMNS: dict[str, str] = {
     "status": "ok or failed",
     "experiment": "name of the experiment",
     "dataset": "name of the dataset",
+    "data_digest": "sha256 of the dataset's content",
     "protocol": "how the split is drawn from it, as the experiment has it",
     "features": "name of the features",
     "normalize": "normalisation of each row: none, l1 or l2",
