@@ -1,0 +1,185 @@
+"""Reading archives without trusting them.
+
+Nothing is ever extracted to a path that the archive names: wanted members are read into memory
+under the reader's own names. An archive with a member that would leave its folder, a link or a
+device is refused as a whole all the same, because it is not the dataset.
+"""
+
+import gzip
+import hashlib
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from kmaps.errors import DataError
+
+_CHUNK_BYTES = 1 << 20
+_REPORT_EVERY = 256
+_UNREADABLE = (
+    EOFError,
+    OSError,
+    zlib.error,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    NotImplementedError,  # a zip compression that Python lacks
+    RuntimeError,  # an encrypted zip
+)
+
+Report = Callable[[int, int], object]
+_Entry = tuple[str, int, Callable[[], bytes]]
+
+
+def describe(path: Path) -> str:
+    """Return a file's size and first bytes, to tell an archive from an error page."""
+    try:
+        with open(path, "rb") as file:
+            return f"the file has {path.stat().st_size:,} bytes and begins {file.read(16)!r}"
+    except OSError as error:
+        return f"the file cannot be read ({error.strerror})"
+
+
+def read_file(path: Path, size: int, report: Report) -> tuple[bytes, str, int]:
+    """Read a file, decompressed when it is gzip.
+
+    Parameters
+    ----------
+    path : Path
+    size : int
+        Bytes the content should have; no more are kept, whatever the file unpacks to.
+    report : callable
+        ``report(done, total)`` is called with compressed bytes.
+
+    Returns
+    -------
+    content : bytes
+        At most ``size`` of them.
+    digest : str
+        SHA-256 of the whole content.
+    content_size : int
+        Bytes of the whole content.
+
+    Raises
+    ------
+    DataError
+        If the file is truncated or damaged.
+    """
+    digest, content, content_size = hashlib.sha256(), bytearray(), 0
+    with _readable(path), open(path, "rb") as raw, _decompressed(raw) as stream:
+        total = path.stat().st_size
+        while chunk := stream.read(_CHUNK_BYTES):
+            digest.update(chunk)
+            content += chunk[: size - len(content)]
+            content_size += len(chunk)
+            report(raw.tell(), total)
+    return bytes(content), digest.hexdigest(), content_size
+
+
+def read_members(
+    path: Path, rename: Callable[[str], str | None], largest: int, report: Report
+) -> dict[str, bytes]:
+    """Read the wanted members of a tar, tar.gz or zip, also of a tar inside a zip.
+
+    Parameters
+    ----------
+    path : Path
+    rename : callable
+        Gives the name to keep a member under, from its path in the archive; None leaves it out.
+    largest : int
+        A wanted member of more bytes is refused.
+    report : callable
+        ``report(done, total)`` is called with compressed bytes.
+
+    Raises
+    ------
+    DataError
+        If the archive is truncated, damaged or unsafe, or holds a wanted name twice.
+    """
+    contents: dict[str, bytes] = {}
+    with _readable(path), open(path, "rb") as raw:
+        total = path.stat().st_size
+        for i, (member, size, read) in enumerate(_entries(raw)):
+            if i % _REPORT_EVERY == 0:
+                report(raw.tell(), total)
+            name = rename(member)
+            if name is None:
+                continue
+            if size > largest or name in contents:
+                reason = f"has {size:,} bytes" if size > largest else "is there twice"
+                raise DataError(f"{path}: refused: member {member!r} {reason}")
+            contents[name] = read()
+        report(total, total)
+    return contents
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except _UNREADABLE as error:
+        raise DataError(f"{path}: truncated or damaged: {error}; {describe(path)}") from error
+    except _Unsafe as error:
+        raise DataError(f"{path}: refused: {error}; use another copy of the archive") from error
+
+
+class _Unsafe(Exception):
+    """A member that no honest copy of a dataset has."""
+
+
+@contextmanager
+def _decompressed(raw: IO[bytes]) -> Iterator[IO[bytes]]:
+    magic = raw.read(2)
+    raw.seek(0)
+    if magic != b"\x1f\x8b":
+        yield raw
+        return
+    with gzip.open(raw) as stream:
+        yield stream
+
+
+def _entries(raw: IO[bytes]) -> Iterator[_Entry]:
+    magic = raw.read(4)
+    raw.seek(0)
+    return _zip_entries(raw) if magic == b"PK\x03\x04" else _tar_entries(raw)
+
+
+def _tar_entries(raw: IO[bytes]) -> Iterator[_Entry]:
+    # gzip is opened here, not by tarfile, whose own stream reader takes a truncated one for whole.
+    with _decompressed(raw) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+        for member in archive:
+            _refuse_outside(member.name)
+            if not (member.isreg() or member.isdir()):
+                raise _Unsafe(f"member {member.name!r} is a link or a device")
+            if member.isreg():
+                yield member.name, member.size, archive.extractfile(member).read
+
+
+def _zip_entries(raw: IO[bytes]) -> Iterator[_Entry]:
+    with zipfile.ZipFile(raw) as archive:
+        for member in archive.infolist():
+            name = member.filename
+            _refuse_outside(name)
+            kind = stat.S_IFMT(member.external_attr >> 16)
+            if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+                raise _Unsafe(f"member {name!r} is a link or a device")
+            if name.endswith((".tar", ".tar.gz", ".tgz")) and not _is_metadata(name):
+                with archive.open(member) as nested:
+                    yield from _tar_entries(nested)
+            elif not member.is_dir():
+                yield name, member.file_size, lambda member=member: archive.read(member)
+
+
+def _refuse_outside(name: str) -> None:
+    path = PurePosixPath(name.replace("\\", "/"))
+    has_drive = any(":" in part for part in path.parts[:1])
+    if path.is_absolute() or ".." in path.parts or has_drive:
+        raise _Unsafe(f"member {name!r} lies outside the archive's folder")
+
+
+def _is_metadata(name: str) -> bool:
+    # macOS adds a small companion, named ._x, to every file x of a zip.
+    return PurePosixPath(name).name.startswith("._")

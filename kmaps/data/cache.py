@@ -1,0 +1,134 @@
+"""The cache: one folder a dataset, verified when it is written, checked cheaply when it is read.
+
+A dataset's folder appears under its name in one rename, complete, with a stamp that lists every
+file's size, time of writing and SHA-256. Later a file of another size is damaged; one of another
+time is hashed again, which also lets a cache be copied. ``.work/`` beside the datasets holds what
+is under way: a lock, broken downloads, folders not yet complete.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import platformdirs
+
+from kmaps.data.manifest import Manifest
+from kmaps.errors import DataError
+
+STAMP = "stamp.json"
+# Raised when the files that a format keeps change; older folders are then written anew.
+LAYOUT = 1
+
+
+def cache_root(data_dir: str | Path | None = None) -> Path:
+    """Return the folder that holds the datasets.
+
+    In this order: the argument, the environment variable ``KMAPS_DATA_DIR``, the platform's folder
+    for caches.
+    """
+    chosen = data_dir or os.environ.get("KMAPS_DATA_DIR")
+    root = Path(chosen) if chosen else platformdirs.user_cache_path("kmaps", appauthor=False)
+    return root.expanduser().absolute()
+
+
+def work_folder(root: Path, name: str) -> Path:
+    """Return the folder for what is under way with one dataset."""
+    return root / ".work" / name
+
+
+def stamped_files(root: Path, manifest: Manifest) -> list[str]:
+    """Return the paths of a dataset's files, from its folder, in code-point order.
+
+    Raises
+    ------
+    DataError
+        If the dataset is missing, of another version, or a file is not as it was written.
+    """
+    folder, name = root / manifest.name, manifest.name
+    if not folder.is_dir():
+        raise DataError(f"{name} is not in {root}: run `kmaps download {name}`")
+    repair = f"run `kmaps download {name}` to repair it"
+    try:
+        stamp = json.loads((folder / STAMP).read_text("utf-8"))
+        version, files = (stamp["layout"], stamp["digest"]), stamp["files"]
+        if version != (LAYOUT, manifest.digest):
+            raise DataError(f"{folder} holds another version of {name}: {repair}")
+        for path, record in files.items():
+            _check_file(folder / path, **record)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataError(f"{folder}: damaged or edited: {error}; {repair}") from error
+    return sorted(files)
+
+
+def _check_file(path: Path, size: int, mtime_ns: int, sha256: str) -> None:
+    found = path.stat()
+    if found.st_size != size:
+        raise ValueError(f"{path.name} has {found.st_size:,} bytes, expected {size:,}")
+    if found.st_mtime_ns != mtime_ns and _sha256(path) != sha256:
+        raise ValueError(f"the content of {path.name} changed since it was verified")
+
+
+def install(root: Path, manifest: Manifest, write: Callable[[Path], object]) -> None:
+    """Put a dataset into the cache, whole or not at all.
+
+    Parameters
+    ----------
+    root : Path
+    manifest : Manifest
+    write : callable
+        Writes the files into the folder it is given.
+    """
+    staging = work_folder(root, manifest.name) / "staging"
+    shutil.rmtree(staging, ignore_errors=True)  # left by a killed process; ours is the lock
+    fresh, old = staging / uuid.uuid4().hex, staging / uuid.uuid4().hex
+    fresh.mkdir(parents=True)
+    try:
+        write(fresh)
+        _write_stamp(fresh, manifest.digest)
+        folder = root / manifest.name
+        if folder.exists():
+            folder.rename(old)
+        fresh.rename(folder)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _write_stamp(folder: Path, digest: str) -> None:
+    files = {}
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        found = path.stat()
+        files[path.relative_to(folder).as_posix()] = {
+            "size": found.st_size,
+            "mtime_ns": found.st_mtime_ns,
+            "sha256": _sha256(path),
+        }
+    stamp = {"layout": LAYOUT, "digest": digest, "files": files}
+    (folder / STAMP).write_text(json.dumps(stamp), "utf-8")
+
+
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def lock(root: Path, name: str, on_wait: Callable[[], object]) -> Iterator[None]:
+    """Hold the right to write one dataset; a second process waits until the first is done.
+
+    The system gives the lock back when a process dies. ``on_wait`` is called before waiting.
+    """
+    work = work_folder(root, name)
+    work.mkdir(parents=True, exist_ok=True)
+    with open(work / "lock", "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            on_wait()
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield

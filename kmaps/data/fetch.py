@@ -1,0 +1,226 @@
+"""Getting a dataset into the cache: mirrors first, then the publishers, each verified.
+
+A source that is missing, unreachable, damaged or simply another file is left for the next one; the
+error at the end says what was wrong with each.
+"""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kmaps.data.archives import describe
+from kmaps.data.cache import cache_root, install, lock, stamped_files, work_folder
+from kmaps.data.manifest import Manifest, SourceFile, load_manifest
+from kmaps.data.readers import Content, get_format
+from kmaps.data.transfer import fetch_url
+from kmaps.errors import ConfigError, DataError
+
+Progress = Callable[[str, int, int | None], object]
+Mirror = str | Path
+
+
+@dataclass(frozen=True)
+class Download:
+    """What :func:`download` did.
+
+    Parameters
+    ----------
+    name : str
+    status : str
+        ``present``, ``downloaded``, ``repaired`` or ``embedded``.
+    folder : Path or None
+        Where it is; None for an embedded dataset.
+    size : int
+        Bytes of the verified content.
+    digest : str
+        SHA-256 of the verified content.
+    notes : tuple of str
+        What went wrong on the way: sources that did not serve, a damaged cache.
+    """
+
+    name: str
+    status: str
+    folder: Path | None
+    size: int
+    digest: str
+    notes: tuple[str, ...] = ()
+
+
+def download(
+    name: str | Manifest,
+    *,
+    data_dir: Mirror | None = None,
+    mirror: Mirror | Sequence[Mirror] | None = None,
+    offline: bool = False,
+    progress: Progress | None = None,
+) -> Download:
+    """Fetch a dataset, verify it and put it into the cache; do nothing when it is there.
+
+    Parameters
+    ----------
+    name : str or Manifest
+        A packaged name (:func:`available`), or the manifest of a dataset of one's own.
+    data_dir : path, optional
+        The cache; by default ``KMAPS_DATA_DIR`` or the platform's folder for caches.
+    mirror : path or URL, or several, optional
+        Tried in this order before the publishers; by default ``KMAPS_MIRROR``. A mirror has one
+        folder a dataset: ``mnist/train-images-idx3-ubyte.gz``.
+    offline : bool
+        Never touch the network; ``KMAPS_OFFLINE=1`` does the same. Folders still serve as mirrors.
+    progress : callable, optional
+        ``progress(label, done, total)`` is called as bytes come in; total may be None.
+
+    Returns
+    -------
+    Download
+
+    Raises
+    ------
+    ConfigError
+        If there is no such dataset, or no such mirror folder.
+    DataError
+        If no source serves the right content; it says what was wrong with each.
+
+    Examples
+    --------
+    >>> download("digits").status
+    'embedded'
+    """
+    manifest = name if isinstance(name, Manifest) else load_manifest(name)
+    get_format(manifest)
+    if manifest.embedded:
+        return Download(manifest.name, "embedded", None, manifest.size, manifest.digest)
+    mirrors = _mirrors(mirror)
+    offline = offline or os.environ.get("KMAPS_OFFLINE", "").lower() not in ("", "0", "false", "no")
+    report = progress or (lambda label, done, total: None)
+    job = _Job(manifest, cache_root(data_dir), mirrors, offline, report)
+    try:
+        if not job.is_done():
+            job.run()
+    except OSError as error:
+        raise DataError(
+            f"{manifest.name}: cannot write to {job.root}: {error.strerror or error}; "
+            "choose another folder with --data-dir or KMAPS_DATA_DIR"
+        ) from error
+    folder = job.root / manifest.name
+    return Download(
+        manifest.name, job.status, folder, manifest.size, manifest.digest, tuple(job.notes)
+    )
+
+
+def _mirrors(mirror: Mirror | Sequence[Mirror] | None) -> list[Mirror]:
+    given = mirror or os.environ.get("KMAPS_MIRROR") or []
+    mirrors = [given] if isinstance(given, str | Path) else list(given)
+    for entry in mirrors:
+        if not _is_url(entry) and not Path(entry).expanduser().is_dir():
+            raise ConfigError(
+                f"mirror {entry}: no such folder; give a folder or an http(s) address"
+            )
+    return mirrors
+
+
+def _is_url(mirror: Mirror) -> bool:
+    return str(mirror).startswith(("http://", "https://"))
+
+
+@dataclass
+class _Job:
+    """One dataset on its way into the cache."""
+
+    manifest: Manifest
+    root: Path
+    mirrors: list[Mirror]
+    offline: bool
+    report: Progress
+    status: str = "present"
+    notes: list[str] = field(default_factory=list)
+
+    def is_done(self) -> bool:
+        """Whether the cache holds the dataset, as it was verified."""
+        try:
+            stamped_files(self.root, self.manifest)
+        except DataError:
+            return False
+        return True
+
+    def run(self) -> None:
+        """Fetch every file, then put all of them into the cache at once."""
+        name, folder = self.manifest.name, self.root / self.manifest.name
+        wait = f"waiting for another download of {name}"
+        with lock(self.root, name, lambda: self.report(wait, 0, None)):
+            if self.is_done():  # by the process that we waited for
+                return
+            if folder.exists():
+                self.notes.append(f"{folder} was damaged or of another version; it is replaced")
+            self.status = "repaired" if folder.exists() else "downloaded"
+            payloads = {source.role: self.obtain(source).payload for source in self.manifest.files}
+            store = get_format(self.manifest).store
+            install(self.root, self.manifest, lambda fresh: store(payloads, self.manifest, fresh))
+            shutil.rmtree(self._downloads(), ignore_errors=True)
+
+    def obtain(self, source: SourceFile) -> Content:
+        """Return the verified content of a file from the first place that has it."""
+        failures: list[str] = []
+        for place in self._places(source):
+            try:
+                if isinstance(place, Path):
+                    content = self._verified(place, source, str(place))
+                else:
+                    content = self._from_url(place, source)
+            except DataError as error:
+                failures.append(str(error))
+                continue
+            self.notes += failures
+            return content
+        if self.offline:
+            failures.append("offline, so no address was tried")
+        raise DataError(
+            f"{source.path}: no source has it: {'; '.join(failures)}; "
+            "name a folder or an address that has it with --mirror or KMAPS_MIRROR"
+        )
+
+    def _places(self, source: SourceFile) -> Iterator[Path | str]:
+        for mirror in self.mirrors:
+            if _is_url(mirror):
+                addresses = [f"{str(mirror).rstrip('/')}/{path}" for path in source.mirror_paths]
+                yield from [] if self.offline else addresses
+            else:
+                files = [Path(mirror).expanduser() / path for path in source.mirror_paths]
+                # When there is none, the first is tried all the same, and reported as missing.
+                yield next((file for file in files if file.exists()), files[0])
+        yield from () if self.offline else source.urls
+
+    def _from_url(self, url: str, source: SourceFile) -> Content:
+        # Named by the address: two of them may serve different packings of the same content.
+        key = hashlib.sha256(url.encode()).hexdigest()[:16]
+        target = self._downloads() / f"{key}-{Path(source.path).name}"
+        resumed = True
+        while True:
+            resumed = fetch_url(url, target, lambda *bytes_: self.report(source.path, *bytes_))
+            try:
+                return self._verified(target, source, url)
+            except DataError:
+                target.unlink(missing_ok=True)
+                if not resumed:
+                    raise
+                # The old beginning may not belong to the new end: once more from the start.
+
+    def _verified(self, path: Path, source: SourceFile, origin: str) -> Content:
+        """Decode a file and compare its content with the manifest."""
+        if not path.is_file():
+            raise DataError(f"{origin}: no such file")
+        decode = get_format(self.manifest).decode
+        label = f"verifying {source.path}"
+        content = decode(path, source, self.manifest, lambda *bytes_: self.report(label, *bytes_))
+        if content.digest != source.sha256:
+            raise DataError(
+                f"{origin}: wrong content: expected {source.size:,} bytes of sha256 "
+                f"{source.sha256}, got {content.size:,} bytes of {content.digest}; {describe(path)}"
+            )
+        return content
+
+    def _downloads(self) -> Path:
+        return work_folder(self.root, self.manifest.name) / "downloads"

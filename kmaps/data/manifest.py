@@ -1,0 +1,315 @@
+"""Manifests: where a dataset comes from, and the digest that says it is the right one.
+
+A digest is always of the decompressed content, so that a repacked mirror is accepted and a wrong
+file never is. The content of a single file is its bytes; that of several files, or of an archive,
+is the list of its members as ``sha256sum`` prints it, in code-point order of the paths
+(:func:`tree_digest`).
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import yaml
+
+from kmaps.errors import ConfigError, suggest
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """One file to fetch.
+
+    Parameters
+    ----------
+    path : str
+        Where a mirror keeps it, from the mirror's root: ``mnist/train-labels-idx1-ubyte.gz``.
+    urls : tuple of str
+        Where the publishers keep it; tried in this order.
+    sha256 : str
+        Digest of the decompressed content.
+    size : int
+        Bytes of the decompressed content.
+    role : str
+        What the file is to the dataset's format; ``archive`` unless there are several files.
+    """
+
+    path: str
+    urls: tuple[str, ...]
+    sha256: str
+    size: int
+    role: str = "archive"
+
+    @property
+    def mirror_paths(self) -> tuple[str, ...]:
+        """Paths to look for in a mirror: ours, then the same folder with the official names."""
+        folder = PurePosixPath(self.path).parent
+        official = (str(folder / url.rsplit("/", 1)[-1]) for url in self.urls)
+        return tuple(dict.fromkeys((self.path, *official)))
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What is known of a dataset before any of it is fetched.
+
+    Parameters
+    ----------
+    name, title, licence, citation, homepage : str
+    format : str
+        The reader of :mod:`kmaps.data.readers` that understands its files.
+    classes : tuple of str
+        Label ``i`` means ``classes[i]``.
+    digest : str
+        SHA-256 of the whole content: the only file's own, or the tree digest of the files.
+    groups : tuple of str
+        The official subsets, empty when there are none.
+    shape : tuple of int or None
+        Height and width of every image; None when they differ.
+    max_level : int
+        The largest grey value.
+    first_per_class : int or None
+        Keep this many images of each class, in name order; None keeps all.
+    files : tuple of SourceFile
+        Empty for a dataset that comes with a dependency.
+    """
+
+    name: str
+    title: str
+    licence: str
+    citation: str
+    homepage: str
+    format: str
+    classes: tuple[str, ...]
+    digest: str
+    groups: tuple[str, ...] = ()
+    shape: tuple[int, int] | None = None
+    max_level: int = 255
+    first_per_class: int | None = None
+    files: tuple[SourceFile, ...] = ()
+
+    @property
+    def embedded(self) -> bool:
+        """Whether the dataset comes with a dependency, so that nothing is fetched."""
+        return not self.files
+
+    @property
+    def size(self) -> int:
+        """Bytes of the decompressed content of all files."""
+        return sum(source.size for source in self.files)
+
+
+def tree_digest(digests: Mapping[str, str]) -> str:
+    """Return the digest of several files from the digest of each.
+
+    It is the SHA-256 of the lines ``<sha256>  <path>``, in code-point order of the paths: what
+    ``LC_ALL=C sha256sum $(paths in order) | sha256sum`` prints.
+
+    Parameters
+    ----------
+    digests : mapping of str to str
+        SHA-256 of each file's content, by its path.
+
+    Examples
+    --------
+    >>> tree_digest({"b": "22", "a": "11"}) == tree_digest({"a": "11", "b": "22"})
+    True
+    >>> tree_digest({"a": "11"})[:8]
+    '8a1ce79d'
+    """
+    total = hashlib.sha256()
+    for path in sorted(digests):
+        total.update(f"{digests[path]}  {path}\n".encode())
+    return total.hexdigest()
+
+
+def available() -> list[str]:
+    """Return the names of the datasets that have a packaged manifest.
+
+    Examples
+    --------
+    >>> available()
+    ['caltech101', 'daimler', 'digits', 'mnist']
+    """
+    folder = resources.files("kmaps.datasets")
+    return sorted(f.name[:-5] for f in folder.iterdir() if f.name.endswith(".yaml"))
+
+
+def load_manifest(name: str) -> Manifest:
+    """Return the packaged manifest of a dataset.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such dataset, or its manifest is malformed.
+
+    Examples
+    --------
+    >>> load_manifest("mnist").shape
+    (28, 28)
+    """
+    known = available()
+    if name not in known:
+        raise ConfigError(
+            f"unknown dataset {name!r}{suggest(name, known)} (known: {', '.join(known)})"
+        )
+    text = (resources.files("kmaps.datasets") / f"{name}.yaml").read_text("utf-8")
+    manifest = parse_manifest(text, f"{name}.yaml")
+    if manifest.name != name:
+        raise ConfigError(f"{name}.yaml: name: expected {name!r}, got {manifest.name!r}")
+    return manifest
+
+
+def read_manifest(path: str | Path) -> Manifest:
+    """Return the manifest of a dataset of one's own, from a YAML file.
+
+    Raises
+    ------
+    ConfigError
+        If the file cannot be read or is malformed.
+    """
+    try:
+        return parse_manifest(Path(path).read_text("utf-8"), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot read the manifest: {error}") from error
+
+
+def parse_manifest(text: str, where: str) -> Manifest:
+    """Validate a manifest as a whole and return it.
+
+    Parameters
+    ----------
+    text : str
+        The YAML.
+    where : str
+        The file's name, for messages.
+
+    Raises
+    ------
+    ConfigError
+        Naming every mistake: unknown or missing keys, wrong values, a digest that does not
+        follow from those of the files.
+    """
+    try:
+        tree = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{where}: not YAML: {' '.join(str(error).split())}") from error
+    problems: list[str] = []
+    values = _checked(tree, _MANIFEST_RULES, _MANIFEST_REQUIRED, "", problems)
+    sources = []
+    for i, entry in enumerate(values.pop("files", ())):
+        fields = _checked(entry, _FILE_RULES, _FILE_REQUIRED, f"files[{i}].", problems)
+        if fields.keys() >= _FILE_REQUIRED:
+            sources.append(SourceFile(**fields))
+    if not problems:
+        problems += _inconsistencies(values["digest"], sources)
+    if problems:
+        raise ConfigError(f"{where}: {'; '.join(problems)}")
+    return Manifest(**values, files=tuple(sources))
+
+
+def _inconsistencies(digest: str, sources: list[SourceFile]) -> Iterable[str]:
+    if not sources:
+        return
+    if len({source.role for source in sources}) < len(sources):
+        yield "files: several files need a role each, all different"
+    derived = sources[0].sha256
+    if len(sources) > 1:
+        derived = tree_digest({source.role: source.sha256 for source in sources})
+    if digest != derived:
+        yield f"digest: expected {derived}, which follows from the files, got {digest}"
+
+
+def _checked(
+    tree: Any,
+    rules: Mapping[str, "Callable[[Any], Any]"],
+    required: frozenset[str],
+    prefix: str,
+    problems: list[str],
+) -> dict[str, Any]:
+    """Return the values that obey their rule; describe the others in ``problems``."""
+    if not isinstance(tree, dict):
+        problems.append(f"{prefix.rstrip('.') or 'the file'}: expected a mapping, got {tree!r}")
+        return {}
+    values = {}
+    for key, value in tree.items():
+        if key not in rules:
+            problems.append(f"{prefix}{key}: unknown key{suggest(key, rules)}")
+            continue
+        try:
+            values[key] = rules[key](value)
+        except ValueError as error:
+            problems.append(f"{prefix}{key}: expected {error}, got {value!r}")
+    problems += [f"{prefix}{key}: missing" for key in sorted(required - tree.keys())]
+    return values
+
+
+def _matches(pattern: str, expected: str) -> Callable[[Any], str]:
+    def rule(value: Any) -> str:
+        if not isinstance(value, str) or not re.fullmatch(pattern, value, re.DOTALL):
+            raise ValueError(expected)
+        return value.strip()
+
+    return rule
+
+
+def _count(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ValueError("a positive integer")
+    return value
+
+
+def _list_of(rule: Callable[[Any], Any], expected: str) -> Callable[[Any], tuple]:
+    def list_rule(value: Any) -> tuple:
+        if not isinstance(value, list) or not value:
+            raise ValueError(expected)
+        return tuple(rule(item) for item in value)
+
+    return list_rule
+
+
+def _shape(value: Any) -> tuple[int, int]:
+    if not isinstance(value, list) or len(value) != 2:
+        raise ValueError("[height, width]")
+    return _count(value[0]), _count(value[1])
+
+
+def _path(value: Any) -> str:
+    path = PurePosixPath(value) if isinstance(value, str) else PurePosixPath("/")
+    if path.is_absolute() or ".." in path.parts or len(path.parts) < 2:
+        raise ValueError("a relative path, folder/file")
+    return str(path)
+
+
+_text = _matches(r".*\S.*", "some text")
+_url = _matches(r"https?://\S+", "an http(s) address")
+_sha256 = _matches(r"[0-9a-f]{64}", "64 hexadecimal digits")
+
+_MANIFEST_RULES = {
+    "name": _matches(r"[a-z0-9][a-z0-9_-]*", "lower-case letters, digits, - or _"),
+    "title": _text,
+    "licence": _text,
+    "citation": _text,
+    "homepage": _url,
+    "format": _text,
+    "classes": _list_of(_text, "a list of names"),
+    "groups": _list_of(_text, "a list of names"),
+    "shape": _shape,
+    "max_level": _count,
+    "first_per_class": _count,
+    "digest": _sha256,
+    "files": _list_of(lambda entry: entry, "a list of files"),
+}
+_MANIFEST_REQUIRED = frozenset(
+    ("name", "title", "licence", "citation", "homepage", "format", "classes", "digest")
+)
+_FILE_RULES = {
+    "path": _path,
+    "urls": _list_of(_url, "a list of http(s) addresses"),
+    "sha256": _sha256,
+    "size": _count,
+    "role": _text,
+}
+_FILE_REQUIRED = frozenset(("path", "urls", "sha256", "size"))

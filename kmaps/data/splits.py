@@ -1,0 +1,144 @@
+"""Drawing the training and the test set.
+
+A split depends on the names of the dataset and the protocol and on its number, never on the method
+that will use it: every method sees the same samples.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps.data.readers import Dataset
+from kmaps.errors import ConfigError, suggest
+
+Split = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+_FORMS = (
+    "{train: 10000, test: 10000}, {official: true}, {train: [groups], test: [groups]} or "
+    "{train_per_class: 30, test_per_class: 20}"
+)
+_KEYS = ("train", "test", "official", "train_per_class", "test_per_class")
+
+
+def draw_split(dataset: Dataset, protocol: Mapping[str, Any], split: int) -> Split:
+    """Return the indices of the training and of the test samples.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    protocol : mapping
+        One of
+
+        - ``{train: n, test: m}``: a disjoint draw from all samples, uniform, not stratified (the
+          classes of MNIST are nearly balanced, and so is any draw of thousands);
+        - ``{train_per_class: n, test_per_class: m}``: n samples of every class to train, at most m
+          of the rest to test;
+        - ``{train: [names], test: [names]}``: all samples of some official groups;
+        - ``{official: true}``: the groups ``train`` and ``test``.
+    split : int
+        The number of the draw, from 0. The last two protocols draw nothing: every split is equal.
+
+    Returns
+    -------
+    train, test : ndarray of int64
+        Drawn ones are in random order, groups in the dataset's order.
+
+    Raises
+    ------
+    ConfigError
+        If the protocol is none of these, or asks for more than there is.
+
+    Examples
+    --------
+    >>> from kmaps.data import load_dataset
+    >>> train, test = draw_split(load_dataset("digits"), {"train": 1000, "test": 500}, 0)
+    >>> len(train), len(test), len(set(train) & set(test))
+    (1000, 500, 0)
+    """
+    _check_protocol(protocol)
+    rng = _generator(dataset.name, protocol, split)
+    if "train_per_class" in protocol:
+        return _draw_per_class(dataset, protocol, rng)
+    if "official" in protocol:
+        return _by_groups(dataset, ["train"], ["test"])
+    if isinstance(protocol["train"], list | tuple):
+        return _by_groups(dataset, protocol["train"], protocol["test"])
+    n_train, n_test = protocol["train"], protocol["test"]
+    if n_train + n_test > len(dataset.y):
+        raise ConfigError(
+            f"{dataset.name}: train {n_train} and test {n_test} ask for {n_train + n_test} "
+            f"samples, there are {len(dataset.y)}"
+        )
+    order = rng.permutation(len(dataset.y))
+    return order[:n_train], order[n_train : n_train + n_test]
+
+
+def _generator(name: str, protocol: Mapping[str, Any], split: int) -> np.random.Generator:
+    words = json.dumps([name, dict(protocol), split], sort_keys=True)
+    entropy = int.from_bytes(hashlib.sha256(words.encode()).digest())
+    return np.random.default_rng(np.random.SeedSequence(entropy))
+
+
+def _check_protocol(protocol: Mapping[str, Any]) -> None:
+    for key in protocol:
+        if key not in _KEYS:
+            raise ConfigError(f"protocol: unknown key {key!r}{suggest(key, _KEYS)}; give {_FORMS}")
+    keys = set(protocol)
+    if keys == {"official"}:
+        sound = protocol["official"] is True
+    elif keys == {"train", "test"}:
+        values = list(protocol.values())
+        sound = all(map(_is_count, values)) or all(map(_is_names, values))
+    else:
+        sound = keys == {"train_per_class", "test_per_class"} and all(
+            map(_is_count, protocol.values())
+        )
+    if not sound:
+        raise ConfigError(f"protocol: got {dict(protocol)}, expected {_FORMS}")
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _is_names(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) > 0
+
+
+def _by_groups(dataset: Dataset, train: list, test: list) -> Split:
+    # YAML reads an unquoted 1 as a number; the group is called "1".
+    train, test = [str(group) for group in train], [str(group) for group in test]
+    known = sorted(set(dataset.groups.tolist()) - {""})
+    for group in (*train, *test):
+        if group not in known:
+            there = ", ".join(known) if known else "none"
+            raise ConfigError(
+                f"{dataset.name}: no group {group!r}{suggest(group, known)} (there are: {there})"
+            )
+    if both := set(train) & set(test):
+        raise ConfigError(
+            f"{dataset.name}: group {min(both)!r} is in both the training and the test set"
+        )
+    return tuple(np.flatnonzero(np.isin(dataset.groups, groups)) for groups in (train, test))
+
+
+def _draw_per_class(
+    dataset: Dataset, protocol: Mapping[str, Any], rng: np.random.Generator
+) -> Split:
+    n_train, n_test = protocol["train_per_class"], protocol["test_per_class"]
+    train, test = [], []
+    for label, name in enumerate(dataset.class_names):
+        members = rng.permutation(np.flatnonzero(dataset.y == label))
+        if len(members) <= n_train:
+            raise ConfigError(
+                f"{dataset.name}: train_per_class {n_train} leaves nothing of class {name!r} to "
+                f"test: it has {len(members)} samples"
+            )
+        train.append(members[:n_train])
+        test.append(members[n_train : n_train + n_test])
+    # Mixed, so that folds cut from consecutive samples see every class.
+    return rng.permutation(np.concatenate(train)), rng.permutation(np.concatenate(test))

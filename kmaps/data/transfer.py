@@ -1,0 +1,113 @@
+"""One HTTP download that goes on where it broke off.
+
+pooch, the usual helper, fetches into a temporary file that it deletes on failure; here the bytes
+stay in ``NAME.part`` and the next attempt, or the next run, asks the server for the rest.
+"""
+
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from kmaps.errors import DataError
+
+_ATTEMPTS = 3
+_PAUSE_S = 0.5
+_TIMEOUT_S = (10, 30)  # to connect, between two packets
+_CHUNK_BYTES = 1 << 18
+
+
+class _Interrupted(Exception):
+    """The connection ended before the file did."""
+
+
+def fetch_url(url: str, target: Path, report: Callable[[int, int | None], object]) -> bool:
+    """Download ``url`` to ``target``, which appears only when it is complete.
+
+    Parameters
+    ----------
+    url : str
+    target : Path
+        A file that exists already is taken as downloaded.
+    report : callable
+        ``report(done, total)`` is called as bytes come in; total may be None.
+
+    Returns
+    -------
+    bool
+        Whether any bytes are from an earlier call: a file that is wrong may then be right when
+        fetched afresh.
+
+    Raises
+    ------
+    DataError
+        If the server refuses, or breaks off too often; what has come is kept.
+    """
+    import requests  # here: it takes longer to import than the rest of the package
+    import urllib3
+
+    if target.exists():
+        return True
+    part = target.with_name(target.name + ".part")
+    part.parent.mkdir(parents=True, exist_ok=True)
+    earlier = _size(part) > 0
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            _go_on(url, part, report)
+            break
+        except (requests.RequestException, urllib3.exceptions.HTTPError, _Interrupted) as error:
+            response = getattr(error, "response", None)
+            if response is not None and 400 <= response.status_code < 500:
+                raise DataError(f"{url}: HTTP {response.status_code} {response.reason}") from error
+            if attempt == _ATTEMPTS:
+                kept = f"; the next download goes on from byte {n:,}" if (n := _size(part)) else ""
+                raise DataError(f"{url}: {_reason(error)}{kept}") from error
+            time.sleep(_PAUSE_S * 2 ** (attempt - 1))
+    part.replace(target)
+    return earlier
+
+
+def _go_on(url: str, part: Path, report: Callable[[int, int | None], object]) -> None:
+    """Append what is missing to ``part``, or start over when the server cannot go on."""
+    import requests
+
+    done = _size(part)
+    # identity: a server that compresses on the fly counts other bytes than ours.
+    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {})
+    with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT_S) as response:
+        first, whole = _content_range(response.headers.get("Content-Range", ""))
+        if response.status_code == 416:
+            if whole == done:
+                return
+            part.unlink()  # longer than the file: it cannot be the beginning of it
+            raise _Interrupted(f"the server has {whole} bytes, {done} were here; starting over")
+        response.raise_for_status()
+        if response.status_code != 206 or first != done:
+            done = 0
+        length = response.headers.get("Content-Length")
+        total = None if length is None else done + int(length)
+        with open(part, "ab" if done else "wb") as file:
+            for chunk in response.raw.stream(_CHUNK_BYTES, decode_content=False):
+                file.write(chunk)
+                done += len(chunk)
+                report(done, total)
+    if total is not None and done != total:
+        raise _Interrupted(f"{done:,} of {total:,} bytes came")
+
+
+def _content_range(header: str) -> tuple[int | None, int | None]:
+    """Return the first byte and the whole size that a Content-Range header states."""
+    match = re.fullmatch(r"bytes (?:(\d+)-\d+|\*)/(?:(\d+)|\*)", header)
+    first, whole = match.groups() if match else (None, None)
+    return first and int(first), whole and int(whole)
+
+
+def _size(part: Path) -> int:
+    return part.stat().st_size if part.exists() else 0
+
+
+def _reason(error: Exception) -> str:
+    # urllib3 nests its messages; the innermost one says what happened.
+    while error.args and isinstance(error.args[-1], Exception):
+        error = error.args[-1]
+    return str(getattr(error, "reason", None) or error)
