@@ -1,0 +1,107 @@
+"""``kmaps download``: fetch datasets, verify them, keep them in the cache."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from kmaps.errors import DataError
+
+if TYPE_CHECKING:
+    from kmaps.data import Download
+
+
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    from kmaps.data import available
+
+    return [name for name in available() if name.startswith(incomplete)]
+
+
+@click.command(epilog="Example: kmaps download mnist --mirror ~/datasets")
+@click.argument("datasets", nargs=-1, metavar="[DATASET]...", shell_complete=_complete)
+@click.option("--all", "everything", is_flag=True, help="Every dataset `kmaps list` shows.")
+@click.option(
+    "--mirror",
+    "mirrors",
+    multiple=True,
+    metavar="DIR|URL",
+    help="Try this copy before the publishers; may be repeated. [env: KMAPS_MIRROR]",
+)
+@click.option(
+    "--data-dir",
+    type=click.Path(file_okay=False),
+    help="Keep the datasets here. [env: KMAPS_DATA_DIR; default: the user's cache folder]",
+)
+@click.option("--offline", is_flag=True, help="Never use the network. [env: KMAPS_OFFLINE=1]")
+@click.option("--quiet", "-q", is_flag=True, help="No progress bar and no notes.")
+def command(
+    datasets: tuple[str, ...],
+    everything: bool,
+    mirrors: tuple[str, ...],
+    data_dir: str | None,
+    offline: bool,
+    quiet: bool,
+) -> None:
+    """Fetch each DATASET, verify its content and put it into the cache.
+
+    A dataset that is there already is left alone; a broken download goes on where it stopped. One
+    line per dataset goes to standard output.
+    """
+    from kmaps.data import available, download, load_manifest
+
+    if everything == bool(datasets):
+        raise click.UsageError(f"name datasets or give --all (known: {', '.join(available())})")
+    manifests = [load_manifest(name) for name in (available() if everything else datasets)]
+    failures = []
+    for manifest in manifests:
+        try:
+            with _bar(quiet) as report:
+                done = download(
+                    manifest, data_dir=data_dir, mirror=mirrors, offline=offline, progress=report
+                )
+        except DataError as error:
+            failures.append(str(error))
+            continue
+        for note in () if quiet else done.notes:
+            click.echo(f"note: {note}", err=True)
+        click.echo(_line(done))
+    if failures:
+        raise DataError("; ".join(failures))
+
+
+def _line(done: "Download") -> str:
+    if done.status == "embedded":
+        return f"{done.name}: embedded in scikit-learn, nothing to download"
+    status = "already present" if done.status == "present" else done.status
+    return (
+        f"{done.name}: {status}, {done.size / 1e6:.1f} MB, sha256 {done.digest} ok, {done.folder}"
+    )
+
+
+@contextmanager
+def _bar(quiet: bool) -> Iterator[Callable[[str, int, int | None], None]]:
+    """Show a bar with the time left on standard error, and yield the function that moves it."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    bar = Progress(
+        *(TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn()),
+        console=console,
+        transient=True,
+        disable=quiet or not console.is_terminal,
+        redirect_stdout=False,  # or rich would send what belongs on standard output to the other
+    )
+    with bar:
+        task = bar.add_task("", total=None)
+        shown = ""
+
+        def report(label: str, done: int, total: int | None) -> None:
+            nonlocal shown
+            if label != shown:
+                bar.reset(task, description=label, total=total)
+                shown = label
+            bar.update(task, completed=done, total=total)
+
+        yield report
