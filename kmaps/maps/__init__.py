@@ -1,0 +1,14 @@
+"""The feature maps, by name."""
+
+from kmaps.maps.base import AdditiveMap
+from kmaps.maps.homogeneous import HomogeneousMap
+
+MAP_VERSION = 1
+"""Changes whenever the numbers of a map do, so that old records are not mistaken for new ones."""
+
+MAPS: dict[str, type] = {
+    "homogeneous": HomogeneousMap,
+}
+"""The maps by the name that YAML files and the command line use."""
+
+__all__ = ["MAPS", "MAP_VERSION", "AdditiveMap", "HomogeneousMap"]
