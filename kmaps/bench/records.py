@@ -34,6 +34,8 @@ COLUMNS: dict[str, str] = {
     "learner": "the solver and its settings",
     "C": "regularisation that was used",
     "C_grid": "values it was chosen from",
+    "C_folds": "folds of the cross-validation; null without a choice",
+    "C_samples": "training samples it used; null for all of them",
     "cv_accuracy": "cross-validated accuracy of each of them, in [0, 1]; empty without a choice",
     "accuracy": "accuracy on the test samples, in [0, 1]",
     "accuracy_per_class": "mean over the classes of the accuracy on each class, in [0, 1]",
@@ -64,6 +66,7 @@ COLUMNS: dict[str, str] = {
     "dirty": "whether that checkout's code differs from the commit",
     "map_version": "version of the maps",
     "started": "when the cell started, UTC, ISO 8601",
+    "warnings": "what the solver or the map warned of while the cell was measured",
     "error": "why the cell failed, one line; empty when it did not",
     "traceback": "where it failed; empty when it did not",
 }
@@ -71,7 +74,7 @@ COLUMNS: dict[str, str] = {
 
 CELL_COLUMNS = (
     *("dataset", "protocol", "features", "normalize", "split"),
-    *("kernel", "method", "params", "reduction", "learner", "C_grid"),
+    *("kernel", "method", "params", "reduction", "learner", "C_grid", "C_folds", "C_samples"),
 )
 """What identifies a cell across versions of the code (the key also changes with the code's)."""
 

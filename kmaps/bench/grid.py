@@ -1,0 +1,132 @@
+"""The cells of an experiment, their names, seeds and keys."""
+
+import hashlib
+import inspect
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from kmaps.bench.spec import Experiment, map_arguments, map_rows
+from kmaps.maps import MAP_VERSION, MAPS
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One measurement: a method on one split, with one multi-class reduction.
+
+    The fields are the columns of its record (:data:`kmaps.bench.records.COLUMNS`), except for
+    ``C``, the choice of C: ``grid``, ``folds`` and ``samples``.
+    """
+
+    experiment: str
+    dataset: str
+    protocol: dict[str, Any]
+    features: str
+    normalize: str
+    split: int
+    kernel: str
+    method: str
+    params: dict[str, Any]
+    reduction: str
+    learner: dict[str, Any]
+    C: dict[str, Any]
+
+    @property
+    def label(self) -> str:
+        """Name of the row in tables: the method and its parameters."""
+        return " ".join([self.method, *(f"{key}={value}" for key, value in self.params.items())])
+
+    @property
+    def name(self) -> str:
+        """The cell in words."""
+        return " ".join(
+            filter(None, [f"split {self.split}", self.reduction, self.kernel, self.label])
+        )
+
+    @property
+    def seed(self) -> int:
+        """Seed of the map and the solver: a function of what the cell is, not of the others."""
+        return seed_of(*self._data(), self.kernel, self.label, self.reduction)
+
+    @property
+    def choice_seed(self) -> int:
+        """Seed of the samples and folds C is chosen on: the same for every method."""
+        return seed_of(*self._data())
+
+    def _data(self) -> tuple:
+        protocol = json.dumps(self.protocol, sort_keys=True)
+        return "C", self.dataset, protocol, self.features, self.normalize, self.split
+
+    def key(self, digest: str) -> str:
+        """Return the sha256 of the resolved configuration, the data and the map version.
+
+        The experiment's name is not part of it, the defaults of the map's parameters are.
+        """
+        config = asdict(self)
+        del config["experiment"]
+        if self.method in MAPS:
+            signature = inspect.signature(MAPS[self.method]).bind(
+                **map_arguments(self.kernel, self.params)
+            )
+            signature.apply_defaults()
+            config["params"] = signature.arguments
+        config |= {"digest": digest, "map_version": MAP_VERSION}
+        return hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()
+
+
+def seed_of(*names: object) -> int:
+    """Return a seed below 2**31 that depends on the names alone.
+
+    Examples
+    --------
+    >>> seed_of("mnist", 0) == seed_of("mnist", 0) != seed_of("mnist", 1)
+    True
+    """
+    words = np.frombuffer(hashlib.sha256(repr(names).encode()).digest(), np.uint32)
+    return int(np.random.SeedSequence(words.tolist()).generate_state(1)[0]) % 2**31
+
+
+def cells(experiment: Experiment) -> list[Cell]:
+    """Return the cells of an experiment, split by split.
+
+    Within a split: each reduction, with the baselines first; the linear one has no kernel and
+    comes once.
+    """
+    rows = list(_rows(experiment))
+    choice = experiment.C.model_dump()
+    if len(choice["grid"]) == 1:
+        choice = {"grid": choice["grid"]}
+    return [
+        Cell(
+            experiment=experiment.experiment,
+            dataset=experiment.dataset.name,
+            protocol=experiment.dataset.protocol,
+            features=experiment.features.name,
+            normalize=experiment.features.normalize,
+            split=split,
+            kernel=kernel,
+            method=method,
+            params=params,
+            reduction=reduction,
+            learner=learner,
+            C=choice,
+        )
+        for split in range(experiment.splits)
+        for reduction in experiment.reductions
+        for method, kernel, params, learner in rows
+    ]
+
+
+def _rows(experiment: Experiment) -> Iterator[tuple[str, str, dict, dict]]:
+    liblinear = {"solver": "liblinear", **experiment.learner.model_dump()}
+    if "linear" in experiment.baselines:
+        yield "linear", "", {}, liblinear
+    if "exact" in experiment.baselines:
+        for kernel in experiment.kernels:
+            yield "exact", kernel, {}, {"solver": "libsvm"}
+    for entry in experiment.maps:
+        for kernel, params in map_rows(entry, experiment.kernels):
+            yield entry["map"], kernel, params, liblinear

@@ -1,0 +1,277 @@
+"""One cell, measured: times, memory, storage and accuracy.
+
+Every time is taken with ``perf_counter`` after a warm-up on a few samples along the same path, so
+that compiling and loading libraries stay outside. C is chosen inside the training split before the
+measured part begins.
+"""
+
+import ctypes
+import gc
+import inspect
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from kmaps._parallel import threads as compiled_threads
+from kmaps.bench.grid import Cell
+from kmaps.bench.spec import map_arguments
+from kmaps.bench.storage import storage
+from kmaps.data import draw_split, load_dataset
+from kmaps.features import extract
+from kmaps.gram_matrix import gram
+from kmaps.maps import MAPS
+from kmaps.svm import KernelSVC, LiblinearSVC, gram_rows
+
+Array = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Split:
+    """Features and labels of one split."""
+
+    x_train: Array
+    y_train: NDArray[np.int64]
+    x_test: Array
+    y_test: NDArray[np.int64]
+
+
+def measure_cell(cell: Cell, threads: int) -> dict[str, Any]:
+    """Measure one cell.
+
+    Parameters
+    ----------
+    cell : Cell
+    threads : int
+        Threads of BLAS, OpenMP and the compiled loops alike.
+
+    Returns
+    -------
+    dict
+        The columns of a record that a measurement fills.
+    """
+    with pinned(threads):
+        split = load_split(cell)
+        few = stratified_order(split.y_train, 0)[:: max(1, len(split.y_train) // 50)]
+        tiny = Split(split.x_train[few], split.y_train[few], split.x_test[:50], split.y_test[:50])
+        with warnings.catch_warnings(action="ignore"):
+            evaluate(cell, cell.C["grid"][0], tiny)
+            start = perf_counter()
+            best, scores = choose_c(cell, split.x_train, split.y_train)
+            cv_s = perf_counter() - start
+        with peak_memory() as peak, warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            measured = evaluate(cell, best, split)
+    return {
+        "C": best,
+        "cv_accuracy": scores,
+        "cv_s": cv_s,
+        "n_train": len(split.y_train),
+        "n_test": len(split.y_test),
+        "n_features": split.x_train.shape[1],
+        "peak_bytes": peak.bytes,
+        "warnings": sorted({f"{w.category.__name__}: {w.message}" for w in caught}),
+        **measured,
+    }
+
+
+def load_split(cell: Cell) -> Split:
+    """Load the data of a cell: the rows of its split, with its features."""
+    dataset = load_dataset(cell.dataset)
+    parts = []
+    for rows in draw_split(dataset, cell.protocol, cell.split):
+        images = dataset.images
+        images = images[rows] if isinstance(images, np.ndarray) else [images[i] for i in rows]
+        part = replace(dataset, images=images, y=dataset.y[rows], groups=dataset.groups[rows])
+        parts += [extract(part, cell.features, cell.normalize), part.y]
+    return Split(*parts)
+
+
+@contextmanager
+def pinned(threads: int) -> Iterator[None]:
+    """Give the compiled loops, BLAS and OpenMP (LIBSVM's) the same number of threads."""
+    with threadpool_limits(threads), compiled_threads(threads):
+        yield
+
+
+def evaluate(cell: Cell, C: float, split: Split) -> dict[str, Any]:
+    """Train with the given C and predict; return the times, sizes and accuracies."""
+    return (_evaluate_exact if cell.method == "exact" else _evaluate_linear)(cell, C, split)
+
+
+def _evaluate_exact(cell: Cell, C: float, split: Split) -> dict[str, Any]:
+    model = KernelSVC(kernel=cell.kernel, C=C, multiclass=cell.reduction)
+    model.fit(split.x_train, split.y_train)
+    start = perf_counter()
+    predicted = model.predict(split.x_test)
+    times = model.timings_
+    return {
+        "dim": len(split.y_train),
+        "fit_s": 0.0,
+        "encode_s": times["gram_s"],
+        "convert_s": times["convert_s"],
+        "train_s": times["train_s"],
+        "predict_s": perf_counter() - start,
+        **storage(split.x_train, 0, model.model_bytes_),
+        **_accuracies(split.y_test, predicted),
+    }
+
+
+def _evaluate_linear(cell: Cell, C: float, split: Split) -> dict[str, Any]:
+    encoder = make_map(cell)
+    model = _liblinear(cell, C)
+    start = perf_counter()
+    encoder.fit(split.x_train)
+    fitted = perf_counter()
+    encoded = encoder.transform(split.x_train)
+    ready = perf_counter()
+    model.fit(encoded, split.y_train)
+    stored = storage(encoded, getattr(encoder, "table_bytes_", 0), model.model_bytes_)
+    dim = encoded.shape[1]
+    del encoded
+    trained = perf_counter()
+    predicted = model.predict(encoder.transform(split.x_test))
+    return {
+        "dim": dim,
+        "fit_s": fitted - start,
+        "encode_s": ready - fitted,
+        "convert_s": model.timings_["convert_s"],
+        "train_s": model.timings_["train_s"],
+        "predict_s": perf_counter() - trained,
+        **stored,
+        **_accuracies(split.y_test, predicted),
+    }
+
+
+class _Identity:
+    """The map of the linear baseline."""
+
+    def fit(self, x: Array) -> "_Identity":
+        return self
+
+    def transform(self, x: Array) -> Array:
+        return x
+
+
+def make_map(cell: Cell) -> Any:
+    """Return the cell's map, unfitted, seeded by the cell."""
+    if cell.method == "linear":
+        return _Identity()
+    arguments = map_arguments(cell.kernel, cell.params)
+    if "random_state" in inspect.signature(MAPS[cell.method]).parameters:
+        arguments = {"random_state": cell.seed, **arguments}
+    return MAPS[cell.method](**arguments)
+
+
+def _liblinear(cell: Cell, C: float) -> LiblinearSVC:
+    settings = {key: value for key, value in cell.learner.items() if key != "solver"}
+    return LiblinearSVC(C=C, multiclass=cell.reduction, random_state=cell.seed, **settings)
+
+
+def _accuracies(truth: NDArray, predicted: NDArray) -> dict[str, float]:
+    right = predicted == truth
+    by_class = [right[truth == label].mean() for label in np.unique(truth)]
+    return {"accuracy": float(right.mean()), "accuracy_per_class": float(np.mean(by_class))}
+
+
+def choose_c(cell: Cell, x: Array, y: NDArray[np.int64]) -> tuple[float, list[float]]:
+    """Choose C by cross-validation on training samples.
+
+    Every method sees the same samples and folds (their seed is the split's, not the method's). The
+    samples are encoded, or their Gram matrix computed, once. Ties go to the smaller C.
+
+    Parameters
+    ----------
+    cell : Cell
+    x : ndarray of float32, shape (n, d)
+        Training features; nothing of the test split comes near.
+    y : ndarray of int, shape (n,)
+
+    Returns
+    -------
+    C : float
+    accuracies : list of float
+        Cross-validated, for each value of the grid; empty when there is nothing to choose.
+    """
+    grid = cell.C["grid"]
+    if len(grid) == 1:
+        return grid[0], []
+    rows = stratified_order(y, cell.choice_seed)
+    samples = min(cell.C["samples"] or len(y), len(y))
+    rows = rows[np.arange(samples) * len(y) // samples]
+    fold = np.arange(samples) % cell.C["folds"]
+    x, y = x[rows], y[rows]
+    predict = _predictor(cell, x, y)
+    right = np.zeros(len(grid), int)
+    for held_out in range(cell.C["folds"]):
+        train, test = np.flatnonzero(fold != held_out), np.flatnonzero(fold == held_out)
+        right += [np.sum(predict(C, train, test) == y[test]) for C in grid]
+    return grid[int(right.argmax())], (right / samples).tolist()
+
+
+def _predictor(cell: Cell, x: Array, y: NDArray[np.int64]) -> Callable[..., NDArray[np.int64]]:
+    """Return ``predict(C, train, test)``: train on some of the rows, predict others."""
+    if cell.method == "exact":
+        matrix = gram(x, kernel=cell.kernel)
+        nodes = gram_rows(matrix)
+
+        def predict_exact(C: float, train: NDArray, test: NDArray) -> NDArray:
+            model = KernelSVC("precomputed", C=C, multiclass=cell.reduction)
+            return model.fit(nodes.take(train), y[train]).predict(matrix[np.ix_(test, train)])
+
+        return predict_exact
+    encoded = make_map(cell).fit(x).transform(x)
+
+    def predict(C: float, train: NDArray, test: NDArray) -> NDArray:
+        return _liblinear(cell, C).fit(encoded[train], y[train]).predict(encoded[test])
+
+    return predict
+
+
+def stratified_order(y: NDArray[np.int64], seed: int) -> NDArray[np.intp]:
+    """Return the samples class by class, in random order within each class.
+
+    Every m-th of them is a stratified draw: each class has its share, to within one sample.
+    """
+    order = np.random.default_rng(seed).permutation(len(y))
+    return order[np.argsort(y[order], kind="stable")]
+
+
+class Peak:
+    """The memory a block needed: ``bytes``, None where the system does not tell."""
+
+    bytes: int | None = None
+
+
+@contextmanager
+def peak_memory() -> Iterator[Peak]:
+    """Measure the memory a block needs beyond what the process holds before it.
+
+    The kernel's high-water mark of the resident memory is reset before the block (Linux:
+    ``/proc/self/clear_refs``), so what came earlier, loading data or choosing C, does not hide what
+    the block needs. Freed memory that the allocator kept is given back first, for the same reason.
+    """
+    peak = Peak()
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    try:
+        with open("/proc/self/clear_refs", "w") as file:
+            file.write("5")
+        before = _status("VmRSS")
+    except OSError:
+        before = None
+    yield peak
+    if before is not None:
+        peak.bytes = max(0, _status("VmHWM") - before)
+
+
+def _status(field: str) -> int:
+    with open("/proc/self/status") as file:
+        line = next(line for line in file if line.startswith(f"{field}:"))
+    return int(line.split()[1]) * 1024

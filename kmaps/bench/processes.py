@@ -1,0 +1,134 @@
+"""Calls in processes of their own: one that dies is a result, one without a parent ends itself.
+
+The processes are forked from a server (multiprocessing's forkserver) that has imported the
+measuring code once, so that a call starts in milliseconds, with the memory of a fresh process, and
+without the threads of its parent.
+"""
+
+import multiprocessing
+import os
+import signal
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from multiprocessing import connection
+from typing import Any
+
+Result = dict[str, Any]
+
+_PRELOADED = ["__main__", "kmaps.bench.measure"]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A call that has ended, one way or another.
+
+    Attributes
+    ----------
+    key : str
+    result : dict
+        What the function returned, and ``status`` ``"ok"``; or ``status`` ``"failed"`` with
+        ``error``, one line: the exception or the signal that ended the process, and ``traceback``.
+    started : datetime
+        UTC.
+    seconds : float
+        From starting the process to its result.
+    """
+
+    key: str
+    result: Result
+    started: datetime
+    seconds: float
+
+
+def call_each(
+    function: Callable[..., Result], calls: Mapping[str, tuple], jobs: int
+) -> Iterator[Finished]:
+    """Call ``function(*arguments)`` for each entry, ``jobs`` at a time, each in its own process.
+
+    Parameters
+    ----------
+    function : callable
+        Importable by name; returns a dict that can be pickled.
+    calls : mapping of str to tuple
+        Arguments by key; started in this order.
+    jobs : int
+
+    Yields
+    ------
+    Finished
+        In the order in which the calls end.
+
+    Notes
+    -----
+    Closing the generator, or an exception in the caller's loop, kills the processes under way.
+    """
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(_PRELOADED)
+    waiting = iter(calls.items())
+    running: dict[connection.Connection, tuple[str, Any, datetime]] = {}
+    try:
+        while True:
+            while len(running) < jobs and (call := next(waiting, None)):
+                key, arguments = call
+                reader, writer = context.Pipe(duplex=False)
+                child = context.Process(target=_child, args=(writer, function, arguments))
+                running[reader] = key, child, datetime.now(UTC)
+                child.start()
+                writer.close()  # the child's end is the only one: when it dies, we read the end
+            if not running:
+                return
+            for reader in connection.wait(list(running)):
+                key, child, started = running.pop(reader)
+                result = _result(reader, child)
+                yield Finished(key, result, started, (datetime.now(UTC) - started).total_seconds())
+    finally:
+        children = [child for _, child, _ in running.values() if child.pid]
+        for child in children:
+            child.kill()
+        for child in children:
+            child.join()
+
+
+def _result(reader: connection.Connection, child: Any) -> Result:
+    with reader:
+        try:
+            result = reader.recv()
+        except EOFError:
+            result = None
+    child.join()
+    if result is None:
+        return {"status": "failed", "error": _end(child.exitcode), "traceback": ""}
+    return result
+
+
+def _end(exitcode: int) -> str:
+    if exitcode >= 0:
+        return f"the process ended with exit code {exitcode}"
+    name = signal.Signals(-exitcode).name
+    hint = " (the system does that when memory runs out)" if name == "SIGKILL" else ""
+    return f"the process was ended by {name}{hint}"
+
+
+def _child(writer: connection.Connection, function: Callable[..., Result], arguments: tuple):
+    # Ctrl-C reaches the whole group; the parent decides what becomes of the children.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    os.dup2(2, 1)  # standard output belongs to the parent's data
+    try:
+        result = {**function(*arguments), "status": "ok"}
+    except Exception as error:
+        text = " ".join(str(error).split())
+        result = {
+            "status": "failed",
+            "error": f"{type(error).__name__}: {text}" if text else type(error).__name__,
+            "traceback": traceback.format_exc(),
+        }
+    writer.send(result)
+
+
+def _end_with_parent() -> None:
+    connection.wait([multiprocessing.parent_process().sentinel])
+    os._exit(1)

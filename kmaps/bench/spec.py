@@ -1,0 +1,366 @@
+"""Experiment files: read, checked as a whole before any work, every mistake with its place.
+
+A mistake reads ``experiment.yaml:14:7: maps[2].ordr: unknown key, did you mean 'order'?`` and all
+of them are reported at once: pydantic and the maps say what is wrong with the values, the YAML
+nodes say where each one stands.
+"""
+
+import inspect
+import itertools
+import re
+from collections.abc import Callable, Iterable, Iterator
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, ValidationError
+from pydantic import model_validator as validator
+
+from kmaps.data import available
+from kmaps.errors import ConfigError, suggest
+from kmaps.features import FEATURES, NORMALIZATIONS
+from kmaps.kernels import EXP_KERNELS, KERNELS
+from kmaps.maps import MAPS
+
+Place = tuple[str | int, ...]
+Mistake = tuple[int, int, str]  # line, column, what is wrong
+
+
+def _known(what: str, names: Callable[[], Iterable[str]]) -> AfterValidator:
+    def check(value: str) -> str:
+        known = list(names())
+        if value not in known:
+            hint = suggest(value, known)
+            raise ValueError(f"unknown {what} {value!r}{hint} (known: {', '.join(known)})")
+        return value
+
+    return AfterValidator(check)
+
+
+def _unique(values: list) -> list:
+    twice = [value for i, value in enumerate(values) if value in values[:i]]
+    if twice:
+        raise ValueError(f"{twice[0]!r} is listed twice")
+    return values
+
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+KernelName = Annotated[str, _known("kernel", lambda: [*KERNELS, *EXP_KERNELS, "rbf"])]
+Unique = AfterValidator(_unique)
+Protocols = {"official"}, {"train", "test"}, {"train_per_class", "test_per_class"}
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Dataset(_Model):
+    """The dataset and, in the other keys, how a split is drawn (:func:`kmaps.data.draw_split`)."""
+
+    name: Annotated[str, _known("dataset", available)]
+    train: PositiveInt | list[str] | None = None
+    test: PositiveInt | list[str] | None = None
+    train_per_class: PositiveInt | None = None
+    test_per_class: PositiveInt | None = None
+    official: Literal[True] | None = None
+
+    @validator(mode="after")
+    def _one_protocol(self) -> "Dataset":
+        if set(self.protocol) not in Protocols or type(self.train) is not type(self.test):
+            raise ValueError(
+                "expected one of: train and test (two counts or two lists of groups); "
+                "train_per_class and test_per_class; official: true"
+            )
+        return self
+
+    @property
+    def protocol(self) -> dict[str, Any]:
+        """How a split is drawn."""
+        return self.model_dump(exclude={"name"}, exclude_none=True)
+
+
+class Features(_Model):
+    """The features and the normalisation of each row."""
+
+    name: Annotated[str, _known("features", lambda: FEATURES)] = "intensity"
+    normalize: Annotated[str, _known("normalisation", lambda: NORMALIZATIONS)] = "none"
+
+
+class Learner(_Model):
+    """The LIBLINEAR problem of the linear baseline and the maps.
+
+    The defaults are LIBSVM's problem, but for the bias, which LIBLINEAR regularises.
+    """
+
+    loss: Literal["hinge", "squared_hinge", "logistic"] = "hinge"
+    penalty: Literal["l2", "l1"] = "l2"
+    bias: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
+    tol: Positive | None = None
+
+    @validator(mode="after")
+    def _solvable(self) -> "Learner":
+        if (self.loss, self.penalty) == ("hinge", "l1"):
+            raise ValueError("penalty l1 needs loss squared_hinge or logistic")
+        return self
+
+
+class Choice(_Model):
+    """The values of C, and how one is chosen from several.
+
+    By cross-validation inside the training split, on all of it or on a stratified draw of
+    ``samples``; every method sees the same samples and folds, and ties go to the smaller C.
+    """
+
+    grid: Annotated[list[Positive], Field(min_length=1), Unique, AfterValidator(sorted)]
+    folds: Annotated[int, Field(ge=2)] = 3
+    samples: PositiveInt | None = None
+
+    @validator(mode="before")
+    @classmethod
+    def _from_number(cls, given: Any) -> Any:
+        return given if isinstance(given, dict) else {"grid": [given]}
+
+    @validator(mode="after")
+    def _enough(self) -> "Choice":
+        if self.samples is not None and self.samples < self.folds:
+            raise ValueError(f"samples must be at least folds ({self.folds}), got {self.samples}")
+        return self
+
+
+class Experiment(_Model):
+    """A checked experiment: what the YAML says, with the defaults filled in."""
+
+    experiment: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    about: str = ""
+    dataset: Dataset
+    features: Features = Features()
+    splits: PositiveInt = 1
+    kernels: Annotated[list[KernelName], Unique] = []
+    reductions: Annotated[list[Literal["ovo", "ovr"]], Field(min_length=1), Unique]
+    baselines: Annotated[list[Literal["linear", "exact"]], Unique] = []
+    maps: list[dict[str, Any]] = []
+    learner: Learner = Learner()
+    C: Choice
+
+    @validator(mode="after")
+    def _something_to_run(self) -> "Experiment":
+        if not self.baselines and not self.maps:
+            raise ValueError("nothing to run: name baselines or maps")
+        if "exact" in self.baselines and not self.kernels:
+            raise ValueError("the baseline 'exact' needs kernels")
+        return self
+
+
+def packaged() -> dict[str, Path]:
+    """Return the experiments that come with kmaps: name to file."""
+    folder = Path(str(resources.files("kmaps.experiments")))
+    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+
+
+def load(name_or_path: str | Path) -> Experiment:
+    """Read and check an experiment: a file, or the name of one that comes with kmaps.
+
+    Raises
+    ------
+    ConfigError
+        When there is none, or with every mistake in it, one a line.
+
+    Examples
+    --------
+    >>> load("quickstart").dataset.name
+    'digits'
+    """
+    path = Path(name_or_path)
+    if path.suffix not in (".yaml", ".yml"):
+        known = packaged()
+        if str(name_or_path) not in known:
+            hint = suggest(str(name_or_path), known)
+            raise ConfigError(
+                f"no experiment '{name_or_path}'{hint} (`kmaps list` shows them; "
+                "a file's name ends in .yaml)"
+            )
+        path = known[str(name_or_path)]
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: not a text file in UTF-8") from None
+    return parse(text, str(path))
+
+
+def parse(text: str, source: str = "experiment.yaml") -> Experiment:
+    """Check the text of an experiment; ``source`` is what its mistakes call it.
+
+    Raises
+    ------
+    ConfigError
+        With every mistake, one a line, in the order of their places.
+    """
+    root, content = _read(text, source)
+    mistakes = {*_repeated_keys(root), *_map_mistakes(root, content)}
+    try:
+        experiment = Experiment.model_validate(content)
+    except ValidationError as refused:
+        mistakes |= {_from_pydantic(root, error) for error in refused.errors()}
+    if mistakes:
+        lines = [f"{source}:{line}:{column}: {text}" for line, column, text in sorted(mistakes)]
+        raise ConfigError("\n".join(lines))
+    return experiment
+
+
+def map_rows(entry: dict[str, Any], kernels: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Expand an entry of ``maps`` to its rows: pairs of a kernel and the other parameters.
+
+    A parameter given as a list becomes one row for each value. A map that takes a kernel gets each
+    of the experiment's, unless the entry names its own; one that takes none has the kernel ``""``.
+
+    Examples
+    --------
+    >>> list(map_rows({"map": "homogeneous", "order": [1, 2]}, ["js"]))
+    [('js', {'order': 1}), ('js', {'order': 2})]
+    """
+    choices = {key: value if isinstance(value, list) else [value] for key, value in entry.items()}
+    name = choices.pop("map")[0]
+    if "kernel" in inspect.signature(MAPS[name]).parameters:
+        kernels = choices.pop("kernel", kernels)
+    else:
+        kernels = [""]
+    for values in itertools.product(*choices.values()):
+        for kernel in kernels:
+            yield kernel, dict(zip(choices, values, strict=True))
+
+
+def map_arguments(kernel: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a map's class for one of its rows."""
+    return {"kernel": kernel, **params} if kernel else params
+
+
+class _Loader(yaml.SafeLoader):
+    """SafeLoader that reads 1e-3 as a number, where PyYAML's own reads text."""
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$"),
+    list("-+.0123456789"),
+)
+
+
+def _read(text: str, source: str) -> tuple[yaml.Node, dict[str, Any]]:
+    loader = _Loader(text)
+    try:
+        root = loader.get_single_node()
+        content = loader.construct_document(root) if root else None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        what = error.problem or error.context
+        raise ConfigError(f"{source}:{mark.line + 1}:{mark.column + 1}: {what}") from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise ConfigError(f"{source}: not YAML: {str(error).splitlines()[0]}") from None
+    if not isinstance(content, dict):
+        raise ConfigError(f"{source}:1:1: expected a mapping (key: value), got {_brief(content)}")
+    return root, content
+
+
+def _at(root: yaml.Node, place: Place, message: str, *, key: bool = False) -> Mistake:
+    """Put a mistake at the value of a place, or at its key; as near as there is a node."""
+    node, where = root, ""
+    for step in place:
+        if isinstance(node, yaml.MappingNode):
+            pairs = [pair for pair in node.value if pair[0].value == step]
+            if not pairs:
+                break
+            node = pairs[-1][0 if key and step == place[-1] else 1]
+            where += f".{step}" if where else str(step)
+        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int):
+            node, where = node.value[step], f"{where}[{step}]"
+        else:
+            break
+    mark = node.start_mark
+    return mark.line + 1, mark.column + 1, f"{where}: {message}" if where else message
+
+
+def _repeated_keys(node: yaml.Node) -> Iterator[Mistake]:
+    # The reader keeps the last of two equal keys without a word.
+    children = node.value if isinstance(node, yaml.SequenceNode) else []
+    if isinstance(node, yaml.MappingNode):
+        children = [value for _, value in node.value]
+        first: dict[Any, int] = {}
+        for key, _ in node.value:
+            mark = key.start_mark
+            if key.value in first:
+                message = f"{key.value}: given twice, first in line {first[key.value]}"
+                yield mark.line + 1, mark.column + 1, message
+            first.setdefault(key.value, mark.line + 1)
+    for child in children:
+        yield from _repeated_keys(child)
+
+
+def _from_pydantic(root: yaml.Node, error: Any) -> Mistake:
+    place, kind, given = error["loc"], error["type"], error["input"]
+    if kind == "missing":
+        return _at(root, place[:-1], f"missing key {place[-1]!r}")
+    if kind == "extra_forbidden":
+        model = Experiment if len(place) == 1 else Experiment.model_fields[place[0]].annotation
+        return _at(root, place, _unknown_key(place[-1], model.model_fields), key=True)
+    if kind == "model_type":
+        return _at(root, place, f"expected a mapping (key: value), got {_brief(given)}")
+    message = error["msg"].removeprefix("Value error, ")
+    if message.startswith("Input "):
+        message = f"{message.removeprefix('Input ')}, got {_brief(given)}"
+    return _at(root, place, message)
+
+
+def _unknown_key(key: Any, known: Iterable[str]) -> str:
+    return "unknown key" + (suggest(key, known) or f" (known: {', '.join(known)})")
+
+
+def _brief(value: Any) -> str:
+    names = {dict: "a mapping", list: "a list", type(None): "nothing"}
+    return names.get(type(value)) or repr(value)
+
+
+def _map_mistakes(root: yaml.Node, content: dict[str, Any]) -> Iterator[Mistake]:
+    """Check what pydantic does not know: the maps' own parameters."""
+    maps, kernels = content.get("maps"), content.get("kernels")
+    for i, entry in enumerate(maps if isinstance(maps, list) else []):
+        if not isinstance(entry, dict):
+            continue
+        name = entry.get("map")
+        if not isinstance(name, str) or name not in MAPS:
+            what = (
+                f"unknown map {name!r}{suggest(name, MAPS)}" if "map" in entry else "missing 'map'"
+            )
+            yield _at(root, ("maps", i, "map"), f"{what} (known: {', '.join(MAPS)})")
+            continue
+        known = ["map", *inspect.signature(MAPS[name]).parameters]
+        odd = [key for key in entry if key not in known]
+        for key in odd:
+            yield _at(root, ("maps", i, key), _unknown_key(key, known), key=True)
+        if not odd:
+            for place, problem in _trials(entry, kernels if isinstance(kernels, list) else []):
+                yield _at(root, ("maps", i, *place), problem)
+
+
+def _trials(entry: dict[str, Any], kernels: list) -> Iterator[tuple[Place, str]]:
+    """Fit every row of an entry on one feature between 0 and 1; say what it objects to."""
+    sample = np.linspace(0, 1, 256, dtype=np.float32)[:, None]
+    rows = list(map_rows(entry, kernels))
+    if not rows:
+        yield (), "needs kernels: name some here or for the whole experiment"
+    for kernel, params in rows:
+        arguments = map_arguments(kernel, params)
+        try:
+            MAPS[entry["map"]](**arguments).fit(sample)
+        except (ValueError, TypeError) as error:
+            named = [key for key in arguments if re.search(rf"\b{key}\b", str(error))][:1]
+            # Into a list of values, to the one at fault.
+            index = [
+                entry[key].index(arguments[key])
+                for key in named
+                if isinstance(entry.get(key), list)
+            ]
+            yield (*named, *index), str(error)
