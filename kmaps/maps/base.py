@@ -26,7 +26,8 @@ _BLOCK_VALUES = 1 << 18  # values of the output in a block: 1 MB in float32, ins
 class AdditiveMap(TransformerMixin, BaseEstimator):
     """Base of the additive maps.
 
-    A subclass sets ``source`` (paper and equation), writes `_fit_curve`, `_curve`, `_grid`, and,
+    A subclass sets ``source`` (paper and equation), ``learns_from_data = False`` when `fit` needs
+    no more of X than its number of columns, and writes `_fit_curve`, `_curve`, `_grid`, and,
     where plain numbers do not do, `_output_names`. It sets ``shared_curve_ = False`` in
     `_fit_curve` when each feature has a curve of its own.
 
@@ -41,6 +42,7 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
     """
 
     source = ""
+    learns_from_data = True
     shared_curve_ = True
 
     @abstractmethod
