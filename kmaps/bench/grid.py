@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kmaps.bench.records import cell_name
 from kmaps.bench.spec import Experiment, map_arguments, map_rows
 from kmaps.maps import MAP_VERSION, MAPS
 
@@ -42,9 +43,7 @@ class Cell:
     @property
     def name(self) -> str:
         """The cell in words."""
-        return " ".join(
-            filter(None, [f"split {self.split}", self.reduction, self.kernel, self.label])
-        )
+        return cell_name({**asdict(self), "label": self.label})
 
     @property
     def seed(self) -> int:

@@ -8,7 +8,7 @@ appending.
 import fcntl
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +79,18 @@ CELL_COLUMNS = (
 """What identifies a cell across versions of the code (the key also changes with the code's)."""
 
 FILE_NAME = "records.jsonl"
+
+
+def cell_name(record: Mapping[str, Any]) -> str:
+    """Return a record's cell in words.
+
+    Examples
+    --------
+    >>> cell_name({"split": 0, "reduction": "ovo", "kernel": "", "label": "linear"})
+    'split 0 ovo linear'
+    """
+    words = (record["reduction"], record["kernel"], record["label"])
+    return " ".join([f"split {record['split']}", *filter(None, words)])
 
 
 def records_path(path: str | Path) -> Path:
