@@ -2,9 +2,9 @@
 
 A value array is (n, m): n rows of m values. ``features`` names the feature of each of the m
 positions, or is None when all features share one table; so a dense matrix passes its columns, and
-the stored values of a CSR matrix pass as one long row. ``outputs`` is a tuple of length r whose
-only use is that length: it is part of the compiled type, which lets the compiler unroll the
-innermost loop.
+the stored values of a CSR matrix pass as one long row. ``outputs`` comes from `unrolled`: a tuple
+of length r whose only use is that length, which is part of the compiled type and lets the compiler
+unroll the innermost loop; or None for many outputs, where a loop is as good.
 
 Interpolated tables are (f, cells, 2r): the r outputs at the cell's left end, then their slopes.
 """
@@ -18,6 +18,11 @@ _MAGNITUDE = 0x7FFFFFFF
 _INFINITY = 0x7F800000
 
 
+def unrolled(r):
+    """Return the ``outputs`` argument of the loops below for r outputs."""
+    return (0,) * r if r <= 16 else None
+
+
 @njit(cache=True, nogil=True)
 def interpolate_log(bits, features, shift, table, out, outputs):
     """Encode float32 values given as their ``bits`` (uint32); return whether one is not finite.
@@ -26,7 +31,7 @@ def interpolate_log(bits, features, shift, table, out, outputs):
     the fraction. The table has a cell for every bit pattern, so nothing needs clamping.
     """
     n, m = bits.shape
-    r = len(outputs)
+    r = table.shape[2] // 2 if outputs is None else len(outputs)
     mask = uint32((1 << shift) - 1)
     largest = uint32(0)
     for i in range(n):
@@ -51,7 +56,7 @@ def interpolate_uniform(values, features, low, per_unit, table, out, outputs):
     clamped.
     """
     n, m = values.shape
-    r = len(outputs)
+    r = table.shape[2] // 2 if outputs is None else len(outputs)
     n_cells = table.shape[1]
     end = float32(n_cells)
     outside = 0
@@ -78,7 +83,7 @@ def interpolate_uniform(values, features, low, per_unit, table, out, outputs):
 def take(codes, features, table, out, outputs):
     """Encode codes: each is a row of its feature's (L, r) table."""
     n, m = codes.shape
-    r = len(outputs)
+    r = table.shape[2] if outputs is None else len(outputs)
     for i in range(n):
         row = codes[i]
         encoded = out[i]

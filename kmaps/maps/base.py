@@ -54,8 +54,8 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         """Return each ``feature``'s curve at ``x`` (same shape): float64, ``x.shape + (r,)``."""
 
     @abstractmethod
-    def _grid(self) -> LogGrid | UniformGrid:
-        """Return the grid on which float32 input is encoded."""
+    def _grid(self) -> LogGrid | UniformGrid | None:
+        """Return the grid on which float32 input is encoded; None: by the curve itself."""
 
     def _output_names(self) -> list[str]:
         """Return a name for each of the r outputs of a feature."""
@@ -184,14 +184,14 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         """Return the function that encodes a block: by look-up, by the grid, or by the curve."""
         if dtype == np.uint8:
             table = self.tabulate(np.arange(256)).astype(np.float32)
-            outputs = (0,) * self.n_outputs_
+            outputs = loops.unrolled(self.n_outputs_)
 
             def encode(codes, features, out):
                 loops.take(codes, None if len(table) == 1 else features, table, out, outputs)
                 return False, 0
 
             return encode
-        if dtype == np.float32:
+        if dtype == np.float32 and self._encoder is not None:
             return self._encoder.encode
 
         def encode(values, features, out):

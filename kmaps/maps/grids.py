@@ -49,12 +49,17 @@ class LogGrid:
             cells[:, :r] = at_knots[:-1]
             cells[:, r:] = np.diff(at_knots, axis=0) / (1 << int(self.shift))
 
+    @staticmethod
+    def table_bytes(mantissa_bits: int, r: int) -> int:
+        """Return the size of the table of r outputs."""
+        return (512 << mantissa_bits) * 2 * r * 4
+
     def encode(self, values: NDArray, features: NDArray, out: NDArray) -> tuple[bool, int]:
         """Fill ``out`` (n, m·r) from float32 ``values`` (n, m).
 
         Returns whether a value is not finite, and how many lie outside the grid: none.
         """
-        outputs = (0,) * (self.table.shape[2] // 2)
+        outputs = loops.unrolled(self.table.shape[2] // 2)
         bits = values.view(np.uint32)
         return loops.interpolate_log(bits, None, self.shift, self.table, out, outputs), 0
 
@@ -85,7 +90,7 @@ class UniformGrid:
 
         Returns whether a value is not finite, and how many lay outside and were clamped.
         """
-        outputs = (0,) * (self.table.shape[2] // 2)
+        outputs = loops.unrolled(self.table.shape[2] // 2)
         own = features if len(self.table) > 1 else None
         return loops.interpolate_uniform(
             values, own, self.low, self.per_unit, self.table, out, outputs

@@ -1,0 +1,300 @@
+"""The homogeneous kernel map against the exact kernel, the paper's constants, other libraries."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array, csr_matrix
+from sklearn.kernel_approximation import AdditiveChi2Sampler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from kmaps.errors import ConfigError
+from kmaps.kernels import KERNELS
+from kmaps.maps import HomogeneousMap
+from kmaps.maps.homogeneous import (
+    DEFAULT_PERIODS,
+    WINDOWS,
+    default_period,
+    discrete_spectrum,
+    optimal_period,
+)
+
+CHECKED = [
+    HomogeneousMap(),
+    HomogeneousMap("js", order=3, window="uniform"),
+    HomogeneousMap("intersection", order=0, gamma=0.5),
+    HomogeneousMap("hellinger", order=2, period=5.0),
+]
+
+
+@parametrize_with_checks(CHECKED)
+def test_follows_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_scikit_learn_runs_its_checks():
+    checks = [mark for mark in test_follows_scikit_learn.pytestmark if mark.name == "parametrize"]
+    assert len(list(checks[0].args[1])) >= 40 * len(CHECKED)
+
+
+def curve(kernel, x, **parameters):
+    """Encode the values of one feature in float64."""
+    column = np.asarray(x, float).reshape(-1, 1)
+    return HomogeneousMap(kernel, **parameters).fit_transform(column)
+
+
+# The largest |k̂ - k| on the grid below, as measured, by kernel, window and step of the orders:
+# 1, 2, 3 or 1, 3, 5. (The published js periods of the rectangular window suit odd orders only.)
+GRID = np.r_[0, np.geomspace(1e-4, 1, 120)]
+MEASURED = {
+    ("chi2", "rectangular", 1): (0.0285, 0.0130, 0.00594),
+    ("chi2", "uniform", 1): (0.0345, 0.0129, 0.00581),
+    ("js", "rectangular", 2): (0.0107, 0.000873, 0.000107),
+    ("js", "uniform", 1): (0.0197, 0.00646, 0.0028),
+    ("intersection", "rectangular", 1): (0.145, 0.118, 0.0873),
+    ("intersection", "uniform", 1): (0.158, 0.121, 0.0995),
+}
+
+
+@pytest.mark.parametrize(("kernel", "window", "step"), MEASURED)
+def test_error_is_that_of_the_order(kernel, window, step):
+    exact = KERNELS[kernel](GRID[:, None], GRID)
+    errors = []
+    for order in (1, 1 + step, 1 + 2 * step):
+        encoded = curve(kernel, GRID, order=order, window=window)
+        errors.append(np.abs(encoded @ encoded.T - exact).max())
+    bounds = 1.1 * np.array(MEASURED[kernel, window, step])
+    assert (errors < bounds).all()
+    assert (np.array(errors[:2]) > bounds[1:]).all()  # the order before would fail
+
+
+@pytest.mark.parametrize("kernel", ["chi2", "js", "intersection"])
+def test_many_harmonics_reach_the_kernel(kernel):
+    x = np.geomspace(0.01, 1, 50)
+    encoded = curve(kernel, x, order=200, period=40.0)
+    # Measured 2.4e-6, 2.8e-5 and 0.01: the intersection's spectrum falls as 1/ω² only.
+    tolerance = {"chi2": 5e-6, "js": 6e-5, "intersection": 0.015}[kernel]
+    np.testing.assert_allclose(encoded @ encoded.T, KERNELS[kernel](x[:, None], x), atol=tolerance)
+
+
+def test_hellinger_is_exact():
+    x = np.array([0.0, 0.3, 2.0])
+    encoded = curve("hellinger", x, order=2)
+    np.testing.assert_allclose(encoded @ encoded.T, np.sqrt(np.outer(x, x)), atol=1e-15)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.sampled_from(list(KERNELS)), st.floats(1e-3, 1e3), st.sampled_from([0.5, 1.0, 2.0]))
+def test_inner_products_are_homogeneous(kernel, scale, gamma):
+    x = np.array([0.1, 0.5, 0.9])
+    encoded = curve(kernel, x, gamma=gamma)
+    scaled = curve(kernel, scale * x, gamma=gamma)
+    np.testing.assert_allclose(scaled @ scaled.T, scale**gamma * (encoded @ encoded.T), rtol=1e-9)
+
+
+@pytest.mark.parametrize("gamma", [0.5, 2.0])
+def test_gamma_variant_approximates_its_kernel(gamma):
+    x = np.geomspace(0.05, 1, 40)
+    encoded = curve("chi2", x, gamma=gamma, order=4)
+    np.testing.assert_allclose(
+        encoded @ encoded.T, KERNELS["chi2"](x[:, None], x, gamma), atol=0.01
+    )
+
+
+def test_formula_by_hand():
+    """One value, one harmonic, written out from hkm eq. 19 with the uniform window."""
+    period = default_period("chi2", 1, "uniform")
+    step = 2 * np.pi / period
+    x = 0.3
+    weights = step / np.cosh(np.pi * step * np.arange(2))
+    expected = [
+        np.sqrt(x * weights[0]),
+        np.sqrt(2 * x * weights[1]) * np.cos(step * np.log(x)),
+        np.sqrt(2 * x * weights[1]) * np.sin(step * np.log(x)),
+    ]
+    np.testing.assert_allclose(curve("chi2", [x], window="uniform")[0], expected, rtol=1e-12)
+
+
+def test_agrees_with_scikit_learn_at_its_interval():
+    X = np.random.default_rng(0).random((20, 5))
+    interval = 0.7
+    theirs = AdditiveChi2Sampler(sample_steps=3, sample_interval=interval).fit_transform(X)
+    ours = HomogeneousMap(order=2, window="uniform", period=2 * np.pi / interval).fit_transform(X)
+    np.testing.assert_allclose(ours @ ours.T, theirs @ theirs.T, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["chi2", "js", "intersection"])
+def test_is_nystroem_on_the_periodised_kernel(kernel):
+    """Sampled uniformly over one period, Nyström gives the harmonics back (hkm Sect. 4.2)."""
+    period, n, points = 10.0, 3, 400
+    lam = (np.arange(points) / points - 0.5) * period
+    shift = np.arange(-30, 31) * period
+    difference = lam[:, None] - lam
+    periodised = KERNELS[kernel].signature(difference[..., None] + shift).sum(-1)
+    eigenvalues = np.linalg.eigvalsh(periodised)[::-1] / points
+    spectrum = discrete_spectrum(KERNELS[kernel], n, period, "uniform")
+    np.testing.assert_allclose(
+        eigenvalues[: 2 * n + 1], np.r_[spectrum[0], np.repeat(spectrum[1:], 2)], rtol=2e-3
+    )
+
+
+@pytest.mark.parametrize("kernel", ["chi2", "js", "intersection"])
+def test_rectangular_spectrum_is_the_integral(kernel):
+    period, order = default_period(kernel, 3), 3
+    lam = np.linspace(-period / 2, period / 2, 200_001)
+    signature = KERNELS[kernel].signature(lam)
+    expected = [
+        max(0, np.trapezoid(signature * np.cos(2 * np.pi * j * lam / period), lam) / period)
+        for j in range(order + 1)
+    ]
+    np.testing.assert_allclose(
+        discrete_spectrum(KERNELS[kernel], order, period, "rectangular"), expected, atol=1e-8
+    )
+
+
+@pytest.mark.parametrize(("window", "kernel"), DEFAULT_PERIODS)
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_published_periods_are_near_the_best(window, kernel, order):
+    published, best = default_period(kernel, order, window), optimal_period(kernel, order, window)
+    assert published == pytest.approx(best, rel=0.3)  # measured: 0.88 to 1.28 times
+
+    def largest_error(period):
+        encoded = curve(kernel, GRID, order=order, window=window, period=period)
+        return np.abs(encoded @ encoded.T - KERNELS[kernel](GRID[:, None], GRID)).max()
+
+    assert largest_error(published) < 2 * largest_error(best)  # measured: 1.9 times at most
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("kernel", ["chi2", "js", "intersection"])
+@pytest.mark.parametrize("gamma", [1.0, 0.5])
+def test_error_bound_holds_for_every_pair(kernel, window, gamma):
+    rng = np.random.default_rng(1)
+    X = rng.gamma(0.1, size=(60, 50)) + 1e-12
+    X /= (X**gamma).sum(axis=1, keepdims=True) ** (1 / gamma)
+    exact = KERNELS[kernel](X[:, None], X, gamma).sum(-1)
+    bounds = []
+    for order in (1, 2, 4):
+        encoder = HomogeneousMap(kernel, order, window, gamma=gamma).fit(X)
+        encoded = encoder.transform(X)
+        bounds.append(encoder.error_bound())
+        assert np.abs(encoded @ encoded.T - exact).max() <= bounds[-1]
+    assert bounds[2] < bounds[0]
+
+
+def test_rectangular_window_cuts_negative_weights_to_zero():
+    """The window is not positive definite: the chi2 signature cut at ±5 has negative harmonics."""
+    period, order = 10.0, 12
+    lam = np.linspace(-period / 2, period / 2, 100_001)
+    cosines = np.cos(2 * np.pi * np.arange(order + 1)[:, None] * lam / period)
+    raw = np.trapezoid(cosines / np.cosh(lam / 2), lam) / period
+    spectrum = discrete_spectrum(KERNELS["chi2"], order, period, "rectangular")
+    assert (raw < -1e-5).any()
+    assert (spectrum[raw < -1e-5] == 0).all()
+
+
+WIDE = np.exp(np.random.default_rng(2).uniform(-60, 60, (4000, 1)))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("order", [1, 2, 3, 10, 70])
+def test_float32_table_follows_the_curve(kernel, order):
+    x = WIDE.astype(np.float32)
+    encoder = HomogeneousMap(kernel, order).fit(x)
+    exact = encoder.transform(x.astype(float))
+    fast = encoder.transform(x)
+    assert fast.dtype == np.float32
+    error = np.abs(fast - exact) / np.sqrt(x)
+    assert error.max() <= 1e-5  # measured 5e-6 at most
+
+
+def test_float32_table_covers_every_float():
+    extremes = np.array([1e-45, 1e-39, 1.2e-38, 3.4e38], np.float32).reshape(-1, 1)
+    encoder = HomogeneousMap(order=1).fit(extremes)
+    exact = encoder.transform(extremes.astype(float))
+    # Denormals share a few wide cells near zero: absolute error only, 1e-20 where 1e-19 is exact.
+    np.testing.assert_allclose(encoder.transform(extremes), exact, rtol=3e-6, atol=2e-20)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int16, np.int32, np.int64])
+def test_integers_are_converted_never_truncated(dtype):
+    X = np.array([[0, 1, 2], [3, 100, 7]], dtype)
+    encoder = HomogeneousMap(order=2).fit(X)
+    Z = encoder.transform(X)
+    assert Z.dtype == (np.float32 if X.itemsize <= 2 else np.float64)
+    np.testing.assert_allclose(Z, encoder.transform(X.astype(float)), atol=1e-4)
+
+
+def test_negative_values_use_the_signed_extension():
+    x = np.array([[0.5], [-0.5], [-0.0], [-3.0]])
+    for dtype in (np.float32, np.float64):
+        Z = HomogeneousMap().fit_transform(x.astype(dtype))
+        np.testing.assert_array_equal(Z[1], -Z[0])
+        assert not Z[2].any()
+        assert Z[3, 0] < 0
+
+
+@pytest.mark.parametrize("container", [csr_matrix, csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
+def test_csr_gives_the_csr_of_the_dense(container, dtype):
+    X = np.random.default_rng(3).poisson(0.5, (30, 11)).astype(dtype)
+    sparse = container(X)
+    sparse.data[5] = 0  # a stored zero is a zero
+    X = sparse.toarray()
+    encoder = HomogeneousMap(order=2).fit(X)
+    Z = encoder.transform(sparse)
+    assert isinstance(Z, container)
+    np.testing.assert_array_equal(Z.toarray(), encoder.transform(X))
+
+
+def test_csr_duplicates_are_summed_first():
+    sparse = csr_matrix((np.array([1.0, 2.0]), np.array([0, 0]), np.array([0, 2])), shape=(1, 2))
+    encoder = HomogeneousMap().fit(sparse)
+    expected = encoder.transform(np.array([[3.0, 0.0]]))
+    np.testing.assert_allclose(encoder.transform(sparse).toarray(), expected)
+    assert sparse.nnz == 2  # the caller's matrix is left alone
+
+
+def test_columns_are_feature_major_and_named():
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame({"red": [0.1, 0.2], "blue": [0.3, 0.0]})
+    encoder = HomogeneousMap().fit(X)
+    names = encoder.get_feature_names_out()
+    assert list(names) == [
+        "red_root",
+        "red_cos1",
+        "red_sin1",
+        "blue_root",
+        "blue_cos1",
+        "blue_sin1",
+    ]
+    assert not encoder.transform(X)[1, 3:].any()
+    table = encoder.tabulate([0.1, 0.2])
+    assert table.shape == (1, 2, 3)
+    np.testing.assert_allclose(table[0], encoder.transform(X)[:, :3])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"kernel": "chi"}, "unknown kernel 'chi', did you mean 'chi2'"),
+        ({"order": -1}, "order=-1: expected a whole number of at least 0"),
+        ({"order": 1.5}, "order=1.5: expected a whole number of at least 0"),
+        ({"window": "uniforn"}, "did you mean 'uniform'"),
+        ({"period": 0.0}, "period=0.0: expected a positive number"),
+        ({"gamma": -1}, "gamma=-1: expected a positive number"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, message):
+    with pytest.raises(ConfigError, match=message):
+        HomogeneousMap(**parameters).fit([[1.0]])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_not_finite_is_refused_with_its_place(bad, dtype):
+    X = np.ones((700, 3), dtype)
+    encoder = HomogeneousMap().fit(X)
+    X[600, 2] = bad
+    with pytest.raises(ValueError, match="row 600, column 2"):
+        encoder.transform(X)
