@@ -6,7 +6,7 @@ import click
 
 
 @click.command(
-    epilog="\b\nExample:\n  kmaps check results/quickstart --against tests/baselines/quickstart.jsonl"
+    epilog="\b\nExample:\n  kmaps check results/quickstart --against baselines/quickstart"
 )
 @click.argument("results", type=click.Path(path_type=Path))
 @click.option(

@@ -6,7 +6,7 @@ import click
 
 
 @click.command(
-    epilog="\b\nExample:\n  kmaps table results/quickstart --format latex --measure accuracy -o table.tex"
+    epilog="\b\nExample:\n  kmaps table results/quickstart --measure accuracy --format latex"
 )
 @click.argument("results", type=click.Path(path_type=Path))
 @click.option(

@@ -1,0 +1,196 @@
+"""``kmaps encode``: an array file through a map, block by block."""
+
+import os
+import shutil
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kmaps.cli.map_options import MapCommand, build_map
+from kmaps.cli.progress import progress_bar
+from kmaps.errors import ConfigError, InputError, KmapsError
+
+
+@click.command(
+    cls=MapCommand,
+    epilog="""\b
+Examples:
+  kmaps encode histograms.npy encoded.npy --kernel chi2 --order 2
+  kmaps encode test.npy encoded.npy --fit-on train.npy
+  cut -d, -f2- table.csv | kmaps encode - encoded.npz --input-format csv""",
+)
+@click.argument("source", metavar="IN")
+@click.argument("target", metavar="OUT")
+@click.option(
+    "--dtype",
+    type=click.Choice(["float32", "float64"]),
+    help="Precision. [default: float64 for arrays of float64 or of integers of 32 bits and more, "
+    "else float32]",
+)
+@click.option("--fit-on", metavar="FILE", help="Fit the map on this file instead of IN.")
+@click.option("--codes", is_flag=True, help="Write the map's codes instead of its outputs.")
+@click.option("--input-format", metavar="FORMAT", help="npy, npz, csv or svm, whatever IN's name.")
+@click.option("--output-format", metavar="FORMAT", help="npy, npz or svm, whatever OUT's name.")
+@click.option(
+    "--n-features", type=click.IntRange(1), help="Columns of svm files. [default: largest index]"
+)
+@click.option(
+    "--memory",
+    type=click.FloatRange(1),
+    default=24,
+    show_default=True,
+    metavar="MB",
+    help="For the blocks in memory at one time.",
+)
+@click.option("--force", is_flag=True, help="Replace OUT when it exists.")
+@click.option("--quiet", is_flag=True, help="No progress bar and no warnings.")
+def command(
+    source: str,
+    target: str,
+    map_name: str,
+    dtype: str | None,
+    fit_on: str | None,
+    codes: bool,
+    input_format: str | None,
+    output_format: str | None,
+    n_features: int | None,
+    memory: float,
+    force: bool,
+    quiet: bool,
+    **parameters: Any,
+) -> None:
+    """Map every row of the array file IN by a feature map and write OUT.
+
+    IN is .npy, .npz (an array, or a CSR matrix as SciPy saves it), .csv or .svm/.libsvm; OUT is
+    .npy, .npz or .svm. A single - means standard input, and for svm standard output. Both are
+    handled in blocks, whatever their size; OUT appears when it is complete. Sparse input gives
+    sparse output in .npz and .svm when the map keeps zeros; .npy holds the zeros. Labels of svm
+    files are kept in svm files.
+
+    A map that learns from data is fitted on 10,000 rows of IN, or of the file of --fit-on, drawn at
+    random but the same in every run; on fewer when they would take more than 32 MB.
+    """
+    from kmaps.io import open_reader
+
+    _check_paths(target, [source, fit_on], force)
+    feature_map = build_map(map_name, parameters)
+    if codes and not hasattr(feature_map, "to_codes"):
+        raise ConfigError(f"the {map_name} map has no codes; leave --codes out")
+    with _input_file(source, target, input_format) as (path, name):
+        reader = open_reader(path, input_format, n_features=n_features, name=name)
+        fit_reader = open_reader(fit_on, n_features=n_features) if fit_on else reader
+        if fit_reader.n_features != reader.n_features:
+            raise InputError(
+                f"{fit_on} has {fit_reader.n_features} columns, {name} has {reader.n_features}"
+            )
+        with _as_input_error(), _once_each_warning(quiet):
+            _fit(feature_map, fit_reader, _input_type(fit_reader, dtype))
+            encode = _encoder(feature_map, reader, codes)
+            _write(reader, encode, target, output_format, dtype, memory, force, quiet)
+
+
+def _check_paths(target: str, sources: list[str | None], force: bool) -> None:
+    from kmaps.io import check_target
+
+    if target == "-":
+        return
+    for source in sources:
+        existing = source and os.path.exists(source) and os.path.exists(target)
+        if existing and os.path.samefile(source, target):
+            raise InputError(f"{target}: is the input itself; choose another name for OUT")
+    check_target(target, force=force)
+
+
+@contextmanager
+def _input_file(source: str, target: str, form: str | None) -> Iterator[tuple[Path, str]]:
+    """Yield the file to read and its name; standard input is first copied beside the target."""
+    if source != "-":
+        yield Path(source), source
+        return
+    if form is None:
+        raise ConfigError("-: name the format of standard input with --input-format")
+    folder = None if target == "-" else Path(target).absolute().parent
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".kmaps-", suffix=".part") as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
+        copy.flush()
+        yield Path(copy.name), "standard input"
+
+
+@contextmanager
+def _as_input_error() -> Iterator[None]:
+    """What a map or scikit-learn refuses is the user's to mend: one line, no traceback."""
+    try:
+        yield
+    except KmapsError:
+        raise
+    except ValueError as error:
+        raise InputError(" ".join(str(error).split())) from error
+
+
+@contextmanager
+def _once_each_warning(quiet: bool) -> Iterator[None]:
+    """Print the first warning of each kind at the end, instead of one for every block."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    kinds: dict[tuple, list] = {}
+    for warning in caught:
+        kinds.setdefault((warning.filename, warning.lineno), []).append(warning.message)
+    for messages in () if quiet else kinds.values():
+        more = f" (and in {len(messages) - 1} more blocks)" if len(messages) > 1 else ""
+        click.echo(f"warning: {messages[0]}{more}", err=True)
+
+
+def _input_type(reader: Any, dtype: str | None) -> str | None:
+    """Return the type to convert values to before encoding; None leaves them as they are."""
+    if dtype is None:
+        return "float32" if reader.is_text else None
+    # Bytes are looked up directly, which gives float32.
+    return None if dtype == "float32" and reader.dtype == "uint8" else dtype
+
+
+def _fit(feature_map: Any, reader: Any, dtype: str | None) -> None:
+    from kmaps.io import first_row, sample_rows
+
+    # A map that does not say is taken to learn.
+    learns = getattr(feature_map, "learns_from_data", True)
+    feature_map.fit((sample_rows if learns else first_row)(reader, dtype=dtype))
+
+
+def _encoder(feature_map: Any, reader: Any, codes: bool) -> Callable:
+    encode = feature_map.to_codes if codes else feature_map.transform
+    if reader.sparse and not getattr(feature_map, "zero_to_zero_", True):
+        return lambda X: encode(X.toarray())
+    return encode
+
+
+def _write(
+    reader: Any,
+    encode: Callable,
+    target: str,
+    form: str | None,
+    dtype: str | None,
+    memory: float,
+    force: bool,
+    quiet: bool,
+) -> None:
+    from kmaps.io import encode_file, open_writer
+
+    with (
+        open_writer(target, form, n_rows=reader.n_rows, force=force) as writer,
+        progress_bar(f"encode {reader.name}", quiet=quiet) as report,
+    ):
+        encode_file(
+            reader,
+            writer,
+            encode,
+            dtype=_input_type(reader, dtype),
+            memory=int(memory * 1e6),
+            progress=report,
+        )

@@ -1,0 +1,222 @@
+"""NumPy's own files, read block by block.
+
+``.npy`` in C or Fortran order; ``.npz`` with one dense array or with a CSR matrix as
+``scipy.sparse.save_npz`` writes it, compressed or not. The members of an archive are streamed; they
+are never unpacked to the disk nor held in memory.
+"""
+
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from kmaps.errors import InputError
+from kmaps.io.reader import Block, Reader
+
+_HEADER_READERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+_POINTERS = 1 << 16  # row pointers of a CSR matrix read at a time
+
+
+def _read_header(file: BinaryIO, name: str) -> tuple[tuple[int, ...], bool, np.dtype]:
+    """Return shape, whether the order is Fortran's, and dtype."""
+    try:
+        version = np.lib.format.read_magic(file)
+        if version not in _HEADER_READERS:
+            raise ValueError(f"version {version} of the format holds no plain numbers")
+        return _HEADER_READERS[version](file)
+    except (ValueError, SyntaxError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"{name}: not a whole .npy file ({reason})") from None
+
+
+def _native(values: NDArray) -> NDArray:
+    return values.astype(values.dtype.newbyteorder("="), copy=False)
+
+
+class NpyReader(Reader):
+    """A ``.npy`` file."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        super().__init__(path, name)
+        with open(path, "rb") as file:
+            self.shape, self._fortran, stored = _read_header(file, name)
+            self._offset = file.tell()
+        self.check_type(stored, self.shape)
+        self._stored = stored
+        self.dtype = stored.newbyteorder("=")
+        self.n_rows, self.n_features = self.shape
+        self.total = self.n_rows
+        self.row_bytes = self.n_features * stored.itemsize
+        size, expected = path.stat().st_size, self._offset + self.n_rows * self.row_bytes
+        if size < expected:
+            raise self._refuse(f"truncated: {size:,} bytes, its header promises {expected:,}")
+
+    def blocks(self, rows: int, values: int) -> Iterator[Block]:
+        """Read rows; plain reads, because pages of a mapped file count as memory once touched."""
+        read = self._column_major if self._fortran else self._row_major
+        for start, X in read(min(rows, self.n_rows)):
+            self.done = start + len(X)
+            yield Block(start, _native(X))
+
+    def _row_major(self, rows: int) -> Iterator[tuple[int, NDArray]]:
+        buffer = np.empty((rows, self.n_features), self._stored)
+        with open(self.path, "rb", buffering=0) as file:
+            file.seek(self._offset)
+            for start in range(0, self.n_rows, rows):
+                X = buffer[: self.n_rows - start]
+                view = memoryview(X.reshape(-1).view(np.uint8))
+                filled = 0
+                while filled < len(view):
+                    count = file.readinto(view[filled:])
+                    if not count:
+                        raise self._refuse("ended early: it became shorter while it was read")
+                    filled += count
+                yield start, X
+
+    def _column_major(self, rows: int) -> Iterator[tuple[int, NDArray]]:
+        for start in range(0, self.n_rows, rows):
+            # Mapped anew for each block: unmapping gives the touched pages back.
+            mapped = np.memmap(self.path, self._stored, "r", self._offset, self.shape, "F")
+            yield start, np.array(mapped[start : start + rows], order="C")
+
+
+class _Member:
+    """A one-dimensional stream of the values of one array in an archive."""
+
+    def __init__(self, archive: zipfile.ZipFile, member: str, name: str) -> None:
+        self.name = f"{name}: {member}"
+        self._file = archive.open(f"{member}.npy")
+        self.shape, self.fortran, self.dtype = _read_header(self._file, self.name)
+
+    def read(self, count: int) -> NDArray:
+        content = self._file.read(count * self.dtype.itemsize)
+        if len(content) < count * self.dtype.itemsize:
+            raise InputError(f"{self.name}: truncated")
+        return _native(np.frombuffer(content, self.dtype))
+
+    def close(self) -> None:
+        """Read to the end, which is where the archive checks its checksum."""
+        while self._file.read(1 << 20):
+            pass
+        self._file.close()
+
+
+class _NpzReader(Reader):
+    def blocks(self, rows: int, values: int) -> Iterator[Block]:
+        """Stream the members of the archive."""
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                for block in self._stream(archive, rows, values):
+                    self.done = block.start + block.X.shape[0]
+                    yield block
+        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+            raise self._refuse(f"corrupt archive ({error})") from None
+
+    def _stream(self, archive: zipfile.ZipFile, rows: int, values: int) -> Iterator[Block]:
+        raise NotImplementedError
+
+
+class DenseNpzReader(_NpzReader):
+    """The single array of a ``.npz`` file, or the one named X."""
+
+    def __init__(self, path: Path, name: str, archive: zipfile.ZipFile, member: str) -> None:
+        super().__init__(path, name)
+        self._member = member
+        array = _Member(archive, member, name)
+        self.check_type(array.dtype, array.shape)
+        if array.fortran:
+            raise self._refuse(
+                f"{member} is in Fortran order, which an archive cannot give row by row; "
+                "save it in C order or as .npy"
+            )
+        self.n_rows, self.n_features = array.shape
+        self.total = self.n_rows
+        self.dtype = array.dtype.newbyteorder("=")
+        self.row_bytes = 2 * self.n_features * self.dtype.itemsize
+
+    def _stream(self, archive: zipfile.ZipFile, rows: int, values: int) -> Iterator[Block]:
+        array = _Member(archive, self._member, self.name)
+        for start in range(0, self.n_rows, rows):
+            count = min(rows, self.n_rows - start)
+            yield Block(start, array.read(count * self.n_features).reshape(count, -1))
+        array.close()
+
+
+class CsrNpzReader(_NpzReader):
+    """A CSR matrix as ``scipy.sparse.save_npz`` writes it."""
+
+    sparse = True
+
+    def __init__(self, path: Path, name: str, archive: zipfile.ZipFile) -> None:
+        super().__init__(path, name)
+        shape = tuple(int(n) for n in _Member(archive, "shape", name).read(2))
+        self.dtype = _Member(archive, "data", name).dtype.newbyteorder("=")
+        self.check_type(self.dtype, shape)
+        self.n_rows, self.n_features = shape
+        self.total = self.n_rows
+
+    def _stream(self, archive: zipfile.ZipFile, rows: int, values: int) -> Iterator[Block]:
+        pointers, indices, data = (
+            _Member(archive, member, self.name) for member in ("indptr", "indices", "data")
+        )
+        last = int(pointers.read(1)[0])
+        for first in range(0, self.n_rows, _POINTERS):
+            ends = pointers.read(min(_POINTERS, self.n_rows - first)).astype(np.int64)
+            if (np.diff(ends, prepend=last) < 0).any():
+                raise self._refuse("row pointers that decrease")
+            i = 0
+            while i < len(ends):
+                fitting = int(np.searchsorted(ends, last + values, side="right"))
+                j = max(i + 1, min(i + rows, fitting))
+                count = int(ends[j - 1]) - last
+                indptr = np.concatenate([[0], ends[i:j] - last])
+                arrays = data.read(count), indices.read(count), indptr
+                yield Block(first + i, self._matrix(arrays, j - i))
+                i, last = j, int(ends[j - 1])
+        for member in (pointers, indices, data):
+            member.close()
+
+    def _matrix(self, arrays: tuple, rows: int) -> csr_matrix:
+        try:
+            X = csr_matrix(arrays, shape=(rows, self.n_features))
+            X.check_format(full_check=True)
+        except ValueError as error:
+            raise self._refuse(f"not a CSR matrix ({error})") from None
+        return X
+
+
+def open_npz(path: Path, name: str) -> Reader:
+    """Open a ``.npz`` file, dense or CSR, whichever it holds."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [m.removesuffix(".npy") for m in archive.namelist() if m.endswith(".npy")]
+            if "indptr" in members:
+                return _open_csr(path, name, archive)
+            chosen = members if len(members) == 1 else [m for m in members if m == "X"]
+            if not chosen:
+                holds = ", ".join(members) or "no array"
+                raise InputError(f"{name}: holds {holds}; expected one array, or one named X")
+            return DenseNpzReader(path, name, archive, chosen[0])
+    except zipfile.BadZipFile as error:
+        raise InputError(f"{name}: not a .npz file ({error})") from None
+
+
+def _open_csr(path: Path, name: str, archive: zipfile.ZipFile) -> CsrNpzReader:
+    try:
+        form = bytes(_Member(archive, "format", name)._file.read()).decode(errors="replace")
+        if form.strip("\0") != "csr":
+            raise InputError(
+                f"{name}: a sparse matrix in {form.strip(chr(0))} format, expected csr; "
+                "convert it with .tocsr()"
+            )
+        return CsrNpzReader(path, name, archive)
+    except KeyError as error:
+        raise InputError(f"{name}: a sparse matrix without its parts ({error})") from None

@@ -1,0 +1,118 @@
+"""What every array file gives: rows, in blocks of bounded size."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, issparse
+
+from kmaps.errors import InputError
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive rows of a file.
+
+    Attributes
+    ----------
+    start : int
+        Number of the first row, from 0.
+    X : ndarray or csr_matrix, shape (rows, d)
+        May be overwritten when the next block is read.
+    y : ndarray or None
+        The labels, where the format has them.
+    lines : list of int or None
+        The line of each row, from 1, where the format has lines.
+    """
+
+    start: int
+    X: NDArray | csr_matrix
+    y: NDArray | None = None
+    lines: list[int] | None = None
+
+
+class Reader(ABC):
+    """An array file that can be read block by block, any number of times.
+
+    Attributes
+    ----------
+    path : Path
+        The file that is read.
+    name : str
+        What messages call it.
+    n_features : int
+        Columns d.
+    n_rows : int or None
+        Rows, when the format tells before all of them are read.
+    sparse, is_text : bool
+        Whether blocks are CSR; whether the file has lines, and numbers of no certain precision.
+    dtype : dtype
+        Type of the values.
+    row_bytes : int
+        Memory that reading one row takes, roughly; of dense files only.
+    total, done : int
+        Progress of the current reading, in rows or bytes.
+    """
+
+    sparse = False
+    is_text = False
+    n_rows: int | None = None
+    row_bytes = 0
+
+    def __init__(self, path: Path, name: str) -> None:
+        self.path = path
+        self.name = name
+        self.done = 0
+        self.total = 0
+
+    @abstractmethod
+    def blocks(self, rows: int, values: int) -> Iterator[Block]:
+        """Read from the start, at most ``rows`` rows (and, if sparse, ``values`` values) a time."""
+
+    def _refuse(self, reason: str, line: int | None = None) -> InputError:
+        place = self.name if line is None else f"{self.name}:{line}"
+        return InputError(f"{place}: {reason}")
+
+    def check_type(self, dtype: np.dtype, shape: tuple[int, ...]) -> None:
+        """Refuse what is no matrix of real numbers."""
+        if dtype.kind not in "biuf":
+            raise self._refuse(f"holds values of type {dtype}, expected real numbers")
+        if len(shape) != 2:
+            raise self._refuse(
+                f"holds an array of shape {shape}, expected two dimensions (samples, features)"
+            )
+        if 0 in shape:
+            raise self._refuse(f"holds an empty array of shape {shape}")
+
+
+def finite_block(reader: Reader, block: Block, dtype: np.dtype | None) -> NDArray | csr_matrix:
+    """Return a block's values as ``dtype`` (None: as they are), all of them finite.
+
+    Raises
+    ------
+    InputError
+        Naming the first value that is NaN or infinite, or too large for ``dtype``.
+    """
+    X = block.X
+    if dtype is not None and X.dtype != dtype:
+        with np.errstate(over="ignore"):
+            X = X.astype(dtype)
+    stored = X.data if issparse(X) else X
+    if stored.dtype.kind != "f" or np.isfinite(stored).all():
+        return X
+    if issparse(X):
+        position = int(np.argmin(np.isfinite(stored)))
+        row = int(np.searchsorted(X.indptr, position, side="right")) - 1
+        column, given = int(X.indices[position]), block.X.data[position]
+    else:
+        row, column = (int(i) for i in np.argwhere(~np.isfinite(stored))[0])
+        given = block.X[row, column]
+    problem = f"is {given}, expected a finite number"
+    if np.isfinite(given):
+        problem = f"is {given}, too large for {X.dtype}; pass --dtype float64"
+    if block.lines:
+        raise InputError(f"{reader.name}:{block.lines[row]}: column {column + 1} {problem}")
+    raise InputError(f"{reader.name}: X[{block.start + row}, {column}] {problem}")

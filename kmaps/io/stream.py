@@ -1,0 +1,219 @@
+"""From one array file to another, through a map, in bounded memory."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, issparse, vstack
+
+from kmaps.errors import InputError, suggest
+from kmaps.io.atomic import atomic_file
+from kmaps.io.numpy_files import NpyReader, open_npz
+from kmaps.io.reader import Reader, finite_block
+from kmaps.io.text_files import CsvReader, SvmReader
+from kmaps.io.writers import NpyWriter, NpzWriter, SvmWriter
+
+READERS = {
+    "npy": NpyReader,
+    "npz": open_npz,
+    "csv": CsvReader,
+    "svm": SvmReader,
+    "libsvm": SvmReader,
+}
+WRITERS = {"npy": NpyWriter, "npz": NpzWriter, "svm": SvmWriter, "libsvm": SvmWriter}
+
+SAMPLE_ROWS = 10_000
+SAMPLE_BYTES = 32 << 20
+MEMORY = 24 << 20
+"""Bytes for the blocks in memory at one time."""
+
+Rows = NDArray | csr_matrix
+Writer = NpyWriter | NpzWriter | SvmWriter
+
+
+def format_of(path: str | Path, known: dict, form: str | None = None) -> str:
+    """Return the format that was named, or else the one the extension tells.
+
+    Raises
+    ------
+    InputError
+        When it is none of ``known``.
+
+    Examples
+    --------
+    >>> format_of("faces.NPY", READERS)
+    'npy'
+    """
+    given = form or Path(path).suffix.lower().removeprefix(".")
+    if given in known:
+        return given
+    formats = ", ".join(known)
+    if not given:
+        raise InputError(f"{path}: no extension tells its format; name it ({formats})")
+    raise InputError(
+        f"{path}: unknown format {given!r}{suggest(given, known)}; expected one of {formats}"
+    )
+
+
+def open_reader(
+    path: str | Path,
+    form: str | None = None,
+    *,
+    n_features: int | None = None,
+    name: str | None = None,
+) -> Reader:
+    """Open an array file for reading block by block.
+
+    Parameters
+    ----------
+    path : str or Path
+    form : str, optional
+        One of :data:`READERS`; by default the extension tells.
+    n_features : int, optional
+        Columns of a svm file; by default its largest index.
+    name : str, optional
+        What messages call the file; by default its path.
+
+    Raises
+    ------
+    InputError
+        When the file is missing, of an unknown format, damaged, or holds no matrix of numbers.
+    """
+    chosen = format_of(path, READERS, form)
+    if not Path(path).is_file():
+        problem = "is a folder" if Path(path).is_dir() else "no such file"
+        raise InputError(f"{path}: {problem}")
+    options = {"n_features": n_features} if READERS[chosen] is SvmReader else {}
+    return READERS[chosen](Path(path), name or str(path), **options)
+
+
+@contextmanager
+def open_writer(
+    path: str | Path, form: str | None = None, *, n_rows: int | None = None, force: bool = False
+) -> Iterator[Writer]:
+    """Open an array file for writing block by block; it appears when the block ends well.
+
+    Parameters
+    ----------
+    path : str or Path
+        ``-`` for standard output, which takes svm only.
+    form : str, optional
+        One of :data:`WRITERS`; by default the extension tells.
+    n_rows : int, optional
+        Rows to come, when known.
+    force : bool
+        Whether an existing file may be replaced.
+    """
+    chosen = format_of(path, WRITERS, form)
+    if str(path) == "-":
+        if WRITERS[chosen] is not SvmWriter:
+            raise InputError(f"-: {chosen} cannot be written to standard output, svm can")
+        yield SvmWriter(sys.stdout.buffer, Path(), n_rows)
+        sys.stdout.buffer.flush()
+        return
+    with atomic_file(path, force=force) as file:
+        writer = WRITERS[chosen](file, Path(path).absolute(), n_rows)
+        yield writer
+        writer.finish()
+
+
+def sample_rows(
+    reader: Reader,
+    *,
+    dtype: np.dtype | None = None,
+    rows: int = SAMPLE_ROWS,
+    memory: int = SAMPLE_BYTES,
+    seed: int = 0,
+) -> Rows:
+    """Draw rows of a file without replacement, each set of rows equally likely.
+
+    Every row gets a random number and those with the smallest ones are kept, so the sample does not
+    depend on how the file is cut into blocks.
+
+    Parameters
+    ----------
+    reader : Reader
+    dtype : dtype, optional
+        Type of the values returned; by default as they are.
+    rows : int
+        At most so many rows, in the order of the file.
+    memory : int
+        At most so many bytes of them when dense, but at least one row.
+    seed : int
+
+    Returns
+    -------
+    ndarray or csr_matrix
+    """
+    rng = np.random.default_rng(seed)
+    if not reader.sparse:
+        rows = min(rows, max(1, memory // (8 * reader.n_features)))
+    kept: Rows | None = None
+    draws = np.empty(0)
+    for block in reader.blocks(*_limits(reader, 0, dense=False, memory=MEMORY)):
+        X = finite_block(reader, block, dtype)
+        draws = np.concatenate([draws, rng.random(X.shape[0])])
+        if kept is None:
+            kept = X.copy()
+        else:
+            kept = vstack([kept, X], "csr") if reader.sparse else np.concatenate([kept, X])
+        if len(draws) > rows:
+            chosen = np.sort(np.argpartition(draws, rows)[:rows])
+            kept, draws = kept[chosen], draws[chosen]
+    return kept
+
+
+def first_row(reader: Reader, dtype: np.dtype | None = None) -> Rows:
+    """Return the first row of a file, for maps that only need to know its shape."""
+    block = next(reader.blocks(1, 1))
+    return finite_block(reader, block, dtype)[:1]
+
+
+def encode_file(
+    reader: Reader,
+    writer: Writer,
+    encode: Callable[[Rows], Rows],
+    *,
+    dtype: np.dtype | None = None,
+    memory: int = MEMORY,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> None:
+    """Encode a file into another, block by block.
+
+    Parameters
+    ----------
+    reader : Reader
+    writer : Writer
+    encode : callable
+        From rows (n, d) to rows (n, columns).
+    dtype : dtype, optional
+        Type to which the values are converted first; by default none.
+    memory : int
+        Bytes for the blocks in memory at one time; one row is the least.
+    progress : callable
+        Called with what is done and the total after every block.
+
+    Raises
+    ------
+    InputError
+        When a value is not finite or a line is not as it should be.
+    """
+    encoded = encode(first_row(reader, dtype))
+    keeps_sparse = issparse(encoded) and writer.keeps_sparse
+    limits = _limits(reader, encoded.shape[1], dense=not keeps_sparse, memory=memory)
+    for block in reader.blocks(*limits):
+        writer.write(encode(finite_block(reader, block, dtype)), block.y)
+        progress(reader.done, reader.total)
+
+
+def _limits(reader: Reader, n_columns: int, *, dense: bool, memory: int) -> tuple[int, int]:
+    """Return how many rows, and how many stored values, make a block that fits in memory."""
+    # 8 bytes a value, input and output: no type is wider.
+    values = memory // (16 * (1 + -(-n_columns // reader.n_features)))
+    row = 8 * n_columns if dense or not reader.sparse else 0
+    if not reader.sparse:
+        row += reader.row_bytes + 8 * reader.n_features
+    return max(1, memory // max(row, 64)), max(1, values)

@@ -1,0 +1,182 @@
+"""Text files of numbers, read block by block: ``.csv`` and svmlight/LIBSVM's format.
+
+The numbers are parsed by compiled code (NumPy's and scikit-learn's). Only when that refuses a block
+are its lines looked at one by one, to say which line and column is wrong.
+"""
+
+from collections.abc import Callable, Iterator
+from io import BytesIO
+from itertools import chain
+from math import isfinite
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from kmaps.io.reader import Block, Reader
+
+Lines = list[tuple[int, bytes]]
+"""Line numbers, from 1, with the lines."""
+
+
+class _TextReader(Reader):
+    is_text = True
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, path: Path, name: str) -> None:
+        super().__init__(path, name)
+        self.total = path.stat().st_size
+
+    def _lines(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the lines that are not blank, numbered from 1."""
+        self.done = 0
+        with open(self.path, "rb") as file:
+            for number, line in enumerate(file, 1):
+                self.done += len(line)
+                if number == 1:
+                    line = line.removeprefix(b"\xef\xbb\xbf")
+                if line.strip():
+                    yield number, line
+
+    def _grouped(
+        self, lines: Iterator[tuple[int, bytes]], rows: int, values: int, size: Callable
+    ) -> Iterator[tuple[int, Lines]]:
+        """Group lines into blocks; yield the number of the first row with each."""
+        start, held, group = 0, 0, []
+        for line in lines:
+            held += size(line[1])
+            if group and (len(group) == rows or held > values):
+                yield start, group
+                start, held, group = start + len(group), size(line[1]), []
+            group.append(line)
+        if group:
+            yield start, group
+
+
+class CsvReader(_TextReader):
+    """Comma-separated numbers; a first line without any number is a header."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        super().__init__(path, name)
+        first = next(self._lines(), None)
+        if first is None:
+            raise self._refuse("empty, expected one row of numbers a line")
+        fields = _fields(first[1])
+        self._header_line = first[0] if not any(map(_is_number, fields)) else 0
+        self.n_features = len(fields)
+        self.row_bytes = 40 * self.n_features  # the text, and the numbers in float64
+
+    def blocks(self, rows: int, values: int) -> Iterator[Block]:
+        """Read rows."""
+        lines = (line for line in self._lines() if line[0] != self._header_line)
+        start = None
+        for start, group in self._grouped(lines, rows, values, lambda line: 0):
+            yield Block(start, self._parse(group), lines=[number for number, _ in group])
+        if start is None:
+            raise self._refuse("has a header but no row of numbers")
+
+    def _parse(self, group: Lines) -> NDArray:
+        try:
+            text = [line.decode("utf-8") for _, line in group]
+            X = np.loadtxt(text, np.float64, comments=None, delimiter=",", quotechar='"', ndmin=2)
+            if X.shape == (len(group), self.n_features):
+                return X
+            reason = f"rows of {X.shape[1]} columns"
+        except ValueError as error:
+            reason = str(error)
+        for number, line in group:
+            self._check(number, _fields(line))
+        raise self._refuse(f"cannot be read ({reason})", group[0][0])
+
+    def _check(self, number: int, fields: list[str]) -> None:
+        if len(fields) != self.n_features:
+            raise self._refuse(
+                f"{len(fields)} columns, the first line has {self.n_features}", number
+            )
+        for column, field in enumerate(fields, 1):
+            if not _is_number(field):
+                raise self._refuse(f"column {column}: {field!r} is not a number", number)
+
+
+def _fields(line: bytes) -> list[str]:
+    text = line.decode("utf-8", errors="replace").strip("\r\n")
+    return [field.strip().strip('"') for field in text.split(",")]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text
+
+
+class SvmReader(_TextReader):
+    """svmlight/LIBSVM's format: ``label index:value …`` a line, indices from 1 and ascending.
+
+    Parameters
+    ----------
+    path, name
+        As :class:`Reader`.
+    n_features : int, optional
+        Columns; by default the largest index, for which the file is read once beforehand.
+    """
+
+    sparse = True
+
+    def __init__(self, path: Path, name: str, n_features: int | None = None) -> None:
+        super().__init__(path, name)
+        self.n_features = n_features or max(map(_last_index, self._samples()), default=0)
+        if not self.n_features:
+            raise self._refuse("holds no sample with a feature, expected 'label index:value …'")
+
+    def _samples(self) -> Iterator[tuple[int, bytes]]:
+        return (line for line in self._lines() if not line[1].lstrip().startswith(b"#"))
+
+    def blocks(self, rows: int, values: int) -> Iterator[Block]:
+        """Read rows and labels."""
+        count = lambda line: line.count(b":")  # noqa: E731
+        for start, group in self._grouped(self._samples(), rows, values, count):
+            X, y = self._parse(group)
+            yield Block(start, X, y, lines=[number for number, _ in group])
+
+    def _parse(self, group: Lines) -> tuple[csr_matrix, NDArray]:
+        from sklearn.datasets import load_svmlight_file
+
+        text = BytesIO(b"".join(chain.from_iterable((line, b"\n") for _, line in group)))
+        try:
+            X, y = load_svmlight_file(text, n_features=self.n_features, zero_based=False)
+            if X.shape[0] == len(group) and (X.nnz == 0 or X.indices.min() >= 0):
+                return X, y
+            reason = "index 0"
+        except ValueError as error:
+            reason = str(error)
+        for number, line in group:
+            self._check(number, line.partition(b"#")[0].decode(errors="replace").split())
+        raise self._refuse(f"cannot be read ({reason})", group[0][0])
+
+    def _check(self, number: int, fields: list[str]) -> None:
+        if not _is_number(fields[0]) or not isfinite(float(fields[0])):
+            raise self._refuse(f"{fields[0]!r} is not a label, expected one number", number)
+        previous = 0
+        for field in fields[1:]:
+            index, _, value = field.partition(":")
+            if not (index.isdigit() and _is_number(value)):
+                if index != "qid":
+                    raise self._refuse(f"{field!r} is not 'index:value'", number)
+                continue
+            if int(index) == 0:
+                raise self._refuse("index 0, but indices count from 1", number)
+            if int(index) <= previous:
+                raise self._refuse(f"index {index} after {previous}: not ascending", number)
+            if int(index) > self.n_features:
+                raise self._refuse(f"index {index}, but --n-features {self.n_features}", number)
+            previous = int(index)
+
+
+def _last_index(line: tuple[int, bytes]) -> int:
+    # The largest, since they ascend; a line that is not as it should be is named when it is parsed.
+    fields = line[1].partition(b"#")[0].split()
+    index = fields[-1].partition(b":")[0] if fields[1:] else b""
+    return int(index) if index.isdigit() else 0

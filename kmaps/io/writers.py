@@ -1,0 +1,159 @@
+"""Array files, written block by block: ``.npy``, ``.npz`` (dense or CSR) and svmlight's text."""
+
+import os
+import shutil
+import tempfile
+import zipfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, issparse
+
+from kmaps.errors import InputError
+
+Rows = NDArray | csr_matrix
+
+
+class _NpyStream:
+    """A ``.npy`` file of unknown length: the header is written first and completed at the end."""
+
+    def __init__(self, file: BinaryIO, dtype: np.dtype, columns: int | None) -> None:
+        self._file = file
+        self._dtype = np.dtype(dtype)
+        self._columns = columns
+        self._rows = 0
+        self._write_header()
+        self._header_bytes = file.tell()
+
+    def _write_header(self) -> None:
+        # NumPy pads headers so that the first number of the shape can grow in place.
+        shape = (self._rows,) if self._columns is None else (self._rows, self._columns)
+        descr = np.lib.format.dtype_to_descr(self._dtype)
+        header = {"descr": descr, "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(self._file, header)
+
+    def append(self, values: NDArray) -> None:
+        self._file.write(np.ascontiguousarray(values, self._dtype).data)
+        self._rows += len(values)
+
+    def finish(self) -> None:
+        self._file.seek(0)
+        self._write_header()
+        if self._file.tell() != self._header_bytes:
+            raise AssertionError("the header changed its length")
+        self._file.seek(0, os.SEEK_END)
+
+
+class NpyWriter:
+    """Rows into a ``.npy`` file; sparse rows are written with their zeros.
+
+    Parameters
+    ----------
+    file : binary file, seekable
+    target : Path
+        Where the file will be, for messages and for the space left there.
+    n_rows : int or None
+        Rows to come, when known; then a disk without the space for them is refused at once.
+    """
+
+    keeps_sparse = False
+
+    def __init__(self, file: BinaryIO, target: Path, n_rows: int | None) -> None:
+        self._file, self._target, self._n_rows = file, target, n_rows
+        self._stream: _NpyStream | None = None
+
+    def write(self, Z: Rows, y: NDArray | None) -> None:
+        """Append rows; labels have no place in this format."""
+        if self._stream is None:
+            self._check_space(Z)
+            self._stream = _NpyStream(self._file, Z.dtype, Z.shape[1])
+        self._stream.append(Z.toarray() if issparse(Z) else Z)
+
+    def _check_space(self, Z: Rows) -> None:
+        needed = (self._n_rows or 0) * Z.shape[1] * Z.dtype.itemsize
+        free = shutil.disk_usage(self._target.parent).free
+        if needed > free:
+            hint = "; .npz keeps the zeros out" if issparse(Z) else ""
+            raise InputError(
+                f"{self._target}: needs {needed / 1e9:.1f} GB, but {free / 1e9:.1f} GB are free "
+                f"in {self._target.parent}{hint}"
+            )
+
+    def finish(self) -> None:
+        """Complete the header."""
+        if self._stream:
+            self._stream.finish()
+
+
+class NpzWriter:
+    """Rows into a ``.npz`` file: one array named X, or a CSR matrix as SciPy loads it.
+
+    The parts of an archive are written one after the other but grow together, so they are first
+    collected in nameless files in the target's folder.
+    """
+
+    keeps_sparse = True
+
+    def __init__(self, file: BinaryIO, target: Path, n_rows: int | None) -> None:
+        self._file, self._folder = file, target.parent
+        self._parts: dict[str, tuple[BinaryIO, _NpyStream]] = {}
+        self._files = ExitStack()
+        self._shape = (0, 0)
+        self._stored = 0
+
+    def _part(self, name: str, dtype: np.dtype, columns: int | None = None) -> _NpyStream:
+        if name not in self._parts:
+            nameless = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
+            file = self._files.enter_context(nameless)
+            self._parts[name] = file, _NpyStream(file, dtype, columns)
+        return self._parts[name][1]
+
+    def write(self, Z: Rows, y: NDArray | None) -> None:
+        """Append rows; labels have no place in this format."""
+        if issparse(Z):
+            self._part("data", Z.dtype).append(Z.data)
+            index = np.int32 if Z.shape[1] < 2**31 else np.int64
+            self._part("indices", index).append(Z.indices)
+            ends = Z.indptr.astype(np.int64) + self._stored
+            # The first pointer of a later block is the last of the one before.
+            self._part("indptr", np.int64).append(ends[1:] if self._shape[0] else ends)
+            self._stored += Z.nnz
+        else:
+            self._part("X", Z.dtype, Z.shape[1]).append(Z)
+        self._shape = (self._shape[0] + Z.shape[0], Z.shape[1])
+
+    def finish(self) -> None:
+        """Put the parts into the archive."""
+        if "data" in self._parts:
+            self._part("shape", np.int64).append(np.array(self._shape))
+        with self._files, zipfile.ZipFile(self._file, "w", zipfile.ZIP_STORED) as archive:
+            for name, (part, stream) in self._parts.items():
+                stream.finish()
+                part.seek(0)
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    shutil.copyfileobj(part, member, 1 << 20)
+            if "data" in self._parts:
+                with archive.open("format.npy", "w") as member:
+                    np.save(member, np.array(b"csr"))
+
+
+class SvmWriter:
+    """Rows into svmlight's format, with the labels of the input, or 0 where it had none."""
+
+    keeps_sparse = True
+
+    def __init__(self, file: BinaryIO, target: Path, n_rows: int | None) -> None:
+        self._file = file
+
+    def write(self, Z: Rows, y: NDArray | None) -> None:
+        """Append rows and labels."""
+        from sklearn.datasets import dump_svmlight_file
+
+        labels = np.zeros(Z.shape[0], int) if y is None else y
+        dump_svmlight_file(Z, labels, self._file, zero_based=False)
+
+    def finish(self) -> None:
+        """Nothing is left to write."""
