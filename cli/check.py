@@ -24,7 +24,7 @@ import click
     help="Smallest tolerance on a mean accuracy, as a fraction.",
 )
 @click.option("--json", "json_wanted", is_flag=True, help="Print the verdicts as JSON.")
-@click.option("--quiet", is_flag=True, help="Print only the cells that changed.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only the cells that changed.")
 def command(results: Path, baseline: Path, floor: float, json_wanted: bool, quiet: bool) -> None:
     """Compare RESULTS with a baseline, cell by cell, the worst first.
 

@@ -49,7 +49,7 @@ Examples:
     help="For the blocks in memory at one time.",
 )
 @click.option("--force", is_flag=True, help="Replace OUT when it exists.")
-@click.option("--quiet", is_flag=True, help="No progress bar and no warnings.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress bar and no warnings.")
 def command(
     source: str,
     target: str,

@@ -29,7 +29,7 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="The lines of --format csv as JSON.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="Write to this file.")
 @click.option("--force", is_flag=True, help="Replace the file when it exists.")
-@click.option("--quiet", is_flag=True, help="No warnings.")
+@click.option("-q", "--quiet", is_flag=True, help="No warnings.")
 def command(
     results: Path,
     form: str,

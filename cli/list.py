@@ -1,0 +1,82 @@
+"""``kmaps list``: what there is to choose from."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+KINDS = ("maps", "kernels", "datasets", "experiments")
+
+
+@click.command(epilog="\b\nExample:\n  kmaps list maps")
+@click.argument("kind", type=click.Choice(KINDS), required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(kind: str | None, as_json: bool) -> None:
+    """List maps, with paper and equation, kernels, datasets or experiments; all without KIND."""
+    listed = {name: _LISTS[name]() for name in ([kind] if kind else KINDS)}
+    if as_json:
+        click.echo(json.dumps(listed, indent=2, ensure_ascii=False))
+        return
+    blocks = [_block(rows, title="" if kind else name) for name, rows in listed.items()]
+    click.echo("\n\n".join(blocks))
+
+
+Row = dict[str, Any]
+
+
+def _block(rows: list[Row], title: str) -> str:
+    """Align the columns of some rows under the name of their kind, paragraphs cut to a sentence."""
+    cut = {"about": lambda text: re.split(r"(?<=\.) ", text)[0]}
+    texts = [[cut.get(key, str)(value) for key, value in row.items()] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    indent = "  " if title else ""
+    lines = [indent + "  ".join(map(str.ljust, row, widths)).rstrip() for row in texts]
+    return "\n".join([title, *lines] if title else lines)
+
+
+def _maps() -> list[Row]:
+    from kmaps.maps import MAPS
+
+    return [
+        {"name": name, "class": cls.__name__, "source": cls.source} for name, cls in MAPS.items()
+    ]
+
+
+def _kernels() -> list[Row]:
+    from kmaps.gram_matrix import GRAM_KERNELS
+    from kmaps.kernels import EXP_KERNELS, KERNELS
+
+    kinds = dict.fromkeys(KERNELS, "additive")
+    kinds |= {name: f"exponential of the {base} distance" for name, base in EXP_KERNELS.items()}
+    kinds |= {"linear": "inner product", "rbf": "exponential of the Euclidean distance"}
+    return [{"name": name, "kind": kinds[name]} for name in GRAM_KERNELS]
+
+
+def _datasets() -> list[Row]:
+    from kmaps.data import available, load_manifest
+
+    return [{"name": name, "title": load_manifest(name).title} for name in available()]
+
+
+def _experiments() -> list[Row]:
+    from kmaps.bench.spec import load, packaged
+
+    loaded = {name: load(path) for name, path in packaged().items()}
+    return [
+        {
+            "name": name,
+            "dataset": experiment.dataset.name,
+            "about": " ".join(experiment.about.split()),
+        }
+        for name, experiment in loaded.items()
+    ]
+
+
+_LISTS: dict[str, Callable[[], list[Row]]] = {
+    "maps": _maps,
+    "kernels": _kernels,
+    "datasets": _datasets,
+    "experiments": _experiments,
+}
