@@ -1,0 +1,45 @@
+# Everything happens in .venv; `make help` lists the targets.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint format bench build clean check-machine
+
+help: ## List the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+run: $(VENV)/.installed ## Install, then run the quickstart experiment and print its table
+	$(BIN)/kmaps run quickstart --out runs/quickstart
+
+test: $(VENV)/.installed ## Run the tests (KMAPS_MIRROR=DIR also runs those on the real datasets)
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/.installed ## Check format and style
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+format: $(VENV)/.installed ## Mend format and what style can be mended by itself
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.installed ## Measure the speed of each component against other libraries, as ratios
+	$(BIN)/python -m benchmarks
+
+build: clean $(VENV)/.installed ## Build the wheel and the source distribution into dist/
+	$(BIN)/pip install --quiet build
+	$(BIN)/python -m build
+
+clean: ## Delete build products (a stale build/ would ship deleted modules)
+	rm -rf build dist *.egg-info
+
+$(VENV)/.installed: pyproject.toml | check-machine
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --editable '.[dev]'
+	@touch $@
+
+check-machine:
+	@command -v $(PYTHON) >/dev/null || { echo "make: '$(PYTHON)' not found: install Python 3.11 or later, or name it: make PYTHON=/path/to/python3 run" >&2; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: $$($(PYTHON) --version) is too old: kmaps needs Python 3.11 or later; name one: make PYTHON=python3.12 run" >&2; exit 2; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "make: this Python has no venv module: install it (Debian: apt-get install python3-venv)" >&2; exit 2; }
+	@command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null || { echo "make: no C++ compiler found (c++, g++ or clang++): LIBLINEAR and LIBSVM are compiled on installation; install one (Debian: apt-get install g++)" >&2; exit 2; }

@@ -1,0 +1,92 @@
+"""The package is what the folders say, in both ways of installing it."""
+
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+OUTSIDE = {"cli": "kmaps.cli", "datasets": "kmaps.datasets", "experiments": "kmaps.experiments"}
+
+
+def packages_on_disk() -> list[str]:
+    inside = [
+        ".".join(path.parent.relative_to(ROOT).parts)
+        for path in (ROOT / "kmaps").rglob("__init__.py")
+    ]
+    return sorted(inside + list(OUTSIDE.values()))
+
+
+def test_pyproject_lists_every_package():
+    setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    assert setuptools["packages"] == packages_on_disk()
+    assert setuptools["package-dir"] == {"kmaps": "kmaps"} | {v: k for k, v in OUTSIDE.items()}
+
+
+def test_version_stands_once():
+    import kmaps
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert kmaps.__version__ == project["version"]
+    assert f"version: {kmaps.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"## {kmaps.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+SHOW = "import kmaps.cli.main, kmaps.datasets, kmaps.experiments as e; print(e.__file__)"
+
+
+def test_checkout_imports_from_anywhere(tmp_path):
+    """What an editable install does: the repository root on the path."""
+    run = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {SHOW}"]
+    shown = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert Path(shown.strip()) == ROOT / "experiments" / "__init__.py"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    out = tmp_path_factory.mktemp("wheel")
+    source = tmp_path_factory.mktemp("source") / "kmaps"
+    files = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "-z"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    ).stdout
+    for name in files.decode().split("\0"):
+        if name and (ROOT / name).is_file():
+            (source / name).parent.mkdir(parents=True, exist_ok=True)
+            (source / name).write_bytes((ROOT / name).read_bytes())
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "-w",
+        str(out),
+        str(source),
+    ]
+    subprocess.run(pip, check=True, capture_output=True)
+    return next(out.glob("kmaps-*.whl"))
+
+
+def test_wheel_holds_all_modules_and_yaml_files(wheel):
+    inside = set(zipfile.ZipFile(wheel).namelist())
+    for folder in ("kmaps", *OUTSIDE):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in (".py", ".yaml") and "__pycache__" not in path.parts:
+                name = str(path.relative_to(ROOT))
+                expected = name if folder == "kmaps" else f"kmaps/{name}"
+                assert expected in inside, f"{expected} is not in the wheel"
+    assert not [name for name in inside if name.startswith(("cli/", "tests/", "results/"))]
+
+
+def test_wheel_works_when_unpacked(wheel, tmp_path):
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    run = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {SHOW}"]
+    shown = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert Path(shown.strip()) == tmp_path / "kmaps" / "experiments" / "__init__.py"
