@@ -13,12 +13,16 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from multiprocessing import connection
+from multiprocessing import connection, forkserver
 from typing import Any
 
 Result = dict[str, Any]
 
 _PRELOADED = ["__main__", "kmaps.bench.measure"]
+
+# OpenMP's threads otherwise spin while they wait. On two processors with other work to do, LIBSVM
+# then took up to ten times as long, and its times said nothing.
+_WAIT_POLICY = "OMP_WAIT_POLICY"
 
 
 @dataclass(frozen=True)
@@ -65,8 +69,7 @@ def call_each(
     -----
     Closing the generator, or an exception in the caller's loop, kills the processes under way.
     """
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(_PRELOADED)
+    context = _forkserver()
     waiting = iter(calls.items())
     running: dict[connection.Connection, tuple[str, Any, datetime]] = {}
     try:
@@ -90,6 +93,21 @@ def call_each(
             child.kill()
         for child in children:
             child.join()
+
+
+def _forkserver() -> Any:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(_PRELOADED)
+    if _WAIT_POLICY in os.environ:
+        forkserver.ensure_running()
+        return context
+    os.environ[_WAIT_POLICY] = "passive"
+    try:
+        # OpenMP reads its environment when it is loaded, which is in the server.
+        forkserver.ensure_running()
+    finally:
+        del os.environ[_WAIT_POLICY]
+    return context
 
 
 def _result(reader: connection.Connection, child: Any) -> Result:

@@ -24,6 +24,8 @@ from kmaps.features import FEATURES, NORMALIZATIONS
 from kmaps.kernels import EXP_KERNELS, KERNELS
 from kmaps.maps import MAPS
 
+_KERNEL_NAMES = (*KERNELS, *EXP_KERNELS, "rbf")
+
 Place = tuple[str | int, ...]
 Mistake = tuple[int, int, str]  # line, column, what is wrong
 
@@ -46,8 +48,14 @@ def _unique(values: list) -> list:
     return values
 
 
+def _folder_name(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", value):
+        raise ValueError(f"expected letters, digits, '-', '_' and '.', got {value!r}")
+    return value
+
+
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-KernelName = Annotated[str, _known("kernel", lambda: [*KERNELS, *EXP_KERNELS, "rbf"])]
+KernelName = Annotated[str, _known("kernel", lambda: _KERNEL_NAMES)]
 Unique = AfterValidator(_unique)
 Protocols = {"official"}, {"train", "test"}, {"train_per_class", "test_per_class"}
 
@@ -132,7 +140,7 @@ class Choice(_Model):
 class Experiment(_Model):
     """A checked experiment: what the YAML says, with the defaults filled in."""
 
-    experiment: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    experiment: Annotated[str, AfterValidator(_folder_name)]
     about: str = ""
     dataset: Dataset
     features: Features = Features()
@@ -250,8 +258,8 @@ _Loader.add_implicit_resolver(
 
 
 def _read(text: str, source: str) -> tuple[yaml.Node, dict[str, Any]]:
-    loader = _Loader(text)
     try:
+        loader = _Loader(text)
         root = loader.get_single_node()
         content = loader.construct_document(root) if root else None
     except yaml.MarkedYAMLError as error:
@@ -325,8 +333,8 @@ def _brief(value: Any) -> str:
 
 def _map_mistakes(root: yaml.Node, content: dict[str, Any]) -> Iterator[Mistake]:
     """Check what pydantic does not know: the maps' own parameters."""
-    maps, kernels = content.get("maps"), content.get("kernels")
-    for i, entry in enumerate(maps if isinstance(maps, list) else []):
+    kernels = _listed(content, "kernels")
+    for i, entry in enumerate(_listed(content, "maps")):
         if not isinstance(entry, dict):
             continue
         name = entry.get("map")
@@ -341,17 +349,27 @@ def _map_mistakes(root: yaml.Node, content: dict[str, Any]) -> Iterator[Mistake]
         for key in odd:
             yield _at(root, ("maps", i, key), _unknown_key(key, known), key=True)
         if not odd:
-            for place, problem in _trials(entry, kernels if isinstance(kernels, list) else []):
+            for place, problem in _trials(entry, kernels):
                 yield _at(root, ("maps", i, *place), problem)
+
+
+def _listed(content: dict[str, Any], key: str) -> list:
+    value = content.get(key)
+    return value if isinstance(value, list) else []
 
 
 def _trials(entry: dict[str, Any], kernels: list) -> Iterator[tuple[Place, str]]:
     """Fit every row of an entry on one feature between 0 and 1; say what it objects to."""
     sample = np.linspace(0, 1, 256, dtype=np.float32)[:, None]
     rows = list(map_rows(entry, kernels))
-    if not rows:
+    empty = [key for key, value in entry.items() if value == []]
+    if empty:
+        yield (empty[0],), "expected at least one value, got an empty list"
+    elif not rows:
         yield (), "needs kernels: name some here or for the whole experiment"
     for kernel, params in rows:
+        if "kernel" not in entry and kernel and kernel not in _KERNEL_NAMES:
+            continue  # told already, where the kernels are listed
         arguments = map_arguments(kernel, params)
         try:
             MAPS[entry["map"]](**arguments).fit(sample)
