@@ -4,15 +4,13 @@ A value array is (n, m): n rows of m values. ``features`` names the feature of e
 positions, or is None when all features share one table; so a dense matrix passes its columns, and
 the stored values of a CSR matrix pass as one long row. ``outputs`` comes from `unrolled`: a tuple
 of length r whose only use is that length, which is part of the compiled type and lets the compiler
-unroll the innermost loop; or None for many outputs, where a loop is as good.
-
-Interpolated tables are (f, cells, 2r): the r outputs at the cell's left end, then their slopes.
+unroll the innermost loop; or None for many outputs, where a loop over vectors is faster.
 """
 
 from math import isfinite
 
 from numba import njit
-from numpy import float32, int64, uint32
+from numpy import float32, floor, int64, uint32
 
 _MAGNITUDE = 0x7FFFFFFF
 _INFINITY = 0x7F800000
@@ -20,7 +18,7 @@ _INFINITY = 0x7F800000
 
 def unrolled(r):
     """Return the ``outputs`` argument of the loops below for r outputs."""
-    return (0,) * r if r <= 16 else None
+    return (0,) * r if r <= 8 else None
 
 
 @njit(cache=True, nogil=True)
@@ -28,7 +26,8 @@ def interpolate_log(bits, features, shift, table, out, outputs):
     """Encode float32 values given as their ``bits`` (uint32); return whether one is not finite.
 
     The sign, the exponent and the leading mantissa bits are the cell, the remaining ``shift`` bits
-    the fraction. The table has a cell for every bit pattern, so nothing needs clamping.
+    the fraction. The table is (1, cells, 2r): the outputs at the cell's left end, then the slopes.
+    It has a cell for every bit pattern, so nothing needs clamping.
     """
     n, m = bits.shape
     r = table.shape[2] // 2 if outputs is None else len(outputs)
@@ -48,35 +47,80 @@ def interpolate_log(bits, features, shift, table, out, outputs):
 
 
 @njit(cache=True, nogil=True)
-def interpolate_uniform(values, features, low, per_unit, table, out, outputs):
-    """Encode float32 values on one uniform grid per table.
+def _locate(x, low, high, per_width, n_cells, last):
+    """Return the cell of x, how far into it x lies, whether x is finite, and whether clamped."""
+    finite = isfinite(x)
+    inside = min(max(x, low), high) if finite else low
+    position = (inside - low) * per_width * n_cells
+    cell = min(floor(position), last)
+    return int64(cell), position - cell, finite, finite and inside != x
 
-    ``low`` and ``per_unit`` are (f,): the left end of the grid and its cells per unit. Values
-    outside the grid are clamped to its ends. Returns whether one is not finite, and how many were
-    clamped.
+
+@njit(cache=True, nogil=True)
+def interpolate_pieces(values, features, ranges, pieces, out, outputs, powers):
+    """Encode float32 or float64 values by polynomials on equal cells of each feature's range.
+
+    ``ranges`` is (f, 4): the two ends of the range, one over its width, a factor of the outputs.
+    ``pieces`` is (1 or f, cells, p+1, r): the coefficients of the powers of the position in the
+    cell, from 0 to 1. ``powers`` is a tuple of length p. Values outside their range are clamped.
+    Returns whether one is not finite, and how many were clamped.
     """
     n, m = values.shape
-    r = table.shape[2] // 2 if outputs is None else len(outputs)
-    n_cells = table.shape[1]
-    end = float32(n_cells)
+    r = pieces.shape[3] if outputs is None else len(outputs)
+    p = len(powers)
+    n_cells, last = pieces.dtype.type(pieces.shape[1]), pieces.dtype.type(pieces.shape[1] - 1)
     outside = 0
-    not_finite = False
+    all_finite = True
     for i in range(n):
         row = values[i]
         encoded = out[i]
         for j in range(m):
             f = 0 if features is None else features[j]
-            position = (row[j] - low[f]) * per_unit[f]
-            if not isfinite(position):
-                not_finite = True
-                position = float32(0)
-            clamped = min(max(position, float32(0)), end)
-            outside += position != clamped
-            cell = min(int64(clamped), n_cells - 1)
-            fraction = clamped - float32(cell)
+            cell, t, finite, clamped = _locate(
+                row[j], ranges[f, 0], ranges[f, 1], ranges[f, 2], n_cells, last
+            )
+            all_finite &= finite
+            outside += clamped
+            piece = pieces[f if len(pieces) > 1 else 0, cell]
+            factor = ranges[f, 3]
             for c in range(r):
-                encoded[j * r + c] = table[f, cell, c] + fraction * table[f, cell, r + c]
-    return not_finite, outside
+                value = piece[p, c]
+                for q in range(p - 1, -1, -1):
+                    value = value * t + piece[q, c]
+                encoded[j * r + c] = factor * value
+    return not all_finite, outside
+
+
+@njit(cache=True, nogil=True)
+def local_pieces(values, features, ranges, n_cells, pieces, data, columns, neighbours):
+    """Encode values by a basis of which only p+1 neighbours are not zero, as parts of a CSR.
+
+    ``pieces`` is (p+1, p+1): the coefficients of the powers for each of the neighbours, alike in
+    every cell; the first neighbour has the number of the cell, of n_cells + p in all. ``data`` and
+    ``columns`` (n, m·(p+1)) receive the values and columns; ``neighbours`` is a tuple of length
+    p+1. Otherwise as `interpolate_pieces`.
+    """
+    n, m = values.shape
+    width = len(neighbours)
+    r = n_cells + width - 1
+    float_cells, last = pieces.dtype.type(n_cells), pieces.dtype.type(n_cells - 1)
+    outside = 0
+    all_finite = True
+    for i in range(n):
+        for j in range(m):
+            f = features[j]
+            cell, t, finite, clamped = _locate(
+                values[i, j], ranges[f, 0], ranges[f, 1], ranges[f, 2], float_cells, last
+            )
+            all_finite &= finite
+            outside += clamped
+            for c in range(width):
+                value = pieces[width - 1, c]
+                for q in range(width - 2, -1, -1):
+                    value = value * t + pieces[q, c]
+                data[i, j * width + c] = ranges[f, 3] * value
+                columns[i, j * width + c] = f * r + cell + c
+    return not all_finite, outside
 
 
 @njit(cache=True, nogil=True)

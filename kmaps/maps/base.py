@@ -8,17 +8,18 @@ else, encoding, tabulating, sparse input, names, comes from here.
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_matrix, issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from kmaps._loops import encode as loops
 from kmaps._parallel import for_blocks
 from kmaps.errors import InputError
-from kmaps.maps.grids import LogGrid, UniformGrid
+from kmaps.maps.grids import LogGrid, PieceGrid
 
 _BLOCK_VALUES = 1 << 18  # values of the output in a block: 1 MB in float32, inside a core's cache
 
@@ -28,8 +29,9 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
 
     A subclass sets ``source`` (paper and equation), ``learns_from_data = False`` when `fit` needs
     no more of X than its number of columns, and writes `_fit_curve`, `_curve`, `_grid`, and,
-    where plain numbers do not do, `_output_names`. It sets ``shared_curve_ = False`` in
-    `_fit_curve` when each feature has a curve of its own.
+    where plain numbers do not do, `_output_names`. Its `_fit_curve` sets ``shared_curve_ = False``
+    when each feature has a curve of its own, ``low_`` and ``high_`` when the curve ends there, and
+    ``n_stored_`` when transform is to give CSR, with so many consecutive outputs of each feature.
 
     Attributes
     ----------
@@ -39,11 +41,17 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         Number of outputs r of each feature; feature j owns the columns j·r … (j+1)·r-1.
     zero_to_zero_ : bool
         Whether zero maps to zero for every feature; then CSR input gives CSR output.
+    low_, high_ : ndarray (d,) or None
+        The range of each feature in the data of `fit`; values outside are clamped to it. None: the
+        curve has no ends.
     """
 
     source = ""
     learns_from_data = True
     shared_curve_ = True
+    low_: NDArray | None = None
+    high_: NDArray | None = None
+    n_stored_: int | None = None
 
     @abstractmethod
     def _fit_curve(self, X) -> None:
@@ -51,10 +59,13 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
 
     @abstractmethod
     def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
-        """Return each ``feature``'s curve at ``x`` (same shape): float64, ``x.shape + (r,)``."""
+        """Return each ``feature``'s curve at ``x`` (same shape): float64, ``x.shape + (r,)``.
+
+        ``x`` lies inside the range of its feature.
+        """
 
     @abstractmethod
-    def _grid(self) -> LogGrid | UniformGrid | None:
+    def _grid(self) -> LogGrid | PieceGrid | None:
         """Return the grid on which float32 input is encoded; None: by the curve itself."""
 
     def _output_names(self) -> list[str]:
@@ -82,7 +93,8 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         X = validate_data(self, X, accept_sparse="csr")
         self._fit_curve(X)
         features = np.arange(self.n_features_in_)
-        at_zero = self._curve(np.zeros(len(features)), features)
+        zero, _ = self._clamp(np.zeros(len(features)), features)
+        at_zero = self._curve(zero, features)
         self.n_outputs_ = at_zero.shape[1]
         self.zero_to_zero_ = not at_zero.any()
         self._encoder = self._grid()
@@ -92,8 +104,8 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         """Encode every value of X by its feature's curve.
 
         float64 input (and integers beyond 16 bits) is encoded by the curve itself in float64;
-        float32 (and half precision, and integers of up to 16 bits) by linear interpolation in a
-        table, in float32; uint8 by direct look-up, in float32.
+        float32 (and half precision, and integers of up to 16 bits) by interpolation in a table, in
+        float32; uint8 by direct look-up, in float32.
 
         Parameters
         ----------
@@ -102,7 +114,13 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray or CSR matrix, shape (n, d·r)
-            CSR for CSR input, which only maps with ``zero_to_zero_`` accept.
+            CSR for CSR input, which only maps with ``zero_to_zero_`` accept, and from maps that
+            say so.
+
+        Warns
+        -----
+        UserWarning
+            Once a call, with their number, when values lie outside the range of `fit`.
 
         Raises
         ------
@@ -112,9 +130,11 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", ensure_all_finite=False)
-        if not issparse(X):
-            return self._encode(_as_float(X), np.arange(X.shape[1]))
-        return self._encode_sparse(X)
+        if issparse(X):
+            return self._encode_sparse(X)
+        if self.n_stored_ is not None:
+            return self._encode_local(_as_float(X))
+        return self._encode(_as_float(X), np.arange(X.shape[1]))
 
     def tabulate(self, levels: ArrayLike) -> NDArray:
         """Return the curve on given levels.
@@ -134,7 +154,8 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         levels = np.atleast_2d(np.asarray(levels, np.float64))
         n_tables = 1 if self.shared_curve_ and len(levels) == 1 else self.n_features_in_
         levels = np.broadcast_to(levels, (n_tables, levels.shape[1]))
-        return self._curve(levels, np.arange(n_tables)[:, None])
+        features = np.arange(n_tables)[:, None]
+        return self._curve(self._clamp(levels, features)[0], features)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
         """Return ``<feature>_<output>`` for each encoded column, as an object array."""
@@ -160,48 +181,90 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         indices = X.indices[:, None].astype(index) * r + np.arange(r, dtype=index)
         return type(X)((data, indices.ravel(), X.indptr.astype(index) * r), shape=shape)
 
+    def _encode_local(self, values: NDArray):
+        """Encode ``values`` (n, d) as CSR with ``n_stored_`` values a feature."""
+        n, d = values.shape
+        values = values.astype(np.float32) if values.dtype == np.uint8 else values
+        row = d * self.n_stored_
+        shape = (n, d * self.n_outputs_)
+        index = np.int32 if max(n * row, shape[1]) < 2**31 else np.int64
+        data, columns = np.empty((n, row), values.dtype), np.empty((n, row), index)
+        features = np.arange(d, dtype=index)
+        self._fill(values, features, self._encoder.encode, (data, columns), self.n_stored_)
+        pointers = np.arange(n + 1, dtype=index) * row
+        return csr_matrix((data.ravel(), columns.ravel(), pointers), shape=shape)
+
     def _encode(self, values: NDArray, features: NDArray) -> NDArray:
-        """Encode ``values`` (n, m) of the m ``features`` as (n, m·r), in blocks, in parallel."""
+        """Encode ``values`` (n, m) of the m ``features`` as (n, m·r)."""
         n, m = values.shape
-        r = self.n_outputs_
-        out = np.empty((n, m * r), np.float32 if values.dtype == np.uint8 else values.dtype)
+        dtype = np.float32 if values.dtype == np.uint8 else values.dtype
+        out = np.empty((n, m * self.n_outputs_), dtype)
         encode = self._block_encoder(values.dtype)
+        self._fill(values, features, encode, (out,), self.n_outputs_)
+        return out
+
+    def _fill(
+        self,
+        values: NDArray,
+        features: NDArray,
+        encode: Callable,
+        outs: tuple[NDArray, ...],
+        width: int,
+    ) -> None:
+        """Fill ``outs`` (n, m·width) in blocks, in parallel; refuse or warn of bad values."""
+        n, m = values.shape
 
         def block(start: int, stop: int) -> tuple[bool, int]:
             if n == 1:  # stored values of a sparse matrix
-                part = slice(None), slice(start, stop)
-                return encode(values[part], features[start:stop], out[:, start * r : stop * r])
-            return encode(values[start:stop], features, out[start:stop])
+                parts = [out[:, start * width : stop * width] for out in outs]
+                return encode(values[:, start:stop], features[start:stop], *parts)
+            return encode(values[start:stop], features, *(out[start:stop] for out in outs))
 
-        length, rows = (m, _BLOCK_VALUES // r) if n == 1 else (n, _BLOCK_VALUES // max(1, m * r))
-        reports = for_blocks(block, length, max(1, rows))
+        block_values = _BLOCK_VALUES // width
+        length, size = (m, block_values) if n == 1 else (n, block_values // max(1, m))
+        reports = for_blocks(block, length, max(1, size))
         if any(not_finite for not_finite, _ in reports):
             self._refuse_not_finite(values)
         self._report_outside(sum(outside for _, outside in reports), values.size)
-        return out
 
-    def _block_encoder(self, dtype: np.dtype):
+    def _block_encoder(self, dtype: np.dtype) -> Callable:
         """Return the function that encodes a block: by look-up, by the grid, or by the curve."""
         if dtype == np.uint8:
-            table = self.tabulate(np.arange(256)).astype(np.float32)
-            outputs = loops.unrolled(self.n_outputs_)
-
-            def encode(codes, features, out):
-                loops.take(codes, None if len(table) == 1 else features, table, out, outputs)
-                return False, 0
-
-            return encode
-        if dtype == np.float32 and self._encoder is not None:
+            return self._byte_encoder()
+        if self._encoder is not None and dtype in self._encoder.dtypes:
             return self._encoder.encode
 
         def encode(values, features, out):
-            finite = np.isfinite(values).all()
-            if finite:
-                features = np.broadcast_to(features, values.shape)
-                out[:] = self._curve(values, features).reshape(out.shape)
-            return not finite, 0
+            if not np.isfinite(values).all():
+                return True, 0
+            features = np.broadcast_to(features, values.shape)
+            inside, outside = self._clamp(values, features)
+            out[:] = self._curve(inside, features).reshape(out.shape)
+            return False, outside
 
         return encode
+
+    def _byte_encoder(self) -> Callable:
+        if not self.shared_curve_:
+            # A table of 256 levels for each feature would outgrow the caches, and a small output.
+            encode_floats = self._block_encoder(np.dtype(np.float32))
+            return lambda codes, *rest: encode_floats(codes.astype(np.float32), *rest)
+        table = self.tabulate(np.arange(256)).astype(np.float32)
+        outputs = loops.unrolled(self.n_outputs_)
+
+        def encode(codes, features, out):
+            loops.take(codes, None, table, out, outputs)
+            return False, 0 if self.low_ is None else self._clamp(codes, features)[1]
+
+        return encode
+
+    def _clamp(self, x: NDArray, feature: NDArray) -> tuple[NDArray, int]:
+        """Return ``x`` moved into the range of its ``feature``, and how many that moved."""
+        if self.low_ is None:
+            return x, 0
+        dtype = np.float32 if x.dtype == np.float32 else np.float64
+        inside = np.clip(x, self.low_.astype(dtype)[feature], self.high_.astype(dtype)[feature])
+        return inside, int(np.count_nonzero(inside != x))
 
     def _refuse_not_finite(self, values: NDArray) -> None:
         row, column = np.argwhere(~np.isfinite(values))[0]
@@ -215,7 +278,7 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
             warnings.warn(
                 f"{outside} of {total} values lie outside the range that {type(self).__name__} was "
                 "fitted on and were clamped to it",
-                stacklevel=4,
+                stacklevel=6,  # past the wrapper that scikit-learn puts around transform
             )
 
     def __sklearn_tags__(self):

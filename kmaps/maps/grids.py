@@ -1,7 +1,7 @@
 """Where a curve is tabulated for float32 input, and how a value finds its cell.
 
-Between the knots of a grid the encoder interpolates linearly. float64 input is not tabulated: it
-is encoded by the curve itself.
+Between the knots of a grid the encoder interpolates. float64 input is not tabulated: it is encoded
+by the curve itself, unless the grid is exact.
 """
 
 from collections.abc import Callable
@@ -29,6 +29,8 @@ class LogGrid:
     mantissa_bits : int
         b; linear interpolation errs by at most 2^-2b / 8 · x² |ψ''(x)|.
     """
+
+    dtypes = (np.float32,)
 
     def __init__(self, curve: Curve, mantissa_bits: int):
         self.shift = np.uint32(23 - mantissa_bits)
@@ -64,8 +66,51 @@ class LogGrid:
         return loops.interpolate_log(bits, None, self.shift, self.table, out, outputs), 0
 
 
-class UniformGrid:
-    """Equal cells between the two ends of each feature's range; values outside are clamped.
+class PieceGrid:
+    """Polynomials on equal cells of each feature's range; values outside are clamped to it.
+
+    Parameters
+    ----------
+    pieces : ndarray (1 or f, cells, p+1, r)
+        The coefficients of the powers 0 … p of the position in the cell, from 0 to 1: common to
+        all features, which then differ by range and scale only, or of each.
+    low, high : ndarray (f,)
+        The ends of each range; f is 1 when all features share one. A range of no width counts as
+        one of width 1, whose values are all at its beginning.
+    scale : ndarray (f,) or float
+        Factor of each feature's outputs.
+    exact : bool
+        Whether the polynomials are the curve itself, so that float64 is encoded by them too.
+    """
+
+    def __init__(
+        self,
+        pieces: NDArray,
+        low: NDArray,
+        high: NDArray,
+        scale: NDArray | float = 1.0,
+        exact: bool = False,
+    ):
+        self.dtypes = (np.float32, np.float64) if exact else (np.float32,)
+        ranges = np.stack(
+            np.broadcast_arrays(low, high, 1 / range_width(low, high), scale), axis=-1
+        )
+        self.ranges = {dtype: ranges.astype(dtype) for dtype in self.dtypes}
+        self.pieces = {dtype: pieces.astype(dtype) for dtype in self.dtypes}
+
+    def encode(self, values: NDArray, features: NDArray, out: NDArray) -> tuple[bool, int]:
+        """Fill ``out`` (n, m·r) from ``values`` (n, m) of the m ``features``.
+
+        Returns whether a value is not finite, and how many lay outside and were clamped.
+        """
+        pieces, ranges = self.pieces[values.dtype.type], self.ranges[values.dtype.type]
+        outputs, powers = loops.unrolled(pieces.shape[3]), (0,) * (pieces.shape[2] - 1)
+        own = features if len(ranges) > 1 else None
+        return loops.interpolate_pieces(values, own, ranges, pieces, out, outputs, powers)
+
+
+class UniformGrid(PieceGrid):
+    """Linear interpolation of a curve on equal cells of each feature's range.
 
     Parameters
     ----------
@@ -78,20 +123,45 @@ class UniformGrid:
     """
 
     def __init__(self, curve: Curve, low: NDArray, high: NDArray, n_cells: int):
-        self.low = np.asarray(low, np.float32)
-        self.per_unit = (n_cells / (np.asarray(high) - low)).astype(np.float32)
         knots = np.linspace(low, high, n_cells + 1, axis=1)
         at_knots = curve(knots, np.arange(len(knots))[:, None])
-        steps = np.diff(at_knots, axis=1)
-        self.table = np.concatenate([at_knots[:, :-1], steps], axis=2, dtype=np.float32)
+        pieces = np.stack([at_knots[:, :-1], np.diff(at_knots, axis=1)], axis=2)
+        super().__init__(pieces, low, high)
 
-    def encode(self, values: NDArray, features: NDArray, out: NDArray) -> tuple[bool, int]:
-        """Fill ``out`` (n, m·r) from float32 ``values`` (n, m) of the m ``features``.
+
+class LocalGrid(PieceGrid):
+    """A basis of cells + p functions, of which p+1 neighbours are not zero, encoded as CSR.
+
+    Parameters
+    ----------
+    pieces : ndarray (p+1, p+1)
+        The coefficients of the powers 0 … p, for each of the neighbours, alike in every cell.
+    n_cells : int
+        Cells of each range; in cell b the outputs b … b+p are not zero.
+    low, high, scale
+        As for `PieceGrid`.
+    """
+
+    def __init__(
+        self, pieces: NDArray, n_cells: int, low: NDArray, high: NDArray, scale: NDArray | float
+    ):
+        super().__init__(pieces, low, high, scale, exact=True)
+        self.n_cells = n_cells
+
+    def encode(
+        self, values: NDArray, features: NDArray, data: NDArray, columns: NDArray
+    ) -> tuple[bool, int]:
+        """Fill the parts of a CSR (n, m·(p+1)) from ``values`` (n, m) of the m ``features``.
 
         Returns whether a value is not finite, and how many lay outside and were clamped.
         """
-        outputs = loops.unrolled(self.table.shape[2] // 2)
-        own = features if len(self.table) > 1 else None
-        return loops.interpolate_uniform(
-            values, own, self.low, self.per_unit, self.table, out, outputs
+        pieces, ranges = self.pieces[values.dtype.type], self.ranges[values.dtype.type]
+        neighbours = (0,) * len(pieces)
+        return loops.local_pieces(
+            values, features, ranges, self.n_cells, pieces, data, columns, neighbours
         )
+
+
+def range_width(low: NDArray, high: NDArray) -> NDArray:
+    """Return ``high - low``, or 1 where that is zero."""
+    return np.where(high > low, high - low, 1)
