@@ -58,7 +58,11 @@ def command(
         try:
             with _bar(quiet) as report:
                 done = download(
-                    manifest, data_dir=data_dir, mirror=mirrors, offline=offline, progress=report
+                    manifest,
+                    data_dir=data_dir,
+                    mirror=mirrors or None,
+                    offline=offline,
+                    progress=report,
                 )
         except DataError as error:
             failures.append(str(error))

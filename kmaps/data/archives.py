@@ -2,7 +2,8 @@
 
 Nothing is ever extracted to a path that the archive names: wanted members are read into memory
 under the reader's own names. An archive with a member that would leave its folder, a link or a
-device is refused as a whole all the same, because it is not the dataset.
+device is refused as a whole all the same, because it is not the dataset. Messages leave the name
+of the file to the caller, who knows where it came from.
 """
 
 import gzip
@@ -110,7 +111,7 @@ def read_members(
                 continue
             if size > largest or name in contents:
                 reason = f"has {size:,} bytes" if size > largest else "is there twice"
-                raise DataError(f"{path}: refused: member {member!r} {reason}")
+                raise DataError(f"refused: member {member!r} {reason}")
             contents[name] = read()
         report(total, total)
     return contents
@@ -121,9 +122,9 @@ def _readable(path: Path) -> Iterator[None]:
     try:
         yield
     except _UNREADABLE as error:
-        raise DataError(f"{path}: truncated or damaged: {error}; {describe(path)}") from error
+        raise DataError(f"truncated or damaged: {error}; {describe(path)}") from error
     except _Unsafe as error:
-        raise DataError(f"{path}: refused: {error}; use another copy of the archive") from error
+        raise DataError(f"refused: {error}; use another copy of the archive") from error
 
 
 class _Unsafe(Exception):

@@ -9,6 +9,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from kmaps.data.archives import describe
@@ -66,8 +67,8 @@ def download(
     data_dir : path, optional
         The cache; by default ``KMAPS_DATA_DIR`` or the platform's folder for caches.
     mirror : path or URL, or several, optional
-        Tried in this order before the publishers; by default ``KMAPS_MIRROR``. A mirror has one
-        folder a dataset: ``mnist/train-images-idx3-ubyte.gz``.
+        Tried in this order before the publishers; by default ``KMAPS_MIRROR``, none when empty. A
+        mirror has one folder a dataset: ``mnist/train-images-idx3-ubyte.gz``.
     offline : bool
         Never touch the network; ``KMAPS_OFFLINE=1`` does the same. Folders still serve as mirrors.
     progress : callable, optional
@@ -112,7 +113,7 @@ def download(
 
 
 def _mirrors(mirror: Mirror | Sequence[Mirror] | None) -> list[Mirror]:
-    given = mirror or os.environ.get("KMAPS_MIRROR") or []
+    given = (os.environ.get("KMAPS_MIRROR") or []) if mirror is None else mirror
     mirrors = [given] if isinstance(given, str | Path) else list(given)
     for entry in mirrors:
         if not _is_url(entry) and not Path(entry).expanduser().is_dir():
@@ -197,24 +198,26 @@ class _Job:
         # Named by the address: two of them may serve different packings of the same content.
         key = hashlib.sha256(url.encode()).hexdigest()[:16]
         target = self._downloads() / f"{key}-{Path(source.path).name}"
-        resumed = True
-        while True:
-            resumed = fetch_url(url, target, lambda *bytes_: self.report(source.path, *bytes_))
+        for last in (False, True):
+            resumed = fetch_url(url, target, partial(self.report, source.path))
             try:
                 return self._verified(target, source, url)
             except DataError:
                 target.unlink(missing_ok=True)
-                if not resumed:
+                # The old beginning may not belong to the new end: then once more from the start.
+                if last or not resumed:
                     raise
-                # The old beginning may not belong to the new end: once more from the start.
 
     def _verified(self, path: Path, source: SourceFile, origin: str) -> Content:
-        """Decode a file and compare its content with the manifest."""
+        """Decode a file and compare its content with the manifest; messages name the origin."""
         if not path.is_file():
             raise DataError(f"{origin}: no such file")
         decode = get_format(self.manifest).decode
         label = f"verifying {source.path}"
-        content = decode(path, source, self.manifest, lambda *bytes_: self.report(label, *bytes_))
+        try:
+            content = decode(path, source, self.manifest, partial(self.report, label))
+        except DataError as error:
+            raise DataError(f"{origin}: {error}") from error
         if content.digest != source.sha256:
             raise DataError(
                 f"{origin}: wrong content: expected {source.size:,} bytes of sha256 "

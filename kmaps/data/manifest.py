@@ -117,7 +117,7 @@ def tree_digest(digests: Mapping[str, str]) -> str:
     >>> tree_digest({"b": "22", "a": "11"}) == tree_digest({"a": "11", "b": "22"})
     True
     >>> tree_digest({"a": "11"})[:8]
-    '8a1ce79d'
+    '7897598a'
     """
     total = hashlib.sha256()
     for path in sorted(digests):

@@ -8,6 +8,7 @@ never from the order in which an archive lists them.
 import hashlib
 import math
 import re
+import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -198,8 +199,10 @@ def read_idx(content: bytes, where: str, n_dims: int) -> NDArray[np.uint8]:
     if content[:4] != header:
         raise DataError(f"{where}: not idx: expected {header!r} in front, got {content[:4]!r}")
     start = 4 + 4 * n_dims
-    shape = tuple(int(size) for size in np.frombuffer(content[4:start], ">u4"))
-    if len(shape) != n_dims or len(content) != start + math.prod(shape):
+    if len(content) < start:
+        raise DataError(f"{where}: {len(content)} bytes, shorter than an idx header of {start}")
+    shape = struct.unpack_from(f">{n_dims}I", content, 4)
+    if len(content) != start + math.prod(shape):
         raise DataError(f"{where}: {len(content):,} bytes do not hold an array of shape {shape}")
     return np.frombuffer(content, np.uint8, offset=start).reshape(shape)
 
@@ -232,33 +235,35 @@ def _store_idx(payloads: Mapping[str, bytes], manifest: Manifest, folder: Path) 
 # ---- folders of images: [group/]class/image
 
 
+def _folders(manifest: Manifest) -> list[str]:
+    if not manifest.groups:
+        return list(manifest.classes)
+    return [f"{group}/{name}" for group in manifest.groups for name in manifest.classes]
+
+
 def _member_name(manifest: Manifest, suffix: str) -> Callable[[str], str | None]:
     """Return the function that shortens a member's path to ``[group/]class/image``."""
-    levels = (*((manifest.groups,) if manifest.groups else ()), manifest.classes)
+    folders = set(_folders(manifest))
+    depth = 3 if manifest.groups else 2
 
     def rename(path: str) -> str | None:
-        parts = PurePosixPath(path).parts[-len(levels) - 1 :]
-        known = len(parts) == len(levels) + 1 and all(
-            part in names for part, names in zip(parts, levels, strict=False)
-        )
-        image = parts[-1] if known else ""
-        return "/".join(parts) if image.endswith(suffix) and image[0] != "." else None
+        parts = PurePosixPath(path).parts[-depth:]
+        image = parts[-1]
+        wanted = image.endswith(suffix) and not image.startswith(".")
+        return "/".join(parts) if wanted and "/".join(parts[:-1]) in folders else None
 
     return rename
 
 
-def _first_of_each(contents: dict[str, bytes], manifest: Manifest, path: Path) -> dict[str, bytes]:
+def _first_of_each(contents: dict[str, bytes], manifest: Manifest) -> dict[str, bytes]:
     """Keep the first images of each folder in name order; refuse an archive that lacks a folder."""
-    groups = manifest.groups or ("",)
-    by_folder: dict[str, list[str]] = {
-        f"{group}/{name}".lstrip("/"): [] for group in groups for name in manifest.classes
-    }
+    by_folder: dict[str, list[str]] = {folder: [] for folder in _folders(manifest)}
     for name in sorted(contents):
         by_folder[name.rpartition("/")[0]].append(name)
     missing = [folder for folder, names in by_folder.items() if not names]
     if missing:
         raise DataError(
-            f"{path}: no image in {missing[0]!r} ({len(missing)} of {len(by_folder)} folders "
+            f"no image in {missing[0]!r} ({len(missing)} of {len(by_folder)} folders "
             "missing); this is not the whole dataset"
         )
     keep = [name for names in by_folder.values() for name in names[: manifest.first_per_class]]
@@ -323,8 +328,8 @@ def read_pgm(content: bytes, where: str, shape: tuple[int, int]) -> bytes:
 def _decode_pgm(path: Path, source: SourceFile, manifest: Manifest, report: Report) -> Content:
     files = read_members(path, _member_name(manifest, ".pgm"), source.size, report)
     pixels = {
-        name: read_pgm(content, f"{path}: {name}", manifest.shape)
-        for name, content in _first_of_each(files, manifest, path).items()
+        name: read_pgm(content, name, manifest.shape)
+        for name, content in _first_of_each(files, manifest).items()
     }
     return _tree_content(pixels)
 
@@ -353,7 +358,7 @@ def _load_arrays(manifest: Manifest, folder: Path, paths: list[str]) -> Samples:
 
 def _decode_jpeg(path: Path, source: SourceFile, manifest: Manifest, report: Report) -> Content:
     files = read_members(path, _member_name(manifest, ".jpg"), source.size, report)
-    return _tree_content(_first_of_each(files, manifest, path))
+    return _tree_content(_first_of_each(files, manifest))
 
 
 def _store_jpeg(payloads: Mapping[str, dict], manifest: Manifest, folder: Path) -> None:

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from kmaps.errors import DataError
 
-_ATTEMPTS = 3
-_PAUSE_S = 0.5
+_PAUSES_S = (0.5, 1.0)  # before the second and the third attempt
 _TIMEOUT_S = (10, 30)  # to connect, between two packets
 _CHUNK_BYTES = 1 << 18
 
@@ -35,8 +34,8 @@ def fetch_url(url: str, target: Path, report: Callable[[int, int | None], object
     Returns
     -------
     bool
-        Whether any bytes are from an earlier call: a file that is wrong may then be right when
-        fetched afresh.
+        Whether it was put together from several answers, or by an earlier call: if its content is
+        wrong, fetching it afresh may help.
 
     Raises
     ------
@@ -50,25 +49,24 @@ def fetch_url(url: str, target: Path, report: Callable[[int, int | None], object
         return True
     part = target.with_name(target.name + ".part")
     part.parent.mkdir(parents=True, exist_ok=True)
-    earlier = _size(part) > 0
-    for attempt in range(1, _ATTEMPTS + 1):
+    for pause_s in (*_PAUSES_S, None):
         try:
-            _go_on(url, part, report)
+            resumed = _go_on(url, part, report)
             break
         except (requests.RequestException, urllib3.exceptions.HTTPError, _Interrupted) as error:
             response = getattr(error, "response", None)
             if response is not None and 400 <= response.status_code < 500:
                 raise DataError(f"{url}: HTTP {response.status_code} {response.reason}") from error
-            if attempt == _ATTEMPTS:
+            if pause_s is None:
                 kept = f"; the next download goes on from byte {n:,}" if (n := _size(part)) else ""
                 raise DataError(f"{url}: {_reason(error)}{kept}") from error
-            time.sleep(_PAUSE_S * 2 ** (attempt - 1))
+            time.sleep(pause_s)
     part.replace(target)
-    return earlier
+    return resumed
 
 
-def _go_on(url: str, part: Path, report: Callable[[int, int | None], object]) -> None:
-    """Append what is missing to ``part``, or start over when the server cannot go on."""
+def _go_on(url: str, part: Path, report: Callable[[int, int | None], object]) -> bool:
+    """Append what is missing to ``part``, or write all of it when the server cannot go on."""
     import requests
 
     done = _size(part)
@@ -76,14 +74,15 @@ def _go_on(url: str, part: Path, report: Callable[[int, int | None], object]) ->
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {})
     with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT_S) as response:
         first, whole = _content_range(response.headers.get("Content-Range", ""))
-        if response.status_code == 416:
-            if whole == done:
-                return
-            part.unlink()  # longer than the file: it cannot be the beginning of it
-            raise _Interrupted(f"the server has {whole} bytes, {done} were here; starting over")
+        if response.status_code == 416 and whole == done:
+            return True
+        if response.status_code == 416 or (response.status_code == 206 and first != done):
+            part.unlink(missing_ok=True)
+            raise _Interrupted(f"the server cannot go on from byte {done:,}")
         response.raise_for_status()
-        if response.status_code != 206 or first != done:
+        if response.status_code != 206:
             done = 0
+        resumed = done > 0
         length = response.headers.get("Content-Length")
         total = None if length is None else done + int(length)
         with open(part, "ab" if done else "wb") as file:
@@ -93,6 +92,7 @@ def _go_on(url: str, part: Path, report: Callable[[int, int | None], object]) ->
                 report(done, total)
     if total is not None and done != total:
         raise _Interrupted(f"{done:,} of {total:,} bytes came")
+    return resumed
 
 
 def _content_range(header: str) -> tuple[int | None, int | None]:

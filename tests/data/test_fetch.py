@@ -1,0 +1,312 @@
+"""The whole way of a dataset into the cache, from a mirror the tests draw."""
+
+import gzip
+import multiprocessing
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kmaps.data import cache_root, download, load_dataset
+from kmaps.data.cache import lock
+from kmaps.errors import ConfigError, DataError
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    monkeypatch.delenv("KMAPS_MIRROR", raising=False)
+    return tmp_path / "cache"
+
+
+def assert_is_tiny(tiny, root):
+    data = load_dataset(tiny.manifest, data_dir=root)
+    np.testing.assert_array_equal(data.images, tiny.images)
+    np.testing.assert_array_equal(data.y, tiny.y)
+    assert data.groups.tolist() == ["train"] * 3 + ["test"] * 2
+    assert data.digest == tiny.manifest.digest
+
+
+def files_of(root):
+    return sorted(p.relative_to(root).as_posix() for p in root.rglob("*") if p.is_file())
+
+
+def test_from_a_mirror_folder_then_present(tiny, root):
+    done = download(tiny.manifest, data_dir=root, mirror=tiny.folder)
+    assert (done.status, done.folder, done.notes) == ("downloaded", root / "tiny", ())
+    assert_is_tiny(tiny, root)
+    before = {path: (root / path).stat().st_mtime_ns for path in files_of(root)}
+    shutil.rmtree(tiny.folder)
+    assert download(tiny.manifest, data_dir=root).status == "present"
+    assert {path: (root / path).stat().st_mtime_ns for path in files_of(root)} == before
+    assert list(before) == [
+        ".work/tiny/lock",
+        *(f"tiny/{name}" for name in ("groups.npy", "images.npy", "labels.npy", "stamp.json")),
+    ]
+
+
+def test_environment_names_mirror_and_cache(tiny, root, monkeypatch):
+    monkeypatch.setenv("KMAPS_MIRROR", str(tiny.folder))
+    monkeypatch.setenv("KMAPS_DATA_DIR", str(root))
+    assert download(tiny.manifest).folder == root / "tiny"
+    assert cache_root() == root
+    assert cache_root("~/x") == Path.home() / "x"
+
+
+def test_default_cache_is_the_platforms(monkeypatch):
+    monkeypatch.delenv("KMAPS_DATA_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
+    assert cache_root() == Path("/somewhere/kmaps")
+
+
+def test_plain_files_serve_as_well_as_packed_ones(tiny, root):
+    for path in (tiny.folder / "tiny").iterdir():
+        path.write_bytes(gzip.decompress(path.read_bytes()))
+    download(tiny.manifest, data_dir=root, mirror=tiny.folder)
+    assert_is_tiny(tiny, root)
+
+
+def test_publishers_serve_when_no_mirror_is_given(tiny, root, serve):
+    server = serve(tiny.folder)
+    seen = []
+    done = download(
+        tiny.at(server.url), data_dir=root, progress=lambda label, *counts: seen.append(label)
+    )
+    assert done.notes == ()
+    assert_is_tiny(tiny, root)
+    assert len(server.requests) == 4
+    assert "tiny/train-images.gz" in seen
+    assert "verifying tiny/train-images.gz" in seen
+    assert not (root / ".work/tiny/downloads").exists()
+
+
+def test_next_source_when_the_first_lacks_the_file_and_the_second_has_another(
+    tiny, root, serve, tmp_path
+):
+    wrong = tmp_path / "wrong"
+    shutil.copytree(tiny.folder, wrong)
+    page = b"<!DOCTYPE html><html>moved</html>"
+    (wrong / "tiny/test-labels.gz").write_bytes(page)
+    (tiny.folder / "tiny/train-labels.gz").rename(tmp_path / "elsewhere.gz")
+    (tmp_path / "third/tiny").mkdir(parents=True)
+    shutil.copy(tmp_path / "elsewhere.gz", tmp_path / "third/tiny/train-labels.gz")
+    (wrong / "tiny/train-labels.gz").unlink()
+    mirrors = [wrong, serve(tiny.folder).url, tmp_path / "third"]
+    done = download(tiny.manifest, data_dir=root, mirror=mirrors)
+    assert_is_tiny(tiny, root)
+    expected = next(f.sha256 for f in tiny.manifest.files if f.role == "test-labels")
+    missing, refused, other = done.notes
+    assert missing == f"{wrong}/tiny/train-labels.gz: no such file"
+    assert refused.endswith("train-labels.gz: HTTP 404 Not Found")
+    assert other.startswith(
+        f"{wrong}/tiny/test-labels.gz: wrong content: expected 10 bytes of sha256 {expected}, got "
+    )
+    assert other.endswith("the file has 33 bytes and begins b'<!DOCTYPE html><'")
+
+
+@pytest.mark.parametrize("damage", ["wrong", "truncated"])
+def test_damaged_everywhere(tiny, root, serve, damage):
+    path = tiny.folder / "tiny/train-images.gz"
+    path.write_bytes(gzip.compress(b"other") if damage == "wrong" else path.read_bytes()[:-10])
+    said = "wrong content: expected" if damage == "wrong" else "truncated or damaged"
+    server = serve(tiny.folder)
+    with pytest.raises(DataError) as caught:
+        download(tiny.at(server.url), data_dir=root, mirror=tiny.folder)
+    message = str(caught.value)
+    assert message.startswith("tiny/train-images.gz: no source has it: ")
+    for origin in (tiny.folder, server.url):
+        assert f" {origin}/tiny/train-images.gz: {said}" in message
+    assert str(root) not in message
+    assert message.endswith("name a folder or an address that has it with --mirror or KMAPS_MIRROR")
+    assert "\n" not in message
+    assert not (root / "tiny").exists()
+    assert files_of(root) == [".work/tiny/lock"]
+
+
+def test_broken_download_goes_on_in_the_next_run(tiny, root, serve):
+    server = serve(tiny.folder, cuts=[5, 5, 5])
+    manifest = tiny.at(server.url)
+    with pytest.raises(DataError, match="the next download goes on from byte 15"):
+        download(manifest, data_dir=root, mirror=[])
+    assert not (root / "tiny").exists()
+    download(manifest, data_dir=root)
+    assert_is_tiny(tiny, root)
+    assert server.requests[3] == ("/tiny/train-images.gz", "bytes=15-")
+
+
+def test_files_already_fetched_are_not_fetched_again(tiny, root, serve):
+    last = tiny.manifest.files[-1].path
+    content = (tiny.folder / last).read_bytes()
+    (tiny.folder / last).unlink()
+    server = serve(tiny.folder)
+    with pytest.raises(DataError, match="404"):
+        download(tiny.at(server.url), data_dir=root)
+    (tiny.folder / last).write_bytes(content)
+    server.requests.clear()
+    download(tiny.at(server.url), data_dir=root)
+    assert server.requests == [(f"/{last}", None)]
+
+
+def test_beginning_of_another_version_is_fetched_again(tiny, root, serve):
+    server = serve(tiny.folder, cuts=[20, 0, 0])
+    with pytest.raises(DataError, match="from byte 20"):
+        download(tiny.at(server.url), data_dir=root)
+    (part,) = (root / ".work/tiny/downloads").iterdir()
+    part.write_bytes(b"x" * 20)
+    assert download(tiny.at(server.url), data_dir=root).notes == ()
+    assert_is_tiny(tiny, root)
+    assert [wanted for _, wanted in server.requests[3:5]] == ["bytes=20-", None]
+
+
+@pytest.mark.parametrize("how", ["argument", "environment"])
+def test_offline_asks_nobody(tiny, root, serve, monkeypatch, how):
+    server = serve(tiny.folder)
+    if how == "environment":
+        monkeypatch.setenv("KMAPS_OFFLINE", "1")
+    with pytest.raises(DataError, match="no source has it: offline, so no address was tried; name"):
+        download(tiny.at(server.url), data_dir=root, mirror=server.url, offline=how == "argument")
+    assert server.requests == []
+
+
+@pytest.mark.parametrize("value", ["0", "false", ""])
+def test_offline_may_be_switched_off(tiny, root, serve, monkeypatch, value):
+    server = serve(tiny.folder)
+    monkeypatch.setenv("KMAPS_OFFLINE", value)
+    assert download(tiny.at(server.url), data_dir=root).status == "downloaded"
+
+
+def test_no_such_mirror(tiny, root):
+    with pytest.raises(ConfigError, match=r"mirror /no/folder: no such folder; give a folder or"):
+        download(tiny.manifest, data_dir=root, mirror="/no/folder")
+
+
+def test_cache_that_cannot_be_written(tiny, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(
+        DataError, match=r"cannot write to .*/file/x: Not a directory; choose anoth"
+    ):
+        download(tiny.manifest, data_dir=tmp_path / "file/x", mirror=tiny.folder)
+
+
+def test_missing_dataset_says_what_to_run(root):
+    with pytest.raises(DataError, match=r"^mnist is not in .*cache: run `kmaps download mnist`$"):
+        load_dataset("mnist", data_dir=root)
+
+
+def flip(path):
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "reason"),
+    [
+        ("images.npy", lambda path: path.write_bytes(b""), "has 0 bytes, expected 158"),
+        ("images.npy", flip, "the content of images.npy changed since it was verified"),
+        ("labels.npy", Path.unlink, "No such file"),
+        ("stamp.json", Path.unlink, "No such file"),
+        ("stamp.json", lambda path: path.write_text("{"), "damaged or edited"),
+        ("stamp.json", lambda path: path.write_text("{}"), "damaged or edited"),
+        ("stamp.json", lambda path: path.write_text("[]"), "damaged or edited"),
+    ],
+)
+def test_damaged_cache_is_reported_and_repaired(tiny, root, name, damage, reason):
+    download(tiny.manifest, data_dir=root, mirror=tiny.folder)
+    damage(root / "tiny" / name)
+    with pytest.raises(DataError, match=f"{reason}.*; run `kmaps download tiny` to repair it$"):
+        load_dataset(tiny.manifest, data_dir=root)
+    done = download(tiny.manifest, data_dir=root, mirror=tiny.folder)
+    assert done.status == "repaired"
+    assert done.notes == (f"{root}/tiny was damaged or of another version; it is replaced",)
+    assert_is_tiny(tiny, root)
+
+
+def test_copied_cache_is_accepted(tiny, root, tmp_path):
+    download(tiny.manifest, data_dir=root, mirror=tiny.folder)
+    shutil.copytree(root, tmp_path / "copy", copy_function=shutil.copyfile)
+    assert_is_tiny(tiny, tmp_path / "copy")
+
+
+def test_failed_repair_leaves_what_was_there(tiny, root):
+    download(tiny.manifest, data_dir=root, mirror=tiny.folder)
+    (root / "tiny/labels.npy").unlink()
+    with pytest.raises(DataError, match="no source has it"):
+        download(tiny.manifest, data_dir=root, mirror=[])
+    assert (root / "tiny/images.npy").exists()
+
+
+def _download_in_a_process(manifest, root, barrier, results):
+    barrier.wait()
+    results.put(download(manifest, data_dir=root).status)
+
+
+def test_two_processes_at_once_fetch_once(tiny, root, serve):
+    server = serve(tiny.folder)
+    fork = multiprocessing.get_context("fork")
+    barrier, results = fork.Barrier(3), fork.Queue()
+    work = (tiny.at(server.url), root, barrier, results)
+    processes = [fork.Process(target=_download_in_a_process, args=work) for _ in range(3)]
+    for process in processes:
+        process.start()
+    statuses = sorted(results.get(timeout=60) for _ in processes)
+    for process in processes:
+        process.join()
+    assert statuses == ["downloaded", "present", "present"]
+    assert len(server.requests) == 4
+    assert_is_tiny(tiny, root)
+
+
+def test_waiting_for_another_process_is_shown(tiny, root):
+    held = [lock(root, "tiny", lambda: None)]
+    held[0].__enter__()
+
+    def report(label, done, total):
+        if label == "waiting for another download of tiny" and held:
+            held.pop().__exit__(None, None, None)
+
+    download(tiny.manifest, data_dir=root, mirror=tiny.folder, progress=report)
+    assert not held
+    assert_is_tiny(tiny, root)
+
+
+KILLED = """
+import sys, time
+import kmaps.data.readers as readers
+from kmaps.data import download, read_manifest
+
+save = readers.np.save
+def slow_save(path, array):
+    save(path, array)
+    print("writing", flush=True)
+    time.sleep(60)
+readers.np.save = slow_save
+download(read_manifest(sys.argv[1]), data_dir=sys.argv[2], mirror=sys.argv[3])
+"""
+
+
+def test_killed_while_writing_leaves_nothing_under_the_name(tiny, root, tmp_path):
+    import dataclasses
+
+    import yaml
+
+    tree = dataclasses.asdict(tiny.at("https://example.org"))
+    tree = {key: value for key, value in tree.items() if value is not None}
+    listed = yaml.safe_load(yaml.dump(tree).replace("!!python/tuple", ""))
+    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(listed))
+    command = [sys.executable, "-c", KILLED, tmp_path / "tiny.yaml", root, tiny.folder]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ) as process:
+        assert process.stdout.readline() == b"writing\n"
+        process.kill()
+    assert not (root / "tiny").exists()
+    with pytest.raises(DataError, match="run `kmaps download tiny`"):
+        load_dataset(tiny.manifest, data_dir=root)
+    started = time.monotonic()
+    assert download(tiny.manifest, data_dir=root, mirror=tiny.folder).status == "downloaded"
+    assert time.monotonic() - started < 10  # the dead process holds no lock
+    assert not (root / ".work/tiny/staging").exists()
+    assert_is_tiny(tiny, root)

@@ -1,0 +1,154 @@
+"""Manifests are validated as a whole, and the packaged ones are sound."""
+
+import hashlib
+import subprocess
+
+import pytest
+import yaml
+
+from kmaps.data import available, load_manifest, read_manifest, tree_digest
+from kmaps.data.manifest import parse_manifest
+from kmaps.data.readers import get_format
+from kmaps.errors import ConfigError
+
+A, B = "a" * 64, "b" * 64
+SOUND = {
+    "name": "own",
+    "title": "My pictures",
+    "licence": "mine",
+    "citation": "none",
+    "homepage": "https://example.org",
+    "format": "jpeg-folders",
+    "classes": ["cat", "dog"],
+    "digest": A,
+    "files": [{"path": "own/a.tar", "urls": ["https://example.org/a"], "sha256": A, "size": 9}],
+}
+
+
+def parse(**changes):
+    tree = {key: value for key, value in (SOUND | changes).items() if value is not None}
+    return parse_manifest(yaml.safe_dump(tree), "own.yaml")
+
+
+def test_packaged_names():
+    assert available() == ["caltech101", "daimler", "digits", "mnist"]
+
+
+@pytest.mark.parametrize("name", ["caltech101", "daimler", "digits", "mnist"])
+def test_packaged_manifests(name):
+    manifest = load_manifest(name)
+    assert manifest.name == name
+    assert manifest.embedded == (name == "digits")
+    get_format(manifest)
+    for source in manifest.files:
+        assert source.path.startswith(f"{name}/")
+
+
+def test_caltech_has_101_classes_and_no_background():
+    classes = load_manifest("caltech101").classes
+    assert len(classes) == len(set(classes)) == 101
+    assert list(classes) == sorted(classes)
+    assert not any("BACKGROUND" in name for name in classes)
+
+
+def test_unknown_name():
+    with pytest.raises(ConfigError, match=r"unknown dataset 'mnits', did you mean 'mnist'\? \(kno"):
+        load_manifest("mnits")
+
+
+def test_mirror_paths_are_ours_then_the_official_names():
+    assert load_manifest("caltech101").files[0].mirror_paths == (
+        "caltech101/101_ObjectCategories.tar.gz",
+        "caltech101/caltech-101.zip",
+    )
+    assert len(load_manifest("mnist").files[0].mirror_paths) == 1
+
+
+def test_tree_digest_is_what_sha256sum_prints(tmp_path):
+    contents = {"B/x": b"1", "a/x": b"22", "a/y": b""}
+    for name, content in contents.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    shell = "find * -type f | LC_ALL=C sort | xargs sha256sum | sha256sum"
+    done = subprocess.run(shell, shell=True, cwd=tmp_path, capture_output=True, check=True)
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+    assert tree_digest(digests) == done.stdout.decode().split()[0]
+
+
+def test_sound_manifest():
+    manifest = parse()
+    assert manifest.classes == ("cat", "dog")
+    assert manifest.files[0].urls == ("https://example.org/a",)
+    assert (manifest.size, manifest.shape, manifest.max_level) == (9, None, 255)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"name": "My Data"}, "name: expected lower-case letters, digits, - or _, got 'My Data'"),
+        ({"title": None}, "title: missing"),
+        ({"citation": 3}, "citation: expected some text, got 3"),
+        ({"homepage": "example.org"}, r"homepage: expected an http\(s\) address"),
+        ({"classes": "cat"}, "classes: expected a list of names, got 'cat'"),
+        ({"shape": [28]}, r"shape: expected \[height, width\], got \[28\]"),
+        ({"max_level": True}, "max_level: expected a positive integer, got True"),
+        ({"digest": "abc"}, "digest: expected 64 hexadecimal digits, got 'abc'"),
+        ({"licens": "x"}, "licens: unknown key, did you mean 'licence'?"),
+        ({"files": ["a"]}, r"files\[0\]: expected a mapping, got 'a'"),
+        ({"files": [SOUND["files"][0] | {"size": 0}]}, r"files\[0\]\.size: expected a positive"),
+        ({"files": [SOUND["files"][0] | {"path": "../a"}]}, "expected a relative path, folder/"),
+        ({"files": [SOUND["files"][0] | {"urls": ["ftp://x/a"]}]}, "expected an http"),
+        ({"files": [SOUND["files"][0]] * 2}, "several files need a role each"),
+        ({"digest": B}, f"digest: expected {A}, which follows from the files, got {B}"),
+    ],
+)
+def test_mistakes(changes, message):
+    with pytest.raises(ConfigError, match=f"^own.yaml: .*{message}"):
+        parse(**changes)
+
+
+def test_all_mistakes_at_once():
+    with pytest.raises(ConfigError) as caught:
+        parse(title=None, licens="x", digest="abc")
+    assert str(caught.value).count(";") == 2
+
+
+@pytest.mark.parametrize("text", ["- a\n- b", "just words", ""])
+def test_not_a_mapping(text):
+    with pytest.raises(ConfigError, match=r"own\.yaml: the file: expected a mapping"):
+        parse_manifest(text, "own.yaml")
+
+
+def test_not_yaml():
+    with pytest.raises(ConfigError, match=r"own.yaml: not YAML: .*line 1") as caught:
+        parse_manifest("a: [1, 2", "own.yaml")
+    assert "\n" not in str(caught.value)
+
+
+def test_manifest_from_a_file(tmp_path):
+    (tmp_path / "own.yaml").write_text(yaml.safe_dump(SOUND))
+    assert read_manifest(tmp_path / "own.yaml") == parse()
+    with pytest.raises(ConfigError, match=r"none\.yaml: cannot read the manifest"):
+        read_manifest(tmp_path / "none.yaml")
+
+
+def test_digest_of_several_files_follows_from_theirs():
+    one, two = (SOUND["files"][0] | {"role": role, "sha256": A} for role in ("x", "y"))
+    digest = tree_digest({"x": A, "y": A})
+    assert parse(files=[one, two], digest=digest).digest == digest
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"format": "idxx"}, "own: unknown format 'idxx', did you mean 'idx'?"),
+        ({"format": "pgm-folders"}, r"own: format pgm-folders needs a shape, \[height, width\]"),
+        (
+            {"format": "idx", "groups": ["all"], "shape": [1, 1]},
+            r"idx needs files of the roles \['all-images', 'all-labels'\], got \['archive'\]",
+        ),
+    ],
+)
+def test_manifest_that_its_format_cannot_use(changes, message):
+    with pytest.raises(ConfigError, match=message):
+        get_format(parse(**changes))

@@ -1,0 +1,203 @@
+"""Formats: what they accept, what they refuse, and that the archive's order does not matter."""
+
+import gzip
+import hashlib
+import io
+import random
+import struct
+import tarfile
+
+import numpy as np
+import pytest
+
+from kmaps.data import Manifest, SourceFile, download, load_dataset, tree_digest
+from kmaps.data.readers import read_idx, read_pgm
+from kmaps.errors import DataError
+
+COMMON = {
+    "title": "t",
+    "licence": "l",
+    "citation": "c",
+    "homepage": "https://example.org",
+}
+
+
+def test_digits_are_scikit_learns():
+    digits = load_dataset("digits")
+    assert digits.images.shape == (1797, 8, 8)
+    assert digits.images.dtype == np.uint8
+    assert digits.y.dtype == np.int64
+    assert (digits.images.max(), digits.max_level) == (16, 16)
+    assert set(digits.groups) == {""}
+    assert digits.y[:10].tolist() == list(range(10))
+    assert digits.class_names == tuple("0123456789")
+
+
+def test_other_digits_are_noticed(monkeypatch):
+    from sklearn import datasets
+
+    original = datasets.load_digits()
+    original.images[0, 0, 0] += 1
+    monkeypatch.setattr(datasets, "load_digits", lambda: original)
+    with pytest.raises(DataError, match=r"digits: expected sha256 0d1d7e0e.*other digits than"):
+        load_dataset("digits")
+
+
+def idx(*sizes, kind=8, data=b""):
+    return bytes([0, 0, kind, len(sizes)]) + struct.pack(f">{len(sizes)}I", *sizes) + data
+
+
+def test_idx():
+    array = read_idx(idx(2, 2, 3, data=bytes(range(12))), "x", 3)
+    np.testing.assert_array_equal(array, np.arange(12).reshape(2, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", r"x: not idx: expected b'\\x00\\x00\\x08\\x03' in front, got b''"),
+        (b"\x1f\x8b\x08\x00", "x: not idx"),
+        (idx(1, 1, 1, kind=0x0D, data=bytes(4)), "x: not idx"),
+        (idx(1, 1, data=bytes(1)), "x: not idx"),
+        (idx(1, 1, 1)[:9], "x: 9 bytes, shorter than an idx header of 16"),
+        (idx(2, 2, 3, data=bytes(11)), r"x: 27 bytes do not hold an array of shape \(2, 2, 3\)"),
+        (idx(2, 2, 3, data=bytes(13)), "x: 29 bytes do not"),
+    ],
+)
+def test_bad_idx(content, message):
+    with pytest.raises(DataError, match=message):
+        read_idx(content, "x", 3)
+
+
+@pytest.mark.parametrize(
+    "header", [b"P5\n3 2\n255\n", b"P5 3 2 255 ", b"P5\n# by hand\n3\n# 9 9\n2\n255\n"]
+)
+def test_pgm(header):
+    # The pixels may look like white space or a comment.
+    assert read_pgm(header + b"\n#2345", "x", (2, 3)) == b"\n#2345"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"P2\n3 2\n255\n0 0 0 0 0 0",
+        b"P5\n2 3\n255\n123456",
+        b"P5\n3 2\n65535\n123456",
+        b"P5\n3 2\n255\n12345",
+        b"P5\n3 2\n255\n1234567",
+        b"P5\n3 2",
+        b"",
+    ],
+)
+def test_bad_pgm(content):
+    with pytest.raises(DataError, match=r"^x: (not a binary PGM|.*expected 3 × 2 of 256 levels)"):
+        read_pgm(content, "x", (2, 3))
+
+
+def write_tar(path, members):
+    with tarfile.open(path, "w:gz") as archive:
+        for name, content in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+
+
+def manifest_of(form, contents, **fields):
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+    digest, size = tree_digest(digests), sum(map(len, contents.values()))
+    source = SourceFile(f"{form}/a.tar.gz", ("https://example.org/a",), digest, size)
+    return Manifest(name=form, format=form, digest=digest, files=(source,), **COMMON, **fields)
+
+
+PIXELS = {
+    f"{group}/{name}/{i}.pgm": bytes([g, c, i, 7, 8, 9])
+    for g, group in enumerate(("1", "T1"))
+    for c, name in enumerate(("non", "ped"))
+    for i in range(3)
+}
+PGM = manifest_of("pgm-folders", PIXELS, classes=("non", "ped"), groups=("1", "T1"), shape=(2, 3))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pgm_folders_do_not_depend_on_order_prefix_or_headers(tmp_path, seed):
+    rng = random.Random(seed)
+    members = [
+        (f"top{seed}/{name}", f"P5\n{'# x' * seed}\n3 2\n255\n".encode() + pixels)
+        for name, pixels in PIXELS.items()
+    ]
+    members += [("readme.txt", b"hello"), ("1/non/._0.pgm", b"junk"), ("2/non/0.pgm", b"junk")]
+    rng.shuffle(members)
+    (tmp_path / "m/pgm-folders").mkdir(parents=True)
+    write_tar(tmp_path / "m/pgm-folders/a.tar.gz", members)
+    download(PGM, data_dir=tmp_path, mirror=tmp_path / "m")
+    data = load_dataset(PGM, data_dir=tmp_path)
+    assert data.images.shape == (12, 2, 3)
+    np.testing.assert_array_equal(data.images[:, 0, 0], np.repeat([0, 1], 6))
+    np.testing.assert_array_equal(data.images[:, 0, 1], data.y)
+    np.testing.assert_array_equal(data.images[:, 0, 2], np.tile([0, 1, 2], 4))
+    assert data.groups.tolist() == ["1"] * 6 + ["T1"] * 6
+
+
+def test_pgm_folders_other_pixel(tmp_path):
+    members = [(name, b"P5 3 2 255 " + pixels) for name, pixels in PIXELS.items()]
+    members[0] = (members[0][0], members[0][1][:-1] + b"x")
+    (tmp_path / "m/pgm-folders").mkdir(parents=True)
+    write_tar(tmp_path / "m/pgm-folders/a.tar.gz", members)
+    with pytest.raises(DataError, match=f"wrong content: expected 72 bytes of sha256 {PGM.digest}"):
+        download(PGM, data_dir=tmp_path, mirror=tmp_path / "m")
+
+
+PICTURES = {
+    "Zebra/image_1.jpg": b"z1",
+    "ant/image_1.jpg": b"a1",
+    "ant/image_2.jpg": b"a2",
+}
+JPEG = manifest_of("jpeg-folders", PICTURES, classes=("Zebra", "ant"), first_per_class=2)
+
+
+def jpeg_mirror(tmp_path, members):
+    (tmp_path / "m/jpeg-folders").mkdir(parents=True)
+    write_tar(tmp_path / "m/jpeg-folders/a.tar.gz", members)
+    return tmp_path / "m"
+
+
+def test_jpeg_folders_keep_the_first_of_each_class(tmp_path):
+    extra = [("ant/image_3.jpg", b"a3"), ("BACKGROUND/image_1.jpg", b"b1"), ("ant/notes", b"")]
+    members = [(f"top/{name}", content) for name, content in [*extra, *PICTURES.items()]]
+    mirror = jpeg_mirror(tmp_path, members)
+    done = download(JPEG, data_dir=tmp_path / "cache", mirror=mirror)
+    data = load_dataset(JPEG, data_dir=tmp_path / "cache")
+    assert [path.relative_to(done.folder).as_posix() for path in data.images] == sorted(PICTURES)
+    assert [path.read_bytes() for path in data.images] == [b"z1", b"a1", b"a2"]
+    assert data.y.tolist() == [0, 1, 1]
+    assert data.groups.tolist() == [""] * 3
+
+
+def test_jpeg_folders_with_a_missing_class(tmp_path):
+    mirror = jpeg_mirror(tmp_path, [("top/ant/image_1.jpg", b"a1")])
+    with pytest.raises(DataError, match=r"no image in 'Zebra' \(1 of 2 folders missing\)"):
+        download(JPEG, data_dir=tmp_path / "cache", mirror=mirror)
+
+
+def test_jpeg_folders_with_a_missing_picture(tmp_path):
+    mirror = jpeg_mirror(tmp_path, [i for i in PICTURES.items() if "2" not in i[0]])
+    with pytest.raises(DataError, match=r"expected 6 bytes .* got 4 bytes"):
+        download(JPEG, data_dir=tmp_path / "cache", mirror=mirror)
+
+
+def test_idx_files_that_do_not_fit_together(tiny, tmp_path):
+    # The right content by the manifest's own digests, but one label short.
+    manifest = tiny.manifest
+    content = idx(2, data=bytes(2))
+    (tiny.folder / "tiny/train-labels.gz").write_bytes(gzip.compress(content))
+    files = tuple(
+        SourceFile(f.path, (), hashlib.sha256(content).hexdigest(), len(content), f.role)
+        if f.role == "train-labels"
+        else f
+        for f in manifest.files
+    )
+    wrong = Manifest(**{**manifest.__dict__, "files": files})
+    message = r"tiny: train: images of shape \(3, 2, 3\) for 2 labels, expected \(2, 2, 3\)"
+    with pytest.raises(DataError, match=message):
+        download(wrong, data_dir=tmp_path / "cache", mirror=tiny.folder)
+    assert not (tmp_path / "cache/tiny").exists()

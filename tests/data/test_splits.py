@@ -1,0 +1,152 @@
+"""Splits: disjoint, complete, reproducible, and never more than there is."""
+
+import numpy as np
+import pytest
+
+from kmaps.data import Dataset, draw_split
+from kmaps.errors import ConfigError
+
+
+def make(name="toy", n=100, groups=(), n_classes=4):
+    y = np.arange(n) % n_classes
+    of = np.array([groups[i % len(groups)] for i in range(n)]) if groups else np.full(n, "")
+    names = tuple(f"class {i}" for i in range(n_classes))
+    return Dataset(name, np.zeros((n, 1, 1), np.uint8), y.astype(np.int64), of, "0" * 64, names)
+
+
+COUNTS = {"train": 60, "test": 30}
+
+
+def test_draw_is_disjoint_and_of_the_size_asked():
+    train, test = draw_split(make(), COUNTS, 0)
+    assert (len(train), len(test)) == (60, 30)
+    assert len(np.union1d(train, test)) == 90
+    assert train.min() >= 0
+    assert max(train.max(), test.max()) < 100
+
+
+def test_all_samples_may_be_asked_for():
+    train, test = draw_split(make(), {"train": 60, "test": 40}, 0)
+    assert sorted([*train, *test]) == list(range(100))
+
+
+def test_draws_are_uniform():
+    # 400 draws of 60 of 100: each sample is trained on 240 ± 5 standard errors (9.8) times.
+    times = np.zeros(100)
+    for split in range(400):
+        times[draw_split(make(), COUNTS, split)[0]] += 1
+    assert np.abs(times - 240).max() < 49
+
+
+@pytest.mark.parametrize("protocol", [COUNTS, {"train_per_class": 5, "test_per_class": 5}])
+def test_draw_depends_on_its_names_alone(protocol):
+    train, test = draw_split(make(), protocol, 0)
+    again = draw_split(make(), dict(reversed(protocol.items())), 0)
+    np.testing.assert_array_equal(train, again[0])
+    np.testing.assert_array_equal(test, again[1])
+    others = [
+        draw_split(make(), protocol, 1),
+        draw_split(make("other"), protocol, 0),
+        draw_split(make(), {key: value - 1 for key, value in protocol.items()}, 0),
+    ]
+    for other, _ in others:
+        assert not np.array_equal(train[: len(other)], other)
+
+
+def test_draw_is_the_same_everywhere():
+    # Seeds must never change: published records would no longer be reproducible.
+    # The numbers are what this expression gave when the first records were published.
+    assert draw_split(make(), COUNTS, 0)[0][:5].tolist() == [64, 66, 88, 81, 59]
+
+
+def test_more_than_there_is():
+    message = r"^toy: train 80 and test 30 ask for 110 samples, there are 100$"
+    with pytest.raises(ConfigError, match=message):
+        draw_split(make(), {"train": 80, "test": 30}, 0)
+
+
+def test_official_groups():
+    data = make(groups=("train", "train", "test"))
+    train, test = draw_split(data, {"official": True}, 3)
+    assert set(data.groups[train]) == {"train"}
+    assert set(data.groups[test]) == {"test"}
+    assert sorted([*train, *test]) == list(range(100))
+    assert np.all(np.diff(train) > 0)
+
+
+@pytest.mark.parametrize("names", [["1", "3"], [1, 3]])
+def test_named_groups(names):
+    data = make(groups=("1", "2", "3", "T1", "T2"))
+    train, test = draw_split(data, {"train": names, "test": ["T2"]}, 0)
+    assert set(data.groups[train]) == {"1", "3"}
+    assert set(data.groups[test]) == {"T2"}
+    assert (len(train), len(test)) == (40, 20)
+
+
+@pytest.mark.parametrize(
+    ("groups", "protocol", "message"),
+    [
+        ((), {"official": True}, r"toy: no group 'train' \(there are: none\)"),
+        (
+            ("1", "T1"),
+            {"train": ["1"], "test": ["T2"]},
+            r"toy: no group 'T2' \(there are: 1, T1\)",
+        ),
+        (
+            ("1", "2"),
+            {"train": ["1", "2"], "test": ["2"]},
+            "toy: group '2' is in both the training and the test set",
+        ),
+    ],
+)
+def test_impossible_groups(groups, protocol, message):
+    with pytest.raises(ConfigError, match=message):
+        draw_split(make(groups=groups), protocol, 0)
+
+
+def test_per_class():
+    data = make(n=50, n_classes=4)  # 13, 13, 12 and 12 of a class
+    train, test = draw_split(data, {"train_per_class": 10, "test_per_class": 2}, 0)
+    assert np.bincount(data.y[train]).tolist() == [10] * 4
+    assert np.bincount(data.y[test]).tolist() == [2] * 4
+    assert not set(train) & set(test)
+    assert len(set(data.y[train][:8].tolist())) > 1  # classes are mixed
+
+
+def test_per_class_tests_on_at_most_what_is_left():
+    data = make(n=50, n_classes=4)
+    _, test = draw_split(data, {"train_per_class": 10, "test_per_class": 20}, 0)
+    assert np.bincount(data.y[test]).tolist() == [3, 3, 2, 2]
+
+
+def test_per_class_needs_something_to_test_on():
+    message = "toy: train_per_class 12 leaves nothing of class 'class 2' to test: it has 12 samples"
+    with pytest.raises(ConfigError, match=message):
+        draw_split(make(n=50), {"train_per_class": 12, "test_per_class": 5}, 0)
+
+
+@pytest.mark.parametrize(
+    "protocol",
+    [
+        {},
+        {"train": 10},
+        {"train": 10, "test": ["a"]},
+        {"train": 0, "test": 10},
+        {"train": -5, "test": 10},
+        {"train": True, "test": 10},
+        {"train": 0.5, "test": 0.5},
+        {"train": [], "test": ["a"]},
+        {"official": False},
+        {"official": True, "train": 10},
+        {"train_per_class": 3},
+        {"train_per_class": "3", "test_per_class": 3},
+    ],
+)
+def test_malformed_protocol(protocol):
+    with pytest.raises(ConfigError, match=r"protocol: got .*, expected \{train: 10000, test: 100"):
+        draw_split(make(), protocol, 0)
+
+
+def test_unknown_key():
+    with pytest.raises(ConfigError, match="unknown key 'tran', did you mean 'train'"):
+        draw_split(make(), {"tran": 10, "test": 10}, 0)
