@@ -1,0 +1,283 @@
+"""Kernel classifiers by LIBSVM, on a precomputed Gram matrix.
+
+Each binary problem is the C-SVM (Chang and Lin, TIST 2011), with an unregularised intercept b:
+
+    f(x) = sum over i of c_i K(x_i, x) + b,   0 <= c_i y_i <= C.
+"""
+
+import ctypes
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+from threadpoolctl import threadpool_limits
+
+from kmaps.errors import ConfigError, InputError
+from kmaps.gram_matrix import gram, mean_squared_distance
+from kmaps.kernels import EXP_KERNELS
+from kmaps.svm._clib import NodeRows, blank, captured, gram_rows, pointer_to
+from kmaps.svm.multiclass import (
+    BinaryProblem,
+    ReducedClassifier,
+    check_positive,
+    input_errors,
+)
+
+
+class KernelSVC(ReducedClassifier):
+    """Exact kernel SVM, trained by LIBSVM.
+
+    Parameters
+    ----------
+    kernel : str, default="chi2"
+        A kernel of :func:`kmaps.gram`, or ``"precomputed"``: ``fit`` then takes the (n, n) Gram
+        matrix and ``predict`` the (m, n) one of new rows against the training rows.
+    C : float, default=1.0
+        Upper bound of the dual coefficients: weight of the loss.
+    multiclass : {"ovo", "ovr"}, default="ovo"
+        One-vs-one, LIBSVM's own choice, or one-vs-rest.
+    gamma : float, default=1.0
+        Degree of homogeneity of an additive kernel.
+    sigma : float or None, default=None
+        Width of an ``exp-`` or ``rbf`` kernel; None learns it from the training rows.
+    tol : float, default=1e-3
+        LIBSVM's stopping tolerance on the gradient.
+    cache_mb : float, default=200
+        LIBSVM's cache of kernel rows, in megabytes.
+    class_weight : dict, "balanced" or None, default=None
+        Factor on C for each class; in one-vs-rest only on the class's own side, as in
+        :class:`LiblinearSVC`.
+
+    Attributes
+    ----------
+    classes_ : ndarray, shape (K,)
+    support_ : ndarray of intp, shape (s,)
+        Training rows that are a support vector of at least one problem, ascending.
+    support_vectors_ : ndarray or CSR, shape (s, d)
+        Those rows; absent for a precomputed kernel.
+    dual_coef_ : scipy.sparse.csc_array of float64, shape (s, P)
+        P is 1 for two classes, K for one-vs-rest, K(K-1)/2 for one-vs-one, in the order of
+        :func:`kmaps.svm.multiclass.class_pairs`. Sparse, because a row takes part in K-1 pairs at
+        most; float64, because the terms cancel (each column sums to zero).
+    intercept_ : ndarray of float64, shape (P,)
+    sigma_ : float or None
+        The width in use.
+    n_features_in_ : int
+    timings_ : dict
+        Seconds: ``gram_s``, ``convert_s`` (building LIBSVM's rows) and ``train_s``.
+    model_bytes_ : int
+        Bytes of the support vectors' rows (for a precomputed kernel: of ``support_``), dual
+        coefficients and intercepts.
+
+    Notes
+    -----
+    LIBSVM's copy of the Gram matrix takes 16 (n + 2) bytes a row, four times a float32 matrix. It
+    is built once for all binary problems. To fit several times on one matrix, or on subsets of its
+    rows, convert it yourself with :func:`gram_rows` and pass ``rows`` or ``rows.take(subset)`` to
+    ``fit``.
+
+    LIBSVM is built with OpenMP and LIBLINEAR is not: it is held to one thread, so that training
+    times compare. All it could share out is the copying of one kernel row: on 5,000 MNIST images a
+    second thread took a fifth off the time on an idle machine, and made it ten times as long on a
+    busy one. The Gram matrix uses the threads of :func:`kmaps.threads`. LIBSVM stops after ten
+    million steps, and then says so on stderr.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 1.0], [0.2, 0.9], [1.0, 0.1], [0.9, 0.0]], dtype=np.float32)
+    >>> model = KernelSVC("chi2", C=10.0).fit(X, ["up", "up", "right", "right"])
+    >>> model.predict(X).tolist()
+    ['up', 'up', 'right', 'right']
+    """
+
+    def __init__(
+        self,
+        kernel: str = "chi2",
+        C: float = 1.0,
+        *,
+        multiclass: str = "ovo",
+        gamma: float = 1.0,
+        sigma: float | None = None,
+        tol: float = 1e-3,
+        cache_mb: float = 200.0,
+        class_weight: dict | str | None = None,
+    ):
+        self.kernel = kernel
+        self.C = C
+        self.multiclass = multiclass
+        self.gamma = gamma
+        self.sigma = sigma
+        self.tol = tol
+        self.cache_mb = cache_mb
+        self.class_weight = class_weight
+
+    @property
+    def _precomputed(self) -> bool:
+        return self.kernel == "precomputed"
+
+    @property
+    def _checks(self) -> dict[str, Any]:
+        return super()._checks | ({"accept_sparse": False} if self._precomputed else {})
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.sparse = not self._precomputed
+        return tags
+
+    def fit(self, X: ArrayLike | NodeRows, y: ArrayLike) -> "KernelSVC":
+        """Compute the Gram matrix and train one binary model for each problem of the reduction.
+
+        Parameters
+        ----------
+        X : ndarray or CSR of float32 or float64, shape (n, d)
+            Other types are converted to float64. For a precomputed kernel, the (n, n) Gram matrix
+            or the :class:`NodeRows` made from it.
+        y : array-like, shape (n,)
+            Labels, numbers or strings, of at least two classes.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ConfigError
+            For an unknown kernel or a parameter out of range.
+        InputError
+            For NaN, infinity, a wrong shape, or labels of one class.
+        MemoryError
+            Saying how much LIBSVM's rows would take.
+        """
+        check_positive(C=self.C, tol=self.tol, cache_mb=self.cache_mb)
+        self.sigma_, self.timings_ = self.sigma, {"gram_s": 0.0, "convert_s": 0.0}
+        if isinstance(X, NodeRows):
+            rows, codes = X, self._check_converted(X, y)
+        else:
+            X, codes = self._check_training(X, y)
+            matrix = X if self._precomputed else self._timed("gram_s", self._training_gram, X)
+            rows = self._timed("convert_s", gram_rows, matrix)
+            del matrix  # LIBSVM reads its own copy
+        self._timed("train_s", self._train, rows, self._problems(codes))
+        if not self._precomputed:
+            self.support_vectors_ = X[self.support_]
+        kept = self.support_ if self._precomputed else self.support_vectors_
+        self.model_bytes_ = _nbytes(kept) + _nbytes(self.dual_coef_) + self.intercept_.nbytes
+        return self
+
+    def _check_converted(self, rows: NodeRows, y: ArrayLike) -> NDArray[np.intp]:
+        if not self._precomputed:
+            raise ConfigError(
+                f"kernel={self.kernel!r}: rows converted from a Gram matrix need "
+                "kernel='precomputed'"
+            )
+        with input_errors():
+            y = column_or_1d(y)
+            check_consistent_length(rows, y)
+        self.n_features_in_ = len(rows)
+        return self._check_classes(y)
+
+    def _check_training(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, NDArray[np.intp]]:
+        X, codes = super()._check_training(X, y)
+        if self._precomputed and X.shape[0] != X.shape[1]:
+            raise InputError(
+                f"the precomputed Gram matrix has shape {X.shape}: expected (n, n), the kernel of "
+                "every training row with every training row"
+            )
+        return X, codes
+
+    def _training_gram(self, X: NDArray | sp.csr_array) -> NDArray:
+        if self.sigma is None and self.kernel in (*EXP_KERNELS, "rbf"):
+            mean = mean_squared_distance(X, kernel=self.kernel, gamma=self.gamma)
+            # Rows all alike have no width: None lets gram say so.
+            self.sigma_ = mean**0.5 or None
+        return gram(X, kernel=self.kernel, gamma=self.gamma, sigma=self.sigma_)
+
+    def _train(self, rows: NodeRows, problems: Iterable[BinaryProblem]) -> None:
+        from libsvm.svm import libsvm
+
+        # threadpoolctl sees LIBSVM's OpenMP only once it is loaded, hence after the import.
+        with (
+            threadpool_limits(1, user_api="openmp"),
+            captured(libsvm.svm_set_print_string_function),
+        ):
+            options = {"eps": self.tol, "C": self.C, "cache_size": self.cache_mb}
+            machines = [_train_binary(rows, problem, options) for problem in problems]
+        support, places = np.unique(
+            np.concatenate([machine.support for machine in machines]), return_inverse=True
+        )
+        starts = np.cumsum([0, *(len(machine.support) for machine in machines)])
+        self.support_ = support
+        self.dual_coef_ = sp.csc_array(
+            (
+                np.concatenate([machine.dual for machine in machines]),
+                places.astype(np.int32),
+                starts.astype(np.int32),
+            ),
+            shape=(len(support), len(machines)),
+        )
+        self.dual_coef_.sort_indices()
+        self.intercept_ = np.array([machine.intercept for machine in machines])
+
+    def _score_width(self) -> int:
+        return max(self.dual_coef_.shape)
+
+    def _scores(self, X: Any) -> NDArray:
+        if self._precomputed:
+            block = X[:, self.support_]
+        else:
+            block = gram(
+                X, self.support_vectors_, kernel=self.kernel, gamma=self.gamma, sigma=self.sigma_
+            )
+        return block @ self.dual_coef_ + self.intercept_
+
+
+class _Machine(NamedTuple):
+    """One trained binary problem: support rows, their coefficients c_i, the intercept b."""
+
+    support: NDArray[np.intp]
+    dual: NDArray[np.float64]
+    intercept: float
+
+
+def _train_binary(rows: NodeRows, problem: BinaryProblem, options: dict[str, float]) -> _Machine:
+    from libsvm import svm as lib
+
+    addresses = rows.addresses[problem.rows]
+    labels, factors = np.array([1, -1], np.int32), np.array(problem.weights)
+    parameters = blank(
+        lib.svm_parameter,
+        svm_type=lib.svm_forms.C_SVC,
+        kernel_type=lib.kernel_names.PRECOMPUTED,
+        shrinking=1,
+        nr_weight=len(labels),
+        weight_label=pointer_to(labels, ctypes.c_int),
+        weight=pointer_to(factors, ctypes.c_double),
+        **options,
+    )
+    task = blank(
+        lib.svm_problem,
+        l=len(problem.rows),
+        y=pointer_to(problem.signs, ctypes.c_double),
+        x=pointer_to(addresses, ctypes.POINTER(lib.svm_node)),
+    )
+    trained = lib.libsvm.svm_train(ctypes.byref(task), ctypes.byref(parameters))
+    try:
+        model = trained.contents
+        # The coefficients are positive for the label LIBSVM lists first, whichever that is.
+        direction = model.label[0]
+        dual = direction * np.ctypeslib.as_array(model.sv_coef[0], (model.l,))
+        support = problem.rows[np.ctypeslib.as_array(model.sv_indices, (model.l,)) - 1]
+        return _Machine(support, dual, -direction * model.rho[0])
+    finally:
+        lib.libsvm.svm_free_and_destroy_model(ctypes.byref(trained))
+
+
+def _nbytes(matrix: NDArray | sp.csr_array | sp.csc_array) -> int:
+    if sp.issparse(matrix):
+        return matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
+    return matrix.nbytes

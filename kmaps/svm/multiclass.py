@@ -1,0 +1,254 @@
+"""From two classes to many: one reduction shared by every learner.
+
+K classes become P binary problems, in a fixed order, and P columns of scores become one decision
+(one-vs-rest: P = K, one-vs-one: P = K(K-1)/2; two classes are one problem either way). A learner
+says how to fit one problem and how to score rows; everything else is here.
+"""
+
+from abc import ABCMeta, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from numbers import Real
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kmaps.errors import ConfigError, InputError, KmapsError, suggest
+
+REDUCTIONS = ("ovr", "ovo")
+_BLOCK_VALUES = 2**22  # float64 values in one block of scores: 32 MB
+
+
+@dataclass(frozen=True, eq=False)
+class BinaryProblem:
+    """One two-class problem out of a multi-class one.
+
+    Parameters
+    ----------
+    positive, negative : int
+        The class codes on each side; ``negative`` is None for "all the others".
+    rows : ndarray of intp
+        Which training rows take part, ascending.
+    signs : ndarray of float64
+        +1 for the rows of ``positive`` and -1 for the others.
+    weights : tuple of float
+        The factors on C for the +1 and for the -1 rows.
+    """
+
+    positive: int
+    negative: int | None
+    rows: NDArray[np.intp]
+    signs: NDArray[np.float64]
+    weights: tuple[float, float]
+
+
+def class_pairs(n_classes: int, reduction: str) -> list[tuple[int, int | None]]:
+    """Return the (positive, negative) classes of each binary problem, in column order.
+
+    One-vs-one pairs go (0, 1), (0, 2), ..., (1, 2), ... as in LIBSVM, with the *later* class as
+    the positive one, so that two classes follow scikit-learn's convention with no special case.
+
+    Examples
+    --------
+    >>> class_pairs(3, "ovo")
+    [(1, 0), (2, 0), (2, 1)]
+    >>> class_pairs(3, "ovr")
+    [(0, None), (1, None), (2, None)]
+    >>> class_pairs(2, "ovr")
+    [(1, 0)]
+    """
+    if reduction == "ovr" and n_classes > 2:
+        return [(k, None) for k in range(n_classes)]
+    return [(j, i) for i in range(n_classes) for j in range(i + 1, n_classes)]
+
+
+def binary_problems(
+    codes: NDArray[np.intp], reduction: str, class_weights: NDArray[np.float64]
+) -> Iterator[BinaryProblem]:
+    """Yield the binary problems one at a time, in the order of :func:`class_pairs`.
+
+    As in LIBLINEAR, a class weight multiplies C on the positive side of a one-vs-rest problem
+    only; a pair has one weight on each side.
+
+    Parameters
+    ----------
+    codes : ndarray of intp, shape (n,)
+        The class of each row, 0 to K-1.
+    reduction : {"ovr", "ovo"}
+    class_weights : ndarray, shape (K,)
+    """
+    everything = np.arange(len(codes))
+    members = [np.flatnonzero(codes == k) for k in range(len(class_weights))]
+    for positive, negative in class_pairs(len(class_weights), reduction):
+        if negative is None:
+            rows, other_weight = everything, 1.0
+        else:
+            rows = np.sort(np.concatenate([members[negative], members[positive]]))
+            other_weight = float(class_weights[negative])
+        signs = np.where(codes[rows] == positive, 1.0, -1.0)
+        weights = (float(class_weights[positive]), other_weight)
+        yield BinaryProblem(positive, negative, rows, signs, weights)
+
+
+def combine_scores(scores: NDArray, n_classes: int, reduction: str) -> NDArray:
+    """Turn the scores of the binary problems into scikit-learn's decision function.
+
+    One-vs-one counts votes (a score above 0 is a vote for the positive class) and adds the sum s of
+    the class's signed scores, squeezed to s / (3 (|s| + 1)): it breaks ties and never outweighs
+    a vote.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (n, P)
+        Columns in the order of :func:`class_pairs`.
+    n_classes : int
+    reduction : {"ovr", "ovo"}
+
+    Returns
+    -------
+    ndarray
+        Shape (n,) for two classes, positive for the second; else (n, K), the largest wins.
+
+    Examples
+    --------
+    A cycle, each class with one vote; the largest sum of scores decides:
+
+    >>> combine_scores(np.array([[1.0, -3.0, 1.0]]), 3, "ovo").argmax()
+    np.int64(0)
+    """
+    if n_classes == 2:
+        return scores[:, 0]
+    if reduction == "ovr":
+        return scores
+    pairs = np.array(class_pairs(n_classes, reduction))
+    sides = np.zeros((len(pairs), n_classes))
+    sides[np.arange(len(pairs)), pairs[:, 0]] = 1
+    sides[np.arange(len(pairs)), pairs[:, 1]] = -1
+    # A problem lost is a vote for the negative side: count all those, then move the won ones.
+    votes = (sides < 0).sum(axis=0) + (scores > 0) @ sides
+    sums = scores.astype(np.float64) @ sides
+    return votes + sums / (3 * (np.abs(sums) + 1))
+
+
+class ReducedClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+    """A classifier made of binary ones.
+
+    A learner stores ``multiclass`` and ``class_weight``, calls :meth:`_check_training` and
+    :meth:`_problems` in ``fit``, and scores rows in :meth:`_scores`.
+    """
+
+    @property
+    def _checks(self) -> dict[str, Any]:
+        """Arguments of scikit-learn's ``validate_data``."""
+        return {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
+
+    @abstractmethod
+    def _scores(self, X: Any) -> NDArray:
+        """Return the scores of validated rows, shape (n, P)."""
+
+    def _score_width(self) -> int:
+        """Return how many values one row needs while it is scored."""
+        return len(self.intercept_)
+
+    def decision_function(self, X: ArrayLike) -> NDArray:
+        """Score rows, block by block.
+
+        Parameters
+        ----------
+        X : ndarray or CSR, shape (n, n_features_in_)
+
+        Returns
+        -------
+        ndarray
+            Shape (n,) for two classes, positive for ``classes_[1]``; else (n, K), and the largest
+            wins. One-vs-one: votes plus tie-breaking scores, see :func:`combine_scores`.
+
+        Raises
+        ------
+        InputError
+            For NaN, infinity or another number of features than in ``fit``.
+        """
+        check_is_fitted(self)
+        with input_errors():
+            X = validate_data(self, X, reset=False, **self._checks)
+        block = max(1, _BLOCK_VALUES // self._score_width())
+        parts = [
+            combine_scores(
+                self._scores(X[start : start + block]), len(self.classes_), self.multiclass
+            )
+            for start in range(0, X.shape[0], block)
+        ]
+        return np.concatenate(parts) if len(parts) > 1 else parts[0]
+
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Return the class of each row, from :meth:`decision_function`."""
+        decision = self.decision_function(X)
+        chosen = decision.argmax(axis=1) if decision.ndim == 2 else (decision > 0).astype(np.intp)
+        return self.classes_[chosen]
+
+    def _check_training(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, NDArray[np.intp]]:
+        """Validate training data, learn ``classes_``; return the rows and the class codes."""
+        with input_errors():
+            X, y = validate_data(self, X, y, **self._checks)
+        return X, self._check_classes(y)
+
+    def _check_classes(self, y: NDArray) -> NDArray[np.intp]:
+        if self.multiclass not in REDUCTIONS:
+            raise ConfigError(
+                f"multiclass={self.multiclass!r}: expected 'ovr' (one-vs-rest) or 'ovo' "
+                f"(one-vs-one){suggest(self.multiclass, REDUCTIONS)}"
+            )
+        with input_errors():
+            check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise InputError(
+                f"y has one class only ({self.classes_[0]}): a classifier needs at least two "
+                "classes, check the label column"
+            )
+        return codes
+
+    def _problems(self, codes: NDArray[np.intp]) -> Iterator[BinaryProblem]:
+        with input_errors():
+            weights = compute_class_weight(
+                self.class_weight, classes=self.classes_, y=self.classes_[codes]
+            )
+        if not (np.isfinite(weights).all() and (weights > 0).all()):
+            raise ConfigError(
+                f"class_weight={self.class_weight!r}: expected positive, finite factors on C"
+            )
+        return binary_problems(codes, self.multiclass, weights)
+
+    def _timed(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function and write its seconds down in ``timings_``."""
+        started = perf_counter()
+        result = function(*arguments)
+        self.timings_[name] = perf_counter() - started
+        return result
+
+
+def check_positive(**parameters: object) -> None:
+    """Raise ConfigError unless every parameter is a positive, finite number."""
+    for name, value in parameters.items():
+        if not isinstance(value, Real) or not 0 < value < np.inf:
+            raise ConfigError(f"{name}={value!r}: expected a positive, finite number")
+
+
+@contextmanager
+def input_errors() -> Iterator[None]:
+    """Turn scikit-learn's complaints about an array into one-line :class:`InputError`."""
+    try:
+        yield
+    except KmapsError:
+        raise
+    except ValueError as error:
+        first, *rest = str(error).splitlines()
+        hint = [line for line in rest if line.startswith("Reshape your data")]
+        raise InputError(" ".join([first, *hint])) from None

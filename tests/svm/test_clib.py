@@ -1,0 +1,101 @@
+"""The solvers' own rows, against a plain loop over the documented format."""
+
+import ctypes
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from kmaps.svm import _clib
+from kmaps.svm._clib import NODE, feature_rows, gram_rows
+
+
+class Node(ctypes.Structure):
+    _fields_ = (("index", ctypes.c_int), ("value", ctypes.c_double))
+
+
+def read_back(rows):
+    """Follow each pointer up to the index -1, as the C code does."""
+    result = []
+    for address in rows.addresses:
+        pairs = []
+        node = ctypes.cast(int(address), ctypes.POINTER(Node))
+        while node[len(pairs)].index != -1:
+            pairs.append((node[len(pairs)].index, node[len(pairs)].value))
+        result.append(pairs)
+    return result
+
+
+@pytest.fixture
+def X():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(11, 6)).astype(np.float32)
+    X[rng.random(X.shape) < 0.5] = 0
+    X[4] = 0
+    X[10] = 0
+    return X
+
+
+def expected_rows(X, bias):
+    tail = [(X.shape[1] + 1, bias)] if bias else []
+    return [[(j + 1, float(x)) for j, x in enumerate(row) if x != 0] + tail for row in X]
+
+
+def test_a_node_is_what_both_libraries_use():
+    from liblinear.liblinear import feature_node
+    from libsvm.svm import svm_node
+
+    for node in (feature_node, svm_node):
+        assert ctypes.sizeof(node) == NODE.itemsize == 16
+        assert (node.index.offset, node.value.offset) == tuple(f[1] for f in NODE.fields.values())
+
+
+@pytest.mark.parametrize("block_values", [1, 17, 2**18])
+@pytest.mark.parametrize("bias", [0.0, 2.5])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csr_matrix])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_features_become_liblinear_rows(X, form, dtype, bias, block_values, monkeypatch):
+    monkeypatch.setattr(_clib, "_BLOCK_VALUES", block_values)
+    rows = feature_rows(form(X.astype(dtype)), bias)
+    assert read_back(rows) == expected_rows(X, bias)
+    assert rows.n_columns == X.shape[1] + (bias > 0)
+    assert rows.nodes.nbytes == 16 * (np.count_nonzero(X) + len(X) * (2 if bias else 1))
+
+
+def test_csr_in_any_order_with_stored_zeros_and_duplicates(X):
+    untidy = sparse.csr_array(
+        (
+            np.array([3.0, 0.0, 1.0, 2.0, 5.0]),
+            np.array([4, 2, 0, 0, 1], np.int64),
+            np.array([0, 4, 4, 5], np.int64),
+        ),
+        shape=(3, 6),
+    )
+    before = untidy.copy()
+    tidy = np.zeros((3, 6))
+    tidy[0, 4], tidy[0, 0], tidy[2, 1] = 3, 3, 5
+    np.testing.assert_array_equal(feature_rows(untidy, 1.0).nodes, feature_rows(tidy, 1.0).nodes)
+    np.testing.assert_array_equal(untidy.data, before.data)
+    np.testing.assert_array_equal(untidy.indices, before.indices)
+
+
+@pytest.mark.parametrize("block_values", [1, 20, 2**18])
+def test_gram_becomes_libsvm_rows(block_values, monkeypatch):
+    monkeypatch.setattr(_clib, "_BLOCK_VALUES", block_values)
+    gram = np.random.default_rng(0).normal(size=(7, 7)).astype(np.float32)
+    rows = gram_rows(gram)
+    for serial, (row, pairs) in enumerate(zip(gram, read_back(rows), strict=True), start=1):
+        assert pairs == [(0, serial), *((j + 1, float(x)) for j, x in enumerate(row))]
+
+
+def test_a_subset_shares_the_memory():
+    rows = gram_rows(np.eye(5))
+    taken = rows.take(np.array([3, 1]))
+    assert taken.nodes is rows.nodes
+    assert read_back(taken) == [read_back(rows)[3], read_back(rows)[1]]
+    assert len(taken) == 2
+
+
+def test_no_memory_says_how_much_was_needed():
+    with pytest.raises(MemoryError, match=r"needs 524288\.0 GiB \(16 bytes a value\)"):
+        _clib._allocate((2**15, 2**30))

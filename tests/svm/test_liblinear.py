@@ -1,0 +1,332 @@
+"""LiblinearSVC against scikit-learn's own LIBLINEAR, plain objectives and its contract."""
+
+import ctypes
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+
+from kmaps.errors import ConfigError, InputError
+from kmaps.svm import LiblinearSVC, _clib, liblinear, multiclass
+from kmaps.svm.multiclass import class_pairs
+
+COMBINATIONS = [
+    ("l2", "hinge"),
+    ("l2", "squared_hinge"),
+    ("l2", "logistic"),
+    ("l1", "squared_hinge"),
+    ("l1", "logistic"),
+]
+C = 0.1
+LOSSES = {
+    "hinge": lambda m: np.maximum(0, 1 - m),
+    "squared_hinge": lambda m: np.maximum(0, 1 - m) ** 2,
+    "logistic": lambda m: np.logaddexp(0, -m),
+}
+
+
+@pytest.fixture(scope="module")
+def digits():
+    """Four classes of the digits, in [0, 1], float64."""
+    X, y = load_digits(return_X_y=True)
+    chosen = y < 4
+    return X[chosen] / 16, y[chosen]
+
+
+def objective(w, X, signs, costs, penalty, loss):
+    """The primal of the module docstring; the last column of X is the bias feature."""
+    penalty_value = w @ w / 2 if penalty == "l2" else np.abs(w).sum()
+    return penalty_value + costs @ LOSSES[loss](signs * (X @ w))
+
+
+def theirs(X, signs, penalty, loss, bias, class_weight=None):
+    """Solve the same binary problem with scikit-learn, to a hundredth of our tolerance."""
+    common = {
+        "C": C,
+        "fit_intercept": bias > 0,
+        "intercept_scaling": bias or 1.0,
+        "tol": 1e-6,
+        "max_iter": 100_000,
+        "random_state": 0,
+        "class_weight": class_weight,
+    }
+    if loss == "logistic":
+        l1_ratio = 1.0 if penalty == "l1" else 0.0
+        model = LogisticRegression(solver="liblinear", l1_ratio=l1_ratio, **common)
+    else:
+        model = LinearSVC(penalty=penalty, loss=loss, dual=loss == "hinge", **common)
+    model.fit(X, signs)
+    return np.append(model.coef_, model.intercept_ / bias if bias else [])
+
+
+# How far above the optimum, relatively. Measured, over the reductions and biases of the test:
+# 2.5e-3 and, with the smaller tolerance, 4.8e-4; 2.3e-6; 1.0e-7; 1.5e-4; 1.1e-5.
+@pytest.mark.parametrize(
+    ("penalty", "loss", "tol", "gap"),
+    [
+        ("l2", "hinge", None, 7e-3),
+        ("l2", "hinge", 1e-3, 1e-3),
+        ("l2", "squared_hinge", None, 7e-6),
+        ("l2", "logistic", None, 3e-7),
+        ("l1", "squared_hinge", None, 4e-4),
+        ("l1", "logistic", None, 3e-5),
+    ],
+)
+@pytest.mark.parametrize("bias", [0.0, 1.0, 5.0])
+@pytest.mark.parametrize("reduction", ["ovr", "ovo"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_objective_is_the_optimum(digits, penalty, loss, tol, gap, reduction, bias):
+    X, y = digits
+    model = LiblinearSVC(C, penalty=penalty, loss=loss, multiclass=reduction, bias=bias, tol=tol)
+    model.fit(X, y)
+    with_bias = np.hstack([X, np.full((len(X), int(bias > 0)), bias)])
+    for row, (positive, negative) in enumerate(class_pairs(4, reduction)):
+        used = np.full(len(y), True) if negative is None else np.isin(y, (positive, negative))
+        signs = np.where(y[used] == positive, 1.0, -1.0)
+        w = np.append(model.coef_[row], model.intercept_[row] / bias if bias else [])
+        problem = with_bias[used], signs, np.full(used.sum(), C), penalty, loss
+        best = objective(theirs(X[used], signs, penalty, loss, bias), *problem)
+        assert -1e-9 <= objective(w, *problem) / best - 1 <= gap
+
+
+@pytest.mark.parametrize("reduction", ["ovr", "ovo"])
+def test_class_weights_multiply_C(digits, reduction):
+    X, y = digits
+    weight = {0: 10.0, 1: 0.1, 2: 1.0, 3: 3.0}
+    model = LiblinearSVC(C, multiclass=reduction, class_weight=weight).fit(X, y)
+    with_bias = np.hstack([X, np.ones((len(X), 1))])
+    for row, (positive, negative) in enumerate(class_pairs(4, reduction)):
+        used = np.full(len(y), True) if negative is None else np.isin(y, (positive, negative))
+        signs = np.where(y[used] == positive, 1.0, -1.0)
+        sides = {1: weight[positive], -1: weight.get(negative, 1.0)}
+        costs = C * np.where(signs > 0, sides[1], sides[-1])
+        problem = with_bias[used], signs, costs, "l2", "squared_hinge"
+        w = np.append(model.coef_[row], model.intercept_[row])
+        best = theirs(X[used], signs, "l2", "squared_hinge", 1.0, sides)
+        # Measured: 4.7e-5 (the tolerance counts for the rarer, lighter class).
+        assert objective(w, *problem) == pytest.approx(objective(best, *problem), rel=1.5e-4)
+
+
+def test_balanced_weights_count_the_samples_of_each_class(digits):
+    few = (digits[1] != 0) | (np.arange(len(digits[1])) % 4 == 0)
+    X, y = digits[0][few], digits[1][few]
+    counted = {k: len(y) / (4 * (y == k).sum()) for k in range(4)}
+    balanced = LiblinearSVC(C, class_weight="balanced").fit(X, y)
+    given = LiblinearSVC(C, class_weight=counted).fit(X, y)
+    np.testing.assert_array_equal(balanced.coef_, given.coef_)
+    assert not np.allclose(balanced.coef_, LiblinearSVC(C).fit(X, y).coef_, rtol=1e-2)
+
+
+SEEDED = {"penalty": "l2", "loss": "hinge", "tol": 0.1}
+
+
+def test_same_seed_same_bits_whatever_ran_before(digits):
+    first = LiblinearSVC(C, **SEEDED, random_state=3).fit(*digits)
+    ctypes.CDLL(None).rand()
+    second = LiblinearSVC(C, **SEEDED, random_state=3).fit(*digits)
+    assert first.coef_.tobytes() == second.coef_.tobytes()
+    other = LiblinearSVC(C, **SEEDED, random_state=4).fit(*digits)
+    assert first.coef_.tobytes() != other.coef_.tobytes()
+
+
+def test_same_bits_from_several_threads(digits):
+    alone = LiblinearSVC(C, **SEEDED).fit(*digits).coef_.tobytes()
+    with ThreadPoolExecutor(4) as pool:
+        models = pool.map(lambda _: LiblinearSVC(C, **SEEDED).fit(*digits), range(8))
+        assert {model.coef_.tobytes() for model in models} == {alone}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array])
+@pytest.mark.parametrize("reduction", ["ovr", "ovo"])
+def test_sparse_and_dense_give_the_same_bits(digits, form, dtype, reduction):
+    X, y = digits[0].astype(dtype), digits[1]
+    dense = LiblinearSVC(C, loss="hinge", multiclass=reduction).fit(X, y)
+    thin = LiblinearSVC(C, loss="hinge", multiclass=reduction).fit(form(X), y)
+    assert dense.coef_.tobytes() == thin.coef_.tobytes()
+    assert dense.intercept_.tobytes() == thin.intercept_.tobytes()
+    # Measured: 2e-6 in float32 (sums in another order).
+    np.testing.assert_allclose(
+        dense.decision_function(X), thin.decision_function(form(X)), atol=6e-6
+    )
+
+
+def test_csr_with_64_bit_indices(digits):
+    X = sparse.csr_array(digits[0])
+    wide = X.copy()
+    wide.indices, wide.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    model, same = (LiblinearSVC(C).fit(data, digits[1]) for data in (X, wide))
+    assert model.coef_.tobytes() == same.coef_.tobytes()
+
+
+@pytest.mark.parametrize(("penalty", "loss"), COMBINATIONS)
+@pytest.mark.parametrize("first", [0, 1])
+def test_scores_point_to_the_second_class_whichever_comes_first(digits, penalty, loss, first):
+    X, y = digits
+    order = np.flatnonzero(y < 2)
+    order = order[np.argsort(y[order] != first, kind="stable")]
+    model = LiblinearSVC(C, penalty=penalty, loss=loss).fit(X[order], y[order])
+    assert y[order][0] == first
+    decision = model.decision_function(X[order])
+    assert decision.shape == (len(order),)
+    assert ((decision > 0) == (y[order] == 1)).mean() > 0.99
+
+
+def test_direction_follows_the_label_the_library_lists_first(digits, monkeypatch):
+    from liblinear.liblinear import liblinear as library
+
+    X, y = digits
+    expected = LiblinearSVC(C).fit(X, y)
+    train = library.train
+
+    def other_way_round(task, options):
+        model = train(task, options)
+        content = model.contents
+        content.label[0], content.label[1] = content.label[1], content.label[0]
+        for j in range(X.shape[1] + 1):
+            content.w[j] = -content.w[j]
+        return model
+
+    monkeypatch.setattr(library, "train", other_way_round)
+    turned = LiblinearSVC(C).fit(X, y)
+    np.testing.assert_array_equal(expected.coef_, turned.coef_)
+    np.testing.assert_array_equal(expected.intercept_, turned.intercept_)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+def test_renaming_classes_moves_their_scores(digits, loss):
+    X, y = digits
+    names = np.array(["walrus", "bee", "otter", "ant"])
+    plain = LiblinearSVC(C, loss=loss).fit(X, y)
+    named = LiblinearSVC(C, loss=loss).fit(X, names[y])
+    assert named.classes_.tolist() == sorted(names)
+    for k, name in enumerate(names):
+        column = named.classes_.tolist().index(name)
+        np.testing.assert_array_equal(
+            named.decision_function(X)[:, column], plain.decision_function(X)[:, k]
+        )
+    np.testing.assert_array_equal(named.predict(X), names[plain.predict(X)])
+
+
+def test_one_vs_one_with_renamed_classes_predicts_the_same(digits):
+    X, y = digits
+    names = np.array(["walrus", "bee", "otter", "ant"])
+    plain = LiblinearSVC(C, multiclass="ovo", tol=1e-8).fit(X, y)
+    named = LiblinearSVC(C, multiclass="ovo", tol=1e-8).fit(X, names[y])
+    np.testing.assert_array_equal(named.predict(X), names[plain.predict(X)])
+
+
+def test_shapes_and_accounts(digits):
+    X, y = digits[0].astype(np.float32), digits[1]
+    for reduction, n_problems in (("ovr", 4), ("ovo", 6)):
+        model = LiblinearSVC(C, multiclass=reduction).fit(X, y)
+        assert model.coef_.shape == (n_problems, 64)
+        assert model.coef_.dtype == model.intercept_.dtype == np.float32
+        assert model.decision_function(X).shape == (len(X), 4)
+        assert model.model_bytes_ == n_problems * 65 * 4
+        assert sorted(model.timings_) == ["convert_s", "train_s"]
+        assert all(seconds > 0 for seconds in model.timings_.values())
+        assert model.score(X, y) > 0.98
+
+
+def test_integers_are_converted_not_truncated(digits):
+    X, y = digits
+    levels = np.round(X * 16)
+    bytes_in = LiblinearSVC(1e-3).fit(levels.astype(np.uint8), y)
+    floats_in = LiblinearSVC(1e-3).fit(levels, y)
+    assert bytes_in.coef_.dtype == np.float64
+    np.testing.assert_array_equal(bytes_in.coef_, floats_in.coef_)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_scoring_in_blocks_changes_nothing(digits, form, monkeypatch):
+    X, y = form(digits[0]), digits[1]
+    model = LiblinearSVC(C, multiclass="ovo").fit(X, y)
+    whole = model.decision_function(X)
+    monkeypatch.setattr(multiclass, "_BLOCK_VALUES", 100)
+    np.testing.assert_allclose(model.decision_function(X), whole, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("penalty", "loss"), COMBINATIONS)
+def test_nothing_is_printed(digits, penalty, loss, capfd):
+    LiblinearSVC(C, penalty=penalty, loss=loss).fit(*digits)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_reaching_the_limit_of_passes_is_reported(digits):
+    with pytest.warns(ConvergenceWarning, match=r"in 4 of 4 binary problems: lower C \(now 1000\)"):
+        LiblinearSVC(1e3, loss="hinge", tol=1e-9).fit(*digits)
+
+
+def test_only_the_problems_that_reached_the_limit_count(digits, monkeypatch):
+    messages = iter(
+        [
+            b"optimization finished, #iter = 7\n",
+            b"\nWARNING: reaching max number of iterations\n",
+            b"\nWARNING: reaching max number of Newton iterations\n",
+            b"WARNING: reaching max number of inner iterations\n",
+        ]
+    )
+
+    def speak(rows, problem, options, bias):
+        _clib._keep_printed(next(messages))
+        return np.zeros(65)
+
+    monkeypatch.setattr(liblinear, "_train_binary", speak)
+    with pytest.warns(ConvergenceWarning, match="in 2 of 4 binary problems"):
+        LiblinearSVC(C).fit(*digits)
+
+
+@pytest.mark.parametrize(("penalty", "loss"), COMBINATIONS)
+def test_no_warning_without_reason(digits, penalty, loss):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        LiblinearSVC(C, penalty=penalty, loss=loss).fit(*digits)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"C": 0}, r"C=0: expected a positive, finite number"),
+        ({"C": -1.0}, r"C=-1\.0: expected a positive"),
+        ({"C": "1"}, r"C='1': expected a positive"),
+        ({"tol": 0.0}, r"tol=0\.0: expected a positive"),
+        ({"bias": -1}, r"bias=-1: expected a finite number >= 0, 0 for no intercept"),
+        (
+            {"penalty": "l1", "loss": "hinge"},
+            r"penalty='l1' with loss='hinge': LIBLINEAR combines l2 \+ hinge, l2 \+ squared_hinge, "
+            r"l2 \+ logistic, l1 \+ squared_hinge, l1 \+ logistic$",
+        ),
+        ({"penalty": "l3"}, r"penalty='l3' with loss='squared_hinge': LIBLINEAR combines"),
+        ({"multiclass": "ovrr"}, r"multiclass='ovrr': expected .*, did you mean 'ovr'\?"),
+        ({"class_weight": {0: 0.0}}, r"class_weight=\{0: 0\.0\}: expected positive, finite"),
+    ],
+)
+def test_bad_parameters_are_refused(digits, parameters, message):
+    with pytest.raises(ConfigError, match=message):
+        LiblinearSVC(**parameters).fit(*digits)
+
+
+def test_bad_data_are_refused(digits):
+    X, y = digits
+    with pytest.raises(InputError, match=r"^y has one class only \(a\): a classifier needs"):
+        LiblinearSVC().fit(X[:3], ["a", "a", "a"])
+    with pytest.raises(InputError, match=r"^Input X contains NaN\.$"):
+        LiblinearSVC().fit([[np.nan], [1.0]], [0, 1])
+    with pytest.raises(InputError, match=r"^Input X contains infinity"):
+        LiblinearSVC().fit([[np.inf], [1.0]], [0, 1])
+    with pytest.raises(InputError, match=r"inconsistent numbers of samples: \[720, 719\]$"):
+        LiblinearSVC().fit(X, y[1:])
+    with pytest.raises(NotFittedError):
+        LiblinearSVC().predict(X)
+    model = LiblinearSVC().fit(X, y)
+    with pytest.raises(InputError, match=r"^X has 63 features, but .* expecting 64"):
+        model.predict(X[:, 1:])
+    with pytest.raises(InputError, match=r"^Input X contains NaN\.$"):
+        model.predict(np.full((1, 64), np.nan))

@@ -1,0 +1,289 @@
+"""KernelSVC against scikit-learn's SVC on the same Gram matrix, and its contract."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_digits
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import SVC
+from threadpoolctl import threadpool_info
+
+import kmaps
+from kmaps.errors import ConfigError, InputError
+from kmaps.gram_matrix import gram, mean_squared_distance
+from kmaps.svm import KernelSVC, libsvm, multiclass
+from kmaps.svm._clib import gram_rows
+from kmaps.svm.multiclass import class_pairs
+
+C = 0.05  # about two coefficients in three at the bound, the others inside
+
+# Two solvers stopping at 1e-6: measured differences 1.3e-6 (coefficients), 1.6e-6 (intercepts),
+# 1e-6 (scores).
+CLOSE = {"rtol": 0, "atol": 4e-6}
+
+
+@pytest.fixture(scope="module")
+def digits():
+    """Five classes: 300 training rows and 100 others, float32, in [0, 1]."""
+    X, y = load_digits(n_class=5, return_X_y=True)
+    X = (X / 16).astype(np.float32)
+    return X[:300], y[:300], X[300:400], y[300:400]
+
+
+@pytest.fixture(scope="module")
+def grams(digits):
+    """The training Gram matrix and that of the other rows, float64."""
+    train, _, test, _ = digits
+    return gram(train).astype(float), gram(test, train).astype(float)
+
+
+def pair_coefficients(model, y):
+    """Unpack scikit-learn's dual_coef_ of shape (K - 1, s) to one column a pair."""
+    starts = np.cumsum([0, *model.n_support_])
+    columns = []
+    for positive, negative in class_pairs(len(model.classes_), "ovo"):
+        column = np.zeros(len(y))
+        for k, row in ((negative, positive - 1), (positive, negative)):
+            part = slice(starts[k], starts[k + 1])
+            # Their earlier class is the positive one, ours the later.
+            column[model.support_[part]] = -model.dual_coef_[row, part]
+        columns.append(column)
+    return np.array(columns).T
+
+
+def all_rows(model, n):
+    coefficients = np.zeros((n, model.dual_coef_.shape[1]))
+    coefficients[model.support_] = model.dual_coef_.toarray()
+    return coefficients
+
+
+@pytest.mark.parametrize("weight", [None, "balanced", {0: 5.0, 3: 0.2}])
+def test_one_vs_one_is_scikit_learns(digits, grams, weight):
+    _, y, _, _ = digits
+    K, K_test = grams
+    ours = KernelSVC("precomputed", C, tol=1e-6, class_weight=weight).fit(K, y)
+    theirs = SVC(C=C, kernel="precomputed", tol=1e-6, class_weight=weight, break_ties=True)
+    theirs.fit(K, y)
+    np.testing.assert_array_equal(ours.support_, np.sort(theirs.support_))
+    np.testing.assert_allclose(all_rows(ours, 300), pair_coefficients(theirs, y), **CLOSE)
+    np.testing.assert_allclose(ours.intercept_, -theirs.intercept_, **CLOSE)
+    np.testing.assert_allclose(
+        ours.decision_function(K_test), theirs.decision_function(K_test), **CLOSE
+    )
+    np.testing.assert_array_equal(ours.predict(K_test), theirs.predict(K_test))
+
+
+def test_one_vs_rest_is_scikit_learns(digits, grams):
+    _, y, _, _ = digits
+    K, K_test = grams
+    ours = KernelSVC("precomputed", C, multiclass="ovr", tol=1e-6).fit(K, y)
+    theirs = OneVsRestClassifier(SVC(C=C, kernel="precomputed", tol=1e-6)).fit(K, y)
+    np.testing.assert_allclose(
+        ours.decision_function(K_test), theirs.decision_function(K_test), **CLOSE
+    )
+    np.testing.assert_array_equal(ours.predict(K_test), theirs.predict(K_test))
+
+
+@pytest.mark.parametrize("reduction", ["ovr", "ovo"])
+@pytest.mark.parametrize("first", [1, 3])
+def test_two_classes_whichever_comes_first(digits, grams, reduction, first):
+    _, y, _, _ = digits
+    rows = np.flatnonzero(np.isin(y, (1, 3)))
+    rows = rows[np.argsort(y[rows] != first, kind="stable")]
+    K = grams[0][np.ix_(rows, rows)]
+    ours = KernelSVC("precomputed", C, multiclass=reduction, tol=1e-6).fit(K, y[rows])
+    theirs = SVC(C=C, kernel="precomputed", tol=1e-6).fit(K, y[rows])
+    decision = ours.decision_function(K)
+    assert decision.shape == (len(rows),)
+    np.testing.assert_allclose(decision, theirs.decision_function(K), **CLOSE)
+    assert ((decision > 0) == (y[rows] == 3)).all()
+
+
+def test_direction_follows_the_label_the_library_lists_first(digits, grams, monkeypatch):
+    from libsvm.svm import libsvm as library
+
+    expected = KernelSVC("precomputed", C).fit(grams[0], digits[1])
+    train = library.svm_train
+
+    def other_way_round(task, options):
+        model = train(task, options)
+        content = model.contents
+        content.label[0], content.label[1] = content.label[1], content.label[0]
+        content.rho[0] = -content.rho[0]
+        for i in range(content.l):
+            content.sv_coef[0][i] = -content.sv_coef[0][i]
+        return model
+
+    monkeypatch.setattr(library, "svm_train", other_way_round)
+    turned = KernelSVC("precomputed", C).fit(grams[0], digits[1])
+    np.testing.assert_array_equal(expected.intercept_, turned.intercept_)
+    np.testing.assert_array_equal(expected.dual_coef_.toarray(), turned.dual_coef_.toarray())
+
+
+@pytest.mark.parametrize("reduction", ["ovr", "ovo"])
+def test_coefficients_satisfy_the_constraints_of_the_dual(digits, grams, reduction):
+    y = digits[1]
+    model = KernelSVC("precomputed", C, multiclass=reduction).fit(grams[0], y)
+    coefficients = all_rows(model, len(y))
+    for column, (positive, negative) in zip(coefficients.T, class_pairs(5, reduction), strict=True):
+        used = np.full(len(y), True) if negative is None else np.isin(y, (positive, negative))
+        signs = np.where(y == positive, 1, -1)
+        assert (column[~used] == 0).all()
+        assert ((column * signs >= 0) & (column * signs <= C)).all()
+        assert abs(column.sum()) < 1e-10
+        assert (column == signs * C).any()
+
+
+@pytest.mark.parametrize("reduction", ["ovr", "ovo"])
+@pytest.mark.parametrize("kernel", ["chi2", "exp-js", "rbf", "intersection"])
+def test_a_kernel_is_its_gram_matrix(digits, kernel, reduction):
+    X, y, X_test, _ = digits
+    direct = KernelSVC(kernel, 1.0, multiclass=reduction).fit(X, y)
+    if kernel in ("exp-js", "rbf"):
+        assert direct.sigma_ == pytest.approx(mean_squared_distance(X, kernel=kernel) ** 0.5)
+    else:
+        assert direct.sigma_ is None
+    given = {"kernel": kernel, "sigma": direct.sigma_}
+    by_hand = KernelSVC("precomputed", 1.0, multiclass=reduction).fit(gram(X, **given), y)
+    np.testing.assert_array_equal(direct.support_, by_hand.support_)
+    np.testing.assert_array_equal(direct.support_vectors_, X[direct.support_])
+    # Measured: no difference; float32 sums may come in another order.
+    np.testing.assert_allclose(
+        direct.decision_function(X_test),
+        by_hand.decision_function(gram(X_test, X, **given)),
+        atol=1e-5,
+    )
+    assert direct.score(X_test, digits[3]) > 0.9
+
+
+def test_parameters_reach_the_kernel(digits):
+    X, y, X_test, _ = digits
+    model = KernelSVC("exp-chi2", gamma=0.5, sigma=2.0).fit(X, y)
+    assert model.sigma_ == 2.0
+    given = {"kernel": "exp-chi2", "gamma": 0.5, "sigma": 2.0}
+    by_hand = KernelSVC("precomputed").fit(gram(X, **given), y)
+    np.testing.assert_allclose(
+        model.decision_function(X_test),
+        by_hand.decision_function(gram(X_test, X, **given)),
+        atol=1e-5,
+    )
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array])
+def test_sparse_is_dense(digits, form):
+    X, y, X_test, _ = digits
+    dense, thin = KernelSVC().fit(X, y), KernelSVC().fit(form(X), y)
+    assert sparse.issparse(thin.support_vectors_)
+    # Measured: 1.2e-6.
+    np.testing.assert_allclose(
+        dense.decision_function(X_test), thin.decision_function(form(X_test)), atol=3e-6
+    )
+
+
+@pytest.mark.parametrize("reduction", ["ovr", "ovo"])
+def test_converted_rows_and_their_subsets(digits, grams, reduction):
+    y = digits[1]
+    K = grams[0].astype(np.float32)
+    rows = gram_rows(K)
+    some = np.random.default_rng(0).permutation(300)[:200]
+    for converted, matrix, labels in (
+        (rows, K, y),
+        (rows.take(some), K[np.ix_(some, some)], y[some]),
+    ):
+        model = KernelSVC("precomputed", C, multiclass=reduction)
+        shared = model.fit(converted, labels).decision_function(matrix)
+        assert model.n_features_in_ == len(labels)
+        assert model.timings_["convert_s"] == 0
+        np.testing.assert_array_equal(shared, model.fit(matrix, labels).decision_function(matrix))
+
+
+def test_converted_rows_are_for_precomputed_kernels_only(grams):
+    rows = gram_rows(grams[0])
+    with pytest.raises(ConfigError, match=r"^kernel='chi2': rows converted .*='precomputed'$"):
+        KernelSVC().fit(rows, np.zeros(300))
+    with pytest.raises(InputError, match=r"inconsistent numbers of samples: \[300, 299\]"):
+        KernelSVC("precomputed").fit(rows, np.arange(299) % 2)
+
+
+def test_renaming_classes_renames_predictions(digits, grams):
+    y = digits[1]
+    names = np.array(["walrus", "bee", "otter", "ant", "cow"])
+    K, K_test = grams
+    for reduction in ("ovr", "ovo"):
+        plain = KernelSVC("precomputed", C, multiclass=reduction).fit(K, y)
+        named = KernelSVC("precomputed", C, multiclass=reduction).fit(K, names[y])
+        assert named.classes_.tolist() == sorted(names)
+        np.testing.assert_array_equal(named.predict(K_test), names[plain.predict(K_test)])
+
+
+def test_scoring_in_blocks_changes_nothing(digits, monkeypatch):
+    X, y, X_test, _ = digits
+    model = KernelSVC().fit(X, y)
+    whole = model.decision_function(X_test)
+    monkeypatch.setattr(multiclass, "_BLOCK_VALUES", 7 * len(model.support_))
+    np.testing.assert_allclose(model.decision_function(X_test), whole, atol=1e-6)
+
+
+def test_accounts(digits, grams):
+    X, y, _, _ = digits
+    model = KernelSVC(multiclass="ovr").fit(X, y)
+    n_support, n_stored = len(model.support_), model.dual_coef_.nnz
+    assert model.dual_coef_.shape == (n_support, 5)
+    assert (np.diff(model.dual_coef_.tocsr().indptr) > 0).all()
+    coefficients = n_stored * (8 + 4) + 6 * 4 + 5 * 8
+    assert model.model_bytes_ == n_support * 64 * 4 + coefficients
+    assert sorted(model.timings_) == ["convert_s", "gram_s", "train_s"]
+    assert all(seconds > 0 for seconds in model.timings_.values())
+    precomputed = KernelSVC("precomputed").fit(grams[0], y)
+    assert precomputed.timings_["gram_s"] == 0
+    assert not hasattr(precomputed, "support_vectors_")
+
+
+def test_libsvm_trains_on_one_thread(digits, grams, monkeypatch):
+    seen = []
+    train = libsvm._train_binary
+
+    def look(*arguments):
+        seen.extend(lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "openmp")
+        return train(*arguments)
+
+    monkeypatch.setattr(libsvm, "_train_binary", look)
+    with kmaps.threads(2):
+        KernelSVC("precomputed").fit(grams[0], digits[1])
+    assert seen
+    assert set(seen) == {1}
+
+
+def test_nothing_is_printed(digits, capfd):
+    KernelSVC().fit(digits[0], digits[1])
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"C": 0}, "C=0: expected a positive, finite number"),
+        ({"tol": -1}, "tol=-1: expected a positive"),
+        ({"cache_mb": 0}, "cache_mb=0: expected a positive"),
+        ({"kernel": "chi3"}, "unknown kernel 'chi3', did you mean 'chi2'"),
+        ({"multiclass": "one"}, "multiclass='one': expected 'ovr'"),
+        ({"class_weight": {1: -1.0}}, "expected positive, finite factors on C"),
+    ],
+)
+def test_bad_parameters_are_refused(digits, parameters, message):
+    with pytest.raises(ConfigError, match=message):
+        KernelSVC(**parameters).fit(digits[0], digits[1])
+
+
+def test_bad_data_are_refused(digits, grams):
+    X, y, X_test, _ = digits
+    with pytest.raises(InputError, match=r"^y has one class only \(4\): a classifier needs"):
+        KernelSVC().fit(X[:2], [4, 4])
+    with pytest.raises(InputError, match=r"has shape \(300, 299\): expected \(n, n\)"):
+        KernelSVC("precomputed").fit(grams[0][:, 1:], y)
+    with pytest.raises(InputError, match=r"^Input X contains NaN\.$"):
+        KernelSVC().fit([[np.nan], [1.0]], [0, 1])
+    with pytest.raises(InputError, match=r"^X has 63 features, but .* expecting 64"):
+        KernelSVC().fit(X, y).predict(X_test[:, 1:])
+    with pytest.raises(InputError, match="sigma cannot be estimated"):
+        KernelSVC("exp-chi2").fit(np.ones((4, 2)), [0, 1, 0, 1])
