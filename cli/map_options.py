@@ -60,6 +60,8 @@ class MapCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Find the map before the options are parsed, because it says which there are."""
         name = _chosen_map(args)
+        if ctx.resilient_parsing and name not in _maps():
+            name = DEFAULT_MAP  # a shell completing a half-typed line wants no complaint
         ctx.meta[_META] = name, map_options(name)
         return super().parse_args(ctx, args)
 

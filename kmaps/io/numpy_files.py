@@ -8,6 +8,8 @@ are never unpacked to the disk nor held in memory.
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -54,8 +56,9 @@ class NpyReader(Reader):
         self.dtype = stored.newbyteorder("=")
         self.n_rows, self.n_features = self.shape
         self.total = self.n_rows
-        self.row_bytes = self.n_features * stored.itemsize
-        size, expected = path.stat().st_size, self._offset + self.n_rows * self.row_bytes
+        stored_row = self.n_features * stored.itemsize
+        self.row_bytes = (1 + self._fortran) * stored_row
+        size, expected = path.stat().st_size, self._offset + self.n_rows * stored_row
         if size < expected:
             raise self._refuse(f"truncated: {size:,} bytes, its header promises {expected:,}")
 
@@ -69,32 +72,52 @@ class NpyReader(Reader):
     def _row_major(self, rows: int) -> Iterator[tuple[int, NDArray]]:
         buffer = np.empty((rows, self.n_features), self._stored)
         with open(self.path, "rb", buffering=0) as file:
-            file.seek(self._offset)
             for start in range(0, self.n_rows, rows):
                 X = buffer[: self.n_rows - start]
-                view = memoryview(X.reshape(-1).view(np.uint8))
-                filled = 0
-                while filled < len(view):
-                    count = file.readinto(view[filled:])
-                    if not count:
-                        raise self._refuse("ended early: it became shorter while it was read")
-                    filled += count
+                self._fill(X.reshape(-1), file, start * self.n_features)
                 yield start, X
 
     def _column_major(self, rows: int) -> Iterator[tuple[int, NDArray]]:
-        for start in range(0, self.n_rows, rows):
-            # Mapped anew for each block: unmapping gives the touched pages back.
-            mapped = np.memmap(self.path, self._stored, "r", self._offset, self.shape, "F")
-            yield start, np.array(mapped[start : start + rows], order="C")
+        buffer = np.empty((self.n_features, rows), self._stored)
+        with open(self.path, "rb", buffering=0) as file:
+            for start in range(0, self.n_rows, rows):
+                columns = buffer[:, : self.n_rows - start]
+                for j in range(self.n_features):
+                    self._fill(columns[j], file, j * self.n_rows + start)
+                yield start, np.ascontiguousarray(columns.T)
+
+    def _fill(self, values: NDArray, file: FileIO, position: int) -> None:
+        """Read consecutive values that start ``position`` values into the array."""
+        file.seek(self._offset + position * self._stored.itemsize)
+        view = memoryview(values.view(np.uint8))
+        while view:
+            count = file.readinto(view)
+            if not count:
+                raise self._refuse("ended early: it became shorter while it was read")
+            view = view[count:]
+
+
+@contextmanager
+def _archive(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
+    """Open an archive; whatever is wrong with it is one line."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError) as error:
+        raise InputError(f"{name}: not a whole .npz file ({error.args[0]})") from None
 
 
 class _Member:
     """A one-dimensional stream of the values of one array in an archive."""
 
-    def __init__(self, archive: zipfile.ZipFile, member: str, name: str) -> None:
+    def __init__(
+        self, archive: zipfile.ZipFile, member: str, name: str, kinds: str = "biuf"
+    ) -> None:
         self.name = f"{name}: {member}"
         self._file = archive.open(f"{member}.npy")
         self.shape, self.fortran, self.dtype = _read_header(self._file, self.name)
+        if self.dtype.kind not in kinds:
+            raise InputError(f"{self.name} holds values of type {self.dtype}")
 
     def read(self, count: int) -> NDArray:
         content = self._file.read(count * self.dtype.itemsize)
@@ -112,13 +135,10 @@ class _Member:
 class _NpzReader(Reader):
     def blocks(self, rows: int, values: int) -> Iterator[Block]:
         """Stream the members of the archive."""
-        try:
-            with zipfile.ZipFile(self.path) as archive:
-                for block in self._stream(archive, rows, values):
-                    self.done = block.start + block.X.shape[0]
-                    yield block
-        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-            raise self._refuse(f"corrupt archive ({error})") from None
+        with _archive(self.path, self.name) as archive:
+            for block in self._stream(archive, rows, values):
+                self.done = block.start + block.X.shape[0]
+                yield block
 
     def _stream(self, archive: zipfile.ZipFile, rows: int, values: int) -> Iterator[Block]:
         raise NotImplementedError
@@ -164,9 +184,10 @@ class CsrNpzReader(_NpzReader):
         self.total = self.n_rows
 
     def _stream(self, archive: zipfile.ZipFile, rows: int, values: int) -> Iterator[Block]:
-        pointers, indices, data = (
-            _Member(archive, member, self.name) for member in ("indptr", "indices", "data")
+        pointers, indices = (
+            _Member(archive, member, self.name, "iu") for member in ("indptr", "indices")
         )
+        data = _Member(archive, "data", self.name)
         last = int(pointers.read(1)[0])
         for first in range(0, self.n_rows, _POINTERS):
             ends = pointers.read(min(_POINTERS, self.n_rows - first)).astype(np.int64)
@@ -195,28 +216,18 @@ class CsrNpzReader(_NpzReader):
 
 def open_npz(path: Path, name: str) -> Reader:
     """Open a ``.npz`` file, dense or CSR, whichever it holds."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = [m.removesuffix(".npy") for m in archive.namelist() if m.endswith(".npy")]
-            if "indptr" in members:
-                return _open_csr(path, name, archive)
-            chosen = members if len(members) == 1 else [m for m in members if m == "X"]
-            if not chosen:
-                holds = ", ".join(members) or "no array"
-                raise InputError(f"{name}: holds {holds}; expected one array, or one named X")
-            return DenseNpzReader(path, name, archive, chosen[0])
-    except zipfile.BadZipFile as error:
-        raise InputError(f"{name}: not a .npz file ({error})") from None
-
-
-def _open_csr(path: Path, name: str, archive: zipfile.ZipFile) -> CsrNpzReader:
-    try:
-        form = bytes(_Member(archive, "format", name)._file.read()).decode(errors="replace")
-        if form.strip("\0") != "csr":
-            raise InputError(
-                f"{name}: a sparse matrix in {form.strip(chr(0))} format, expected csr; "
-                "convert it with .tocsr()"
-            )
-        return CsrNpzReader(path, name, archive)
-    except KeyError as error:
-        raise InputError(f"{name}: a sparse matrix without its parts ({error})") from None
+    with _archive(path, name) as archive:
+        members = [m.removesuffix(".npy") for m in archive.namelist() if m.endswith(".npy")]
+        if "format" in members:
+            form = _Member(archive, "format", name, "SU").read(1).astype(str)[0]
+            if form != "csr":
+                raise InputError(
+                    f"{name}: a sparse matrix in {form} format, expected csr; convert it with "
+                    ".tocsr()"
+                )
+            return CsrNpzReader(path, name, archive)
+        chosen = members if len(members) == 1 else [m for m in members if m == "X"]
+        if not chosen:
+            holds = ", ".join(members) or "no array"
+            raise InputError(f"{name}: holds {holds}; expected one array, or one named X")
+        return DenseNpzReader(path, name, archive, chosen[0])

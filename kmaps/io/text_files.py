@@ -127,6 +127,7 @@ class SvmReader(_TextReader):
 
     def __init__(self, path: Path, name: str, n_features: int | None = None) -> None:
         super().__init__(path, name)
+        self._limit = n_features
         self.n_features = n_features or max(map(_last_index, self._samples()), default=0)
         if not self.n_features:
             raise self._refuse("holds no sample with a feature, expected 'label index:value …'")
@@ -170,8 +171,8 @@ class SvmReader(_TextReader):
                 raise self._refuse("index 0, but indices count from 1", number)
             if int(index) <= previous:
                 raise self._refuse(f"index {index} after {previous}: not ascending", number)
-            if int(index) > self.n_features:
-                raise self._refuse(f"index {index}, but --n-features {self.n_features}", number)
+            if self._limit and int(index) > self._limit:
+                raise self._refuse(f"index {index}, but --n-features {self._limit}", number)
             previous = int(index)
 
 

@@ -1,0 +1,165 @@
+"""The group: lazy, one line an error, the designed exit codes."""
+
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from kmaps.cli.main import COMMANDS, cli
+from kmaps.errors import CellsFailed, ConfigError, DataError, GateFailed, NothingMeasured
+
+KMAPS = Path(sys.executable).parent / "kmaps"
+HEAVY = {"numpy", "scipy", "sklearn", "numba", "pandas", "matplotlib", "rich", "pydantic", "yaml"}
+
+
+def failing(error: BaseException) -> click.Command:
+    """Return a command that raises."""
+
+    @click.command()
+    def command() -> None:
+        raise error
+
+    return command
+
+
+@pytest.fixture
+def run_failing(monkeypatch):
+    """Run `kmaps info` with a body that raises the given error."""
+
+    def run(error: BaseException):
+        module = import_module("kmaps.cli.info")
+        monkeypatch.setattr(module, "command", failing(error))
+        return CliRunner().invoke(cli, ["info"])
+
+    return run
+
+
+def test_help_imports_nothing_heavy_and_no_command():
+    code = (
+        "import sys; from click.testing import CliRunner; from kmaps.cli.main import cli\n"
+        "assert CliRunner().invoke(cli, ['--help']).exit_code == 0\n"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "kmaps.cli.main" in loaded
+    assert not HEAVY & loaded
+    assert not {f"kmaps.cli.{name}" for name in COMMANDS} & loaded
+
+
+def test_every_command_is_listed_with_its_help():
+    output = CliRunner().invoke(cli, ["--help"]).output
+    for name, text in COMMANDS.items():
+        assert f"  {name} " in output
+        assert text in output
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_an_example(name):
+    result = CliRunner().invoke(cli, [name, "--help"])
+    assert result.exit_code == 0
+    assert "Example" in result.output
+    assert f"kmaps {name} " in result.output.partition("Example")[2]
+
+
+def test_the_modules_of_the_folder_are_the_commands():
+    helpers = {"__init__", "main", "map_options", "progress"}
+    folder = Path(import_module("kmaps.cli").__file__).parent
+    assert {path.stem for path in folder.glob("*.py")} - helpers == set(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (ConfigError("no kernel 'ch2'"), 2),
+        (GateFailed("1 worse"), 1),
+        (CellsFailed("2 cells"), 3),
+        (DataError("no data"), 4),
+        (NothingMeasured("nothing"), 5),
+    ],
+)
+def test_an_error_is_one_line_with_its_exit_code(run_failing, error, code):
+    result = run_failing(error)
+    assert result.exit_code == code
+    assert result.stdout == ""
+    assert result.stderr == f"error: {error}\n"
+
+
+def test_an_interruption_exits_130(run_failing):
+    result = run_failing(KeyboardInterrupt())
+    assert (result.exit_code, result.stderr) == (130, "interrupted\n")
+
+
+def test_a_full_disk_is_one_line(run_failing):
+    result = run_failing(OSError(28, "No space left on device", "out.npy"))
+    assert (result.exit_code, result.stderr) == (2, "error: out.npy: No space left on device\n")
+
+
+def test_a_mistake_of_ours_keeps_its_traceback(run_failing):
+    assert isinstance(run_failing(ZeroDivisionError()).exception, ZeroDivisionError)
+
+
+def test_an_unknown_command_suggests_the_nearest():
+    result = CliRunner().invoke(cli, ["tabel"])
+    assert result.exit_code == 2
+    assert "no command 'tabel', did you mean 'table'?" in result.stderr
+
+
+def test_an_unknown_option_suggests_the_nearest():
+    result = CliRunner().invoke(cli, ["list", "--jsn"])
+    assert result.exit_code == 2
+    assert "--json" in result.stderr
+
+
+def test_version():
+    import kmaps
+
+    assert CliRunner().invoke(cli, ["--version"]).output == f"kmaps, version {kmaps.__version__}\n"
+
+
+def test_the_installed_script_gives_exit_codes_and_no_traceback(tmp_path):
+    done = subprocess.run([KMAPS, "table", tmp_path], capture_output=True, text=True)
+    assert done.returncode == 5
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    done = subprocess.run(
+        ["bash", "-c", 'set -o pipefail; "$0" list --json | true', KMAPS],
+        capture_output=True,
+        text=True,
+    )
+    assert done.stderr == ""
+    assert done.returncode in (0, 141)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script(shell):
+    result = CliRunner().invoke(cli, ["completion", shell])
+    assert result.exit_code == 0
+    assert "_KMAPS_COMPLETE" in result.output
+
+
+def completions(*words: str) -> set[str]:
+    """Return what the shell would offer for the last word."""
+    environment = {
+        "_KMAPS_COMPLETE": "bash_complete",
+        "COMP_WORDS": " ".join(["kmaps", *words]),
+        "COMP_CWORD": str(len(words)),
+    }
+    result = CliRunner(env=environment).invoke(cli, prog_name="kmaps")
+    return {line.partition(",")[2] for line in result.output.splitlines()}
+
+
+def test_completion_knows_commands_options_maps_and_the_options_of_a_map():
+    assert completions("in") == {"info"}
+    assert completions("table", "--fo") == {"--format", "--force"}
+    assert completions("encode", "--map", "homo") == {"homogeneous"}
+    assert completions("encode", "--ord") == {"--order"}
+    assert completions("encode", "--map", "nonsense", "--ord") == {"--order"}

@@ -1,0 +1,262 @@
+"""Readers: the same matrix from every format, however it is cut; every damage named."""
+
+import io
+import zipfile
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import dump_svmlight_file
+
+from kmaps.errors import InputError
+from kmaps.io import first_row, open_reader, sample_rows
+
+RNG = np.random.default_rng(0)
+X = RNG.random((23, 5)).astype(np.float32)
+X[X < 0.4] = 0
+X[7] = 0
+Y = np.arange(23) % 3
+
+
+def write_npz(path, **members):
+    """Write an archive with some members as given bytes or arrays."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            if not isinstance(content, bytes):
+                buffer = io.BytesIO()
+                np.save(buffer, content)
+                content = buffer.getvalue()
+            archive.writestr(f"{name}.npy", content)
+
+
+def csv(values, header=""):
+    return header + "".join(",".join(f"{v:.9g}" for v in row) + "\n" for row in values)
+
+
+WRITE = {
+    "c.npy": lambda path: np.save(path, X),
+    "fortran.npy": lambda path: np.save(path, np.asfortranarray(X)),
+    "big_endian.npy": lambda path: np.save(path, X.astype(">f4")),
+    "stored.npz": lambda path: np.savez(path, X),
+    "deflated.npz": lambda path: np.savez_compressed(path, X=X, y=Y),
+    "csr.npz": lambda path: sp.save_npz(path, sp.csr_matrix(X)),
+    "csr_array.npz": lambda path: sp.save_npz(path, sp.csr_array(X), compressed=False),
+    "plain.csv": lambda path: path.write_text(csv(X)),
+    "header.csv": lambda path: path.write_text("\ufeff" + csv(X, '"a",b,c,d,e\n')),
+    "crlf.csv": lambda path: path.write_bytes(csv(X).replace("\n", "\r\n").encode()),
+    "blank.csv": lambda path: path.write_text(csv(X).replace("\n", "\n\n")),
+    "a.svm": lambda path: dump_svmlight_file(X, Y, str(path), zero_based=False),
+    "a.libsvm": lambda path: dump_svmlight_file(X, Y, str(path), zero_based=False, comment="hello"),
+}
+
+
+def dense(matrix):
+    return matrix.toarray() if sp.issparse(matrix) else np.array(matrix)
+
+
+@pytest.mark.parametrize("name", WRITE)
+@pytest.mark.parametrize(("rows", "values"), [(1, 1), (4, 6), (100, 10_000)])
+def test_every_format_gives_the_same_rows_in_blocks_of_any_size(tmp_path, name, rows, values):
+    WRITE[name](tmp_path / name)
+    reader = open_reader(tmp_path / name)
+    assert reader.n_features == 5
+    starts, parts, labels = [], [], []
+    for block in reader.blocks(rows, values):
+        assert block.X.shape[0] <= rows
+        if reader.sparse:
+            assert block.X.nnz <= values or block.X.shape[0] == 1
+        starts.append(block.start)
+        parts.append(dense(block.X))
+        labels.append(block.y)
+    assert starts == list(np.cumsum([0, *map(len, parts)])[:-1])
+    np.testing.assert_allclose(np.concatenate(parts), X, rtol=1e-7)
+    assert reader.done == reader.total > 0
+    if name.endswith("svm"):
+        np.testing.assert_array_equal(np.concatenate(labels), Y)
+
+
+def test_blocks_are_as_large_as_asked(tmp_path):
+    np.save(tmp_path / "a.npy", X)
+    sizes = [len(block.X) for block in open_reader(tmp_path / "a.npy").blocks(10, 1)]
+    assert sizes == [10, 10, 3]
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int64", "float16", "float64"])
+@pytest.mark.parametrize("order", "CF")
+def test_npy_keeps_the_type_of_its_values(tmp_path, dtype, order):
+    values = np.asarray(10 * X, dtype, order=order)
+    np.save(tmp_path / "a.npy", values)
+    (block,) = open_reader(tmp_path / "a.npy").blocks(100, 1)
+    assert block.X.dtype == dtype
+    np.testing.assert_array_equal(block.X, values)
+
+
+def test_csr_with_rows_beyond_one_read_of_pointers(tmp_path, monkeypatch):
+    monkeypatch.setattr("kmaps.io.numpy_files._POINTERS", 4)
+    sp.save_npz(tmp_path / "a.npz", sp.csr_matrix(X))
+    blocks = list(open_reader(tmp_path / "a.npz").blocks(100, 10_000))
+    assert len(blocks) == 6
+    np.testing.assert_array_equal(np.concatenate([dense(block.X) for block in blocks]), X)
+
+
+def damaged_zip(path):
+    np.savez(path, X)
+    content = bytearray(path.read_bytes())
+    content[200] ^= 255
+    path.write_bytes(content)
+
+
+CSR = {"format": np.array(b"csr"), "shape": np.array([2, 3]), "data": np.ones(2, np.float32)}
+BAD = {
+    "folder": ("a.npy", lambda p: p.mkdir(), "is a folder"),
+    "missing": ("a.npy", lambda p: None, "no such file"),
+    "extension": ("a.txt", lambda p: p.touch(), "unknown format 'txt' (npy, npz, csv, svm"),
+    "no extension": ("a", lambda p: p.touch(), "no extension tells its format"),
+    "empty npy": ("a.npy", lambda p: p.touch(), "not a whole .npy file"),
+    "not npy": ("a.npy", lambda p: p.write_text("1,2\n3,4\n" * 9), "not a whole .npy file"),
+    "truncated": (
+        "a.npy",
+        lambda p: (np.save(p, X), p.write_bytes(p.read_bytes()[:-1])),
+        "truncated: 587 bytes, its header promises 588",
+    ),
+    "vector": ("a.npy", lambda p: np.save(p, X[0]), "shape (5,), expected two dimensions"),
+    "no rows": ("a.npy", lambda p: np.save(p, X[:0]), "an empty array of shape (0, 5)"),
+    "text": ("a.npy", lambda p: np.save(p, np.array([["a"]])), "type <U1, expected real numbers"),
+    "complex": ("a.npy", lambda p: np.save(p, X * 1j), "type complex64, expected real numbers"),
+    "pickle": ("a.npy", lambda p: np.save(p, np.array([[None]])), "type object, expected real"),
+    "not npz": (
+        "a.npz",
+        lambda p: p.write_text("hello"),
+        "not a whole .npz file (File is not a zip file)",
+    ),
+    "checksum": ("a.npz", damaged_zip, "not a whole .npz file (Bad CRC-32"),
+    "two arrays": (
+        "a.npz",
+        lambda p: np.savez(p, a=X, b=X),
+        "holds a, b; expected one array, or one named X",
+    ),
+    "fortran npz": ("a.npz", lambda p: np.savez(p, np.asfortranarray(X)), "in Fortran order"),
+    "short member": (
+        "a.npz",
+        lambda p: write_npz(p, X=(np.save(b := io.BytesIO(), X), b.getvalue()[:-4])[1]),
+        "a.npz: X: truncated",
+    ),
+    "csc": ("a.npz", lambda p: sp.save_npz(p, sp.csc_matrix(X)), "csc format, expected csr"),
+    "csr parts": (
+        "a.npz",
+        lambda p: write_npz(p, **CSR, indptr=np.arange(3)),
+        "not a whole .npz file (There is no item named 'indices.npy'",
+    ),
+    "csr index": (
+        "a.npz",
+        lambda p: write_npz(p, **CSR, indptr=np.arange(3), indices=np.array([0, 3])),
+        "not a CSR matrix",
+    ),
+    "csr text": (
+        "a.npz",
+        lambda p: write_npz(p, **CSR, indptr=np.array(["a"]), indices=np.arange(2)),
+        "indptr holds values of type <U1",
+    ),
+    "csr pointers": (
+        "a.npz",
+        lambda p: write_npz(p, **CSR, indptr=np.array([0, 2, 1]), indices=np.array([0, 1])),
+        "row pointers that decrease",
+    ),
+    "empty csv": ("a.csv", lambda p: p.write_text("\n\n"), "empty, expected one row of numbers"),
+    "header only": ("a.csv", lambda p: p.write_text("a,b\n"), "a header but no row of numbers"),
+    "ragged": (
+        "a.csv",
+        lambda p: p.write_text("a,b\n1,2\n\n3,4,5\n"),
+        "a.csv:4: 3 columns, the first line has 2",
+    ),
+    "word": (
+        "a.csv",
+        lambda p: p.write_text("1,2\n3,four\n"),
+        "a.csv:2: column 2: 'four' is not a number",
+    ),
+    "gap": ("a.csv", lambda p: p.write_text("1,2\n3,\n"), "a.csv:2: column 2: '' is not a number"),
+    "half header": ("a.csv", lambda p: p.write_text("1,b\n3,4\n"), "a.csv:1: column 2: 'b'"),
+    "latin": ("a.csv", lambda p: p.write_bytes(b"1,2\n3,\xe9\n"), "a.csv:2: column 2:"),
+    "empty svm": ("a.svm", lambda p: p.write_text("# only a comment\n1\n"), "no sample with a"),
+    "label": ("a.svm", lambda p: p.write_text("1 1:2\ncat 1:2\n"), "a.svm:2: 'cat' is not a label"),
+    "labels": ("a.svm", lambda p: p.write_text("1,2 1:2\n"), "a.svm:1: '1,2' is not a label"),
+    "pair": ("a.svm", lambda p: p.write_text("1 1:2\n1 3:a\n"), "a.svm:2: '3:a' is not 'index:va"),
+    "order": ("a.svm", lambda p: p.write_text("1 3:1 2:1\n"), "a.svm:1: index 2 after 3"),
+    "twice": ("a.svm", lambda p: p.write_text("1 2:1 2:1\n"), "a.svm:1: index 2 after 2"),
+    "zero": ("a.svm", lambda p: p.write_text("1 0:1 2:1\n"), "a.svm:1: index 0, but indices count"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_file_is_refused_in_one_line(tmp_path, case):
+    name, write, message = BAD[case]
+    write(tmp_path / name)
+    with pytest.raises(InputError) as caught:
+        list(open_reader(tmp_path / name).blocks(2, 10))
+    assert message in str(caught.value)
+    assert str(tmp_path / name) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_svm_columns_can_be_given(tmp_path):
+    (tmp_path / "a.svm").write_text("1 2:1\n")
+    assert open_reader(tmp_path / "a.svm", n_features=9).n_features == 9
+    with pytest.raises(InputError, match=r"a\.svm:1: index 2, but --n-features 1"):
+        list(open_reader(tmp_path / "a.svm", n_features=1).blocks(1, 1))
+
+
+def test_a_number_that_is_not_finite_is_named_with_its_place(tmp_path):
+    bad = X.copy()
+    bad[20, 3] = np.nan
+    bad[22, 0] = np.inf
+    np.save(tmp_path / "a.npy", bad)
+    sp.save_npz(tmp_path / "a.npz", sp.csr_matrix(bad))
+    (tmp_path / "a.csv").write_text(csv(bad, "a,b,c,d,e\n"))
+    for name, place in (
+        ("a.npy", "a.npy: X[20, 3]"),
+        ("a.npz", "a.npz: X[20, 3]"),
+        ("a.csv", "a.csv:22: column 4"),
+    ):
+        with pytest.raises(InputError) as caught:
+            sample_rows(open_reader(tmp_path / name))
+        assert f"{place} is nan, expected a finite number" in str(caught.value)
+
+
+def test_a_number_too_large_for_the_type_is_named(tmp_path):
+    np.save(tmp_path / "a.npy", np.array([[1.0, 1e300]]))
+    reader = open_reader(tmp_path / "a.npy")
+    with pytest.raises(InputError, match=r"X\[0, 1\] is 1e\+300, too large for float32"):
+        first_row(reader, np.dtype(np.float32))
+    assert first_row(reader, np.dtype(np.float64))[0, 1] == 1e300
+
+
+@pytest.mark.parametrize("name", ["a.npy", "csr.npz", "a.csv", "a.svm"])
+def test_a_sample_is_part_of_the_file_and_depends_on_the_seed_alone(tmp_path, name, monkeypatch):
+    WRITE[{"a.npy": "c.npy", "a.csv": "plain.csv"}.get(name, name)](tmp_path / name)
+    reader = open_reader(tmp_path / name)
+    whole = dense(sample_rows(reader))
+    np.testing.assert_allclose(whole, X, rtol=1e-7)
+    sample = dense(sample_rows(reader, rows=6))
+    assert sample.shape == (6, 5)
+    rows = [int(np.flatnonzero((whole == row).all(1))[0]) for row in sample]
+    assert rows == sorted(rows)
+    assert dense(sample_rows(reader, rows=6, seed=1)).tolist() != sample.tolist()
+    monkeypatch.setattr("kmaps.io.stream.MEMORY", 200)  # small blocks
+    assert dense(sample_rows(reader, rows=6)).tolist() == sample.tolist()
+
+
+def test_every_row_is_as_likely_in_a_sample(tmp_path, monkeypatch):
+    values = np.arange(20, dtype=np.float32)[:, None]
+    np.save(tmp_path / "a.npy", values)
+    monkeypatch.setattr("kmaps.io.stream.MEMORY", 100)
+    reader = open_reader(tmp_path / "a.npy")
+    drawn = [int(v) for seed in range(400) for v in sample_rows(reader, rows=5, seed=seed)[:, 0]]
+    # 100 expected of each; the standard deviation is sqrt(400 · ¼ · ¾) = 8.7.
+    assert np.abs(np.bincount(drawn, minlength=20) - 100).max() < 35
+
+
+def test_a_sample_of_wide_rows_is_bounded_in_bytes(tmp_path):
+    np.save(tmp_path / "a.npy", X)
+    reader = open_reader(tmp_path / "a.npy")
+    assert sample_rows(reader, memory=3 * 8 * 5).shape == (3, 5)
+    assert sample_rows(reader, memory=1).shape == (1, 5)
