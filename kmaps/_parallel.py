@@ -54,3 +54,17 @@ def for_blocks(function: Callable[[int, int], object], n_rows: int, block_rows: 
         return [function(s, min(s + block_rows, n_rows)) for s in starts]
     with ThreadPoolExecutor(workers) as pool:
         return list(pool.map(lambda s: function(s, min(s + block_rows, n_rows)), starts))
+
+
+def for_parts(
+    function: Callable[[slice, slice], object], shape: tuple[int, int], part_values: int
+) -> list:
+    """Call ``function(rows, columns)`` on the parts of an (n, m) array, in parallel.
+
+    The parts are blocks of whole rows with about ``part_values`` values, or pieces of a single row.
+    """
+    n, m = shape
+    if n == 1:
+        return for_blocks(lambda a, b: function(slice(0, 1), slice(a, b)), m, max(1, part_values))
+    rows = max(1, part_values // max(1, m))
+    return for_blocks(lambda a, b: function(slice(a, b), slice(0, m)), n, rows)

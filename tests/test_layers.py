@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-BASE = {"kernels", "gram_matrix", "_loops", "_parallel", "errors"}
+BASE = {"kernels", "gram_matrix", "_loops", "_parallel", "_codebook", "_values", "errors"}
 MIDDLE = {
     "svm": {"codes"},
     "maps": set(),

@@ -6,7 +6,6 @@ A map class says what its curve is (`_fit_curve`, `_curve`) and where to tabulat
 else, encoding, tabulating, sparse input, names, comes from here.
 """
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 
@@ -14,12 +13,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix, issparse
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from kmaps._loops import encode as loops
-from kmaps._parallel import for_blocks
+from kmaps._parallel import for_parts
+from kmaps._values import as_float, refuse_negative, refuse_not_finite, summed, warn_outside
 from kmaps.errors import InputError
 from kmaps.maps.grids import LogGrid, PieceGrid
+from kmaps.maps.steps import StepGrid
 
 _BLOCK_VALUES = 1 << 18  # values of the output in a block: 1 MB in float32, inside a core's cache
 
@@ -32,6 +34,8 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
     where plain numbers do not do, `_output_names`. Its `_fit_curve` sets ``shared_curve_ = False``
     when each feature has a curve of its own, ``low_`` and ``high_`` when the curve ends there, and
     ``n_stored_`` when transform is to give CSR, with so many consecutive outputs of each feature.
+    ``_unsigned`` says that negative values are refused; ``_coded`` that the curve is a step
+    function, whose grid is a `StepGrid`; `_tables` returns what encoding needs besides formulas.
 
     Attributes
     ----------
@@ -44,6 +48,10 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
     low_, high_ : ndarray (d,) or None
         The range of each feature in the data of `fit`; values outside are clamped to it. None: the
         curve has no ends.
+    code_bits_ : int or None
+        Bits of a code when the samples can be stored as codes (see `to_codes`), one a value.
+    table_bytes_ : int
+        Size in float32 of what was learnt and encoding needs; 0 for a formula.
     """
 
     source = ""
@@ -52,6 +60,8 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
     low_: NDArray | None = None
     high_: NDArray | None = None
     n_stored_: int | None = None
+    _unsigned = False
+    _coded = False
 
     @abstractmethod
     def _fit_curve(self, X) -> None:
@@ -65,8 +75,12 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         """
 
     @abstractmethod
-    def _grid(self) -> LogGrid | PieceGrid | None:
+    def _grid(self) -> LogGrid | PieceGrid | StepGrid | None:
         """Return the grid on which float32 input is encoded; None: by the curve itself."""
+
+    def _tables(self) -> tuple[NDArray, ...]:
+        """Return the learnt arrays that encoding needs."""
+        return ()
 
     def _output_names(self) -> list[str]:
         """Return a name for each of the r outputs of a feature."""
@@ -91,6 +105,8 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
             For NaN or infinity, complex or textual data, or a parameter out of range.
         """
         X = validate_data(self, X, accept_sparse="csr")
+        if self._unsigned:
+            refuse_negative(X.data if issparse(X) else X, type(self).__name__)
         self._fit_curve(X)
         features = np.arange(self.n_features_in_)
         zero, _ = self._clamp(np.zeros(len(features)), features)
@@ -98,6 +114,8 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         self.n_outputs_ = at_zero.shape[1]
         self.zero_to_zero_ = not at_zero.any()
         self._encoder = self._grid()
+        self.code_bits_ = self._encoder.codebook.bits if self._coded else None
+        self.table_bytes_ = sum(4 * table.size for table in self._tables())
         return self
 
     def transform(self, X: ArrayLike) -> NDArray:
@@ -133,8 +151,8 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         if issparse(X):
             return self._encode_sparse(X)
         if self.n_stored_ is not None:
-            return self._encode_local(_as_float(X))
-        return self._encode(_as_float(X), np.arange(X.shape[1]))
+            return self._encode_local(as_float(X))
+        return self._encode(as_float(X), np.arange(X.shape[1]))
 
     def tabulate(self, levels: ArrayLike) -> NDArray:
         """Return the curve on given levels.
@@ -157,6 +175,32 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         features = np.arange(n_tables)[:, None]
         return self._curve(self._clamp(levels, features)[0], features)
 
+    @available_if(lambda self: self._coded)
+    def to_codes(self, X: ArrayLike) -> NDArray:
+        """Return the code of every value of X: its row of the table of its feature.
+
+        Samples can be stored so, in ``code_bits_`` bits a value; `transform` is the look-up of the
+        codes in ``table_``. Only maps whose curve is a step function have codes.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix, shape (n, d)
+
+        Returns
+        -------
+        ndarray or CSR matrix of uint8, shape (n, d)
+            CSR for CSR input, which is accepted when the code of zero is 0 for every feature.
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinity, another number of features, or CSR input when zero has another
+            code than 0.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", ensure_all_finite=False)
+        return self._encoder.codebook.to_codes(X, type(self).__name__, self._unsigned)
+
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
         """Return ``<feature>_<output>`` for each encoded column, as an object array."""
         check_is_fitted(self, "n_outputs_")
@@ -170,12 +214,10 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
                 f"{type(self).__name__} does not map zero to zero, so sparse input would give "
                 "dense output: pass a dense array (X.toarray())"
             )
-        if not X.has_canonical_format:
-            X = X.copy()  # the curve of a sum is not the sum of the curves
-            X.sum_duplicates()
+        X = summed(X)  # the curve of a sum is not the sum of the curves
         r = self.n_outputs_
         # The stored values are one long row, each with its own feature.
-        data = self._encode(_as_float(X.data)[None, :], X.indices)[0]
+        data = self._encode(as_float(X.data)[None, :], X.indices)[0]
         shape = (X.shape[0], X.shape[1] * r)
         index = np.int32 if max(X.nnz * r, shape[1]) < 2**31 else np.int64
         indices = X.indices[:, None].astype(index) * r + np.arange(r, dtype=index)
@@ -212,27 +254,27 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         width: int,
     ) -> None:
         """Fill ``outs`` (n, m·width) in blocks, in parallel; refuse or warn of bad values."""
-        n, m = values.shape
 
-        def block(start: int, stop: int) -> tuple[bool, int]:
-            if n == 1:  # stored values of a sparse matrix
-                parts = [out[:, start * width : stop * width] for out in outs]
-                return encode(values[:, start:stop], features[start:stop], *parts)
-            return encode(values[start:stop], features, *(out[start:stop] for out in outs))
+        def part(rows: slice, columns: slice) -> tuple[bool, int]:
+            wide = slice(columns.start * width, columns.stop * width)
+            parts = [out[rows, wide] for out in outs]
+            return encode(values[rows, columns], features[columns], *parts)
 
-        block_values = _BLOCK_VALUES // width
-        length, size = (m, block_values) if n == 1 else (n, block_values // max(1, m))
-        reports = for_blocks(block, length, max(1, size))
+        reports = for_parts(part, values.shape, _BLOCK_VALUES // width)
         if any(not_finite for not_finite, _ in reports):
-            self._refuse_not_finite(values)
-        self._report_outside(sum(outside for _, outside in reports), values.size)
+            refuse_not_finite(values)
+        outside = sum(outside for _, outside in reports)
+        if outside and self._unsigned:
+            refuse_negative(values, type(self).__name__)
+        # Past the wrapper that scikit-learn puts around transform.
+        warn_outside(outside, values.size, type(self).__name__, stacklevel=6)
 
     def _block_encoder(self, dtype: np.dtype) -> Callable:
         """Return the function that encodes a block: by look-up, by the grid, or by the curve."""
-        if dtype == np.uint8:
-            return self._byte_encoder()
         if self._encoder is not None and dtype in self._encoder.dtypes:
             return self._encoder.encode
+        if dtype == np.uint8:
+            return self._byte_encoder()
 
         def encode(values, features, out):
             if not np.isfinite(values).all():
@@ -266,31 +308,9 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         inside = np.clip(x, self.low_.astype(dtype)[feature], self.high_.astype(dtype)[feature])
         return inside, int(np.count_nonzero(inside != x))
 
-    def _refuse_not_finite(self, values: NDArray) -> None:
-        row, column = np.argwhere(~np.isfinite(values))[0]
-        raise InputError(
-            f"Input X contains NaN or infinity (the first at row {row}, column {column}): "
-            "remove or impute it"
-        )
-
-    def _report_outside(self, outside: int, total: int) -> None:
-        if outside:
-            warnings.warn(
-                f"{outside} of {total} values lie outside the range that {type(self).__name__} was "
-                "fitted on and were clamped to it",
-                stacklevel=6,  # past the wrapper that scikit-learn puts around transform
-            )
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.positive_only = self._unsigned
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _as_float(X: NDArray) -> NDArray:
-    """Return X as uint8, float32 or float64, converted without loss where there is a choice."""
-    if X.dtype == np.uint8:
-        return X
-    wide = np.promote_types(X.dtype, np.float32)
-    return np.ascontiguousarray(X, np.float32 if wide == np.float32 else np.float64)

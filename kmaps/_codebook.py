@@ -1,0 +1,172 @@
+"""Codes: one byte a value, the number of its nearest level."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, csr_matrix, issparse
+
+from kmaps._loops import quantize as loops
+from kmaps._parallel import for_parts
+from kmaps._values import as_float, refuse_negative, refuse_not_finite, summed, warn_outside
+from kmaps.errors import InputError
+
+MAX_LEVELS = 256
+"""Levels that a code, one byte, can tell apart."""
+
+_BLOCK_VALUES = 1 << 18
+
+
+class Codebook:
+    """The sorted levels of each feature, and the codes of values.
+
+    With ``window=1`` the code of a value is the number of its nearest level. In general it stands
+    for its ``window`` nearest levels: neighbours on a line, so the number of the first names them
+    all. A value halfway between two codes has the larger one; with equally spaced levels, where
+    the code is computed and not searched for, a value within rounding of halfway may have either.
+
+    Parameters
+    ----------
+    levels : array (f, L)
+        Ascending; f is 1 when all features share them. A feature with fewer levels repeats its
+        last one.
+    low, high : array (f,)
+        The range of each feature's training values; values beyond are clamped and counted.
+    window : int
+        Features with fewer levels use all they have.
+
+    Attributes
+    ----------
+    counts : ndarray (f,)
+        How many levels each feature has.
+    n_codes : ndarray (f,)
+        How many codes: ``counts - window + 1``, or one.
+    bits : int
+        Bits that a code needs.
+    """
+
+    def __init__(self, levels: NDArray, low: NDArray, high: NDArray, window: int = 1):
+        self.levels, self.low, self.high = (np.asarray(a, float) for a in (levels, low, high))
+        self.counts = 1 + (np.diff(self.levels) > 0).sum(axis=1)
+        self.window = window
+        self.n_codes = np.maximum(self.counts - window + 1, 1)
+        self.bits = int(self.n_codes.max() - 1).bit_length()
+        self._searches = {np.dtype(t): self._search(t) for t in (np.float32, np.float64)}
+
+    @property
+    def shared(self) -> bool:
+        """Whether all features have the same levels."""
+        return len(self.levels) == 1
+
+    def encode(self, values: NDArray, features: NDArray, codes: NDArray) -> int:
+        """Fill ``codes`` (uint8) for ``values`` (n, m) of the m ``features``.
+
+        Returns how many values lie outside the range or are not finite.
+        """
+        if values.dtype == np.uint8:
+            values = values.astype(np.float32)
+        of = np.zeros_like(features) if self.shared else features
+        return self._searches[values.dtype](values, of, codes)
+
+    def codes(self, x: NDArray, feature: NDArray) -> NDArray:
+        """Return the codes of float64 ``x``, value by value of the ``feature`` that it belongs to."""
+        x, feature = np.broadcast_arrays(x, feature)
+        codes = np.empty((1, x.size), np.uint8)
+        self.encode(np.asarray(x, float).reshape(1, -1), feature.ravel(), codes)
+        return codes.reshape(x.shape)
+
+    def to_codes(self, X, whom: str, unsigned: bool = False):
+        """Return the codes of a dense or CSR matrix, in blocks, in parallel.
+
+        Raises
+        ------
+        InputError
+            For NaN or infinity, negative values if ``unsigned``, or CSR input when the code of
+            zero is not zero.
+        """
+        if issparse(X):
+            return self._sparse_codes(summed(X), whom, unsigned)
+        codes, outside = self._code(as_float(X), np.arange(X.shape[1]), whom, unsigned)
+        warn_outside(outside, X.size, whom, stacklevel=4)
+        return codes
+
+    def _sparse_codes(self, X: csr_matrix | csr_array, whom: str, unsigned: bool):
+        features = np.arange(X.shape[1])
+        code_of_zero = self.codes(np.zeros(len(features)), features)
+        if code_of_zero.any():
+            j = int(code_of_zero.argmax())
+            raise InputError(
+                f"{whom} gives zero the code {code_of_zero[j]} in feature {j}, so sparse input "
+                "would give dense codes: pass a dense array (X.toarray())"
+            )
+        codes, outside = self._code(as_float(X.data)[None, :], X.indices, whom, unsigned)
+        zero_outside = np.broadcast_to((self.low > 0) | (self.high < 0), X.shape[1])
+        if zero_outside.any():
+            not_stored = X.shape[0] - np.bincount(X.indices, minlength=X.shape[1])
+            outside += int(not_stored[zero_outside].sum())
+        warn_outside(outside, X.shape[0] * X.shape[1], whom, stacklevel=5)
+        return type(X)((codes[0], X.indices, X.indptr), shape=X.shape)
+
+    def _code(self, values, features, whom, unsigned) -> tuple[NDArray, int]:
+        codes = np.empty(values.shape, np.uint8)
+
+        def part(rows: slice, columns: slice) -> int:
+            where = rows, columns
+            return self.encode(values[where], features[columns], codes[where])
+
+        outside = sum(for_parts(part, values.shape, _BLOCK_VALUES))
+        if outside:
+            refuse_not_finite(values)
+            if unsigned:
+                refuse_negative(values, whom)
+        return codes, outside
+
+    def _search(self, dtype: type) -> "_Uniform | _Sorted":
+        """Compute codes where the levels are equally spaced, search for them elsewhere."""
+        first, last = self.levels[:, 0], self.levels[:, -1]
+        with np.errstate(all="ignore"):
+            per_unit = np.where(last > first, (self.counts - 1) / (last - first), 0)
+            position = (self.levels - first[:, None]) * per_unit[:, None]
+            representable = np.isfinite(per_unit.astype(dtype)).all()
+        ideal = np.minimum(np.arange(self.levels.shape[1]), self.counts[:, None] - 1)
+        equally_spaced = np.abs(position - ideal).max() < 1e-6
+        if equally_spaced and representable:
+            return _Uniform(self, per_unit, dtype)
+        return _Sorted(self, dtype)
+
+
+class _Uniform:
+    def __init__(self, book: Codebook, per_unit: NDArray, dtype: type):
+        each = (book.low, book.high, book.levels[:, 0], per_unit, book.n_codes - 1)
+        *self.ends_and_origin, self.per_unit, self.last = (a.astype(dtype) for a in each)
+        self.offset = dtype(1 - book.window / 2)
+
+    def __call__(self, values: NDArray, of: NDArray, codes: NDArray) -> int:
+        low, high, origin = (a[of] for a in self.ends_and_origin)
+        per_unit, last = self.per_unit[of], self.last[of]
+        return loops.nearest_uniform(values, low, high, origin, per_unit, self.offset, last, codes)
+
+
+class _Sorted:
+    def __init__(self, book: Codebook, dtype: type):
+        self.low, self.high = book.low.astype(dtype), book.high.astype(dtype)
+        window = min(book.window, book.levels.shape[1])
+        # The window moves on once the level it gains is nearer than the one it loses.
+        edges = book.levels[:, : -window or None] / 2 + book.levels[:, window:] / 2
+        edges = np.where(np.arange(edges.shape[1]) < book.n_codes[:, None] - 1, edges, np.inf)
+        self.width = 1 << edges.shape[1].bit_length()
+        self.edges = np.full((len(edges), self.width), np.inf, dtype)
+        rounded = edges.astype(dtype)
+        # Rounded up, so that a float32 value has the code it would have as a float64.
+        up = np.nextafter(rounded, dtype(np.inf))
+        self.edges[:, : edges.shape[1]] = np.where(rounded < edges, up, rounded)
+
+    def __call__(self, values: NDArray, of: NDArray, codes: NDArray) -> int:
+        start = (of * self.width).astype(np.int32)
+        return loops.nearest_sorted(
+            values,
+            self.low[of],
+            self.high[of],
+            start,
+            self.edges.reshape(-1),
+            self.width // 2,
+            codes,
+        )

@@ -1,0 +1,62 @@
+"""Quantising loops: the code of each value.
+
+A value array is (n, m): n rows of m values; the codes (uint8) have its shape. What a loop knows of
+the levels is given for each of the m positions, in the dtype of the values. Codes are clamped to
+their ends; not a number gets a code of no meaning. Both loops return how many values lie outside
+their range, which is where anything that is not finite is found.
+"""
+
+import numpy as np
+from numba import int32, int64, njit, uint8
+
+
+@njit(cache=True, nogil=True)
+def nearest_uniform(values, low, high, origin, per_unit, offset, last, codes):
+    """Code a value as ``floor((value - origin) * per_unit + offset)``, between 0 and ``last``.
+
+    ``low, high`` (m,) are the range that counts as inside; ``origin, per_unit, last`` are (m,) too,
+    ``offset`` is a number.
+    """
+    n, m = values.shape
+    inside = 0
+    zero = offset - offset
+    for i in range(n):
+        row = values[i]
+        coded = codes[i]
+        for j in range(m):
+            x = row[j]
+            inside += (x >= low[j]) & (x <= high[j])
+            # Comparisons that not a number fails: it ends at zero.
+            position = (x - origin[j]) * per_unit[j] + offset
+            position = position if position > zero else zero
+            position = position if position < last[j] else last[j]
+            coded[j] = uint8(int32(position))
+    return n * m - inside
+
+
+@njit(cache=True, nogil=True)
+def nearest_sorted(values, low, high, start, edges, half, codes):
+    """Code a value as how many of its feature's sorted edges it reaches.
+
+    ``low, high`` (m,) are the range that counts as inside. The edges of position j are
+    ``edges[start[j] : start[j] + 2 * half]``, the last one infinite; ``half`` is a power of two.
+    The search takes the same steps for every value, so a row of them is searched side by side.
+    """
+    n, m = values.shape
+    inside = 0
+    place = np.empty(m, np.int32)
+    for i in range(n):
+        row = values[i]
+        coded = codes[i]
+        for j in range(m):
+            place[j] = start[j]
+        step = int32(half)
+        while step > 0:
+            for j in range(m):
+                ahead = int32(place[j] + step)
+                place[j] = ahead if edges[int64(ahead) - 1] <= row[j] else place[j]
+            step >>= 1
+        for j in range(m):
+            inside += (row[j] >= low[j]) & (row[j] <= high[j])
+            coded[j] = uint8(place[j] - start[j])
+    return n * m - inside

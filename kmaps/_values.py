@@ -1,0 +1,104 @@
+"""What maps and codes ask of a matrix of samples: its columns, one at a time, and its range."""
+
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from kmaps.errors import InputError
+
+
+def as_float(X: NDArray) -> NDArray:
+    """Return X as uint8, float32 or float64, converted without loss where there is a choice."""
+    if X.dtype == np.uint8:
+        return X
+    wide = np.promote_types(X.dtype, np.float32)
+    return np.ascontiguousarray(X, np.float32 if wide == np.float32 else np.float64)
+
+
+def summed(X):
+    """Return a CSR matrix without duplicate entries; the caller's is left alone."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+class Columns:
+    """The columns of a dense or CSR matrix; zeros that a CSR matrix does not store are values too.
+
+    Attributes
+    ----------
+    low, high : ndarray (d,)
+        The range of each column.
+    """
+
+    def __init__(self, X):
+        self._X = summed(X).tocsc() if issparse(X) else X
+        self.n_rows, self.n_columns = X.shape
+        ends = (self._X.min(axis=0), self._X.max(axis=0))
+        self.low, self.high = (
+            np.asarray(end.toarray() if issparse(end) else end, float).ravel() for end in ends
+        )
+
+    def distinct(self, j: int) -> tuple[NDArray, NDArray]:
+        """Return the distinct values of column j, ascending, and how often each occurs."""
+        if not issparse(self._X):
+            values, counts = np.unique(self._X[:, j], return_counts=True)
+            return values.astype(float), counts
+        stored = self._X.data[self._X.indptr[j] : self._X.indptr[j + 1]]
+        implicit = np.zeros(min(1, self.n_rows - len(stored)), stored.dtype)
+        values, counts = np.unique(np.r_[stored, implicit], return_counts=True)
+        if len(implicit):
+            counts[np.searchsorted(values, 0)] += self.n_rows - len(stored) - 1
+        return values.astype(float), counts
+
+    def pooled(self, most: int | None = None) -> tuple[NDArray, NDArray] | None:
+        """Return the distinct values of all columns and how often each occurs.
+
+        None as soon as there are more than ``most`` of them.
+        """
+        values, counts = np.empty(0), np.empty(0, int)
+        for j in range(self.n_columns):
+            more, weights = self.distinct(j)
+            merged, place = np.unique(np.r_[values, more], return_inverse=True)
+            if most is not None and len(merged) > most:
+                return None
+            counts = np.bincount(place, np.r_[counts, weights], len(merged)).astype(int)
+            values = merged
+        return values, counts
+
+    def __iter__(self) -> Iterator[tuple[NDArray, NDArray]]:
+        return map(self.distinct, range(self.n_columns))
+
+
+def refuse_not_finite(values: NDArray) -> None:
+    """Raise InputError with the place of the first value that is not finite, if there is one."""
+    bad = ~np.isfinite(values)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise InputError(
+            f"Input X contains NaN or infinity (the first at row {row}, column {column}): "
+            "remove or impute it"
+        )
+
+
+def refuse_negative(values: NDArray, whom: str) -> None:
+    """Raise InputError when there is a negative value."""
+    if values.size and values.min() < 0:
+        raise InputError(
+            f"Negative values in data passed to {whom}: its kernel is one of histograms, shift the "
+            "data or clip it at zero"
+        )
+
+
+def warn_outside(outside: int, total: int, whom: str, stacklevel: int) -> None:
+    """Warn that values were clamped, if any were; ``stacklevel`` counts from here."""
+    if outside:
+        warnings.warn(
+            f"{outside} of {total} values lie outside the range that {whom} was fitted on and "
+            "were clamped to it",
+            stacklevel=stacklevel,
+        )
