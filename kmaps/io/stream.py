@@ -1,6 +1,7 @@
 """From one array file to another, through a map, in bounded memory."""
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -199,7 +200,9 @@ def encode_file(
     InputError
         When a value is not finite or a line is not as it should be.
     """
-    encoded = encode(first_row(reader, dtype))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the first row comes again
+        encoded = encode(first_row(reader, dtype))
     keeps_sparse = issparse(encoded) and writer.keeps_sparse
     limits = _limits(reader, encoded.shape[1], dense=not keeps_sparse, memory=memory)
     for block in reader.blocks(*limits):

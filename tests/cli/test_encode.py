@@ -1,0 +1,359 @@
+"""kmaps encode: the map's own numbers, whatever the format; mistakes in one line; nothing half."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from click.testing import CliRunner
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+
+from kmaps import HomogeneousMap
+from kmaps.cli.main import cli
+from kmaps.maps import MAPS
+
+KMAPS = Path(sys.executable).parent / "kmaps"
+RNG = np.random.default_rng(0)
+X = RNG.random((40, 6)).astype(np.float32)
+X[X < 0.4] = 0
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("in.npy", X)
+
+
+def encode(*args, code=0, **options):
+    """Run `kmaps encode` and return the result; the exit code must be as said."""
+    result = CliRunner().invoke(cli, ["encode", *map(str, args)], **options)
+    assert result.exit_code == code, result.output + repr(result.exception)
+    return result
+
+
+def refused(*args, code=2, **options):
+    """Return the one line that a refused `kmaps encode` prints; it must leave no file."""
+    before = sorted(os.listdir())
+    result = encode(*args, code=code, **options)
+    assert sorted(os.listdir()) == before
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    return result.stderr.removeprefix("error: ").rstrip("\n")
+
+
+@pytest.mark.parametrize("kernel", ["chi2", "js"])
+@pytest.mark.parametrize("target", ["out.npy", "out.npz", "out.svm"])
+def test_the_file_holds_what_the_map_gives(kernel, target):
+    result = encode("in.npy", target, "--kernel", kernel, "--order", 2, "--window", "uniform")
+    assert (result.stdout, result.stderr) == ("", "")
+    expected = HomogeneousMap(kernel, order=2, window="uniform").fit_transform(X)
+    if target == "out.npy":
+        written = np.load(target)
+        assert written.dtype == np.float32
+    elif target == "out.npz":
+        written = np.load(target)["X"]
+    else:
+        written = load_svmlight_file(target, n_features=30)[0].toarray()
+    np.testing.assert_allclose(written, expected, rtol=1e-7)
+
+
+def test_the_default_is_the_homogeneous_map_of_chi2():
+    encode("in.npy", "out.npy")
+    np.testing.assert_array_equal(np.load("out.npy"), HomogeneousMap().fit_transform(X))
+
+
+def test_sparse_stays_sparse_where_the_format_can():
+    sp.save_npz("in.npz", sp.csr_matrix(X))
+    dump_svmlight_file(X, np.arange(40), "in.svm", zero_based=False)
+    expected = HomogeneousMap().fit_transform(X)
+    for source in ("in.npz", "in.svm"):
+        for target in ("out.npz", "out.npy", "out.svm"):
+            encode(source, target, "--force")
+        written = sp.load_npz("out.npz")
+        assert written.nnz == 3 * np.count_nonzero(X)
+        np.testing.assert_allclose(written.toarray(), expected, rtol=1e-6)
+        np.testing.assert_allclose(np.load("out.npy"), expected, rtol=1e-6)
+    np.testing.assert_array_equal(load_svmlight_file("out.svm")[1], np.arange(40))
+
+
+def test_the_precision_follows_the_input_unless_told():
+    np.save("double.npy", X.astype(np.float64))
+    np.save("bytes.npy", (200 * X).astype(np.uint8))
+    np.save("long.npy", (200 * X).astype(np.int64))
+    np.savetxt("text.csv", X, delimiter=",")
+    for name, default in {
+        "in.npy": "float32",
+        "double.npy": "float64",
+        "bytes.npy": "float32",
+        "long.npy": "float64",
+        "text.csv": "float32",
+    }.items():
+        for asked in (None, "float32", "float64"):
+            encode(name, "out.npy", "--force", *(["--dtype", asked] if asked else []))
+            assert np.load("out.npy").dtype == (asked or default), (name, asked)
+    encode("bytes.npy", "out.npy", "--force", "--dtype", "float64")
+    expected = HomogeneousMap().fit(X).transform((200 * X).astype(np.uint8).astype(float))
+    np.testing.assert_array_equal(np.load("out.npy"), expected)
+
+
+def test_standard_input_and_output():
+    text = "".join(",".join(map(str, row)) + "\n" for row in X.tolist())
+    arguments = "-", "-", "--input-format", "csv", "--output-format", "svm"
+    result = encode(*arguments, input=text)
+    Path("written.svm").write_text(result.stdout)
+    written = load_svmlight_file("written.svm", n_features=18)[0].toarray()
+    np.testing.assert_allclose(written, HomogeneousMap().fit_transform(X), rtol=1e-6)
+    encode("-", "out.npy", "--input-format", "npy", input=Path("in.npy").read_bytes())
+    np.testing.assert_array_equal(np.load("out.npy"), HomogeneousMap().fit_transform(X))
+    assert sorted(os.listdir()) == ["in.npy", "out.npy", "written.svm"]
+
+
+def test_paths_that_are_refused():
+    Path("old.npy").write_text("old")
+    os.link("in.npy", "same.npy")
+    Path("folder").mkdir()
+    for arguments, message in {
+        ("in.npy", "old.npy"): "old.npy: exists already; choose another name or pass --force",
+        ("in.npy", "in.npy"): "in.npy: is the input itself; choose another name for OUT",
+        ("in.npy", "same.npy", "--force"): "same.npy: is the input itself; choose another name "
+        "for OUT",
+        ("old.npy", "in.npy", "--force", "--fit-on", "in.npy"): "in.npy: is the input itself; "
+        "choose another name for OUT",
+        ("none.npy", "out.npy"): "none.npy: no such file",
+        ("folder", "out.npy", "--input-format", "csv"): "folder: is a folder",
+        ("in.npy", "out.csv"): "out.csv: unknown format 'csv' (npy, npz, svm, libsvm)",
+        ("in.npy", "-"): "-: no extension tells its format; name it (npy, npz, svm, libsvm)",
+        ("in.npy", "-", "--output-format", "npy"): "-: npy cannot be written to standard output, "
+        "svm can",
+        ("-", "out.npy"): "-: name the format of standard input with --input-format",
+    }.items():
+        assert refused(*arguments) == message
+    assert Path("old.npy").read_text() == "old"
+
+
+def test_force_replaces():
+    Path("out.npy").write_text("old")
+    encode("in.npy", "out.npy", "--force")
+    assert np.load("out.npy").shape == (40, 18)
+
+
+def test_content_that_is_refused():
+    bad = X.copy()
+    bad[33, 2] = np.inf
+    np.save("bad.npy", bad)
+    np.save("huge.npy", np.array([[1.0, -1e39]]))
+    Path("ragged.csv").write_text("1,2\n" * 9 + "1,2,3\n")
+    for arguments, message in {
+        ("bad.npy", "out.npy"): "bad.npy: X[33, 2] is inf, expected a finite number",
+        ("huge.npy", "out.npy", "--dtype", "float32"): "huge.npy: X[0, 1] is -1e+39, too large for "
+        "float32; pass --dtype float64",
+        ("ragged.csv", "out.npz"): "ragged.csv:10: 3 columns, the first line has 2",
+        ("in.npy", "out.npy", "--fit-on", "ragged.csv"): "ragged.csv has 2 columns, in.npy has 6",
+        ("in.npy", "out.npy", "--codes"): "the homogeneous map has no codes; leave --codes out",
+    }.items():
+        assert refused(*arguments) == message
+
+
+def test_names_and_values_that_are_refused():
+    for arguments, message in {
+        ("--map", "homogenous"): "unknown map 'homogenous', did you mean 'homogeneous'? (maps: ",
+        ("--map=homogenous",): "unknown map 'homogenous', did you mean 'homogeneous'? (maps: ",
+        ("--kernel", "ch2"): "unknown kernel 'ch2', did you mean 'chi2'?",
+        ("--window", "uniformly"): "window='uniformly': expected one of",
+        ("--order", "-1"): "order=-1: expected a whole number of at least 0",
+        ("--period", "wide"): "period='wide': expected a positive number",
+    }.items():
+        assert message in refused("in.npy", "out.npy", *arguments)
+    for arguments, message in {
+        ("--ordr", "2"): "No such option '--ordr'",
+        ("--order", "two"): "'two' is not a valid integer",
+        ("--n-anchors", "3"): "No such option '--n-anchors'",
+    }.items():
+        result = encode("in.npy", "out.npy", *arguments, code=2)
+        assert message in result.stderr
+    assert "'--order'" in encode("in.npy", "out.npy", "--ordr", "2", code=2).stderr
+
+
+def test_help_shows_the_options_of_the_map_with_defaults_and_choices():
+    output = " ".join(encode("--help").output.split())
+    assert "Options of the homogeneous map:" in output
+    assert "--window rectangular|uniform How the discrete spectrum is made" in output
+    assert "--order INTEGER n ≥ 0, the number of harmonics. [default: 1]" in output
+    assert "--period VALUE" in output
+
+
+class Toy(TransformerMixin, BaseEstimator):
+    """Subtract the fitted minimum.
+
+    Parameters
+    ----------
+    n_copies : int
+        How often. And more.
+    sign, shape : {"plus", "minus"}
+        Which one:
+
+        - a list
+    level : float or None
+        The level; more.
+    strict : bool
+        Whether.
+
+    Attributes
+    ----------
+    low_ : float
+    """
+
+    zero_to_zero_ = False
+
+    def __init__(self, n_copies=1, sign="plus", level=None, strict=False):
+        self.n_copies, self.sign, self.level, self.strict = n_copies, sign, level, strict
+
+    def fit(self, X, y=None):
+        Toy.fitted_on = X
+        self.low_ = X.min(axis=0)
+        return self
+
+    def transform(self, X):
+        if self.strict:
+            raise ValueError("too\nstrict")
+        assert isinstance(X, np.ndarray)
+        Toy.blocks.append(len(X))
+        return np.repeat(X - (self.low_ if self.level is None else self.level), self.n_copies, 1)
+
+    def to_codes(self, X):
+        return (10 * X).astype(np.uint8)
+
+
+@pytest.fixture
+def toy(monkeypatch):
+    """A map that learns from data, known to the registry alone."""
+    monkeypatch.setitem(MAPS, "toy", Toy)
+    Toy.blocks = []
+    return Toy
+
+
+def test_a_new_map_brings_its_own_options(toy):
+    encode("in.npy", "out.npy", "--map", "toy", "--n-copies", 2, "--level", "0.5")
+    np.testing.assert_array_equal(np.load("out.npy"), np.repeat(X - 0.5, 2, 1))
+    output = " ".join(encode("--map", "toy", "--help").output.split())
+    assert "Options of the toy map:" in output
+    assert "--n-copies INTEGER How often. [default: 1]" in output
+    assert "--level VALUE The level. [default: none]" in output
+    assert "--strict BOOLEAN Whether. [default: False]" in output
+    assert "--order" not in output.partition("Examples:")[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("3", 3), ("0.5", 0.5), ("1e-3", 0.001), ("none", None), ("TRUE", True), ("auto", "auto")],
+)
+def test_a_parameter_without_a_typed_default_takes_numbers_and_words(toy, text, value):
+    from kmaps.cli.map_options import AnyValue
+
+    converted = AnyValue().convert(text, None, None)
+    assert (type(converted), converted) == (type(value), value)
+
+
+def test_a_map_that_learns_is_fitted_on_the_input_or_on_another_file(toy):
+    encode("in.npy", "out.npy", "--map", "toy")
+    np.testing.assert_array_equal(toy.fitted_on, X)
+    np.save("train.npy", X[:7] + 1)
+    encode("in.npy", "out.npy", "--map", "toy", "--fit-on", "train.npy", "--force")
+    np.testing.assert_array_equal(toy.fitted_on, X[:7] + 1)
+    np.testing.assert_array_equal(np.load("out.npy"), X - (X[:7] + 1).min(0))
+
+
+def test_a_map_that_learns_sees_a_bounded_sample(toy):
+    np.save("long.npy", np.arange(12_000, dtype=np.float32)[:, None])
+    encode("long.npy", "out.npy", "--map", "toy")
+    assert toy.fitted_on.shape == (10_000, 1)
+    first = toy.fitted_on
+    encode("long.npy", "out.npy", "--map", "toy", "--force")
+    np.testing.assert_array_equal(toy.fitted_on, first)
+
+
+def test_a_map_that_does_not_keep_zeros_gets_dense_blocks(toy):
+    sp.save_npz("in.npz", sp.csr_matrix(X))
+    encode("in.npz", "out.npz", "--map", "toy", "--level", "0.5")
+    np.testing.assert_array_equal(np.load("out.npz")["X"], X - 0.5)
+
+
+def test_codes(toy):
+    encode("in.npy", "out.npy", "--map", "toy", "--codes")
+    written = np.load("out.npy")
+    assert written.dtype == np.uint8
+    np.testing.assert_array_equal(written, (10 * X).astype(np.uint8))
+
+
+def test_what_a_map_refuses_is_one_line(toy):
+    assert refused("in.npy", "out.npy", "--map", "toy", "--strict", "true") == "too strict"
+
+
+def test_a_warning_is_printed_once_for_all_blocks(toy, monkeypatch):
+    import warnings
+
+    transform = toy.transform
+
+    def warn(self, X):
+        warnings.warn(f"{len(X)} values clamped", stacklevel=1)
+        return transform(self, X)
+
+    monkeypatch.setattr(toy, "transform", warn)
+    np.save("wide.npy", np.ones((300, 1000), np.float32))
+    result = encode("wide.npy", "out.npy", "--map", "toy", "--memory", 1)
+    assert len(toy.blocks) > 3
+    rows, more = toy.blocks[1], len(toy.blocks) - 2  # the first call is for the shape
+    assert result.stderr == f"warning: {rows} values clamped (and in {more} more blocks)\n"
+    assert encode("wide.npy", "out.npy", "--map", "toy", "--force", "--quiet").stderr == ""
+
+
+def test_no_parameter_of_a_map_collides_with_an_option_of_the_command():
+    from inspect import signature
+
+    from kmaps.cli.encode import command
+
+    own = {param.name for param in command.params}
+    for name, cls in MAPS.items():
+        assert not own & set(signature(cls).parameters), name
+
+
+def test_memory_is_bounded_and_the_file_whole():
+    """The limit for 100,000 × 784; a quarter of the rows already breaks it when held in memory."""
+    n = 25_000
+    block = RNG.random((1000, 784), dtype=np.float32)
+    with open("big.npy", "wb") as file:
+        header = {"descr": "<f4", "fortran_order": False, "shape": (n, 784)}
+        np.lib.format.write_array_header_1_0(file, header)
+        for _ in range(n // 1000):
+            file.write(block.tobytes())
+    # A child starts with the peak of the process it is forked from: let that be a small one.
+    code = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True)\n"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    command = [sys.executable, "-c", code, KMAPS, "encode", "big.npy", "out.npy"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    assert int(done.stdout) < 300_000  # kB; 234,000 measured, also with 100,000 rows
+    written = np.load("out.npy", mmap_mode="r")
+    assert written.shape == (n, 3 * 784)
+    np.testing.assert_array_equal(written[-1000:], HomogeneousMap().fit_transform(block))
+
+
+def test_interrupting_leaves_no_file():
+    code = (
+        "import os, signal, sys\n"
+        "from kmaps.cli.main import main\n"
+        "from kmaps import HomogeneousMap\n"
+        "HomogeneousMap.transform = lambda self, X: os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.argv = ['kmaps', 'encode', 'in.npy', 'out.npy']\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")
+    assert os.listdir() == ["in.npy"]
