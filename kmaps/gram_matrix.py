@@ -1,0 +1,398 @@
+r"""Exact kernel matrices: additive, exponential and Euclidean, dense or sparse.
+
+With the scalar kernels :math:`k` of :mod:`kmaps.kernels` and their metrics (hkm eq. 8),
+
+.. math::
+    K(x, y) = \sum_j k(x_j, y_j), \qquad D^2(x, y) = K(x, x) + K(y, y) - 2 K(x, y),
+
+this module computes K, D² and :math:`\exp(-D^2 / 2\sigma^2)` (genrbf eq. 12). The linear kernel is
+the 2-homogeneous hellinger kernel, the Euclidean distance its metric, and rbf its exponential.
+
+Results are float32. Terms are float32 too, of data scaled by a power of two; their sums are kept in
+float64 wherever they are long or about to cancel.
+"""
+
+from contextlib import AbstractContextManager, nullcontext
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from kmaps._loops import gram as loops
+from kmaps._parallel import for_blocks
+from kmaps._rows import Rows
+from kmaps.errors import ConfigError, InputError, suggest
+from kmaps.kernels import EXP_KERNELS, KERNELS
+
+GRAM_KERNELS: tuple[str, ...] = (*KERNELS, "linear", *EXP_KERNELS, "rbf")
+"""The kernel names that the functions of this module take."""
+
+_LOOPS = {
+    "chi2": (loops.CHI2, 2.0),
+    "intersection": (loops.INTERSECTION, 1.0),
+    "js": (loops.JS, 0.5),
+}
+# A block holds 32 MB of data as float64 at most, and with a panel 8 MB of results.
+_BLOCK_VALUES = 2**22
+_BLOCK_ROWS = 2**12
+
+
+def gram(
+    X: ArrayLike | sparse.sparray,
+    Y: ArrayLike | sparse.sparray | None = None,
+    *,
+    kernel: str = "chi2",
+    gamma: float = 1.0,
+    sigma: float | None = None,
+) -> NDArray[np.float32]:
+    r"""Return the kernel matrix of the rows of X and Y.
+
+    Additive kernels (chi2, intersection, js, hellinger) are
+    :math:`\sum_j \mathrm{sign}(x_j y_j)\, |x_j y_j|^{\gamma/2}\, \mathcal{K}(\log |y_j / x_j|)`
+    (hkm eq. 2-3 and Lemma 2), linear is :math:`x^\top y`; exp-chi2, exp-intersection, exp-js,
+    exp-hellinger and rbf are :math:`\exp(-D^2(x, y) / 2\sigma^2)` with the metric of that kernel
+    (genrbf eq. 12), Euclidean for rbf.
+
+    Parameters
+    ----------
+    X : array or CSR of shape (n, d), any real dtype
+        Samples; with additive kernels mostly histograms. Stored zeros of a CSR are zeros.
+    Y : array or CSR of shape (m, d), optional
+        The other samples. When left out, Y is X at half the work, and the result is exactly
+        symmetric with the exact diagonal.
+    kernel : str
+        One of :data:`GRAM_KERNELS`.
+    gamma : float
+        Degree of homogeneity of the additive kernel, or of the one behind the metric; positive.
+        linear and rbf take none.
+    sigma : float, optional
+        Width of an exponential kernel or of rbf, in the unit of D. By default σ² is
+        :func:`mean_squared_distance` of X. A test matrix needs the σ of its training rows: compute
+        it once and pass it on.
+
+    Returns
+    -------
+    float32 array of shape (n, m)
+        Entries are right to about 1e-6 of the largest they could be, :math:`\sqrt{K(x,x) K(y,y)}`.
+        With chi2, intersection and js, values below 8e-25 of the largest one count as zero.
+
+    Raises
+    ------
+    InputError
+        For data that are not a finite real matrix, of different widths, or so large that the
+        result does not fit float32.
+    ConfigError
+        For an unknown kernel, or a parameter that is out of range or not the kernel's.
+
+    Examples
+    --------
+    >>> gram([[1, 3, 0]], [[1, 1, 5], [0, 0, 2]])
+    array([[2.5, 0. ]], dtype=float32)
+    >>> gram([[0.0, 2.0], [0.0, 4.0]], kernel="intersection")
+    array([[2., 2.],
+           [2., 4.]], dtype=float32)
+    """
+    base = _base_kernel(kernel, gamma)
+    rows, columns = _check_pair(X, Y)
+    if kernel in KERNELS or kernel == "linear":
+        if sigma is not None:
+            raise ConfigError(f"kernel {kernel!r} has no sigma, only rbf and the exp- kernels do")
+        return _Pairs(rows, columns, base, "kernel").matrix()
+    if sigma is None:
+        sigma = _mean_distance(rows, base, 1000, 0) ** 0.5
+        if not sigma > 0:
+            raise InputError("sigma cannot be estimated from rows that are all alike, give it")
+    elif not 0 < sigma < np.inf:
+        raise ConfigError(f"sigma must be a positive number, got {sigma!r}")
+    return _Pairs(rows, columns, base, "exponential").matrix(sigma)
+
+
+def squared_distance(
+    X: ArrayLike | sparse.sparray,
+    Y: ArrayLike | sparse.sparray | None = None,
+    *,
+    kernel: str = "chi2",
+    gamma: float = 1.0,
+) -> NDArray[np.float32]:
+    r"""Return the squared distances :math:`D^2 = K(x,x) + K(y,y) - 2K(x,y)` (hkm eq. 8).
+
+    For non-negative rows: chi2 :math:`\sum (x-y)^2/(x+y)`, intersection :math:`\|x-y\|_1`, js the
+    Jensen-Shannon divergence in bits, hellinger :math:`\|\sqrt x - \sqrt y\|^2`, linear and rbf
+    :math:`\|x-y\|^2`.
+
+    Parameters
+    ----------
+    X, Y, kernel, gamma
+        As for :func:`gram`; an exp- kernel stands for its metric.
+
+    Returns
+    -------
+    float32 array of shape (n, m)
+        Never negative, with a zero diagonal when Y is left out. For chi2, intersection and js the
+        error is about 1e-6 of :math:`K(x,x) + K(y,y)`, so that distances far below that are noise.
+
+    Raises
+    ------
+    InputError, ConfigError
+        As :func:`gram`.
+
+    Examples
+    --------
+    >>> squared_distance([[1.0, 3.0]], [[1.0, 1.0]], kernel="intersection")
+    array([[2.]], dtype=float32)
+    """
+    base = _base_kernel(kernel, gamma)
+    rows, columns = _check_pair(X, Y)
+    return _Pairs(rows, columns, base, "distance").matrix()
+
+
+def mean_squared_distance(
+    X: ArrayLike | sparse.sparray,
+    *,
+    kernel: str = "chi2",
+    gamma: float = 1.0,
+    sample: int = 1000,
+    seed: int = 0,
+) -> float:
+    """Return the mean D² over all pairs of different rows in a random sample of X.
+
+    It is the usual σ² of an exponential kernel, and the default one of :func:`gram`.
+
+    Parameters
+    ----------
+    X : array or CSR of shape (n, d)
+        At least two rows.
+    kernel, gamma
+        As for :func:`squared_distance`.
+    sample : int
+        Rows drawn, without replacement; all of them when there are no more.
+    seed : int
+        Of the draw: the same rows give the same mean.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InputError, ConfigError
+        As :func:`gram`; also for fewer than two rows.
+
+    Examples
+    --------
+    >>> mean_squared_distance([[0.0], [1.0], [3.0]], kernel="intersection")
+    2.0
+    """
+    base = _base_kernel(kernel, gamma)
+    return _mean_distance(Rows.check(X, "X"), base, sample, seed)
+
+
+def _mean_distance(rows: Rows, base: tuple[str, float], sample: int, seed: int) -> float:
+    rows = rows.draw(sample, seed)
+    if len(rows) < 2:
+        raise InputError(f"a mean distance needs two rows or more, got {len(rows)}: give sigma")
+    total = _Pairs(rows, None, base, "distance").matrix().sum(dtype=np.float64)
+    return float(total / (len(rows) * (len(rows) - 1)))
+
+
+def _check_pair(X, Y) -> tuple[Rows, Rows | None]:
+    rows, columns = Rows.check(X, "X"), None if Y is None else Rows.check(Y, "Y")
+    if columns is not None and columns.n_features != rows.n_features:
+        raise InputError(
+            f"X has {rows.n_features} features and Y has {columns.n_features}: give equal widths"
+        )
+    return rows, columns
+
+
+def _base_kernel(kernel: str, gamma: float) -> tuple[str, float]:
+    """Return the additive kernel behind a name, and its degree of homogeneity."""
+    if kernel not in GRAM_KERNELS:
+        hint = suggest(kernel, GRAM_KERNELS)
+        raise ConfigError(f"unknown kernel {kernel!r}{hint} (kernels: {', '.join(GRAM_KERNELS)})")
+    if not 0 < gamma < np.inf:
+        raise ConfigError(f"gamma must be a positive number, got {gamma!r}")
+    if kernel in ("linear", "rbf"):
+        if gamma != 1:
+            raise ConfigError(f"kernel {kernel!r} has no gamma, got {gamma!r}")
+        return "hellinger", 2.0
+    return EXP_KERNELS.get(kernel, kernel), float(gamma)
+
+
+class _LoopProduct:
+    """chi2, intersection and js: compiled loops over the non-zeros."""
+
+    def __init__(self, kernel: str, gamma: float, X: Rows, Y: Rows) -> None:
+        self.code, self.scale = _LOOPS[kernel]
+        self.gamma, self.signed, self.dtype = gamma, X.signed or Y.signed, np.float32
+        self.largest = loops.PAIRED_CHI2_LARGEST if kernel == "chi2" and gamma == 1 else 1.0
+        # A chunk of features has some 128 values of a row: a loop worth starting, a short sum.
+        chunk = 128 * X.n_features / min(X.stored_per_row, Y.stored_per_row)
+        self.width = int(np.clip(chunk, 128, 2048))
+
+    def context(self) -> AbstractContextManager:
+        """Return what has to hold while blocks are multiplied: nothing."""
+        return nullcontext()
+
+    def pack(self, block) -> list[loops.Entries]:
+        """Return the positive entries of a block; of signed data also those of its negative."""
+        return [self._entries(part) for part in ((block, -block) if self.signed else (block,))]
+
+    def _entries(self, block) -> loops.Entries:
+        smallest = np.float32(self.largest * loops.SMALLEST)
+        if sparse.issparse(block):
+            rows = block.indptr, block.indices, block.data, block.shape[1]
+            index, value, bounds = loops.pack_csr(*rows, self.width, smallest)
+        else:
+            index, value, bounds = loops.pack_dense(block, self.width, smallest)
+        none = np.empty(0, np.float32)
+        log = np.log2(value) if self.code == loops.JS else none
+        weight = none if self.gamma == 1 else value ** np.float32((self.gamma - 1) / 2)
+        return loops.Entries(index, value, log, weight, bounds, self.width)
+
+    def __call__(self, walk: list, others: list, skip: int) -> NDArray[np.float64]:
+        """Return the sums over all pairs; with a skip, garbage above the diagonal."""
+        shape = walk[0].bounds.shape[1] - 1, others[0].bounds.shape[1] - 1
+        same, crossed = np.zeros(shape), np.zeros(shape if self.signed else (0, 0))
+        for i, a in enumerate(walk):
+            for j, b in enumerate(others):
+                loops.add_products(self.code, a, b, skip, same if i == j else crossed)
+        return same - crossed if self.signed else same
+
+
+class _MatrixProduct:
+    """hellinger, and with gamma = 2 linear: matrix products of signed powers."""
+
+    scale = largest = 1.0
+
+    def __init__(self, gamma: float, dtype: type) -> None:
+        self.gamma, self.dtype = gamma, dtype
+
+    def context(self) -> AbstractContextManager:
+        """Keep BLAS to one thread for each of ours: their number then changes no digit."""
+        return threadpool_limits(1, "blas")
+
+    def pack(self, block):
+        """Turn the values of a block into their signed powers, in place."""
+        values = block.data if sparse.issparse(block) else block
+        values[...] = np.copysign(np.abs(values) ** (self.gamma / 2), values)
+        return block
+
+    def __call__(self, rows, others, skip: int) -> NDArray[np.float64]:
+        """Return the product; a matrix product has nothing to skip."""
+        product = rows @ others.T
+        return (product.toarray() if sparse.issparse(product) else product).astype(np.float64)
+
+
+class _Pairs:
+    """K, D² or exp(-D²/2σ²) between all rows of X and all rows of Y, or between those of X.
+
+    The data are scaled by a power of two, which loses no digit and, the kernel being homogeneous,
+    is undone on the result.
+    """
+
+    def __init__(self, X: Rows, Y: Rows | None, base: tuple[str, float], form: str) -> None:
+        kernel, self.gamma = base
+        self.X, self.Y, self.symmetric, self.form = X, X if Y is None else Y, Y is None, form
+        largest = max(self.X.largest, self.Y.largest)
+        # Below 2^-900 everything is zero in float32, whatever the factor.
+        exponent = max(int(np.frexp(largest)[1]), -900)
+        # D² is at most four times the largest K; its exponential needs it in float64 only.
+        limit = {"kernel": 127, "distance": 125, "exponential": 1000}[form]
+        if np.log2(X.n_features) + self.gamma * exponent > limit:
+            raise InputError(
+                f"values as large as {largest:.3g} overflow the kernel matrix: scale the data down"
+            )
+        if kernel in _LOOPS:
+            self.product = _LoopProduct(kernel, self.gamma, self.X, self.Y)
+        else:
+            # Differences of single-precision matrix products would lose near neighbours.
+            dtype = np.float32 if form == "kernel" else np.float64
+            self.product = _MatrixProduct(self.gamma, dtype)
+        self.factor = self.product.largest * 2.0**-exponent
+        self.unit = float(self.product.largest**-self.gamma * np.exp2(self.gamma * exponent))
+
+    def matrix(self, sigma: float = 1.0) -> NDArray[np.float32]:
+        """Compute the matrix: a block of rows against one panel of columns after the other."""
+        out = np.empty((len(self.X), len(self.Y)), np.float32)
+        rows, columns, target = self.X, self.Y, out
+        if not self.symmetric and _walking_cost(self.Y, self.X) < _walking_cost(self.X, self.Y):
+            rows, columns, target = self.Y, self.X, out.T
+        own_rows = own_columns = None
+        if self.symmetric or self.form != "kernel":
+            own_rows = self._own_products(rows)
+            own_columns = own_rows if self.symmetric else self._own_products(columns)
+        step, panel = _block_sizes(rows, columns)
+
+        def fill(left: int, right: int) -> None:
+            others = self._pack(columns, left, right)
+            block = self.product(walked, others, left - start if self.symmetric else -right)
+            block *= self.unit * self.product.scale
+            if self.form != "kernel":
+                own = np.add.outer(own_rows[start:stop], own_columns[left:right])
+                block = np.maximum(own - 2 * block, 0)
+            if self.form == "exponential":
+                block = _exponential(block, sigma)
+            if self.symmetric:
+                diagonal = {"kernel": own_rows[left:right], "distance": 0, "exponential": 1}
+                _store_symmetric(target, block, start, left, diagonal[self.form])
+            else:
+                target[start:stop, left:right] = block
+
+        with self.product.context():
+            for start in range(0, len(rows), step):
+                stop = min(start + step, len(rows))
+                walked = self._pack(rows, start, stop)
+                for_blocks(fill, stop if self.symmetric else len(columns), panel)
+        return out
+
+    def _pack(self, rows: Rows, start: int, stop: int):
+        return self.product.pack(rows.block(start, stop, self.factor, self.product.dtype))
+
+    def _own_products(self, rows: Rows) -> NDArray[np.float64]:
+        """Return K(x, x) of every row, which is the sum of |x| to gamma."""
+
+        def sums(start: int, stop: int) -> NDArray[np.float64]:
+            block = rows.block(start, stop, self.factor, self.product.dtype)
+            powers = abs(block).astype(np.float64)
+            values = powers.data if sparse.issparse(powers) else powers
+            values **= self.gamma
+            return powers.sum(axis=1)
+
+        n_rows = max(int(2**16 / rows.stored_per_row), 1)
+        return np.concatenate(for_blocks(sums, len(rows), n_rows)) * self.unit
+
+
+def _walking_cost(walked: Rows, others: Rows) -> float:
+    """Return the vector operations that a compiled loop spends."""
+    return walked.stored_per_row * len(walked) * -(-len(others) // loops.LANES)
+
+
+def _block_sizes(rows: Rows, columns: Rows) -> tuple[int, int]:
+    """Return how many rows make a block, and how many columns a panel, a divisor of it."""
+    wanted = min(_BLOCK_VALUES / columns.stored_per_row, len(columns) / 16, 4 * loops.LANES)
+    panel = max(int(wanted) // loops.LANES, 1) * loops.LANES
+    wanted = min(_BLOCK_VALUES / rows.stored_per_row, _BLOCK_ROWS)
+    return max(int(wanted) // panel, 1) * panel, panel
+
+
+def _exponential(squared: NDArray[np.float64], sigma: float) -> NDArray[np.float32]:
+    # Beyond 200 the exponential is zero in float32; one division after the other, because the
+    # square of a tiny sigma is zero.
+    with np.errstate(over="ignore"):
+        exponent = np.minimum(squared / sigma / sigma / 2, 200)
+    return np.exp(-exponent.astype(np.float32))
+
+
+def _store_symmetric(target, block, start: int, left: int, diagonal) -> None:
+    """Write what a block holds on and below the diagonal, and its mirror image."""
+    first, right = start, left + block.shape[1]
+    if start <= left:
+        square = np.tril(block[left - start : right - start], -1)
+        square += square.T
+        np.fill_diagonal(square, diagonal)
+        target[left:right, left:right] = square
+        first = right
+    below = block[first - start :]
+    target[first : start + len(block), left:right] = below
+    target[left:right, first : start + len(block)] = below.T
