@@ -18,7 +18,7 @@ _INFINITY = 0x7F800000
 
 def unrolled(r):
     """Return the ``outputs`` argument of the loops below for r outputs."""
-    return (0,) * r if r <= 8 else None
+    return (0,) * r if r < 8 else None
 
 
 @njit(cache=True, nogil=True)

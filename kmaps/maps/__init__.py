@@ -2,13 +2,26 @@
 
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.homogeneous import HomogeneousMap
+from kmaps.maps.orthogonal import FourierMap, HermiteMap
+from kmaps.maps.spline import SplineMap
 
 MAP_VERSION = 1
 """Changes whenever the numbers of a map do, so that old records are not mistaken for new ones."""
 
 MAPS: dict[str, type] = {
     "homogeneous": HomogeneousMap,
+    "spline": SplineMap,
+    "fourier": FourierMap,
+    "hermite": HermiteMap,
 }
 """The maps by the name that YAML files and the command line use."""
 
-__all__ = ["MAPS", "MAP_VERSION", "AdditiveMap", "HomogeneousMap"]
+__all__ = [
+    "MAPS",
+    "MAP_VERSION",
+    "AdditiveMap",
+    "FourierMap",
+    "HermiteMap",
+    "HomogeneousMap",
+    "SplineMap",
+]

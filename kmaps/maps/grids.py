@@ -72,8 +72,8 @@ class PieceGrid:
     Parameters
     ----------
     pieces : ndarray (1 or f, cells, p+1, r)
-        The coefficients of the powers 0 … p of the position in the cell, from 0 to 1: common to
-        all features, which then differ by range and scale only, or of each.
+        The coefficients of the powers 0 … p of the position in the cell, from 0 to 1: of each
+        feature, or common to all, which then differ by range and scale only.
     low, high : ndarray (f,)
         The ends of each range; f is 1 when all features share one. A range of no width counts as
         one of width 1, whose values are all at its beginning.
@@ -92,9 +92,8 @@ class PieceGrid:
         exact: bool = False,
     ):
         self.dtypes = (np.float32, np.float64) if exact else (np.float32,)
-        ranges = np.stack(
-            np.broadcast_arrays(low, high, 1 / range_width(low, high), scale), axis=-1
-        )
+        width, _ = range_width(low, high)
+        ranges = np.stack(np.broadcast_arrays(low, high, 1 / width, scale), axis=-1)
         self.ranges = {dtype: ranges.astype(dtype) for dtype in self.dtypes}
         self.pieces = {dtype: pieces.astype(dtype) for dtype in self.dtypes}
 
@@ -162,6 +161,67 @@ class LocalGrid(PieceGrid):
         )
 
 
-def range_width(low: NDArray, high: NDArray) -> NDArray:
-    """Return ``high - low``, or 1 where that is zero."""
-    return np.where(high > low, high - low, 1)
+def range_width(low: NDArray, high: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the width of each range, or 1 where it has none, and whether it has one.
+
+    One over the width has to be a float32, so a range narrower than the smallest one has none.
+    """
+    width = np.asarray(high) - low
+    varies = width > np.finfo(np.float32).tiny
+    return np.where(varies, width, 1), varies
+
+
+def evaluate_pieces(pieces: NDArray, position: NDArray) -> NDArray:
+    """Evaluate polynomials on equal cells of [0, 1].
+
+    Parameters
+    ----------
+    pieces : ndarray (cells, p+1, r)
+        The coefficients of the powers 0 … p of the position in the cell, from 0 to 1.
+    position : ndarray
+        In [0, 1].
+
+    Returns
+    -------
+    ndarray, ``position.shape + (r,)``
+    """
+    scaled = position * len(pieces)
+    cell = np.minimum(np.floor(scaled), len(pieces) - 1).astype(int)
+    t = (scaled - cell)[..., None]
+    value = pieces[cell, -1]
+    for q in range(pieces.shape[1] - 2, -1, -1):
+        value = value * t + pieces[cell, q]
+    return value
+
+
+def cubic_pieces(
+    curve: Callable[[NDArray], NDArray], tolerance: float = 3e-7, most_cells: int = 4096
+) -> NDArray | None:
+    """Approximate a smooth curve on [0, 1] by cubic polynomials on equal cells.
+
+    Parameters
+    ----------
+    curve : callable
+        ``curve(position)`` with shape ``position.shape + (r,)``.
+    tolerance : float
+        Largest error of each output, as a multiple of its largest value.
+    most_cells : int
+        Give up, and return None, when it takes more.
+
+    Returns
+    -------
+    ndarray (cells, 4, r) or None
+    """
+    nodes = (1 - np.cos(np.pi * (np.arange(4) + 0.5) / 4)) / 2  # Chebyshev's, in [0, 1]
+    to_powers = np.linalg.inv(np.vander(nodes, increasing=True))
+    n_cells = 8
+    while n_cells <= most_cells:
+        cells = np.arange(n_cells)[:, None]
+        at_nodes = curve((cells + nodes) / n_cells)
+        pieces = to_powers @ at_nodes
+        between = (cells + np.linspace(0, 1, 5)) / n_cells
+        error = np.abs(evaluate_pieces(pieces, between) - curve(between)).max(axis=(0, 1))
+        if (error <= tolerance * np.abs(at_nodes).max(axis=(0, 1))).all():
+            return pieces
+        n_cells *= 2
+    return None

@@ -1,0 +1,168 @@
+r"""Fourier and Hermite features, whose derivatives are orthonormal (Maji).
+
+If the s-th derivatives of basis functions :math:`\phi_j` are orthonormal under some inner product,
+the weights of :math:`f = w^\top\phi` have :math:`\|w\|^2 = \|f^{(s)}\|^2`: a plain linear machine
+on the features :math:`\phi_j` penalises the s-th derivative (lac Sect. 3.1).
+"""
+
+from math import factorial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import eval_hermitenorm
+
+from kmaps.maps.parameters import check_whole
+from kmaps.maps.ranged import RangedMap
+
+
+class FourierMap(RangedMap):
+    r"""Fit a trigonometric polynomial to each feature by a linear machine.
+
+    At :math:`t = \pi(x - c)/h`, with c the centre and h the half-width of the feature's range, the
+    outputs are :math:`\cos(jt)/j^s` and :math:`\sin(jt)/j^s`, j = 1 … degree. Their s-th
+    derivatives by t are orthonormal under :math:`\frac1\pi\int_{-\pi}^{\pi} f g\,dt`.
+
+    Parameters
+    ----------
+    degree : int
+        The number of harmonics, ≥ 1; each feature gets r = 2·degree outputs.
+    penalty : {0, 1, 2, 3}
+        Order s of the derivative that is penalised.
+
+    Attributes
+    ----------
+    low_, high_ : ndarray, shape (d,)
+        The range of each feature in the training data; values outside are clamped to it.
+    scale_ : ndarray, shape (d,)
+        One; zero for a constant feature, all of whose outputs are zero.
+
+    Notes
+    -----
+    The range is one period, so its two ends have the same outputs. The constant is left to the
+    bias of the machine. float32 input is encoded with an error of about 1e-6 of each output's
+    largest value, times the harmonic.
+
+    Raises
+    ------
+    ValueError
+        In `fit`, besides the usual, when no feature varies.
+
+    References
+    ----------
+    Maji, Linearized Additive Classifiers, arXiv 1110.0879, Sect. 3.1, Table 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> np.round(FourierMap(degree=2).fit_transform([[0.0], [1.0], [1.5], [2.0]]), 2)
+    array([[-1. , -0. ,  0.5,  0. ],
+           [ 1. ,  0. ,  0.5,  0. ],
+           [ 0. ,  1. , -0.5,  0. ],
+           [-1. ,  0. ,  0.5, -0. ]])
+    """
+
+    source = "lac Sect. 3.1, Table 1"
+
+    def __init__(self, degree: int = 4, penalty: int = 1):
+        self.degree = degree
+        self.penalty = penalty
+
+    def _check_parameters(self) -> None:
+        check_whole("degree", self.degree, 1)
+        check_whole("penalty", self.penalty, 0, 3)
+
+    def _unit_curve(self, position: NDArray) -> NDArray:
+        harmonics = np.arange(1.0, self.degree + 1)
+        angles = np.pi * (2 * position[..., None] - 1) * harmonics
+        outputs = np.empty((*position.shape, 2 * self.degree))
+        outputs[..., ::2] = np.cos(angles) / harmonics**self.penalty
+        outputs[..., 1::2] = np.sin(angles) / harmonics**self.penalty
+        return outputs
+
+    def _output_names(self) -> list[str]:
+        return [f"{wave}{j}" for j in range(1, self.degree + 1) for wave in ("cos", "sin")]
+
+
+class HermiteMap(RangedMap):
+    r"""Fit a polynomial to each feature by a linear machine.
+
+    At :math:`t = (x - c)/h`, with c the centre and h the half-width of the feature's range, the
+    outputs are the probabilists' Hermite polynomials :math:`He_j(t)`, j = 1 … degree, scaled so
+    that their s-th derivatives by t are orthonormal under
+    :math:`\frac{1}{\sqrt{2\pi}}\int f g\,e^{-t^2/2}\,dt`: because
+    :math:`He_j^{(s)} = \frac{j!}{(j-s)!} He_{j-s}` and :math:`\|He_m\|^2 = m!`,
+
+    .. math::
+        \frac{\sqrt{(j-s)!}}{j!}\,He_j(t), \quad j \ge s, \qquad
+        \frac{1}{\sqrt{j!}}\,He_j(t), \quad j < s.
+
+    Polynomials of degree j < s have no s-th derivative; they have unit norm themselves. So the
+    factor is :math:`1/\sqrt{j\,j!}` for s = 1, and for s = 2 it is 1 at j = 1 and
+    :math:`1/\sqrt{j(j-1)\,j!}` beyond.
+
+    Parameters
+    ----------
+    degree : int
+        The highest degree, from 1 to 100; each feature gets r = degree outputs.
+    penalty : {0, 1, 2, 3}
+        Order s of the derivative that is penalised.
+
+    Attributes
+    ----------
+    low_, high_ : ndarray, shape (d,)
+        The range of each feature in the training data; values outside are clamped to it.
+    scale_ : ndarray, shape (d,)
+        One; zero for a constant feature, all of whose outputs are zero.
+
+    Notes
+    -----
+    The constant is left to the bias of the machine. float32 input is encoded with an error of
+    about 1e-6 of each output's largest value.
+
+    Raises
+    ------
+    ValueError
+        In `fit`, besides the usual, when no feature varies.
+
+    References
+    ----------
+    Maji, Linearized Additive Classifiers, arXiv 1110.0879, Sect. 3.1, Table 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> np.round(HermiteMap(degree=3).fit_transform([[0.0], [1.0], [2.0]]), 2)
+    array([[-1.  ,  0.  ,  0.47],
+           [ 0.  , -0.5 , -0.  ],
+           [ 1.  ,  0.  , -0.47]])
+    """
+
+    source = "lac Sect. 3.1, Table 1"
+
+    def __init__(self, degree: int = 4, penalty: int = 1):
+        self.degree = degree
+        self.penalty = penalty
+
+    def _check_parameters(self) -> None:
+        check_whole("degree", self.degree, 1, 100)
+        check_whole("penalty", self.penalty, 0, 3)
+
+    def _unit_curve(self, position: NDArray) -> NDArray:
+        degrees = range(1, self.degree + 1)
+        t = 2 * position[..., None] - 1
+        return eval_hermitenorm(degrees, t) * [hermite_factor(j, self.penalty) for j in degrees]
+
+    def _output_names(self) -> list[str]:
+        return [f"hermite{j}" for j in range(1, self.degree + 1)]
+
+
+def hermite_factor(j: int, penalty: int) -> float:
+    """Return the factor that gives He_j an s-th derivative of unit norm; if none, unit norm.
+
+    Examples
+    --------
+    >>> hermite_factor(2, 1)
+    0.5
+    """
+    s = penalty if j >= penalty else 0
+    return float(factorial(j - s)) ** 0.5 / factorial(j)

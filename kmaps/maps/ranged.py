@@ -1,0 +1,73 @@
+r"""One curve stretched over the range of each feature.
+
+With the position :math:`u = (x - a_j) / (b_j - a_j)` in the range :math:`[a_j, b_j]` that feature j
+has in the training data, the map is :math:`\psi_j(x) = \sigma_j\,\varphi(u)`: the features share
+the curve :math:`\varphi` on [0, 1] and differ by range and scale.
+"""
+
+from abc import abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.utils.sparsefuncs import min_max_axis
+
+from kmaps.errors import InputError
+from kmaps.maps.base import AdditiveMap
+from kmaps.maps.grids import PieceGrid, cubic_pieces, range_width
+
+
+class RangedMap(AdditiveMap):
+    """Base of the maps that stretch one curve over each feature's range.
+
+    A subclass writes `_check_parameters`, `_unit_curve`, and, where they matter, `_scale` and
+    `_grid`. Values outside the range are clamped to it. A constant feature has no range: its
+    outputs are all zero, whatever the value.
+
+    Attributes
+    ----------
+    low_, high_ : ndarray, shape (d,)
+        The range of each feature in the training data.
+    scale_ : ndarray, shape (d,)
+        The factor of each feature's outputs; zero for a constant feature.
+    """
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Refuse parameters that are out of range."""
+
+    @abstractmethod
+    def _unit_curve(self, position: NDArray) -> NDArray:
+        """Return the curve at positions in [0, 1]: float64, ``position.shape + (r,)``."""
+
+    def _scale(self, width: NDArray) -> NDArray:
+        """Return the factor of the outputs of a feature whose range is so wide."""
+        return np.ones_like(width)
+
+    def _fit_curve(self, X) -> None:
+        self._check_parameters()
+        low, high = min_max_axis(X, axis=0) if issparse(X) else (X.min(axis=0), X.max(axis=0))
+        self.low_, self.high_ = low.astype(np.float64), high.astype(np.float64)
+        width, varies = range_width(self.low_, self.high_)
+        if not varies.any():
+            raise InputError(
+                f"{type(self).__name__} needs a feature that varies, but all of them are constant "
+                f"(n_samples={X.shape[0]}): fit it on more data"
+            )
+        self.shared_curve_ = bool(np.ptp(self.low_) == 0 and np.ptp(self.high_) == 0)
+        self.scale_ = self._scale(width) * varies
+
+    def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
+        # In the order of the compiled loop, so that both round alike.
+        per_width = 1 / range_width(self.low_, self.high_)[0]
+        position = (x - self.low_[feature]) * per_width[feature]
+        return self.scale_[feature][..., None] * self._unit_curve(position)
+
+    def _ranges(self) -> tuple[NDArray, NDArray, NDArray]:
+        """Return the ends and the scale of each range, once when all features share them."""
+        distinct = slice(1 if self.shared_curve_ else None)
+        return self.low_[distinct], self.high_[distinct], self.scale_[distinct]
+
+    def _grid(self) -> PieceGrid | None:
+        pieces = cubic_pieces(self._unit_curve)
+        return None if pieces is None else PieceGrid(pieces[None], *self._ranges())

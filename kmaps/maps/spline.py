@@ -1,0 +1,148 @@
+r"""Penalised B-splines (Maji).
+
+The range of each feature is cut into bins of equal width h, which carry n_bins + p B-splines
+:math:`\Phi_i` of degree p, of which p + 1 are not zero at a value. A function
+:math:`f = w^\top\Phi` is smooth when neighbouring weights differ little, so its roughness is
+:math:`\|D_s w\|^2`: :math:`D_1` has ones on the diagonal and minus ones below it, and
+:math:`D_s = D_1^s`. Because :math:`D_s` has an inverse, the features
+
+.. math::
+    \tilde\Phi(x) = D_s^{-\top}\,\Phi(x)
+
+turn the penalised machine into a plain linear one (lac Sect. 3).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps.maps.grids import LocalGrid, PieceGrid, evaluate_pieces
+from kmaps.maps.parameters import check_whole
+from kmaps.maps.ranged import RangedMap
+
+BASIS = (
+    np.array([[1.0]]),
+    np.array([[1.0, 0.0], [-1.0, 1.0]]),
+    np.array([[1.0, 1.0, 0.0], [-2.0, 2.0, 0.0], [1.0, -2.0, 1.0]]) / 2,
+    np.array([[1, 4, 1, 0], [-3, 0, 3, 0], [3, -6, 3, 0], [-1, 3, -3, 1]]) / 6,
+)
+"""By degree p: the p+1 B-splines at fraction t of a bin, as coefficients (power of t, spline)."""
+
+
+class SplineMap(RangedMap):
+    r"""Fit a spline to each feature, of any smoothness, by a linear machine.
+
+    Parameters
+    ----------
+    n_bins : int
+        Bins of equal width between the smallest and the largest value of each feature, ≥ 1; each
+        feature gets r = n_bins + degree outputs.
+    degree : {0, 1, 2, 3}
+        Degree p of the B-splines: piecewise constant, linear, quadratic, cubic.
+    penalty : {0, 1, 2, 3}
+        Order s of the differences of neighbouring weights that are penalised. With 0, the weights
+        themselves are, and `transform` gives a CSR matrix of the B-splines with degree + 1 stored
+        values a feature; with any other order it gives dense output.
+
+    Attributes
+    ----------
+    low_, high_ : ndarray, shape (d,)
+        The range of each feature in the training data; values outside are clamped to it.
+    scale_ : ndarray, shape (d,)
+        √h, the factor of each feature's outputs; zero for a constant feature, all of whose outputs
+        are zero.
+
+    Notes
+    -----
+    With the factor √h (h the bin width in units of the feature), degree 1 with penalty 1 tends to
+    the intersection kernel of :math:`x - a`, the distance to the lower end a of the range, with an
+    error that falls as h (lac Sect. 4). Degree p with penalty p + 1 is the basis of truncated
+    powers, :math:`\tilde\Phi_i = \sqrt h\,(u - i + p)_+^p / p!` at position u = (x-a)/h. Penalties
+    of other orders than 1 approach an integral over the s-th derivative up to a power of h, so C
+    has to be chosen anew when n_bins changes.
+
+    The first output of a feature is constant when s > 0; it is the level of the function.
+
+    Raises
+    ------
+    ValueError
+        In `fit`, besides the usual, when no feature varies.
+
+    References
+    ----------
+    Maji, Linearized Additive Classifiers, arXiv 1110.0879, Sect. 3-4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [0.35], [1.0]])
+    >>> np.round(SplineMap(n_bins=2, degree=1, penalty=0).fit_transform(X).toarray() / 0.5**0.5, 2)
+    array([[1. , 0. , 0. ],
+           [0.3, 0.7, 0. ],
+           [0. , 0. , 1. ]])
+    >>> np.round(SplineMap(n_bins=2, degree=1, penalty=1).fit_transform(X) / 0.5**0.5, 2)
+    array([[1. , 0. , 0. ],
+           [1. , 0.7, 0. ],
+           [1. , 1. , 1. ]])
+    """
+
+    source = "lac Sect. 3"
+
+    def __init__(self, n_bins: int = 10, degree: int = 1, penalty: int = 1):
+        self.n_bins = n_bins
+        self.degree = degree
+        self.penalty = penalty
+
+    def _check_parameters(self) -> None:
+        check_whole("n_bins", self.n_bins, 1)
+        check_whole("degree", self.degree, 0, 3)
+        check_whole("penalty", self.penalty, 0, 3)
+
+    def _fit_curve(self, X) -> None:
+        super()._fit_curve(X)
+        self.n_stored_ = self.degree + 1 if self.penalty == 0 else None
+        self._pieces = spline_pieces(self.n_bins, self.degree, self.penalty)
+
+    def _scale(self, width: NDArray) -> NDArray:
+        return np.sqrt(width / self.n_bins)
+
+    def _unit_curve(self, position: NDArray) -> NDArray:
+        return evaluate_pieces(self._pieces, position)
+
+    def _grid(self) -> PieceGrid:
+        if self.n_stored_ is not None:
+            return LocalGrid(BASIS[self.degree], self.n_bins, self.low_, self.high_, self.scale_)
+        return PieceGrid(self._pieces[None], *self._ranges(), exact=True)
+
+    def _output_names(self) -> list[str]:
+        return [f"spline{i}" for i in range(self.n_outputs_)]
+
+
+def spline_pieces(n_bins: int, degree: int, penalty: int) -> NDArray:
+    """Return Φ̃ on each bin, as coefficients of the powers of the fraction of the bin.
+
+    Returns
+    -------
+    ndarray, shape (n_bins, degree + 1, n_bins + degree)
+
+    Examples
+    --------
+    >>> spline_pieces(2, 1, 1)[1]  # in the second bin: two ones, then t
+    array([[ 1.,  1.,  0.],
+           [ 0.,  0.,  1.]])
+    """
+    n_splines = n_bins + degree
+    inverse = inverse_difference(n_splines, penalty)
+    return np.stack([BASIS[degree] @ inverse[b : b + degree + 1] for b in range(n_bins)])
+
+
+def inverse_difference(size: int, order: int) -> NDArray:
+    """Return the inverse of the difference matrix D_s; Φ̃ᵀ is Φᵀ times it.
+
+    Examples
+    --------
+    >>> inverse_difference(3, 2).T
+    array([[1., 2., 3.],
+           [0., 1., 2.],
+           [0., 0., 1.]])
+    """
+    return np.linalg.matrix_power(np.tri(size), order)
