@@ -54,9 +54,9 @@ def command(
     names = list(MEASURES) if "all" in measures else measures or DEFAULT_MEASURES
     records = read_records(results)
     rendered = render(records, "json" if as_json else form, names)
-    mixed = mixed_conditions(records)
+    mixed = mixed_conditions(records) if any(MEASURES[n].unit == "s" for n in names) else []
     if mixed and not quiet:
-        click.echo(f"warning: times do not compare, records differ in {', '.join(mixed)}", err=True)
+        click.echo(f"warning: times do not compare: records differ in {', '.join(mixed)}", err=True)
     if out is None:
         click.echo(rendered, nl=False)
     else:

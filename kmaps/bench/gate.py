@@ -228,7 +228,8 @@ def report(verdicts: list[CellVerdict], *, unchanged: bool = True) -> str:
     lines = [
         f"{cell.verdict:{verdict_width}}  {cell.name:{name_width}}  {cell.reason}" for cell in shown
     ]
-    return "\n".join([*lines, f"{len(verdicts)} cells: {_in_words(count(verdicts))}"])
+    total = f"{len(verdicts)} cell{'s' * (len(verdicts) != 1)}"
+    return "\n".join([*lines, f"{total}: {_in_words(count(verdicts))}"])
 
 
 def as_json(verdicts: list[CellVerdict]) -> str:

@@ -1,0 +1,184 @@
+"""Tables: what a reader sees. The expected texts are written out by hand."""
+
+import io
+import json
+
+import pandas as pd
+import pytest
+
+from kmaps.bench.tables import render
+from tests.bench.sample_records import record
+
+LINEAR = [record("linear", i, accuracy=a) for i, a in enumerate([0.91, 0.93])]
+EXACT = [record("exact", i, accuracy=a) for i, a in enumerate([0.97, 0.97])]
+FIRST = [record(split=i, params={"order": 1}, accuracy=a) for i, a in enumerate([0.94, 0.96])]
+SECOND = [record(split=i, params={"order": 2}, accuracy=a) for i, a in enumerate([0.95, 0.96])]
+JS = [cell | {"kernel": "js"} for cell in FIRST]
+CELLS = [*LINEAR, *EXACT, *FIRST, *SECOND, *JS]
+TITLE = "digits, intensity, one-vs-one: accuracy, %; mean ± std over 2 splits"
+
+
+def show(cells, form="text", *measures):
+    return render(cells, form, measures or ["accuracy"])
+
+
+def lines_of(text):
+    """Return the cells of a text table by label, split at two or more spaces."""
+    rows = [line.split("  ") for line in text.splitlines()]
+    return {row[0]: [cell.strip() for cell in row[1:] if cell.strip()] for row in rows}
+
+
+def test_text():
+    assert show(CELLS) == (
+        f"{TITLE}\n"
+        "                              any           chi2             js\n"
+        "linear               92.00 ± 1.41              –              –\n"
+        "exact                           –   97.00 ± 0.00              –\n"
+        "homogeneous order=1             –   95.00 ± 1.41   95.00 ± 1.41*\n"
+        "homogeneous order=2             –   95.50 ± 0.71*             –\n"
+        "\n"
+        "* best map of its column\n"
+    )
+
+
+def test_markdown():
+    assert show(CELLS, "md") == (
+        f"### {TITLE}\n\n"
+        "|  | any | chi2 | js |\n"
+        "| --- | ---: | ---: | ---: |\n"
+        "| linear | 92.00 ± 1.41 | – | – |\n"
+        "| exact | – | 97.00 ± 0.00 | – |\n"
+        "| homogeneous order=1 | – | 95.00 ± 1.41 | **95.00 ± 1.41** |\n"
+        "| homogeneous order=2 | – | **95.50 ± 0.71** | – |\n"
+        "\n"
+        "Bold: best map of its column.\n"
+    )
+
+
+def test_latex():
+    assert show(CELLS, "latex") == (
+        "% needs \\usepackage{booktabs}; bold: best map of its column\n"
+        "\\begin{table}\n"
+        "\\caption{digits, intensity, one-vs-one: accuracy, \\%; mean $\\pm$ std over 2 splits}\n"
+        "\\begin{tabular}{lrrr}\n"
+        "\\toprule\n"
+        " & any & chi2 & js \\\\\n"
+        "\\midrule\n"
+        "linear & 92.00 $\\pm$ 1.41 & -- & -- \\\\\n"
+        "exact & -- & 97.00 $\\pm$ 0.00 & -- \\\\\n"
+        "homogeneous order=1 & -- & 95.00 $\\pm$ 1.41 & \\textbf{95.00 $\\pm$ 1.41} \\\\\n"
+        "homogeneous order=2 & -- & \\textbf{95.50 $\\pm$ 0.71} & -- \\\\\n"
+        "\\bottomrule\n"
+        "\\end{tabular}\n"
+        "\\end{table}\n"
+    )
+
+
+def test_latex_and_markdown_escape_what_is_special_to_them():
+    cell = record(label=r"n_a=1 50% {x} a\b ~^ & # $ | y")
+    assert r"n\_a=1 50\% \{x\} a\textbackslash{}b \textasciitilde{}\textasciicircum{}" in show(
+        [cell], "latex"
+    )
+    assert r"\& \# \$ | y" in show([cell], "latex")
+    assert r"\| y |" in show([cell], "md")
+
+
+def test_csv_and_json_are_tidy_and_in_plain_units():
+    table = pd.read_csv(io.StringIO(show(CELLS, "csv", "accuracy")), keep_default_na=False)
+    assert len(table) == 5
+    row = table[(table["label"] == "homogeneous order=2") & (table["kernel"] == "chi2")].iloc[0]
+    assert (row["measure"], row["unit"], row["n"], row["failed"]) == ("accuracy", "fraction", 2, 0)
+    assert float(row["mean"]) == pytest.approx(0.955)
+    assert json.loads(row["params"]) == {"order": 2}
+    lines = json.loads(show([*LINEAR, record("exact")], "json", "accuracy"))
+    assert [line["mean"] for line in lines] == pytest.approx([0.92, 0.9])
+    assert lines[1]["std"] is None
+
+
+def test_reductions_and_measures_have_blocks_of_their_own():
+    cells = [*EXACT, *(cell | {"reduction": "ovr", "accuracy": 0.5} for cell in EXACT)]
+    cells = [cell | {"storage_bytes": 12_345_678} for cell in cells]
+    text = show(cells, "text", "accuracy", "storage")
+    blocks = text.split("\n\n")[:-1]
+    assert [block.splitlines()[0].partition(";")[0] for block in blocks] == [
+        "digits, intensity, one-vs-one: accuracy, %",
+        "digits, intensity, one-vs-one: stored training set + tables + model, MB",
+        "digits, intensity, one-vs-rest: accuracy, %",
+        "digits, intensity, one-vs-rest: stored training set + tables + model, MB",
+    ]
+    assert "97.00" in blocks[0]
+    assert "50.00" not in blocks[0]
+    assert "12.3" in blocks[1]
+
+
+def test_normalisation_and_dataset_are_in_the_title():
+    text = show([record(normalize="l1", dataset="mnist", reduction="")])
+    assert text.startswith("mnist, intensity (l1): accuracy, %; 1 split\n")
+
+
+def test_ties_in_print_are_all_marked_and_references_never():
+    cells = [
+        record("linear", accuracy=0.99),
+        record("exact", accuracy=0.99),
+        record(params={"order": 1}, accuracy=0.90001),
+        record(params={"order": 2}, accuracy=0.90004),
+        record(params={"order": 3}, accuracy=0.8999),
+    ]
+    assert {label: cells[-1] for label, cells in lines_of(show(cells)).items() if "=" in label} == {
+        "homogeneous order=1": "90.00*",
+        "homogeneous order=2": "90.00*",
+        "homogeneous order=3": "89.99",
+    }
+    assert "99.00*" not in show(cells)
+
+
+def test_the_best_time_is_the_lowest():
+    cells = [record(params={"order": n}, train_s=float(n)) for n in (1, 2)]
+    assert "1.00*" in show(cells, "text", "train")
+    assert "2.00*" not in show(cells, "text", "train")
+
+
+def test_uneven_and_failed_splits_show_and_are_never_the_best():
+    failed = {"status": "failed", "accuracy": None}
+    cells = [
+        *(record(split=i, params={"order": 1}, accuracy=0.5) for i in range(3)),
+        *(record(split=i, params={"order": 2}, accuracy=0.9) for i in range(2)),
+        record(split=2, params={"order": 2}) | failed,
+        record(split=0, params={"order": 3}, accuracy=0.95),
+        *(record(split=i, params={"order": 4}) | failed for i in range(3)),
+    ]
+    rows = lines_of(show(cells))
+    assert rows["homogeneous order=1"] == ["50.00 ± 0.00*"]
+    assert rows["homogeneous order=2"] == ["90.00 ± 0.00 (n=2, failed 1)"]
+    assert rows["homogeneous order=3"] == ["95.00 (n=1)"]
+    assert rows["homogeneous order=4"] == ["failed (3)"]
+    assert "over 3 splits" in show(cells)
+
+
+def test_a_failure_in_every_row_is_not_hidden():
+    cells = [record(split=0), record(split=1, status="failed", accuracy=None)]
+    assert "90.00 (n=1, failed 1)" in show(cells)
+
+
+def test_all_failed_has_no_best():
+    text = show([record(status="failed", accuracy=None)])
+    assert "failed (1)" in text
+    assert "1)*" not in text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "printed"),
+    [(0.0, "0"), (0.000123456, "0.000123"), (0.5, "0.500"), (12.345, "12.3"), (12345.6, "12346")],
+)
+def test_three_significant_digits(seconds, printed):
+    rows = lines_of(show([record("exact", train_s=seconds)], "text", "train"))
+    assert rows["exact"] == [printed]
+
+
+def test_the_deviation_has_the_decimals_of_the_mean():
+    cells = [record("exact", split=i, train_s=s) for i, s in enumerate([10.0, 10.01])]
+    assert lines_of(show(cells, "text", "train"))["exact"] == ["10.0 ± 0.0"]
+
+
+def test_a_method_that_needs_no_kernel_stands_in_a_column_of_its_own():
+    assert show(LINEAR).splitlines()[1].split() == ["any"]

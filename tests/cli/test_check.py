@@ -1,0 +1,108 @@
+"""kmaps check: the report on standard output, the verdict in the exit code."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from kmaps.cli.main import cli
+from tests.bench.sample_records import record
+
+KMAPS = Path(sys.executable).parent / "kmaps"
+BASELINE = [record(key=str(i), split=i, storage_bytes=10, model_bytes=1) for i in range(3)]
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write("baseline.jsonl", BASELINE)
+
+
+def write(path, cells):
+    Path(path).write_text("".join(json.dumps(cell) + "\n" for cell in cells))
+
+
+def check(cells, *args, code):
+    write("ours.jsonl", cells)
+    result = CliRunner().invoke(cli, ["check", "ours.jsonl", "--against", "baseline.jsonl", *args])
+    assert result.exit_code == code, result.output + repr(result.exception)
+    return result
+
+
+def changed(**columns):
+    return [cell | columns for cell in BASELINE]
+
+
+def test_the_same_results_pass():
+    result = check(BASELINE, code=0)
+    assert result.stdout == (
+        "same  digits intensity ovo chi2 homogeneous  "
+        "accuracy 90.00 %, baseline 90.00 ± 0.50\n"
+        "1 cell: 1 same\n"
+    )
+    assert result.stderr == ""
+
+
+def test_worse_results_exit_1():
+    result = check(changed(accuracy=0.8), code=1)
+    assert result.stdout.startswith("worse  ")
+    assert result.stderr == "error: gate failed: 1 worse\n"
+
+
+def test_missing_cells_exit_1():
+    result = check(BASELINE[:2], code=1)
+    assert "missing  " in result.stdout
+    assert result.stderr == "error: gate failed: 1 missing\n"
+
+
+@pytest.mark.parametrize(
+    "columns", [{"map_version": 2}, {"status": "failed", "accuracy": None, "error": "no memory"}]
+)
+def test_what_was_not_measured_exits_5(columns):
+    result = check(changed(**columns), code=5)
+    assert result.stdout.startswith("not measured  ")
+    assert result.stderr == "error: gate undecided: 1 not measured\n"
+
+
+def test_another_dataset_exits_5():
+    result = check(changed(dataset="mnist"), code=5)
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: no cell in common: ")
+
+
+def test_no_results_exit_5():
+    result = CliRunner().invoke(cli, ["check", "nothing", "--against", "baseline.jsonl"])
+    assert result.exit_code == 5
+    assert result.stderr.startswith("error: nothing/records.jsonl: no records there")
+
+
+def test_the_baseline_is_required():
+    result = CliRunner().invoke(cli, ["check", "baseline.jsonl"])
+    assert result.exit_code == 2
+    assert "Missing option '--against'" in result.stderr
+
+
+def test_quiet_shows_what_changed_only():
+    assert check(BASELINE, "--quiet", code=0).stdout == "1 cell: 1 same\n"
+
+
+def test_json_comes_with_the_same_exit_code():
+    document = json.loads(check(changed(accuracy=0.8), "--json", code=1).stdout)
+    assert document["exit_code"] == 1
+    assert document["cells"][0]["verdict"] == "worse"
+
+
+def test_the_floor_is_the_one_of_the_gate_and_can_be_set():
+    check(changed(accuracy=0.896), code=0)
+    check(changed(accuracy=0.896), "--floor", "0.001", code=1)
+
+
+@pytest.mark.parametrize(("accuracy", "code"), [(0.9, 0), (0.1, 1), (None, 5)])
+def test_the_installed_script_gives_the_exit_code(accuracy, code):
+    status = "failed" if accuracy is None else "ok"
+    write("ours.jsonl", changed(accuracy=accuracy, status=status))
+    command = [KMAPS, "check", "ours.jsonl", "--against", "baseline.jsonl"]
+    assert subprocess.run(command, capture_output=True).returncode == code

@@ -1,0 +1,59 @@
+"""kmaps info: what is installed, where things are, which datasets can be used."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import kmaps
+from kmaps.cli.main import cli
+from kmaps.data import available
+
+
+@pytest.fixture
+def info(tmp_path, monkeypatch):
+    monkeypatch.setenv("KMAPS_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("KMAPS_NUM_THREADS", "3")
+
+    def run(*args):
+        result = CliRunner().invoke(cli, ["info", *args])
+        assert result.exit_code == 0, repr(result.exception)
+        return result.stdout
+
+    return run
+
+
+def test_json(info, tmp_path):
+    state = json.loads(info("--json"))
+    assert state["versions"]["kmaps"] == kmaps.__version__
+    assert state["versions"]["numpy"] == np.__version__
+    assert state["threads"] == 3
+    assert state["data_dir"] == str(tmp_path)
+    assert Path(state["compiled_dir"]).is_absolute()
+    assert list(state["datasets"]) == available()
+    assert state["datasets"]["digits"] == "embedded in scikit-learn"
+    assert state["datasets"]["mnist"] == (f"mnist is not in {tmp_path}: run `kmaps download mnist`")
+
+
+def test_text(info, tmp_path):
+    lines = dict(line.split("  ", 1) for line in info().splitlines())
+    assert f"numpy {np.__version__}" in lines["versions"]
+    assert lines["datasets in"].strip() == str(tmp_path)
+    assert lines["dataset digits"].strip() == "embedded in scikit-learn"
+    assert "3 threads used" in next(text for name, text in lines.items() if name == "processor")
+
+
+def test_a_damaged_dataset_is_no_failure(info, tmp_path):
+    (tmp_path / "mnist").mkdir()
+    status = json.loads(info("--json"))["datasets"]["mnist"]
+    assert "damaged" in status
+    assert "`kmaps download mnist`" in status
+
+
+def test_a_dataset_that_is_there(info, mirror, tmp_path):
+    from kmaps.data import download
+
+    download("mnist", data_dir=tmp_path, mirror=mirror, offline=True)
+    assert json.loads(info("--json"))["datasets"]["mnist"].startswith("present, 5")

@@ -1,0 +1,70 @@
+"""kmaps list: every name that can be chosen, with what it stands for."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from kmaps.cli.main import cli
+from kmaps.data import available
+from kmaps.gram_matrix import GRAM_KERNELS
+from kmaps.maps import MAPS
+
+
+def listed(*args):
+    result = CliRunner().invoke(cli, ["list", *args])
+    assert result.exit_code == 0, repr(result.exception)
+    return result.stdout
+
+
+def test_maps_with_paper_and_equation():
+    lines = listed("maps").splitlines()
+    assert [line.split()[0] for line in lines] == list(MAPS)
+    for line, cls in zip(lines, MAPS.values(), strict=True):
+        assert line.endswith(cls.source)
+        assert "eq." in cls.source or "Sect." in cls.source, "a map without its source"
+        assert any(character.isdigit() for character in cls.source)
+
+
+def test_without_a_kind_all_of_them():
+    titles = [line for line in listed().splitlines() if line and not line.startswith(" ")]
+    assert titles == ["maps", "kernels", "datasets", "experiments"]
+
+
+def test_names_are_those_the_library_has():
+    document = json.loads(listed("--json"))
+    names = {kind: [row["name"] for row in rows] for kind, rows in document.items()}
+    assert names["maps"] == list(MAPS)
+    assert names["kernels"] == list(GRAM_KERNELS)
+    assert names["datasets"] == available()
+    assert "quickstart" in names["experiments"]
+
+
+def test_json_of_one_kind():
+    document = json.loads(listed("maps", "--json"))
+    assert list(document) == ["maps"]
+    assert document["maps"][0] == {
+        "name": "homogeneous",
+        "class": "HomogeneousMap",
+        "source": MAPS["homogeneous"].source,
+    }
+
+
+def test_paragraphs_are_cut_to_a_sentence_on_the_screen_only():
+    (row,) = [
+        row
+        for row in json.loads(listed("experiments", "--json"))["experiments"]
+        if row["name"] == "annfm-table1-mnist"
+    ]
+    first, _, rest = row["about"].partition(". ")
+    assert rest
+    screen = listed("experiments")
+    assert f"{first}.\n" in screen
+    assert rest not in screen
+
+
+@pytest.mark.parametrize("kind", ["map", "all"])
+def test_an_unknown_kind_is_a_usage_error(kind):
+    result = CliRunner().invoke(cli, ["list", kind])
+    assert result.exit_code == 2
+    assert "'maps', 'kernels', 'datasets', 'experiments'" in result.stderr
