@@ -20,6 +20,7 @@ _PUBLIC = {
     "SplineMap": "kmaps.maps",
     "FourierMap": "kmaps.maps",
     "HermiteMap": "kmaps.maps",
+    "SignCauchyMap": "kmaps.maps",
     "LiblinearSVC": "kmaps.svm",
     "KernelSVC": "kmaps.svm",
     "threads": "kmaps._parallel",

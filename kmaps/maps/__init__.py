@@ -3,6 +3,7 @@
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.homogeneous import HomogeneousMap
 from kmaps.maps.orthogonal import FourierMap, HermiteMap
+from kmaps.maps.random import SignCauchyMap
 from kmaps.maps.spline import SplineMap
 
 MAP_VERSION = 1
@@ -13,6 +14,7 @@ MAPS: dict[str, type] = {
     "spline": SplineMap,
     "fourier": FourierMap,
     "hermite": HermiteMap,
+    "sign-cauchy": SignCauchyMap,
 }
 """The maps by the name that YAML files and the command line use."""
 
@@ -23,5 +25,6 @@ __all__ = [
     "FourierMap",
     "HermiteMap",
     "HomogeneousMap",
+    "SignCauchyMap",
     "SplineMap",
 ]
