@@ -19,6 +19,7 @@ COMMANDS = {
     "table": "Show the records of a run as a table.",
     "check": "Compare the records of a run with a baseline.",
     "encode": "Map an array file to explicit features, block by block.",
+    "error": "Show how far maps are from the kernel, pair by pair.",
     "download": "Fetch datasets and verify them.",
     "list": "List maps, kernels, datasets and experiments.",
     "info": "Show versions, processor, caches and datasets.",

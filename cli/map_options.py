@@ -9,9 +9,9 @@ name as ``map_name`` and the parameters that were given as further keyword argum
 import inspect
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import click
 
@@ -42,28 +42,37 @@ class AnyValue(click.ParamType):
 class MapCommand(click.Command):
     """A command whose ``--map`` decides which further options it has."""
 
+    map_option: ClassVar[dict[str, Any]] = {
+        "default": DEFAULT_MAP,
+        "metavar": "NAME",
+        "help": "The map; `kmaps list maps` shows them, `--map NAME --help` the options of one.",
+    }
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.params.insert(
-            sum(isinstance(param, click.Argument) for param in self.params),
-            click.Option(
-                ["--map", "map_name"],
-                default=DEFAULT_MAP,
-                show_default=True,
-                metavar="NAME",
-                help="The map; `kmaps list maps` shows them, `--map NAME --help` the options of "
-                "one.",
-                shell_complete=_complete_map,
-            ),
+        option = click.Option(
+            ["--map", "map_name"],
+            show_default=True,
+            shell_complete=_complete_map,
+            **self.map_option,
         )
+        self.params.insert(sum(isinstance(param, click.Argument) for param in self.params), option)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Find the map before the options are parsed, because it says which there are."""
-        name = _chosen_map(args)
-        if ctx.resilient_parsing and name not in _maps():
-            name = DEFAULT_MAP  # a shell completing a half-typed line wants no complaint
-        ctx.meta[_META] = name, map_options(name)
+        names = self._names(_chosen_maps(args))
+        if ctx.resilient_parsing:  # a shell completing a half-typed line wants no complaint
+            names = [name for name in names if name in _maps()]
+        names = names or [DEFAULT_MAP]
+        options = {option.name: option for name in names for option in map_options(name)}
+        for param in self.params:
+            options.pop(param.name, None)
+        ctx.meta[_META] = " or ".join(dict.fromkeys(names)), list(options.values())
         return super().parse_args(ctx, args)
+
+    def _names(self, given: list[str]) -> list[str]:
+        """Return the names of the maps that the options are for."""
+        return given[-1:]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the command's own parameters and those of the map."""
@@ -83,16 +92,35 @@ class MapCommand(click.Command):
                     formatter.write_dl(records)
 
 
-def _chosen_map(args: list[str]) -> str:
-    name = DEFAULT_MAP
+class MapsCommand(MapCommand):
+    """A command that takes ``--map`` several times, each with parameters of its own if need be.
+
+    ``--map homogeneous:order=2`` has its own; an option such as ``--order 3`` is for all maps that
+    take it. `build_maps` constructs them.
+    """
+
+    map_option: ClassVar[dict[str, Any]] = {
+        "default": (DEFAULT_MAP,),
+        "multiple": True,
+        "metavar": "NAME[:PARAMETER=VALUE,…]",
+        "help": "A map, and parameters of its own; repeat to compare. `kmaps list maps` shows the "
+        "maps, `--map NAME --help` the options of one.",
+    }
+
+    def _names(self, given: list[str]) -> list[str]:
+        return [text.partition(":")[0] for text in given]
+
+
+def _chosen_maps(args: list[str]) -> list[str]:
+    names = []
     for i, arg in enumerate(args):
         if arg == "--":
             break
         if arg == "--map" and i + 1 < len(args):
-            name = args[i + 1]
+            names.append(args[i + 1])
         elif arg.startswith("--map="):
-            name = arg.removeprefix("--map=")
-    return name
+            names.append(arg.removeprefix("--map="))
+    return names
 
 
 def _complete_map(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -177,3 +205,27 @@ def _first_sentence(text: str) -> str:
 def build_map(name: str, given: dict[str, Any]) -> Any:
     """Construct a map from the options of a command, leaving out those that were not given."""
     return map_class(name)(**{key: value for key, value in given.items() if value is not None})
+
+
+def build_maps(texts: Iterable[str], given: dict[str, Any]) -> dict[str, Any]:
+    """Construct the maps of a `MapsCommand`, by label: the name and the parameters of its own.
+
+    Raises
+    ------
+    ConfigError
+        For a parameter that the map does not have, or text that is not PARAMETER=VALUE.
+    """
+    maps = {}
+    for text in texts:
+        name, _, own = text.partition(":")
+        known = {option.name: option for option in map_options(name)}
+        parameters = {key: value for key, value in given.items() if key in known}
+        for pair in filter(None, own.split(",")):
+            key, equals, value = pair.partition("=")
+            key = key.replace("-", "_")
+            if not equals or key not in known:
+                hint = suggest(key, known) if equals else ", expected PARAMETER=VALUE"
+                raise ConfigError(f"--map {text}: unknown parameter {pair!r}{hint}")
+            parameters[key] = known[key].type.convert(value, None, None)
+        maps[" ".join([name, *own.split(",")]).strip()] = build_map(name, parameters)
+    return maps

@@ -1,0 +1,115 @@
+"""``kmaps error``: how far the inner products of maps are from the kernel."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kmaps.cli.map_options import MapsCommand, build_maps
+from kmaps.errors import InputError
+
+if TYPE_CHECKING:
+    from kmaps.bench.approximation import Approximation
+
+
+@click.command(
+    cls=MapsCommand,
+    epilog="""\b
+Examples:
+  kmaps error --kernel chi2 --map homogeneous --order 2 --range 0:255 --integers
+  kmaps error --kernel js --map homogeneous:order=1 --map homogeneous:order=2 --plot js.png""",
+)
+@click.option("--kernel", default="chi2", show_default=True, help="The additive kernel.")
+@click.option(
+    "--range",
+    "text",
+    default="0:1",
+    show_default=True,
+    metavar="LOW:HIGH",
+    help="Values of x and y.",
+)
+@click.option("--integers", is_flag=True, help="Only the integers of the range.")
+@click.option("--relative", is_flag=True, help="Errors as fractions of the kernel.")
+@click.option("--fit-range", metavar="LOW:HIGH", help="What maps that learn are fitted on. [RANGE]")
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="OUT.png",
+    help="Draw the error surfaces and, as OUT-sections.png, k(x, y₀).",
+)
+@click.option("--force", is_flag=True, help="Replace the plots when they exist.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(
+    map_name: tuple[str, ...],
+    kernel: str,
+    text: str,
+    integers: bool,
+    relative: bool,
+    fit_range: str | None,
+    plot: Path | None,
+    force: bool,
+    as_json: bool,
+    **parameters: Any,
+) -> None:
+    """Compare maps with the kernel on all pairs of values of a range.
+
+    For each map: its outputs a value, the largest and the root mean square error over all pairs,
+    and the pair with the largest.
+    """
+    from kmaps.bench.approximation import Range, approximate
+
+    targets = _plot_files(plot, force)
+    values = Range.parse(text, integers).values()
+    fit_values = Range.parse(fit_range, integers).values() if fit_range else None
+    maps = build_maps(map_name, {"kernel": kernel, **parameters})
+    results = {
+        label: approximate(made, kernel, values, fit_values=fit_values, relative=relative)
+        for label, made in maps.items()
+    }
+    rows = [_row(label, result) for label, result in results.items()]
+    click.echo(json.dumps(rows, indent=2) if as_json else _table(rows))
+    if plot:
+        from kmaps.bench.approximation_plots import DRAWN
+
+        title = f"{kernel}, {text}{', relative' if relative else ''}"
+        for name, target in targets.items():
+            DRAWN[name]({title: results}, target)
+
+
+def _plot_files(plot: Path | None, force: bool) -> dict[str, Path]:
+    """Return the figures to draw and their files; refuse to replace one unasked."""
+    if plot is None:
+        return {}
+    if plot.suffix != ".png":
+        raise InputError(f"{plot}: plots are PNG files, name it OUT.png")
+    files = {"errors": plot, "sections": plot.with_name(f"{plot.stem}-sections.png")}
+    for file in files.values():
+        if file.exists() and not force:
+            raise InputError(f"{file}: exists already; --force replaces it")
+        if not file.absolute().parent.is_dir():
+            raise InputError(f"{file}: there is no folder {file.parent}")
+    return files
+
+
+def _row(label: str, result: "Approximation") -> dict[str, Any]:
+    x, y = result.worst
+    return {
+        "map": label,
+        "dim": result.dim,
+        "linf": result.linf,
+        "rms": result.rms,
+        "worst_x": x,
+        "worst_y": y,
+    }
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    head = ["map", "outputs", "L∞", "RMS", "worst x", "worst y"]
+    numbers = [[f"{value:.4g}" for value in list(row.values())[1:]] for row in rows]
+    grid = [head, *([row["map"], *texts] for row, texts in zip(rows, numbers, strict=True))]
+    widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
+    return "\n".join(
+        "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])])
+        for line in grid
+    )

@@ -1,0 +1,149 @@
+r"""How well the inner products of a map match a scalar kernel, on a square of pairs.
+
+.. math::
+    \epsilon(x, y) = \langle\hat\psi(x), \hat\psi(y)\rangle - k(x, y)
+
+or, relative, that over k(x, y).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from kmaps.errors import ConfigError
+from kmaps.kernels import get_kernel
+
+POINTS = 256
+"""Values on each side of the square, for a range that is not one of integers."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """An interval of values, or the integers in it.
+
+    Examples
+    --------
+    >>> Range.parse("0:4", integers=True).values()
+    array([0., 1., 2., 3., 4.])
+    >>> Range.parse("1:0")
+    Traceback (most recent call last):
+    kmaps.errors.ConfigError: range '1:0': expected LOW:HIGH with LOW < HIGH, for example 0:255
+    """
+
+    low: float
+    high: float
+    integers: bool = False
+
+    @classmethod
+    def parse(cls, text: str, integers: bool = False) -> "Range":
+        """Read ``LOW:HIGH``."""
+        try:
+            low, high = map(float, text.split(":"))
+        except ValueError:
+            low = high = np.nan
+        if not (np.isfinite([low, high]).all() and low < high):
+            raise ConfigError(
+                f"range {text!r}: expected LOW:HIGH with LOW < HIGH, for example 0:255"
+            )
+        return cls(low, high, integers)
+
+    def values(self, points: int = POINTS) -> NDArray[np.float64]:
+        """Return the integers of the interval, or so many equally spaced values."""
+        if self.integers:
+            return np.arange(np.ceil(self.low), np.floor(self.high) + 1)
+        return np.linspace(self.low, self.high, points)
+
+    def __str__(self) -> str:
+        return f"{self.low:g}:{self.high:g}{' (integers)' if self.integers else ''}"
+
+
+@dataclass(frozen=True)
+class Approximation:
+    """A kernel and its approximation on all pairs of some values.
+
+    Attributes
+    ----------
+    values : ndarray (n,)
+    exact, approximate : ndarray (n, n), float64
+    dim : int
+        Outputs of the map for one value.
+    relative : bool
+        Whether errors are divided by the kernel; pairs where it is zero then count as exact when
+        the approximation is zero as well, else as infinite.
+    """
+
+    values: NDArray[np.float64]
+    exact: NDArray[np.float64]
+    approximate: NDArray[np.float64]
+    dim: int
+    relative: bool = False
+
+    @cached_property
+    def error(self) -> NDArray[np.float64]:
+        """The error at each pair, shape (n, n)."""
+        error = self.approximate - self.exact
+        if not self.relative:
+            return error
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(error == 0, 0, error / self.exact)
+
+    @property
+    def linf(self) -> float:
+        """The largest absolute error."""
+        return float(np.abs(self.error).max())
+
+    @property
+    def rms(self) -> float:
+        """The root of the mean squared error."""
+        return float(np.sqrt(np.mean(self.error**2)))
+
+    @property
+    def worst(self) -> tuple[float, float]:
+        """The pair x ≤ y with the largest error."""
+        pair = np.unravel_index(np.abs(self.error).argmax(), self.error.shape)
+        return tuple(float(self.values[i]) for i in sorted(pair))
+
+
+def approximate(
+    encoder: Any,
+    kernel: str,
+    values: NDArray[np.float64],
+    *,
+    fit_values: NDArray[np.float64] | None = None,
+    relative: bool = False,
+) -> Approximation:
+    """Fit a map on one feature and compare its inner products with the kernel.
+
+    Parameters
+    ----------
+    encoder : transformer
+        A map of :data:`kmaps.maps.MAPS`, unfitted.
+    kernel : str
+        The additive kernel to compare with.
+    values : ndarray (n,)
+        Both members of every pair.
+    fit_values : ndarray (m,), optional
+        What the map learns from, where it does: by default ``values``.
+    relative : bool
+        Whether to divide errors by the kernel.
+
+    Returns
+    -------
+    Approximation
+
+    Examples
+    --------
+    >>> from kmaps import HomogeneousMap
+    >>> result = approximate(HomogeneousMap(order=2), "chi2", np.arange(256.0))
+    >>> result.dim, round(result.linf, 2), result.worst
+    (5, 3.19, (255.0, 255.0))
+    """
+    encoder.fit((values if fit_values is None else fit_values)[:, None])
+    encoded = encoder.transform(values[:, None])
+    encoded = encoded.toarray() if issparse(encoded) else np.asarray(encoded)
+    exact = get_kernel(kernel)(values[:, None], values)
+    return Approximation(values, exact, encoded @ encoded.T, encoded.shape[1], relative)

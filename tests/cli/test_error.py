@@ -1,0 +1,70 @@
+"""`kmaps error`: several maps side by side, plots, mistakes."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+from kmaps.cli.main import cli
+
+
+def run(*args):
+    return CliRunner().invoke(cli, ["error", *args], catch_exceptions=False)
+
+
+def test_table_lines_up():
+    shown = run("--map", "homogeneous:order=1", "--map", "homogeneous:order=2", "--kernel", "js")
+    lines = shown.stdout.splitlines()
+    assert lines[0].split() == ["map", "outputs", "L∞", "RMS", "worst", "x", "worst", "y"]
+    assert len({len(line) for line in lines}) == 1
+    assert lines[1].split()[:3] == ["homogeneous", "order=1", "3"]
+
+
+def test_shared_and_own_parameters():
+    rows = json.loads(
+        run("--map", "homogeneous", "--map", "homogeneous:order=3", "--order", "2", "--json").stdout
+    )
+    assert [row["dim"] for row in rows] == [5, 7]
+    assert rows[1]["linf"] < rows[0]["linf"]
+
+
+def test_integers_and_kernel_reach_the_map():
+    args = "--kernel", "chi2", "--order", "2", "--range", "0:255", "--integers", "--json"
+    (row,) = json.loads(run(*args).stdout)
+    assert row["linf"] == pytest.approx(3.187, abs=1e-3)
+    assert (row["worst_x"], row["worst_y"]) == (255, 255)
+    (other,) = json.loads(run("--kernel", "intersection", *args[2:]).stdout)
+    assert other["linf"] == pytest.approx(30.09, abs=0.01)
+
+
+def test_plots_are_pictures_and_never_overwritten(tmp_path):
+    plot = tmp_path / "out.png"
+    assert run("--plot", str(plot)).exit_code == 0
+    for name in ("out.png", "out-sections.png"):
+        with Image.open(tmp_path / name) as image:
+            assert min(image.size) > 200
+            assert len(image.convert("RGB").getcolors(1 << 24)) > 20
+    again = run("--plot", str(plot))
+    assert again.exit_code == 2
+    assert "exists already; --force replaces it" in again.stderr
+    assert run("--plot", str(plot), "--force").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--map", "homogeneous:ordr=1"], "unknown parameter 'ordr=1', did you mean 'order'?"),
+        (["--map", "homogeneous:order"], "'order', expected PARAMETER=VALUE"),
+        (["--map", "homogeneus"], "unknown map 'homogeneus', did you mean 'homogeneous'?"),
+        (["--kernel", "chi"], "unknown kernel 'chi', did you mean 'chi2'?"),
+        (["--range", "3:1"], "expected LOW:HIGH with LOW < HIGH"),
+        (["--plot", "out.pdf"], "plots are PNG files"),
+        (["--plot", "nowhere/out.png"], "there is no folder nowhere"),
+    ],
+)
+def test_mistakes_are_one_line(args, message):
+    shown = run(*args)
+    assert shown.exit_code == 2
+    assert message in shown.stderr
+    assert len(shown.stderr.splitlines()) == 1
