@@ -11,6 +11,7 @@ import signal
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from multiprocessing import connection, forkserver
@@ -78,8 +79,9 @@ def call_each(
                 key, arguments = call
                 reader, writer = context.Pipe(duplex=False)
                 child = context.Process(target=_child, args=(writer, function, arguments))
-                running[reader] = key, child, datetime.now(UTC)
-                child.start()
+                with _uninterrupted():
+                    child.start()
+                    running[reader] = key, child, datetime.now(UTC)
                 writer.close()  # the child's end is the only one: when it dies, we read the end
             if not running:
                 return
@@ -88,26 +90,35 @@ def call_each(
                 result = _result(reader, child)
                 yield Finished(key, result, started, (datetime.now(UTC) - started).total_seconds())
     finally:
-        children = [child for _, child, _ in running.values() if child.pid]
-        for child in children:
+        for _, child, _ in running.values():
             child.kill()
-        for child in children:
+        for _, child, _ in running.values():
             child.join()
 
 
 def _forkserver() -> Any:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_PRELOADED)
-    if _WAIT_POLICY in os.environ:
-        forkserver.ensure_running()
-        return context
-    os.environ[_WAIT_POLICY] = "passive"
+    chosen = os.environ.get(_WAIT_POLICY)
+    os.environ[_WAIT_POLICY] = chosen or "passive"
     try:
         # OpenMP reads its environment when it is loaded, which is in the server.
-        forkserver.ensure_running()
+        with _uninterrupted():
+            forkserver.ensure_running()
     finally:
-        del os.environ[_WAIT_POLICY]
+        if chosen is None:
+            del os.environ[_WAIT_POLICY]
     return context
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Put Ctrl-C off: a child is either not started or known to us, the server never sees it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _result(reader: connection.Connection, child: Any) -> Result:
@@ -144,7 +155,8 @@ def _child(writer: connection.Connection, function: Callable[..., Result], argum
             "error": f"{type(error).__name__}: {text}" if text else type(error).__name__,
             "traceback": traceback.format_exc(),
         }
-    writer.send(result)
+    with suppress(BrokenPipeError):  # nobody waits for it any more
+        writer.send(result)
 
 
 def _end_with_parent() -> None:

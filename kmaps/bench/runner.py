@@ -115,13 +115,14 @@ def run(
         When the dataset is missing or damaged.
     """
     planned = plan(experiment)
+    digest = _checked_data(experiment)
     with RecordsFile(folder) as file:
         status = {record["key"]: record["status"] for record in file.records}
         settled = {"ok"} if retry_failed else {"ok", "failed"}
         todo = {key: cell for key, cell in planned.items() if status.get(key) not in settled}
         new: list[Record] = []
         if todo:
-            finished = _measured(todo, experiment, jobs, threads, measure)
+            finished = _measured(todo, digest, jobs, threads, measure)
             tally = _Tally(todo, jobs, progress)
             with closing(finished):
                 for record, seconds in finished:
@@ -136,7 +137,7 @@ def run(
 
 def _measured(
     todo: dict[str, Cell],
-    experiment: Experiment,
+    digest: str,
     jobs: int,
     threads: int | None,
     measure: Measure | None,
@@ -149,7 +150,7 @@ def _measured(
     shared = {
         **dict.fromkeys(COLUMNS),
         **{"threads": threads, "jobs": jobs, "map_version": MAP_VERSION},
-        **{"data_digest": _checked_data(experiment), "error": "", "traceback": "", "warnings": []},
+        **{"data_digest": digest, "error": "", "traceback": "", "warnings": []},
         **describe(),
     }
     calls = {key: (cell, threads) for key, cell in todo.items()}

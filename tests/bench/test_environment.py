@@ -1,0 +1,48 @@
+"""The description of machine and checkout."""
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+
+from kmaps.bench.environment import PACKAGES, describe, source_state
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    done = subprocess.run(
+        ["git", "-C", folder, *identity, *arguments], check=True, capture_output=True, text=True
+    )
+    return done.stdout.strip()
+
+
+def test_versions_are_those_of_the_installed_packages():
+    versions = describe()["versions"]
+    assert list(versions) == ["kmaps", *PACKAGES]
+    assert versions["numpy"] == np.__version__
+    assert all(versions.values())
+
+
+def test_commit_and_dirty(tmp_path):
+    assert source_state(tmp_path) == ("", False)
+    git(tmp_path, "init", "-q")
+    (tmp_path / "kmaps").mkdir()
+    code = tmp_path / "kmaps" / "a.py"
+    code.write_text("a = 1\n")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "a")
+    commit = git(tmp_path, "rev-parse", "HEAD")
+    assert source_state(tmp_path) == (commit, False)
+    # Results are written by the run itself and do not make the code another one.
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "records.jsonl").write_text("{}\n")
+    assert source_state(tmp_path) == (commit, False)
+    code.write_text("a = 2\n")
+    assert source_state(tmp_path) == (commit, True)
+
+
+def test_a_repository_around_an_installed_package_is_not_its_source(tmp_path):
+    git(tmp_path, "init", "-q")
+    installed = tmp_path / "site-packages"
+    installed.mkdir()
+    assert source_state(installed) == ("", False)

@@ -1,0 +1,134 @@
+"""The records file: what is written is read, one writer at a time, half a line is no harm."""
+
+import json
+import multiprocessing
+
+import pytest
+
+from kmaps.bench.records import (
+    COLUMNS,
+    RecordsFile,
+    cell_name,
+    latest,
+    read_records,
+    records_path,
+)
+from kmaps.errors import ConfigError, InputError, NothingMeasured
+
+
+def record(key: str, **columns) -> dict:
+    return {**dict.fromkeys(COLUMNS), "key": key, "status": "ok", **columns}
+
+
+def write(folder, *records):
+    with RecordsFile(folder) as file:
+        for each in records:
+            file.append(each)
+
+
+def test_what_is_appended_is_read_in_the_order_of_the_columns(tmp_path):
+    write(tmp_path, record("a", accuracy=0.1 + 0.2), record("b"))
+    write(tmp_path / "records.jsonl", record("c"))
+    assert [r["key"] for r in read_records(tmp_path)] == ["a", "b", "c"]
+    first = read_records(tmp_path / "records.jsonl")[0]
+    assert list(first) == list(COLUMNS)
+    assert first["accuracy"] == 0.1 + 0.2
+
+
+def test_the_latest_record_of_a_key_counts(tmp_path):
+    write(tmp_path, record("a", status="failed"), record("b"), record("a"))
+    assert [(r["key"], r["status"]) for r in read_records(tmp_path)] == [("a", "ok"), ("b", "ok")]
+
+
+@pytest.mark.parametrize("cut", [1, 10, 100])
+def test_a_half_written_last_line_is_ignored_and_cut(tmp_path, cut):
+    write(tmp_path, record("a"), record("b"))
+    path = tmp_path / "records.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole[: -1 - cut])
+    assert [r["key"] for r in read_records(tmp_path)] == ["a"]
+    write(tmp_path, record("b"))
+    assert path.read_bytes() == whole
+
+
+def test_a_last_line_that_only_lacks_its_end_is_kept(tmp_path):
+    write(tmp_path, record("a"), record("b"))
+    path = tmp_path / "records.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1])
+    assert len(read_records(tmp_path)) == 2
+    write(tmp_path, record("c"))
+    assert path.read_bytes().startswith(whole)
+    assert len(read_records(tmp_path)) == 3
+
+
+@pytest.mark.parametrize("line", ["{", "[]", "3", '{"status": "ok"}', ""])
+def test_a_broken_line_in_the_middle_is_refused_with_its_number(tmp_path, line):
+    path = tmp_path / "records.jsonl"
+    good = json.dumps(record("a"))
+    path.write_text(f"{good}\n{line}\n{good}\n")
+    with pytest.raises(InputError, match=r"records\.jsonl:2: not a record"):
+        read_records(path)
+    with pytest.raises(InputError, match=r"records\.jsonl:2: not a record"), RecordsFile(path):
+        pass
+    assert path.read_text() == f"{good}\n{line}\n{good}\n"
+
+
+def test_nothing_to_read(tmp_path):
+    with pytest.raises(NothingMeasured, match="no records there; `kmaps run` writes them"):
+        read_records(tmp_path)
+    write(tmp_path)
+    with pytest.raises(NothingMeasured, match="no finished cell yet"):
+        read_records(tmp_path)
+
+
+def test_columns_are_exactly_the_described_ones(tmp_path):
+    with RecordsFile(tmp_path) as file:
+        with pytest.raises(ValueError, match="columns: acuracy"):
+            file.append({**record("a"), "acuracy": 1})
+        incomplete = record("a")
+        del incomplete["seed"]
+        with pytest.raises(ValueError, match="columns: seed"):
+            file.append(incomplete)
+    assert all(COLUMNS.values())
+
+
+def test_two_runs_on_one_file_are_refused(tmp_path):
+    with RecordsFile(tmp_path):
+        with pytest.raises(ConfigError, match="another run is writing it"), RecordsFile(tmp_path):
+            pass
+        read_records_is_free = tmp_path / "records.jsonl"
+        assert read_records_is_free.read_bytes() == b""
+    write(tmp_path, record("a"))
+
+
+def _hold(folder, ready):
+    with RecordsFile(folder):
+        ready.set()
+        multiprocessing.Event().wait(60)
+
+
+def test_the_lock_goes_with_the_process_that_held_it(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    ready = context.Event()
+    holder = context.Process(target=_hold, args=(tmp_path, ready))
+    holder.start()
+    assert ready.wait(30)
+    with pytest.raises(ConfigError), RecordsFile(tmp_path):
+        pass
+    holder.kill()
+    holder.join()
+    write(tmp_path, record("a"))
+
+
+def test_a_folder_or_a_file(tmp_path):
+    assert records_path(tmp_path) == tmp_path / "records.jsonl"
+    assert records_path(tmp_path / "v1.2") == tmp_path / "v1.2" / "records.jsonl"
+    assert records_path(tmp_path / "old.jsonl") == tmp_path / "old.jsonl"
+
+
+def test_latest_and_names():
+    records = [record("a", C=1), record("b"), record("a", C=2)]
+    assert [(r["key"], r["C"]) for r in latest(records, ["b", "a", "x"])] == [("b", None), ("a", 2)]
+    names = {"split": 1, "reduction": "ovr", "kernel": "js", "label": "homogeneous order=1"}
+    assert cell_name(record("a", **names)) == "split 1 ovr js homogeneous order=1"
