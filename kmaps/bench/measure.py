@@ -58,8 +58,7 @@ def measure_cell(cell: Cell, threads: int) -> dict[str, Any]:
     """
     with pinned(threads):
         split = load_split(cell)
-        few = stratified_order(split.y_train, 0)[:: max(1, len(split.y_train) // 50)]
-        tiny = Split(split.x_train[few], split.y_train[few], split.x_test[:50], split.y_test[:50])
+        tiny = _few(split)
         with warnings.catch_warnings(action="ignore"):
             evaluate(cell, cell.C["grid"][0], tiny)
             start = perf_counter()
@@ -93,6 +92,14 @@ def load_split(cell: Cell) -> Split:
     return Split(*parts)
 
 
+def _few(split: Split) -> Split:
+    """Return some fifty samples of every part, with every class in the training part."""
+    y = split.y_train
+    spread = stratified_order(y, 0)[:: max(1, len(y) // 50)]
+    rows = np.union1d(spread, np.unique(y, return_index=True)[1])
+    return Split(split.x_train[rows], y[rows], split.x_test[:50], split.y_test[:50])
+
+
 @contextmanager
 def pinned(threads: int) -> Iterator[None]:
     """Give the compiled loops, BLAS and OpenMP (LIBSVM's) the same number of threads."""
@@ -118,7 +125,7 @@ def _evaluate_exact(cell: Cell, C: float, split: Split) -> dict[str, Any]:
         "convert_s": times["convert_s"],
         "train_s": times["train_s"],
         "predict_s": perf_counter() - start,
-        **storage(split.x_train, 0, model.model_bytes_),
+        **storage(split.x_train, None, split.x_train, model.model_bytes_),
         **_accuracies(split.y_test, predicted),
     }
 
@@ -132,7 +139,7 @@ def _evaluate_linear(cell: Cell, C: float, split: Split) -> dict[str, Any]:
     encoded = encoder.transform(split.x_train)
     ready = perf_counter()
     model.fit(encoded, split.y_train)
-    stored = storage(encoded, getattr(encoder, "table_bytes_", 0), model.model_bytes_)
+    stored = storage(split.x_train, encoder, encoded, model.model_bytes_)
     dim = encoded.shape[1]
     del encoded
     trained = perf_counter()
@@ -259,7 +266,9 @@ def peak_memory() -> Iterator[Peak]:
     """
     peak = Peak()
     gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # the GNU library has it
+    if trim is not None:
+        trim(0)
     try:
         with open("/proc/self/clear_refs", "w") as file:
             file.write("5")

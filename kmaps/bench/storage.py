@@ -2,27 +2,31 @@
 
 from typing import Any
 
-from scipy import sparse
+from scipy.sparse import issparse
 
 
-def storage(train: Any, table_bytes: int, model_bytes: int) -> dict[str, int]:
+def storage(train: Any, encoder: Any, encoded: Any, model_bytes: int) -> dict[str, int]:
     """Count the storage of a trained method: its training set, its tables and its model.
 
     This is the definition behind every storage column, the same for every method:
 
-    - the training set in the form the method trains on: the raw rows for linear and exact (whose
-      Gram matrix is a means, not something to keep), the encoded rows for a map. Dense: rows ×
-      columns × bytes of a value (4 for float32); CSR: data, column indices and row pointers;
-    - the tables that prediction needs besides, none for a map computed from a formula;
+    - the training set in the method's own form. A map whose samples can live as codes: one code a
+      value, at the bits a code needs. Another map: its encoded rows. Linear and exact: the raw rows
+      (the Gram matrix is a means, not something to keep). Dense rows take rows × columns × bytes of
+      a value, 4 for float32; CSR rows their data, column indices and row pointers;
+    - the tables: what the map learnt and encoding needs, in float32; none for a formula;
     - the model that prediction needs: the weights of a linear machine, or the support vectors' rows
       and dual coefficients of an exact one.
 
     Parameters
     ----------
-    train : ndarray or CSR matrix, shape (n, dim)
-        The training set as the method holds it.
-    table_bytes, model_bytes : int
-        Sizes of the tables and of the model.
+    train : ndarray or CSR, shape (n, d)
+        The raw training rows.
+    encoder : object
+        The fitted map; ``code_bits_`` and ``table_bytes_`` count where it has them.
+    encoded : ndarray or CSR, shape (n, dim)
+        The rows the method trains on.
+    model_bytes : int
 
     Returns
     -------
@@ -32,13 +36,21 @@ def storage(train: Any, table_bytes: int, model_bytes: int) -> dict[str, int]:
     Examples
     --------
     >>> import numpy as np
-    >>> storage(np.zeros((10, 3), np.float32), 0, 16)["storage_bytes"]
+    >>> X = np.zeros((10, 3), np.float32)
+    >>> storage(X, None, X, 16)["storage_bytes"]
     136
     """
-    parts = (train.data, train.indices, train.indptr) if sparse.issparse(train) else (train,)
+    code_bits = getattr(encoder, "code_bits_", None)
+    if code_bits is not None:
+        n, d = train.shape
+        train_bytes = -(-n * d * code_bits // 8)  # rounded up
+    elif issparse(encoded):
+        train_bytes = encoded.data.nbytes + encoded.indices.nbytes + encoded.indptr.nbytes
+    else:
+        train_bytes = encoded.nbytes
     counted = {
-        "train_bytes": sum(int(part.nbytes) for part in parts),
-        "table_bytes": int(table_bytes),
+        "train_bytes": int(train_bytes),
+        "table_bytes": int(getattr(encoder, "table_bytes_", 0)),
         "model_bytes": int(model_bytes),
     }
     return {**counted, "storage_bytes": sum(counted.values())}

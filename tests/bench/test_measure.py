@@ -1,6 +1,7 @@
 """Measuring a cell: C from the training split alone, honest sizes, memory, times, threads."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -142,17 +143,21 @@ def test_stratified_order():
     assert not np.array_equal(order, np.argsort(y, kind="stable"))
 
 
-def test_warm_up_comes_first_and_on_few_samples(cells, monkeypatch):
-    sizes = []
+def test_warm_up_comes_first_on_few_samples_of_every_class(cells, split, monkeypatch):
+    seen = []
     evaluate = measure.evaluate
 
     def spy(cell, C, split):
-        sizes.append((len(split.y_train), len(np.unique(split.y_train)), len(split.y_test)))
+        seen.append((len(split.y_train), np.unique(split.y_train).tolist(), len(split.y_test)))
         return evaluate(cell, C, split)
 
+    rare = split.y_train.copy()
+    rare[:] = 0
+    rare[77] = 1
+    monkeypatch.setattr(measure, "load_split", lambda cell: replace(split, y_train=rare))
     monkeypatch.setattr(measure, "evaluate", spy)
-    measure.measure_cell(cells["homogeneous"], 1)
-    assert sizes == [(50, 10, 50), (150, 10, 90)]
+    measure.measure_cell(with_c(cells["homogeneous"], 1.0), 1)
+    assert seen == [(51, [0, 1], 50), (150, [0, 1], 90)]
 
 
 def test_accuracies(cells, split):
@@ -178,11 +183,15 @@ def test_storage_by_hand(cells, split):
         assert size["storage_bytes"] == sum(parts)
 
 
-def test_storage_of_sparse_rows():
-    rows = sparse.csr_matrix(np.eye(5, dtype=np.float32))
-    counted = storage(rows, 7, 11)
+def test_storage_of_sparse_rows_and_of_codes():
+    raw = np.eye(5, dtype=np.float32)
+    counted = storage(raw, None, sparse.csr_matrix(raw), 11)
     assert counted["train_bytes"] == 5 * 4 + 5 * 4 + 6 * 4
-    assert counted["storage_bytes"] == 64 + 7 + 11
+    coded = SimpleNamespace(code_bits_=5, table_bytes_=7)
+    counted = storage(raw, coded, np.zeros((5, 15), np.float32), 11)
+    assert counted["train_bytes"] == 16  # 125 bits
+    assert counted["storage_bytes"] == 16 + 7 + 11
+    assert storage(raw, SimpleNamespace(code_bits_=None), raw, 0)["train_bytes"] == 100
 
 
 def test_peak_memory_is_what_the_block_needs():
