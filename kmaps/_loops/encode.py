@@ -10,7 +10,7 @@ unroll the innermost loop; or None for many outputs, where a loop over vectors i
 from math import isfinite
 
 from numba import njit
-from numpy import float32, floor, int64, uint32
+from numpy import float32, float64, floor, int64, uint32
 
 _MAGNITUDE = 0x7FFFFFFF
 _INFINITY = 0x7F800000
@@ -47,12 +47,15 @@ def interpolate_log(bits, features, shift, table, out, outputs):
 
 
 @njit(cache=True, nogil=True)
-def _locate(x, low, high, per_width, n_cells, last):
-    """Return the cell of x, how far into it x lies, whether x is finite, and whether clamped."""
+def _locate(x, low, high, per_width, n_cells):
+    """Return the cell of x, how far into it x lies, whether x is finite, and whether clamped.
+
+    All in float64: a float32 far into many cells would have few digits left for the fraction.
+    """
     finite = isfinite(x)
     inside = min(max(x, low), high) if finite else low
     position = (inside - low) * per_width * n_cells
-    cell = min(floor(position), last)
+    cell = min(floor(position), n_cells - 1)
     return int64(cell), position - cell, finite, finite and inside != x
 
 
@@ -60,7 +63,7 @@ def _locate(x, low, high, per_width, n_cells, last):
 def interpolate_pieces(values, features, ranges, pieces, out, outputs, powers):
     """Encode float32 or float64 values by polynomials on equal cells of each feature's range.
 
-    ``ranges`` is (f, 4): the two ends of the range, one over its width, a factor of the outputs.
+    ``ranges`` is (f, 4), float64: the ends of the range, one over its width, a factor of outputs.
     ``pieces`` is (1 or f, cells, p+1, r): the coefficients of the powers of the position in the
     cell, from 0 to 1. ``powers`` is a tuple of length p. Values outside their range are clamped.
     Returns whether one is not finite, and how many were clamped.
@@ -68,7 +71,7 @@ def interpolate_pieces(values, features, ranges, pieces, out, outputs, powers):
     n, m = values.shape
     r = pieces.shape[3] if outputs is None else len(outputs)
     p = len(powers)
-    n_cells, last = pieces.dtype.type(pieces.shape[1]), pieces.dtype.type(pieces.shape[1] - 1)
+    n_cells = float64(pieces.shape[1])
     outside = 0
     all_finite = True
     for i in range(n):
@@ -76,13 +79,13 @@ def interpolate_pieces(values, features, ranges, pieces, out, outputs, powers):
         encoded = out[i]
         for j in range(m):
             f = 0 if features is None else features[j]
-            cell, t, finite, clamped = _locate(
-                row[j], ranges[f, 0], ranges[f, 1], ranges[f, 2], n_cells, last
+            cell, fraction, finite, clamped = _locate(
+                row[j], ranges[f, 0], ranges[f, 1], ranges[f, 2], n_cells
             )
             all_finite &= finite
             outside += clamped
             piece = pieces[f if len(pieces) > 1 else 0, cell]
-            factor = ranges[f, 3]
+            t, factor = out.dtype.type(fraction), out.dtype.type(ranges[f, 3])
             for c in range(r):
                 value = piece[p, c]
                 for q in range(p - 1, -1, -1):
@@ -103,22 +106,22 @@ def local_pieces(values, features, ranges, n_cells, pieces, data, columns, neigh
     n, m = values.shape
     width = len(neighbours)
     r = n_cells + width - 1
-    float_cells, last = pieces.dtype.type(n_cells), pieces.dtype.type(n_cells - 1)
     outside = 0
     all_finite = True
     for i in range(n):
         for j in range(m):
             f = features[j]
-            cell, t, finite, clamped = _locate(
-                values[i, j], ranges[f, 0], ranges[f, 1], ranges[f, 2], float_cells, last
+            cell, fraction, finite, clamped = _locate(
+                values[i, j], ranges[f, 0], ranges[f, 1], ranges[f, 2], float64(n_cells)
             )
             all_finite &= finite
             outside += clamped
+            t, factor = data.dtype.type(fraction), data.dtype.type(ranges[f, 3])
             for c in range(width):
                 value = pieces[width - 1, c]
                 for q in range(width - 2, -1, -1):
                     value = value * t + pieces[q, c]
-                data[i, j * width + c] = ranges[f, 3] * value
+                data[i, j * width + c] = factor * value
                 columns[i, j * width + c] = f * r + cell + c
     return not all_finite, outside
 

@@ -92,10 +92,8 @@ class PieceGrid:
         exact: bool = False,
     ):
         self.dtypes = (np.float32, np.float64) if exact else (np.float32,)
-        width, _ = range_width(low, high)
-        ranges = np.stack(np.broadcast_arrays(low, high, 1 / width, scale), axis=-1)
-        self.ranges = {dtype: ranges.astype(dtype) for dtype in self.dtypes}
         self.pieces = {dtype: pieces.astype(dtype) for dtype in self.dtypes}
+        self.ranges = {dtype: _ranges(dtype, low, high, scale) for dtype in self.dtypes}
 
     def encode(self, values: NDArray, features: NDArray, out: NDArray) -> tuple[bool, int]:
         """Fill ``out`` (n, m·r) from ``values`` (n, m) of the m ``features``.
@@ -159,6 +157,13 @@ class LocalGrid(PieceGrid):
         return loops.local_pieces(
             values, features, ranges, self.n_cells, pieces, data, columns, neighbours
         )
+
+
+def _ranges(dtype: type, low: NDArray, high: NDArray, scale: NDArray | float) -> NDArray:
+    """Return the ends of each range as ``dtype`` has them, one over the width, and the scale."""
+    low, high = (np.asarray(end).astype(dtype).astype(np.float64) for end in (low, high))
+    per_width = 1 / range_width(low, high)[0]
+    return np.stack(np.broadcast_arrays(low, high, per_width, scale), axis=-1)
 
 
 def range_width(low: NDArray, high: NDArray) -> tuple[NDArray, NDArray]:

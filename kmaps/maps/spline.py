@@ -127,8 +127,8 @@ def spline_pieces(n_bins: int, degree: int, penalty: int) -> NDArray:
     Examples
     --------
     >>> spline_pieces(2, 1, 1)[1]  # in the second bin: two ones, then t
-    array([[ 1.,  1.,  0.],
-           [ 0.,  0.,  1.]])
+    array([[1., 1., 0.],
+           [0., 0., 1.]])
     """
     n_splines = n_bins + degree
     inverse = inverse_difference(n_splines, penalty)

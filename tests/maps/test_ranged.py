@@ -1,0 +1,192 @@
+"""What the maps that stretch a curve over each feature's range have in common."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, csr_matrix, issparse
+
+from kmaps import threads
+from kmaps.errors import ConfigError, InputError
+from kmaps.maps import FourierMap, HermiteMap, SplineMap, base
+
+MAPS = [
+    SplineMap(),
+    SplineMap(7, degree=0, penalty=1),
+    SplineMap(7, degree=0, penalty=0),
+    SplineMap(7, degree=3, penalty=0),
+    SplineMap(30, degree=2, penalty=2),
+    SplineMap(7, degree=3, penalty=3),
+    FourierMap(),
+    FourierMap(degree=16, penalty=0),
+    HermiteMap(),
+    HermiteMap(degree=12, penalty=2),
+]
+every_map = pytest.mark.parametrize("encoder", MAPS, ids=str)
+
+
+@pytest.fixture(scope="module")
+def X():
+    """Features of different ranges, below and above zero, far from it, and a constant."""
+    rng = np.random.default_rng(0)
+    return rng.random((300, 5)) * [1, 4, 255, 1e-3, 0] + [0, -2, 0, 100, 7]
+
+
+def dense(Z):
+    return Z.toarray() if issparse(Z) else Z
+
+
+@every_map
+def test_table_is_transform_on_the_levels(encoder, X):
+    Z = dense(encoder.fit_transform(X))
+    table = encoder.tabulate(X.T)
+    assert table.shape == (5, 300, encoder.n_outputs_)
+    np.testing.assert_array_equal(table.transpose(1, 0, 2).reshape(300, -1), Z)
+    levels = np.linspace(-1, 3, 50)
+    np.testing.assert_array_equal(
+        encoder.tabulate(levels)[1], encoder.tabulate(np.tile(levels, (5, 1)))[1]
+    )
+
+
+@every_map
+def test_float32_follows_float64(encoder, X):
+    X = X.astype(np.float32)
+    encoder.fit(X)
+    exact = dense(encoder.transform(X.astype(float)))
+    fast = encoder.transform(X)
+    assert fast.dtype == np.float32
+    # Of each output's largest value; measured 4e-7 at most.
+    largest = np.maximum(np.abs(exact).max(axis=0), 1e-30)
+    assert (np.abs(dense(fast) - exact) / largest).max() < 1e-6
+
+
+@every_map
+def test_equal_ranges_share_one_table(encoder, X):
+    equal = X[:, [0, 0]] * 4 - 1
+    encoder.fit(equal)
+    assert encoder.shared_curve_
+    assert encoder.tabulate([0.0, 1.0]).shape == (1, 2, encoder.n_outputs_)
+    together = dense(encoder.transform(equal))
+    r = encoder.n_outputs_
+    np.testing.assert_array_equal(together[:, :r], together[:, r:])
+    encoder.fit(X)
+    assert not encoder.shared_curve_
+    # A feature's outputs do not depend on the other features.
+    np.testing.assert_allclose(
+        dense(encoder.transform(X))[:, r : 2 * r],
+        dense(encoder.fit_transform(X[:, [1]])),
+        rtol=1e-12,
+    )
+
+
+@every_map
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int16, np.uint8])
+def test_values_outside_are_clamped_and_counted(encoder, dtype):
+    train = np.array([[10, 0], [20, 100], [13, 40]], dtype)
+    encoder.fit(train)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ends = encoder.transform(train)
+    name = type(encoder).__name__
+    message = f"3 of 4 values lie outside the range that {name} was fitted on and were clamped"
+    with pytest.warns(UserWarning, match=message) as caught:
+        beyond = encoder.transform(np.array([[5, 0], [90, 120]], dtype))
+    assert [warning.filename for warning in caught] == [__file__]
+    np.testing.assert_array_equal(dense(beyond), dense(ends)[:2])
+
+
+@every_map
+def test_a_constant_feature_is_zero_whatever_comes(encoder, X):
+    encoder.fit(X)
+    test = X[:3].copy()
+    test[:, 4] = [7, 8, -1]
+    r = encoder.n_outputs_
+    for dtype in (np.float64, np.float32):
+        with pytest.warns(UserWarning, match="2 of 15 values lie outside"):
+            Z = dense(encoder.transform(test.astype(dtype)))
+        assert not Z[:, 4 * r :].any()
+        assert Z[:, : 4 * r].any(axis=0).sum() > r
+
+
+@every_map
+def test_data_without_a_range_are_refused(encoder):
+    constant = np.ones((3, 2))
+    for X in (constant, csr_matrix(constant), constant[:1]):
+        with pytest.raises(InputError, match="needs a feature that varies, but all of them are"):
+            encoder.fit(X)
+
+
+@every_map
+def test_fit_sees_the_zeros_of_a_sparse_matrix(encoder):
+    X = np.array([[0.0, 3.0], [2.0, 0.0], [1.0, 4.0]])
+    for container in (csr_matrix, csr_array):
+        Z = dense(encoder.fit(container(X)).transform(X))
+        np.testing.assert_array_equal(Z, dense(encoder.fit(X).transform(X)))
+        with pytest.raises(InputError, match="does not map zero to zero"):
+            encoder.transform(container(X))
+
+
+@every_map
+def test_bytes_are_encoded_as_the_numbers_they_are(encoder):
+    codes = np.random.default_rng(1).integers(0, 256, (50, 3), np.uint8)
+    codes[:2] = [[0], [255]]
+    for train in (codes, codes // [1, 2, 3]):  # one range, then three
+        encoder.fit(train)
+        test = train.astype(np.uint8)
+        Z = encoder.transform(test)
+        assert Z.dtype == np.float32
+        exact = dense(encoder.transform(test.astype(float)))
+        np.testing.assert_allclose(dense(Z), exact, atol=1e-6 * np.abs(exact).max())
+
+
+@every_map
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_blocks_and_threads_change_nothing(encoder, dtype, X, monkeypatch):
+    X = X.astype(dtype)
+    encoder.fit(X)
+    whole = encoder.transform(X)
+    monkeypatch.setattr(base, "_BLOCK_VALUES", 4000)
+    with threads(3):
+        np.testing.assert_array_equal(dense(encoder.transform(X)), dense(whole))
+        one_row = np.vstack([dense(encoder.transform(row[None])) for row in X[:20]])
+    np.testing.assert_array_equal(one_row, dense(whole)[:20])
+
+
+@every_map
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_not_finite_is_refused_with_its_place(encoder, bad, dtype, X):
+    encoder.fit(X)
+    X = X.astype(dtype)
+    X[200, 3] = bad
+    with pytest.raises(ValueError, match="row 200, column 3"):
+        encoder.transform(X)
+
+
+def test_a_range_too_narrow_for_float32_is_a_constant():
+    X = np.array([[0.0, 0.0], [1e-40, 1.0]])
+    for dtype in (np.float64, np.float32):
+        Z = HermiteMap(degree=1).fit_transform(X.astype(dtype))
+        np.testing.assert_allclose(Z, [[0, -1], [0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("encoder", "message"),
+    [
+        (SplineMap(n_bins=0), "n_bins=0: expected a whole number of at least 1"),
+        (SplineMap(n_bins=2.5), r"n_bins=2\.5: expected a whole number of at least 1"),
+        (SplineMap(degree=4), "degree=4: expected a whole number from 0 to 3"),
+        (SplineMap(degree=-1), "degree=-1: expected a whole number from 0 to 3"),
+        (SplineMap(penalty=4), "penalty=4: expected a whole number from 0 to 3"),
+        (SplineMap(penalty="1"), "penalty='1': expected a whole number from 0 to 3"),
+        (FourierMap(degree=0), "degree=0: expected a whole number of at least 1"),
+        (FourierMap(penalty=4), "penalty=4: expected a whole number from 0 to 3"),
+        (HermiteMap(degree=0), "degree=0: expected a whole number from 1 to 100"),
+        (HermiteMap(degree=101), "degree=101: expected a whole number from 1 to 100"),
+        (HermiteMap(penalty=-1), "penalty=-1: expected a whole number from 0 to 3"),
+    ],
+    ids=str,
+)
+def test_bad_parameters_are_named(encoder, message):
+    with pytest.raises(ConfigError, match=message):
+        encoder.fit([[0.0], [1.0]])
