@@ -7,6 +7,17 @@ from typing import Any
 
 import click
 
+PAPERS = {
+    "hkm": "Vedaldi, Zisserman: Efficient Additive Kernels via Explicit Feature Maps, TPAMI 2012",
+    "annfm": "Additive Nearest Neighbor Feature Maps, ICCV 2015",
+    "ldefm": "Chum: Low Dimensional Explicit Feature Maps, ICCV 2015",
+    "lac": "Maji: Linearized Additive Classifiers, arXiv 1110.0879",
+    "genrbf": "Vempati, Vedaldi, Zisserman, Jawahar: Generalized RBF feature maps for Efficient "
+    "Detection, BMVC 2010",
+    "li": "Li, Samorodnitsky, Hopcroft: Sign Cauchy Projections and Chi-Square Kernel, NIPS 2013",
+}
+"""The papers by the short names that maps give as their source."""
+
 KINDS = ("maps", "kernels", "datasets", "experiments")
 
 
@@ -40,7 +51,13 @@ def _maps() -> list[Row]:
     from kmaps.maps import MAPS
 
     return [
-        {"name": name, "class": cls.__name__, "source": cls.source} for name, cls in MAPS.items()
+        {
+            "name": name,
+            "class": cls.__name__,
+            "source": cls.source,
+            "paper": PAPERS.get(re.split(r"\W", cls.source)[0], ""),
+        }
+        for name, cls in MAPS.items()
     ]
 
 

@@ -125,12 +125,6 @@ class _Member:
             raise InputError(f"{self.name}: truncated")
         return _native(np.frombuffer(content, self.dtype))
 
-    def close(self) -> None:
-        """Read to the end, which is where the archive checks its checksum."""
-        while self._file.read(1 << 20):
-            pass
-        self._file.close()
-
 
 class _NpzReader(Reader):
     def blocks(self, rows: int, values: int) -> Iterator[Block]:
@@ -167,7 +161,6 @@ class DenseNpzReader(_NpzReader):
         for start in range(0, self.n_rows, rows):
             count = min(rows, self.n_rows - start)
             yield Block(start, array.read(count * self.n_features).reshape(count, -1))
-        array.close()
 
 
 class CsrNpzReader(_NpzReader):
@@ -202,8 +195,6 @@ class CsrNpzReader(_NpzReader):
                 arrays = data.read(count), indices.read(count), indptr
                 yield Block(first + i, self._matrix(arrays, j - i))
                 i, last = j, int(ends[j - 1])
-        for member in (pointers, indices, data):
-            member.close()
 
     def _matrix(self, arrays: tuple, rows: int) -> csr_matrix:
         try:

@@ -148,9 +148,9 @@ class SvmReader(_TextReader):
         text = BytesIO(b"".join(chain.from_iterable((line, b"\n") for _, line in group)))
         try:
             X, y = load_svmlight_file(text, n_features=self.n_features, zero_based=False)
-            if X.shape[0] == len(group) and (X.nnz == 0 or X.indices.min() >= 0):
+            if X.shape[0] == len(group):
                 return X, y
-            reason = "index 0"
+            reason = f"{X.shape[0]} samples in {len(group)} lines"
         except ValueError as error:
             reason = str(error)
         for number, line in group:

@@ -87,7 +87,7 @@ class HomogeneousMap(AdditiveMap):
     True
     """
 
-    source = "Vedaldi and Zisserman 2012 (hkm), eq. 17-19"
+    source = "hkm eq. 17-19"
     learns_from_data = False
 
     def __init__(

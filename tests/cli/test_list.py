@@ -1,10 +1,12 @@
 """kmaps list: every name that can be chosen, with what it stands for."""
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
 
+from kmaps.cli.list import PAPERS
 from kmaps.cli.main import cli
 from kmaps.data import available
 from kmaps.gram_matrix import GRAM_KERNELS
@@ -21,9 +23,10 @@ def test_maps_with_paper_and_equation():
     lines = listed("maps").splitlines()
     assert [line.split()[0] for line in lines] == list(MAPS)
     for line, cls in zip(lines, MAPS.values(), strict=True):
-        assert line.endswith(cls.source)
-        assert "eq." in cls.source or "Sect." in cls.source, "a map without its source"
-        assert any(character.isdigit() for character in cls.source)
+        name, source, paper = line.split("  ")[0], *re.split(" {2,}", line)[-2:]
+        assert MAPS[name] is cls
+        assert source == cls.source
+        assert re.search(r"\d{4}", paper), f"{name}: no paper with its year"
 
 
 def test_without_a_kind_all_of_them():
@@ -46,7 +49,8 @@ def test_json_of_one_kind():
     assert document["maps"][0] == {
         "name": "homogeneous",
         "class": "HomogeneousMap",
-        "source": MAPS["homogeneous"].source,
+        "source": "hkm eq. 17-19",
+        "paper": PAPERS["hkm"],
     }
 
 

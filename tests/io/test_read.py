@@ -43,6 +43,7 @@ WRITE = {
     "csr_array.npz": lambda path: sp.save_npz(path, sp.csr_array(X), compressed=False),
     "plain.csv": lambda path: path.write_text(csv(X)),
     "header.csv": lambda path: path.write_text("\ufeff" + csv(X, '"a",b,c,d,e\n')),
+    "bom.csv": lambda path: path.write_text("\ufeff" + csv(X)),
     "crlf.csv": lambda path: path.write_bytes(csv(X).replace("\n", "\r\n").encode()),
     "blank.csv": lambda path: path.write_text(csv(X).replace("\n", "\n\n")),
     "a.svm": lambda path: dump_svmlight_file(X, Y, str(path), zero_based=False),
@@ -99,6 +100,13 @@ def test_csr_with_rows_beyond_one_read_of_pointers(tmp_path, monkeypatch):
     np.testing.assert_array_equal(np.concatenate([dense(block.X) for block in blocks]), X)
 
 
+def wrong_checksum(path):
+    np.savez_compressed(path, X)
+    with zipfile.ZipFile(path) as archive:
+        checksum = archive.infolist()[0].CRC.to_bytes(4, "little")
+    path.write_bytes(path.read_bytes().replace(checksum, b"\0" * 4))
+
+
 def damaged_zip(path):
     np.savez(path, X)
     content = bytearray(path.read_bytes())
@@ -129,7 +137,8 @@ BAD = {
         lambda p: p.write_text("hello"),
         "not a whole .npz file (File is not a zip file)",
     ),
-    "checksum": ("a.npz", damaged_zip, "not a whole .npz file (Bad CRC-32"),
+    "checksum": ("a.npz", wrong_checksum, "not a whole .npz file (Bad CRC-32"),
+    "content": ("a.npz", damaged_zip, "not a whole .npz file (Bad CRC-32"),
     "two arrays": (
         "a.npz",
         lambda p: np.savez(p, a=X, b=X),
