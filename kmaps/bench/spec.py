@@ -18,6 +18,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, ValidationError
 from pydantic import model_validator as validator
 
+from kmaps.bench.positions import Mistake, Place, at, brief, read, repeated_keys, unknown_key
 from kmaps.data import available
 from kmaps.errors import ConfigError, suggest
 from kmaps.features import FEATURES, NORMALIZATIONS
@@ -25,9 +26,6 @@ from kmaps.kernels import EXP_KERNELS, KERNELS
 from kmaps.maps import MAPS
 
 _KERNEL_NAMES = (*KERNELS, *EXP_KERNELS, "rbf")
-
-Place = tuple[str | int, ...]
-Mistake = tuple[int, int, str]  # line, column, what is wrong
 
 
 def _known(what: str, names: Callable[[], Iterable[str]]) -> AfterValidator:
@@ -207,8 +205,8 @@ def parse(text: str, source: str = "experiment.yaml") -> Experiment:
     ConfigError
         With every mistake, one a line, in the order of their places.
     """
-    root, content = _read(text, source)
-    mistakes = {*_repeated_keys(root), *_map_mistakes(root, content)}
+    root, content = read(text, source)
+    mistakes = {*repeated_keys(root), *_map_mistakes(root, content)}
     try:
         experiment = Experiment.model_validate(content)
     except ValidationError as refused:
@@ -246,89 +244,19 @@ def map_arguments(kernel: str, params: dict[str, Any]) -> dict[str, Any]:
     return {"kernel": kernel, **params} if kernel else params
 
 
-class _Loader(yaml.SafeLoader):
-    """SafeLoader that reads 1e-3 as a number, where PyYAML's own reads text."""
-
-
-_Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:float",
-    re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$"),
-    list("-+.0123456789"),
-)
-
-
-def _read(text: str, source: str) -> tuple[yaml.Node, dict[str, Any]]:
-    try:
-        loader = _Loader(text)
-        root = loader.get_single_node()
-        content = loader.construct_document(root) if root else None
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        what = error.problem or error.context
-        raise ConfigError(f"{source}:{mark.line + 1}:{mark.column + 1}: {what}") from None
-    except (yaml.YAMLError, ValueError) as error:
-        raise ConfigError(f"{source}: not YAML: {str(error).splitlines()[0]}") from None
-    if not isinstance(content, dict):
-        raise ConfigError(f"{source}:1:1: expected a mapping (key: value), got {_brief(content)}")
-    return root, content
-
-
-def _at(root: yaml.Node, place: Place, message: str, *, key: bool = False) -> Mistake:
-    """Put a mistake at the value of a place, or at its key; as near as there is a node."""
-    node, where = root, ""
-    for step in place:
-        if isinstance(node, yaml.MappingNode):
-            pairs = [pair for pair in node.value if pair[0].value == step]
-            if not pairs:
-                break
-            node = pairs[-1][0 if key and step == place[-1] else 1]
-            where += f".{step}" if where else str(step)
-        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int):
-            node, where = node.value[step], f"{where}[{step}]"
-        else:
-            break
-    mark = node.start_mark
-    return mark.line + 1, mark.column + 1, f"{where}: {message}" if where else message
-
-
-def _repeated_keys(node: yaml.Node) -> Iterator[Mistake]:
-    # The reader keeps the last of two equal keys without a word.
-    children = node.value if isinstance(node, yaml.SequenceNode) else []
-    if isinstance(node, yaml.MappingNode):
-        children = [value for _, value in node.value]
-        first: dict[Any, int] = {}
-        for key, _ in node.value:
-            mark = key.start_mark
-            if key.value in first:
-                message = f"{key.value}: given twice, first in line {first[key.value]}"
-                yield mark.line + 1, mark.column + 1, message
-            first.setdefault(key.value, mark.line + 1)
-    for child in children:
-        yield from _repeated_keys(child)
-
-
 def _from_pydantic(root: yaml.Node, error: Any) -> Mistake:
     place, kind, given = error["loc"], error["type"], error["input"]
     if kind == "missing":
-        return _at(root, place[:-1], f"missing key {place[-1]!r}")
+        return at(root, place[:-1], f"missing key {place[-1]!r}")
     if kind == "extra_forbidden":
         model = Experiment if len(place) == 1 else Experiment.model_fields[place[0]].annotation
-        return _at(root, place, _unknown_key(place[-1], model.model_fields), key=True)
+        return at(root, place, unknown_key(place[-1], model.model_fields), key=True)
     if kind == "model_type":
-        return _at(root, place, f"expected a mapping (key: value), got {_brief(given)}")
+        return at(root, place, f"expected a mapping (key: value), got {brief(given)}")
     message = error["msg"].removeprefix("Value error, ")
     if message.startswith("Input "):
-        message = f"{message.removeprefix('Input ')}, got {_brief(given)}"
-    return _at(root, place, message)
-
-
-def _unknown_key(key: Any, known: Iterable[str]) -> str:
-    return "unknown key" + (suggest(key, known) or f" (known: {', '.join(known)})")
-
-
-def _brief(value: Any) -> str:
-    names = {dict: "a mapping", list: "a list", type(None): "nothing"}
-    return names.get(type(value)) or repr(value)
+        message = f"{message.removeprefix('Input ')}, got {brief(given)}"
+    return at(root, place, message)
 
 
 def _map_mistakes(root: yaml.Node, content: dict[str, Any]) -> Iterator[Mistake]:
@@ -342,15 +270,15 @@ def _map_mistakes(root: yaml.Node, content: dict[str, Any]) -> Iterator[Mistake]
             what = (
                 f"unknown map {name!r}{suggest(name, MAPS)}" if "map" in entry else "missing 'map'"
             )
-            yield _at(root, ("maps", i, "map"), f"{what} (known: {', '.join(MAPS)})")
+            yield at(root, ("maps", i, "map"), f"{what} (known: {', '.join(MAPS)})")
             continue
         known = ["map", *inspect.signature(MAPS[name]).parameters]
         odd = [key for key in entry if key not in known]
         for key in odd:
-            yield _at(root, ("maps", i, key), _unknown_key(key, known), key=True)
+            yield at(root, ("maps", i, key), unknown_key(key, known), key=True)
         if not odd:
             for place, problem in _trials(entry, kernels):
-                yield _at(root, ("maps", i, *place), problem)
+                yield at(root, ("maps", i, *place), problem)
 
 
 def _listed(content: dict[str, Any], key: str) -> list:
