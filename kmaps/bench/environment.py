@@ -53,7 +53,9 @@ def source_state(root: Path) -> tuple[str, bool]:
 
 def _git(root: Path, *arguments: str) -> str:
     try:
-        done = subprocess.run(["git", "-C", root, *arguments], capture_output=True, text=True)
+        done = subprocess.run(
+            ["git", "--no-optional-locks", "-C", root, *arguments], capture_output=True, text=True
+        )
     except FileNotFoundError:
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""

@@ -72,12 +72,6 @@ COLUMNS: dict[str, str] = {
 }
 """Every column with its meaning. Times in seconds, sizes in bytes, null where not measured."""
 
-CELL_COLUMNS = (
-    *("dataset", "protocol", "features", "normalize", "split"),
-    *("kernel", "method", "params", "reduction", "learner", "C_grid", "C_folds", "C_samples"),
-)
-"""What identifies a cell across versions of the code (the key also changes with the code's)."""
-
 FILE_NAME = "records.jsonl"
 
 
