@@ -200,7 +200,7 @@ def evaluate_pieces(pieces: NDArray, position: NDArray) -> NDArray:
 
 
 def cubic_pieces(
-    curve: Callable[[NDArray], NDArray], tolerance: float = 3e-7, most_cells: int = 4096
+    curve: Callable[[NDArray], NDArray], tolerance: float = 3e-7, most_values: int = 1 << 20
 ) -> NDArray | None:
     """Approximate a smooth curve on [0, 1] by cubic polynomials on equal cells.
 
@@ -210,8 +210,8 @@ def cubic_pieces(
         ``curve(position)`` with shape ``position.shape + (r,)``.
     tolerance : float
         Largest error of each output, as a multiple of its largest value.
-    most_cells : int
-        Give up, and return None, when it takes more.
+    most_values : int
+        Give up, and return None, when it takes more coefficients: computing is faster.
 
     Returns
     -------
@@ -219,8 +219,9 @@ def cubic_pieces(
     """
     nodes = (1 - np.cos(np.pi * (np.arange(4) + 0.5) / 4)) / 2  # Chebyshev's, in [0, 1]
     to_powers = np.linalg.inv(np.vander(nodes, increasing=True))
+    n_outputs = curve(np.zeros(1)).shape[1]
     n_cells = 8
-    while n_cells <= most_cells:
+    while 4 * n_cells * n_outputs <= most_values:
         cells = np.arange(n_cells)[:, None]
         at_nodes = curve((cells + nodes) / n_cells)
         pieces = to_powers @ at_nodes

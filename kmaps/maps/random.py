@@ -19,6 +19,7 @@ from kmaps.maps.parameters import check_whole
 OUTPUTS = ("sign", "onehot")
 
 _BLOCK_VALUES = 1 << 20  # values of the projection matrix held at once, and of a block of signs
+_PART_VALUES = 1 << 16  # values of it that a thread makes at once
 
 
 class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -219,7 +220,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             uniform = Generator(philox).random((stop - start, 4 * counters))[:, :d]
             directions[:, start:stop] = np.tan(np.pi * (uniform - 0.5)).T
 
-        for_blocks(part, last - first, 8)
+        for_blocks(part, last - first, max(8, _PART_VALUES // d))
         return directions
 
     def __sklearn_tags__(self):

@@ -1,0 +1,126 @@
+"""Fourier and Hermite features: their formulas, and derivatives that are orthonormal."""
+
+from math import factorial, sqrt
+
+import numpy as np
+import pytest
+from numpy.polynomial import chebyshev, hermite_e
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from kmaps.maps import FourierMap, HermiteMap
+
+CHECKED = [
+    FourierMap(),
+    FourierMap(degree=1, penalty=0),
+    HermiteMap(),
+    HermiteMap(degree=6, penalty=2),
+]
+
+
+@parametrize_with_checks(CHECKED)
+def test_follows_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_scikit_learn_runs_its_checks():
+    checks = [mark for mark in test_follows_scikit_learn.pytestmark if mark.name == "parametrize"]
+    assert len(list(checks[0].args[1])) >= 40 * len(CHECKED)
+
+
+penalties = pytest.mark.parametrize("penalty", range(4))
+
+
+def on_range(encoder, t):
+    """Encode positions t in [-1, 1] of the range, which here goes from 2 to 8."""
+    return encoder.fit([[2.0], [8.0]]).transform(5 + 3 * np.asarray(t).reshape(-1, 1))
+
+
+@penalties
+def test_fourier_formula(penalty):
+    t = np.array([-0.9, 0.0, 0.3])
+    Z = on_range(FourierMap(degree=3, penalty=penalty), t)
+    expected = [
+        [np.cos(np.pi * t), np.sin(np.pi * t)],
+        [np.cos(2 * np.pi * t) / 2**penalty, np.sin(2 * np.pi * t) / 2**penalty],
+        [np.cos(3 * np.pi * t) / 3**penalty, np.sin(3 * np.pi * t) / 3**penalty],
+    ]
+    np.testing.assert_allclose(Z, np.reshape(expected, (6, 3)).T, atol=1e-12)
+
+
+HERMITE = [
+    lambda t: t,
+    lambda t: t**2 - 1,
+    lambda t: t**3 - 3 * t,
+    lambda t: t**4 - 6 * t**2 + 3,
+]
+FACTORS = {
+    0: [1, 1 / sqrt(2), 1 / sqrt(6), 1 / sqrt(24)],
+    1: [1 / sqrt(j * factorial(j)) for j in (1, 2, 3, 4)],
+    2: [1, *(1 / sqrt(j * (j - 1) * factorial(j)) for j in (2, 3, 4))],
+}
+"""The factors that the paper's table has for s = 1 and 2, and for s = 0 the unit norm."""
+
+
+@pytest.mark.parametrize("penalty", FACTORS)
+def test_hermite_formula(penalty):
+    t = np.array([-1.0, -0.3, 0.0, 0.8])
+    Z = on_range(HermiteMap(degree=4, penalty=penalty), t)
+    expected = [
+        factor * polynomial(t) for factor, polynomial in zip(FACTORS[penalty], HERMITE, strict=True)
+    ]
+    np.testing.assert_allclose(Z, np.transpose(expected), atol=1e-12)
+
+
+@penalties
+def test_derivatives_of_fourier_features_are_orthonormal(penalty):
+    """Differentiated by the discrete Fourier transform, integrated by the trapezoidal rule."""
+    degree, n = 5, 64
+    t = 2 * np.arange(n) / n - 1
+    frequencies = np.fft.fftfreq(n, 1 / n)[:, None]
+    spectrum = np.fft.fft(on_range(FourierMap(degree, penalty), t), axis=0)
+    derivative = np.fft.ifft((1j * frequencies) ** penalty * spectrum, axis=0).real
+    gram = derivative.T @ derivative * (2 * np.pi / n) / np.pi
+    np.testing.assert_allclose(gram, np.eye(2 * degree), atol=1e-10)
+
+
+@penalties
+def test_derivatives_of_hermite_features_are_orthonormal(penalty):
+    """Differentiated as the polynomials through their values, integrated by Gauss-Hermite."""
+    degree = 6
+    t = np.cos(np.pi * (np.arange(40) + 0.5) / 40)
+    Z = on_range(HermiteMap(degree, penalty), t)
+    polynomials = chebyshev.chebfit(t, Z, degree)
+    derivatives = chebyshev.chebder(polynomials, penalty)
+    nodes, weights = hermite_e.hermegauss(20)
+    values = chebyshev.chebval(nodes, derivatives)
+    gram = values * weights @ values.T / np.sqrt(2 * np.pi)
+    # Polynomials of a lower degree than the penalty have no such derivative.
+    penalised = np.arange(1, degree + 1) >= penalty
+    np.testing.assert_allclose(gram, np.diag(penalised.astype(float)), atol=1e-8)
+
+
+def test_the_ends_of_a_range_meet_in_fourier_features_only():
+    ends = [-1, 1]
+    np.testing.assert_allclose(*on_range(FourierMap(), ends), atol=1e-14)
+    assert np.ptp(on_range(HermiteMap(), ends), axis=0).max() == 2
+
+
+@pytest.mark.parametrize(
+    ("encoder", "names"),
+    [
+        (FourierMap(degree=2), ["a_cos1", "a_sin1", "a_cos2", "a_sin2"]),
+        (HermiteMap(degree=3), ["a_hermite1", "a_hermite2", "a_hermite3"]),
+    ],
+)
+def test_outputs_are_named_after_feature_and_function(encoder, names):
+    encoder.fit([[0.0], [1.0]])
+    assert encoder.n_outputs_ == len(names)
+    assert list(encoder.get_feature_names_out(["a"])) == names
+
+
+def test_many_harmonics_are_computed_instead_of_tabulated():
+    x = np.random.default_rng(0).random((50, 1), dtype=np.float32)
+    encoder = FourierMap(degree=400, penalty=0).fit(x)
+    Z = encoder.transform(x)
+    assert Z.dtype == np.float32
+    np.testing.assert_allclose(Z, encoder.transform(x.astype(float)), atol=1e-6)

@@ -1,0 +1,246 @@
+"""Signs of Cauchy projections against collision probabilities, known exactly or by the formula."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.sparse import csr_array, csr_matrix
+from scipy.stats import cauchy, kstest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from kmaps import gram, threads
+from kmaps.errors import ConfigError, InputError
+from kmaps.maps import SignCauchyMap, random
+
+CHECKED = [
+    SignCauchyMap(n_projections=50),
+    SignCauchyMap(n_projections=11, output="onehot", random_state=None),
+]
+
+
+@parametrize_with_checks(CHECKED)
+def test_follows_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_scikit_learn_runs_its_checks():
+    checks = [mark for mark in test_follows_scikit_learn.pytestmark if mark.name == "parametrize"]
+    assert len(list(checks[0].args[1])) >= 40 * len(CHECKED)
+
+
+def collisions(X, m, seed=0):
+    """The rate at which the signs of each pair of rows agree."""
+    Z = SignCauchyMap(m, random_state=seed).fit_transform(X)
+    return (1 + Z @ Z.T) / 2
+
+
+def sharing(a, b):
+    """Histograms x and y that share a part of the same shape: a of x, b of y."""
+    shared = np.array([0.5, 0.3, 0.2])
+    x = np.r_[a * shared, (1 - a) * np.array([0.6, 0.4]), 0, 0]
+    y = np.r_[b * shared, 0, 0, (1 - b) * np.array([0.9, 0.1])]
+    return np.vstack([x, y])
+
+
+def collision_probability(a, b):
+    """The exact one of `sharing`: given the projection c of the shared shape, the signs of x and y
+    are independent, and a sum of Cauchy numbers is one again, as wide as their weights."""
+
+    def integrand(angle):
+        c = np.tan(angle)
+        p, q = (0.5 + np.arctan2(part * c, 1 - part) / np.pi for part in (a, b))
+        return (p * q + (1 - p) * (1 - q)) / np.pi
+
+    return quad(integrand, -np.pi / 2, np.pi / 2)[0]
+
+
+def formula(X):
+    return 1 - np.arccos(np.clip(gram(X, kernel="chi2"), 0, 1)) / np.pi
+
+
+def standard_error(probability, m):
+    return np.sqrt(probability * (1 - probability) / m)
+
+
+def test_exact_probability_by_hand():
+    assert collision_probability(0, 0.3) == pytest.approx(1 / 2)
+    assert collision_probability(1, 0.5) == pytest.approx(3 / 4)
+    assert collision_probability(1, 1) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("a", [0.0, 0.1, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("b", [0.1, 0.4, 0.9])
+def test_collisions_have_the_exact_probability(a, b):
+    m = 100_000
+    probability = collision_probability(a, b)
+    rate = collisions(sharing(a, b), m)[0, 1]
+    assert abs(rate - probability) <= 4 * standard_error(probability, m)
+
+
+def test_collisions_tell_cauchy_from_normal_projections():
+    """Those of normal ones follow the angle: here 11 standard errors away."""
+    x, y = sharing(0.5, 0.1)
+    angle = 1 - np.arccos(x @ y / np.sqrt((x @ x) * (y @ y))) / np.pi
+    exact = collision_probability(0.5, 0.1)
+    assert abs(angle - exact) > 10 * standard_error(exact, 100_000)
+
+
+def test_sparse_histograms_collide_as_the_chi2_kernel_says():
+    """Sparse ones share little, where the formula is right to 0.005, a standard error of m = 10⁴;
+    see the class for where it is not."""
+    rng = np.random.default_rng(4)
+    X = rng.gamma(0.5, size=(25, 400)) * (rng.random((25, 400)) < 0.2)
+    X /= X.sum(axis=1, keepdims=True)
+    pairs = np.triu_indices(25, 1)
+    m = 10_000
+    expected = formula(X)[pairs]
+    assert expected.max() > 0.53
+    error = collisions(X, m)[pairs] - expected
+    assert (np.abs(error) <= 4 * standard_error(expected, m)).all()
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.2, 0.2), (0.5, 0.5), (0.5, 0.3), (0.3, 0.1)])
+def test_histograms_that_share_at_most_half_follow_the_formula(a, b):
+    m = 10_000
+    X = sharing(a, b)
+    assert collision_probability(a, b) == pytest.approx(formula(X)[0, 1], abs=0.006)
+    expected = formula(X)[0, 1]
+    assert abs(collisions(X, m, seed=7)[0, 1] - expected) <= 4 * standard_error(expected, m)
+
+
+def test_the_formula_is_an_approximation():
+    """It is too low by up to 0.032, as the class says."""
+    worst = max(
+        collision_probability(a, b) - formula(sharing(a, b))[0, 1]
+        for a in np.linspace(0.05, 1, 20)
+        for b in np.linspace(0.05, 1, 20)
+    )
+    assert 0.03 < worst < 0.0325
+
+
+def test_projections_are_cauchy():
+    encoder = SignCauchyMap().fit(np.ones((1, 40)))
+    directions = encoder._directions(0, 500, 40)
+    assert directions.shape == (40, 500)
+    assert kstest(directions.ravel(), cauchy.cdf).pvalue > 0.01
+    signs = np.sign(directions)
+    correlation = signs @ signs.T / 500 - np.eye(40)
+    assert np.abs(correlation).max() < 5 / np.sqrt(500)
+
+
+@pytest.fixture(scope="module")
+def X():
+    rng = np.random.default_rng(5)
+    return rng.random((200, 37)) * (rng.random((200, 37)) < 0.4)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint8])
+@pytest.mark.parametrize("output", ["sign", "onehot"])
+def test_blocks_threads_and_containers_change_nothing(X, dtype, output, monkeypatch):
+    X = (255 * X).astype(dtype)
+    encoder = SignCauchyMap(203, output).fit(X)
+    whole = encoder.transform(X)
+    codes = encoder.to_codes(X)
+    for block_values, n_threads in ((37, 1), (37 * 24, 3), (37 * 100, 2)):
+        monkeypatch.setattr(random, "_BLOCK_VALUES", block_values)
+        with threads(n_threads):
+            np.testing.assert_array_equal(encoder.transform(X), whole)
+            np.testing.assert_array_equal(encoder.transform(csr_matrix(X)), whole)
+            np.testing.assert_array_equal(encoder.transform(csr_array(X)), whole)
+            np.testing.assert_array_equal(encoder.transform(np.asfortranarray(X)), whole)
+            np.testing.assert_array_equal(encoder.to_codes(X), codes)
+            np.testing.assert_array_equal(encoder.to_codes(csr_matrix(X)), codes)
+
+
+def test_fewer_projections_are_the_first_of_more(X):
+    few = SignCauchyMap(10).fit_transform(X)
+    many = SignCauchyMap(1000).fit_transform(X)
+    np.testing.assert_array_equal(np.sign(few), np.sign(many[:, :10]))
+
+
+def test_signs_are_those_of_the_product(X):
+    encoder = SignCauchyMap(64).fit(X)
+    Z = encoder.transform(X)
+    np.testing.assert_array_equal(Z, np.sign(X @ encoder._directions(0, 64, 37)) / 8)
+
+
+@pytest.mark.parametrize("m", [16, 21])
+def test_codes_and_onehot_are_the_signs(X, m):
+    signs = SignCauchyMap(m).fit_transform(X) > 0
+    codes = SignCauchyMap(m).fit(X).to_codes(X)
+    assert codes.dtype == np.uint8
+    assert codes.shape == (200, -(-m // 8))
+    np.testing.assert_array_equal(np.unpackbits(codes, axis=1, count=m), signs)
+    onehot = SignCauchyMap(m, "onehot").fit_transform(X)
+    np.testing.assert_array_equal(onehot[:, ::2], signs / np.sqrt(m))
+    np.testing.assert_array_equal(onehot[:, 1::2], ~signs / np.sqrt(m))
+
+
+def test_rows_need_not_be_normalised(X):
+    encoder = SignCauchyMap(100).fit(X)
+    scaled = X * np.ldexp(1.0, np.random.default_rng(6).integers(-900, 900, (200, 1)))
+    np.testing.assert_array_equal(encoder.transform(scaled), encoder.transform(X))
+    sums = X.sum(axis=1, keepdims=True)
+    np.testing.assert_array_equal(encoder.transform(X / sums), encoder.transform(X))
+
+
+def test_a_row_of_zeros_counts_as_positive():
+    for X in (np.zeros((2, 3)), csr_matrix((2, 3))):
+        assert (SignCauchyMap(8).fit_transform(X) > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "given"),
+    [(np.float32, np.float32), (np.uint8, np.float32), (np.int64, np.float64)],
+)
+def test_output_type_follows_the_input(dtype, given):
+    Z = SignCauchyMap(4).fit_transform(np.eye(3, dtype=dtype))
+    assert Z.dtype == given
+    np.testing.assert_array_equal(np.abs(Z), 0.5)
+
+
+def test_random_state_draws_the_projections(X):
+    first, again, other = (SignCauchyMap(50, random_state=s).fit_transform(X) for s in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).mean() > 0.3
+
+
+def test_the_projection_matrix_is_never_whole():
+    X = np.ones((2, 20_000), np.float32)
+    encoder = SignCauchyMap(1500).fit(X)
+    encoder.transform(X)
+    tracemalloc.start()
+    encoder.transform(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40e6  # measured 19 MB with two threads; the matrix is 240 MB in float64
+
+
+def test_outputs_are_named():
+    encoder = SignCauchyMap(2).fit([[1.0]])
+    assert list(encoder.get_feature_names_out()) == ["signcauchymap0", "signcauchymap1"]
+    encoder = SignCauchyMap(2, "onehot").fit([[1.0]])
+    assert len(encoder.get_feature_names_out()) == 4
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_projections": 0}, "n_projections=0: expected a whole number of at least 1"),
+        ({"n_projections": 1e3}, r"n_projections=1000\.0: expected a whole number of at least 1"),
+        ({"output": "one-hot"}, "output='one-hot': expected one of .*, did you mean 'onehot'"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, message):
+    with pytest.raises(ConfigError, match=message):
+        SignCauchyMap(**parameters).fit([[1.0]])
+
+
+def test_negative_values_are_refused():
+    encoder = SignCauchyMap(8).fit([[1.0, 0.0]])
+    bad = np.array([[0.5, -0.5]])
+    for X in (bad, csr_matrix(bad)):
+        for method in (encoder.fit, encoder.transform, encoder.to_codes):
+            with pytest.raises(InputError, match="Negative values in data passed to SignCauchyMap"):
+                method(X)

@@ -1,0 +1,195 @@
+"""The spline map against SciPy's B-splines, truncated powers and the intersection kernel."""
+
+import numpy as np
+import pytest
+from scipy.interpolate import BSpline
+from scipy.sparse import csr_matrix
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from kmaps.maps import SplineMap
+from kmaps.maps.spline import inverse_difference
+
+CHECKED = [
+    SplineMap(),
+    SplineMap(5, degree=3, penalty=0),
+    SplineMap(4, degree=0, penalty=1),
+    SplineMap(6, degree=2, penalty=3),
+]
+
+
+@parametrize_with_checks(CHECKED)
+def test_follows_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_scikit_learn_runs_its_checks():
+    checks = [mark for mark in test_follows_scikit_learn.pytestmark if mark.name == "parametrize"]
+    assert len(list(checks[0].args[1])) >= 40 * len(CHECKED)
+
+
+degrees = pytest.mark.parametrize("degree", range(4))
+penalties = pytest.mark.parametrize("penalty", range(4))
+both_types = pytest.mark.parametrize("dtype", [np.float64, np.float32])
+
+
+def encoded(x, dtype=np.float64, **parameters):
+    """Encode one feature, as a dense array."""
+    Z = SplineMap(**parameters).fit_transform(np.asarray(x, dtype).reshape(-1, 1))
+    return Z.toarray() if parameters.get("penalty") == 0 else Z
+
+
+def design(x, n_bins, degree):
+    """SciPy's B-splines on the uniform bins between the smallest and the largest of x."""
+    h = np.ptp(x) / n_bins
+    knots = x.min() + h * np.arange(-degree, n_bins + degree + 1)
+    splines = [
+        BSpline.basis_element(knots[i : i + degree + 2], False) for i in range(n_bins + degree)
+    ]
+    values = np.nan_to_num(np.stack([spline(x) for spline in splines], axis=1))
+    if degree == 0:  # SciPy's pieces are closed at both ends
+        values = np.eye(n_bins)[np.minimum((x - x.min()) // h, n_bins - 1).astype(int)]
+    return values
+
+
+def difference(size, order):
+    """D_s as it is defined, row by row."""
+    first = np.eye(size)
+    for i in range(1, size):
+        first[i, i - 1] = -1
+    return np.linalg.matrix_power(first, order)
+
+
+X = np.r_[-0.7, 2.1, np.random.default_rng(0).uniform(-0.7, 2.1, 400)]
+
+
+@degrees
+@penalties
+@pytest.mark.parametrize("n_bins", [1, 7])
+def test_is_the_penalised_basis_of_scipy(degree, penalty, n_bins):
+    ours = encoded(X, n_bins=n_bins, degree=degree, penalty=penalty)
+    transposed = difference(n_bins + degree, penalty).T
+    expected = np.linalg.solve(transposed, design(X, n_bins, degree).T).T * np.sqrt(2.8 / n_bins)
+    assert ours.shape == (402, n_bins + degree)
+    np.testing.assert_allclose(ours, expected, atol=1e-11 * expected.max())
+
+
+@degrees
+@both_types
+def test_local_basis_is_a_partition_of_unity_in_csr(degree, dtype):
+    values = np.random.default_rng(1).random((50, 3)).astype(dtype) * [1, 2, 4]
+    values = values.astype(dtype)
+    encoder = SplineMap(n_bins=8, degree=degree, penalty=0)
+    Z = encoder.fit_transform(values)
+    assert isinstance(Z, csr_matrix)
+    assert Z.dtype == dtype
+    assert Z.has_canonical_format
+    assert (np.diff(Z.indptr) == 3 * (degree + 1)).all()
+    np.testing.assert_allclose(
+        Z.toarray().reshape(50, 3, 8 + degree).sum(axis=2),
+        np.tile(np.sqrt(np.ptp(values, axis=0) / 8), (50, 1)),
+        rtol=1e-6,
+    )
+
+
+def test_local_basis_trains_a_linear_machine():
+    rng = np.random.default_rng(2)
+    values = rng.random((400, 2))
+    y = np.abs(values - 0.5).sum(axis=1) > 0.5
+    Z = SplineMap(penalty=0).fit_transform(values)
+    assert LinearSVC(C=100).fit(Z, y).score(Z, y) > 0.97
+    assert LinearSVC(C=100).fit(values, y).score(values, y) < 0.7
+
+
+def test_inverse_differences():
+    np.testing.assert_array_equal(inverse_difference(5, 1).T, np.triu(np.ones((5, 5))))
+    i, j = np.indices((5, 5))
+    np.testing.assert_array_equal(inverse_difference(5, 2).T, np.where(j >= i, j - i + 1, 0))
+    for order in range(4):
+        product = inverse_difference(6, order) @ difference(6, order)
+        np.testing.assert_array_equal(product, np.eye(6))
+
+
+@pytest.mark.parametrize("low", [0.0, 2.0])
+def test_linear_splines_tend_to_the_intersection_kernel(low):
+    x = np.linspace(low, low + 1, 501)
+    exact = np.minimum(x[:, None], x) - low
+    widths = 1 / np.array([5, 10, 20, 40, 80])
+    errors = []
+    for width in widths:
+        Z = encoded(x, n_bins=round(1 / width), degree=1, penalty=1)
+        errors.append(np.abs(Z @ Z.T - exact).max())
+    # One bin: the constant output. Inside a bin, the product of the fractions takes up to 1/4 off.
+    np.testing.assert_allclose(errors, widths, rtol=1e-9)
+    # Not so with other degrees and penalties.
+    other = encoded(x, n_bins=80, degree=1, penalty=2)
+    assert np.abs(other @ other.T - exact).max() > 10
+
+
+def test_unary_code_of_the_linear_splines():
+    Z = encoded([0.0, 0.25, 0.6, 1.0], n_bins=4, degree=1, penalty=1) / np.sqrt(1 / 4)
+    expected = [[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 1, 1, 0.4, 0], [1, 1, 1, 1, 1]]
+    np.testing.assert_allclose(Z, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("degree", range(3))
+def test_penalty_of_one_more_than_the_degree_gives_truncated_powers(degree):
+    basis = encoded(X, n_bins=6, degree=degree, penalty=degree + 1)
+    np.testing.assert_allclose(basis, truncated_powers(6, degree), atol=1e-10)
+
+
+def test_cubic_truncated_powers_are_one_sum_away():
+    basis = encoded(X, n_bins=6, degree=3, penalty=3)
+    assert np.abs(basis - truncated_powers(6, 3)).max() > 1
+    sums = np.cumsum(basis[:, ::-1], axis=1)[:, ::-1]  # D_1^{-T} once more
+    np.testing.assert_allclose(sums, truncated_powers(6, 3), atol=1e-10)
+
+
+def truncated_powers(n_bins, degree):
+    """√h (u - i + p)₊ᵖ / p! at u = (x - low) / h."""
+    h = 2.8 / n_bins
+    distance = (X[:, None] + 0.7) / h - np.arange(n_bins + degree) + degree
+    inside = distance >= 0
+    if degree == 0:
+        inside[1, -1] = True  # the largest value belongs to the last bin, but for rounding
+    factorial = [1, 1, 2, 6][degree]
+    return np.sqrt(h) * np.where(inside, distance**degree, 0) / factorial
+
+
+@degrees
+@penalties
+def test_a_smooth_function_is_within_the_span(degree, penalty):
+    """Whatever the penalty, the span is that of the splines: degree p fits a polynomial of it."""
+    Z = encoded(X, n_bins=9, degree=degree, penalty=penalty)
+    weights = np.linalg.lstsq(Z, X**degree)[0]
+    np.testing.assert_allclose(Z @ weights, X**degree, atol=1e-9)
+    beyond = X ** (degree + 1)
+    assert np.abs(Z @ np.linalg.lstsq(Z, beyond)[0] - beyond).max() > 1e-4
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_plain_norm_is_the_penalty(order):
+    """w̃ᵀΦ̃ = wᵀΦ for w̃ = D_s w, so that ‖w̃‖ is the roughness of w."""
+    w = np.random.default_rng(3).normal(size=11)
+    local = encoded(X, n_bins=8, degree=3, penalty=0)
+    smooth = encoded(X, n_bins=8, degree=3, penalty=order)
+    np.testing.assert_allclose(smooth @ (difference(11, order) @ w), local @ w, atol=1e-9)
+
+
+def test_outputs_are_named_after_feature_and_spline():
+    encoder = SplineMap(n_bins=2, degree=1).fit([[0.0, 1.0], [1.0, 3.0]])
+    assert encoder.n_outputs_ == 3
+    assert list(encoder.get_feature_names_out(["red", "blue"])) == [
+        "red_spline0",
+        "red_spline1",
+        "red_spline2",
+        "blue_spline0",
+        "blue_spline1",
+        "blue_spline2",
+    ]
+
+
+def test_refitting_with_a_penalty_gives_dense_output_again():
+    encoder = SplineMap(penalty=0).fit([[0.0], [1.0]])
+    encoder.set_params(penalty=1).fit([[0.0], [1.0]])
+    assert isinstance(encoder.transform([[0.5]]), np.ndarray)
