@@ -1,5 +1,7 @@
 """Codes: one byte a value, the number of its nearest level."""
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, csr_matrix, issparse
@@ -13,6 +15,13 @@ MAX_LEVELS = 256
 """Levels that a code, one byte, can tell apart."""
 
 _BLOCK_VALUES = 1 << 18
+
+
+def pad_levels(rows: Iterable[NDArray]) -> NDArray:
+    """Return the distinct levels of each feature (f, L) in order; short rows repeat their last."""
+    rows = [np.unique(row) for row in rows]
+    longest = max(map(len, rows))
+    return np.array([np.pad(row, (0, longest - len(row)), mode="edge") for row in rows])
 
 
 class Codebook:
@@ -67,7 +76,7 @@ class Codebook:
         return self._searches[values.dtype](values, of, codes)
 
     def codes(self, x: NDArray, feature: NDArray) -> NDArray:
-        """Return the codes of float64 ``x``, value by value of the ``feature`` that it belongs to."""
+        """Return the codes of float64 ``x``, each value of its ``feature``."""
         x, feature = np.broadcast_arrays(x, feature)
         codes = np.empty((1, x.size), np.uint8)
         self.encode(np.asarray(x, float).reshape(1, -1), feature.ravel(), codes)
@@ -160,7 +169,7 @@ class _Sorted:
         self.edges[:, : edges.shape[1]] = np.where(rounded < edges, up, rounded)
 
     def __call__(self, values: NDArray, of: NDArray, codes: NDArray) -> int:
-        start = (of * self.width).astype(np.int32)
+        start = (of * self.width).astype(np.uint32)
         return loops.nearest_sorted(
             values,
             self.low[of],

@@ -1,11 +1,10 @@
 """What maps and codes ask of a matrix of samples: its columns, one at a time, and its range."""
 
 import warnings
-from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csc_matrix, issparse
 
 from kmaps.errors import InputError
 
@@ -19,7 +18,7 @@ def as_float(X: NDArray) -> NDArray:
 
 
 def summed(X):
-    """Return a CSR matrix without duplicate entries; the caller's is left alone."""
+    """Return a CSR or CSC matrix without duplicate entries; the caller's is left alone."""
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
@@ -36,12 +35,17 @@ class Columns:
     """
 
     def __init__(self, X):
-        self._X = summed(X).tocsc() if issparse(X) else X
+        self._X = summed(X.tocsc()) if issparse(X) else X
         self.n_rows, self.n_columns = X.shape
         ends = (self._X.min(axis=0), self._X.max(axis=0))
         self.low, self.high = (
             np.asarray(end.toarray() if issparse(end) else end, float).ravel() for end in ends
         )
+
+    def one_range(self) -> bool:
+        """Return whether all columns that vary have one range, and the constant ones lie in it."""
+        same = (self.low == self.low.min()) & (self.high == self.high.max())
+        return bool(same[self.high > self.low].all())
 
     def distinct(self, j: int) -> tuple[NDArray, NDArray]:
         """Return the distinct values of column j, ascending, and how often each occurs."""
@@ -55,23 +59,23 @@ class Columns:
             counts[np.searchsorted(values, 0)] += self.n_rows - len(stored) - 1
         return values.astype(float), counts
 
-    def pooled(self, most: int | None = None) -> tuple[NDArray, NDArray] | None:
-        """Return the distinct values of all columns and how often each occurs.
+    def pooled(self) -> tuple[NDArray, NDArray]:
+        """Return the distinct values of all columns and how often each occurs."""
+        if not issparse(self._X):
+            whole = Columns(self._X.reshape(-1, 1))
+        else:
+            stored, size = self._X.data, (self.n_rows * self.n_columns, 1)
+            whole = Columns(csc_matrix((stored, np.arange(len(stored)), [0, len(stored)]), size))
+        return whole.distinct(0)
 
-        None as soon as there are more than ``most`` of them.
-        """
-        values, counts = np.empty(0), np.empty(0, int)
+    def few(self, most: int) -> NDArray | None:
+        """Return the distinct values of all columns; None when there are more than ``most``."""
+        values = np.empty(0)
         for j in range(self.n_columns):
-            more, weights = self.distinct(j)
-            merged, place = np.unique(np.r_[values, more], return_inverse=True)
-            if most is not None and len(merged) > most:
+            values = np.union1d(values, self.distinct(j)[0])
+            if len(values) > most:
                 return None
-            counts = np.bincount(place, np.r_[counts, weights], len(merged)).astype(int)
-            values = merged
-        return values, counts
-
-    def __iter__(self) -> Iterator[tuple[NDArray, NDArray]]:
-        return map(self.distinct, range(self.n_columns))
+        return values
 
 
 def refuse_not_finite(values: NDArray) -> None:

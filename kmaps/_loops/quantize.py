@@ -7,7 +7,7 @@ their range, which is where anything that is not finite is found.
 """
 
 import numpy as np
-from numba import int32, int64, njit, uint8
+from numba import int32, njit, uint8, uint32, uint64
 
 
 @njit(cache=True, nogil=True)
@@ -40,22 +40,24 @@ def nearest_sorted(values, low, high, start, edges, half, codes):
 
     ``low, high`` (m,) are the range that counts as inside. The edges of position j are
     ``edges[start[j] : start[j] + 2 * half]``, the last one infinite; ``half`` is a power of two.
-    The search takes the same steps for every value, so a row of them is searched side by side.
+    The search takes the same steps for every value, so a row of them is searched side by side;
+    without a sign, an index cannot count from the end, which would take a check.
     """
     n, m = values.shape
     inside = 0
-    place = np.empty(m, np.int32)
+    place = np.empty(m, np.uint32)
     for i in range(n):
         row = values[i]
         coded = codes[i]
         for j in range(m):
             place[j] = start[j]
-        step = int32(half)
+        step = uint32(half)
         while step > 0:
             for j in range(m):
-                ahead = int32(place[j] + step)
-                place[j] = ahead if edges[int64(ahead) - 1] <= row[j] else place[j]
-            step >>= 1
+                ahead = uint32(place[j] + step)
+                reached = edges[uint64(uint32(ahead - uint32(1)))] <= row[j]
+                place[j] = ahead if reached else place[j]
+            step = uint32(step >> uint32(1))
         for j in range(m):
             inside += (row[j] >= low[j]) & (row[j] <= high[j])
             coded[j] = uint8(place[j] - start[j])

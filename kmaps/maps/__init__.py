@@ -1,7 +1,11 @@
 """The feature maps, by name."""
 
+from kmaps.maps.anchor import AnchorMap
 from kmaps.maps.base import AdditiveMap
+from kmaps.maps.exact import ExactMap
 from kmaps.maps.homogeneous import HomogeneousMap
+from kmaps.maps.intersection import IntersectionMap
+from kmaps.maps.nystroem import NystroemMap
 from kmaps.maps.orthogonal import FourierMap, HermiteMap
 from kmaps.maps.random import SignCauchyMap
 from kmaps.maps.spline import SplineMap
@@ -11,6 +15,10 @@ MAP_VERSION = 1
 
 MAPS: dict[str, type] = {
     "homogeneous": HomogeneousMap,
+    "anchor": AnchorMap,
+    "nystroem": NystroemMap,
+    "intersection": IntersectionMap,
+    "exact-table": ExactMap,
     "spline": SplineMap,
     "fourier": FourierMap,
     "hermite": HermiteMap,
@@ -22,9 +30,13 @@ __all__ = [
     "MAPS",
     "MAP_VERSION",
     "AdditiveMap",
+    "AnchorMap",
+    "ExactMap",
     "FourierMap",
     "HermiteMap",
     "HomogeneousMap",
+    "IntersectionMap",
+    "NystroemMap",
     "SignCauchyMap",
     "SplineMap",
 ]

@@ -20,8 +20,8 @@ from kmaps.maps.grids import PieceGrid, cubic_pieces, range_width
 class RangedMap(AdditiveMap):
     """Base of the maps that stretch one curve over each feature's range.
 
-    A subclass writes `_check_parameters`, `_unit_curve`, and, where they matter, `_scale` and
-    `_grid`. Values outside the range are clamped to it. A constant feature has no range: its
+    A subclass writes `_check_parameters`, `_unit_curve`, and, where they matter, `_ends`, `_scale`
+    and `_grid`. Values outside the range are clamped to it. A constant feature has no range: its
     outputs are all zero, whatever the value.
 
     Attributes
@@ -44,10 +44,13 @@ class RangedMap(AdditiveMap):
         """Return the factor of the outputs of a feature whose range is so wide."""
         return np.ones_like(width)
 
+    def _ends(self, X) -> tuple[NDArray, NDArray]:
+        """Return the ends of each feature's range."""
+        return min_max_axis(X, axis=0) if issparse(X) else (X.min(axis=0), X.max(axis=0))
+
     def _fit_curve(self, X) -> None:
         self._check_parameters()
-        low, high = min_max_axis(X, axis=0) if issparse(X) else (X.min(axis=0), X.max(axis=0))
-        self.low_, self.high_ = low.astype(np.float64), high.astype(np.float64)
+        self.low_, self.high_ = (end.astype(np.float64) for end in self._ends(X))
         width, varies = range_width(self.low_, self.high_)
         if not varies.any():
             raise InputError(

@@ -1,0 +1,148 @@
+"""From values to codes of one byte."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kmaps._codebook import MAX_LEVELS, Codebook
+from kmaps._levels import STRATEGIES, choose_levels
+from kmaps._values import Columns
+from kmaps.codes.table import check_codes
+from kmaps.errors import ConfigError, InputError, suggest
+
+
+class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    r"""Store every value as the number of its nearest level, one byte.
+
+    Zero is a level wherever it occurs in the training data.
+
+    Parameters
+    ----------
+    n_levels : int
+        L, from 2 to 256: the most levels of a feature.
+    strategy : {"auto", "exact", "uniform", "quantile"}
+        ``exact``: the distinct training values, those of all features together if there are few
+        enough. ``uniform``: equally spaced over the range of the feature. ``quantile``: quantiles
+        of its values, once each value frequent enough for a level of its own has one. ``auto``:
+        exact for the features that have at most ``n_levels`` distinct values, else uniform.
+
+    Attributes
+    ----------
+    levels_ : ndarray, shape (1 or d, L)
+        Ascending; a feature with fewer levels repeats its last. One row when it serves all
+        features. ``tabulate(levels_)`` of a map gives the rows that belong to the codes.
+    code_bits_ : int
+        Bits of a code, :math:`\lceil\log_2 L\rceil`.
+    n_features_in_ : int
+        Number of features d seen in `fit`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kmaps import HomogeneousMap, LookupTable, Quantizer
+    >>> X = np.array([[0.0, 0.5], [0.25, 1.0]])
+    >>> quantizer = Quantizer().fit(X)
+    >>> codes = quantizer.transform(X)
+    >>> codes
+    array([[0, 2],
+           [1, 3]], dtype=uint8)
+    >>> encoder = HomogeneousMap().fit(X)
+    >>> table = LookupTable(encoder.tabulate(quantizer.levels_))
+    >>> bool((table.take(codes) == encoder.transform(X)).all())
+    True
+    """
+
+    def __init__(self, n_levels: int = 256, strategy: str = "auto"):
+        self.n_levels = n_levels
+        self.strategy = strategy
+
+    def fit(self, X: ArrayLike, y: object = None) -> "Quantizer":
+        """Choose the levels.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix, shape (n, d)
+            Numbers of any real type; finite.
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinity, a parameter out of range, or more distinct values than levels with
+            ``strategy="exact"``.
+        """
+        whole = isinstance(self.n_levels, (int, np.integer)) and 2 <= self.n_levels <= MAX_LEVELS
+        if not whole:
+            raise ConfigError(
+                f"n_levels={self.n_levels!r}: expected a whole number from 2 to {MAX_LEVELS}"
+            )
+        if self.strategy not in STRATEGIES:
+            hint = suggest(self.strategy, STRATEGIES)
+            raise ConfigError(f"strategy={self.strategy!r}: expected one of {STRATEGIES}{hint}")
+        columns = Columns(validate_data(self, X, accept_sparse="csr"))
+        self.levels_ = choose_levels(columns, self.n_levels, self.strategy)
+        low, high = columns.low, columns.high
+        if len(self.levels_) == 1:
+            low, high = low.min(keepdims=True), high.max(keepdims=True)
+        self._codebook = Codebook(self.levels_, low, high)
+        self.code_bits_ = self._codebook.bits
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray:
+        """Return the code of every value.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix, shape (n, d)
+
+        Returns
+        -------
+        ndarray or CSR matrix of uint8, shape (n, d)
+            CSR for CSR input, which is accepted when the code of zero is 0 for every feature.
+
+        Warns
+        -----
+        UserWarning
+            Once a call, with their number, when values lie outside the range of `fit`; they have
+            the code of its nearest end.
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinity, another number of features, or CSR input when zero has another
+            code than 0.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", ensure_all_finite=False)
+        return self._codebook.to_codes(X, type(self).__name__)
+
+    def inverse_transform(self, codes: NDArray) -> NDArray:
+        """Return the level of every code.
+
+        Parameters
+        ----------
+        codes : ndarray of uint8, shape (n, d)
+            Dense; make CSR codes dense first.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, d)
+        """
+        check_is_fitted(self)
+        if issparse(codes):
+            raise InputError("sparse codes: pass a dense array (codes.toarray())")
+        check_codes(codes, self.n_features_in_, self.levels_.shape[1])
+        row = 0 if len(self.levels_) == 1 else np.arange(self.n_features_in_)
+        return self.levels_[row, codes]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags

@@ -1,0 +1,117 @@
+"""A map as a table: what belongs to each code."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, csr_matrix, issparse
+
+from kmaps._loops import encode as loops
+from kmaps._parallel import for_parts
+from kmaps.errors import InputError
+
+_BLOCK_VALUES = 1 << 18
+
+
+class LookupTable:
+    """The outputs of each code, for each feature or for all of them.
+
+    Parameters
+    ----------
+    values : array-like, shape (L, r), (1, L, r) or (d, L, r)
+        Row c of table j is what code c of feature j stands for; one table serves all features. L
+        is at most 256. As `AdditiveMap.tabulate` and the ``table_`` of a map have it.
+
+    Attributes
+    ----------
+    values : ndarray, shape (1 or d, L, r), float32 or float64
+        float32 stays float32, everything else becomes float64.
+
+    Examples
+    --------
+    >>> table = LookupTable([[0.0, 0.0], [1.0, 0.5]])
+    >>> table.take(np.array([[1, 0, 1]], np.uint8))
+    array([[1. , 0.5, 0. , 0. , 1. , 0.5]])
+    >>> table.nbytes, table.code_bits
+    (32, 1)
+    """
+
+    def __init__(self, values: ArrayLike):
+        values = np.asarray(values)
+        dtype = np.float32 if values.dtype == np.float32 else np.float64
+        values = np.ascontiguousarray(values[None] if values.ndim == 2 else values, dtype)
+        if values.ndim != 3 or 0 in values.shape or values.shape[1] > 256:
+            raise InputError(
+                f"values of shape {values.shape}: expected (features or 1, at most 256 codes, "
+                "outputs)"
+            )
+        self.values = values
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the table."""
+        return self.values.nbytes
+
+    @property
+    def code_bits(self) -> int:
+        """Bits that a code needs."""
+        return (self.values.shape[1] - 1).bit_length()
+
+    def take(self, codes: NDArray | csr_matrix | csr_array) -> NDArray:
+        """Return the outputs of every code.
+
+        Parameters
+        ----------
+        codes : ndarray or CSR matrix of uint8, shape (n, d)
+            What a CSR matrix does not store has the code 0.
+
+        Returns
+        -------
+        ndarray or CSR matrix, shape (n, d·r)
+            In the dtype of the table; feature j owns the columns j·r … (j+1)·r-1.
+
+        Raises
+        ------
+        InputError
+            When the codes are not uint8 or not in the table, or for CSR codes when the outputs of
+            code 0 are not zero.
+        """
+        tables, _, r = self.values.shape
+        check_codes(codes, tables if tables > 1 else None, self.values.shape[1])
+        if not issparse(codes):
+            return self._take(np.ascontiguousarray(codes), np.arange(codes.shape[1]))
+        if self.values[:, 0].any():
+            raise InputError(
+                "the outputs of code 0 are not zero, so sparse codes would give dense output: pass "
+                "a dense array (codes.toarray())"
+            )
+        data = self._take(codes.data[None, :], codes.indices)[0]
+        shape = codes.shape[0], codes.shape[1] * r
+        index = np.int32 if max(len(data), shape[1]) < 2**31 else np.int64
+        indices = codes.indices[:, None].astype(index) * r + np.arange(r, dtype=index)
+        return type(codes)((data, indices.ravel(), codes.indptr.astype(index) * r), shape=shape)
+
+    def _take(self, codes: NDArray, features: NDArray) -> NDArray:
+        n, m = codes.shape
+        tables, _, r = self.values.shape
+        out = np.empty((n, m * r), self.values.dtype)
+        outputs = loops.unrolled(r)
+
+        def part(rows: slice, columns: slice) -> None:
+            own = features[columns] if tables > 1 else None
+            wide = slice(columns.start * r, columns.stop * r)
+            loops.take(codes[rows, columns], own, self.values, out[rows, wide], outputs)
+
+        for_parts(part, codes.shape, _BLOCK_VALUES // r)
+        return out
+
+
+def check_codes(codes: NDArray, n_features: int | None, n_codes: int) -> None:
+    """Refuse what are not codes of a table, which compiled loops would not notice."""
+    if codes.dtype != np.uint8 or codes.ndim != 2:
+        raise InputError(
+            f"codes: expected uint8 of shape (n, d), got {codes.dtype} of shape {codes.shape}"
+        )
+    if n_features is not None and codes.shape[1] != n_features:
+        raise InputError(f"codes of {codes.shape[1]} features: the table has {n_features}")
+    stored = codes.data if issparse(codes) else codes
+    if stored.size and stored.max() >= n_codes:
+        raise InputError(f"code {stored.max()}: the table has {n_codes} codes, from 0 on")

@@ -1,0 +1,206 @@
+r"""Additive nearest-neighbour feature maps (ANNFM and k-ANNFM).
+
+Each feature has a few anchors. The kernel matrix of the anchors is decomposed,
+:math:`K = U\Lambda U^\top`, and anchor n gets the outputs :math:`\phi_n = (\sqrt{\lambda_i}
+U_{ni})_{i=1..r}`, whose inner products are K (annfm Sect. 3.3). A value has those of the anchor
+nearest to it, :math:`\psi(x) = \phi_{\mathcal{N}(x)}` (annfm eq. 4), or the mean of those of its k
+nearest (annfm eq. 5).
+
+On a line the k nearest anchors are neighbours, so the first of them names them all: one code a
+value for any k, where the paper stores k.
+"""
+
+from numbers import Real
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps._codebook import MAX_LEVELS, Codebook, pad_levels
+from kmaps._loops.kmeans import cluster
+from kmaps._parallel import for_blocks
+from kmaps._values import Columns
+from kmaps.errors import ConfigError, suggest
+from kmaps.maps.mercer import ScalarKernel, eigensystems
+from kmaps.maps.parameters import check_whole
+from kmaps.maps.stepped import SteppedMap
+
+ANCHORS = ("uniform", "kmeans", "cover")
+
+_MOST_CHOICES = 1 << 28  # 4 bytes each: where the last cluster begins, by value and clusters
+
+
+class AnchorMap(SteppedMap):
+    r"""Give every value the outputs of its nearest anchor, or the mean of its k nearest.
+
+    The samples are then one code a value and the map is a table, see `to_codes`.
+
+    Parameters
+    ----------
+    kernel : {"chi2", "intersection", "js", "hellinger"} or callable
+        The scalar kernel; a callable ``k(x, y)`` works elementwise on arrays and must be positive
+        semi-definite. The named kernels take non-negative data only.
+    n_anchors : int
+        N, from 2 to 256: the anchors of a feature, all counted, so that `uniform` ones are
+        :math:`1/(N-1)` of the range apart. (The paper's :math:`\{0, 1/N, \dots, 1\}` counts one
+        less.) ``anchors="cover"`` does not use it.
+    anchors : {"uniform", "kmeans", "cover"}
+        Equally spaced over the range of the training values; the means of the clusters with the
+        least squares in all (found exactly, by dynamic programming); or as few such means as leave
+        no training value further than ``epsilon`` from one.
+    n_neighbors : int
+        k, the nearest anchors whose outputs are averaged; 1 is ANNFM. With more than one, zero is
+        no longer mapped to zero.
+    energy : float
+        In (0, 1]: the fewest eigenvectors are kept whose eigenvalues reach this part of the trace.
+        Where features differ, r is the largest number that one of them needs; the others have
+        zeros in the outputs that they do not need.
+    rank : int, optional
+        Keep so many eigenvectors instead.
+    epsilon : float, optional
+        For ``anchors="cover"``, in units of the data.
+    shared : bool or "auto"
+        Whether all features have the same anchors, chosen for the values of all of them.
+        ``"auto"``: only uniform ones, and if all features that vary have the same range.
+
+    Attributes
+    ----------
+    anchors_ : ndarray, shape (1 or d, N)
+        Ascending; a feature with fewer anchors (it has fewer distinct values) repeats its last.
+    table_ : ndarray, shape (1 or d, n_codes, r)
+        The outputs of each code: code c stands for the anchors c … c+k-1.
+    code_bits_ : int
+        Bits of a code, :math:`\lceil\log_2 (N-k+1)\rceil`.
+
+    References
+    ----------
+    Additive Nearest Neighbor Feature Maps, ICCV 2015, eq. 2-5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kmaps import AnchorMap, gram
+    >>> X = np.array([[0, 1, 2], [4, 3, 0], [1, 2, 4]]) / 4
+    >>> encoder = AnchorMap(kernel="chi2", n_anchors=5, energy=1.0, shared=True).fit(X)
+    >>> encoder.to_codes(X)
+    array([[0, 1, 2],
+           [4, 3, 0],
+           [1, 2, 4]], dtype=uint8)
+    >>> encoder.code_bits_
+    3
+    >>> Z = encoder.transform(X)
+    >>> bool(np.abs(Z @ Z.T - gram(X, kernel="chi2")).max() < 1e-6)
+    True
+    """
+
+    source = "annfm eq. 2-5"
+
+    def __init__(
+        self,
+        kernel: str | ScalarKernel = "chi2",
+        n_anchors: int = 40,
+        anchors: str = "uniform",
+        n_neighbors: int = 1,
+        energy: float = 0.99,
+        rank: int | None = None,
+        epsilon: float | None = None,
+        shared: bool | str = "auto",
+    ):
+        self.kernel = kernel
+        self.n_anchors = n_anchors
+        self.anchors = anchors
+        self.n_neighbors = n_neighbors
+        self.energy = energy
+        self.rank = rank
+        self.epsilon = epsilon
+        self.shared = shared
+
+    @property
+    def _unsigned(self) -> bool:
+        return isinstance(self.kernel, str)
+
+    def _check_parameters(self) -> None:
+        if self.anchors not in ANCHORS:
+            hint = suggest(self.anchors, ANCHORS)
+            raise ConfigError(f"anchors={self.anchors!r}: expected one of {ANCHORS}{hint}")
+        covers = self.anchors == "cover"
+        check_whole("n_anchors", self.n_anchors, 2, MAX_LEVELS)
+        most = MAX_LEVELS if covers else int(self.n_anchors)
+        check_whole("n_neighbors", self.n_neighbors, 1, most)
+        if self.rank is not None:
+            check_whole("rank", self.rank, 1, most)
+        if not (isinstance(self.energy, Real) and 0 < self.energy <= 1):
+            raise ConfigError(f"energy={self.energy!r}: expected a number above 0, at most 1")
+        positive = isinstance(self.epsilon, Real) and 0 < self.epsilon < np.inf
+        if covers and not positive:
+            raise ConfigError(
+                f"epsilon={self.epsilon!r}: anchors='cover' needs a positive distance"
+            )
+        if self.epsilon is not None and not covers:
+            raise ConfigError(f"epsilon={self.epsilon!r}: only anchors='cover' takes it")
+        if not (isinstance(self.shared, bool | np.bool_) or self.shared == "auto"):
+            raise ConfigError(f"shared={self.shared!r}: expected True, False or 'auto'")
+
+    def _fit_curve(self, X) -> None:
+        self._check_parameters()
+        columns = Columns(X)
+        low, high = columns.low, columns.high
+        uniform = self.anchors == "uniform"
+        shared = uniform and columns.one_range() if self.shared == "auto" else self.shared
+        if shared:
+            low, high = low.min(keepdims=True), high.max(keepdims=True)
+        if uniform:
+            anchors = np.linspace(low, high, self.n_anchors, axis=1)
+        else:
+            anchors = self._clustered(columns, shared)
+        self.anchors_ = pad_levels(anchors)
+        codebook = Codebook(self.anchors_, low, high, self.n_neighbors)
+        values, vectors = eigensystems(self.kernel, self.anchors_, codebook.counts, self._ranks)
+        at_anchors = vectors * np.sqrt(values)[:, None, :]
+        self._set_steps(codebook, _window_means(at_anchors, codebook))
+
+    def _clustered(self, columns: Columns, shared: bool) -> list[NDArray]:
+        """Return the cluster means of the features, or of all together."""
+        covers = self.anchors == "cover"
+        most = MAX_LEVELS if covers else self.n_anchors
+        radius = float(self.epsilon) if covers else -1.0
+
+        def means(j: int, _: int) -> NDArray:
+            values, counts = columns.pooled() if shared else columns.distinct(j)
+            if len(values) * most > _MOST_CHOICES:
+                raise ConfigError(
+                    f"anchors={self.anchors!r}: {len(values)} distinct values are too many to "
+                    "cluster exactly; fit on a sample"
+                )
+            centres, reached = cluster(values, counts.astype(float), most, radius)
+            if covers and reached > radius:
+                where = "" if shared else f" of feature {j}"
+                raise ConfigError(
+                    f"epsilon={self.epsilon!r}: {most} anchors leave a value{where} {reached:.4g} "
+                    "away from them all; choose a larger epsilon"
+                )
+            return centres
+
+        return for_blocks(means, 1 if shared else columns.n_columns, 1)
+
+    def _ranks(self, eigenvalues: NDArray) -> NDArray:
+        """Return how many of the descending eigenvalues (f, N) to keep in each row."""
+        n_points = eigenvalues.shape[1]
+        if self.rank is not None:
+            return np.full(len(eigenvalues), min(self.rank, n_points))
+        # The sums round: what is missing then is below a trace's last digits.
+        rounding = n_points * np.finfo(float).eps
+        total = eigenvalues.sum(axis=1, keepdims=True)
+        reached = np.cumsum(eigenvalues, axis=1) >= (self.energy - rounding) * total
+        return 1 + reached.argmax(axis=1)
+
+
+def _window_means(at_anchors: NDArray, codebook: Codebook) -> NDArray:
+    """Return the mean outputs of each code's anchors (f, n_codes, r), zero beyond the last code.
+
+    A feature with fewer than k anchors averages them all: beyond its last one are zeros.
+    """
+    k, n_codes = codebook.window, codebook.n_codes.max()
+    padded = np.pad(at_anchors, ((0, 0), (0, k), (0, 0)))
+    sums = sum(padded[:, first : first + n_codes] for first in range(k))
+    used = np.arange(n_codes) < codebook.n_codes[:, None]
+    return sums * (used / np.minimum(codebook.counts, k)[:, None])[:, :, None]

@@ -1,0 +1,94 @@
+r"""The exact map on a few levels.
+
+On L levels the scalar kernel is an L × L matrix :math:`K = U\Lambda U^\top`, and the rows of
+:math:`U\Lambda^{1/2}` are outputs whose inner products are the kernel, with nothing approximated
+but the values between levels. Smooth kernels have few eigenvalues above the rounding: on 256
+equally spaced levels chi2 has 20, js 17, hellinger one; intersection has 255.
+"""
+
+from numbers import Real
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps._codebook import MAX_LEVELS, Codebook
+from kmaps._levels import choose_levels
+from kmaps._values import Columns
+from kmaps.errors import ConfigError
+from kmaps.maps.mercer import ScalarKernel, eigensystems
+from kmaps.maps.parameters import check_whole
+from kmaps.maps.stepped import SteppedMap
+
+
+class ExactMap(SteppedMap):
+    r"""Map each of up to 256 levels a feature so that inner products are the kernel exactly.
+
+    The levels are the distinct training values, those of all features together if there are at
+    most ``n_levels``, else those of each feature; a feature with more of its own has ``n_levels``
+    equally spaced ones. Other values go to the nearest level.
+
+    Parameters
+    ----------
+    kernel : {"chi2", "intersection", "js", "hellinger"} or callable
+        The scalar kernel; a callable ``k(x, y)`` works elementwise on arrays and must be positive
+        semi-definite. The named kernels take non-negative data only.
+    n_levels : int
+        L, from 2 to 256.
+    tol : float
+        Eigenvalues up to this part of the largest are taken for rounding. Larger ones make r
+        smaller and the inner products err by up to the trace of what is left out.
+
+    Attributes
+    ----------
+    levels_ : ndarray, shape (1 or d, L)
+        Ascending; a feature with fewer levels repeats its last.
+    table_ : ndarray, shape (1 or d, L, r)
+        The outputs of each level; r is the largest rank of a feature.
+    code_bits_ : int
+        Bits of a code, :math:`\lceil\log_2 L\rceil`.
+
+    References
+    ----------
+    Wu, A Fast Dual Method for HIK SVM Learning, ECCV 2010, trains on such tables without
+    factorising them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kmaps import ExactMap, gram
+    >>> X = np.random.default_rng(0).integers(0, 256, (50, 4))
+    >>> Z = ExactMap(kernel="chi2").fit_transform(X)
+    >>> Z.shape
+    (50, 80)
+    >>> bool(np.abs(Z @ Z.T - gram(X.astype(float), kernel="chi2")).max() < 1e-3)
+    True
+    """
+
+    source = "kernel matrix on levels, factorised"
+
+    def __init__(
+        self, kernel: str | ScalarKernel = "chi2", n_levels: int = 256, tol: float = 1e-14
+    ):
+        self.kernel = kernel
+        self.n_levels = n_levels
+        self.tol = tol
+
+    @property
+    def _unsigned(self) -> bool:
+        return isinstance(self.kernel, str)
+
+    def _fit_curve(self, X) -> None:
+        check_whole("n_levels", self.n_levels, 2, MAX_LEVELS)
+        if not (isinstance(self.tol, Real) and 0 <= self.tol < 1):
+            raise ConfigError(f"tol={self.tol!r}: expected a number from 0 to below 1")
+        columns = Columns(X)
+        low, high = columns.low, columns.high
+        self.levels_ = choose_levels(columns, self.n_levels)
+        if len(self.levels_) == 1:
+            low, high = low.min(keepdims=True), high.max(keepdims=True)
+        codebook = Codebook(self.levels_, low, high)
+        values, vectors = eigensystems(self.kernel, self.levels_, codebook.counts, self._ranks)
+        self._set_steps(codebook, vectors * np.sqrt(values)[:, None, :])
+
+    def _ranks(self, eigenvalues: NDArray) -> NDArray:
+        return (eigenvalues > self.tol * eigenvalues[:, :1]).sum(axis=1)

@@ -1,0 +1,164 @@
+r"""The intersection map of Maji and Berg: the bins below a value, counted in unary.
+
+The range :math:`[0, b]` of a feature is cut into N equal bins. A value x, at :math:`u = Nx/b` bins,
+has the outputs :math:`\sqrt{b/N}\,(1, \dots, 1, a, 0, \dots, 0)`: as many ones as there are whole
+bins below it, then the fraction a of the bin it is in (piecewise linear), or ones alone, round(u)
+of them (piecewise constant). Either way the inner products tend to :math:`\min(x, y)`.
+
+A linear function of the piecewise linear outputs is continuous, linear inside the bins, and zero at
+zero: it is known by its values :math:`\sqrt b\,c` at the knots :math:`b/N, \dots, b`, and evaluated
+from two of them, :math:`f(x) = \sqrt b\,((1-a)c_{\lfloor u\rfloor} + a c_{\lfloor u\rfloor+1}) =
+c^\top\varphi(x)`. So two non-zeros a value are enough, if the regulariser is changed along: with
+weights w in the unary form, :math:`\lVert w\rVert^2 = c^\top H c` for :math:`H = N D^\top D`, the
+tridiagonal matrix made of the differences D of neighbours. The other way round, with any factor
+:math:`H = C^\top C`, Cholesky's for one, the features :math:`C^{-\top}\varphi(x)` go with the plain
+:math:`\lVert w\rVert^2`; :math:`C = \sqrt N D` gives the unary form itself.
+"""
+
+from numbers import Real
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from kmaps._codebook import MAX_LEVELS, Codebook
+from kmaps._values import as_float, summed
+from kmaps.errors import ConfigError, suggest
+from kmaps.maps.grids import LocalGrid, PieceGrid, evaluate_pieces
+from kmaps.maps.parameters import check_whole
+from kmaps.maps.ranged import RangedMap
+from kmaps.maps.steps import StepGrid
+
+PIECES = ("linear", "constant")
+
+_HATS = np.array([[1.0, 0.0], [-1.0, 1.0]])  # 1 - t and t, by the powers of t
+
+
+class IntersectionMap(RangedMap):
+    r"""Approximate the intersection kernel by counting bins in unary.
+
+    Parameters
+    ----------
+    n_bins : int
+        N ≥ 1, the bins of a range and the outputs of a feature; at most 255 with
+        ``piece="constant"``, whose samples can be stored as codes of a byte.
+    piece : {"linear", "constant"}
+        What the outputs are inside a bin.
+    sparse : bool
+        With ``piece="linear"``: two non-zeros a value, as CSR, to be trained with `regularizer_`.
+    upper : float, optional
+        b, the end of the range of all features; by default that of each feature, its largest
+        training value. Larger values are clamped.
+
+    Attributes
+    ----------
+    regularizer_ : ndarray, shape (N, N)
+        H, what takes the place of the identity for the weights of each feature when ``sparse``.
+    table_ : ndarray, shape (1 or d, N + 1, N)
+        The outputs of each code, with ``piece="constant"``.
+
+    References
+    ----------
+    Maji and Berg, Max-Margin Additive Classifiers for Detection, ICCV 2009.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kmaps import IntersectionMap
+    >>> encoder = IntersectionMap(n_bins=4).fit([[1.0]])
+    >>> encoder.transform([[0.4]]) * 2
+    array([[1. , 0.6, 0. , 0. ]])
+    """
+
+    source = "mb"
+    _unsigned = True
+
+    def __init__(
+        self,
+        n_bins: int = 20,
+        piece: str = "linear",
+        sparse: bool = False,
+        upper: float | None = None,
+    ):
+        self.n_bins = n_bins
+        self.piece = piece
+        self.sparse = sparse
+        self.upper = upper
+
+    @property
+    def _coded(self) -> bool:
+        return self.piece == "constant"
+
+    def _check_parameters(self) -> None:
+        if self.piece not in PIECES:
+            hint = suggest(self.piece, PIECES)
+            raise ConfigError(f"piece={self.piece!r}: expected one of {PIECES}{hint}")
+        check_whole("n_bins", self.n_bins, 1, MAX_LEVELS - 1 if self._coded else None)
+        if not isinstance(self.sparse, bool | np.bool_):
+            raise ConfigError(f"sparse={self.sparse!r}: expected True or False")
+        if self.sparse and self._coded:
+            raise ConfigError("sparse=True: only piece='linear' has a sparse form")
+        positive = isinstance(self.upper, Real) and 0 < self.upper < np.inf
+        if self.upper is not None and not positive:
+            raise ConfigError(f"upper={self.upper!r}: expected a positive number")
+
+    def _ends(self, X) -> tuple[NDArray, NDArray]:
+        _, high = super()._ends(X)
+        if self.upper is not None:
+            high = np.full(len(high), self.upper)
+        return np.zeros(len(high)), high
+
+    def _fit_curve(self, X) -> None:
+        super()._fit_curve(X)
+        n, ones = self.n_bins, np.eye(self.n_bins)
+        below = np.eye(n, k=-1)
+        if self.sparse:
+            self.n_stored_ = 2
+            self._pieces = np.stack([below, ones - below], axis=1)
+            differences = ones - below
+            self.regularizer_ = n * differences.T @ differences
+        else:
+            self.n_stored_ = None
+            self._pieces = np.stack([np.tri(n, k=-1), ones], axis=1)
+        if self._coded:
+            low, high, scale = self._ranges()
+            codebook = Codebook(np.linspace(low, high, n + 1, axis=1), low, high)
+            self.table_ = scale[:, None, None] * np.tri(n + 1, n, k=-1)
+            self._steps = StepGrid(codebook, self.table_)
+
+    def _scale(self, width: NDArray) -> NDArray:
+        return np.sqrt(width if self.sparse else width / self.n_bins)
+
+    def _unit_curve(self, position: NDArray) -> NDArray:
+        return evaluate_pieces(self._pieces, position)
+
+    def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
+        return self._steps.curve(x, feature) if self._coded else super()._curve(x, feature)
+
+    def _grid(self) -> PieceGrid | StepGrid:
+        if self._coded:
+            return self._steps
+        if self.sparse:
+            return LocalGrid(_HATS, self.n_bins, self.low_, self.high_, self.scale_)
+        return PieceGrid(self._pieces[None], *self._ranges(), exact=True)
+
+    def _encode_local(self, values: NDArray) -> csr_matrix:
+        return self._hats(csr_matrix(values))
+
+    def _encode_sparse(self, X):
+        return self._hats(summed(X)) if self.sparse else super()._encode_sparse(X)
+
+    def _hats(self, X):
+        """Encode the stored values of a CSR matrix by the two hats around each."""
+        n, values = self.n_bins, as_float(X.data)
+        values = values.astype(np.float32) if values.dtype == np.uint8 else values
+        data, columns = np.empty((1, 2 * X.nnz), values.dtype), np.empty((1, 2 * X.nnz), np.int64)
+        self._fill(values[None, :], X.indices, self._encoder.encode, (data, columns), 2)
+        # The grid has N + 1 hats. The one at zero belongs to a weight that is zero.
+        kept = columns[0] % (n + 1) > 0
+        indices = columns[0, kept] - columns[0, kept] // (n + 1) - 1
+        pointers = np.r_[0, np.cumsum(kept)][2 * X.indptr]
+        return type(X)((data[0, kept], indices, pointers), shape=(X.shape[0], X.shape[1] * n))
+
+    def _output_names(self) -> list[str]:
+        return [f"bin{i}" for i in range(self.n_bins)]

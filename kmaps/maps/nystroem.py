@@ -1,0 +1,167 @@
+r"""Additive kernel PCA (Perronnin, Sánchez and Liu): Nyström's approximation feature by feature.
+
+A sample of N values of a feature has the kernel matrix :math:`k(z, z) = U\Lambda U^\top`. Projected
+onto the r leading directions that the sample spans, a value x has the outputs
+
+.. math::
+    \psi_i(x) = \lambda_i^{-1/2} \sum_{n=1}^N U_{ni}\, k(x, z_n), \qquad i = 1, \dots, r.
+
+Among the points the inner products are the best approximation of rank r of their kernel matrix.
+Being fitted to the sample, it serves the dynamic range of the sample (hkm Fig. 2).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from kmaps._codebook import pad_levels
+from kmaps._parallel import for_blocks
+from kmaps._values import Columns
+from kmaps.maps.base import AdditiveMap
+from kmaps.maps.grids import PieceGrid
+from kmaps.maps.mercer import ScalarKernel, eigensystems, scalar_kernel
+from kmaps.maps.parameters import check_whole
+
+_N_CELLS = 128
+_BLOCK_KNOTS = 1 << 15
+
+
+class NystroemMap(AdditiveMap):
+    r"""Approximate a scalar kernel by the leading kernel principal components of each feature.
+
+    Parameters
+    ----------
+    kernel : {"chi2", "intersection", "js", "hellinger"} or callable
+        The scalar kernel; a callable ``k(x, y)`` works elementwise on arrays and must be positive
+        semi-definite. The named kernels take non-negative data only.
+    dim : int
+        r ≥ 1, at most ``n_points``. A feature with fewer distinct values than that has zeros in
+        the outputs that are left.
+    n_points : int
+        N, the training values sampled of each feature: different ones, each as likely as it is
+        frequent, and all of them when there are no more.
+    random_state : int, RandomState instance or None
+        Seeds the samples.
+
+    Attributes
+    ----------
+    points_ : ndarray, shape (d, N)
+        The samples, ascending; a feature with fewer distinct values repeats its last.
+    projection_ : ndarray, shape (d, N, r)
+        :math:`U\Lambda^{-1/2}`, zero for repeated points.
+
+    Notes
+    -----
+    Values outside the range of the training data are clamped to it. float32 input is encoded by
+    cubic polynomials on cells equally wide in :math:`\sqrt{x - \min}`; relative to the largest
+    output the error was measured as 5e-6 at most for chi2 and 4e-5 for js. The curve of the
+    intersection kernel has a corner at each point: 1e-3 with 100 points, 5e-3 with five.
+
+    References
+    ----------
+    Perronnin, Sánchez and Liu, Large-Scale Image Categorization with Explicit Data Embedding,
+    CVPR 2010; hkm Sect. 4.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kmaps import NystroemMap, gram
+    >>> X = np.random.default_rng(0).random((200, 3))
+    >>> Z = NystroemMap(kernel="chi2", dim=4).fit_transform(X)
+    >>> Z.shape
+    (200, 12)
+    >>> bool(np.abs(Z @ Z.T - gram(X, kernel="chi2")).max() < 0.05)
+    True
+    """
+
+    source = "addkpca, hkm Sect. 4.1"
+    shared_curve_ = False
+
+    def __init__(
+        self,
+        kernel: str | ScalarKernel = "chi2",
+        dim: int = 3,
+        n_points: int = 100,
+        random_state: int | np.random.RandomState | None = 0,
+    ):
+        self.kernel = kernel
+        self.dim = dim
+        self.n_points = n_points
+        self.random_state = random_state
+
+    @property
+    def _unsigned(self) -> bool:
+        return isinstance(self.kernel, str)
+
+    def _fit_curve(self, X) -> None:
+        check_whole("n_points", self.n_points, 1)
+        check_whole("dim", self.dim, 1, int(self.n_points))
+        columns = Columns(X)
+        self.low_, self.high_ = columns.low, columns.high
+        self.points_ = pad_levels(self._samples(columns))
+        counts = 1 + (np.diff(self.points_) > 0).sum(axis=1)
+        values, vectors = eigensystems(self.kernel, self.points_, counts, self._ranks)
+        inverse_roots = np.where(values > 0, values, np.inf) ** -0.5
+        projection = vectors * inverse_roots[:, None, :]
+        missing = self.dim - projection.shape[2]
+        self.projection_ = np.pad(projection, ((0, 0), (0, 0), (0, missing)))
+
+    def _samples(self, columns: Columns) -> list[NDArray]:
+        seeds = check_random_state(self.random_state).randint(2**32, size=columns.n_columns)
+
+        def sample(j: int, _: int) -> NDArray:
+            values, counts = columns.distinct(j)
+            # Whose turn comes first when each value waits for as long as it is rare.
+            turns = np.random.default_rng(seeds[j]).exponential(size=len(values)) / counts
+            return values[np.argsort(turns)[: self.n_points]]
+
+        return for_blocks(sample, columns.n_columns, 1)
+
+    def _ranks(self, eigenvalues: NDArray) -> NDArray:
+        rounding = eigenvalues.shape[1] * np.finfo(float).eps * eigenvalues[:, :1]
+        return np.minimum(self.dim, (eigenvalues > rounding).sum(axis=1))
+
+    def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
+        k = scalar_kernel(self.kernel)
+        outputs = np.zeros((*x.shape, self.dim))
+        for n in range(self.points_.shape[1]):  # one at a time, to need no more than a block
+            to_point = k(x, np.broadcast_to(self.points_[feature, n], x.shape))
+            outputs += to_point[..., None] * self.projection_[feature, n]
+        return outputs
+
+    def _grid(self) -> "_RootGrid":
+        return _RootGrid(self._curve, self.low_, self.high_, self.dim)
+
+    def _tables(self) -> tuple[NDArray, ...]:
+        return self.points_, self.projection_
+
+
+class _RootGrid(PieceGrid):
+    """Cubic polynomials on cells that are equal in the root of the position in the range.
+
+    Kernels are like a root near zero, where histograms have most of their values.
+    """
+
+    def __init__(self, curve, low: NDArray, high: NDArray, r: int):
+        self.low, self.high = low.astype(np.float32), high.astype(np.float32)
+        nodes = (1 - np.cos(np.pi * np.arange(4) / 3)) / 2  # with both ends: pieces meet
+        to_powers = np.linalg.inv(np.vander(nodes, increasing=True))
+        to_powers[0] = [1, 0, 0, 0]  # exactly, for zero to stay zero
+        position = ((np.arange(_N_CELLS)[:, None] + nodes) / _N_CELLS) ** 2
+        pieces = np.empty((len(low), _N_CELLS, 4, r), np.float32)
+
+        def block(start: int, stop: int) -> None:
+            first, width = low[start:stop], (high - low)[start:stop]
+            x = first[:, None, None] + width[:, None, None] * position
+            pieces[start:stop] = to_powers @ curve(x, np.arange(start, stop)[:, None, None])
+
+        for_blocks(block, len(low), max(1, _BLOCK_KNOTS // position.size))
+        super().__init__(pieces, np.zeros(len(low)), np.ones(len(low)))
+
+    def encode(self, values: NDArray, features: NDArray, out: NDArray) -> tuple[bool, int]:
+        low, high = self.low[features], self.high[features]
+        inside = np.clip(values, low, high)
+        outside = np.count_nonzero(inside != values)  # not a number is unlike itself
+        position = np.sqrt((inside - low) / np.where(high > low, high - low, 1))
+        super().encode(position, features, out)
+        return outside > 0 and not np.isfinite(values).all(), outside
