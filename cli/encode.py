@@ -165,7 +165,8 @@ def _fit(feature_map: Any, reader: Any, dtype: str | None) -> None:
 
 def _encoder(feature_map: Any, reader: Any, codes: bool) -> Callable:
     encode = feature_map.to_codes if codes else feature_map.transform
-    if reader.sparse and not getattr(feature_map, "zero_to_zero_", True):
+    # Zero has a code, which need not be 0, whether or not the curve keeps zeros.
+    if reader.sparse and (codes or not getattr(feature_map, "zero_to_zero_", True)):
         return lambda X: encode(X.toarray())
     return encode
 

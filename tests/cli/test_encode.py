@@ -290,6 +290,17 @@ def test_codes(toy):
     np.testing.assert_array_equal(written, (10 * X).astype(np.uint8))
 
 
+def test_codes_of_sparse_input_hold_the_code_of_zero():
+    values = X + 1
+    values[values == 1] = 0
+    sp.save_npz("sparse.npz", sp.csr_matrix(values))
+    np.save("dense.npy", values)
+    arguments = "--map", "anchor", "--codes", "--fit-on", "dense.npy"
+    for source in ("sparse.npz", "dense.npy"):
+        encode(source, f"{source}.npy", *arguments, "--n-anchors", 3)
+    np.testing.assert_array_equal(np.load("sparse.npz.npy"), np.load("dense.npy.npy"))
+
+
 def test_what_a_map_refuses_is_one_line(toy):
     assert refused("in.npy", "out.npy", "--map", "toy", "--strict", "true") == "too strict"
 
