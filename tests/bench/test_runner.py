@@ -184,6 +184,8 @@ def test_threads_are_shared_out(tmp_path):
 
 # ---- a real process: printing, killed, interrupted
 
+LONGER = TEXT.replace("splits: 2", "splits: 6")
+
 
 def script(folder: Path, worker: str) -> list:
     """Write a program that runs the experiment, two cells at a time, into ``folder/out``."""
@@ -196,7 +198,7 @@ sys.path.insert(0, {str(Path(__file__).parent)!r})
 import cell_workers
 from kmaps.bench import runner, spec
 if __name__ == "__main__":
-    runner.run(spec.parse({TEXT!r}), {str(folder / "out")!r}, jobs=2, measure={worker})
+    runner.run(spec.parse({LONGER!r}), {str(folder / "out")!r}, jobs=2, measure={worker})
 """
     )
     return [sys.executable, path]
@@ -206,7 +208,7 @@ def test_what_a_cell_prints_stays_off_standard_output(tmp_path):
     command = script(tmp_path, "cell_workers.chatty")
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     assert done.stdout == ""
-    assert done.stderr.count("noise") == 2 * N_CELLS
+    assert done.stderr.count("noise") == 2 * 3 * N_CELLS
 
 
 @pytest.fixture
@@ -215,7 +217,7 @@ def process(tmp_path):
     worker = f"partial(cell_workers.logged, {str(tmp_path)!r}, 0.5)"
     command = script(tmp_path, worker)
     with subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE) as process:
-        wait_until(lambda: n_records(tmp_path) >= 4 or process.poll() is not None, 60)
+        wait_until(lambda: n_records(tmp_path) >= 4 or process.poll() is not None, 120)
         assert process.poll() is None, process.stderr.read().decode()
         yield process
         process.kill()
@@ -252,9 +254,9 @@ def finish_and_check(folder: Path) -> None:
     """Resume; every cell then has one record, and those recorded before were left alone."""
     before = {record["key"]: record for record in read_records(folder / "out")}
     finished = sorted(folder.glob("*.finished"))
-    outcome = run(folder / "out", partial(cell_workers.logged, str(folder), 0))
-    assert outcome.measured == N_CELLS - len(before)
-    assert len(outcome.records) == n_records(folder) == N_CELLS
+    outcome = run(folder / "out", partial(cell_workers.logged, str(folder), 0), LONGER)
+    assert outcome.measured == 3 * N_CELLS - len(before) > 0
+    assert len(outcome.records) == n_records(folder) == 3 * N_CELLS
     assert all(record in outcome.records for record in before.values())
     assert len(list(folder.glob("*.finished"))) == len(finished) + outcome.measured
 
@@ -264,13 +266,13 @@ def test_a_killed_run_resumes_without_losing_or_repeating_a_cell(tmp_path, proce
     orphans = under_way(tmp_path)
     process.kill()  # SIGKILL: no chance to tidy up
     process.wait()
-    wait_until(lambda: not any(map(alive, orphans)), 5)
+    wait_until(lambda: not any(map(alive, orphans)), 20)
     finish_and_check(tmp_path)
 
 
 def test_an_interrupted_run_keeps_what_is_finished(tmp_path, process):
     os.killpg(process.pid, signal.SIGINT)  # what Ctrl-C does: everybody in the group gets it
-    assert process.wait(20) == -signal.SIGINT
+    assert process.wait(60) == -signal.SIGINT
     assert not any(map(alive, under_way(tmp_path)))
     stderr = process.stderr.read().decode()
     assert stderr.count("Traceback") == 1, stderr  # the parent's own; the children are silent
