@@ -156,6 +156,8 @@ def _obstacle(ours: dict, theirs: dict) -> str:
         if ours.get(column) != theirs.get(column):
             given, expected = json.dumps(ours.get(column)), json.dumps(theirs.get(column))
             return f"baseline incompatible: {title} is {given}, the baseline has {expected}"
+    if ours["accuracy"] is None or theirs["accuracy"] is None:
+        return "no accuracy recorded, and there is nothing else to judge by"
     return ""
 
 

@@ -138,6 +138,15 @@ def test_a_failed_cell_is_not_measured_and_leaves_the_gate_undecided():
     assert code([*ours, *worse], [*BASELINE, *cell(params={"order": 2})]) == 1
 
 
+def test_a_study_without_accuracies_is_not_measured():
+    study = cell(accuracy=None)
+    assert verdict(study, study).verdict == "not measured"
+    assert verdict(study, study).reason == (
+        "split 0: no accuracy recorded, and there is nothing else to judge by"
+    )
+    assert code(study, study) == 5
+
+
 def test_a_cell_the_baseline_could_not_measure_sets_no_standard():
     failed = cell(params={"order": 2}, status="failed", accuracy=None)
     judged = compare([*BASELINE, *cell(params={"order": 2})], [*BASELINE, *failed])
