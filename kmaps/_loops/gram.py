@@ -173,7 +173,6 @@ def _add_js(sums, tile, logs, walk, begin, end):
 
 @njit(**_COMPILED)
 def _add_weighted(kernel, sums, tile, logs, weights, walk, begin, end):
-    # The weights multiply one after the other: their product alone could overflow.
     for e in range(begin, end):
         x, v = tile[walk.index[e]], walk.value[e]
         p, q = weights[walk.index[e]], walk.weight[e]
