@@ -84,7 +84,7 @@ def _experiments() -> list[Row]:
     return [
         {
             "name": name,
-            "dataset": experiment.dataset.name,
+            "subject": experiment.subject,
             "about": " ".join(experiment.about.split()),
         }
         for name, experiment in loaded.items()

@@ -69,19 +69,23 @@ def command(
         _list_cells(checked, out, quiet)
         return
     from kmaps.bench.runner import run
+    from kmaps.bench.study import run_study
     from kmaps.bench.tables import render
 
     try:
-        with _shown(quiet) as progress:
-            outcome = run(
-                checked,
-                out,
-                jobs=jobs,
-                threads=threads,
-                retry_failed=retry_failed,
-                fail_fast=fail_fast,
-                progress=progress,
-            )
+        if checked.kind != "classification":
+            outcome = run_study(checked, out)
+        else:
+            with _shown(quiet) as progress:
+                outcome = run(
+                    checked,
+                    out,
+                    jobs=jobs,
+                    threads=threads,
+                    retry_failed=retry_failed,
+                    fail_fast=fail_fast,
+                    progress=progress,
+                )
     except KeyboardInterrupt:
         if not quiet:
             click.echo("the finished cells are kept; the same command resumes", err=True)
@@ -95,6 +99,7 @@ def command(
 def _list_cells(experiment: "Experiment", out: Path, quiet: bool) -> None:
     from kmaps.bench.records import read_records
     from kmaps.bench.runner import plan
+    from kmaps.bench.study import study_cells
 
     try:
         status = {record["key"]: record["status"] for record in read_records(out)}
@@ -102,7 +107,11 @@ def _list_cells(experiment: "Experiment", out: Path, quiet: bool) -> None:
         status = {}
     words = {"ok": "done", "failed": "failed", None: "to do"}
     states = []
-    for key, cell in plan(experiment).items():
+    if experiment.kind == "classification":
+        planned = plan(experiment)
+    else:
+        planned = {cell.key: cell for cell in study_cells(experiment)}
+    for key, cell in planned.items():
         states.append(words[status.get(key)])
         click.echo(f"{states[-1]:6}  {cell.name}")
     if not quiet:

@@ -22,9 +22,9 @@ import click
     "measures",
     multiple=True,
     metavar="NAME",
-    help="accuracy, per-class, time, storage, memory, dim, fit, encode, convert, train, predict, "
-    "cv, storage-train, storage-tables, storage-model, or all; repeat for several. "
-    "[default: accuracy, time, storage]",
+    help="accuracy, per-class, time, storage, memory, linf, rms, dim, fit, encode, convert, train, "
+    "predict, cv, storage-train, storage-tables, storage-model, or all; repeat for several. "
+    "[default: accuracy, time, storage; of studies: all they have]",
 )
 @click.option("--json", "as_json", is_flag=True, help="The lines of --format csv as JSON.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="Write to this file.")
@@ -45,14 +45,14 @@ def command(
     own. The best map of each column is marked; linear and exact are references and never are.
     """
     from kmaps.bench.records import read_records
-    from kmaps.bench.summary import DEFAULT_MEASURES, MEASURES, mixed_conditions
+    from kmaps.bench.summary import MEASURES, default_measures, mixed_conditions
     from kmaps.bench.tables import render
     from kmaps.io import atomic_file, check_target
 
     if out is not None:
         check_target(out, force=force)
-    names = list(MEASURES) if "all" in measures else measures or DEFAULT_MEASURES
     records = read_records(results)
+    names = list(MEASURES) if "all" in measures else measures or default_measures(records)
     rendered = render(records, "json" if as_json else form, names)
     mixed = mixed_conditions(records) if any(MEASURES[n].unit == "s" for n in names) else []
     if mixed and not quiet:

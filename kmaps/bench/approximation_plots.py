@@ -1,6 +1,6 @@
-"""Figures of approximations: surfaces, errors, sections. Each draws panels into one PNG file.
+"""Figures of studies: surfaces, errors, sections, learned functions, each one PNG file.
 
-A panel is one kernel on one range: a title and the approximations to compare, by label.
+A figure has panels, each a title (a kernel on a range) and what to compare there, by label.
 """
 
 from pathlib import Path
@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
     from kmaps.bench.approximation import Approximation
+    from kmaps.bench.toy import ToyFit
 
 Panels = "dict[str, dict[str, Approximation]]"
 
@@ -22,6 +23,7 @@ SECTION = 0.1
 """Where k(x, y₀) is cut: y₀ is this fraction of the range (hkm Fig. 2)."""
 
 _DPI = 150
+_HEAT_DPI = 90  # a heat map is no sharper with more, only larger
 
 
 def draw_sections(panels: Panels, path: Path, at: float = SECTION) -> None:
@@ -67,7 +69,7 @@ def draw_surfaces(panels: Panels, path: Path) -> None:
             image = _heat(axes[row, column], surface, values, "viridis", 0, surfaces[0].max())
         figure.colorbar(image, ax=axes[:, column], shrink=0.8, location="bottom")
     _name_rows(axes, ["exact", *labels])
-    figure.savefig(path, dpi=_DPI)
+    figure.savefig(path, dpi=_HEAT_DPI)
 
 
 def draw_errors(panels: Panels, path: Path) -> None:
@@ -82,7 +84,7 @@ def draw_errors(panels: Panels, path: Path) -> None:
             figure.colorbar(image, ax=ax, shrink=0.85)
             ax.set_xlabel(f"L∞ {result.linf:.3g}, RMS {result.rms:.3g}", fontsize="small")
     _name_rows(axes, labels)
-    figure.savefig(path, dpi=_DPI)
+    figure.savefig(path, dpi=_HEAT_DPI)
 
 
 def _grid(rows: int, panels: Panels) -> tuple[Figure, np.ndarray]:
@@ -102,11 +104,28 @@ def _heat(ax: Axes, surface, values, colors: str, low: float, high: float):
 
 def _name_rows(axes: np.ndarray, labels: list[str]) -> None:
     for ax, label in zip(axes[:, 0], labels, strict=True):
-        ax.set_ylabel(label)
+        ax.set_ylabel(label.replace(" ", "\n"), fontsize="small")
 
 
 def _plain(ax: Axes) -> None:
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def draw_functions(panels: "dict[str, dict[str, ToyFit]]", path: Path) -> None:
+    """Draw the functions that maps learned of the toy problem, one axes a family of maps."""
+    figure = Figure(figsize=(4.2 * len(panels), 3.6), layout="constrained")
+    axes = figure.subplots(1, len(panels), squeeze=False)[0]
+    for ax, (title, fits) in zip(axes, panels.items(), strict=True):
+        for i, (label, fit) in enumerate(fits.items()):
+            style = "-" if i < len(COLORS) else "--"
+            color = COLORS[i % len(COLORS)]
+            ax.plot(fit.x, fit.function, style, color=color, linewidth=1.2, label=label)
+        ax.set_title(title, fontsize="medium")
+        ax.set_xlabel("x")
+        ax.set_ylabel("learned f(x), mean taken off")
+        ax.legend(fontsize="x-small", frameon=False)
+        _plain(ax)
+    figure.savefig(path, dpi=_DPI)
 
 
 DRAWN = {"sections": draw_sections, "surfaces": draw_surfaces, "errors": draw_errors}

@@ -24,7 +24,7 @@ Loader.add_implicit_resolver(
 
 
 def read(text: str, source: str) -> tuple[yaml.Node, dict[str, Any]]:
-    """Return the nodes and the content of a mapping; raise ConfigError, with the place, for less."""
+    """Return the nodes and the content of a mapping; ConfigError, with the place, for less."""
     try:
         loader = Loader(text)
         root = loader.get_single_node()

@@ -39,6 +39,9 @@ COLUMNS: dict[str, str] = {
     "cv_accuracy": "cross-validated accuracy of each of them, in [0, 1]; empty without a choice",
     "accuracy": "accuracy on the test samples, in [0, 1]",
     "accuracy_per_class": "mean over the classes of the accuracy on each class, in [0, 1]",
+    "linf": "largest error of the approximate kernel over all pairs (approximation studies)",
+    "rms": "root mean square error of the approximate kernel over all pairs",
+    "worst": "the pair of values with the largest error",
     "n_train": "training samples",
     "n_test": "test samples",
     "n_features": "columns before encoding",
@@ -83,8 +86,9 @@ def cell_name(record: Mapping[str, Any]) -> str:
     >>> cell_name({"split": 0, "reduction": "ovo", "kernel": "", "label": "linear"})
     'split 0 ovo linear'
     """
-    words = (record["reduction"], record["kernel"], record["label"])
-    return " ".join([f"split {record['split']}", *filter(None, words)])
+    split = None if record["split"] is None else f"split {record['split']}"
+    words = (split, record["reduction"], record["kernel"], record["label"])
+    return " ".join(filter(None, words))
 
 
 def records_path(path: str | Path) -> Path:

@@ -18,6 +18,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, ValidationError
 from pydantic import model_validator as validator
 
+from kmaps.bench.approximation import Range
 from kmaps.bench.positions import Mistake, Place, at, brief, read, repeated_keys, unknown_key
 from kmaps.data import available
 from kmaps.errors import ConfigError, suggest
@@ -52,8 +53,15 @@ def _folder_name(value: str) -> str:
     return value
 
 
+def _interval(value: str) -> str:
+    Range.parse(value)
+    return value
+
+
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 KernelName = Annotated[str, _known("kernel", lambda: _KERNEL_NAMES)]
+AdditiveName = Annotated[str, _known("kernel", lambda: KERNELS)]
+Interval = Annotated[str, AfterValidator(_interval)]
 Unique = AfterValidator(_unique)
 Protocols = {"official"}, {"train", "test"}, {"train_per_class", "test_per_class"}
 
@@ -138,6 +146,7 @@ class Choice(_Model):
 class Experiment(_Model):
     """A checked experiment: what the YAML says, with the defaults filled in."""
 
+    kind: Literal["classification"] = "classification"
     experiment: Annotated[str, AfterValidator(_folder_name)]
     about: str = ""
     dataset: Dataset
@@ -158,6 +167,56 @@ class Experiment(_Model):
             raise ValueError("the baseline 'exact' needs kernels")
         return self
 
+    @property
+    def subject(self) -> str:
+        """What is measured, in a word."""
+        return self.dataset.name
+
+
+class _Study(_Model):
+    experiment: Annotated[str, AfterValidator(_folder_name)]
+    about: str = ""
+    maps: Annotated[list[dict[str, Any]], Field(min_length=1)]
+
+    @property
+    def subject(self) -> str:
+        """What is measured, in a word."""
+        return self.kind
+
+
+class Approximation(_Study):
+    """A study of how near the inner products of maps are to a kernel; no dataset, no learner."""
+
+    kind: Literal["approximation"]
+    kernels: Annotated[list[AdditiveName], Field(min_length=1), Unique]
+    ranges: Annotated[list[Interval], Field(min_length=1), Unique]
+    fit_range: Interval | None = None
+    integers: bool = False
+    relative: bool = False
+    figures: Annotated[list[Literal["errors", "sections", "surfaces"]], Unique] = []
+
+
+class Toy(_Study):
+    """A study of the functions that maps can learn: the points of a disc against those around it.
+
+    The points are a square grid of ``side`` × ``side`` on [-1, 1]²; positive are those within
+    ``radius`` of the centre. C is LIBLINEAR's, with squared hinge loss.
+    """
+
+    kind: Literal["toy"]
+    kernels: Annotated[list[AdditiveName], Unique] = []
+    side: Annotated[int, Field(ge=4)] = 40
+    radius: Annotated[float, Field(gt=0, lt=1)] = 0.75
+    C: Positive = 1.0
+
+
+KINDS: dict[str, type[_Model]] = {
+    "classification": Experiment,
+    "approximation": Approximation,
+    "toy": Toy,
+}
+"""The kinds of experiments, by the value of the key ``kind``."""
+
 
 def packaged() -> dict[str, Path]:
     """Return the experiments that come with kmaps: name to file."""
@@ -165,7 +224,7 @@ def packaged() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
 
 
-def load(name_or_path: str | Path) -> Experiment:
+def load(name_or_path: str | Path) -> Experiment | Approximation | Toy:
     """Read and check an experiment: a file, or the name of one that comes with kmaps.
 
     Raises
@@ -197,7 +256,7 @@ def load(name_or_path: str | Path) -> Experiment:
     return parse(text, str(path))
 
 
-def parse(text: str, source: str = "experiment.yaml") -> Experiment:
+def parse(text: str, source: str = "experiment.yaml") -> Experiment | Approximation | Toy:
     """Check the text of an experiment; ``source`` is what its mistakes call it.
 
     Raises
@@ -207,10 +266,16 @@ def parse(text: str, source: str = "experiment.yaml") -> Experiment:
     """
     root, content = read(text, source)
     mistakes = {*repeated_keys(root), *_map_mistakes(root, content)}
+    kind = content.get("kind", "classification")
+    if kind not in KINDS:
+        hint = suggest(str(kind), KINDS)
+        message = f"unknown kind {kind!r}{hint} (known: {', '.join(KINDS)})"
+        line, column, text = at(root, ("kind",), message)
+        raise ConfigError(f"{source}:{line}:{column}: {text}")
     try:
-        experiment = Experiment.model_validate(content)
+        experiment = KINDS[kind].model_validate(content)
     except ValidationError as refused:
-        mistakes |= {_from_pydantic(root, error) for error in refused.errors()}
+        mistakes |= {_from_pydantic(root, KINDS[kind], error) for error in refused.errors()}
     if mistakes:
         lines = [f"{source}:{line}:{column}: {text}" for line, column, text in sorted(mistakes)]
         raise ConfigError("\n".join(lines))
@@ -244,12 +309,12 @@ def map_arguments(kernel: str, params: dict[str, Any]) -> dict[str, Any]:
     return {"kernel": kernel, **params} if kernel else params
 
 
-def _from_pydantic(root: yaml.Node, error: Any) -> Mistake:
+def _from_pydantic(root: yaml.Node, whole: type[_Model], error: Any) -> Mistake:
     place, kind, given = error["loc"], error["type"], error["input"]
     if kind == "missing":
         return at(root, place[:-1], f"missing key {place[-1]!r}")
     if kind == "extra_forbidden":
-        model = Experiment if len(place) == 1 else Experiment.model_fields[place[0]].annotation
+        model = whole if len(place) == 1 else whole.model_fields[place[0]].annotation
         return at(root, place, unknown_key(place[-1], model.model_fields), key=True)
     if kind == "model_type":
         return at(root, place, f"expected a mapping (key: value), got {brief(given)}")

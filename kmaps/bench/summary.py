@@ -76,6 +76,8 @@ MEASURES = {
     "time": _seconds("fit + encode + convert + train", "fit_s", "encode_s", "convert_s", "train_s"),
     "storage": _megabytes("stored training set + tables + model", "storage_bytes"),
     "memory": _megabytes("peak memory", "peak_bytes"),
+    "linf": Measure("largest error", ("linf",), "kernel"),
+    "rms": Measure("root mean square error", ("rms",), "kernel"),
     "dim": Measure("encoded columns", ("dim",), "columns", decimals=0),
     "fit": _seconds("fit", "fit_s"),
     "encode": _seconds("encode", "encode_s"),
@@ -90,6 +92,7 @@ MEASURES = {
 """The measures by name, in the order of the help."""
 
 DEFAULT_MEASURES = ("accuracy", "time", "storage")
+DEFAULTS_OF_STUDIES = ("accuracy", "linf", "rms", "dim")
 
 
 def latest_cells(records: Iterable[dict]) -> list[dict]:
@@ -120,6 +123,21 @@ def latest_cells(records: Iterable[dict]) -> list[dict]:
         cell = record | {"params": json.dumps(record.get("params") or {}, sort_keys=True)}
         kept[tuple(cell.get(name) for name in [*SETTING, *ROW, "kernel", "split"])] = cell
     return list(kept.values())
+
+
+def default_measures(records: Iterable[dict]) -> tuple[str, ...]:
+    """Return the measures to show unasked: all that a study has, or those of a classification.
+
+    Examples
+    --------
+    >>> default_measures([{"linf": 0.1, "rms": 0.01, "dim": 3}])
+    ('linf', 'rms', 'dim')
+    """
+    records = list(records)
+    if any(record.get("reduction") for record in records):
+        return DEFAULT_MEASURES
+    held = {name for record in records for name in record if record[name] is not None}
+    return tuple(name for name in DEFAULTS_OF_STUDIES if name in held) or DEFAULT_MEASURES
 
 
 def summarize(records: Iterable[dict], measures: Sequence[str] = DEFAULT_MEASURES) -> pd.DataFrame:

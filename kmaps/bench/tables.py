@@ -15,12 +15,12 @@ from math import isnan
 import pandas as pd
 
 from kmaps.bench.summary import (
-    DEFAULT_MEASURES,
     MEASURES,
     REFERENCES,
     ROW,
     SETTING,
     Measure,
+    default_measures,
     kernel_order,
     summarize,
 )
@@ -93,6 +93,8 @@ def _title(line: dict, measure: Measure, n: int) -> str:
     normalize = f" ({line['normalize']})" if line["normalize"] not in ("", "none") else ""
     reduction = REDUCTIONS.get(line["reduction"], line["reduction"])
     setting = ", ".join(filter(None, [line["dataset"], line["features"] + normalize, reduction]))
+    if not line["reduction"]:  # a study: no splits
+        return f"{setting}: {measure.title}"
     splits = "1 split" if n == 1 else f"mean ± std over {n} splits"
     return f"{setting}: {measure.title}; {splits}"
 
@@ -178,7 +180,7 @@ FORMATS = ("text", "md", "csv", "latex", "json")
 
 
 def render(
-    records: Iterable[dict], form: str = "text", measures: Sequence[str] = DEFAULT_MEASURES
+    records: Iterable[dict], form: str = "text", measures: Sequence[str] | None = None
 ) -> str:
     """Return the table of some records as text in one of :data:`FORMATS`.
 
@@ -189,8 +191,8 @@ def render(
     form : {"text", "md", "latex", "csv", "json"}
         The first three are for reading: percent, seconds, megabytes, one block per measure and
         reduction. The last two hold :func:`summarize` as it is, for programs.
-    measures : sequence of str
-        Keys of :data:`MEASURES`.
+    measures : sequence of str, optional
+        Keys of :data:`MEASURES`; by default :func:`default_measures`.
 
     Returns
     -------
@@ -200,15 +202,16 @@ def render(
     Examples
     --------
     >>> cell = {"status": "ok", "method": "exact", "label": "exact", "kernel": "chi2", "split": 0}
-    >>> print(render([cell | {"dataset": "digits", "features": "intensity", "accuracy": 0.9}],
-    ...              measures=["accuracy"]), end="")
-    digits, intensity: accuracy, %; 1 split
-             chi2
+    >>> cell |= {"dataset": "digits", "features": "intensity", "reduction": "ovo"}
+    >>> print(render([cell | {"accuracy": 0.9}], measures=["accuracy"]), end="")
+    digits, intensity, one-vs-one: accuracy, %; 1 split
+            chi2
     exact  90.00
     <BLANKLINE>
     * best map of its column
     """
-    summary = summarize(records, measures)
+    records = list(records)
+    summary = summarize(records, default_measures(records) if measures is None else measures)
     if form == "csv":
         return summary.to_csv(index=False, lineterminator="\n")
     if form == "json":

@@ -1,0 +1,77 @@
+"""The two-dimensional toy problem of the spline and Fourier embeddings (lac Fig. 3).
+
+The points of a square grid are positive inside a disc. That boundary is additive, x² + y² = r², so
+a linear classifier on an additive map learns one function of x and one of y; with a good map both
+are parabolas.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from kmaps.svm import LiblinearSVC
+
+
+@dataclass(frozen=True)
+class ToyFit:
+    """A map's fit of the toy problem.
+
+    Attributes
+    ----------
+    x, function : ndarray (n,)
+        The function learned of the first coordinate, its mean taken off.
+    accuracy : float
+        On the training points, in [0, 1].
+    dim : int
+        Encoded columns of both coordinates.
+    """
+
+    x: NDArray[np.float64]
+    function: NDArray[np.float64]
+    accuracy: float
+    dim: int
+
+
+def toy_points(side: int, radius: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the points of the grid, (side², 2), and whether each lies in the disc.
+
+    Examples
+    --------
+    >>> points, inside = toy_points(3, 0.5)
+    >>> points[inside == 1].tolist()
+    [[0.0, 0.0]]
+    """
+    ticks = np.linspace(-1, 1, side)
+    points = np.stack(np.meshgrid(ticks, ticks, indexing="ij"), axis=-1).reshape(-1, 2)
+    return points, (np.hypot(*points.T) <= radius).astype(np.int64)
+
+
+def fit_toy(encoder: Any, side: int, radius: float, C: float) -> ToyFit:
+    """Train LIBLINEAR (squared hinge) on the encoded points; return the function it learned of x.
+
+    Parameters
+    ----------
+    encoder : transformer
+        An additive map, unfitted.
+    side, radius : int, float
+        See :func:`toy_points`.
+    C : float
+
+    Examples
+    --------
+    >>> from kmaps.maps import SplineMap
+    >>> fit_toy(SplineMap(n_bins=5, degree=3), 20, 0.75, 1.0).accuracy > 0.97
+    True
+    """
+    points, inside = toy_points(side, radius)
+    encoded = encoder.fit(points).transform(points)
+    model = LiblinearSVC(C=C).fit(encoded, inside)
+    x = np.linspace(-1, 1, 401)
+    line = encoder.transform(np.stack([x, np.zeros_like(x)], axis=1))
+    line = line.toarray() if issparse(line) else line
+    own = line.shape[1] // 2  # the columns of the first coordinate
+    function = line[:, :own] @ model.coef_[0, :own]
+    return ToyFit(x, function - function.mean(), model.score(encoded, inside), encoded.shape[1])
