@@ -14,6 +14,9 @@ PAPERS = {
     "lac": "Maji: Linearized Additive Classifiers, arXiv 1110.0879",
     "genrbf": "Vempati, Vedaldi, Zisserman, Jawahar: Generalized RBF feature maps for Efficient "
     "Detection, BMVC 2010",
+    "mb": "Maji, Berg: Max-Margin Additive Classifiers for Detection, ICCV 2009",
+    "addkpca": "Perronnin, Sánchez, Liu: Large-scale image categorization with explicit data "
+    "embedding, CVPR 2010",
     "li": "Li, Samorodnitsky, Hopcroft: Sign Cauchy Projections and Chi-Square Kernel, NIPS 2013",
 }
 """The papers by the short names that maps give as their source."""
@@ -55,7 +58,7 @@ def _maps() -> list[Row]:
             "name": name,
             "class": cls.__name__,
             "source": cls.source,
-            "paper": PAPERS.get(re.split(r"\W", cls.source)[0], ""),
+            "paper": "; ".join(PAPERS[w] for w in re.findall(r"\w+", cls.source) if w in PAPERS),
         }
         for name, cls in MAPS.items()
     ]

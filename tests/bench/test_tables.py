@@ -112,8 +112,8 @@ def test_reductions_and_measures_have_blocks_of_their_own():
 
 
 def test_normalisation_and_dataset_are_in_the_title():
-    text = show([record(normalize="l1", dataset="mnist", reduction="")])
-    assert text.startswith("mnist, intensity (l1): accuracy, %; 1 split\n")
+    text = show([record(normalize="l1", dataset="mnist", reduction="ovr")])
+    assert text.startswith("mnist, intensity (l1), one-vs-rest: accuracy, %; 1 split\n")
 
 
 def test_ties_in_print_are_all_marked_and_references_never():

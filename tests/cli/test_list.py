@@ -22,11 +22,11 @@ def listed(*args):
 def test_maps_with_paper_and_equation():
     lines = listed("maps").splitlines()
     assert [line.split()[0] for line in lines] == list(MAPS)
-    for line, cls in zip(lines, MAPS.values(), strict=True):
-        name, source, paper = line.split("  ")[0], *re.split(" {2,}", line)[-2:]
-        assert MAPS[name] is cls
-        assert source == cls.source
-        assert re.search(r"\d{4}", paper), f"{name}: no paper with its year"
+    for line, (name, cls) in zip(lines, MAPS.items(), strict=True):
+        _, shown, source, *papers = re.split(" {2,}", line)
+        assert (shown, source) == (cls.__name__, cls.source)
+        if name != "exact-table":  # a kernel matrix factorised, nobody's in particular
+            assert re.search(r"\d{4}", " ".join(papers)), f"{name}: no paper with its year"
 
 
 def test_without_a_kind_all_of_them():
