@@ -71,6 +71,9 @@ class RangedMap(AdditiveMap):
         distinct = slice(1 if self.shared_curve_ else None)
         return self.low_[distinct], self.high_[distinct], self.scale_[distinct]
 
+    def _tables(self) -> tuple[NDArray, ...]:
+        return self._ranges()[:2]
+
     def _grid(self) -> PieceGrid | None:
         pieces = cubic_pieces(self._unit_curve)
         return None if pieces is None else PieceGrid(pieces[None], *self._ranges())

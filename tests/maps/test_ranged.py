@@ -66,11 +66,13 @@ def test_equal_ranges_share_one_table(encoder, X):
     encoder.fit(equal)
     assert encoder.shared_curve_
     assert encoder.tabulate([0.0, 1.0]).shape == (1, 2, encoder.n_outputs_)
+    assert encoder.table_bytes_ == 8  # one range
     together = dense(encoder.transform(equal))
     r = encoder.n_outputs_
     np.testing.assert_array_equal(together[:, :r], together[:, r:])
     encoder.fit(X)
     assert not encoder.shared_curve_
+    assert encoder.table_bytes_ == 5 * 8
     # A feature's outputs do not depend on the other features.
     np.testing.assert_allclose(
         dense(encoder.transform(X))[:, r : 2 * r],
