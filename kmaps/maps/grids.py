@@ -106,26 +106,6 @@ class PieceGrid:
         return loops.interpolate_pieces(values, own, ranges, pieces, out, outputs, powers)
 
 
-class UniformGrid(PieceGrid):
-    """Linear interpolation of a curve on equal cells of each feature's range.
-
-    Parameters
-    ----------
-    curve : callable
-        ``curve(x, feature)`` with shape ``x.shape + (r,)``.
-    low, high : ndarray (f,)
-        The ends of each range, ``low < high``; f is 1 when all features share one curve.
-    n_cells : int
-        Cells of each range. A curve that is linear between knots of the grid is encoded exactly.
-    """
-
-    def __init__(self, curve: Curve, low: NDArray, high: NDArray, n_cells: int):
-        knots = np.linspace(low, high, n_cells + 1, axis=1)
-        at_knots = curve(knots, np.arange(len(knots))[:, None])
-        pieces = np.stack([at_knots[:, :-1], np.diff(at_knots, axis=1)], axis=2)
-        super().__init__(pieces, low, high)
-
-
 class LocalGrid(PieceGrid):
     """A basis of cells + p functions, of which p+1 neighbours are not zero, encoded as CSR.
 
