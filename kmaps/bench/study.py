@@ -14,13 +14,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from kmaps.bench import approximation_plots
 from kmaps.bench.approximation import Range, approximate
 from kmaps.bench.environment import describe
 from kmaps.bench.records import COLUMNS, Record, RecordsFile, latest
 from kmaps.bench.runner import Outcome
 from kmaps.bench.spec import Approximation, Toy, map_arguments, map_rows
-from kmaps.bench.toy import fit_toy
 from kmaps.maps import MAP_VERSION, MAPS
 
 
@@ -124,6 +122,8 @@ def _measure(study: Approximation | Toy, cell: StudyCell) -> tuple[dict[str, Any
     """Return the measured columns and, unless it failed, what the figures draw."""
     try:
         if isinstance(study, Toy):
+            from kmaps.bench.toy import fit_toy  # here: listing the cells needs no solver
+
             fitted = fit_toy(cell.make_map(), study.side, study.radius, study.C)
             return {"accuracy": fitted.accuracy, "dim": fitted.dim}, fitted
         values = Range.parse(cell.options["range"], study.integers).values()
@@ -158,6 +158,8 @@ def _figures(study: Approximation | Toy, folder: Path) -> dict[str, Path]:
 def _draw(
     study: Approximation | Toy, results: list[tuple[StudyCell, Any]], figures: dict[str, Path]
 ) -> None:
+    from kmaps.bench import approximation_plots  # here: listing the cells needs no matplotlib
+
     drawn = [(cell, result) for cell, result in results if result is not None]
     if isinstance(study, Toy):
         panels: dict[str, dict] = {}
