@@ -70,7 +70,8 @@ class IntersectionMap(RangedMap):
     array([[1. , 0.6, 0. , 0. ]])
     """
 
-    source = "mb"
+    source = "mb, piecewise constant and linear encodings"
+    approximates = "intersection"
     _unsigned = True
 
     def __init__(

@@ -82,6 +82,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     """
 
     source = "li, the collision probability of sign Cauchy projections"
+    approximates = "chi2"
     learns_from_data = False
 
     def __init__(
