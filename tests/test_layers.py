@@ -93,7 +93,7 @@ def test_libraries_stay_in_their_rooms(path, room):
         if library in ONLY:
             assert room in ONLY[library], f"{path.name} imports {library}"
         if library == "yaml":
-            assert path.name in ("manifest.py", "spec.py", "positions.py"), (
+            assert path.name in ("manifest.py", "spec.py", "positions.py", "parameters.py"), (
                 f"{path.name} reads YAML"
             )
 

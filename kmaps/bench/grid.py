@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from kmaps.bench.parameters import map_arguments, map_rows
 from kmaps.bench.records import cell_name
-from kmaps.bench.spec import Experiment, map_arguments, map_rows
+from kmaps.bench.spec import Experiment
+from kmaps.features import make_feature
 from kmaps.maps import MAP_VERSION, MAPS
 
 
@@ -26,6 +28,7 @@ class Cell:
     dataset: str
     protocol: dict[str, Any]
     features: str
+    feature_params: dict[str, Any]
     normalize: str
     split: int
     kernel: str
@@ -38,7 +41,7 @@ class Cell:
     @property
     def label(self) -> str:
         """Name of the row in tables: the method and its parameters."""
-        return " ".join([self.method, *(f"{key}={value}" for key, value in self.params.items())])
+        return _label(self.method, self.params)
 
     @property
     def name(self) -> str:
@@ -55,6 +58,11 @@ class Cell:
         """Seed of the samples and folds C is chosen on: the same for every method."""
         return seed_of(*self._data())
 
+    @property
+    def feature_name(self) -> str:
+        """The name of the features, without their parameters."""
+        return self.features.split(" ")[0]
+
     def _data(self) -> tuple:
         protocol = json.dumps(self.protocol, sort_keys=True)
         return "C", self.dataset, protocol, self.features, self.normalize, self.split
@@ -65,15 +73,23 @@ class Cell:
         The experiment's name is not part of it, the defaults of the map's parameters are.
         """
         config = asdict(self)
-        del config["experiment"]
+        del config["experiment"], config["feature_params"]
+        feature = make_feature(self.feature_name, self.feature_params)
+        config["features"] = feature.name
+        if parameters := asdict(feature):
+            config |= {"feature_params": parameters, "feature_version": feature.version}
         if self.method in MAPS:
             signature = inspect.signature(MAPS[self.method]).bind(
-                **map_arguments(self.kernel, self.params)
+                **map_arguments(self.method, self.kernel, self.params)
             )
             signature.apply_defaults()
             config["params"] = signature.arguments
         config |= {"digest": digest, "map_version": MAP_VERSION}
         return hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()
+
+
+def _label(name: str, parameters: dict[str, Any]) -> str:
+    return " ".join([name, *(f"{key}={value}" for key, value in parameters.items())])
 
 
 def seed_of(*names: object) -> int:
@@ -103,7 +119,8 @@ def cells(experiment: Experiment) -> list[Cell]:
             experiment=experiment.experiment,
             dataset=experiment.dataset.name,
             protocol=experiment.dataset.protocol,
-            features=experiment.features.name,
+            features=_label(experiment.features.name, experiment.features.parameters),
+            feature_params=experiment.features.parameters,
             normalize=experiment.features.normalize,
             split=split,
             kernel=kernel,

@@ -11,7 +11,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from kmaps._parallel import threads as compiled_threads
+from kmaps.bench.extraction import split_features
 from kmaps.bench.grid import Cell
-from kmaps.bench.spec import map_arguments
+from kmaps.bench.parameters import map_arguments
 from kmaps.bench.storage import storage
-from kmaps.data import draw_split, load_dataset
-from kmaps.features import extract
+from kmaps.data import load_dataset
 from kmaps.gram_matrix import gram
 from kmaps.maps import MAPS
 from kmaps.svm import KernelSVC, LiblinearSVC, gram_rows
@@ -34,15 +34,16 @@ Array = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Split:
-    """Features and labels of one split."""
+    """Features and labels of one split, and how many of its pictures were left out."""
 
     x_train: Array
     y_train: NDArray[np.int64]
     x_test: Array
     y_test: NDArray[np.int64]
+    n_skipped: int = 0
 
 
-def measure_cell(cell: Cell, threads: int) -> dict[str, Any]:
+def measure_cell(cell: Cell, threads: int, *, skip_bad: bool = False) -> dict[str, Any]:
     """Measure one cell.
 
     Parameters
@@ -50,6 +51,8 @@ def measure_cell(cell: Cell, threads: int) -> dict[str, Any]:
     cell : Cell
     threads : int
         Threads of BLAS, OpenMP and the compiled loops alike.
+    skip_bad : bool
+        Whether to leave out pictures that cannot be used.
 
     Returns
     -------
@@ -57,7 +60,7 @@ def measure_cell(cell: Cell, threads: int) -> dict[str, Any]:
         The columns of a record that a measurement fills.
     """
     with pinned(threads):
-        split = load_split(cell)
+        split = load_split(cell, skip_bad=skip_bad)
         tiny = _few(split)
         with warnings.catch_warnings(action="ignore"):
             evaluate(cell, cell.C["grid"][0], tiny)
@@ -73,6 +76,7 @@ def measure_cell(cell: Cell, threads: int) -> dict[str, Any]:
         "cv_s": cv_s,
         "n_train": len(split.y_train),
         "n_test": len(split.y_test),
+        "n_skipped": split.n_skipped,
         "n_features": split.x_train.shape[1],
         "peak_bytes": peak.bytes,
         "warnings": sorted({f"{w.category.__name__}: {w.message}" for w in caught}),
@@ -80,16 +84,11 @@ def measure_cell(cell: Cell, threads: int) -> dict[str, Any]:
     }
 
 
-def load_split(cell: Cell) -> Split:
+def load_split(cell: Cell, *, skip_bad: bool = False) -> Split:
     """Load the data of a cell: the rows of its split, with its features."""
     dataset = load_dataset(cell.dataset)
-    parts = []
-    for rows in draw_split(dataset, cell.protocol, cell.split):
-        images = dataset.images
-        images = images[rows] if isinstance(images, np.ndarray) else [images[i] for i in rows]
-        part = replace(dataset, images=images, y=dataset.y[rows], groups=dataset.groups[rows])
-        parts += [extract(part, cell.features, cell.normalize), part.y]
-    return Split(*parts)
+    x, y, n, n_skipped = split_features(cell, dataset, skip_bad=skip_bad)
+    return Split(x[:n], y[:n], x[n:], y[n:], n_skipped)
 
 
 def _few(split: Split) -> Split:
@@ -170,7 +169,7 @@ def make_map(cell: Cell) -> Any:
     """Return the cell's map, unfitted, seeded by the cell."""
     if cell.method == "linear":
         return _Identity()
-    arguments = map_arguments(cell.kernel, cell.params)
+    arguments = map_arguments(cell.method, cell.kernel, cell.params)
     if "random_state" in inspect.signature(MAPS[cell.method]).parameters:
         arguments = {"random_state": cell.seed, **arguments}
     return MAPS[cell.method](**arguments)

@@ -4,16 +4,19 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from kmaps._parallel import threads as compiled_threads
 from kmaps.bench.environment import describe
+from kmaps.bench.extraction import Report, fill_cache
 from kmaps.bench.grid import Cell, cells
 from kmaps.bench.processes import call_each
 from kmaps.bench.records import COLUMNS, Record, RecordsFile, latest
 from kmaps.bench.spec import Experiment
-from kmaps.data import draw_split, load_dataset, load_manifest
+from kmaps.data import Dataset, draw_split, load_dataset, load_manifest
 from kmaps.maps import MAP_VERSION
 
 Measure = Callable[[Cell, int], dict[str, Any]]
@@ -79,6 +82,8 @@ def run(
     retry_failed: bool = False,
     fail_fast: bool = False,
     progress: Callable[[Progress], None] = lambda progress: None,
+    extracted: Report | None = None,
+    skip_bad: bool = False,
     measure: Measure | None = None,
 ) -> Outcome:
     """Measure the cells of an experiment that have no record yet.
@@ -99,6 +104,11 @@ def run(
         Whether to stop at the first failure; cells under way are abandoned.
     progress : callable
         Called with a :class:`Progress` at the start and after every cell.
+    extracted : callable, optional
+        ``extracted(label, pictures done, pictures in all)``, called while the features are
+        extracted, before the first cell.
+    skip_bad : bool
+        Whether to leave out pictures that cannot be read, or are too small for the features.
     measure : callable or None
         ``measure(cell, threads)`` returns the measured columns; importable, since it runs in
         another process. None is :func:`kmaps.bench.measure.measure_cell`.
@@ -115,14 +125,17 @@ def run(
         When the dataset is missing or damaged.
     """
     planned = plan(experiment)
-    digest = _checked_data(experiment)
+    dataset = _checked_data(experiment)
+    threads = threads or max(1, len(os.sched_getaffinity(0)) // jobs)
     with RecordsFile(folder) as file:
         status = {record["key"]: record["status"] for record in file.records}
         settled = {"ok"} if retry_failed else {"ok", "failed"}
         todo = {key: cell for key, cell in planned.items() if status.get(key) not in settled}
         new: list[Record] = []
         if todo:
-            finished = _measured(todo, digest, jobs, threads, measure)
+            with compiled_threads(threads * jobs):
+                fill_cache(todo.values(), dataset, skip_bad=skip_bad, progress=extracted)
+            finished = _measured(todo, dataset.digest, jobs, threads, skip_bad, measure)
             tally = _Tally(todo, jobs, progress)
             with closing(finished):
                 for record, seconds in finished:
@@ -139,14 +152,16 @@ def _measured(
     todo: dict[str, Cell],
     digest: str,
     jobs: int,
-    threads: int | None,
+    threads: int,
+    skip_bad: bool,
     measure: Measure | None,
 ) -> Iterator[tuple[Record, float]]:
     """Yield the record of each cell as it finishes, and the seconds it took."""
     if measure is None:
         # Imported here: planning needs no solver.
-        from kmaps.bench.measure import measure_cell as measure
-    threads = threads or max(1, len(os.sched_getaffinity(0)) // jobs)
+        from kmaps.bench.measure import measure_cell
+
+        measure = partial(measure_cell, skip_bad=skip_bad)
     shared = {
         **dict.fromkeys(COLUMNS),
         **{"threads": threads, "jobs": jobs, "map_version": MAP_VERSION},
@@ -161,12 +176,12 @@ def _measured(
             yield {**shared, **identity, **done.result}, done.seconds
 
 
-def _checked_data(experiment: Experiment) -> str:
-    """Return the data's digest; refuse here what would otherwise fail every cell."""
+def _checked_data(experiment: Experiment) -> Dataset:
+    """Return the dataset; refuse here what would otherwise fail every cell."""
     dataset = load_dataset(experiment.dataset.name)
     for split in range(experiment.splits):
         draw_split(dataset, experiment.dataset.protocol, split)
-    return dataset.digest
+    return dataset
 
 
 def _identity(cell: Cell) -> dict[str, Any]:

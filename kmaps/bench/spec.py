@@ -5,28 +5,23 @@ of them are reported at once: pydantic and the maps say what is wrong with the v
 nodes say where each one stands.
 """
 
-import inspect
-import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import numpy as np
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, ValidationError
 from pydantic import model_validator as validator
 
 from kmaps.bench.approximation import Range
-from kmaps.bench.positions import Mistake, Place, at, brief, read, repeated_keys, unknown_key
+from kmaps.bench.parameters import KERNEL_NAMES, feature_mistakes, map_mistakes
+from kmaps.bench.positions import Mistake, at, brief, read, repeated_keys, unknown_key
 from kmaps.data import available
 from kmaps.errors import ConfigError, suggest
-from kmaps.features import FEATURES, NORMALIZATIONS
-from kmaps.kernels import EXP_KERNELS, KERNELS
-from kmaps.maps import MAPS
-
-_KERNEL_NAMES = (*KERNELS, *EXP_KERNELS, "rbf")
+from kmaps.features import FEATURES, get_normalization
+from kmaps.kernels import KERNELS
 
 
 def _known(what: str, names: Callable[[], Iterable[str]]) -> AfterValidator:
@@ -53,17 +48,27 @@ def _folder_name(value: str) -> str:
     return value
 
 
+def _normalization(value: str) -> str:
+    get_normalization(value)
+    return value
+
+
 def _interval(value: str) -> str:
     Range.parse(value)
     return value
 
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-KernelName = Annotated[str, _known("kernel", lambda: _KERNEL_NAMES)]
+KernelName = Annotated[str, _known("kernel", lambda: KERNEL_NAMES)]
 AdditiveName = Annotated[str, _known("kernel", lambda: KERNELS)]
 Interval = Annotated[str, AfterValidator(_interval)]
 Unique = AfterValidator(_unique)
-Protocols = {"official"}, {"train", "test"}, {"train_per_class", "test_per_class"}
+Protocols = (
+    {"official"},
+    {"train", "test"},
+    {"choose", "train", "test"},
+    {"train_per_class", "test_per_class"},
+)
 
 
 class _Model(BaseModel):
@@ -78,14 +83,15 @@ class Dataset(_Model):
     test: PositiveInt | list[str] | None = None
     train_per_class: PositiveInt | None = None
     test_per_class: PositiveInt | None = None
+    choose: PositiveInt | None = None
     official: Literal[True] | None = None
 
     @validator(mode="after")
     def _one_protocol(self) -> "Dataset":
         if set(self.protocol) not in Protocols or type(self.train) is not type(self.test):
             raise ValueError(
-                "expected one of: train and test (two counts or two lists of groups); "
-                "train_per_class and test_per_class; official: true"
+                "expected one of: train and test (two counts or two lists of groups, the lists "
+                "also with choose); train_per_class and test_per_class; official: true"
             )
         return self
 
@@ -96,10 +102,17 @@ class Dataset(_Model):
 
 
 class Features(_Model):
-    """The features and the normalisation of each row."""
+    """The features, the normalisation of each row and, in the other keys, their parameters."""
+
+    model_config = ConfigDict(extra="allow")
 
     name: Annotated[str, _known("features", lambda: FEATURES)] = "intensity"
-    normalize: Annotated[str, _known("normalisation", lambda: NORMALIZATIONS)] = "none"
+    normalize: Annotated[str, AfterValidator(_normalization)] = "none"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the features."""
+        return self.model_extra or {}
 
 
 class Learner(_Model):
@@ -265,7 +278,11 @@ def parse(text: str, source: str = "experiment.yaml") -> Experiment | Approximat
         With every mistake, one a line, in the order of their places.
     """
     root, content = read(text, source)
-    mistakes = {*repeated_keys(root), *_map_mistakes(root, content)}
+    mistakes = {
+        *repeated_keys(root),
+        *map_mistakes(root, content),
+        *feature_mistakes(root, content),
+    }
     kind = content.get("kind", "classification")
     if kind not in KINDS:
         hint = suggest(str(kind), KINDS)
@@ -282,33 +299,6 @@ def parse(text: str, source: str = "experiment.yaml") -> Experiment | Approximat
     return experiment
 
 
-def map_rows(entry: dict[str, Any], kernels: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Expand an entry of ``maps`` to its rows: pairs of a kernel and the other parameters.
-
-    A parameter given as a list becomes one row for each value. A map that takes a kernel gets each
-    of the experiment's, unless the entry names its own; one that takes none has the kernel ``""``.
-
-    Examples
-    --------
-    >>> list(map_rows({"map": "homogeneous", "order": [1, 2]}, ["js"]))
-    [('js', {'order': 1}), ('js', {'order': 2})]
-    """
-    choices = {key: value if isinstance(value, list) else [value] for key, value in entry.items()}
-    name = choices.pop("map")[0]
-    if "kernel" in inspect.signature(MAPS[name]).parameters:
-        kernels = choices.pop("kernel", kernels)
-    else:
-        kernels = [""]
-    for values in itertools.product(*choices.values()):
-        for kernel in kernels:
-            yield kernel, dict(zip(choices, values, strict=True))
-
-
-def map_arguments(kernel: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a map's class for one of its rows."""
-    return {"kernel": kernel, **params} if kernel else params
-
-
 def _from_pydantic(root: yaml.Node, whole: type[_Model], error: Any) -> Mistake:
     place, kind, given = error["loc"], error["type"], error["input"]
     if kind == "missing":
@@ -322,56 +312,3 @@ def _from_pydantic(root: yaml.Node, whole: type[_Model], error: Any) -> Mistake:
     if message.startswith("Input "):
         message = f"{message.removeprefix('Input ')}, got {brief(given)}"
     return at(root, place, message)
-
-
-def _map_mistakes(root: yaml.Node, content: dict[str, Any]) -> Iterator[Mistake]:
-    """Check what pydantic does not know: the maps' own parameters."""
-    kernels = _listed(content, "kernels")
-    for i, entry in enumerate(_listed(content, "maps")):
-        if not isinstance(entry, dict):
-            continue
-        name = entry.get("map")
-        if not isinstance(name, str) or name not in MAPS:
-            what = (
-                f"unknown map {name!r}{suggest(name, MAPS)}" if "map" in entry else "missing 'map'"
-            )
-            yield at(root, ("maps", i, "map"), f"{what} (known: {', '.join(MAPS)})")
-            continue
-        known = ["map", *inspect.signature(MAPS[name]).parameters]
-        odd = [key for key in entry if key not in known]
-        for key in odd:
-            yield at(root, ("maps", i, key), unknown_key(key, known), key=True)
-        if not odd:
-            for place, problem in _trials(entry, kernels):
-                yield at(root, ("maps", i, *place), problem)
-
-
-def _listed(content: dict[str, Any], key: str) -> list:
-    value = content.get(key)
-    return value if isinstance(value, list) else []
-
-
-def _trials(entry: dict[str, Any], kernels: list) -> Iterator[tuple[Place, str]]:
-    """Fit every row of an entry on one feature between 0 and 1; say what it objects to."""
-    sample = np.linspace(0, 1, 256, dtype=np.float32)[:, None]
-    rows = list(map_rows(entry, kernels))
-    empty = [key for key, value in entry.items() if value == []]
-    if empty:
-        yield (empty[0],), "expected at least one value, got an empty list"
-    elif not rows:
-        yield (), "needs kernels: name some here or for the whole experiment"
-    for kernel, params in rows:
-        if "kernel" not in entry and kernel and kernel not in _KERNEL_NAMES:
-            continue  # told already, where the kernels are listed
-        arguments = map_arguments(kernel, params)
-        try:
-            MAPS[entry["map"]](**arguments).fit(sample)
-        except (ValueError, TypeError) as error:
-            named = [key for key in arguments if re.search(rf"\b{key}\b", str(error))][:1]
-            # Into a list of values, to the one at fault.
-            index = [
-                entry[key].index(arguments[key])
-                for key in named
-                if isinstance(entry.get(key), list)
-            ]
-            yield (*named, *index), str(error)

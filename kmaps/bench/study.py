@@ -16,9 +16,10 @@ from typing import Any
 
 from kmaps.bench.approximation import Range, approximate
 from kmaps.bench.environment import describe
+from kmaps.bench.parameters import map_arguments, map_rows, takes_kernel
 from kmaps.bench.records import COLUMNS, Record, RecordsFile, latest
 from kmaps.bench.runner import Outcome
-from kmaps.bench.spec import Approximation, Toy, map_arguments, map_rows
+from kmaps.bench.spec import Approximation, Toy
 from kmaps.maps import MAP_VERSION, MAPS
 
 
@@ -50,9 +51,7 @@ class StudyCell:
 
     def make_map(self) -> Any:
         """Return the map, unfitted."""
-        cls = MAPS[self.method]
-        takes_kernel = "kernel" in cls.__init__.__code__.co_varnames
-        return cls(**map_arguments(self.kernel if takes_kernel else "", self.params))
+        return MAPS[self.method](**map_arguments(self.method, self.kernel, self.params))
 
 
 def study_cells(study: Approximation | Toy) -> list[StudyCell]:
@@ -81,7 +80,7 @@ def _approximated(study: Approximation) -> Iterator[tuple[str, str, dict[str, An
     """Yield (method, kernel, parameters): a map that takes no kernel is compared with each."""
     for entry in study.maps:
         for own, params in map_rows(entry, study.kernels):
-            for kernel in [own] if own else study.kernels:
+            for kernel in [own] if takes_kernel(entry["map"]) else study.kernels:
                 yield entry["map"], kernel, params
 
 

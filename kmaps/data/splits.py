@@ -5,6 +5,7 @@ that will use it: every method sees the same samples.
 """
 
 import hashlib
+import itertools
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -18,10 +19,10 @@ from kmaps.errors import ConfigError, suggest
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 _FORMS = (
-    "{train: 10000, test: 10000}, {official: true}, {train: [groups], test: [groups]} or "
-    "{train_per_class: 30, test_per_class: 20}"
+    "{train: 10000, test: 10000}, {official: true}, {train: [groups], test: [groups]} without or "
+    "with {choose: 2}, or {train_per_class: 30, test_per_class: 20}"
 )
-_KEYS = ("train", "test", "official", "train_per_class", "test_per_class")
+_KEYS = ("train", "test", "choose", "official", "train_per_class", "test_per_class")
 
 
 def draw_split(dataset: Dataset, protocol: Mapping[str, Any], split: int) -> Split:
@@ -38,9 +39,12 @@ def draw_split(dataset: Dataset, protocol: Mapping[str, Any], split: int) -> Spl
         - ``{train_per_class: n, test_per_class: m}``: n samples of every class to train, at most m
           of the rest to test;
         - ``{train: [names], test: [names]}``: all samples of some official groups;
+        - ``{choose: k, train: [names], test: [names]}``: a split for every choice of k of the
+          training groups and one of the test groups, the latter changing first;
         - ``{official: true}``: the groups ``train`` and ``test``.
     split : int
-        The number of the draw, from 0. The last two protocols draw nothing: every split is equal.
+        The number of the draw, from 0. Protocols by groups draw nothing: without ``choose`` every
+        split is equal.
 
     Returns
     -------
@@ -65,6 +69,8 @@ def draw_split(dataset: Dataset, protocol: Mapping[str, Any], split: int) -> Spl
         return _draw_per_class(dataset, protocol, rng)
     if "official" in protocol:
         return _by_groups(dataset, ["train"], ["test"])
+    if "choose" in protocol:
+        return _by_groups(dataset, *_choice(dataset.name, protocol, split))
     if isinstance(protocol["train"], list | tuple):
         return _by_groups(dataset, protocol["train"], protocol["test"])
     n_train, n_test = protocol["train"], protocol["test"]
@@ -93,6 +99,10 @@ def _check_protocol(protocol: Mapping[str, Any]) -> None:
     elif keys == {"train", "test"}:
         values = list(protocol.values())
         sound = all(map(_is_count, values)) or all(map(_is_names, values))
+    elif keys == {"choose", "train", "test"}:
+        sound = _is_count(protocol["choose"]) and all(
+            map(_is_names, (protocol["train"], protocol["test"]))
+        )
     else:
         sound = keys == {"train_per_class", "test_per_class"} and all(
             map(_is_count, protocol.values())
@@ -107,6 +117,20 @@ def _is_count(value: Any) -> bool:
 
 def _is_names(value: Any) -> bool:
     return isinstance(value, list | tuple) and len(value) > 0
+
+
+def _choice(name: str, protocol: Mapping[str, Any], split: int) -> tuple[list, list]:
+    """Return the groups to train on and to test on in one split."""
+    chosen = itertools.combinations(protocol["train"], protocol["choose"])
+    pairs = list(itertools.product(chosen, protocol["test"]))
+    if split >= len(pairs):
+        raise ConfigError(
+            f"{name}: split {split}: choosing {protocol['choose']} of {len(protocol['train'])} "
+            f"training groups and one of {len(protocol['test'])} test groups gives {len(pairs)} "
+            "splits, counted from 0"
+        )
+    train, test = pairs[split]
+    return list(train), [test]
 
 
 def _by_groups(dataset: Dataset, train: list, test: list) -> Split:

@@ -69,7 +69,7 @@ def test_the_test_split_has_no_say_in_the_choice_of_c(cells, split, monkeypatch,
         y_test=rng.permutation(split.y_test),
         x_test=rng.random(split.x_test.shape, np.float32),
     )
-    monkeypatch.setattr(measure, "load_split", lambda cell: other)
+    monkeypatch.setattr(measure, "load_split", lambda cell, skip_bad: other)
     spoiled = measure.measure_cell(cell, 1)
     assert spoiled["accuracy"] < 0.5 < honest["accuracy"]
     assert (spoiled["C"], spoiled["cv_accuracy"]) == (honest["C"], honest["cv_accuracy"])
@@ -154,7 +154,7 @@ def test_warm_up_comes_first_on_few_samples_of_every_class(cells, split, monkeyp
     rare = split.y_train.copy()
     rare[:] = 0
     rare[77] = 1
-    monkeypatch.setattr(measure, "load_split", lambda cell: replace(split, y_train=rare))
+    monkeypatch.setattr(measure, "load_split", lambda cell, skip_bad: replace(split, y_train=rare))
     monkeypatch.setattr(measure, "evaluate", spy)
     measure.measure_cell(with_c(cells["homogeneous"], 1.0), 1)
     assert seen == [(51, [0, 1], 50), (150, [0, 1], 90)]

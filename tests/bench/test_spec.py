@@ -5,6 +5,7 @@ import textwrap
 import pytest
 
 from kmaps.bench import spec
+from kmaps.bench.parameters import map_rows
 from kmaps.errors import ConfigError
 
 GOOD = """\
@@ -269,7 +270,7 @@ def test_every_packaged_experiment_is_sound_and_named_as_its_file(name):
 
 def test_rows_of_a_map():
     entry = {"map": "homogeneous", "order": [1, 2], "window": "uniform"}
-    rows = list(spec.map_rows(entry, ["chi2", "js"]))
+    rows = list(map_rows(entry, ["chi2", "js"]))
     assert rows == [(k, {"order": n, "window": "uniform"}) for n in (1, 2) for k in ("chi2", "js")]
     own = {"map": "homogeneous", "kernel": "js", "order": 1}
-    assert list(spec.map_rows(own, ["chi2"])) == [("js", {"order": 1})]
+    assert list(map_rows(own, ["chi2"])) == [("js", {"order": 1})]

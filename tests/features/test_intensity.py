@@ -4,11 +4,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sklearn.preprocessing import normalize
 
 from kmaps.data import load_dataset
 from kmaps.errors import ConfigError, InputError
-from kmaps.features import FEATURES, NORMALIZATIONS, extract
+from kmaps.features import FEATURES, extract
 
 
 def toy(max_level=255):
@@ -34,14 +33,6 @@ def test_distinct_levels_stay_distinct_and_ends_are_exact():
     assert (X[0, 0], X[-1, 0]) == (0, 1)
 
 
-@pytest.mark.parametrize("norm", ["l1", "l2"])
-def test_normalisations_are_scikit_learns(norm):
-    X = extract(toy(), normalize=norm)
-    assert X.dtype == np.float32
-    np.testing.assert_allclose(X, normalize(extract(toy()), norm), rtol=1e-6)
-    assert not X[3].any()  # a row of zeros stays
-
-
 def test_images_are_left_alone():
     data = toy()
     before = data.images.copy()
@@ -56,15 +47,16 @@ def test_digits():
 
 
 def test_names():
-    assert list(FEATURES) == ["intensity"]
-    assert list(NORMALIZATIONS) == ["none", "l1", "l2"]
+    assert list(FEATURES) == ["intensity", "hog-pyramid", "phog", "dense-sift-bow", "phow"]
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         ({"name": "intensities"}, r"unknown features 'intensities', did you mean 'intensity'\?"),
-        ({"normalize": "l3"}, r"unknown normalisation 'l3' \(known: none, l1, l2\)"),
+        ({"name": "hog-piramid"}, r"unknown features 'hog-piramid', did you mean 'hog-pyramid'\?"),
+        ({"cells": [3]}, r"intensity: unknown parameter 'cells' \(known: none\)"),
+        ({"name": "phog", "orientation": 9}, "phog: unknown parameter 'orientation', did you mean"),
     ],
 )
 def test_unknown_names(words, message):

@@ -1,0 +1,73 @@
+"""The features of a cell's pictures, kept in the cache beside the datasets."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps.bench.grid import Cell
+from kmaps.data import Dataset, cache_root, draw_split
+from kmaps.features import FEATURES, extract, prepare
+from kmaps.features.normalize import Matrix
+
+Report = Callable[[str, int, int], object]
+
+
+def split_features(
+    cell: Cell, dataset: Dataset, *, skip_bad: bool
+) -> tuple[Matrix, NDArray[np.int64], int, int]:
+    """Return the features and labels of a cell's training pictures, followed by the test pictures'.
+
+    Features that learn do so from the training pictures alone.
+
+    Parameters
+    ----------
+    cell : Cell
+    dataset : Dataset
+    skip_bad : bool
+        Whether to leave out pictures that cannot be used; otherwise the first one is an error.
+
+    Returns
+    -------
+    x : ndarray or csr_array of float32
+    y : ndarray of int64
+    n_train : int
+        How many of the rows are training pictures.
+    n_skipped : int
+        How many pictures were left out.
+    """
+    train, test = draw_split(dataset, cell.protocol, cell.split)
+    rows, n_train = np.concatenate([train, test]), len(train)
+    bad: list[int] = []
+    x = extract(
+        dataset,
+        normalize=cell.normalize,
+        rows=rows,
+        on_bad=(lambda row, reason: bad.append(row)) if skip_bad else None,
+        **_arguments(cell, train),
+    )
+    if bad:
+        good = ~np.isin(rows, bad)
+        x, rows, n_train = x[good], rows[good], int(good[:n_train].sum())
+    return x, dataset.y[rows], n_train, len(bad)
+
+
+def fill_cache(
+    cells: Iterable[Cell], dataset: Dataset, *, skip_bad: bool, progress: Report | None
+) -> None:
+    """Extract the features of some cells of an experiment, so that measuring them only reads."""
+    done = set()
+    on_bad = (lambda row, reason: None) if skip_bad else None
+    for cell in cells:
+        # What learns nothing is the same for every split.
+        split = cell.split if FEATURES[cell.feature_name].learns else None
+        if split not in done:
+            done.add(split)
+            train, _ = draw_split(dataset, cell.protocol, cell.split)
+            prepare(dataset, progress=progress, on_bad=on_bad, **_arguments(cell, train))
+
+
+def _arguments(cell: Cell, train: NDArray[np.int64]) -> dict[str, Any]:
+    cache = cache_root() / "features"
+    return {"name": cell.feature_name, "train": train, "cache": cache, **cell.feature_params}

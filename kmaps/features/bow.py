@@ -1,0 +1,168 @@
+"""Bags of visual words on spatial pyramids."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps.features import sift
+from kmaps.features.base import Arrays, LearnedFeature, Picture, Pictures
+from kmaps.features.vocabulary import learn_words, nearest_words
+
+_SEED = 0  # of k-means
+
+
+@dataclass(frozen=True)
+class DenseSiftBow(LearnedFeature):
+    """Histograms of visual words on a pyramid, the words being nearest centres of dense SIFT.
+
+    Patches of one or more sizes on a regular grid are described by SIFT, each descriptor counts
+    for the nearest of the words that k-means found among descriptors of the training pictures, and
+    the words are counted in each cell of the pyramid (annfm, Sect. 5.2; hkm, Sect. 8): with the
+    defaults 21 × 1,024 values, most of them zero.
+
+    Parameters
+    ----------
+    patches : tuple of int
+        Sides of the patches in pixels, multiples of 4.
+    step : int
+        Pixels from one patch to the next.
+    longest : int or None
+        The longer side of larger pictures is shrunk to this many pixels.
+    contrast : float
+        Descriptors become zero whose patch has a mean gradient up to this, in grey values (0
+        to 1) a pixel; they all belong to the word nearest to zero.
+    root : bool
+        Whether to take the square roots of the descriptors' values, after making them sum to one.
+    words : int
+        The size of the vocabulary.
+    samples : int
+        Descriptors drawn to learn it, for each of its words.
+    divisions : tuple of int
+        The levels of the pyramid: g divides the picture into g × g cells.
+    """
+
+    patches: tuple[int, ...] = (16, 24)
+    step: int = 6
+    longest: int | None = 300
+    contrast: float = 0.005
+    root: bool = True
+    words: int = 1024
+    samples: int = 100
+    divisions: tuple[int, ...] = (1, 2, 4)
+
+    name: ClassVar[str] = "dense-sift-bow"
+    # What the descriptors do not depend on.
+    second_stage: ClassVar[tuple[str, ...]] = ("root", "words", "samples", "divisions")
+
+    def __post_init__(self) -> None:
+        self.check_counts("patches", 4)
+        if any(patch % 4 for patch in self.patches):
+            raise self.refuse("patches", "a list of multiples of 4")
+        for parameter in ("step", "words", "samples"):
+            self.check_count(parameter)
+        if self.longest is not None:
+            self.check_count("longest", max(self.patches))
+        self.check_number("contrast")
+        self.check_flags("root")
+        self.check_counts("divisions")
+
+    @property
+    def smallest(self) -> int:
+        """A patch of the largest size."""
+        return max(self.patches)
+
+    @property
+    def n_columns(self) -> int:
+        """Words times cells."""
+        return self.words * sum(g * g for g in self.divisions)
+
+    def description(self) -> dict[str, Any]:
+        """Return the parameters that the descriptors depend on."""
+        return {k: v for k, v in asdict(self).items() if k not in self.second_stage}
+
+    def describe(self, pictures: Pictures) -> Arrays:
+        """Return the descriptors, how many there are of each picture, and where they are.
+
+        ``places`` (m, 2), float32, are the centres of the patches as fractions of the picture's
+        height and width.
+        """
+        parts = [self._describe_one(picture) for picture in pictures]
+        descriptors, places = (np.concatenate(part) for part in zip(*parts, strict=True))
+        counts = np.array([len(part[0]) for part in parts])
+        return {"descriptors": descriptors, "places": places, "counts": counts}
+
+    def _describe_one(self, picture: Picture) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+        descriptors, places = [], []
+        for patch in self.patches:
+            tops, lefts = sift.grid(picture.shape, patch, self.step)
+            descriptors.append(sift.describe_patches(picture, patch, tops, lefts, self.contrast))
+            places.append((np.column_stack([tops, lefts]) + patch / 2) / picture.shape)
+        return np.concatenate(descriptors), np.concatenate(places, dtype=np.float32)
+
+    def sample(
+        self, described: Arrays, rows: NDArray[np.intp], n_training: int, seed: int
+    ) -> NDArray[np.uint8]:
+        """Return descriptors drawn from training pictures, about as many of each."""
+        share = -(-self.words * self.samples // n_training)
+        ends = np.cumsum(described["counts"])
+        rng = np.random.default_rng(seed)
+        drawn = [np.empty((0, sift.LENGTH), np.uint8)]
+        for row in rows:
+            count = described["counts"][row]
+            chosen = rng.choice(count, min(share, count), replace=False)
+            drawn.append(described["descriptors"][ends[row] - count + np.sort(chosen)])
+        return np.concatenate(drawn)
+
+    def fit(self, samples: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Return the words, shape (words, 128)."""
+        return learn_words(self._points(samples), self.words, _SEED)
+
+    def encode(self, described: Arrays, learned: NDArray[np.float32]) -> Arrays:
+        """Return the CSR rows of a block: how often each word is in each cell."""
+        words = nearest_words(self._points(described["descriptors"]), learned)
+        counts = described["counts"]
+        picture = np.repeat(np.arange(len(counts)), counts)
+        first, bins = 0, []
+        for g in self.divisions:
+            down, right = np.minimum((described["places"] * g).astype(np.int64), g - 1).T
+            bins.append(picture * self.n_columns + first + (down * g + right) * self.words + words)
+            first += g * g * self.words
+        found, times = np.unique(np.concatenate(bins), return_counts=True)
+        rows, columns = np.divmod(found, self.n_columns)
+        return {
+            "data": times.astype(np.float32),
+            "indices": columns.astype(np.int32),
+            "indptr": np.searchsorted(rows, np.arange(len(counts) + 1)).astype(np.int32),
+        }
+
+    def _points(self, descriptors: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Return descriptors as the vectors that are compared, of length one or zero."""
+        points = descriptors.astype(np.float32)
+        if not self.root:
+            points /= sift.SCALE
+            return points
+        points /= np.maximum(points.sum(axis=1, keepdims=True), 1)
+        return np.sqrt(points, out=points)
+
+
+@dataclass(frozen=True)
+class Phow(DenseSiftBow):
+    """Visual words of four scales, after genrbf, Sect. 4: 21 × 300 values.
+
+    The paper's radii are 10, 15, 20 and 25 pixels; patches have sides in multiples of 4, so here
+    they are 10, 16, 20 and 24. The patches stand upright, where the paper turns them by their
+    gradients.
+
+    Parameters
+    ----------
+    patches, step, longest, contrast, root, words, samples, divisions
+        As in :class:`DenseSiftBow`.
+    """
+
+    patches: tuple[int, ...] = (20, 32, 40, 48)
+    step: int = 5
+    words: int = 300
+
+    name: ClassVar[str] = "phow"

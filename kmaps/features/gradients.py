@@ -1,0 +1,59 @@
+"""Gradients of pictures, and their energies by orientation."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from kmaps._loops import orientation as loops
+from kmaps.features.base import Pictures
+
+_CENTRAL = np.array([-0.5, 0, 0.5], np.float32)
+
+
+def gradients(pictures: Pictures, sigma: float) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the derivatives along x and y, after smoothing with a Gaussian.
+
+    Parameters
+    ----------
+    pictures : ndarray of float32, shape (..., height, width)
+    sigma : float
+        Of the Gaussian, in pixels; 0 for none. With it the derivatives are the Gaussian's own,
+        without it central differences. Beyond its border a picture goes on as it ends, so that
+        the border is no edge.
+
+    Returns
+    -------
+    gx, gy : ndarray of float32, shaped as the pictures
+    """
+    last = pictures.ndim - 1
+
+    def derive(along: int, across: int) -> NDArray[np.float32]:
+        if sigma == 0:
+            return ndimage.correlate1d(pictures, _CENTRAL, along, mode="nearest")
+        smooth = ndimage.gaussian_filter1d(pictures, sigma, across, mode="nearest")
+        return ndimage.gaussian_filter1d(smooth, sigma, along, order=1, mode="nearest")
+
+    return derive(last, last - 1), derive(last - 1, last)
+
+
+def oriented(
+    gx: NDArray[np.float32], gy: NDArray[np.float32], orientations: int, signed: bool
+) -> NDArray[np.float32]:
+    """Return the magnitude of each gradient, shared linearly by the two nearest orientations.
+
+    Parameters
+    ----------
+    gx, gy : ndarray of float32, shape (n, height, width)
+    orientations : int
+        Bin k is centred on k / orientations of the range, from the x axis towards y, downwards.
+    signed : bool
+        Whether the range is a whole turn; otherwise opposite gradients count as one.
+
+    Returns
+    -------
+    ndarray of float32, shape (n, height, width, orientations)
+        The last axis sums to the magnitude.
+    """
+    energies = np.empty((*gx.shape, orientations), np.float32)
+    loops.share_out(gx, gy, signed, energies)
+    return energies

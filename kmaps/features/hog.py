@@ -1,0 +1,90 @@
+"""Histograms of oriented gradients on a pyramid of cells."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps._loops import orientation as loops
+from kmaps.errors import InputError
+from kmaps.features.base import Arrays, Feature
+from kmaps.features.gradients import gradients, oriented
+from kmaps.features.pyramid import Cells, half_overlapping
+
+
+@dataclass(frozen=True)
+class HogPyramid(Feature):
+    """Gradient energies by orientation, summed over cells of several sizes.
+
+    The gradients of a picture are those of a Gaussian; their magnitudes, shared linearly between
+    the two nearest orientations, are summed over the cells of
+    :func:`kmaps.features.pyramid.half_overlapping`, divided by the sum over the whole picture and
+    weighted by ``growth`` to the power of the level, fine cells more. After Maji and Malik, "Fast
+    and accurate digit classification" (2009), the features of lac, Sect. 6: with the defaults a
+    picture of MNIST has 12 × 181 = 2,172 values.
+
+    Parameters
+    ----------
+    cells : tuple of int, optional
+        Sides of the cells in pixels, coarse to fine; by default a half, a quarter and a seventh of
+        the picture's shorter side.
+    overlap : bool
+        Whether to tile also with cells shifted by half a side.
+    orientations : int
+        At least 2.
+    signed : bool
+        Whether opposite gradients differ.
+    sigma : float
+        Width of the Gaussian in pixels; 0 for plain differences.
+    growth : float
+        Weight of a level over that of the next coarser one.
+    """
+
+    cells: tuple[int, ...] | None = None
+    overlap: bool = True
+    orientations: int = 12
+    signed: bool = False
+    sigma: float = 0.7
+    growth: float = 2.0
+
+    name: ClassVar[str] = "hog-pyramid"
+    uniform: ClassVar[bool] = True
+    block_pictures: ClassVar[int] = 512
+
+    def __post_init__(self) -> None:
+        if self.cells is not None:
+            self.check_counts("cells")
+        self.check_count("orientations", 2)
+        self.check_number("sigma")
+        self.check_number("growth", positive=True)
+        self.check_flags("overlap", "signed")
+
+    def describe(self, pictures: NDArray[np.float32]) -> Arrays:
+        """Return the vectors, cell by cell, the orientations of a cell side by side."""
+        cells, levels = self.pyramid(pictures.shape[1:])
+        energies = oriented(*gradients(pictures, self.sigma), self.orientations, self.signed)
+        sums = np.empty((len(pictures), len(cells), self.orientations), np.float32)
+        loops.sum_cells(energies, cells, sums)
+        totals = energies.sum(axis=(1, 2, 3), dtype=np.float64)
+        # A picture of one grey has no gradient: its vector is zero.
+        sums /= np.where(totals > 0, totals, 1).astype(np.float32)[:, None, None]
+        sums *= np.float32(self.growth) ** levels.astype(np.float32)[:, None]
+        return {"vectors": sums.reshape(len(pictures), -1)}
+
+    def pyramid(self, shape: tuple[int, int]) -> tuple[Cells, NDArray[np.int64]]:
+        """Return the cells on pictures of one shape (height, width), and the level of each.
+
+        Raises
+        ------
+        InputError
+            If a cell is larger than the pictures.
+        """
+        shorter = min(shape)
+        sides = self.cells or tuple(max(1, round(shorter / part)) for part in (2, 4, 7))
+        if max(sides) > shorter:
+            raise InputError(
+                f"{self.name}: {shape[1]} × {shape[0]} pixels (width × height) are too few for "
+                f"cells of {max(sides)}"
+            )
+        return half_overlapping(shape, sides, self.overlap)

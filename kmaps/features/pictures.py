@@ -1,0 +1,74 @@
+"""Reading pictures: grey, black 0 and white 1, blocks of them; the unreadable ones by name."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, UnidentifiedImageError
+
+from kmaps.errors import InputError
+from kmaps.features.base import Picture
+
+
+class Images(Protocol):
+    """What :func:`kmaps.features.extract` needs of a dataset."""
+
+    name: str
+    images: NDArray[np.uint8] | Sequence[Path]
+    max_level: int
+    digest: str  # only for a cache
+
+
+def picture_name(dataset: Images, row: int) -> str:
+    """Return what to call a picture in a message."""
+    image = dataset.images[row]
+    return f"picture {row}" if isinstance(image, np.ndarray) else str(image)
+
+
+def as_grey(levels: NDArray[np.uint8], max_level: int) -> NDArray[np.float32]:
+    """Return levels from 0 to ``max_level`` as grey values from 0 to 1."""
+    return np.divide(levels, np.float32(max_level), dtype=np.float32)
+
+
+def load_picture(image: NDArray[np.uint8] | Path, max_level: int, longest: int | None) -> Picture:
+    """Return a picture as grey values from 0 to 1.
+
+    Parameters
+    ----------
+    image : ndarray of uint8, shape (h, w), or Path
+    max_level : int
+        White in the arrays; files always end at 255.
+    longest : int or None
+        The longer side is shrunk to this many pixels; smaller pictures stay as they are.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read, without its name, which the caller knows.
+    """
+    if isinstance(image, np.ndarray):
+        if longest is None or max(image.shape) <= longest:
+            return as_grey(image, max_level)
+        return _shrunk(Image.fromarray(image), longest, max_level)
+    try:
+        with Image.open(image) as opened:
+            if longest is not None:
+                # A JPEG file is decoded at a half, a quarter … of its size where that is enough.
+                opened.draft("L", (longest, longest))
+            return _shrunk(opened.convert("L"), longest, 255)
+    except UnidentifiedImageError:
+        size = Path(image).stat().st_size
+        raise InputError(f"not a picture ({size:,} bytes)" if size else "an empty file") from None
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot be read: {reason}") from None
+
+
+def _shrunk(picture: Image.Image, longest: int | None, max_level: int) -> Picture:
+    factor = 1 if longest is None else longest / max(picture.size)
+    if factor < 1:
+        size = [max(1, round(side * factor)) for side in picture.size]
+        picture = picture.resize(size, Image.Resampling.BILINEAR)
+    return as_grey(np.asarray(picture), max_level)

@@ -1,0 +1,97 @@
+"""Dense SIFT: descriptors of square patches at given places of a picture.
+
+Lowe's descriptor (2004) without its search for places, sizes and rotations: 4 × 4 cells of 8
+orientations, each the gradient energies under a triangular window as wide as two cells, which is
+what sharing every pixel linearly between its nearest cells comes to. As in VLFeat, the Gaussian
+that gives the patch's centre more weight is taken once a cell, so that one pass over the picture
+serves all patches.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from kmaps._loops import orientation as loops
+from kmaps.features.base import Picture
+from kmaps.features.gradients import gradients, oriented
+
+ORIENTATIONS = 8
+LENGTH = 16 * ORIENTATIONS
+SCALE = 512  # a value v of a unit vector is stored as min(512 v, 255)
+
+_CELL_CENTRES = np.array([-1.5, -0.5, 0.5, 1.5])
+_GAUSSIAN = np.exp(-((_CELL_CENTRES / 2) ** 2) / 2)  # as wide as two cells
+_ENVELOPE = np.outer(_GAUSSIAN, _GAUSSIAN).astype(np.float32)
+
+
+def grid(
+    shape: tuple[int, int], patch: int, step: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first row and column of the patches of a regular grid, centred in a picture.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Height and width, at least ``patch``.
+    patch, step : int
+        Side of a patch, and the distance to the next, in pixels.
+
+    Returns
+    -------
+    tops, lefts : ndarray of int64, shape (m,)
+
+    Examples
+    --------
+    >>> grid((6, 9), 4, 2)
+    (array([0, 0, 0, 2, 2, 2]), array([0, 2, 4, 0, 2, 4]))
+    """
+    tops, lefts = (np.arange((side - patch) % step // 2, side - patch + 1, step) for side in shape)
+    return np.repeat(tops, len(lefts)), np.tile(lefts, len(tops))
+
+
+def describe_patches(
+    picture: Picture, patch: int, tops: NDArray, lefts: NDArray, contrast: float
+) -> NDArray[np.uint8]:
+    """Return the SIFT descriptors of some patches of a picture.
+
+    Parameters
+    ----------
+    picture : ndarray of float32, shape (height, width)
+        From 0 to 1.
+    patch : int
+        The side of the patches, a multiple of 4.
+    tops, lefts : ndarray of int, shape (m,)
+        The first row and column of each patch; all of it must lie in the picture.
+    contrast : float
+        A patch becomes zero whose mean gradient is up to about this, in grey values a pixel.
+
+    Returns
+    -------
+    ndarray of uint8, shape (m, 128)
+        Row by row of cells, the orientations of a cell side by side: a vector of length
+        :data:`SCALE` after values above 0.2 of the length were cut there.
+    """
+    side = patch // 4
+    # The picture is as sharp as its pixels (a Gaussian of 0.5); larger patches see less detail.
+    blur = np.sqrt(max(0.0, (side / 6) ** 2 - 0.25))
+    if blur > 0:
+        picture = ndimage.gaussian_filter(picture, blur, mode="nearest")
+    # The windows of the outermost cells begin half a cell outside their patch.
+    gx, gy = (np.pad(g, side // 2) for g in gradients(picture, 0))
+    height, width = gx.shape
+    energies = oriented(gx[None], gy[None], ORIENTATIONS, True).reshape(height, -1)
+    work, smoothed = np.empty_like(energies), np.empty_like(energies)
+    loops.smooth(energies, ORIENTATIONS, _triangle(side), work, smoothed)
+    descriptors = np.empty((len(tops), LENGTH), np.uint8)
+    # Under a gradient g everywhere, one orientation of each cell is g side², and the norm of the
+    # sixteen is four times that (a little less with the envelope).
+    norm = np.float32(contrast * 4 * side * side)
+    smoothed = smoothed.reshape(height, width, ORIENTATIONS)
+    loops.gather_sift(smoothed, tops, lefts, side, _ENVELOPE, norm, descriptors)
+    return descriptors
+
+
+def _triangle(side: int) -> NDArray[np.float32]:
+    """Return the window of a cell: 1 at its centre, 0 at those of its neighbours."""
+    offsets = np.arange(1 - side, side) if side % 2 else np.arange(-side, side) + 0.5
+    return (1 - np.abs(offsets) / side).astype(np.float32)

@@ -1,0 +1,134 @@
+"""Stages over a dataset: block after block, in parallel, kept in a folder so that they resume.
+
+A block's file appears complete or not at all, so a run that was stopped goes on with the blocks
+that are missing, and two processes that compute the same one do no harm.
+"""
+
+import hashlib
+import json
+import os
+import uuid
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from kmaps._parallel import for_blocks
+from kmaps.features.base import Arrays
+
+T = TypeVar("T")
+Report = Callable[[str, int, int], object]
+
+
+class Stage:
+    """What ``compute(start, stop)`` returns for each block of pictures.
+
+    Parameters
+    ----------
+    compute : callable
+        Returns the arrays of some consecutive pictures.
+    n_pictures, block_pictures : int
+    folder : Path or None
+        Where the blocks are kept; None computes them whenever they are asked for.
+    about : dict
+        What the blocks depend on, for the curious: written beside them.
+    """
+
+    def __init__(
+        self,
+        compute: Callable[[int, int], Arrays],
+        n_pictures: int,
+        block_pictures: int,
+        folder: Path | None,
+        about: dict[str, Any],
+    ) -> None:
+        self._compute, self.n_pictures, self.block_pictures = compute, n_pictures, block_pictures
+        self.folder, self.about = folder, about
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_whole(folder / "about.json", json.dumps(about, indent=1).encode())
+
+    def block(self, number: int) -> Arrays:
+        """Return a block, from its file where there is one."""
+        start = number * self.block_pictures
+        stop = min(start + self.block_pictures, self.n_pictures)
+        if self.folder is None:
+            return self._compute(start, stop)
+        path = self.folder / f"{number:05}.npz"
+        try:
+            with np.load(path) as kept:
+                return dict(kept)
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+            arrays = self._compute(start, stop)
+            write_whole(path, lambda file: np.savez(file, **arrays))
+            return arrays
+
+    def visit(
+        self,
+        rows: Sequence[int],
+        function: Callable[[Arrays, NDArray[np.intp], int], T],
+        label: str,
+        progress: Report | None,
+    ) -> list[T]:
+        """Call ``function(arrays, rows, first)`` for each block with some of the rows, in parallel.
+
+        Parameters
+        ----------
+        rows : sequence of int
+            Ascending, without repetition.
+        function : callable
+            Takes the block's arrays, the rows wanted of it, counted from its first, and that.
+        label : str
+            What the stage is called in the progress.
+        progress : callable or None
+            ``progress(label, pictures done, pictures in all)``, one call at a time.
+
+        Returns
+        -------
+        list
+            The results, in the order of the blocks.
+        """
+        numbers, firsts = np.unique(np.asarray(rows) // self.block_pictures, return_index=True)
+        wanted = np.split(np.asarray(rows), firsts[1:])
+        done, lock = 0, Lock()
+
+        def visit_one(start: int, stop: int) -> T:
+            nonlocal done
+            number, some = int(numbers[start]), wanted[start]
+            first = number * self.block_pictures
+            result = function(self.block(number), some - first, first)
+            with lock:
+                done += len(some)
+                report(label, done, len(rows))
+            return result
+
+        report = progress or (lambda label, done, total: None)
+        report(label, 0, len(rows))
+        # The blocks share the processors out; products inside a block are not to do it again.
+        with threadpool_limits(1):
+            return for_blocks(visit_one, len(numbers), 1)
+
+
+def key_of(**what: Any) -> str:
+    """Return a short name for what a stage depends on."""
+    text = json.dumps(what, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def write_whole(path: Path, content: bytes | Callable[[Any], object]) -> None:
+    """Write a file that appears complete or not at all."""
+    fresh = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    try:
+        with open(fresh, "wb") as file:
+            if callable(content):
+                content(file)
+            else:
+                file.write(content)
+        os.replace(fresh, path)
+    finally:
+        fresh.unlink(missing_ok=True)
