@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from multiprocessing import connection, forkserver
+from multiprocessing import connection, forkserver, resource_tracker
 from typing import Any
 
 Result = dict[str, Any]
@@ -99,6 +99,8 @@ def call_each(
 def _forkserver() -> Any:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_PRELOADED)
+    # Started by the server's start it would undo the mask that keeps Ctrl-C from the server.
+    resource_tracker.ensure_running()
     chosen = os.environ.get(_WAIT_POLICY)
     os.environ[_WAIT_POLICY] = chosen or "passive"
     try:
@@ -114,11 +116,21 @@ def _forkserver() -> Any:
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
     """Put Ctrl-C off: a child is either not started or known to us, the server never sees it."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Python interrupts the main thread only
+        return
+    pending = []
+    handler = signal.signal(signal.SIGINT, lambda *_: pending.append(True))
+    # A handler alone is not inherited by the server, a mask alone does not keep other threads from
+    # taking the signal for the process.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+        if pending:
+            signal.raise_signal(signal.SIGINT)
 
 
 def _result(reader: connection.Connection, child: Any) -> Result:

@@ -212,15 +212,23 @@ def test_what_a_cell_prints_stays_off_standard_output(tmp_path):
 
 
 @pytest.fixture
-def process(tmp_path):
-    """Return the process of a run with four of its cells finished."""
+def begun(tmp_path):
+    """Return the process of a run that has opened its records and begins to import."""
     worker = f"partial(cell_workers.logged, {str(tmp_path)!r}, 0.5)"
     command = script(tmp_path, worker)
+    records = tmp_path / "out" / "records.jsonl"
     with subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE) as process:
-        wait_until(lambda: n_records(tmp_path) >= 4 or process.poll() is not None, 120)
-        assert process.poll() is None, process.stderr.read().decode()
+        wait_until(lambda: records.exists() or process.poll() is not None, 120)
         yield process
         process.kill()
+
+
+@pytest.fixture
+def process(tmp_path, begun):
+    """Return the process of a run with four of its cells finished."""
+    wait_until(lambda: n_records(tmp_path) >= 4 or begun.poll() is not None, 120)
+    assert begun.poll() is None, begun.stderr.read().decode()
+    return begun
 
 
 def n_records(folder: Path) -> int:
@@ -270,10 +278,20 @@ def test_a_killed_run_resumes_without_losing_or_repeating_a_cell(tmp_path, proce
     finish_and_check(tmp_path)
 
 
-def test_an_interrupted_run_keeps_what_is_finished(tmp_path, process):
-    os.killpg(process.pid, signal.SIGINT)  # what Ctrl-C does: everybody in the group gets it
+def interrupt(process: subprocess.Popen) -> None:
+    """Do what Ctrl-C does: everybody in the group gets it, and the parent alone speaks."""
+    os.killpg(process.pid, signal.SIGINT)
     assert process.wait(60) == -signal.SIGINT
-    assert not any(map(alive, under_way(tmp_path)))
     stderr = process.stderr.read().decode()
-    assert stderr.count("Traceback") == 1, stderr  # the parent's own; the children are silent
+    assert stderr.count("Traceback") == 1, stderr
+
+
+def test_an_interrupted_run_keeps_what_is_finished(tmp_path, process):
+    interrupt(process)
+    assert not any(map(alive, under_way(tmp_path)))
     finish_and_check(tmp_path)
+
+
+def test_a_run_interrupted_before_its_first_cell(begun):
+    time.sleep(0.3)  # the server has started and imports
+    interrupt(begun)
