@@ -30,7 +30,8 @@ class Codebook:
     With ``window=1`` the code of a value is the number of its nearest level. In general it stands
     for its ``window`` nearest levels: neighbours on a line, so the number of the first names them
     all. A value halfway between two codes has the larger one; with equally spaced levels, where
-    the code is computed and not searched for, a value within rounding of halfway may have either.
+    the code is computed and not searched for, a value within rounding of halfway may have either,
+    but the same one in every dtype.
 
     Parameters
     ----------
@@ -134,48 +135,45 @@ class Codebook:
         with np.errstate(all="ignore"):
             per_unit = np.where(last > first, (self.counts - 1) / (last - first), 0)
             position = (self.levels - first[:, None]) * per_unit[:, None]
-            representable = np.isfinite(per_unit.astype(dtype)).all()
         ideal = np.minimum(np.arange(self.levels.shape[1]), self.counts[:, None] - 1)
-        equally_spaced = np.abs(position - ideal).max() < 1e-6
-        if equally_spaced and representable:
+        # False also where the spacing is too small or too large to compute with.
+        if np.abs(position - ideal).max() < 1e-6:
             return _Uniform(self, per_unit, dtype)
         return _Sorted(self, dtype)
 
 
 class _Uniform:
     def __init__(self, book: Codebook, per_unit: NDArray, dtype: type):
-        each = (book.low, book.high, book.levels[:, 0], per_unit, book.n_codes - 1)
-        *self.ends_and_origin, self.per_unit, self.last = (a.astype(dtype) for a in each)
-        self.offset = dtype(1 - book.window / 2)
+        self.low, self.high = _as(dtype, book.low), _as(dtype, book.high)
+        self.origin, self.per_unit, self.last = book.levels[:, 0], per_unit, book.n_codes - 1.0
+        self.offset = 1 - book.window / 2
 
     def __call__(self, values: NDArray, of: NDArray, codes: NDArray) -> int:
-        low, high, origin = (a[of] for a in self.ends_and_origin)
+        low, high, origin = self.low[of], self.high[of], self.origin[of]
         per_unit, last = self.per_unit[of], self.last[of]
         return loops.nearest_uniform(values, low, high, origin, per_unit, self.offset, last, codes)
 
 
 class _Sorted:
     def __init__(self, book: Codebook, dtype: type):
-        self.low, self.high = book.low.astype(dtype), book.high.astype(dtype)
+        self.low, self.high = _as(dtype, book.low), _as(dtype, book.high)
         window = min(book.window, book.levels.shape[1])
         # The window moves on once the level it gains is nearer than the one it loses.
         edges = book.levels[:, : -window or None] / 2 + book.levels[:, window:] / 2
         edges = np.where(np.arange(edges.shape[1]) < book.n_codes[:, None] - 1, edges, np.inf)
         self.width = 1 << edges.shape[1].bit_length()
         self.edges = np.full((len(edges), self.width), np.inf, dtype)
-        rounded = edges.astype(dtype)
+        rounded = _as(dtype, edges)
         # Rounded up, so that a float32 value has the code it would have as a float64.
         up = np.nextafter(rounded, dtype(np.inf))
         self.edges[:, : edges.shape[1]] = np.where(rounded < edges, up, rounded)
 
     def __call__(self, values: NDArray, of: NDArray, codes: NDArray) -> int:
-        start = (of * self.width).astype(np.uint32)
-        return loops.nearest_sorted(
-            values,
-            self.low[of],
-            self.high[of],
-            start,
-            self.edges.reshape(-1),
-            self.width // 2,
-            codes,
-        )
+        low, high, start = self.low[of], self.high[of], (of * self.width).astype(np.uint32)
+        edges, half = self.edges.reshape(-1), self.width // 2
+        return loops.nearest_sorted(values, low, high, start, edges, half, codes)
+
+
+def _as(dtype: type, values: NDArray) -> NDArray:
+    with np.errstate(over="ignore"):  # beyond float32 is infinite, and no float32 lies there
+        return values.astype(dtype)

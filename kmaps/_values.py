@@ -43,9 +43,10 @@ class Columns:
         )
 
     def one_range(self) -> bool:
-        """Return whether all columns that vary have one range, and the constant ones lie in it."""
+        """Return whether there are columns that vary, each over the range that all values have."""
         same = (self.low == self.low.min()) & (self.high == self.high.max())
-        return bool(same[self.high > self.low].all())
+        varies = self.high > self.low
+        return bool(varies.any() and same[varies].all())
 
     def distinct(self, j: int) -> tuple[NDArray, NDArray]:
         """Return the distinct values of column j, ascending, and how often each occurs."""

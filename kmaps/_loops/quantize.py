@@ -1,25 +1,24 @@
 """Quantising loops: the code of each value.
 
 A value array is (n, m): n rows of m values; the codes (uint8) have its shape. What a loop knows of
-the levels is given for each of the m positions, in the dtype of the values. Codes are clamped to
-their ends; not a number gets a code of no meaning. Both loops return how many values lie outside
-their range, which is where anything that is not finite is found.
+the levels is given for each of the m positions. Codes are clamped to their ends; not a number gets
+a code of no meaning. Both loops return how many values lie outside their range, which is where
+anything that is not finite is found.
 """
 
 import numpy as np
-from numba import int32, njit, uint8, uint32, uint64
+from numba import float64, int32, njit, uint8, uint32, uint64
 
 
 @njit(cache=True, nogil=True)
 def nearest_uniform(values, low, high, origin, per_unit, offset, last, codes):
     """Code a value as ``floor((value - origin) * per_unit + offset)``, between 0 and ``last``.
 
-    ``low, high`` (m,) are the range that counts as inside; ``origin, per_unit, last`` are (m,) too,
-    ``offset`` is a number.
+    ``low, high`` (m,) are the range that counts as inside; ``origin, per_unit, last`` (m,) and the
+    number ``offset`` are float64, so that a value has the same code in every dtype.
     """
     n, m = values.shape
     inside = 0
-    zero = offset - offset
     for i in range(n):
         row = values[i]
         coded = codes[i]
@@ -27,8 +26,8 @@ def nearest_uniform(values, low, high, origin, per_unit, offset, last, codes):
             x = row[j]
             inside += (x >= low[j]) & (x <= high[j])
             # Comparisons that not a number fails: it ends at zero.
-            position = (x - origin[j]) * per_unit[j] + offset
-            position = position if position > zero else zero
+            position = (float64(x) - origin[j]) * per_unit[j] + offset
+            position = position if position > 0.0 else 0.0
             position = position if position < last[j] else last[j]
             coded[j] = uint8(int32(position))
     return n * m - inside

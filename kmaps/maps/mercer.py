@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from kmaps._parallel import for_blocks
 from kmaps.errors import ConfigError
@@ -68,7 +69,8 @@ def eigensystems(
         return values, vectors * np.where(largest < 0, -1, 1)
 
     n_points = points.shape[1]
-    blocks = for_blocks(block, len(points), max(1, _BLOCK_VALUES // n_points**2))
+    with threadpool_limits(1, user_api="blas"):  # threads within our own hinder each other
+        blocks = for_blocks(block, len(points), max(1, _BLOCK_VALUES // n_points**2))
     r = max(values.shape[1] for values, _ in blocks)
     eigenvalues = np.zeros((len(points), r))
     eigenvectors = np.zeros((len(points), n_points, r))

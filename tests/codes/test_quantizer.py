@@ -1,0 +1,120 @@
+"""Codes and levels, and the maps tabulated on them."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, csr_matrix
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from kmaps.codes import LookupTable, Quantizer
+from kmaps.errors import ConfigError, InputError
+from kmaps.maps import HomogeneousMap, SplineMap
+from tests.oracles.anchors import nearest
+
+CHECKED = [Quantizer(), Quantizer(7, "quantile"), Quantizer(3, "uniform")]
+
+
+@parametrize_with_checks(CHECKED)
+def test_follows_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_scikit_learn_runs_its_checks():
+    checks = [mark for mark in test_follows_scikit_learn.pytestmark if mark.name == "parametrize"]
+    assert len(list(checks[0].args[1])) >= 40 * len(CHECKED)
+
+
+RNG = np.random.default_rng(0)
+BYTES = RNG.integers(0, 256, (200, 5)) / 255
+FLOATS = RNG.normal(size=(400, 3)) * [1, 9, 0.1]
+FLOATS[::7] = 0
+
+
+def test_few_values_come_back_as_they_were():
+    quantizer = Quantizer().fit(BYTES)
+    codes = quantizer.transform(BYTES)
+    assert codes.dtype == np.uint8
+    np.testing.assert_array_equal(quantizer.inverse_transform(codes), BYTES)
+    assert quantizer.levels_.shape == (1, len(np.unique(BYTES)))
+    assert quantizer.code_bits_ == 8
+
+
+@pytest.mark.parametrize("strategy", ["auto", "uniform", "quantile"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_code_is_that_of_the_nearest_level(strategy, dtype):
+    values = FLOATS.astype(dtype)
+    quantizer = Quantizer(32, strategy).fit(values)
+    codes = quantizer.transform(values)
+    for j in range(3):
+        expected = nearest(values[:, j], np.unique(quantizer.levels_[j]))[:, 0]
+        np.testing.assert_array_equal(codes[:, j], expected)
+    zero = values == 0
+    assert (quantizer.inverse_transform(codes)[zero] == 0).all()
+    assert quantizer.code_bits_ == 5
+
+
+def test_quantiles_serve_skewed_values_better():
+    values = np.random.default_rng(1).random((3000, 1)) ** 6
+    error = {}
+    for strategy in ("uniform", "quantile"):
+        quantizer = Quantizer(16, strategy).fit(values)
+        error[strategy] = np.abs(quantizer.inverse_transform(quantizer.transform(values)) - values)
+    assert np.median(error["quantile"]) < np.median(error["uniform"]) / 2
+
+
+@pytest.mark.parametrize("encoder", [HomogeneousMap(order=2), SplineMap()], ids=str)
+@pytest.mark.parametrize("values", [BYTES, np.abs(FLOATS)], ids=["shared", "own"])
+def test_a_map_tabulated_on_the_levels_encodes_the_codes(encoder, values):
+    quantizer = Quantizer().fit(values)
+    table = LookupTable(encoder.fit(values).tabulate(quantizer.levels_))
+    codes = quantizer.transform(values)
+    expected = encoder.transform(quantizer.inverse_transform(codes))
+    np.testing.assert_allclose(table.take(codes), expected, atol=1e-15)
+
+
+@pytest.mark.parametrize("container", [csr_matrix, csr_array])
+def test_sparse_codes(container):
+    values = np.abs(FLOATS) * (FLOATS > 0)
+    quantizer = Quantizer().fit(container(values))
+    np.testing.assert_array_equal(quantizer.levels_, Quantizer().fit(values).levels_)
+    codes = quantizer.transform(container(values))
+    assert isinstance(codes, container)
+    np.testing.assert_array_equal(codes.toarray(), quantizer.transform(values))
+    with pytest.raises(InputError, match="Quantizer gives zero the code"):
+        Quantizer().fit(FLOATS).transform(container(FLOATS))
+    with pytest.raises(InputError, match="sparse codes: pass a dense array"):
+        quantizer.inverse_transform(codes)
+
+
+def test_clipped_values_are_counted_and_reported():
+    quantizer = Quantizer(8).fit(FLOATS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        quantizer.transform(FLOATS)
+    far = np.array([[1e3, 0, 0], [-1e3, 0, 9]])
+    with pytest.warns(UserWarning, match="3 of 6 values lie outside the range that Quantizer"):
+        codes = quantizer.transform(far)
+    assert codes[:, 0].tolist() == [7, 0]
+    assert codes[1, 2] == 7
+
+
+def test_feature_names_pass_through():
+    pandas = pytest.importorskip("pandas")
+    quantizer = Quantizer().fit(pandas.DataFrame({"red": [0.1, 0.2], "blue": [0.3, 0.0]}))
+    assert list(quantizer.get_feature_names_out()) == ["red", "blue"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_levels": 1}, "n_levels=1: expected a whole number from 2 to 256"),
+        ({"n_levels": 257}, "n_levels=257: expected a whole number from 2 to 256"),
+        ({"n_levels": 8.0}, "n_levels=8.0: expected a whole number from 2 to 256"),
+        ({"strategy": "quantil"}, "did you mean 'quantile'"),
+        ({"strategy": "exact"}, "feature 0 has 343 distinct values, more than n_levels=256"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, message):
+    with pytest.raises((ConfigError, InputError), match=message):
+        Quantizer(**parameters).fit(FLOATS)

@@ -1,0 +1,66 @@
+"""Look-up against NumPy's own indexing, and codes that are none."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, csr_matrix
+
+from kmaps import threads
+from kmaps.codes import LookupTable
+from kmaps.errors import InputError
+
+RNG = np.random.default_rng(0)
+CODES = RNG.integers(0, 40, (500, 6)).astype(np.uint8)
+
+
+@pytest.mark.parametrize("tables", [1, 6])
+@pytest.mark.parametrize("r", [1, 3, 30])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_takes_the_rows_of_each_feature(tables, r, dtype):
+    values = np.random.default_rng(1).random((tables, 40, r)).astype(dtype)
+    table = LookupTable(values)
+    row = np.arange(6) if tables > 1 else 0
+    with threads(2):
+        taken = table.take(CODES)
+    assert taken.dtype == dtype
+    np.testing.assert_array_equal(taken, values[row, CODES].reshape(500, -1))
+    np.testing.assert_array_equal(table.take(CODES[:1]), taken[:1])
+    np.testing.assert_array_equal(table.take(np.asfortranarray(CODES)), taken)
+    assert table.nbytes == values.nbytes
+    assert table.code_bits == 6
+
+
+@pytest.mark.parametrize("container", [csr_matrix, csr_array])
+def test_sparse_codes_give_the_sparse_outputs(container):
+    values = np.random.default_rng(2).random((6, 40, 3))
+    values[:, 0] = 0
+    sparse = container(CODES * (CODES > 25))
+    taken = LookupTable(values).take(sparse)
+    assert isinstance(taken, container)
+    np.testing.assert_array_equal(taken.toarray(), LookupTable(values).take(sparse.toarray()))
+    values[4, 0, 1] = 1
+    with pytest.raises(InputError, match="the outputs of code 0 are not zero"):
+        LookupTable(values).take(sparse)
+
+
+def test_integers_become_float64():
+    assert LookupTable([[0], [1]]).take(np.array([[1]], np.uint8)).dtype == np.float64
+
+
+@pytest.mark.parametrize("shape", [(3,), (1, 257, 2), (2, 0, 3), (1, 2, 3, 4)])
+def test_shapes_that_are_no_table(shape):
+    with pytest.raises(InputError, match=r"expected \(features or 1, at most 256 codes, outputs"):
+        LookupTable(np.zeros(shape))
+
+
+def test_codes_that_are_none():
+    table = LookupTable(np.zeros((6, 40, 2)))
+    with pytest.raises(InputError, match="code 41: the table has 40 codes, from 0 on"):
+        table.take(CODES + np.uint8(2))
+    with pytest.raises(InputError, match="code 41: the table has 40"):
+        table.take(csr_matrix(CODES + np.uint8(2)))
+    with pytest.raises(InputError, match=r"expected uint8 of shape \(n, d\), got int64"):
+        table.take(CODES.astype(np.int64))
+    with pytest.raises(InputError, match=r"got uint8 of shape \(6,\)"):
+        table.take(CODES[0])
+    with pytest.raises(InputError, match="codes of 5 features: the table has 6"):
+        table.take(CODES[:, :5])

@@ -1,0 +1,329 @@
+"""ANNFM against the kernel on nearest anchors found by trying all, and the paper's claims."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, csr_matrix
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from kmaps.codes import LookupTable
+from kmaps.errors import ConfigError
+from kmaps.kernels import KERNELS
+from kmaps.maps import AnchorMap
+from tests.oracles.anchors import best_clusters, mean_kernel, nearest
+
+
+def gauss(x, y):
+    return np.exp(-((x - y) ** 2))
+
+
+CHECKED = [
+    AnchorMap(),
+    AnchorMap("js", 30, "kmeans", n_neighbors=2, rank=3),
+    AnchorMap("intersection", anchors="cover", epsilon=0.5),
+    AnchorMap(gauss, 10, shared=True),
+]
+
+
+@parametrize_with_checks(CHECKED)
+def test_follows_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_scikit_learn_runs_its_checks():
+    checks = [mark for mark in test_follows_scikit_learn.pytestmark if mark.name == "parametrize"]
+    assert len(list(checks[0].args[1])) >= 40 * len(CHECKED)
+
+
+RNG = np.random.default_rng(0)
+X = RNG.random((150, 4)) ** 2 * [1, 0.2, 50, 1]
+X[0] = 0
+EVERY = [
+    {"n_anchors": 12},
+    {"n_anchors": 12, "shared": True},
+    {"n_anchors": 12, "anchors": "kmeans"},
+    {"n_anchors": 256, "anchors": "kmeans"},  # each value its own anchor
+    {"n_anchors": 12, "anchors": "kmeans", "shared": True},
+    {"anchors": "cover", "epsilon": 2.0},
+]
+every_choice = pytest.mark.parametrize("choice", EVERY, ids=str)
+
+
+@every_choice
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("kernel", [*KERNELS, gauss])
+def test_inner_products_are_the_mean_kernel_of_the_nearest(choice, k, kernel):
+    encoder = AnchorMap(kernel, n_neighbors=k, energy=1.0, **choice).fit(X)
+    Z = encoder.transform(X)
+    function = KERNELS.get(kernel, kernel)
+    r = encoder.n_outputs_
+    for j in range(4):
+        anchors = np.unique(encoder.anchors_[0 if len(encoder.anchors_) == 1 else j])
+        expected = mean_kernel(function, X[:, j], anchors, min(k, len(anchors)))
+        own = Z[:, j * r : (j + 1) * r]
+        # Measured 5e-15 of the trace: eigenvectors below its rounding are left out.
+        atol = 1.5e-14 * function(anchors, anchors).sum()
+        np.testing.assert_allclose(own @ own.T, expected, rtol=0, atol=atol)
+
+
+@every_choice
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_codes_name_the_nearest_anchors(choice, k, dtype):
+    values = X.astype(dtype)
+    encoder = AnchorMap(n_neighbors=k, **choice).fit(values)
+    codes = encoder.to_codes(values)
+    assert codes.dtype == np.uint8
+    for j in range(4):
+        anchors = np.unique(encoder.anchors_[0 if len(encoder.anchors_) == 1 else j])
+        expected = nearest(values[:, j], anchors, min(k, len(anchors)))[:, 0]
+        np.testing.assert_array_equal(codes[:, j], expected)
+    assert codes.max() < 2**encoder.code_bits_
+
+
+@every_choice
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
+def test_transform_is_the_look_up_of_the_codes(choice, k, dtype):
+    values = X.astype(dtype)
+    encoder = AnchorMap(n_neighbors=k, **choice).fit(values)
+    Z = encoder.transform(values)
+    table = LookupTable(encoder.table_.astype(Z.dtype))
+    np.testing.assert_array_equal(table.take(encoder.to_codes(values)), Z)
+    levels = values.T.astype(float)
+    by_level = encoder.tabulate(levels).transpose(1, 0, 2).reshape(len(Z), -1)
+    np.testing.assert_array_equal(by_level.astype(Z.dtype), Z)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("n_anchors", [2, 40, 256])
+def test_exact_on_the_anchors(kernel, n_anchors):
+    encoder = AnchorMap(kernel, n_anchors, energy=1.0).fit([[0.0], [1.0]])
+    anchors = encoder.anchors_[0]
+    np.testing.assert_allclose(anchors, np.linspace(0, 1, n_anchors), atol=1e-16)
+    Z = encoder.transform(anchors[:, None])
+    exact = KERNELS[kernel](anchors[:, None], anchors)
+    np.testing.assert_allclose(Z @ Z.T, exact, atol=2e-13)  # measured 7e-14
+    assert encoder.table_[0, 0].any() == False  # noqa: E712 (zero, to the last bit)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_mean_error_falls_as_the_square_of_the_spacing(kernel):
+    """annfm Theorem 1: the error's expectation; where the kernel has a gradient, away from zero.
+
+    The error itself falls only as the spacing, as that of any step function.
+    """
+    spacings, means, sizes = [], [], []
+    for n_anchors in (6, 11, 21, 41):
+        encoder = AnchorMap(kernel, n_anchors, energy=1.0).fit([[0.1], [1.0]])
+        spacings.append(0.9 / (n_anchors - 1))
+        x = 0.1 + spacings[-1] * (np.arange(40 * (n_anchors - 1)) + 0.5) / 40
+        Z = encoder.transform(x[:, None])
+        error = Z @ Z.T - KERNELS[kernel](x[:, None], x)
+        means.append(abs(error.mean()))
+        sizes.append(np.abs(error).mean())
+    assert np.polyfit(np.log(spacings), np.log(means), 1)[0] == pytest.approx(2, abs=0.2)
+    assert np.polyfit(np.log(spacings), np.log(sizes), 1)[0] == pytest.approx(1, abs=0.1)
+
+
+@pytest.mark.parametrize("energy", [0.5, 0.95, 0.99, 0.999999])
+@pytest.mark.parametrize("kernel", ["chi2", "intersection"])
+def test_energy_keeps_the_fewest_eigenvectors_that_reach_it(kernel, energy):
+    encoder = AnchorMap(kernel, 30, energy=energy).fit([[0.0], [1.0]])
+    z = np.linspace(0, 1, 30)
+    matrix = KERNELS[kernel](z[:, None], z)
+    spectrum = np.sort(np.linalg.eigvalsh(matrix))[::-1]
+    r = encoder.n_outputs_
+    assert spectrum[:r].sum() >= energy * np.trace(matrix) > spectrum[: r - 1].sum()
+    kept = encoder.table_[0] @ encoder.table_[0].T
+    np.testing.assert_allclose(np.linalg.eigvalsh(kept)[-r:], spectrum[:r][::-1], atol=1e-12)
+
+
+def test_features_that_need_fewer_outputs_have_zeros():
+    values = np.c_[np.linspace(0, 1, 50), np.full(50, 3.0), np.linspace(1, 1.001, 50)]
+    encoder = AnchorMap("intersection", 50, energy=0.99).fit(values)
+    used = encoder.table_.any(axis=1).sum(axis=1)
+    assert used[0] == encoder.n_outputs_ > used[2] >= 1
+    assert used[1] == 1
+    assert encoder.table_[1, 0, 0] == pytest.approx(np.sqrt(3))
+
+
+def test_rank_takes_the_place_of_energy():
+    encoder = AnchorMap("chi2", 40, rank=5).fit(X)
+    assert encoder.n_outputs_ == 5
+    assert encoder.table_.any(axis=(0, 1)).all()
+
+
+def test_outputs_have_one_orientation():
+    table = AnchorMap("js", 33, energy=0.9999).fit(X).table_
+    largest = np.take_along_axis(table, np.abs(table).argmax(axis=1)[:, None], axis=1)
+    assert (largest > 0).all()
+
+
+def test_kmeans_anchors_are_the_best_clusters():
+    values = np.array([0, 0, 0, 0.1, 0.4, 0.5, 0.5, 2])
+    encoder = AnchorMap(n_anchors=3, anchors="kmeans").fit(values[:, None])
+    expected, _ = best_clusters(np.unique(values), np.array([3.0, 1, 1, 2, 1]), 3)
+    np.testing.assert_allclose(encoder.anchors_[0], expected)
+    sparse = AnchorMap(n_anchors=3, anchors="kmeans").fit(csr_matrix(values[:, None]))
+    np.testing.assert_array_equal(sparse.anchors_, encoder.anchors_)
+
+
+def test_cover_is_within_epsilon_and_no_larger_than_it_must():
+    encoder = AnchorMap(anchors="cover", epsilon=0.01).fit(X)
+    for j, anchors in enumerate(encoder.anchors_):
+        anchors = np.unique(anchors)
+        assert np.abs(X[:, [j]] - anchors).min(axis=1).max() <= 0.01
+        fewer = AnchorMap(n_anchors=max(2, len(anchors) - 1), anchors="kmeans").fit(X[:, [j]])
+        if len(anchors) > 2:
+            assert np.abs(X[:, [j]] - fewer.anchors_).min(axis=1).max() > 0.01
+    values = np.linspace(0, 1, 1000)[:, None]
+    message = r"epsilon=0.0001: 256 anchors leave a value of feature 0 0.00\d+ away from them all"
+    with pytest.raises(ConfigError, match=message):
+        AnchorMap(anchors="cover", epsilon=1e-4).fit(values)
+
+
+def test_anchors_are_shared_where_the_range_is():
+    one_range = np.array([[0, 0, 0], [1, 1, 0], [0.5, 0.3, 0]])
+    assert AnchorMap().fit(one_range).anchors_.shape == (1, 40)
+    assert AnchorMap().fit(one_range).table_.shape[0] == 1
+    assert AnchorMap(shared=False).fit(one_range).anchors_.shape == (3, 40)
+    assert AnchorMap(anchors="kmeans").fit(one_range).anchors_.shape == (3, 3)
+    pooled = AnchorMap(n_anchors=4, anchors="kmeans", shared=True).fit(one_range)
+    np.testing.assert_allclose(pooled.anchors_, [[0, 0.3, 0.5, 1]])
+    ranges = AnchorMap(n_anchors=3).fit(one_range * [1, 2, 1])
+    np.testing.assert_array_equal(ranges.anchors_, [[0, 0.5, 1], [0, 1, 2], [0, 0, 0]])
+    np.testing.assert_array_equal(
+        AnchorMap(n_anchors=3, shared=True).fit(one_range * [1, 2, 1]).anchors_, [[0, 1, 2]]
+    )
+
+
+@pytest.mark.parametrize("container", [csr_matrix, csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
+def test_sparse_in_sparse_out(container, dtype):
+    dense = np.random.default_rng(1).poisson(0.5, (30, 11)).astype(dtype)
+    encoder = AnchorMap(n_anchors=9).fit(container(dense))
+    np.testing.assert_array_equal(encoder.table_, AnchorMap(n_anchors=9).fit(dense).table_)
+    codes, Z = encoder.to_codes(container(dense)), encoder.transform(container(dense))
+    assert isinstance(codes, container)
+    assert isinstance(Z, container)
+    np.testing.assert_array_equal(codes.toarray(), encoder.to_codes(dense))
+    np.testing.assert_array_equal(Z.toarray(), encoder.transform(dense))
+    table = LookupTable(encoder.table_.astype(Z.dtype))
+    np.testing.assert_array_equal(table.take(codes).toarray(), Z.toarray())
+
+
+def test_two_neighbours_do_not_keep_zero_zero():
+    values = csr_matrix(X * (X > 0.1))
+    encoder = AnchorMap(n_neighbors=2).fit(values)
+    assert not encoder.zero_to_zero_
+    assert encoder.to_codes(values).nnz == values.nnz
+    with pytest.raises(ValueError, match="AnchorMap does not map zero to zero"):
+        encoder.transform(values)
+
+
+def test_what_is_stored_is_counted():
+    encoder = AnchorMap(n_anchors=30, rank=3, shared=True).fit(X)
+    assert encoder.code_bits_ == 5
+    assert encoder.table_bytes_ == 4 * (30 + 30 * 3)
+    assert AnchorMap(n_anchors=40).fit(X).code_bits_ == 6
+    assert AnchorMap(n_anchors=256).fit(X).code_bits_ == 8
+    assert AnchorMap(n_anchors=33, n_neighbors=2).fit(X).code_bits_ == 5
+    own = AnchorMap(n_anchors=30, rank=3).fit(X)
+    assert own.table_bytes_ == 4 * 4 * (30 + 30 * 3)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_negative_values_are_refused(dtype):
+    bad = X.astype(dtype)
+    encoder = AnchorMap().fit(bad)
+    bad[7, 2] = -1
+    for refuses in (AnchorMap().fit, encoder.transform, encoder.to_codes):
+        for given in (bad, csr_matrix(bad)):
+            with pytest.raises(ValueError, match="Negative values in data passed to AnchorMap"):
+                refuses(given)
+    free = AnchorMap(gauss, energy=1.0).fit(bad)
+    assert free.anchors_.min() == -1
+    assert np.isfinite(free.transform(bad)).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
+@pytest.mark.parametrize("container", [np.asarray, csr_matrix])
+@pytest.mark.parametrize("anchors", ["uniform", "kmeans"])
+def test_values_outside_are_clamped_counted_and_warned_of_once(dtype, container, anchors):
+    encoder = AnchorMap(n_anchors=5, anchors=anchors).fit([[0.0, 0], [2, 8]])
+    far = container(np.array([[3, 9], [2, 200], [0, 0]], dtype))
+    for call in (encoder.transform, encoder.to_codes):
+        with pytest.warns(
+            UserWarning, match=r"3 of \d values lie outside the range that Anchor"
+        ) as w:
+            clamped = call(far)
+        assert len(w) == 1
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            inside = call(container(np.array([[2, 8], [2, 8], [0, 0]], dtype)))
+        np.testing.assert_array_equal(
+            *(Z.toarray() if hasattr(Z, "toarray") else Z for Z in (clamped, inside))
+        )
+
+
+def test_training_data_is_never_outside():
+    """Not even as float32 of what was fitted as float64."""
+    values = np.random.default_rng(2).random((500, 20)) * 0.7 + 0.1
+    for anchors in ("uniform", "kmeans"):
+        encoder = AnchorMap(n_anchors=5, anchors=anchors).fit(values)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            encoder.transform(values.astype(np.float32))
+            encoder.transform(values)
+
+
+def test_a_constant_feature_has_one_anchor():
+    values = np.c_[X[:, 0], np.full(len(X), 0.25), np.zeros(len(X))]
+    for anchors in ("uniform", "kmeans"):
+        for k in (1, 3):
+            encoder = AnchorMap("chi2", 6, anchors, k, energy=1.0, shared=False).fit(values)
+            codes, r = encoder.to_codes(values), encoder.n_outputs_
+            assert not codes[:, 1:].any()
+            Z = encoder.transform(values)
+            np.testing.assert_allclose((Z[:, r : 2 * r] ** 2).sum(axis=1), 0.25)
+            assert not Z[:, 2 * r :].any()
+    one = AnchorMap().fit([[0.3, 0.0]])
+    assert one.code_bits_ == 0
+    assert one.transform([[0.3, 0.0]]).tolist() == [[pytest.approx(np.sqrt(0.3)), 0]]
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_not_finite_is_refused_with_its_place(bad, dtype):
+    values = np.ones((700, 3), dtype)
+    encoder = AnchorMap().fit(values)
+    values[600, 2] = bad
+    for call in (encoder.transform, encoder.to_codes):
+        with pytest.raises(ValueError, match="row 600, column 2"):
+            call(values)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"kernel": "chi"}, "unknown kernel 'chi', did you mean 'chi2'"),
+        ({"n_anchors": 1}, "n_anchors=1: expected a whole number from 2 to 256"),
+        ({"n_anchors": 257}, "n_anchors=257: expected a whole number from 2 to 256"),
+        ({"n_anchors": 30.0}, "n_anchors=30.0: expected a whole number from 2 to 256"),
+        ({"anchors": "kmean"}, "did you mean 'kmeans'"),
+        ({"n_neighbors": 0}, "n_neighbors=0: expected a whole number from 1 to 40"),
+        ({"n_neighbors": 41}, "n_neighbors=41: expected a whole number from 1 to 40"),
+        ({"energy": 0}, "energy=0: expected a number above 0, at most 1"),
+        ({"energy": 1.1}, "energy=1.1: expected a number above 0, at most 1"),
+        ({"rank": 41}, "rank=41: expected a whole number from 1 to 40"),
+        ({"anchors": "cover"}, "epsilon=None: anchors='cover' needs a positive distance"),
+        ({"anchors": "cover", "epsilon": 0.0}, "epsilon=0.0: anchors='cover' needs a positive"),
+        ({"epsilon": 0.1}, "epsilon=0.1: only anchors='cover' takes it"),
+        ({"shared": "yes"}, "shared='yes': expected True, False or 'auto'"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, message):
+    with pytest.raises(ConfigError, match=message):
+        AnchorMap(**parameters).fit(X)

@@ -1,0 +1,134 @@
+"""The exact map: nothing approximated on the levels."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from kmaps.codes import LookupTable, Quantizer
+from kmaps.errors import ConfigError
+from kmaps.kernels import KERNELS
+from kmaps.maps import ExactMap
+
+
+def laplace(x, y):
+    return np.exp(-np.abs(x - y))
+
+
+CHECKED = [ExactMap(n_levels=16), ExactMap(laplace, 5, tol=1e-3)]
+
+
+@parametrize_with_checks(CHECKED)
+def test_follows_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_scikit_learn_runs_its_checks():
+    checks = [mark for mark in test_follows_scikit_learn.pytestmark if mark.name == "parametrize"]
+    assert len(list(checks[0].args[1])) >= 40 * len(CHECKED)
+
+
+RNG = np.random.default_rng(0)
+BYTES = RNG.integers(0, 256, (60, 5))
+
+
+def exact(kernel, X):
+    function = KERNELS.get(kernel, kernel)
+    return function(X[:, None, :], X[None, :, :]).sum(axis=2)
+
+
+@pytest.mark.parametrize("kernel", [*KERNELS, laplace])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
+def test_inner_products_are_the_kernel(kernel, dtype):
+    scale = 1 if dtype == np.uint8 else 1 / 255
+    X = (BYTES * scale).astype(dtype)
+    Z = ExactMap(kernel).fit_transform(X)
+    tolerance = 1e-13 if dtype == np.float64 else 2e-6  # measured 2e-14 and 5e-7
+    wanted = exact(kernel, X.astype(float))
+    np.testing.assert_allclose(Z @ Z.T, wanted, rtol=0, atol=tolerance * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize(
+    ("kernel", "rank"), [("chi2", 20), ("js", 17), ("hellinger", 1), ("intersection", 255)]
+)
+def test_rank_on_256_levels(kernel, rank):
+    """Stated in the module's docstring; also a count by numpy's own decomposition."""
+    z = np.linspace(0, 1, 256)
+    encoder = ExactMap(kernel).fit(z[:, None])
+    assert encoder.n_outputs_ == rank
+    singular = np.linalg.svd(KERNELS[kernel](z[:, None], z), compute_uv=False)
+    assert abs((singular > 1e-14 * singular[0]).sum() - rank) <= 1
+
+
+def test_tolerance_trades_outputs_for_error():
+    X = BYTES / 255
+    wanted = exact("chi2", X)
+    outputs, errors = [], []
+    for tol in (1e-2, 1e-4, 1e-8):
+        encoder = ExactMap(tol=tol).fit(X)
+        Z = encoder.transform(X)
+        outputs.append(encoder.n_outputs_)
+        errors.append(np.abs(Z @ Z.T - wanted).max())
+    assert outputs == sorted(set(outputs))
+    assert errors == sorted(set(errors), reverse=True)
+
+
+def test_levels_are_those_of_the_quantizer():
+    X = np.c_[BYTES[:, :2], np.random.default_rng(1).random(60) * 9, np.full(60, 3)]
+    for n_levels in (256, 32):
+        encoder = ExactMap(n_levels=n_levels).fit(X)
+        quantizer = Quantizer(n_levels).fit(X)
+        np.testing.assert_array_equal(encoder.levels_, quantizer.levels_)
+        np.testing.assert_array_equal(encoder.to_codes(X), quantizer.transform(X))
+        for values in (encoder.table_, encoder.tabulate(quantizer.levels_)):
+            outputs = LookupTable(values).take(quantizer.transform(X))
+            np.testing.assert_array_equal(outputs, encoder.transform(X))
+
+
+def test_features_that_all_share_the_levels_share_the_table():
+    encoder = ExactMap().fit(BYTES / 255)
+    assert encoder.table_.shape[0] == 1
+    assert encoder.code_bits_ == 8
+    assert encoder.table_bytes_ == 4 * (encoder.levels_.size + encoder.table_.size)
+
+
+def test_other_values_go_to_the_nearest_level():
+    encoder = ExactMap().fit([[0.0], [0.4], [1.0]])
+    Z = encoder.transform([[0.0], [0.4], [1.0]])
+    np.testing.assert_array_equal(encoder.transform([[0.15], [0.65], [0.75]]), Z)
+    with pytest.warns(UserWarning, match="1 of 2 values lie outside the range that ExactMap"):
+        np.testing.assert_array_equal(encoder.transform([[1.5], [1.0]])[0], Z[2])
+
+
+def test_sparse_in_sparse_out():
+    X = BYTES * (BYTES > 150)
+    encoder = ExactMap().fit(csr_matrix(X))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Z = encoder.transform(csr_matrix(X))
+    np.testing.assert_array_equal(Z.toarray(), encoder.transform(X))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"kernel": "chi"}, "did you mean 'chi2'"),
+        ({"n_levels": 1}, "n_levels=1: expected a whole number from 2 to 256"),
+        ({"n_levels": 257}, "n_levels=257: expected a whole number from 2 to 256"),
+        ({"tol": -1}, "tol=-1: expected a number from 0 to below 1"),
+        ({"tol": 1}, "tol=1: expected a number from 0 to below 1"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, message):
+    with pytest.raises(ConfigError, match=message):
+        ExactMap(**parameters).fit(BYTES)
+
+
+def test_negative_values_are_refused():
+    with pytest.raises(ValueError, match="Negative values in data passed to ExactMap"):
+        ExactMap().fit([[-1.0]])
+    encoder = ExactMap().fit([[0.0], [1.0]])
+    with pytest.raises(ValueError, match="Negative values in data passed to ExactMap"):
+        encoder.transform([[-1.0]])

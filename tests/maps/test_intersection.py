@@ -1,0 +1,215 @@
+"""Maji and Berg's maps by hand, against min(x, y), and in their sparse form."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.linalg import cholesky
+from scipy.sparse import csr_array, csr_matrix, issparse
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from kmaps.codes import LookupTable
+from kmaps.errors import ConfigError, InputError
+from kmaps.maps import IntersectionMap
+
+CHECKED = [
+    IntersectionMap(),
+    IntersectionMap(5, "constant"),
+    IntersectionMap(5, sparse=True),
+    IntersectionMap(upper=2.0),
+]
+
+
+@parametrize_with_checks(CHECKED)
+def test_follows_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_scikit_learn_runs_its_checks():
+    checks = [mark for mark in test_follows_scikit_learn.pytestmark if mark.name == "parametrize"]
+    assert len(list(checks[0].args[1])) >= 40 * len(CHECKED)
+
+
+RNG = np.random.default_rng(0)
+X = RNG.random((60, 3)) * [1, 7, 0.01]
+X[RNG.random(X.shape) < 0.3] = 0
+every_form = pytest.mark.parametrize("encoder", CHECKED, ids=str)
+
+
+def dense(Z):
+    return Z.toarray() if issparse(Z) else Z
+
+
+def by_hand(x, n_bins, piece, high):
+    u = n_bins * x / high
+    outputs = np.zeros(n_bins)
+    if piece == "constant":
+        outputs[: int(np.floor(u + 0.5))] = 1
+    else:
+        outputs[: int(u)] = 1
+        if int(u) < n_bins:
+            outputs[int(u)] = u - int(u)
+    return outputs * np.sqrt(high / n_bins)
+
+
+@pytest.mark.parametrize("piece", ["linear", "constant"])
+@pytest.mark.parametrize("n_bins", [1, 4, 20])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_outputs_are_those_of_the_paper(piece, n_bins, dtype):
+    values = X.astype(dtype)
+    Z = IntersectionMap(n_bins, piece).fit_transform(values)
+    assert Z.dtype == dtype
+    for j, high in enumerate(values.max(axis=0)):
+        for i, x in enumerate(values[:, j]):
+            own = Z[i, j * n_bins : (j + 1) * n_bins]
+            expected = by_hand(float(x), n_bins, piece, float(high))
+            np.testing.assert_allclose(own, expected, atol=1e-5 if dtype == np.float32 else 1e-14)
+
+
+@pytest.mark.parametrize(("piece", "order"), [("linear", 1), ("constant", 1)])
+def test_tends_to_the_minimum_with_the_bin_width(piece, order):
+    x = np.linspace(0, 1, 403)
+    errors = []
+    for n_bins in (5, 10, 20, 40):
+        Z = IntersectionMap(n_bins, piece).fit_transform(x[:, None])
+        errors.append(np.abs(Z @ Z.T - np.minimum(x[:, None], x)).max())
+    rate = -np.polyfit(np.log([5, 10, 20, 40]), np.log(errors), 1)[0]
+    assert rate == pytest.approx(order, abs=0.1)
+    # Within a bin of width h both values miss h/4 (linear, both halfway) or h/2 (constant).
+    np.testing.assert_allclose(
+        errors, {"linear": 1 / 4, "constant": 1 / 2}[piece] / np.array([5, 10, 20, 40]), rtol=0.05
+    )
+
+
+def test_is_exact_on_the_knots():
+    for piece in ("linear", "constant"):
+        x = np.arange(21) / 20 * 3
+        Z = IntersectionMap(20, piece).fit_transform(x[:, None])
+        np.testing.assert_allclose(Z @ Z.T, np.minimum(x[:, None], x), atol=1e-14)
+
+
+def ridge(features, y, penalty):
+    """Return the predictions of least squares with weights' penalty."""
+    weights = np.linalg.solve(features.T @ features + penalty, features.T @ y)
+    return features @ weights
+
+
+def test_sparse_form_with_its_regularizer_is_the_unary_form():
+    """The same problem, hence the same function; and by Cholesky the same inner products."""
+    n_bins, y = 7, np.sign(np.random.default_rng(1).normal(size=len(X)))
+    unary = IntersectionMap(n_bins).fit_transform(X)
+    encoder = IntersectionMap(n_bins, sparse=True).fit(X)
+    hats = encoder.transform(X)
+    H = np.kron(np.eye(3), encoder.regularizer_)
+    plain = ridge(unary, y, np.eye(21))
+    np.testing.assert_allclose(ridge(hats.toarray(), y, H), plain, atol=1e-10)
+    assert np.abs(ridge(hats.toarray(), y, np.eye(21)) - plain).max() > 0.01  # H matters
+
+    upper = cholesky(H)  # H = upperᵀ upper
+    changed = np.linalg.solve(upper.T, hats.toarray().T).T
+    np.testing.assert_allclose(changed @ changed.T, unary @ unary.T, atol=1e-12)
+    differences = np.sqrt(n_bins) * (np.eye(n_bins) - np.eye(n_bins, k=-1))
+    np.testing.assert_allclose(encoder.regularizer_, differences.T @ differences, atol=1e-12)
+    changed = np.linalg.solve(np.kron(np.eye(3), differences).T, hats.toarray().T).T
+    np.testing.assert_allclose(changed, unary, atol=1e-12)
+
+
+def test_sparse_form_stores_two_values_for_what_is_not_zero():
+    encoder = IntersectionMap(10, sparse=True, upper=8.0).fit(X)
+    Z = encoder.transform(np.array([[0, 1.0, 0.4], [8, 0, 5.2]]))
+    row = np.zeros((2, 30))
+    root = np.sqrt(8)
+    row[0, 10:12] = np.array([0.75, 0.25]) * root  # 1.25 bins
+    row[0, 20] = 0.5 * root  # half a bin: the hat at zero has no weight
+    row[1, 9] = row[1, 26] = root
+    row[1, 25:27] = np.array([0.5, 0.5]) * root
+    np.testing.assert_allclose(Z.toarray(), row, atol=1e-14)
+    assert Z.nnz <= 2 * 4
+    assert Z.has_canonical_format
+
+
+@every_form
+@pytest.mark.parametrize("container", [csr_matrix, csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
+def test_sparse_in_sparse_out(encoder, container, dtype):
+    values = np.random.default_rng(2).poisson(0.5, (30, 11)).astype(dtype)
+    encoder = encoder.fit(values)
+    Z = encoder.transform(container(values))
+    assert isinstance(Z, container)
+    np.testing.assert_array_equal(Z.toarray(), dense(encoder.transform(values)))
+    assert Z.dtype == (np.float64 if dtype == np.float64 else np.float32)
+
+
+@every_form
+def test_table_is_transform_on_the_levels(encoder):
+    Z = dense(encoder.fit_transform(X))
+    table = encoder.tabulate(X.T)
+    np.testing.assert_array_equal(table.transpose(1, 0, 2).reshape(len(X), -1), Z)
+
+
+def test_constant_pieces_are_stored_as_codes():
+    encoder = IntersectionMap(20, "constant").fit(X)
+    assert encoder.code_bits_ == 5
+    codes = encoder.to_codes(X)
+    high = X.max(axis=0)
+    np.testing.assert_array_equal(codes, np.floor(20 * X / high + 0.5))
+    np.testing.assert_array_equal(LookupTable(encoder.table_).take(codes), encoder.transform(X))
+    shared = IntersectionMap(20, "constant", upper=7.0).fit(X)
+    assert shared.table_.shape == (1, 21, 20)
+    assert IntersectionMap().fit(X).code_bits_ is None
+    assert not hasattr(IntersectionMap(), "to_codes")
+    # The table is a formula; only the ranges are learnt.
+    assert encoder.table_bytes_ == IntersectionMap().fit(X).table_bytes_ < 4 * 3 * 4
+
+
+@every_form
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
+def test_values_outside_are_clamped_counted_and_warned_of_once(encoder, dtype):
+    encoder = encoder.fit([[2.0, 0], [1, 2]])
+    with pytest.warns(UserWarning, match="2 of . values lie outside the range that Inters") as seen:
+        far = encoder.transform(np.array([[3, 9], [2, 2]], dtype))
+    assert len(seen) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        inside = encoder.transform(np.array([[2, 2], [2, 2]], dtype))
+    np.testing.assert_array_equal(dense(far), dense(inside))
+
+
+@every_form
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_not_finite_and_negative_are_refused(encoder, dtype):
+    values = np.ones((70, 3), dtype)
+    encoder = encoder.fit(values)
+    values[60, 2] = np.nan
+    with pytest.raises(ValueError, match="Input X contains NaN or infinity"):
+        encoder.transform(values)
+    values[60, 2] = -1
+    for refuses in (encoder.transform, encoder.fit):
+        for given in (values, csr_matrix(values)):
+            with pytest.raises(ValueError, match="Negative values in data passed to Intersect"):
+                refuses(given)
+
+
+def test_a_feature_of_zeros_has_no_outputs():
+    Z = IntersectionMap(4).fit_transform([[0.0, 1], [0, 3]])
+    assert not Z[:, :4].any()
+    with pytest.raises(InputError, match="IntersectionMap needs a feature that varies"):
+        IntersectionMap().fit([[0.0], [0.0]])
+    assert not IntersectionMap(upper=1.0).fit_transform([[0.0], [0.0]]).any()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_bins": 0}, "n_bins=0: expected a whole number of at least 1"),
+        ({"n_bins": 256, "piece": "constant"}, "n_bins=256: expected a whole number from 1 to 255"),
+        ({"piece": "linnear"}, "did you mean 'linear'"),
+        ({"sparse": "no"}, "sparse='no': expected True or False"),
+        ({"sparse": True, "piece": "constant"}, "sparse=True: only piece='linear'"),
+        ({"upper": 0}, "upper=0: expected a positive number"),
+        ({"upper": np.inf}, "upper=inf: expected a positive number"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, message):
+    with pytest.raises(ConfigError, match=message):
+        IntersectionMap(**parameters).fit(X)

@@ -1,0 +1,197 @@
+"""addKPCA against numpy's best low rank, scikit-learn's Nyström, and its own float64 curve."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.kernel_approximation import Nystroem
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from kmaps.errors import ConfigError
+from kmaps.kernels import KERNELS
+from kmaps.maps import NystroemMap
+
+
+def gauss(x, y):
+    return np.exp(-((x - y) ** 2))
+
+
+CHECKED = [NystroemMap(), NystroemMap("intersection", 2, 7), NystroemMap(gauss, 4, 30)]
+
+
+@parametrize_with_checks(CHECKED)
+def test_follows_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_scikit_learn_runs_its_checks():
+    checks = [mark for mark in test_follows_scikit_learn.pytestmark if mark.name == "parametrize"]
+    assert len(list(checks[0].args[1])) >= 40 * len(CHECKED)
+
+
+RNG = np.random.default_rng(0)
+X = RNG.random((80, 3)) ** 2 * [1, 0.01, 30]
+
+
+@pytest.mark.parametrize("kernel", [*KERNELS, gauss])
+@pytest.mark.parametrize("dim", [1, 3, 6])
+def test_best_of_its_rank_on_its_own_points(kernel, dim):
+    """Eckart and Young: the truncated singular value decomposition, by numpy."""
+    encoder = NystroemMap(kernel, dim, n_points=80).fit(X)
+    function = KERNELS.get(kernel, kernel)
+    for j in range(3):
+        z = encoder.points_[j]
+        np.testing.assert_array_equal(z, np.sort(X[:, j]))  # all, being no more than n_points
+        matrix = function(z[:, None], z)
+        left, singular, right = np.linalg.svd(matrix)
+        best = left[:, :dim] * singular[:dim] @ right[:dim]
+        outputs = encoder.tabulate(encoder.points_)[j]
+        # Measured 2e-15 of the largest singular value.
+        np.testing.assert_allclose(outputs @ outputs.T, best, atol=1e-14 * singular[0])
+
+
+def test_agrees_with_scikit_learn_at_full_rank():
+    x = X[:, [0]]
+
+    def chi2(a, b):
+        return float(KERNELS["chi2"](a[0], b[0]))
+
+    theirs = Nystroem(chi2, n_components=12, random_state=0).fit(x)
+    encoder = NystroemMap("chi2", dim=12, n_points=12).fit(theirs.components_)
+    inside = x[(x >= theirs.components_.min()) & (x <= theirs.components_.max())][:, None]
+    a, b = encoder.transform(inside), theirs.transform(inside)
+    np.testing.assert_allclose(a @ a.T, b @ b.T, atol=1e-5)
+
+
+def test_error_falls_with_the_dimension():
+    x = np.linspace(0, 1, 300)[:, None]
+    exact = KERNELS["chi2"](x, x.T)
+    errors = []
+    for dim in (1, 3, 5, 7):
+        Z = NystroemMap("chi2", dim).fit_transform(x)
+        errors.append(np.abs(Z @ Z.T - exact).max())
+    # Measured 0.059, 0.0063, 0.0013, 0.00046; each bound fails one dimension pair less.
+    bounds = 2 * np.array([0.059, 0.0063, 0.0013, 0.00046])
+    assert (errors < bounds).all()
+    assert (errors[:-1] > bounds[1:]).all()
+
+
+def test_serves_the_dynamic_range_it_was_fitted_on():
+    """hkm Fig. 2: relative to the range of the data, the error grows as that shrinks."""
+    encoder = NystroemMap("chi2", 3).fit(np.random.default_rng(1).random((100, 1)))
+    errors = []
+    for scale in (1, 0.1, 0.01):
+        x = np.linspace(encoder.low_[0], scale, 100)[:, None]
+        x = np.clip(x, encoder.low_, encoder.high_)
+        Z = encoder.transform(x)
+        errors.append(np.abs(Z @ Z.T - KERNELS["chi2"](x, x.T)).max() / scale)
+    assert errors[0] < 0.05
+    assert errors[2] > 5 * errors[0]
+
+
+# The float32 error relative to the largest output; measured 3.2e-6, 4e-5, 1e-6, 1.1e-3.
+TABLE_ERROR = {"chi2": 8e-6, "js": 8e-5, "hellinger": 2e-6, "intersection": 2e-3}
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("power", [1, 3, 6])
+def test_float32_follows_the_curve(kernel, power):
+    x = (np.random.default_rng(power).random((3000, 2)) ** power * [1, 1e-3]).astype(np.float32)
+    x[:500] *= 1e-3
+    encoder = NystroemMap(kernel, 5).fit(x)
+    exact, fast = encoder.transform(x.astype(float)), encoder.transform(x)
+    assert fast.dtype == np.float32
+    for columns in (slice(0, 5), slice(5, 10)):
+        error = np.abs(fast[:, columns] - exact[:, columns]).max() / np.abs(exact[:, columns]).max()
+        assert error < TABLE_ERROR[kernel]
+
+
+def test_float32_follows_the_curve_far_from_zero():
+    x = (np.random.default_rng(2).random((200, 1)) + 100).astype(np.float32)
+    for kernel in ("chi2", gauss):
+        encoder = NystroemMap(kernel, 3, n_points=10).fit(x)
+        exact = encoder.transform(x.astype(float))
+        assert np.abs(encoder.transform(x) - exact).max() < 2e-5 * np.abs(exact).max()
+
+
+def test_float32_table_is_small():
+    encoder = NystroemMap(dim=3, n_points=20).fit(np.random.default_rng(3).random((50, 784)))
+    assert sum(pieces.nbytes for pieces in encoder._encoder.pieces.values()) < 5e6
+    assert encoder.table_bytes_ == 4 * 784 * 20 * (1 + 3)
+    assert encoder.code_bits_ is None
+    assert not hasattr(encoder, "to_codes")
+
+
+def test_points_are_training_values_drawn_by_frequency():
+    common = np.r_[np.zeros(5000), np.full(4000, 2.0), np.linspace(3, 4, 1000)][:, None]
+    drawn = [NystroemMap(n_points=10, random_state=seed).fit(common) for seed in range(20)]
+    for encoder in drawn:
+        points = encoder.points_[0]
+        assert np.isin(points, common).all()
+        assert len(np.unique(points)) == 10
+        assert {0, 2} <= set(points)
+    assert len({tuple(encoder.points_[0]) for encoder in drawn}) == 20
+    again = NystroemMap(n_points=10, random_state=3).fit(csr_matrix(common))
+    np.testing.assert_array_equal(again.points_, drawn[3].points_)
+    two = NystroemMap(n_points=10).fit(np.c_[common, common])
+    assert (two.points_[0] != two.points_[1]).any()
+
+
+def test_few_distinct_values_leave_outputs_zero():
+    values = np.array([[0.0, 3], [1, 3], [1, 3]])
+    encoder = NystroemMap(dim=3).fit(values)
+    assert encoder.points_.tolist() == [[0, 1], [3, 3]]
+    for dtype in (np.float32, np.float64):
+        Z = encoder.transform(values.astype(dtype))
+        np.testing.assert_allclose((Z @ Z.T), [[3, 3, 3], [3, 4, 4], [3, 4, 4]], rtol=2e-6)
+        assert not Z[:, [1, 2, 4, 5]].any()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
+def test_sparse_in_sparse_out(dtype):
+    dense = np.random.default_rng(4).poisson(0.5, (30, 4)).astype(dtype)
+    encoder = NystroemMap().fit(csr_matrix(dense))
+    Z = encoder.transform(csr_matrix(dense))
+    np.testing.assert_array_equal(Z.toarray(), encoder.transform(dense))
+    assert Z.nnz == 3 * np.count_nonzero(dense)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
+def test_values_outside_are_clamped_counted_and_warned_of_once(dtype):
+    encoder = NystroemMap().fit([[1.0, 0], [2, 8], [1.5, 3]])
+    with pytest.warns(UserWarning, match="3 of 6 values lie outside the range that Nystr") as seen:
+        far = encoder.transform(np.array([[3, 9], [0, 8], [2, 0]], dtype))
+    assert len(seen) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        inside = encoder.transform(np.array([[2, 8], [1, 8], [2, 0]], dtype))
+    np.testing.assert_array_equal(far, inside)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_not_finite_and_negative_are_refused(bad, dtype):
+    values = np.ones((700, 3), dtype)
+    encoder = NystroemMap().fit(values)
+    values[600, 2] = bad
+    with pytest.raises(ValueError, match="row 600, column 2"):
+        encoder.transform(values)
+    values[600, 2] = -1
+    for refuses in (encoder.transform, NystroemMap().fit):
+        with pytest.raises(ValueError, match="Negative values in data passed to NystroemMap"):
+            refuses(values)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"kernel": "chi"}, "did you mean 'chi2'"),
+        ({"dim": 0}, "dim=0: expected a whole number from 1 to 100"),
+        ({"dim": 8, "n_points": 7}, "dim=8: expected a whole number from 1 to 7"),
+        ({"n_points": 0}, "n_points=0: expected a whole number of at least 1"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, message):
+    with pytest.raises(ConfigError, match=message):
+        NystroemMap(**parameters).fit(X)

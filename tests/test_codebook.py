@@ -1,0 +1,171 @@
+"""Codes against the nearest level found by trying all; the range; columns of sparse matrices."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array, csr_matrix
+
+from kmaps import threads
+from kmaps._codebook import Codebook, pad_levels
+from kmaps._values import Columns
+from kmaps.errors import InputError
+from tests.oracles.anchors import nearest
+
+RNG = np.random.default_rng(0)
+EQUAL = np.linspace(0, 1, 9)
+UNEQUAL = np.array([0, 0.1, 0.15, 0.5, 0.9, 1])
+MANY = np.sort(RNG.random(256))
+
+
+def one(levels, window=1):
+    return Codebook(levels[None, :], levels[:1], levels[-1:], window)
+
+
+@pytest.mark.parametrize("levels", [EQUAL, UNEQUAL, MANY, UNEQUAL[:1]], ids=len)
+@pytest.mark.parametrize("window", [1, 2, 3])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_code_is_that_of_the_nearest_levels(levels, window, dtype):
+    X = np.random.default_rng(1).random((300, 5)).astype(dtype)
+    X = np.clip(X, levels[0], levels[-1])
+    codes = one(levels, window).to_codes(X, "it")
+    expected = nearest(X.ravel(), levels, min(window, len(levels)))[:, 0]
+    np.testing.assert_array_equal(codes.ravel(), expected)
+    assert codes.dtype == np.uint8
+
+
+TENTHS = np.arange(11) / 10
+
+
+@pytest.mark.parametrize("levels", [EQUAL, TENTHS, UNEQUAL], ids=["equal", "tenths", "unequal"])
+def test_float32_has_the_code_of_its_float64(levels):
+    halfway = ((levels[1:] + levels[:-1]) / 2).astype(np.float32)
+    near = np.r_[halfway, np.nextafter(halfway, 2), np.nextafter(halfway, -2)][:, None]
+    book = one(levels)
+    codes = book.to_codes(near, "it")[:, 0]
+    np.testing.assert_array_equal(codes, book.to_codes(near.astype(float), "it")[:, 0])
+    reached = near.astype(float) >= (levels[1:] + levels[:-1]) / 2
+    np.testing.assert_array_equal(codes, reached.sum(axis=1))
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6, width=32), min_size=1, max_size=20, unique=True),
+    st.lists(st.floats(-2e6, 2e6, width=32), min_size=1, max_size=20),
+    st.integers(1, 4),
+)
+def test_code_is_nearest_for_any_levels(levels, values, window):
+    levels = np.sort(np.array(levels))
+    book = one(levels, window)
+    x = np.array(values)
+    chosen = book.codes(x, np.zeros(len(x), int))[:, None] + np.arange(min(window, len(levels)))
+    distance = np.abs(levels[chosen] - x[:, None]).sum(axis=1)
+    best = np.sort(np.abs(levels - x[:, None]), axis=1)[:, : chosen.shape[1]].sum(axis=1)
+    np.testing.assert_allclose(distance, best, rtol=1e-6, atol=1e-9)
+
+
+def test_features_have_levels_of_their_own():
+    levels = pad_levels([[0, 1, 2], [5], [-1, 4]])
+    np.testing.assert_array_equal(levels, [[0, 1, 2], [5, 5, 5], [-1, 4, 4]])
+    book = Codebook(levels, [0, 5, -1], [2, 5, 4])
+    assert book.counts.tolist() == book.n_codes.tolist() == [3, 1, 2]
+    X = np.array([[1.4, 5, 1.6], [1.6, 5, 1.4]])
+    for dtype in (np.float32, np.float64):
+        assert book.to_codes(X.astype(dtype), "it").tolist() == [[1, 0, 1], [2, 0, 0]]
+    assert book.bits == 2
+    assert one(MANY).bits == 8
+    assert one(EQUAL).bits == 4
+    assert one(EQUAL, 2).bits == 3
+    assert one(EQUAL[:1]).bits == 0
+
+
+def test_codes_do_not_depend_on_threads_or_layout():
+    X = np.random.default_rng(2).random((4000, 90)).astype(np.float32)
+    book = one(UNEQUAL)
+    with threads(1):
+        alone = book.to_codes(X, "it")
+    with threads(3):
+        np.testing.assert_array_equal(book.to_codes(np.asfortranarray(X), "it"), alone)
+        np.testing.assert_array_equal(book.to_codes(X[:1], "it"), alone[:1])
+        np.testing.assert_array_equal(book.to_codes(X.astype(np.float16), "it").shape, alone.shape)
+
+
+@pytest.mark.parametrize("levels", [EQUAL, UNEQUAL], ids=["equal", "unequal"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.uint8])
+def test_values_outside_are_clamped_and_counted(levels, dtype):
+    X = np.array([[0, 1], [2, 1], [3, 0]], dtype)
+    with pytest.warns(UserWarning, match="2 of 6 values lie outside the range that it was") as seen:
+        codes = one(levels).to_codes(X, "it")
+    last = len(levels) - 1
+    assert codes.tolist() == [[0, last], [last, last], [last, 0]]
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("levels", [EQUAL, UNEQUAL], ids=["equal", "unequal"])
+def test_not_finite_is_refused_with_its_place(bad, levels):
+    for dtype in (np.float32, np.float64):
+        X = np.full((700, 3), 0.5, dtype)
+        X[600, 2] = bad
+        with pytest.raises(InputError, match="row 600, column 2"):
+            one(levels).to_codes(X, "it")
+
+
+@pytest.mark.parametrize("container", [csr_matrix, csr_array])
+def test_sparse_codes_are_those_of_the_dense(container):
+    X = np.maximum(np.random.default_rng(3).uniform(-2, 1, (50, 8)), 0)
+    codes = one(UNEQUAL).to_codes(container(X), "it")
+    assert isinstance(codes, container)
+    assert codes.dtype == np.uint8
+    np.testing.assert_array_equal(codes.toarray(), one(UNEQUAL).to_codes(X, "it"))
+    twice = container((np.array([0.3, 0.3]), np.array([0, 0]), np.array([0, 2])), shape=(1, 2))
+    assert one(EQUAL).to_codes(twice, "it").toarray().tolist() == [[5, 0]]
+    assert twice.nnz == 2
+
+
+def test_sparse_zeros_count_as_values():
+    book = Codebook([[0, 1], [2, 3]], [0, 2], [1, 3])
+    with pytest.warns(UserWarning, match="2 of 6 values"):  # two zeros where 2 is the least
+        book.to_codes(csr_matrix([[1.0, 0], [0, 3], [0, 0]]), "it")
+    with pytest.raises(InputError, match="it gives zero the code 1 in feature 1, so sparse"):
+        Codebook([[0, 1], [-2, 0]], [0, -2], [1, 0]).to_codes(csr_matrix([[1.0, 0]]), "it")
+
+
+def test_negative_values_are_refused_where_they_have_no_meaning():
+    X = np.array([[0.5, -0.1]])
+    with pytest.raises(InputError, match="Negative values in data passed to it: its kernel"):
+        one(EQUAL).to_codes(X, "it", unsigned=True)
+    with pytest.warns(UserWarning, match="1 of 2"):
+        one(EQUAL).to_codes(X, "it")
+
+
+def test_huge_and_tiny_ranges():
+    for scale in (1e-45, 1e-300, 1e300):
+        book = one(EQUAL * scale)
+        x = EQUAL[None, :] * scale
+        np.testing.assert_array_equal(book.to_codes(x, "it"), book.codes(x, 0))
+        expected = nearest(x[0], np.unique(EQUAL * scale))[:, 0]
+        np.testing.assert_array_equal(book.to_codes(x, "it")[0], expected)
+
+
+@pytest.mark.parametrize("container", [np.asarray, csr_matrix, csr_array])
+def test_columns_count_what_is_not_stored(container):
+    X = np.array([[0, 2, -1.5], [0, 0, 3], [4, 2, 3], [0, 2, 3]])
+    columns = Columns(container(X))
+    assert columns.low.tolist() == [0, 0, -1.5]
+    assert columns.high.tolist() == [4, 2, 3]
+    for j in range(3):
+        values, counts = columns.distinct(j)
+        expected = np.unique(X[:, j], return_counts=True)
+        np.testing.assert_array_equal(values, expected[0])
+        np.testing.assert_array_equal(counts, expected[1])
+    for got, expected in zip(columns.pooled(), np.unique(X, return_counts=True), strict=True):
+        np.testing.assert_array_equal(got, expected)
+    np.testing.assert_array_equal(columns.few(5), [-1.5, 0, 2, 3, 4])
+    assert columns.few(4) is None
+
+
+def test_one_range_leaves_out_constants_inside_it():
+    assert Columns(np.array([[0, 0, 0.5], [1, 1, 0.5]])).one_range()
+    assert not Columns(np.array([[0, 0, 2], [1, 1, 2]])).one_range()
+    assert not Columns(np.array([[0, 0], [1, 0.9]])).one_range()
+    assert not Columns(np.array([[0, 1]])).one_range()

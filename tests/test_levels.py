@@ -1,0 +1,66 @@
+"""The levels of each strategy, and zero among them."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from kmaps._levels import choose_levels
+from kmaps._values import Columns
+from kmaps.errors import InputError
+
+RNG = np.random.default_rng(1)
+
+
+def levels(X, n_levels=256, strategy="auto"):
+    return choose_levels(Columns(X), n_levels, strategy)
+
+
+def test_few_values_are_the_levels_of_all_features():
+    X = np.random.default_rng(1).integers(0, 256, (500, 6)) / 255
+    np.testing.assert_array_equal(levels(X), np.unique(X)[None, :])
+    np.testing.assert_array_equal(levels(csr_matrix(X)), np.unique(X)[None, :])
+
+
+def test_exact_and_uniform_features_side_by_side():
+    X = np.c_[
+        np.random.default_rng(2).integers(0, 4, 300) * 1.5,
+        np.random.default_rng(2).random(300),
+        np.full(300, 7),
+    ]
+    got = levels(X, 16)
+    assert got.shape == (3, 16)
+    np.testing.assert_array_equal(np.unique(got[0]), [0, 1.5, 3, 4.5])
+    np.testing.assert_array_equal(got[1], np.linspace(X[:, 1].min(), X[:, 1].max(), 16))
+    assert (got[2] == 7).all()
+    with pytest.raises(InputError, match="feature 1 has 300 distinct values, more than n_levels=9"):
+        levels(X, 9, "exact")
+
+
+def test_one_row_serves_features_of_one_range():
+    X = np.c_[np.random.default_rng(3).random((300, 3)), np.zeros(300)]
+    X[:2, :3] = [[0], [1]]
+    np.testing.assert_array_equal(levels(X, 11), np.linspace(0, 1, 11)[None, :])
+    X[:, 3] = 0.123  # no level of the others
+    assert len(levels(X, 11)) == 4
+
+
+def test_quantiles_spend_no_second_level_on_a_frequent_value():
+    rest = np.random.default_rng(4).random(1000) ** 3 + 1
+    got = levels(np.r_[np.zeros(9000), rest][:, None], 11, "quantile")[0]
+    assert len(np.unique(got)) == 11
+    assert got[0] == 0
+    shares = np.diff(np.searchsorted(np.sort(rest), got[1:], side="right"))
+    np.testing.assert_allclose(shares, 1000 / 9, atol=2)
+
+
+def test_quantiles_of_few_values_are_the_values():
+    X = np.array([[1.0], [2], [2], [4]])
+    np.testing.assert_array_equal(levels(X, 5, "quantile"), [[1, 2, 4]])
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "quantile", "auto"])
+def test_zero_is_a_level_wherever_it_occurs(strategy):
+    X = np.r_[np.random.default_rng(5).normal(0.3, 1, 1000), 0][:, None]
+    assert 0 in levels(X, 8, strategy)
+    assert (np.diff(levels(X, 8, strategy)) > 0).all()
+    assert 0 not in levels(X[:-1], 8, strategy)
