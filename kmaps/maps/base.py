@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import csr_array, csr_matrix, issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
@@ -150,9 +150,11 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, accept_sparse="csr", ensure_all_finite=False)
         if issparse(X):
             return self._encode_sparse(X)
-        if self.n_stored_ is not None:
-            return self._encode_local(as_float(X))
-        return self._encode(as_float(X), np.arange(X.shape[1]))
+        values, features = as_float(X), np.arange(X.shape[1])
+        if self.n_stored_ is None:
+            return self._encode(values, features)
+        pointers = np.arange(len(X) + 1) * len(features)
+        return csr_matrix(self._encode_local(values, features, pointers))
 
     def tabulate(self, levels: ArrayLike) -> NDArray:
         """Return the curve on given levels.
@@ -215,26 +217,33 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
                 "dense output: pass a dense array (X.toarray())"
             )
         X = summed(X)  # the curve of a sum is not the sum of the curves
-        r = self.n_outputs_
         # The stored values are one long row, each with its own feature.
-        data = self._encode(as_float(X.data)[None, :], X.indices)[0]
+        values = as_float(X.data)[None, :]
+        if self.n_stored_ is not None:
+            return type(X)(self._encode_local(values, X.indices, X.indptr))
+        r = self.n_outputs_
+        data = self._encode(values, X.indices)[0]
         shape = (X.shape[0], X.shape[1] * r)
         index = np.int32 if max(X.nnz * r, shape[1]) < 2**31 else np.int64
         indices = X.indices[:, None].astype(index) * r + np.arange(r, dtype=index)
         return type(X)((data, indices.ravel(), X.indptr.astype(index) * r), shape=shape)
 
-    def _encode_local(self, values: NDArray):
-        """Encode ``values`` (n, d) as CSR with ``n_stored_`` values a feature."""
-        n, d = values.shape
+    def _encode_local(self, values: NDArray, features: NDArray, pointers: NDArray) -> csr_array:
+        """Encode ``values`` (n, m) of the m ``features`` with ``n_stored_`` numbers each.
+
+        ``pointers`` says where each row of the result begins among the values.
+        """
+        n, m = values.shape
+        width, shape = self.n_stored_, (len(pointers) - 1, self.n_features_in_ * self.n_outputs_)
         values = values.astype(np.float32) if values.dtype == np.uint8 else values
-        row = d * self.n_stored_
-        shape = (n, d * self.n_outputs_)
-        index = np.int32 if max(n * row, shape[1]) < 2**31 else np.int64
-        data, columns = np.empty((n, row), values.dtype), np.empty((n, row), index)
-        features = np.arange(d, dtype=index)
-        self._fill(values, features, self._encoder.encode, (data, columns), self.n_stored_)
-        pointers = np.arange(n + 1, dtype=index) * row
-        return csr_matrix((data.ravel(), columns.ravel(), pointers), shape=shape)
+        index = np.int32 if max(n * m * width, shape[1]) < 2**31 else np.int64
+        data, columns = np.empty((n, m * width), values.dtype), np.empty((n, m * width), index)
+        self._fill(values, features.astype(index), self._encoder.encode, (data, columns), width)
+        parts = data.reshape(-1), columns.reshape(-1), pointers.astype(index) * width
+        encoded = csr_array(parts, shape=shape)
+        if self.zero_to_zero_:
+            encoded.eliminate_zeros()
+        return encoded
 
     def _encode(self, values: NDArray, features: NDArray) -> NDArray:
         """Encode ``values`` (n, m) of the m ``features`` as (n, m·r)."""

@@ -19,10 +19,8 @@ from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from kmaps._codebook import MAX_LEVELS, Codebook
-from kmaps._values import as_float, summed
 from kmaps.errors import ConfigError, suggest
 from kmaps.maps.grids import LocalGrid, PieceGrid, evaluate_pieces
 from kmaps.maps.parameters import check_whole
@@ -45,7 +43,8 @@ class IntersectionMap(RangedMap):
     piece : {"linear", "constant"}
         What the outputs are inside a bin.
     sparse : bool
-        With ``piece="linear"``: two non-zeros a value, as CSR, to be trained with `regularizer_`.
+        With ``piece="linear"`` and two bins or more: at most two non-zeros a value, as CSR, to be
+        trained with `regularizer_`.
     upper : float, optional
         b, the end of the range of all features; by default that of each feature, its largest
         training value. Larger values are clamped.
@@ -94,9 +93,10 @@ class IntersectionMap(RangedMap):
         if self.piece not in PIECES:
             hint = suggest(self.piece, PIECES)
             raise ConfigError(f"piece={self.piece!r}: expected one of {PIECES}{hint}")
-        check_whole("n_bins", self.n_bins, 1, MAX_LEVELS - 1 if self._coded else None)
         if not isinstance(self.sparse, bool | np.bool_):
             raise ConfigError(f"sparse={self.sparse!r}: expected True or False")
+        fewest, most = 2 if self.sparse else 1, MAX_LEVELS - 1 if self._coded else None
+        check_whole("n_bins", self.n_bins, fewest, most)
         if self.sparse and self._coded:
             raise ConfigError("sparse=True: only piece='linear' has a sparse form")
         positive = isinstance(self.upper, Real) and 0 < self.upper < np.inf
@@ -140,26 +140,27 @@ class IntersectionMap(RangedMap):
         if self._coded:
             return self._steps
         if self.sparse:
-            return LocalGrid(_HATS, self.n_bins, self.low_, self.high_, self.scale_)
+            return _HatGrid(_HATS, self.n_bins, self.low_, self.high_, self.scale_)
         return PieceGrid(self._pieces[None], *self._ranges(), exact=True)
-
-    def _encode_local(self, values: NDArray) -> csr_matrix:
-        return self._hats(csr_matrix(values))
-
-    def _encode_sparse(self, X):
-        return self._hats(summed(X)) if self.sparse else super()._encode_sparse(X)
-
-    def _hats(self, X):
-        """Encode the stored values of a CSR matrix by the two hats around each."""
-        n, values = self.n_bins, as_float(X.data)
-        values = values.astype(np.float32) if values.dtype == np.uint8 else values
-        data, columns = np.empty((1, 2 * X.nnz), values.dtype), np.empty((1, 2 * X.nnz), np.int64)
-        self._fill(values[None, :], X.indices, self._encoder.encode, (data, columns), 2)
-        # The grid has N + 1 hats. The one at zero belongs to a weight that is zero.
-        kept = columns[0] % (n + 1) > 0
-        indices = columns[0, kept] - columns[0, kept] // (n + 1) - 1
-        pointers = np.r_[0, np.cumsum(kept)][2 * X.indptr]
-        return type(X)((data[0, kept], indices, pointers), shape=(X.shape[0], X.shape[1] * n))
 
     def _output_names(self) -> list[str]:
         return [f"bin{i}" for i in range(self.n_bins)]
+
+
+class _HatGrid(LocalGrid):
+    """The two hats around a value, of those at the knots above zero."""
+
+    def encode(
+        self, values: NDArray, features: NDArray, data: NDArray, columns: NDArray
+    ) -> tuple[bool, int]:
+        report = super().encode(values, features, data, columns)
+        hats = columns.reshape(*values.shape, 2), data.reshape(*values.shape, 2)
+        (first, second), (low, high) = (np.moveaxis(pair, -1, 0) for pair in hats)
+        feature, knot = np.divmod(first, self.n_cells + 1)
+        at_zero = knot == 0
+        # The hat at zero goes, the next one takes its place, and one of no height follows.
+        first -= feature + 1 - at_zero
+        second -= feature + 1 - at_zero
+        np.copyto(low, high, where=at_zero)
+        np.copyto(high, 0, where=at_zero)
+        return report

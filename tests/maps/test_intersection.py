@@ -206,6 +206,7 @@ def test_a_feature_of_zeros_has_no_outputs():
         ({"piece": "linnear"}, "did you mean 'linear'"),
         ({"sparse": "no"}, "sparse='no': expected True or False"),
         ({"sparse": True, "piece": "constant"}, "sparse=True: only piece='linear'"),
+        ({"sparse": True, "n_bins": 1}, "n_bins=1: expected a whole number of at least 2"),
         ({"upper": 0}, "upper=0: expected a positive number"),
         ({"upper": np.inf}, "upper=inf: expected a positive number"),
     ],
