@@ -159,7 +159,7 @@ class _Sorted:
         self.low, self.high = _as(dtype, book.low), _as(dtype, book.high)
         window = min(book.window, book.levels.shape[1])
         # The window moves on once the level it gains is nearer than the one it loses.
-        edges = book.levels[:, : -window or None] / 2 + book.levels[:, window:] / 2
+        edges = book.levels[:, :-window] / 2 + book.levels[:, window:] / 2
         edges = np.where(np.arange(edges.shape[1]) < book.n_codes[:, None] - 1, edges, np.inf)
         self.width = 1 << edges.shape[1].bit_length()
         self.edges = np.full((len(edges), self.width), np.inf, dtype)
