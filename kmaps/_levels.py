@@ -7,7 +7,7 @@ from kmaps._codebook import pad_levels
 from kmaps._values import Columns
 from kmaps.errors import InputError
 
-STRATEGIES = ("auto", "exact", "uniform", "quantile")
+STRATEGIES = ("auto", "shared", "exact", "uniform", "quantile")
 
 
 def choose_levels(columns: Columns, n_levels: int, strategy: str = "auto") -> NDArray:
@@ -17,11 +17,13 @@ def choose_levels(columns: Columns, n_levels: int, strategy: str = "auto") -> ND
     ----------
     columns : Columns
     n_levels : int
-    strategy : {"auto", "exact", "uniform", "quantile"}
+    strategy : {"auto", "shared", "exact", "uniform", "quantile"}
         ``exact``: the distinct values, those of all features together if they are few enough.
         ``uniform``: equally spaced over the range of the feature. ``quantile``: the quantiles of
         its values, once each value frequent enough for a level of its own has one. ``auto``:
-        exact for the features with few enough distinct values, uniform for the others.
+        exact for the features with few enough distinct values, uniform for the others. ``shared``:
+        one row for all features: exact if there are few enough values, else with equally spaced
+        square roots (of the magnitude, the sign kept) over the range of all of them.
 
     Returns
     -------
@@ -33,25 +35,38 @@ def choose_levels(columns: Columns, n_levels: int, strategy: str = "auto") -> ND
     InputError
         When ``exact`` would take more levels.
     """
-    exact = strategy in ("auto", "exact")
+    exact = strategy in ("auto", "exact", "shared")
     together = columns.few(n_levels) if exact else None
     if together is not None:
         return together[None, :]
-    rows = []
+    if strategy == "shared":
+        return _with_zero(_roots(columns, n_levels), columns.has_zero().any())[None, :]
+    rows, has_zero = [], columns.has_zero()
     for j in range(columns.n_columns):
-        values, counts = columns.distinct(j)
-        if exact and len(values) <= n_levels:
+        values = columns.few(n_levels, j) if exact else None
+        if values is not None:
             rows.append(values)
         elif strategy == "exact":
+            found = len(columns.distinct(j)[0])
             raise InputError(
-                f"feature {j} has {len(values)} distinct values, more than n_levels={n_levels}: "
+                f"feature {j} has {found} distinct values, more than n_levels={n_levels}: "
                 "choose strategy='auto'"
             )
         elif strategy == "quantile":
-            rows.append(_with_zero(_quantiles(values, counts, n_levels), values))
+            rows.append(_with_zero(_quantiles(*columns.distinct(j), n_levels), has_zero[j]))
         else:
-            rows.append(_with_zero(np.linspace(values[0], values[-1], n_levels), values))
+            equally_spaced = np.linspace(columns.low[j], columns.high[j], n_levels)
+            rows.append(_with_zero(equally_spaced, has_zero[j]))
     return _one_row(pad_levels(rows))
+
+
+def _roots(columns: Columns, n_levels: int) -> NDArray:
+    ends = np.array([columns.low.min(), columns.high.max()])
+    low, high = np.sign(ends) * np.sqrt(np.abs(ends))
+    roots = np.linspace(low, high, n_levels)
+    levels = np.sign(roots) * roots**2
+    levels[[0, -1]] = ends
+    return levels
 
 
 def _quantiles(values: NDArray, counts: NDArray, n_levels: int) -> NDArray:
@@ -63,9 +78,9 @@ def _quantiles(values: NDArray, counts: NDArray, n_levels: int) -> NDArray:
     return np.r_[values[frequent], rest[np.searchsorted(up_to, share * up_to[-1])]]
 
 
-def _with_zero(levels: NDArray, values: NDArray) -> NDArray:
-    """Return the levels with zero in place of the nearest one, if zero is one of the values."""
-    if 0 in values and 0 not in levels:
+def _with_zero(levels: NDArray, wanted: bool) -> NDArray:
+    """Return the levels with zero in place of the nearest one, if it is wanted."""
+    if wanted and 0 not in levels:
         levels[np.abs(levels).argmin()] = 0
     return levels
 

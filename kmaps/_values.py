@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, issparse
 
+from kmaps._loops.distinct import collect
 from kmaps.errors import InputError
 
 
@@ -69,14 +70,24 @@ class Columns:
             whole = Columns(csc_matrix((stored, np.arange(len(stored)), [0, len(stored)]), size))
         return whole.distinct(0)
 
-    def few(self, most: int) -> NDArray | None:
-        """Return the distinct values of all columns; None when there are more than ``most``."""
-        values = np.empty(0)
-        for j in range(self.n_columns):
-            values = np.union1d(values, self.distinct(j)[0])
-            if len(values) > most:
-                return None
-        return values
+    def few(self, most: int, j: int | None = None) -> NDArray | None:
+        """Return the distinct values of column j, or of all, ascending; None if above ``most``.
+
+        Gives up at the first value too many, so that it costs little where there are many.
+        """
+        X = self._X if j is None else self._X[:, j : j + 1]
+        found, slots = np.empty(most + 1), np.full(4 << most.bit_length(), -1, np.int16)
+        stored = X.data[None, :] if issparse(X) else X
+        n_found = collect(stored, found, 0, slots)
+        if issparse(X) and X.nnz < X.shape[0] * X.shape[1] and n_found <= most:
+            n_found = collect(np.zeros((1, 1)), found, n_found, slots)
+        return None if n_found > most else np.sort(found[:n_found])
+
+    def has_zero(self) -> NDArray:
+        """Return, for each column, whether one of its values is zero."""
+        if issparse(self._X):
+            return np.diff((self._X != 0).indptr) < self.n_rows
+        return (self._X == 0).any(axis=0)
 
 
 def refuse_not_finite(values: NDArray) -> None:

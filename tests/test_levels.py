@@ -58,7 +58,38 @@ def test_quantiles_of_few_values_are_the_values():
     np.testing.assert_array_equal(levels(X, 5, "quantile"), [[1, 2, 4]])
 
 
-@pytest.mark.parametrize("strategy", ["uniform", "quantile", "auto"])
+def test_shared_levels_are_even_in_the_square_root():
+    X = np.random.default_rng(6).random((500, 3)) * [1, 4, 9]
+    got = levels(X, 17, "shared")
+    assert got.shape == (1, 17)
+    assert (got[0, 0], got[0, -1]) == (X.min(), X.max())
+    np.testing.assert_allclose(np.diff(np.sqrt(got[0]), 2), 0, atol=1e-12)
+    X[0] = -4
+    got = levels(X, 17, "shared")
+    np.testing.assert_allclose(np.diff(np.sign(got) * np.sqrt(np.abs(got)), 2), 0, atol=1e-12)
+    assert 0 not in got
+    X[1] = 0
+    assert 0 in levels(X, 17, "shared")
+    few = np.random.default_rng(6).integers(0, 17, (500, 3))
+    np.testing.assert_array_equal(levels(few, 17, "shared"), np.arange(17)[None, :])
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_matrix])
+def test_few_values_are_found_as_unique_finds_them(form):
+    X = np.random.default_rng(7).integers(-3, 4, (200, 5)) * 0.1
+    X[X > 0.25] = -0.0
+    columns = Columns(form(X))
+    np.testing.assert_array_equal(columns.few(7), np.unique(X))
+    assert columns.few(len(np.unique(X))) is not None
+    assert columns.few(len(np.unique(X)) - 1) is None
+    for j in range(5):
+        np.testing.assert_array_equal(columns.few(256, j), np.unique(X[:, j]))
+    np.testing.assert_array_equal(columns.has_zero(), (X == 0).any(axis=0))
+    X[X == 0] = 1
+    assert not Columns(form(X)).has_zero().any()
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "quantile", "auto", "shared"])
 def test_zero_is_a_level_wherever_it_occurs(strategy):
     X = np.r_[np.random.default_rng(5).normal(0.3, 1, 1000), 0][:, None]
     assert 0 in levels(X, 8, strategy)
