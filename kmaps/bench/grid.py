@@ -113,7 +113,7 @@ def cells(experiment: Experiment) -> list[Cell]:
     rows = list(_rows(experiment))
     choice = experiment.C.model_dump()
     if len(choice["grid"]) == 1:
-        choice = {"grid": choice["grid"]}
+        choice = {"grid": choice["grid"], "unit_norm": choice["unit_norm"]}
     return [
         Cell(
             experiment=experiment.experiment,

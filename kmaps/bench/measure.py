@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from threadpoolctl import threadpool_limits
 
 from kmaps._parallel import threads as compiled_threads
@@ -26,6 +27,7 @@ from kmaps.bench.parameters import map_arguments
 from kmaps.bench.storage import storage
 from kmaps.data import load_dataset
 from kmaps.gram_matrix import gram
+from kmaps.kernels import EXP_KERNELS, KERNELS
 from kmaps.maps import MAPS
 from kmaps.svm import KernelSVC, LiblinearSVC, gram_rows
 
@@ -112,7 +114,8 @@ def evaluate(cell: Cell, C: float, split: Split) -> dict[str, Any]:
 
 
 def _evaluate_exact(cell: Cell, C: float, split: Split) -> dict[str, Any]:
-    model = KernelSVC(kernel=cell.kernel, C=C, multiclass=cell.reduction)
+    scale = _mean_square(split.x_train, cell.kernel) if cell.C["unit_norm"] else 1.0
+    model = KernelSVC(kernel=cell.kernel, C=C / scale, multiclass=cell.reduction)
     model.fit(split.x_train, split.y_train)
     start = perf_counter()
     predicted = model.predict(split.x_test)
@@ -131,13 +134,12 @@ def _evaluate_exact(cell: Cell, C: float, split: Split) -> dict[str, Any]:
 
 def _evaluate_linear(cell: Cell, C: float, split: Split) -> dict[str, Any]:
     encoder = make_map(cell)
-    model = _liblinear(cell, C)
     start = perf_counter()
     encoder.fit(split.x_train)
     fitted = perf_counter()
     encoded = encoder.transform(split.x_train)
     ready = perf_counter()
-    model.fit(encoded, split.y_train)
+    model = _liblinear(cell, C, encoded).fit(encoded, split.y_train)
     stored = storage(split.x_train, encoder, encoded, model.model_bytes_)
     dim = encoded.shape[1]
     del encoded
@@ -175,9 +177,23 @@ def make_map(cell: Cell) -> Any:
     return MAPS[cell.method](**arguments)
 
 
-def _liblinear(cell: Cell, C: float) -> LiblinearSVC:
+def _liblinear(cell: Cell, C: float, encoded: Any) -> LiblinearSVC:
+    """Return the learner of a cell for these encoded training rows."""
     settings = {key: value for key, value in cell.learner.items() if key != "solver"}
+    if cell.C["unit_norm"]:
+        scale = _mean_square(encoded)
+        C, settings["bias"] = C / scale, settings["bias"] * scale**0.5
     return LiblinearSVC(C=C, multiclass=cell.reduction, random_state=cell.seed, **settings)
+
+
+def _mean_square(rows: Any, kernel: str = "linear") -> float:
+    """Return the mean of k(x, x) over some rows; for the linear kernel, their mean square norm."""
+    if kernel in EXP_KERNELS or kernel == "rbf":
+        return 1.0
+    values = rows.data if issparse(rows) else rows
+    # Every additive kernel has k(x, x) = x.
+    total = np.abs(values).sum(dtype=float) if kernel in KERNELS else np.vdot(values, values)
+    return float(total) / rows.shape[0] or 1.0
 
 
 def _accuracies(truth: NDArray, predicted: NDArray) -> dict[str, float]:
@@ -226,16 +242,18 @@ def _predictor(cell: Cell, x: Array, y: NDArray[np.int64]) -> Callable[..., NDAr
     if cell.method == "exact":
         matrix = gram(x, kernel=cell.kernel)
         nodes = gram_rows(matrix)
+        scale = _mean_square(x, cell.kernel) if cell.C["unit_norm"] else 1.0
 
         def predict_exact(C: float, train: NDArray, test: NDArray) -> NDArray:
-            model = KernelSVC("precomputed", C=C, multiclass=cell.reduction)
+            model = KernelSVC("precomputed", C=C / scale, multiclass=cell.reduction)
             return model.fit(nodes.take(train), y[train]).predict(matrix[np.ix_(test, train)])
 
         return predict_exact
     encoded = make_map(cell).fit(x).transform(x)
 
     def predict(C: float, train: NDArray, test: NDArray) -> NDArray:
-        return _liblinear(cell, C).fit(encoded[train], y[train]).predict(encoded[test])
+        model = _liblinear(cell, C, encoded)
+        return model.fit(encoded[train], y[train]).predict(encoded[test])
 
     return predict
 

@@ -37,6 +37,7 @@ COLUMNS: dict[str, str] = {
     "C_grid": "values it was chosen from",
     "C_folds": "folds of the cross-validation; null without a choice",
     "C_samples": "training samples it used; null for all of them",
+    "C_unit_norm": "whether C and the bias are for rows scaled to a root mean square norm of one",
     "cv_accuracy": "cross-validated accuracy of each of them, in [0, 1]; empty without a choice",
     "accuracy": "accuracy on the test samples, in [0, 1]",
     "accuracy_per_class": "mean over the classes of the accuracy on each class, in [0, 1]",

@@ -138,11 +138,16 @@ class Choice(_Model):
 
     By cross-validation inside the training split, on all of it or on a stratified draw of
     ``samples``; every method sees the same samples and folds, and ties go to the smaller C.
+
+    With ``unit_norm``, C and the learner's bias are those for encoded rows divided by the root mean
+    square norm of the training rows (exact: for the kernel divided by its mean k(x, x)). Then one
+    grid suits all methods, whatever the scale of their outputs.
     """
 
     grid: Annotated[list[Positive], Field(min_length=1), Unique, AfterValidator(sorted)]
     folds: Annotated[int, Field(ge=2)] = 3
     samples: PositiveInt | None = None
+    unit_norm: bool = False
 
     @validator(mode="before")
     @classmethod

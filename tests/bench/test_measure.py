@@ -42,7 +42,8 @@ def split(cells) -> measure.Split:
 
 
 def with_c(cell: grid.Cell, *values: float, **choice) -> grid.Cell:
-    return replace(cell, C={"grid": list(values), "folds": 3, "samples": None, **choice})
+    defaults = {"folds": 3, "samples": None, "unit_norm": False}
+    return replace(cell, C={"grid": list(values), **defaults, **choice})
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -109,7 +110,7 @@ def test_the_choice_is_the_best_and_ties_go_to_the_smallest(cells, split):
 
 
 def test_one_value_of_c_is_no_choice(cells, split):
-    cell = replace(cells["linear"], C={"grid": [0.5]})
+    cell = with_c(cells["linear"], 0.5)
     assert measure.choose_c(cell, split.x_train, split.y_train) == (0.5, [])
     assert measure.measure_cell(cell, 1)["C"] == 0.5
 
@@ -208,9 +209,11 @@ def test_peak_memory_is_what_the_block_needs():
 
 
 def test_exact_needs_more_memory_than_linear(cells, split):
-    larger = {"protocol": {"train": 1200, "test": 90}, "C": {"grid": [1.0]}}
+    protocol = {"train": 1200, "test": 90}
     linear, exact = (
-        measure.measure_cell(replace(cells[method], **larger), 1)["peak_bytes"]
+        measure.measure_cell(replace(with_c(cells[method], 1.0), protocol=protocol), 1)[
+            "peak_bytes"
+        ]
         for method in ("linear", "exact")
     )
     # The Gram matrix, and LIBSVM's copy of it at 16 bytes a value.
@@ -240,10 +243,35 @@ def test_a_map_and_its_solver_are_seeded_by_the_cell(cells, monkeypatch):
 
 
 def test_the_solver_warns_in_the_record(cells):
-    hard = replace(cells["linear"], C={"grid": [1e4]})
+    hard = with_c(cells["linear"], 1e4)
     assert any("ConvergenceWarning" in text for text in measure.measure_cell(hard, 1)["warnings"])
     assert measure.measure_cell(cells["linear"], 1)["warnings"] == []
 
 
 def test_the_stand_in_for_measuring_looks_like_the_real_one(cells):
     assert set(instant(cells["linear"], 1)) < set(measure.measure_cell(cells["linear"], 1))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_unit_norm_makes_the_scale_of_the_data_irrelevant(cells, split, method):
+    cell = with_c(cells[method], 1.0, 10.0, unit_norm=True)
+    scaled = replace(split, x_train=7 * split.x_train, x_test=7 * split.x_test)
+    for C in cell.C["grid"]:
+        # Every kernel here is homogeneous: the rows are as if scaled by 7, or by its root.
+        ours, theirs = (measure.evaluate(cell, C, s)["accuracy"] for s in (split, scaled))
+        assert theirs == pytest.approx(ours, abs=0.012)  # one test sample of 90
+    chosen = [measure.choose_c(cell, s.x_train, s.y_train) for s in (split, scaled)]
+    np.testing.assert_allclose(chosen[0][1], chosen[1][1], atol=0.014)
+    plain = replace(cell, C={**cell.C, "unit_norm": False})
+    assert measure.evaluate(plain, 1e-4, scaled) != measure.evaluate(cell, 1e-4, scaled)
+
+
+def test_mean_square_is_the_mean_of_the_kernels_diagonal(split):
+    x = split.x_train
+    for kernel in ("chi2", "intersection", "js", "hellinger", "exp-chi2", "rbf"):
+        sigma = 1.0 if kernel in ("exp-chi2", "rbf") else None
+        diagonal = np.diag(gram(x, kernel=kernel, sigma=sigma))
+        assert measure._mean_square(x, kernel) == pytest.approx(diagonal.mean(), rel=1e-5)
+    norms = (x.astype(float) ** 2).sum(axis=1)
+    assert measure._mean_square(x) == pytest.approx(norms.mean(), rel=1e-5)
+    assert measure._mean_square(sparse.csr_array(x)) == pytest.approx(norms.mean(), rel=1e-5)
