@@ -1,17 +1,14 @@
 """The features of a cell's pictures, kept in the cache beside the datasets."""
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.bench.grid import Cell
 from kmaps.data import Dataset, cache_root, draw_split
-from kmaps.features import FEATURES, extract, prepare
-from kmaps.features.normalize import Matrix
-
-Report = Callable[[str, int, int], object]
+from kmaps.features import Extractor, Matrix, Report, extract, make_feature
 
 
 def split_features(
@@ -42,10 +39,13 @@ def split_features(
     bad: list[int] = []
     x = extract(
         dataset,
-        normalize=cell.normalize,
+        cell.feature_name,
+        cell.normalize,
         rows=rows,
         on_bad=(lambda row, reason: bad.append(row)) if skip_bad else None,
-        **_arguments(cell, train),
+        train=train,
+        cache=features_cache(),
+        **cell.feature_params,
     )
     if bad:
         good = ~np.isin(rows, bad)
@@ -58,16 +58,23 @@ def fill_cache(
 ) -> None:
     """Extract the features of some cells of an experiment, so that measuring them only reads."""
     done = set()
-    on_bad = (lambda row, reason: None) if skip_bad else None
     for cell in cells:
+        feature = make_feature(cell.feature_name, cell.feature_params)
         # What learns nothing is the same for every split.
-        split = cell.split if FEATURES[cell.feature_name].learns else None
+        split = cell.split if feature.learns else None
         if split not in done:
             done.add(split)
             train, _ = draw_split(dataset, cell.protocol, cell.split)
-            prepare(dataset, progress=progress, on_bad=on_bad, **_arguments(cell, train))
+            Extractor(
+                dataset,
+                feature,
+                train=train,
+                cache=features_cache(),
+                progress=progress,
+                skip_bad=skip_bad,
+            ).fill_cache()
 
 
-def _arguments(cell: Cell, train: NDArray[np.int64]) -> dict[str, Any]:
-    cache = cache_root() / "features"
-    return {"name": cell.feature_name, "train": train, "cache": cache, **cell.feature_params}
+def features_cache() -> Path:
+    """Return the folder where features are kept."""
+    return cache_root() / "features"

@@ -11,12 +11,13 @@ from typing import Any
 
 from kmaps._parallel import threads as compiled_threads
 from kmaps.bench.environment import describe
-from kmaps.bench.extraction import Report, fill_cache
+from kmaps.bench.extraction import fill_cache
 from kmaps.bench.grid import Cell, cells
 from kmaps.bench.processes import call_each
 from kmaps.bench.records import COLUMNS, Record, RecordsFile, latest
 from kmaps.bench.spec import Experiment
 from kmaps.data import Dataset, draw_split, load_dataset, load_manifest
+from kmaps.features import Report
 from kmaps.maps import MAP_VERSION
 
 Measure = Callable[[Cell, int], dict[str, Any]]

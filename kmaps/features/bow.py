@@ -121,7 +121,7 @@ class DenseSiftBow(LearnedFeature):
 
     def encode(self, described: Arrays, learned: NDArray[np.float32]) -> Arrays:
         """Return the CSR rows of a block: how often each word is in each cell."""
-        words = nearest_words(self._points(described["descriptors"]), learned)
+        words = self.words_of(described["descriptors"], learned)
         counts = described["counts"]
         picture = np.repeat(np.arange(len(counts)), counts)
         first, bins = 0, []
@@ -136,6 +136,12 @@ class DenseSiftBow(LearnedFeature):
             "indices": columns.astype(np.int32),
             "indptr": np.searchsorted(rows, np.arange(len(counts) + 1)).astype(np.int32),
         }
+
+    def words_of(
+        self, descriptors: NDArray[np.uint8], learned: NDArray[np.float32]
+    ) -> NDArray[np.intp]:
+        """Return the word of each descriptor."""
+        return nearest_words(self._points(descriptors), learned)
 
     def _points(self, descriptors: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Return descriptors as the vectors that are compared, of length one or zero."""

@@ -67,6 +67,10 @@ class Phog(Feature):
         """Return the vectors, cell by cell, the orientations of a cell side by side."""
         return {"vectors": np.stack([self._vector(picture) for picture in pictures])}
 
+    def edge_map(self, picture: Picture) -> NDArray[np.bool_]:
+        """Return the edge pixels of a picture."""
+        return canny(*gradients(picture, self.sigma), self.edges)
+
     def _vector(self, picture: Picture) -> NDArray[np.float32]:
         gx, gy = gradients(picture, self.sigma)
         edges = canny(gx, gy, self.edges)

@@ -63,7 +63,7 @@ def describe_patches(
     tops, lefts : ndarray of int, shape (m,)
         The first row and column of each patch; all of it must lie in the picture.
     contrast : float
-        A patch becomes zero whose mean gradient is up to about this, in grey values a pixel.
+        A patch becomes zero whose mean gradient is up to this, in grey values a pixel.
 
     Returns
     -------
@@ -83,9 +83,8 @@ def describe_patches(
     work, smoothed = np.empty_like(energies), np.empty_like(energies)
     loops.smooth(energies, ORIENTATIONS, _triangle(side), work, smoothed)
     descriptors = np.empty((len(tops), LENGTH), np.uint8)
-    # Under a gradient g everywhere, one orientation of each cell is g side², and the norm of the
-    # sixteen is four times that (a little less with the envelope).
-    norm = np.float32(contrast * 4 * side * side)
+    # Under a gradient g everywhere, one orientation of each cell is g side² times its weight.
+    norm = np.float32(contrast * side * side * np.linalg.norm(_ENVELOPE))
     smoothed = smoothed.reshape(height, width, ORIENTATIONS)
     loops.gather_sift(smoothed, tops, lefts, side, _ENVELOPE, norm, descriptors)
     return descriptors

@@ -65,7 +65,8 @@ class Stage:
                 return dict(kept)
         except (OSError, ValueError, EOFError, zipfile.BadZipFile):
             arrays = self._compute(start, stop)
-            write_whole(path, lambda file: np.savez(file, **arrays))
+            if "bad" not in arrays:  # those pictures may be there the next time
+                write_whole(path, lambda file: np.savez(file, **arrays))
             return arrays
 
     def visit(

@@ -1,0 +1,54 @@
+"""The features by name."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from kmaps.errors import ConfigError, suggest
+from kmaps.features.base import Feature
+from kmaps.features.bow import DenseSiftBow, Phow
+from kmaps.features.hog import HogPyramid
+from kmaps.features.intensity import Intensity
+from kmaps.features.phog import Phog
+
+FEATURES: dict[str, type[Feature]] = {
+    feature.name: feature for feature in (Intensity, HogPyramid, Phog, DenseSiftBow, Phow)
+}
+
+
+def make_feature(name: str, parameters: Mapping[str, Any] | None = None) -> Feature:
+    """Return a feature by its name, with its parameters checked.
+
+    Parameters
+    ----------
+    name : str
+        A key of :data:`FEATURES`.
+    parameters : mapping, optional
+        Some of the fields of its class; lists stand for tuples.
+
+    Raises
+    ------
+    ConfigError
+        If a name is unknown or a value unfit.
+
+    Examples
+    --------
+    >>> make_feature("phog", {"orientations": 8}).orientations
+    8
+    """
+    if name not in FEATURES:
+        raise ConfigError(
+            f"unknown features {name!r}{suggest(name, FEATURES)} (known: {', '.join(FEATURES)})"
+        )
+    known, given = parameters_of(name), parameters or {}
+    for key in given:
+        if key not in known:
+            hint = suggest(key, known) or f" (known: {', '.join(known) or 'none'})"
+            raise ConfigError(f"{name}: unknown parameter {key!r}{hint}")
+    values = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
+    return FEATURES[name](**values)
+
+
+def parameters_of(name: str) -> list[str]:
+    """Return the names of a feature's parameters."""
+    return [field.name for field in fields(FEATURES[name])]

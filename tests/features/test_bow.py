@@ -1,0 +1,134 @@
+"""Bags of visual words."""
+
+import numpy as np
+import pytest
+from drawn import dataset, noise, photograph
+from oracles import pictures as oracle
+from scipy import sparse
+
+from kmaps.errors import ConfigError
+from kmaps.features import extract, make_feature
+from kmaps.features.vocabulary import nearest_words
+
+SMALL = {"patches": [8, 12], "step": 4, "words": 20, "samples": 30}
+
+
+@pytest.fixture(scope="module")
+def pictures():
+    return [photograph(40 + 3 * i, 60 - 2 * i, i) for i in range(12)]
+
+
+def bow(pictures, train=range(8), **parameters):
+    return extract(
+        dataset(pictures), "dense-sift-bow", train=list(train), **{**SMALL, **parameters}
+    )
+
+
+def test_counts_by_hand(pictures):
+    feature = make_feature("dense-sift-bow", SMALL)
+    grey = [picture.astype(np.float32) / 255 for picture in pictures[:3]]
+    found = feature.describe(grey)
+    words = np.random.default_rng(0).random((20, 128), np.float32)
+    encoded = feature.encode(found, words)
+    content = encoded["data"], encoded["indices"], encoded["indptr"]
+    X = sparse.csr_array(content, shape=(3, feature.n_columns)).toarray()
+    points = np.sqrt(
+        found["descriptors"] / np.maximum(found["descriptors"].sum(1, keepdims=True), 1)
+    )
+    nearest = nearest_words(points.astype(np.float32), words)
+    ends = np.cumsum(found["counts"])
+    for i, (start, end) in enumerate(zip(ends - found["counts"], ends, strict=True)):
+        expected = oracle.words_by_cell(
+            nearest[start:end], found["places"][start:end], 20, (1, 2, 4)
+        )
+        np.testing.assert_array_equal(X[i], expected)
+
+
+def test_shape_type_and_mass(pictures):
+    X = bow(pictures)
+    assert isinstance(X, sparse.csr_array)
+    assert X.shape == (12, 21 * 20)
+    assert X.dtype == np.float32
+    assert X.has_canonical_format
+    levels = X[:, :20].sum(axis=1), X[:, 20:100].sum(axis=1), X[:, 100:].sum(axis=1)
+    for i, (h, w) in enumerate(picture.shape for picture in pictures):
+        n = sum(((h - p) // 4 + 1) * ((w - p) // 4 + 1) for p in (8, 12))
+        assert [level[i] for level in levels] == [n, n, n]
+
+
+def test_patches_are_counted_where_they_are():
+    """A textured corner on flat grey: one word for the flat part, the others in one cell."""
+    picture = np.full((64, 64), 120, np.uint8)
+    picture[:16, 48:] = noise(16, 16)
+    X = bow([picture, *(noise(64, 64, seed=i) for i in range(6))], train=range(1, 7))
+    counts = X[[0]].toarray()[0]
+    flat = counts[:20].argmax()
+    cells = counts[100:].reshape(4, 4, 20)
+    textured = np.delete(cells, flat, axis=2).sum(axis=2)
+    assert textured[0, 3] > 0
+    assert textured.sum() - textured[:2, 2:].sum() == 0  # patches reach over the cell's border
+
+
+def test_nothing_of_a_test_picture_touches_the_vocabulary(pictures):
+    others = [*pictures[:8], *(noise(50, 50, seed=i) for i in range(4))]
+    before, after = bow(pictures), bow(others)
+    np.testing.assert_array_equal(before[:8].toarray(), after[:8].toarray())
+    assert (before[8:] != after[8:]).nnz > 0
+    # Nor does their number.
+    fewer = bow(pictures[:9])
+    np.testing.assert_array_equal(before[:9].toarray(), fewer.toarray())
+
+
+def test_the_training_pictures_do(pictures):
+    other = bow([noise(50, 50), *pictures[1:]])
+    assert (bow(pictures)[1:] != other[1:]).nnz > 0
+    assert (bow(pictures) != bow(pictures, train=range(7))).nnz > 0
+
+
+def test_the_training_pictures_order_does_not_matter(pictures):
+    there, back = bow(pictures), bow(pictures, train=[7, 2, 5, 0, 1, 3, 4, 6])
+    assert (there != back).nnz == 0
+
+
+def test_options_change_what_they_say(pictures):
+    assert bow(pictures, divisions=[1, 3]).shape == (12, 200)
+    assert bow(pictures, patches=[8]).sum() < bow(pictures).sum()
+    assert (bow(pictures, root=False) != bow(pictures)).nnz > 0
+    # Shrunk pictures have fewer patches.
+    assert bow(pictures, longest=30).sum() < 0.5 * bow(pictures).sum()
+    # Above every contrast all descriptors are zero: there is one word at most.
+    with pytest.raises(ConfigError, match=r"20 words needs as many different .* gave 1"):
+        bow(pictures, contrast=10)
+
+
+def test_phow_is_four_scales_of_300_words():
+    feature = make_feature("phow")
+    assert feature.n_columns == 6300
+    assert len(feature.patches) == 4
+
+
+def test_one_grey_has_counts_and_no_nan(pictures):
+    X = bow([*pictures, np.full((30, 30), 200, np.uint8)])
+    assert np.isfinite(X.data).all()
+    assert X[[12], :20].nnz == 1  # all patches are one word
+
+
+def test_training_pictures_must_be_named(pictures):
+    with pytest.raises(ConfigError, match="dense-sift-bow learns from the training pictures"):
+        extract(dataset(pictures), "dense-sift-bow", **SMALL)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"patches": [16, 18]}, "patches must be a list of multiples of 4, got \\[16, 18\\]"),
+        ({"patches": []}, "patches must be a list of different"),
+        ({"words": 0}, "words must be a whole number at least 1, got 0"),
+        ({"longest": 20}, "longest must be a whole number at least 24, got 20"),
+        ({"contrast": -1}, "contrast must be a number, 0 or more, got -1"),
+        ({"root": "yes"}, "root must be true or false, got 'yes'"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ConfigError, match=f"dense-sift-bow: {message}"):
+        make_feature("dense-sift-bow", parameters)

@@ -1,0 +1,110 @@
+"""Gradients, their orientations, and the sums over cells."""
+
+import numpy as np
+import pytest
+from oracles import pictures as oracle
+
+from kmaps._loops import orientation as loops
+from kmaps.features.gradients import gradients, oriented
+from kmaps.features.pyramid import half_overlapping, partition
+
+
+@pytest.fixture
+def picture():
+    return np.random.default_rng(1).random((9, 11), np.float32)
+
+
+def test_plain_gradients_are_central_differences(picture):
+    for found, expected in zip(gradients(picture, 0), oracle.differences(picture), strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("sigma", [0, 0.7, 2])
+def test_a_slope_has_its_slope_and_the_border_is_no_edge(sigma):
+    y, x = np.mgrid[:24, :30].astype(np.float32)
+    gx, gy = gradients((0.02 * x - 0.01 * y)[None], sigma)
+    inner = np.s_[:, 9:-9, 9:-9]
+    np.testing.assert_allclose(gx[inner], 0.02, rtol=2e-2)
+    np.testing.assert_allclose(gy[inner], -0.01, rtol=2e-2)
+    flat = gradients(np.full((1, 8, 8), 0.7, np.float32), sigma)
+    np.testing.assert_allclose(flat, 0, atol=1e-7)
+
+
+def test_pictures_of_a_block_do_not_mix(picture):
+    alone = gradients(picture[None], 1.0)
+    among = gradients(np.stack([1 - picture, picture, picture**2]), 1.0)
+    for one, three in zip(alone, among, strict=True):
+        np.testing.assert_array_equal(one[0], three[1])
+
+
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize("bins", [2, 8, 9])
+def test_energies_by_hand(picture, bins, signed):
+    gx, gy = gradients(picture[None], 0)
+    energies = oriented(gx, gy, bins, signed)
+    for y, x in np.ndindex(picture.shape):
+        shares = oracle.orientation_shares(gx[0, y, x], gy[0, y, x], bins, signed)
+        expected = [shares.get(k, 0) for k in range(bins)]
+        np.testing.assert_allclose(energies[0, y, x], expected, atol=1e-6)
+    np.testing.assert_allclose(energies.sum(axis=3), np.hypot(gx, gy), rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "signed", "k"),
+    [
+        (1, 0, True, 0),  # brighter to the right
+        (0, 1, True, 2),  # brighter downwards
+        (-1, 0, True, 4),
+        (0, -1, True, 6),
+        (1, 1, True, 1),
+        (-1e-9, -1, True, 6),
+        (1, -1e-9, True, 0),  # an angle just below a full turn
+        (1, 0, False, 0),
+        (-1, 0, False, 0),
+        (-1, -1e-9, False, 0),
+        (0, -1, False, 4),
+        (-1, -1, False, 2),
+    ],
+)
+def test_bins_of_known_directions(a, b, signed, k):
+    gradient = (np.full((1, 1, 1), v, np.float32) for v in (a, b))
+    energies = oriented(*gradient, 8, signed).ravel()
+    assert energies.argmax() == k
+    assert energies[k] == pytest.approx(np.hypot(a, b), rel=1e-5)
+
+
+def test_sums_over_cells_by_hand(picture):
+    gx, gy = gradients(picture[None], 0)
+    cells, _ = half_overlapping(picture.shape, (4, 2), True)
+    energies = oriented(gx, gy, 5, False)
+    sums = np.empty((1, len(cells), 5), np.float32)
+    loops.sum_cells(energies, cells, sums)
+    np.testing.assert_allclose(sums[0], oracle.cell_sums(gx[0], gy[0], cells, 5, False), rtol=1e-5)
+
+
+def test_the_paper_s_cells_on_mnist():
+    cells, levels = half_overlapping((28, 28), (14, 7, 4), True)
+    # Centred tilings plus those shifted right and down: 4 + 2 + 2, 16 + 12 + 12, 49 + 42 + 42.
+    assert np.bincount(levels).tolist() == [8, 40, 133]
+    assert len(np.unique(cells, axis=0)) == 181
+    top, bottom, left, right = cells.T
+    assert min(top.min(), left.min()) == 0
+    assert max(bottom.max(), right.max()) == 28
+    assert set(bottom - top) == set(right - left) == {14, 7, 4}
+
+
+def test_tiles_that_do_not_fit_are_centred():
+    cells, _ = half_overlapping((36, 18), (8,), False)
+    assert len(cells) == 4 * 2
+    assert (cells[:, 0].min(), cells[:, 1].max()) == (2, 34)
+    assert (cells[:, 2].min(), cells[:, 3].max()) == (1, 17)
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (7, 30), (225, 300)])
+def test_divisions_cover_every_pixel_once(shape):
+    cells, levels = partition(shape, (1, 2, 4))
+    for level in range(3):
+        covered = np.zeros(shape, int)
+        for top, bottom, left, right in cells[levels == level]:
+            covered[top:bottom, left:right] += 1
+        assert (covered == 1).all()

@@ -1,0 +1,112 @@
+"""Pyramids of edge orientations, and the edges."""
+
+import numpy as np
+import pytest
+from drawn import dataset, photograph, step_edge
+from oracles import pictures as oracle
+
+from kmaps._loops import orientation as loops
+from kmaps.errors import ConfigError
+from kmaps.features import extract, make_feature
+from kmaps.features.gradients import gradients
+from kmaps.features.phog import canny
+
+
+def phog(*pictures, **parameters) -> np.ndarray:
+    return extract(dataset(list(pictures)), "phog", **parameters)
+
+
+def square(side: int, inner: int) -> np.ndarray:
+    picture = np.zeros((side, side), np.uint8)
+    low = (side - inner) // 2
+    picture[low : low + inner, low : low + inner] = 255
+    return picture
+
+
+def test_length_and_mass_of_every_level():
+    X = phog(photograph(60, 80, 0), photograph(80, 60, 1))
+    assert X.shape == (2, 336)
+    assert X.dtype == np.float32
+    levels = X[:, :16], X[:, 16:80], X[:, 80:]
+    masses = np.stack([level.sum(axis=1) for level in levels])
+    assert (masses > 0).all()
+    np.testing.assert_allclose(masses, masses[:1].repeat(3, 0), rtol=1e-5)
+
+
+def test_the_sides_of_a_square_are_two_orientations_in_their_cells():
+    X = phog(square(64, 32)).reshape(21, 16)
+    whole, finest = X[0], X[5:].reshape(4, 4, 16)
+    assert whole[[0, 8]].sum() > 0.8 * whole.sum()  # the rest are the rounded corners
+    np.testing.assert_allclose(whole[0], whole[8], rtol=1e-4)
+    # The left side is at column 16, between the first two columns of cells.
+    assert finest[1:3, :2, 0].sum() == pytest.approx(finest[1:3, 2:, 0].sum(), rel=1e-3)
+    assert finest[1:3, 1:3, 8].sum() > 0
+    assert finest[[0, 3]][:, [0, 3]].sum() < 0.02 * whole.sum()  # nothing in the corners
+
+
+def test_a_disc_has_every_orientation():
+    y, x = np.mgrid[:80, :80]
+    disc = np.where(np.hypot(y - 39.5, x - 39.5) < 25, 200, 50).astype(np.uint8)
+    whole = phog(disc)[0, :16]
+    assert whole.max() < 2 * whole.min()
+
+
+def test_one_grey_and_tiny_pictures():
+    X = phog(np.full((20, 20), 80, np.uint8), photograph(4, 4, 0))
+    assert not X[0].any()
+    assert np.isfinite(X).all()
+
+
+def test_larger_pictures_are_shrunk():
+    large = phog(np.kron(square(64, 32), np.ones((10, 10), np.uint8)), longest=64)
+    small = phog(square(64, 32), longest=64)
+    np.testing.assert_allclose(large / large.sum(), small / small.sum(), atol=5e-3)
+
+
+def test_edges_are_thin_lines_where_the_step_is():
+    edges = canny(*gradients(step_edge(30, 30, 15) / np.float32(255), 1.4), 0.7)
+    rows, columns = np.nonzero(edges)
+    assert set(rows) == set(range(1, 29))
+    assert len(rows) == 28  # one pixel a row
+    assert set(columns) <= {14, 15}
+
+
+def test_ridges_are_the_oracle_s():
+    gx, gy = gradients(photograph(24, 30, 2) / np.float32(255), 1.0)
+    magnitude, found = np.hypot(gx, gy), np.zeros(gx.shape, bool)
+    loops.thin(gx, gy, magnitude, found)
+    expected = oracle.ridges(gx.astype(float), gy.astype(float))
+    assert found.sum() > 50
+    # Ties to rounding aside.
+    assert (found != expected).mean() < 0.003
+
+
+def test_weak_edges_count_where_they_go_on_from_strong_ones():
+    picture = np.full((60, 60), 100, np.uint8)
+    picture[:, 30:] = 130
+    picture[:20, 30:] = 190  # the upper part of the same line is strong
+    picture[30:40, 10:20] = 130  # a weak square by itself
+    gx, gy = gradients(picture / np.float32(255), 1.0)
+    edges = canny(gx, gy, 0.95)
+    magnitude, ridge = np.hypot(gx, gy), np.zeros(gx.shape, bool)
+    loops.thin(gx, gy, magnitude, ridge)
+    high = np.quantile(magnitude, 0.95)
+    weak = ridge & (magnitude > max(0.4 * high, 1e-6))
+    np.testing.assert_array_equal(edges, oracle.connected(weak & (magnitude > high), weak))
+    assert edges[45:55, 28:32].any()
+    assert weak[28:42, 8:22].any()
+    assert not edges[28:42, 8:22].any()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"edges": 1}, "edges must be a number below 1, got 1"),
+        ({"sigma": 0}, "sigma must be a positive number, got 0"),
+        ({"longest": 2.5}, "longest must be a whole number at least 1, got 2.5"),
+        ({"divisions": [0, 2]}, "divisions must be a list .* at least 1, got \\[0, 2\\]"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ConfigError, match=f"phog: {message}"):
+        make_feature("phog", parameters)

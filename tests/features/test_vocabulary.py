@@ -1,0 +1,80 @@
+"""K-means and the assignment to words."""
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from kmaps._parallel import threads
+from kmaps.errors import ConfigError
+from kmaps.features.vocabulary import learn_words, nearest_words
+
+
+@pytest.fixture
+def points():
+    return np.random.default_rng(0).random((9000, 7), np.float32)
+
+
+def test_nearest_is_nearest(points):
+    words = points[:60] + np.float32(0.01)
+    distances = cdist(points, words)
+    found = nearest_words(points, words)
+    best = distances.min(axis=1)
+    # Up to rounding in float32.
+    np.testing.assert_allclose(distances[np.arange(9000), found], best, atol=1e-5)
+    assert (found == distances.argmin(axis=1)).mean() > 0.999
+
+
+def test_the_first_of_equal_words():
+    words = np.array([[5, 0], [1, 1], [1, 1]], np.float32)
+    assert nearest_words(np.array([[1, 1], [1, 0]], np.float32), words).tolist() == [1, 1]
+
+
+def test_separate_clusters_are_found():
+    rng = np.random.default_rng(1)
+    centres = rng.normal(0, 10, (12, 5))
+    sample = (centres[rng.integers(0, 12, 3000)] + rng.normal(0, 0.1, (3000, 5))).astype(np.float32)
+    # Five words a cluster, so that each has one from the start; then none is between clusters.
+    distances = cdist(centres, learn_words(sample, 60, seed=3))
+    assert distances.min(axis=1).max() < 0.2
+    assert distances.min(axis=0).max() < 0.5
+
+
+def test_rounds_lower_the_spread(points):
+    words = learn_words(points, 30, seed=0)
+    drawn = points[np.random.default_rng(5).choice(9000, 30, replace=False)]
+    spread, before = (np.mean(cdist(points, w).min(axis=1) ** 2) for w in (words, drawn))
+    assert spread < 0.85 * before
+    # Each word is the mean of its points, to what the last round moved.
+    nearest = nearest_words(points, words)
+    means = np.stack([points[nearest == k].mean(axis=0) for k in range(30)])
+    assert np.abs(means - words).max() < 0.03
+
+
+def test_no_word_is_left_without_points():
+    # 2,000 copies of three points and 20 others: many words start on the same ground.
+    rng = np.random.default_rng(2)
+    sample = np.concatenate([np.repeat(rng.random((3, 4)), 700, axis=0), 50 + rng.random((20, 4))])
+    words = learn_words(sample.astype(np.float32), 15, seed=1)
+    counts = np.bincount(nearest_words(sample.astype(np.float32), words), minlength=15)
+    assert (counts > 0).all()
+
+
+def test_as_many_words_as_points():
+    sample = np.eye(6, dtype=np.float32)
+    words = learn_words(np.repeat(sample, 3, axis=0), 6, seed=0)
+    np.testing.assert_array_equal(words[np.argsort(-words @ np.arange(6, 0, -1))], sample)
+
+
+def test_more_words_than_different_points():
+    sample = np.repeat(np.eye(6, dtype=np.float32), 100, axis=0)
+    message = "a vocabulary of 7 words needs as many different descriptors, the training .* gave 6"
+    with pytest.raises(ConfigError, match=message):
+        learn_words(sample, 7, seed=0)
+
+
+def test_the_same_with_any_number_of_threads(points):
+    found = []
+    for n in (1, 3):
+        with threads(n):
+            found.append(learn_words(points, 20, seed=4))
+    np.testing.assert_array_equal(*found)
