@@ -73,8 +73,7 @@ class Codebook:
         """
         if values.dtype == np.uint8:
             values = values.astype(np.float32)
-        of = np.zeros_like(features) if self.shared else features
-        return self._searches[values.dtype](values, of, codes)
+        return self._searches[values.dtype](values, features, codes)
 
     def codes(self, x: NDArray, feature: NDArray) -> NDArray:
         """Return the codes of float64 ``x``, each value of its ``feature``."""
@@ -144,14 +143,19 @@ class Codebook:
 
 class _Uniform:
     def __init__(self, book: Codebook, per_unit: NDArray, dtype: type):
-        self.low, self.high = _as(dtype, book.low), _as(dtype, book.high)
-        self.origin, self.per_unit, self.last = book.levels[:, 0], per_unit, book.n_codes - 1.0
+        low, high = _as(dtype, book.low), _as(dtype, book.high)
+        self.each = low, high, book.levels[:, 0].copy(), per_unit, book.n_codes - 1.0
+        self.all_features = np.arange(len(low))
         self.offset = 1 - book.window / 2
 
     def __call__(self, values: NDArray, of: NDArray, codes: NDArray) -> int:
-        low, high, origin = self.low[of], self.high[of], self.origin[of]
-        per_unit, last = self.per_unit[of], self.last[of]
-        return loops.nearest_uniform(values, low, high, origin, per_unit, self.offset, last, codes)
+        if len(self.all_features) == 1:
+            numbers = (a[0] for a in self.each)
+            return loops.nearest_uniform_shared(values, *numbers, self.offset, codes)
+        each = self.each
+        if not np.array_equal(of, self.all_features):  # else they are in order already
+            each = (a[of] for a in each)
+        return loops.nearest_uniform(values, *each, self.offset, codes)
 
 
 class _Sorted:
@@ -169,6 +173,7 @@ class _Sorted:
         self.edges[:, : edges.shape[1]] = np.where(rounded < edges, up, rounded)
 
     def __call__(self, values: NDArray, of: NDArray, codes: NDArray) -> int:
+        of = np.zeros_like(of) if len(self.low) == 1 else of
         low, high, start = self.low[of], self.high[of], (of * self.width).astype(np.uint32)
         edges, half = self.edges.reshape(-1), self.width // 2
         return loops.nearest_sorted(values, low, high, start, edges, half, codes)

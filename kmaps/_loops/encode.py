@@ -10,7 +10,7 @@ unroll the innermost loop; or None for many outputs, where a loop over vectors i
 from math import isfinite
 
 from numba import njit
-from numpy import float32, float64, floor, int64, uint32
+from numpy import float32, float64, floor, int64, uint32, uint64
 
 _MAGNITUDE = 0x7FFFFFFF
 _INFINITY = 0x7F800000
@@ -130,11 +130,14 @@ def local_pieces(values, features, ranges, n_cells, pieces, data, columns, neigh
 def take(codes, features, table, out, outputs):
     """Encode codes: each is a row of its feature's (L, r) table."""
     n, m = codes.shape
+    n_codes = table.shape[1]
     r = table.shape[2] if outputs is None else len(outputs)
+    flat = table.reshape(-1)  # indices without a sign need no check whether they count backwards
     for i in range(n):
         row = codes[i]
         encoded = out[i]
         for j in range(m):
-            f = 0 if features is None else features[j]
+            f = uint64(0) if features is None else uint64(features[j])
+            first = (f * uint64(n_codes) + uint64(row[j])) * uint64(r)
             for c in range(r):
-                encoded[j * r + c] = table[f, row[j], c]
+                encoded[j * r + c] = flat[first + uint64(c)]

@@ -11,11 +11,21 @@ from numba import float64, int32, njit, uint8, uint32, uint64
 
 
 @njit(cache=True, nogil=True)
-def nearest_uniform(values, low, high, origin, per_unit, offset, last, codes):
+def _code(x, origin, per_unit, offset, last):
+    # Comparisons that not a number fails: it ends at zero.
+    position = (float64(x) - origin) * per_unit + offset
+    position = position if position > 0.0 else 0.0
+    position = position if position < last else last
+    return uint8(int32(position))
+
+
+@njit(cache=True, nogil=True)
+def nearest_uniform(values, low, high, origin, per_unit, last, offset, codes):
     """Code a value as ``floor((value - origin) * per_unit + offset)``, between 0 and ``last``.
 
-    ``low, high`` (m,) are the range that counts as inside; ``origin, per_unit, last`` (m,) and the
-    number ``offset`` are float64, so that a value has the same code in every dtype.
+    ``low, high`` are the range that counts as inside. All of them are (m,) but ``offset``, which is
+    a number; ``origin, per_unit, last, offset`` are float64, so that a value has the same code in
+    every dtype.
     """
     n, m = values.shape
     inside = 0
@@ -23,13 +33,22 @@ def nearest_uniform(values, low, high, origin, per_unit, offset, last, codes):
         row = values[i]
         coded = codes[i]
         for j in range(m):
-            x = row[j]
-            inside += (x >= low[j]) & (x <= high[j])
-            # Comparisons that not a number fails: it ends at zero.
-            position = (float64(x) - origin[j]) * per_unit[j] + offset
-            position = position if position > 0.0 else 0.0
-            position = position if position < last[j] else last[j]
-            coded[j] = uint8(int32(position))
+            inside += (row[j] >= low[j]) & (row[j] <= high[j])
+            coded[j] = _code(row[j], origin[j], per_unit[j], offset, last[j])
+    return n * m - inside
+
+
+@njit(cache=True, nogil=True)
+def nearest_uniform_shared(values, low, high, origin, per_unit, last, offset, codes):
+    """Do what `nearest_uniform` does where all positions share the levels, given as numbers."""
+    n, m = values.shape
+    inside = 0
+    for i in range(n):
+        row = values[i]
+        coded = codes[i]
+        for j in range(m):
+            inside += (row[j] >= low) & (row[j] <= high)
+            coded[j] = _code(row[j], origin, per_unit, offset, last)
     return n * m - inside
 
 
