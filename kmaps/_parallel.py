@@ -10,6 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from kmaps.errors import ConfigError
+
 _threads: ContextVar[int | None] = ContextVar("kmaps_threads", default=None)
 
 
@@ -18,16 +20,31 @@ def num_threads() -> int:
 
     In this order: the innermost :func:`threads` block, the environment variable
     ``KMAPS_NUM_THREADS``, the processors this process may run on.
+
+    Raises
+    ------
+    ConfigError
+        When the variable is not a positive whole number.
     """
     chosen = _threads.get()
-    if chosen is None:
-        chosen = int(os.environ.get("KMAPS_NUM_THREADS") or 0) or len(os.sched_getaffinity(0))
-    return chosen
+    if chosen is not None:
+        return chosen
+    text = os.environ.get("KMAPS_NUM_THREADS")
+    if not text:
+        return len(os.sched_getaffinity(0))
+    if not text.isdecimal() or int(text) == 0:
+        raise ConfigError(f"KMAPS_NUM_THREADS={text!r}: expected a positive whole number")
+    return int(text)
 
 
 @contextmanager
 def threads(n: int) -> Iterator[None]:
     """Pin the number of threads inside a ``with`` block.
+
+    Raises
+    ------
+    ConfigError
+        When ``n`` is not a positive whole number.
 
     Examples
     --------
@@ -35,6 +52,8 @@ def threads(n: int) -> Iterator[None]:
     ...     num_threads()
     1
     """
+    if not isinstance(n, int) or n < 1:
+        raise ConfigError(f"threads({n!r}): expected a positive whole number")
     token = _threads.set(n)
     try:
         yield
