@@ -21,14 +21,17 @@ PAPERS = {
 }
 """The papers by the short names that maps give as their source."""
 
-KINDS = ("maps", "kernels", "datasets", "experiments")
+KINDS = ("maps", "kernels", "datasets", "features", "experiments")
 
 
 @click.command(epilog="\b\nExample:\n  kmaps list maps")
 @click.argument("kind", type=click.Choice(KINDS), required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(kind: str | None, as_json: bool) -> None:
-    """List maps, with paper and equation, kernels, datasets or experiments; all without KIND."""
+    """List maps (with paper and equation), kernels, datasets, features or experiments.
+
+    Without KIND all of them.
+    """
     listed = {name: _LISTS[name]() for name in ([kind] if kind else KINDS)}
     if as_json:
         click.echo(json.dumps(listed, indent=2, ensure_ascii=False))
@@ -80,6 +83,21 @@ def _datasets() -> list[Row]:
     return [{"name": name, "title": load_manifest(name).title} for name in available()]
 
 
+def _features() -> list[Row]:
+    from dataclasses import fields
+
+    from kmaps.features import FEATURES
+
+    return [
+        {
+            "name": name,
+            "about": " ".join(feature.__doc__.split("\n\n")[0].split()),
+            "parameters": ", ".join(f"{field.name}={field.default}" for field in fields(feature)),
+        }
+        for name, feature in FEATURES.items()
+    ]
+
+
 def _experiments() -> list[Row]:
     from kmaps.bench.spec import load, packaged
 
@@ -98,5 +116,6 @@ _LISTS: dict[str, Callable[[], list[Row]]] = {
     "maps": _maps,
     "kernels": _kernels,
     "datasets": _datasets,
+    "features": _features,
     "experiments": _experiments,
 }

@@ -18,6 +18,7 @@ COMMANDS = {
     "run": "Run an experiment and record every cell.",
     "table": "Show the records of a run as a table.",
     "check": "Compare the records of a run with a baseline.",
+    "features": "Turn the pictures of a dataset into histograms.",
     "encode": "Map an array file to explicit features, block by block.",
     "error": "Show how far maps are from the kernel, pair by pair.",
     "download": "Fetch datasets and verify them.",

@@ -1,7 +1,7 @@
 """A progress bar with the time left, on standard error, for what takes longer than a moment."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from time import monotonic
 
 _PATIENCE_S = 2.0
@@ -36,6 +36,28 @@ def progress_bar(title: str, *, quiet: bool = False) -> Iterator[Callable[[int, 
     finally:
         if bar is not None:
             bar.stop()
+
+
+@contextmanager
+def stage_bars(*, quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
+    """Yield a function ``report(title, done, total)`` that shows a bar for one title at a time.
+
+    Parameters
+    ----------
+    quiet : bool
+        As in :func:`progress_bar`.
+    """
+    with ExitStack() as shown:
+        current, show = None, None
+
+        def report(title: str, done: int, total: int) -> None:
+            nonlocal current, show
+            if title != current:
+                shown.close()
+                current, show = title, shown.enter_context(progress_bar(title, quiet=quiet))
+            show(done, total)
+
+        yield report
 
 
 def _bar():

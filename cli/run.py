@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from kmaps.bench.records import Record
     from kmaps.bench.runner import Outcome, Progress
     from kmaps.bench.spec import Experiment
+    from kmaps.features import Report
 
 _LISTED_FAILURES = 5
 
@@ -44,6 +45,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 )
 @click.option("--retry-failed", is_flag=True, help="Measure the cells that failed again.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first cell that fails.")
+@click.option("--skip-bad", is_flag=True, help="Leave out pictures that cannot be used.")
 @click.option("--dry-run", is_flag=True, help="List the cells and what is done; run nothing.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
 def command(
@@ -53,6 +55,7 @@ def command(
     threads: int | None,
     retry_failed: bool,
     fail_fast: bool,
+    skip_bad: bool,
     dry_run: bool,
     quiet: bool,
 ) -> None:
@@ -76,7 +79,7 @@ def command(
         if checked.kind != "classification":
             outcome = run_study(checked, out)
         else:
-            with _shown(quiet) as progress:
+            with _shown(quiet) as (progress, extracted):
                 outcome = run(
                     checked,
                     out,
@@ -84,7 +87,9 @@ def command(
                     threads=threads,
                     retry_failed=retry_failed,
                     fail_fast=fail_fast,
+                    skip_bad=skip_bad,
                     progress=progress,
+                    extracted=extracted,
                 )
     except KeyboardInterrupt:
         if not quiet:
@@ -137,17 +142,20 @@ def _report_failures(outcome: "Outcome") -> None:
 
 
 @contextmanager
-def _shown(quiet: bool) -> Iterator[Callable[["Progress"], None]]:
-    """Yield the function that shows progress on standard error: a bar, or a line a cell."""
+def _shown(quiet: bool) -> "Iterator[tuple[Callable[[Progress], None], Report]]":
+    """Yield the functions that show progress on standard error, of the cells and of the features.
+
+    A bar, or a line a cell and a line for each finished stage of the features.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
     from rich.progress import Progress as Bar
 
     console = Console(stderr=True)
     if quiet:
-        yield lambda progress: None
+        yield lambda progress: None, lambda label, done, total: None
     elif not console.is_terminal:
-        yield _print_line
+        yield _print_line, _print_stage
     else:
         columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
         with Bar(*columns, console=console, transient=True, redirect_stdout=False) as bar:
@@ -163,13 +171,21 @@ def _shown(quiet: bool) -> Iterator[Callable[["Progress"], None]]:
                 if progress.last and progress.last["status"] == "failed":
                     bar.console.print(_described(progress.last), markup=False, highlight=False)
 
-            yield show
+            def show_stage(label: str, done: int, total: int) -> None:
+                bar.update(task, total=total, completed=done, description=label)
+
+            yield show, show_stage
 
 
 def _print_line(progress: "Progress") -> None:
     if progress.last:
         count = f"{progress.done}/{progress.total}"
         click.echo(f"{count}  {_described(progress.last)}, {_left(progress)}", err=True)
+
+
+def _print_stage(label: str, done: int, total: int) -> None:
+    if done == total:
+        click.echo(f"{label}: {total} pictures", err=True)
 
 
 def _described(record: "Record") -> str:

@@ -87,14 +87,14 @@ def feature_mistakes(root: yaml.Node, content: dict[str, Any]) -> Iterator[Mista
     odd = [key for key in given if key not in known]
     for key in odd:
         yield at(root, ("features", key), unknown_key(key, known), key=True)
-    parameters = {key: value for key, value in given.items() if key in parameters_of(name)}
-    # Each by itself, to tell which is wrong; then all, which may not go together.
-    alone = {key: _refusal(name, {key: value}) for key, value in parameters.items()}
-    for key, problem in alone.items():
-        if problem:
-            yield at(root, ("features", key), problem)
-    if not any(alone.values()) and (problem := _refusal(name, parameters)):
-        yield at(root, ("features",), problem)
+    left = {key: value for key, value in given.items() if key in parameters_of(name)}
+    # One is refused at a time, by its name: without it the next one comes to light.
+    while problem := _refusal(name, left):
+        key = next((key for key in left if f" {key} must be " in problem), None)
+        yield at(root, ("features", *filter(None, [key])), problem)
+        if key is None:
+            break
+        del left[key]
 
 
 def _refusal(features: str, parameters: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ is the list of its members as ``sha256sum`` prints it, in code-point order of th
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -72,6 +72,8 @@ class Manifest:
         The largest grey value.
     first_per_class : int or None
         Keep this many images of each class, in name order; None keeps all.
+    protocol : mapping
+        The usual way to split it (:func:`kmaps.data.draw_split`), for those who name none.
     files : tuple of SourceFile
         Empty for a dataset that comes with a dependency.
     """
@@ -88,6 +90,7 @@ class Manifest:
     shape: tuple[int, int] | None = None
     max_level: int = 255
     first_per_class: int | None = None
+    protocol: Mapping[str, Any] = field(default_factory=dict)
     files: tuple[SourceFile, ...] = ()
 
     @property
@@ -276,6 +279,12 @@ def _shape(value: Any) -> tuple[int, int]:
     return _count(value[0]), _count(value[1])
 
 
+def _mapping(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError("a mapping")
+    return value
+
+
 def _path(value: Any) -> str:
     path = PurePosixPath(value) if isinstance(value, str) else PurePosixPath("/")
     if path.is_absolute() or ".." in path.parts or len(path.parts) < 2:
@@ -299,6 +308,7 @@ _MANIFEST_RULES = {
     "shape": _shape,
     "max_level": _count,
     "first_per_class": _count,
+    "protocol": _mapping,
     "digest": _sha256,
     "files": _list_of(lambda entry: entry, "a list of files"),
 }

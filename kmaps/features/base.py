@@ -49,6 +49,7 @@ class Feature(ABC):
     cached: ClassVar[bool] = True
     learns: ClassVar[bool] = False
     block_pictures: ClassVar[int] = 64
+    longest = None  # not annotated: a parameter only where a subclass makes it one
 
     @abstractmethod
     def describe(self, pictures: Pictures) -> Arrays:

@@ -155,9 +155,9 @@ class DenseSiftBow(LearnedFeature):
 
 @dataclass(frozen=True)
 class Phow(DenseSiftBow):
-    """Visual words of four scales, after genrbf, Sect. 4: 21 × 300 values.
+    """Histograms of visual words of four scales on a pyramid.
 
-    The paper's radii are 10, 15, 20 and 25 pixels; patches have sides in multiples of 4, so here
+    After genrbf, Sect. 4: 21 × 300 values. The paper's radii are 10, 15, 20 and 25 pixels; patches have sides in multiples of 4, so here
     they are 10, 16, 20 and 24. The patches stand upright, where the paper turns them by their
     gradients.
 

@@ -241,6 +241,8 @@ class Extractor:
 
         label = f"{self._label}: training pictures"
         samples = np.concatenate(stage.visit(train, sample, label, self._progress))
+        if not len(samples):
+            raise InputError(f"{self._dataset.name}: no training picture can be used")
         if self._progress is not None:
             self._progress(f"{self._label}: learning from {len(samples)} samples", 0, 1)
         with threadpool_limits(1):

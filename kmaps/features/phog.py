@@ -17,9 +17,9 @@ _EIGHT_NEIGHBOURS = np.ones((3, 3), int)
 
 @dataclass(frozen=True)
 class Phog(Feature):
-    """Histograms of the orientations of Canny edges on a pyramid (genrbf, Sect. 4).
+    """Histograms of the orientations of Canny edges on a pyramid.
 
-    Each edge pixel counts with the magnitude of its gradient, shared linearly between the two
+    After genrbf, Sect. 4. Each edge pixel counts with the magnitude of its gradient, shared linearly between the two
     nearest orientations. With the defaults: 16 × (1 + 4 + 16) = 336 values.
 
     Parameters

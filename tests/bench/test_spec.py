@@ -133,6 +133,36 @@ def test_one_mistake_in_its_place(old, new, place, message):
             "unknown normalisation 'nono', did you mean 'none'?",
         ),
         (
+            "normalize: l1",
+            "normalize: gamma=0",
+            "4:40: features.normalize",
+            "unknown normalisation 'gamma=0'",
+        ),
+        (
+            "name: intensity",
+            "cells: [3], name: intensity",
+            "4:12: features.cells",
+            "unknown key (known: name, normalize)",
+        ),
+        (
+            "name: intensity",
+            "name: hog-pyramid, cell: [3]",
+            "4:31: features.cell",
+            "unknown key, did you mean 'cells'?",
+        ),
+        (
+            "name: intensity",
+            "name: hog-pyramid, cells: [3, 3]",
+            "4:38: features.cells",
+            "hog-pyramid: cells must be a list of different whole numbers",
+        ),
+        (
+            "name: intensity",
+            "name: phow, patches: [40], longest: 30",
+            "4:48: features.longest",
+            "phow: longest must be a whole number at least 40, got 30",
+        ),
+        (
             "- {map: homogeneous",
             "- {map: homogenous",
             "10:11: maps[0].map",
@@ -274,3 +304,11 @@ def test_rows_of_a_map():
     assert rows == [(k, {"order": n, "window": "uniform"}) for n in (1, 2) for k in ("chi2", "js")]
     own = {"map": "homogeneous", "kernel": "js", "order": 1}
     assert list(map_rows(own, ["chi2"])) == [("js", {"order": 1})]
+
+
+def test_every_parameter_of_the_features_is_checked_with_the_others():
+    text = replaced("name: intensity", "name: phow, patches: [8], longest: 30")
+    assert spec.parse(text).features.parameters == {"patches": [8], "longest": 30}
+    found = mistakes(replaced("name: intensity", "name: phow, step: 0, words: -1, root: 1"))
+    places = [line.split(": ")[1] for line in found]
+    assert places == ["features.step", "features.words", "features.root"]

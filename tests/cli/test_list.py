@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from kmaps.cli.list import PAPERS
 from kmaps.cli.main import cli
 from kmaps.data import available
+from kmaps.features import FEATURES
 from kmaps.gram_matrix import GRAM_KERNELS
 from kmaps.maps import MAPS
 
@@ -31,13 +32,14 @@ def test_maps_with_paper_and_equation():
 
 def test_without_a_kind_all_of_them():
     titles = [line for line in listed().splitlines() if line and not line.startswith(" ")]
-    assert titles == ["maps", "kernels", "datasets", "experiments"]
+    assert titles == ["maps", "kernels", "datasets", "features", "experiments"]
 
 
 def test_names_are_those_the_library_has():
     document = json.loads(listed("--json"))
     names = {kind: [row["name"] for row in rows] for kind, rows in document.items()}
     assert names["maps"] == list(MAPS)
+    assert names["features"] == list(FEATURES)
     assert names["kernels"] == list(GRAM_KERNELS)
     assert names["datasets"] == available()
     assert "quickstart" in names["experiments"]
@@ -71,4 +73,4 @@ def test_paragraphs_are_cut_to_a_sentence_on_the_screen_only():
 def test_an_unknown_kind_is_a_usage_error(kind):
     result = CliRunner().invoke(cli, ["list", kind])
     assert result.exit_code == 2
-    assert "'maps', 'kernels', 'datasets', 'experiments'" in result.stderr
+    assert "'maps', 'kernels', 'datasets', 'features', 'experiments'" in result.stderr

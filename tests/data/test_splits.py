@@ -150,3 +150,28 @@ def test_malformed_protocol(protocol):
 def test_unknown_key():
     with pytest.raises(ConfigError, match="unknown key 'tran', did you mean 'train'"):
         draw_split(make(), {"tran": 10, "test": 10}, 0)
+
+
+def test_choosing_groups_gives_every_combination_once():
+    protocol = {"choose": 2, "train": ["1", "2", "3"], "test": ["T1", "T2"]}
+    data = make(groups=("1", "2", "3", "T1", "T2"))
+    splits = [draw_split(data, protocol, split) for split in range(6)]
+    seen = [
+        tuple(" ".join(np.unique(data.groups[rows])) for rows in split_rows)
+        for split_rows in splits
+    ]
+    assert seen == [(train, test) for train in ("1 2", "1 3", "2 3") for test in ("T1", "T2")]
+    with pytest.raises(ConfigError, match=r"split 6: choosing 2 of 3 training groups and one of 2"):
+        draw_split(data, protocol, 6)
+
+
+@pytest.mark.parametrize("choose", [0, True, "2", 1.5])
+def test_choose_is_a_count(choose):
+    with pytest.raises(ConfigError, match="protocol: got"):
+        draw_split(make(groups=("1", "2")), {"choose": choose, "train": ["1"], "test": ["2"]}, 0)
+
+
+def test_choosing_more_groups_than_there_are():
+    protocol = {"choose": 3, "train": ["1", "2"], "test": ["T1"]}
+    with pytest.raises(ConfigError, match="gives 0 splits"):
+        draw_split(make(groups=("1", "2", "T1")), protocol, 0)

@@ -1,0 +1,193 @@
+"""``kmaps features``: the pictures of a dataset to a file of vectors, and to the eye."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kmaps.cli.progress import stage_bars
+from kmaps.errors import ConfigError, InputError
+
+if TYPE_CHECKING:
+    from kmaps.data import Dataset
+
+_ROWS_AT_A_TIME = 2048
+
+
+def _complete_dataset(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    from kmaps.data import available
+
+    return [name for name in available() if name.startswith(incomplete)]
+
+
+def _complete_features(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    from kmaps.features import FEATURES
+
+    return [name for name in FEATURES if name.startswith(incomplete)]
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  kmaps features daimler --features hog-pyramid --show 6
+  kmaps features caltech101 --features dense-sift-bow --set words=300 --out words.npz"""
+)
+@click.argument("name", metavar="DATASET", shell_complete=_complete_dataset)
+@click.option(
+    "--features",
+    "kind",
+    required=True,
+    metavar="NAME",
+    shell_complete=_complete_features,
+    help="What to extract (`kmaps list features`).",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A parameter of the features, its value as in JSON: words=300, cells=[18,9,3].",
+)
+@click.option(
+    "--normalize", default="none", show_default=True, help="none, l1, l2 or gamma=NUMBER."
+)
+@click.option(
+    "--protocol",
+    metavar="JSON",
+    help="How training pictures are drawn, for features that learn from them, as an experiment has "
+    "it. [default: the dataset's usual one]",
+)
+@click.option("--split", type=click.IntRange(min=0), default=0, help="Which draw. [default: 0]")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The file: .npz, .npy or, with the labels, .svm. [default: DATASET-FEATURES.npz]",
+)
+@click.option(
+    "--show",
+    type=click.IntRange(1, 50),
+    metavar="K",
+    help="Draw K pictures with their features, as a PNG beside the file.",
+)
+@click.option("--skip-bad", is_flag=True, help="Leave out pictures that cannot be used.")
+@click.option("--force", is_flag=True, help="Replace the files when they exist.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
+def command(
+    name: str,
+    kind: str,
+    settings: tuple[str, ...],
+    normalize: str,
+    protocol: str | None,
+    split: int,
+    out: Path | None,
+    show: int | None,
+    skip_bad: bool,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Extract features of the pictures of DATASET, a row each in the dataset's order.
+
+    What is extracted is kept in the cache, so the same command again is fast, and one that was
+    stopped goes on.
+    """
+    from kmaps.bench.extraction import features_cache
+    from kmaps.data import load_dataset
+    from kmaps.features import Extractor, get_normalization, make_feature
+    from kmaps.io import check_target
+
+    feature = make_feature(kind, _parameters(settings))
+    normalized = get_normalization(normalize)
+    out = out or Path(f"{name}-{kind}.npz")
+    drawing = out.with_suffix(".png") if show else None
+    for target in filter(None, (out, drawing)):
+        check_target(target, force=force)
+    dataset = load_dataset(name)
+    train = _training_pictures(dataset, protocol, split) if feature.learns else None
+    with stage_bars(quiet=quiet) as progress:
+        extractor = Extractor(
+            dataset,
+            feature,
+            train=train,
+            cache=features_cache(),
+            progress=progress,
+            skip_bad=skip_bad,
+        )
+        extractor.fill_cache()
+    shape, bad = _write(extractor, normalized, dataset, out, force)
+    for row, reason in () if quiet else bad:
+        click.echo(f"note: left out {dataset.images[row]}: {reason}", err=True)
+    click.echo(f"{name}: {kind}, {shape[0]:,} × {shape[1]:,}, {out}")
+    if drawing:
+        from kmaps.bench.feature_plots import draw_samples
+
+        rows = _spread(dataset, show, {row for row, _ in bad})
+        draw_samples(dataset, feature, extractor, rows, drawing)
+        click.echo(f"{name}: {len(rows)} pictures with their features, {drawing}")
+
+
+def _parameters(settings: tuple[str, ...]) -> dict[str, Any]:
+    values = {}
+    for text in settings:
+        key, equals, value = text.partition("=")
+        if not key or not equals:
+            raise ConfigError(f"--set {text}: expected KEY=VALUE")
+        try:
+            values[key] = json.loads(value)
+        except ValueError:
+            values[key] = value
+    return values
+
+
+def _training_pictures(dataset: "Dataset", protocol: str | None, split: int) -> Any:
+    from kmaps.data import draw_split, load_manifest
+
+    if protocol is None:
+        chosen = load_manifest(dataset.name).protocol
+    else:
+        try:
+            chosen = json.loads(protocol)
+        except ValueError as error:
+            raise ConfigError(f"--protocol: not JSON: {error}") from None
+        if not isinstance(chosen, dict):
+            raise ConfigError(f"--protocol: expected a JSON object, got {protocol}")
+    return draw_split(dataset, chosen, split)[0]
+
+
+def _write(
+    extractor: Any, normalized: Callable, dataset: "Dataset", out: Path, force: bool
+) -> tuple[tuple[int, int], list[tuple[int, str]]]:
+    """Write the vectors block by block; return their shape and the pictures left out."""
+    import numpy as np
+
+    from kmaps.io import open_writer
+
+    n, n_rows, n_columns, bad = len(dataset.y), 0, 0, []
+    with open_writer(out, n_rows=n, force=force) as writer:
+        for start in range(0, n, _ROWS_AT_A_TIME):
+            rows = np.arange(start, min(start + _ROWS_AT_A_TIME, n))
+            X, unusable = extractor.vectors(rows)
+            bad += unusable
+            good = ~np.isin(rows, [row for row, _ in unusable])
+            X = normalized(X[good])
+            writer.write(X, dataset.y[rows[good]])
+            n_rows, n_columns = n_rows + X.shape[0], X.shape[1]
+    if not n_rows:
+        raise InputError(f"{dataset.name}: no picture can be used")
+    return (n_rows, n_columns), bad
+
+
+def _spread(dataset: "Dataset", count: int, bad: set[int]) -> list[int]:
+    """Return some pictures from all over the dataset, of different classes where there are."""
+    import numpy as np
+
+    order = np.random.default_rng(0).permutation(len(dataset.y))
+    order = order[~np.isin(order, list(bad))]
+    labels = dataset.y[order]
+    # The first of every class, then the second of every class …
+    turn = np.zeros(len(order), int)
+    for label in np.unique(labels):
+        of_class = labels == label
+        turn[of_class] = np.arange(of_class.sum())
+    return order[np.lexsort((np.arange(len(order)), turn))][:count].tolist()

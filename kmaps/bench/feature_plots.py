@@ -1,0 +1,176 @@
+"""Pictures beside their features, for the eye: are the right things where they should be?"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from kmaps.data import Dataset
+from kmaps.features import Extractor, Feature
+from kmaps.features.base import Picture
+from kmaps.features.bow import DenseSiftBow
+from kmaps.features.hog import HogPyramid
+from kmaps.features.phog import Phog
+from kmaps.features.pictures import load_picture
+from kmaps.features.pyramid import Cells, partition
+
+Panel = tuple[str, Callable[[Axes], object]]
+
+_DPI = 130
+_SIDE_INCHES = 2.4
+
+
+def draw_samples(
+    dataset: Dataset, feature: Feature, extractor: Extractor, rows: list[int], path: Path
+) -> None:
+    """Draw a row for each picture: itself, what the feature saw of it, and its vector.
+
+    Gradients are drawn as the edges they stand for: a stroke across the gradient, the stronger the
+    more energy the cell has in that orientation. Words are dots at the centres of their patches, a
+    colour for each word.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    feature : Feature
+    extractor : Extractor
+        Of that feature on that dataset.
+    rows : list of int
+        The pictures.
+    path : Path
+        The PNG file.
+    """
+    X, _ = extractor.vectors(rows)
+    table = []
+    for row, vector in zip(rows, X.toarray() if issparse(X) else X, strict=True):
+        picture = load_picture(dataset.images[row], dataset.max_level, feature.longest)
+        title = f"{row}: {dataset.class_names[dataset.y[row]]}"
+        table.append(_panels(feature, title, picture, vector, extractor.learned))
+    size = _SIDE_INCHES * len(table[0]), _SIDE_INCHES * len(table)
+    figure = Figure(figsize=size, layout="constrained")
+    grid = figure.subplots(len(table), len(table[0]), squeeze=False)
+    for axes, panels in zip(grid, table, strict=True):
+        for ax, (title, draw) in zip(axes, panels, strict=True):
+            draw(ax)
+            ax.set_title(title, fontsize="small")
+    figure.savefig(path, dpi=_DPI)
+
+
+def _panels(
+    feature: Feature,
+    title: str,
+    picture: Picture,
+    vector: NDArray[np.float32],
+    learned: NDArray | None,
+) -> list[Panel]:
+    panels: list[Panel] = [(title, lambda ax: _show(ax, picture))]
+    if isinstance(feature, HogPyramid | Phog):
+        panels += _gradient_panels(feature, picture, vector)
+    elif isinstance(feature, DenseSiftBow):
+        panels += _word_panels(feature, picture, vector, learned)
+    return [*panels, (f"{len(vector):,} values", lambda ax: _profile(ax, vector))]
+
+
+def _show(ax: Axes, picture: Picture, strength: float = 1.0) -> None:
+    ax.imshow(picture, cmap="gray", vmin=0, vmax=1, alpha=strength, interpolation="nearest")
+    ax.set_axis_off()
+
+
+def _profile(ax: Axes, vector: NDArray[np.float32]) -> None:
+    ax.plot(vector, linewidth=0.4, color="black")
+    ax.margins(x=0)
+    ax.tick_params(labelsize="xx-small")
+
+
+# ---- gradients
+
+
+def _gradient_panels(
+    feature: HogPyramid | Phog, picture: Picture, vector: NDArray[np.float32]
+) -> list[Panel]:
+    panels: list[Panel] = []
+    if isinstance(feature, HogPyramid):
+        cells, levels = feature.pyramid(picture.shape)
+    else:
+        edges = feature.edge_map(picture)
+        panels.append(("edges", lambda ax: _show(ax, 1 - edges.astype(np.float32))))
+        cells, levels = partition(picture.shape, feature.divisions)
+    energies = vector.reshape(len(cells), feature.orientations)
+    for level in range(levels.max() + 1):
+        of_level = levels == level
+        side = np.ptp(cells[of_level][0, :2])
+        panels.append(
+            (
+                f"{of_level.sum()} cells, {side} high",
+                lambda ax, here=of_level: _strokes(
+                    ax, picture, cells[here], energies[here], feature.signed
+                ),
+            )
+        )
+    return panels
+
+
+def _strokes(
+    ax: Axes, picture: Picture, cells: Cells, energies: NDArray[np.float32], signed: bool
+) -> None:
+    """Draw a star in each cell; of signed orientations half a stroke, on the brighter side."""
+    _show(ax, picture, 0.35)
+    bins = energies.shape[1]
+    angles = np.arange(bins) / bins * np.pi * (2 if signed else 1)
+    across = np.column_stack([-np.sin(angles), np.cos(angles)])
+    towards = np.column_stack([np.cos(angles), np.sin(angles)])
+    strength = energies / max(energies.max(), 1e-30)
+    centres = np.column_stack([cells[:, 2:].mean(axis=1), cells[:, :2].mean(axis=1)]) - 0.5
+    reach = 0.45 * np.minimum(np.ptp(cells[:, :2], axis=1), np.ptp(cells[:, 2:], axis=1))
+    half = across * reach[:, None, None]
+    offset = 0.3 * towards * reach[:, None, None] if signed else 0
+    middle = centres[:, None] + offset
+    lines = np.stack([middle - half, middle + half], axis=2).reshape(-1, 2, 2)
+    colors = np.zeros((len(lines), 4))
+    colors[:, 0] = 0.8
+    colors[:, 3] = strength.ravel()
+    ax.add_collection(LineCollection(lines, colors=colors, linewidths=1.2))
+
+
+# ---- words
+
+
+def _word_panels(
+    feature: DenseSiftBow, picture: Picture, vector: NDArray[np.float32], learned: NDArray
+) -> list[Panel]:
+    found = feature.describe([picture])
+    words = feature.words_of(found["descriptors"], learned)
+    flat = ~found["descriptors"].any(axis=1)
+    dots = found["places"][:, ::-1] * picture.shape[::-1] - 0.5
+    finest = vector[-feature.words * feature.divisions[-1] ** 2 :]
+    return [
+        (
+            f"{len(words)} patches, {flat.sum()} flat",
+            lambda ax: _dots(ax, picture, dots, words, flat),
+        ),
+        (
+            f"words in {feature.divisions[-1]} × {feature.divisions[-1]} cells",
+            lambda ax: _kinds(ax, finest.reshape(-1, feature.words), feature.divisions[-1]),
+        ),
+    ]
+
+
+def _dots(ax: Axes, picture: Picture, dots: NDArray, words: NDArray, flat: NDArray) -> None:
+    _show(ax, picture, 0.35)
+    ax.scatter(*dots[flat].T, s=1, color="0.7", linewidths=0)
+    # Neighbouring numbers say nothing of words: spread them over the colours.
+    ax.scatter(*dots[~flat].T, s=3, c=words[~flat] * 37 % 256, cmap="hsv", linewidths=0)
+
+
+def _kinds(ax: Axes, counts: NDArray[np.float32], divisions: int) -> None:
+    """Draw how many different words each cell has."""
+    different = (counts > 0).sum(axis=1).reshape(divisions, divisions)
+    ax.imshow(different, cmap="viridis", vmin=0)
+    for (row, column), number in np.ndenumerate(different):
+        ax.text(column, row, str(number), ha="center", va="center", color="white", fontsize="small")
+    ax.set_axis_off()

@@ -1,0 +1,105 @@
+"""``kmaps features``."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+from scipy.sparse import load_npz
+from sklearn.datasets import load_svmlight_file
+
+from kmaps.cli.main import cli
+from kmaps.data import load_dataset
+from kmaps.features import extract
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Return a function that runs the command in an empty folder with a cache of its own."""
+    monkeypatch.setenv("KMAPS_DATA_DIR", str(tmp_path / "cache"))
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+
+    def invoke(*words: str):
+        return CliRunner().invoke(cli, ["features", *words])
+
+    return invoke
+
+
+def test_a_file_and_a_picture(run, tmp_path):
+    done = run("digits", "--features", "hog-pyramid", "--set", "cells=[4,2]", "--show", "3")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines() == [
+        "digits: hog-pyramid, 1,797 × 576, digits-hog-pyramid.npz",
+        "digits: 3 pictures with their features, digits-hog-pyramid.png",
+    ]
+    X = np.load("digits-hog-pyramid.npz")["X"]
+    expected = extract(load_dataset("digits"), "hog-pyramid", cells=[4, 2])
+    np.testing.assert_array_equal(X, expected)
+    drawn = np.asarray(Image.open("digits-hog-pyramid.png").convert("L"))
+    assert min(drawn.shape) > 400
+    assert (drawn < 128).mean() > 0.02
+
+
+def test_words_learn_from_the_protocol_s_training_pictures(run):
+    settings = [f"--set={text}" for text in ("patches=[4]", "step=2", "words=6", "contrast=0")]
+    words = ["digits", "--features", "dense-sift-bow", *settings, "--normalize", "l1"]
+    protocol = json.dumps({"train": 100, "test": 100})
+    assert run(*words, "--protocol", protocol, "--split", "1").exit_code == 0
+    X = load_npz("digits-dense-sift-bow.npz")
+    assert X.shape == (1797, 21 * 6)
+    np.testing.assert_allclose(X.sum(axis=1), 1, rtol=1e-5)
+    # Without a protocol, the dataset's usual one: other pictures, other words.
+    assert run(*words, "--out", "usual.npz").exit_code == 0
+    assert (load_npz("usual.npz") != X).nnz > 0
+
+
+def test_labels_go_into_svm_files(run):
+    assert run("digits", "--features", "phog", "--out", "digits.svm").exit_code == 0
+    X, y = load_svmlight_file("digits.svm", n_features=336)
+    np.testing.assert_array_equal(y, load_dataset("digits").y)
+    np.testing.assert_allclose(X.toarray(), extract(load_dataset("digits"), "phog"), rtol=1e-4)
+
+
+def test_the_same_command_again_reads_the_cache(run, monkeypatch):
+    words = ["digits", "--features", "hog-pyramid", "--quiet"]
+    assert run(*words).exit_code == 0
+    monkeypatch.setattr("kmaps.features.hog.HogPyramid.describe", None)
+    again = run(*words)
+    assert again.exit_code == 2
+    assert "digits-hog-pyramid.npz: exists already" in again.output
+    assert run(*words, "--force").exit_code == 0
+
+
+@pytest.mark.parametrize("features", ["intensity", "phog", "dense-sift-bow"])
+def test_every_kind_can_be_drawn(run, features):
+    settings = ["--set", "patches=[4]", "--set", "words=5"] if features == "dense-sift-bow" else []
+    done = run("digits", "--features", features, *settings, "--show", "2", "--out", "x.npz")
+    assert done.exit_code == 0, done.output
+    assert Image.open("x.png").size[0] > 400
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["digits", "--features", "hog"], 2, "unknown features 'hog', did you mean 'phog'?"),
+        (["digit", "--features", "phog"], 2, "unknown dataset 'digit', did you mean 'digits'?"),
+        (["mnist", "--features", "phog"], 4, "run `kmaps download mnist`"),
+        (["digits", "--features", "phog", "--set", "edges"], 2, "--set edges: expected KEY=VALUE"),
+        (["digits", "--features", "phog", "--set", "edge=1"], 2, "did you mean 'edges'?"),
+        (["digits", "--features", "phog", "--set", "edges=2"], 2, "edges must be a number below 1"),
+        (["digits", "--features", "phog", "--normalize", "l9"], 2, "unknown normalisation 'l9'"),
+        (["digits", "--features", "phog", "--out", "x.jpg"], 2, "unknown format 'jpg'"),
+        (["digits", "--features", "phow"], 4, "8 × 8 pixels (width × height) are too few, phow"),
+        (["digits", "--features", "phow", "--protocol", "{"], 2, "--protocol: not JSON"),
+        (["digits", "--features", "phow", "--protocol", "3"], 2, "expected a JSON object, got 3"),
+        (["digits", "--features", "phow", "--skip-bad"], 2, "no training picture can be used"),
+    ],
+)
+def test_mistakes_are_one_line(run, words, code, message):
+    done = run(*words)
+    assert done.exit_code == code
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not done.stdout
