@@ -17,6 +17,7 @@ from kmaps.errors import KmapsError, suggest
 COMMANDS = {
     "run": "Run an experiment and record every cell.",
     "table": "Show the records of a run as a table.",
+    "report": "Write a page on a run: how, tables, claims, figures.",
     "check": "Compare the records of a run with a baseline.",
     "features": "Turn the pictures of a dataset into histograms.",
     "encode": "Map an array file to explicit features, block by block.",

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, ValidationError
@@ -18,6 +18,7 @@ from pydantic import model_validator as validator
 from kmaps.bench.approximation import Range
 from kmaps.bench.parameters import KERNEL_NAMES, feature_mistakes, map_mistakes
 from kmaps.bench.positions import Mistake, at, brief, read, repeated_keys, unknown_key
+from kmaps.bench.summary import MEASURES
 from kmaps.data import available
 from kmaps.errors import ConfigError, suggest
 from kmaps.features import FEATURES, get_normalization
@@ -161,6 +162,18 @@ class Choice(_Model):
         return self
 
 
+class Claim(_Model):
+    """What the paper says in words: a relation between rows (:mod:`kmaps.bench.claims`)."""
+
+    id: str
+    text: str
+    left: dict[str, Any]
+    right: dict[str, Any]
+    relation: Literal["about", "above", "smaller"]
+    measure: Annotated[str, _known("measure", lambda: MEASURES)] = "accuracy"
+    by: float | None = None
+
+
 class Experiment(_Model):
     """A checked experiment: what the YAML says, with the defaults filled in."""
 
@@ -176,6 +189,7 @@ class Experiment(_Model):
     maps: list[dict[str, Any]] = []
     learner: Learner = Learner()
     C: Choice
+    claims: list[Claim] = []
 
     @validator(mode="after")
     def _something_to_run(self) -> "Experiment":
@@ -309,7 +323,11 @@ def _from_pydantic(root: yaml.Node, whole: type[_Model], error: Any) -> Mistake:
     if kind == "missing":
         return at(root, place[:-1], f"missing key {place[-1]!r}")
     if kind == "extra_forbidden":
-        model = whole if len(place) == 1 else whole.model_fields[place[0]].annotation
+        model = whole
+        for step in place[:-1]:
+            if isinstance(step, str):  # an item of a list is of the list's own type
+                model = model.model_fields[step].annotation
+                model = next(iter(get_args(model)), model)
         return at(root, place, unknown_key(place[-1], model.model_fields), key=True)
     if kind == "model_type":
         return at(root, place, f"expected a mapping (key: value), got {brief(given)}")
