@@ -1,0 +1,49 @@
+"""Every command in the README runs, in the order it stands there; Python blocks are doctests."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+KMAPS = str(Path(sys.executable).parent / "kmaps")
+README = (ROOT / "README.md").read_text()
+
+
+def shell_lines() -> list[str]:
+    blocks = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    return [line for block in blocks for line in block.splitlines() if line]
+
+
+def test_commands_run(tmp_path):
+    np.save(tmp_path / "histograms.npy", np.random.default_rng(0).random((50, 8)))
+    lines = shell_lines()
+    assert len(lines) >= 8
+    for line in lines:
+        words = shlex.split(line, comments=True)
+        assert words[0] == "kmaps"
+        done = subprocess.run([KMAPS, *words[1:]], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, f"{line}\n{done.stderr}"
+    assert np.load(tmp_path / "encoded.npy").shape == (50, 40)
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_make_targets_and_links_exist(name):
+    text = (ROOT / name).read_text()
+    makefile = (ROOT / "Makefile").read_text()
+    for target in set(re.findall(r"\bmake ([a-z]+)\b(?= {2,}#|`)", text)):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"make {target}"
+    for link in re.findall(r"\]\((?!http)([^)#]+)\)", text):
+        assert (ROOT / link).exists(), link
+
+
+def test_experiments_named_are_packaged():
+    from kmaps.bench.spec import packaged
+
+    table = README.split("| experiment | what |")[1].split("\n\n")[0]
+    named = set(re.findall(r"`([a-z0-9-]+)`", table))
+    assert named == set(packaged())
