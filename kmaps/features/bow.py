@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from kmaps.features import sift
 from kmaps.features.base import Arrays, LearnedFeature, Picture, Pictures
+from kmaps.features.saliency import salient_places
 from kmaps.features.vocabulary import learn_words, nearest_words
 
 _SEED = 0  # of k-means
@@ -28,6 +29,9 @@ class DenseSiftBow(LearnedFeature):
         Sides of the patches in pixels, multiples of 4.
     step : int
         Pixels from one patch to the next.
+    sampling : {"grid", "salient"}
+        Whether the patches lie on the grid, or as many of them where the picture is salient
+        (:mod:`kmaps.features.saliency`, which needs scikit-image).
     longest : int or None
         The longer side of larger pictures is shrunk to this many pixels.
     contrast : float
@@ -45,6 +49,7 @@ class DenseSiftBow(LearnedFeature):
 
     patches: tuple[int, ...] = (16, 24)
     step: int = 6
+    sampling: str = "grid"
     longest: int | None = 300
     contrast: float = 0.005
     root: bool = True
@@ -65,6 +70,8 @@ class DenseSiftBow(LearnedFeature):
         if self.longest is not None:
             self.check_count("longest", max(self.patches))
         self.check_number("contrast")
+        if self.sampling not in ("grid", "salient"):
+            raise self.refuse("sampling", "'grid' or 'salient'")
         self.check_flags("root")
         self.check_counts("divisions")
 
@@ -94,9 +101,11 @@ class DenseSiftBow(LearnedFeature):
         return {"descriptors": descriptors, "places": places, "counts": counts}
 
     def _describe_one(self, picture: Picture) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+        grids = [sift.grid(picture.shape, patch, self.step) for patch in self.patches]
+        if self.sampling == "salient":
+            grids = salient_places(picture, self.patches, [len(tops) for tops, _ in grids])
         descriptors, places = [], []
-        for patch in self.patches:
-            tops, lefts = sift.grid(picture.shape, patch, self.step)
+        for patch, (tops, lefts) in zip(self.patches, grids, strict=True):
             descriptors.append(sift.describe_patches(picture, patch, tops, lefts, self.contrast))
             places.append((np.column_stack([tops, lefts]) + patch / 2) / picture.shape)
         return np.concatenate(descriptors), np.concatenate(places, dtype=np.float32)
@@ -157,13 +166,13 @@ class DenseSiftBow(LearnedFeature):
 class Phow(DenseSiftBow):
     """Histograms of visual words of four scales on a pyramid.
 
-    After genrbf, Sect. 4: 21 × 300 values. The paper's radii are 10, 15, 20 and 25 pixels; patches have sides in multiples of 4, so here
-    they are 10, 16, 20 and 24. The patches stand upright, where the paper turns them by their
-    gradients.
+    After genrbf, Sect. 4: 21 × 300 values. The paper's radii are 10, 15, 20 and 25 pixels; patches
+    have sides in multiples of 4, so here they are 10, 16, 20 and 24. The patches stand upright,
+    where the paper turns them by their gradients.
 
     Parameters
     ----------
-    patches, step, longest, contrast, root, words, samples, divisions
+    patches, step, sampling, longest, contrast, root, words, samples, divisions
         As in :class:`DenseSiftBow`.
     """
 

@@ -19,8 +19,8 @@ _EIGHT_NEIGHBOURS = np.ones((3, 3), int)
 class Phog(Feature):
     """Histograms of the orientations of Canny edges on a pyramid.
 
-    After genrbf, Sect. 4. Each edge pixel counts with the magnitude of its gradient, shared linearly between the two
-    nearest orientations. With the defaults: 16 × (1 + 4 + 16) = 336 values.
+    After genrbf, Sect. 4. Each edge pixel counts with the magnitude of its gradient, shared
+    linearly between the two nearest orientations. With the defaults: 16 × (1 + 4 + 16) = 336 values.
 
     Parameters
     ----------
