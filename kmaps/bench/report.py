@@ -71,11 +71,15 @@ def _claim(claim: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> st
     findings = check_claim(claim, records)
     held = sum(finding.holds for finding in findings)
     verdict = "not measured" if not findings else f"holds in {held} of {len(findings)} comparisons"
-    lines = [f"**{claim['id']}** {claim['text']}: {verdict}."]
-    if findings:
-        lines.append(f"Range: {_range(claim, findings)}.")
-    lines += [f"\n- fails: {_shown(claim, finding)}" for finding in findings if not finding.holds]
-    return " ".join(lines[:2]) + "\n".join(lines[2:])
+    text = f"**{claim['id']}** {claim['text']}: {verdict}."
+    if not findings:
+        return text
+    failures = [f"- fails: {_shown(claim, finding)}" for finding in findings if not finding.holds]
+    return "\n".join([f"{text} Range: {_range(claim, findings)}.", *_list(failures)])
+
+
+def _list(items: Sequence[str]) -> list[str]:
+    return ["", *items] if items else []
 
 
 def _range(claim: Mapping[str, Any], findings: Sequence[Finding]) -> str:
