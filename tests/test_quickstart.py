@@ -1,0 +1,59 @@
+"""The gate: the quickstart against the baseline that is committed; the README's numbers."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from kmaps.bench.records import read_records
+from kmaps.bench.summary import MEASURES, summarize
+
+ROOT = Path(__file__).resolve().parent.parent
+KMAPS = str(Path(sys.executable).parent / "kmaps")
+
+
+def kmaps(*args):
+    return subprocess.run([KMAPS, *map(str, args)], capture_output=True, text=True)
+
+
+def test_quickstart_is_no_worse_than_the_baseline(tmp_path):
+    baseline = ROOT / "results" / "quickstart"
+    out = tmp_path / "now"
+    ran = kmaps("run", "quickstart", "--out", out, "--jobs", "2", "--quiet")
+    assert ran.returncode == 0, ran.stderr
+    assert "digits, intensity, one-vs-one: accuracy" in ran.stdout
+    checked = kmaps("check", out, "--against", baseline)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    # The same accuracies to the last digit, not only within the tolerance of the gate.
+    accuracy = {r["key"]: r["accuracy"] for r in read_records(out)}
+    assert accuracy == {r["key"]: r["accuracy"] for r in read_records(baseline)}
+    # A baseline that was better must fail: the gate can fail.
+    better = tmp_path / "better"
+    better.mkdir()
+    lines = [json.loads(line) for line in (out / "records.jsonl").read_text().splitlines()]
+    for line in lines:
+        line["accuracy"] = min(1.0, line["accuracy"] + 0.02)
+    (better / "records.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert kmaps("check", out, "--against", better).returncode == 1
+
+
+def test_readme_headline_is_the_published_run():
+    records = read_records(ROOT / "results" / "annfm-table1-mnist")
+    table = summarize(records, ["accuracy", "time", "storage"])
+    table = table[(table["reduction"] == "ovo") & table["kernel"].isin(["chi2", ""])]
+    anchor = "anchor n_anchors=40 n_neighbors=1 energy=0.95 shared=True"
+    readme = (ROOT / "README.md").read_text()
+    for start, label in (
+        ("exact", "exact"),
+        ("homogeneous map", "homogeneous order=1"),
+        ("anchor map", anchor),
+        ("linear", "linear"),
+    ):
+        row = next(line for line in readme.splitlines() if line.startswith(f"| {start}, "))
+        shown = [re.split(" ± ", cell.strip())[0] for cell in row.split("|")[2:5]]
+        lines = table[table["label"] == label].set_index("measure")["mean"]
+        published = [MEASURES[name].scale * lines[name] for name in ("accuracy", "time", "storage")]
+        for text, value in zip(shown, published, strict=True):
+            decimals = len(text.partition(".")[2])
+            assert float(text) == round(value, decimals), (label, text, value)
