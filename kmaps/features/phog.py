@@ -20,7 +20,7 @@ class Phog(Feature):
     """Histograms of the orientations of Canny edges on a pyramid.
 
     After genrbf, Sect. 4. Each edge pixel counts with the magnitude of its gradient, shared
-    linearly between the two nearest orientations. With the defaults: 16 × (1 + 4 + 16) = 336 values.
+    linearly between the two nearest orientations. The defaults give 16 × (1 + 4 + 16) = 336 values.
 
     Parameters
     ----------
