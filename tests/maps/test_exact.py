@@ -11,11 +11,7 @@ from kmaps.codes import LookupTable, Quantizer
 from kmaps.errors import ConfigError
 from kmaps.kernels import KERNELS
 from kmaps.maps import ExactMap
-
-
-def laplace(x, y):
-    return np.exp(-np.abs(x - y))
-
+from tests.oracles.kernels import laplace
 
 CHECKED = [ExactMap(n_levels=16), ExactMap(laplace, 5, tol=1e-3)]
 
