@@ -27,6 +27,7 @@ _PUBLIC = {
     "SignCauchyMap": "kmaps.maps",
     "Quantizer": "kmaps.codes",
     "LookupTable": "kmaps.codes",
+    "CodedSVC": "kmaps.svm",
     "LiblinearSVC": "kmaps.svm",
     "KernelSVC": "kmaps.svm",
     "threads": "kmaps._parallel",

@@ -76,7 +76,7 @@ class Columns:
         Gives up at the first value too many, so that it costs little where there are many.
         """
         X = self._X if j is None else self._X[:, j : j + 1]
-        found, slots = np.empty(most + 1), np.full(4 << most.bit_length(), -1, np.int16)
+        found, slots = np.empty(most + 1), np.full(4 << int(most).bit_length(), -1, np.int16)
         stored = X.data[None, :] if issparse(X) else X
         n_found = collect(stored, found, 0, slots)
         if issparse(X) and X.nnz < X.shape[0] * X.shape[1] and n_found <= most:

@@ -23,7 +23,8 @@ from kmaps.errors import InputError
 from kmaps.maps.grids import LogGrid, PieceGrid
 from kmaps.maps.steps import StepGrid
 
-_BLOCK_VALUES = 1 << 18  # values of the output in a block: 1 MB in float32, inside a core's cache
+_BLOCK_VALUES = 1 << 18  # outputs in a block that NumPy computes: its temporaries stay in the cache
+_TABLE_BLOCK_VALUES = 1 << 21  # in one that a compiled loop fills: it has none, only a cost to start
 
 
 class AdditiveMap(TransformerMixin, BaseEstimator):
@@ -171,11 +172,15 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
             j is what `transform` gives for the value ``levels[l]`` of feature j.
         """
         check_is_fitted(self)
+        levels, features = self._levels_and_features(levels)
+        return self._curve(self._clamp(levels, features)[0], features)
+
+    def _levels_and_features(self, levels: ArrayLike) -> tuple[NDArray, NDArray]:
+        """Return levels (1 or d, L), one row if one table serves all, and the features (·, 1)."""
         levels = np.atleast_2d(np.asarray(levels, np.float64))
         n_tables = 1 if self.shared_curve_ and len(levels) == 1 else self.n_features_in_
         levels = np.broadcast_to(levels, (n_tables, levels.shape[1]))
-        features = np.arange(n_tables)[:, None]
-        return self._curve(self._clamp(levels, features)[0], features)
+        return levels, np.arange(n_tables)[:, None]
 
     @available_if(lambda self: self._coded)
     def to_codes(self, X: ArrayLike) -> NDArray:
@@ -269,7 +274,9 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
             parts = [out[rows, wide] for out in outs]
             return encode(values[rows, columns], features[columns], *parts)
 
-        reports = for_parts(part, values.shape, _BLOCK_VALUES // width)
+        compiled = values.dtype != np.float64 and self._encoder is not None
+        block = _TABLE_BLOCK_VALUES if compiled else _BLOCK_VALUES
+        reports = for_parts(part, values.shape, block // width)
         if any(not_finite for not_finite, _ in reports):
             refuse_not_finite(values)
         outside = sum(outside for _, outside in reports)

@@ -13,9 +13,10 @@ turn the penalised machine into a plain linear one (lac Sect. 3).
 """
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from kmaps.maps.grids import LocalGrid, PieceGrid, evaluate_pieces
+from kmaps.maps.grids import LocalGrid, PieceGrid, evaluate_pieces, range_width
 from kmaps.maps.parameters import check_whole
 from kmaps.maps.ranged import RangedMap
 
@@ -91,6 +92,38 @@ class SplineMap(RangedMap):
         self.n_bins = n_bins
         self.degree = degree
         self.penalty = penalty
+
+    def tabulate_local(self, levels: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
+        """Return the B-splines that are not zero on given levels.
+
+        Parameters
+        ----------
+        levels : array-like, shape (L,) or (d, L)
+
+        Returns
+        -------
+        first : ndarray of intp, shape (1 or d, L)
+            The first of the degree + 1 splines that are not zero.
+        basis : ndarray, shape (1 or d, L, degree + 1)
+            Their values, √h included.
+        kernel : ndarray, shape (m, m)
+            D_s⁻¹D_s⁻ᵀ of the m = n_bins + degree splines: with the values Φ of all of them,
+            Φ · kernel · Φᵀ is the kernel of the levels, of which `tabulate` gives a factor.
+        """
+        check_is_fitted(self)
+        levels, features = self._levels_and_features(levels)
+        x, _ = self._clamp(levels, features)
+        width = range_width(self.low_, self.high_)[0][features]
+        position = self.n_bins * (x - self.low_[features]) / width
+        if self.degree > 0:  # continuous, so that the end of a bin may as well be the next one's
+            whole = np.round(position)
+            # But for rounding, such a level is the end of a bin for every feature or for none.
+            position = np.where(np.abs(position - whole) < 1e-9 * self.n_bins, whole, position)
+        first = np.minimum(position.astype(np.intp), self.n_bins - 1)
+        powers = (position - first)[..., None] ** np.arange(self.degree + 1)
+        inverse = inverse_difference(self.n_bins + self.degree, self.penalty)
+        basis = self.scale_[features][..., None] * (powers @ BASIS[self.degree])
+        return first, basis, inverse @ inverse.T
 
     def _check_parameters(self) -> None:
         check_whole("n_bins", self.n_bins, 1)

@@ -1,8 +1,9 @@
-"""Both learners follow scikit-learn's contract."""
+"""All learners follow scikit-learn's contract."""
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from kmaps.svm import KernelSVC, LiblinearSVC
+from kmaps import HomogeneousMap, SplineMap
+from kmaps.svm import CodedSVC, KernelSVC, LiblinearSVC
 
 CHECKED = [
     LiblinearSVC(),
@@ -14,6 +15,10 @@ CHECKED = [
     KernelSVC("exp-chi2", multiclass="ovr"),
     KernelSVC("rbf", C=10.0, sigma=1.0),
     KernelSVC("precomputed"),
+    CodedSVC(),
+    CodedSVC(loss="squared_hinge", multiclass="ovo", form="full", n_levels=64),
+    CodedSVC(HomogeneousMap(), calibrate=True, bias=0.0),
+    CodedSVC(SplineMap(degree=2, penalty=0), C=0.1, form="local", warm_start=True),
 ]
 
 

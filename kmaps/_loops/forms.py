@@ -1,0 +1,185 @@
+"""Functions of codes: evaluated and changed, row by row.
+
+The weights of all features lie in one float32 array, ``size`` consecutive ones a feature. What a
+code does with those of its feature is a `Form`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import float32, int64, njit
+
+from kmaps._loops.vectors import add, fill, item, load, multiply_add, prefetch, store, total
+
+_LINE = 64  # bytes that come into the cache together
+
+
+class Rows(NamedTuple):
+    """Rows of codes: row i has the codes ``codes[bounds[i] : bounds[i + 1]]``.
+
+    ``features`` names the feature of each of them; None: all features in order. A code that is left
+    out belongs to a level that maps to zero.
+    """
+
+    codes: np.ndarray  # uint8
+    bounds: np.ndarray  # int64
+    features: np.ndarray | None  # uint16 or uint32
+
+
+class Form(NamedTuple):
+    """What a code c does with the ``size`` weights of its feature.
+
+    The function's value is the product of row c of ``basis`` with as many weights, from
+    ``first[c]`` on. Without a basis there is nothing to multiply: the weights are a table, of
+    which row c is the value. A change adds a multiple of row c of ``rows`` to as many weights,
+    from ``origin[c]`` on.
+
+    A row has ``*_blocks`` times ``*_lanes`` values (see `vectors`; no blocks: one). Without
+    ``first`` or ``origin`` they are zero. A stride that is not zero says that each feature has a
+    table of its own, and how far apart they are. ``scale`` (d,) is a factor on the changes of each
+    feature.
+    """
+
+    size: int
+    basis: np.ndarray | None
+    basis_stride: int
+    basis_lanes: tuple
+    basis_blocks: int | None
+    first: np.ndarray | None  # int64
+    rows: np.ndarray
+    rows_stride: int
+    rows_lanes: tuple
+    rows_blocks: int | None
+    origin: np.ndarray | None  # int64
+    scale: np.ndarray | None  # float32
+
+
+@njit(cache=True, nogil=True)
+def _apply(codes, features, k, start, weights, sums, size, basis, stride, lanes, blocks, first):
+    """Add what the k-th code makes of its weights to ``sums``."""
+    j = k - start if features is None else int64(item(features, k))
+    code = int64(item(codes, k))
+    if basis is None:
+        return add(sums, load(weights, j * size + code * len(lanes), lanes))
+    at = j * size if first is None else j * size + item(first, code)
+    if blocks is None:
+        row = j * stride + code * len(lanes)
+        return multiply_add(load(basis, row, lanes), load(weights, at, lanes), sums)
+    row = j * stride + code * len(lanes) * blocks
+    for b in range(blocks):
+        shift = b * len(lanes)
+        part = load(basis, row + shift, lanes)
+        sums = multiply_add(part, load(weights, at + shift, lanes), sums)
+    return sums
+
+
+@njit(cache=True, nogil=True)
+def _sums(codes, features, start, stop, weights, size, basis, stride, lanes, blocks, first):
+    # Four sums at a time: each addition would have to wait for the one before.
+    a = b = c = d = fill(float32(0), lanes)
+    form = size, basis, stride, lanes, blocks, first
+    k = start
+    while k + 4 <= stop:
+        a = _apply(codes, features, k, start, weights, a, *form)
+        b = _apply(codes, features, k + 1, start, weights, b, *form)
+        c = _apply(codes, features, k + 2, start, weights, c, *form)
+        d = _apply(codes, features, k + 3, start, weights, d, *form)
+        k += 4
+    while k < stop:
+        a = _apply(codes, features, k, start, weights, a, *form)
+        k += 1
+    return add(add(a, b), add(c, d))
+
+
+@njit(cache=True, nogil=True)
+def evaluate(rows, i, form, weights):
+    """Return the function's value at row i."""
+    sums = _sums(
+        rows.codes,
+        rows.features,
+        rows.bounds[i],
+        rows.bounds[i + 1],
+        weights,
+        form.size,
+        form.basis,
+        form.basis_stride,
+        form.basis_lanes,
+        form.basis_blocks,
+        form.first,
+    )
+    return total(sums)
+
+
+@njit(cache=True, nogil=True)
+def look_up(rows, tables, size, lanes, out):
+    """Fill ``out`` (n, lanes), flat, with the sums of the rows of tables (d, codes, lanes)."""
+    codes, bounds, features = rows
+    for i in range(len(bounds) - 1):
+        start, stop = bounds[i], bounds[i + 1]
+        sums = _sums(codes, features, start, stop, tables, size, None, 0, lanes, None, None)
+        store(out, i * len(lanes), sums)
+
+
+@njit(cache=True, nogil=True)
+def change(rows, i, form, step, weights):
+    """Add ``step`` times the features of row i to the weights."""
+    _change(
+        rows.codes,
+        rows.features,
+        rows.bounds[i],
+        rows.bounds[i + 1],
+        float32(step),
+        weights,
+        form.size,
+        form.rows,
+        form.rows_stride,
+        form.rows_lanes,
+        form.rows_blocks,
+        form.origin,
+        form.scale,
+    )
+
+
+@njit(cache=True, nogil=True)
+def _change(
+    codes, features, start, stop, step, weights, size, table, stride, lanes, blocks, origin, scale
+):
+    steps = fill(step, lanes)
+    for k in range(start, stop):
+        j = k - start if features is None else int64(item(features, k))
+        code = int64(item(codes, k))
+        at = j * size if origin is None else j * size + item(origin, code)
+        if scale is not None:
+            steps = fill(step * item(scale, j), lanes)
+        if blocks is None:
+            row = load(table, j * stride + code * len(lanes), lanes)
+            store(weights, at, multiply_add(row, steps, load(weights, at, lanes)))
+        else:
+            start_of_row = j * stride + code * len(lanes) * blocks
+            for b in range(blocks):
+                place = at + b * len(lanes)
+                row = load(table, start_of_row + b * len(lanes), lanes)
+                store(weights, place, multiply_add(row, steps, load(weights, place, lanes)))
+
+
+@njit(cache=True, nogil=True)
+def approach(codes, bounds, features, i):
+    """Ask for row i, which is needed soon: rows are visited in no order that can be foreseen."""
+    start, stop = bounds[i], bounds[i + 1]
+    for k in range(start, stop, _LINE):
+        prefetch(codes, k)
+    if features is not None:
+        for k in range(start, stop, _LINE // features.itemsize):
+            prefetch(features, k)
+
+
+@njit(cache=True, nogil=True)
+def square_norms(codes, bounds, features, diagonal, stride, scale, out):
+    """Fill ``out`` with the kernel of each row with itself, from that of each level with itself."""
+    for i in range(len(out)):
+        start, norm = bounds[i], 0.0
+        for k in range(start, bounds[i + 1]):
+            j = k - start if features is None else int64(item(features, k))
+            value = diagonal[j * stride + int64(item(codes, k))]
+            norm += value if scale is None else scale[j] * value
+        out[i] = norm

@@ -1,0 +1,146 @@
+"""Vectors of float32 for compiled loops.
+
+LLVM turns a loop over one long array into vector instructions by itself, but not a sum of many
+short products, one row of a table for each value: there, these operations say what is wanted. They
+are LLVM's own portable vectors, which it maps to the registers that the processor has.
+
+``lanes`` is a tuple whose only use is its length, which is part of the compiled type.
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, models, register_model
+
+_FLOAT = ir.FloatType()
+_ALIGNMENT = 64  # bytes: a whole register, and a whole line of the cache
+
+
+class Vector(types.Type):
+    """The compiled type of a vector of so many lanes."""
+
+    def __init__(self, lanes: int):
+        self.lanes = lanes
+        super().__init__(f"Vector({lanes})")
+
+
+@register_model(Vector)
+class _VectorModel(models.PrimitiveModel):
+    def __init__(self, manager, vector):
+        super().__init__(manager, vector, ir.VectorType(_FLOAT, vector.lanes))
+
+
+def aligned_zeros(size: int) -> np.ndarray:
+    """Return float32 zeros that begin on a line of the cache."""
+    room = np.zeros(size * 4 + _ALIGNMENT, np.uint8)
+    start = -room.ctypes.data % _ALIGNMENT
+    return room[start : start + 4 * size].view(np.float32)
+
+
+@intrinsic
+def item(typing, array, k):
+    """Return ``array[k]`` of a contiguous array: unchecked, and not counted from the end."""
+
+    def generate(context, builder, signature, arguments):
+        values = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return context.unpack_value(builder, array.dtype, builder.gep(values, [arguments[1]]))
+
+    return array.dtype(array, types.intp), generate
+
+
+@intrinsic
+def prefetch(typing, array, k):
+    """Ask for the line of the cache that ``array[k]`` is on."""
+
+    def generate(context, builder, signature, arguments):
+        values = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        place = builder.bitcast(builder.gep(values, [arguments[1]]), ir.IntType(8).as_pointer())
+        i32 = ir.IntType(32)
+        of = ir.FunctionType(ir.VoidType(), [place.type, i32, i32, i32])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [place.type], of)
+        builder.call(function, [place, i32(0), i32(2), i32(1)])  # to read, into the second cache
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
+
+
+@intrinsic
+def fill(typing, value, lanes):
+    """Return a vector with ``value`` in every lane."""
+    vector = Vector(len(lanes))
+
+    def generate(context, builder, signature, arguments):
+        filled = ir.Constant(ir.VectorType(_FLOAT, vector.lanes), ir.Undefined)
+        for lane in range(vector.lanes):
+            filled = builder.insert_element(filled, arguments[0], ir.IntType(32)(lane))
+        return filled
+
+    return vector(types.float32, lanes), generate
+
+
+@intrinsic
+def load(typing, array, start, lanes):
+    """Return ``array[start : start + len(lanes)]`` of a contiguous float32 array, unchecked."""
+    vector = Vector(len(lanes))
+
+    def generate(context, builder, signature, arguments):
+        place = _place(context, builder, signature, arguments, vector)
+        return builder.load(place, align=4)
+
+    return vector(array, types.intp, lanes), generate
+
+
+@intrinsic
+def store(typing, array, start, vector):
+    """Write a vector to ``array[start:]`` of a contiguous float32 array, unchecked."""
+
+    def generate(context, builder, signature, arguments):
+        place = _place(context, builder, signature, arguments, vector)
+        builder.store(arguments[2], place, align=4)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, vector), generate
+
+
+@intrinsic
+def add(typing, a, b):
+    """Return ``a + b``."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.fadd(*arguments)
+
+    return a(a, b), generate
+
+
+@intrinsic
+def multiply_add(typing, a, b, c):
+    """Return ``a * b + c``, rounded once where the processor can."""
+
+    def generate(context, builder, signature, arguments):
+        fused = ("contract",)
+        product = builder.fmul(arguments[0], arguments[1], flags=fused)
+        return builder.fadd(product, arguments[2], flags=fused)
+
+    return a(a, b, c), generate
+
+
+@intrinsic
+def total(typing, vector):
+    """Return the sum of the lanes."""
+
+    def generate(context, builder, signature, arguments):
+        of = ir.FunctionType(_FLOAT, [_FLOAT, ir.VectorType(_FLOAT, vector.lanes)])
+        name = f"llvm.vector.reduce.fadd.v{vector.lanes}f32"
+        function = cgutils.get_or_insert_function(builder.module, of, name)
+        zero = ir.Constant(_FLOAT, 0.0)
+        return builder.call(function, [zero, arguments[0]], fastmath=("reassoc",))
+
+    return types.float32(vector), generate
+
+
+def _place(context, builder, signature, arguments, vector):
+    """Return the address of a vector in the array that is the first argument."""
+    array = context.make_array(signature.args[0])(context, builder, arguments[0])
+    address = builder.gep(array.data, [arguments[1]])
+    return builder.bitcast(address, ir.VectorType(_FLOAT, vector.lanes).as_pointer())

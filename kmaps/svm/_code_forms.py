@@ -1,0 +1,161 @@
+"""Three ways for the codes to act on the weights, and which of them is the fastest.
+
+Low rank: the features of a code are a row of r values; it takes r products to evaluate them and r
+to change the weights. Full: the weights are the function itself, its value on each of the m levels;
+it takes one look-up to evaluate and m products to change, with a row of the kernel matrix of the
+levels. Local: they are those of B-splines, of which p + 1 are not zero at a level; it takes p + 1
+products to evaluate, and to change either the same p + 1 (penalty 0) or all m of them, by the
+cumulative sums of lac Sect. 5, one row of them for each level.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps._loops.forms import Form, Rows, square_norms
+from kmaps._loops.vectors import aligned_zeros
+from kmaps._parallel import for_blocks
+from kmaps.errors import ConfigError, suggest
+from kmaps.svm._code_tables import Tables, padded
+
+FORMS = ("low-rank", "full", "local")
+
+_CHANGES = 0.5  # for each evaluation; a third to nine tenths on MNIST and Daimler, growing with C
+_BLOCK_ROWS = 1 << 12
+_SECOND_CACHE = 1 << 20  # bytes
+_LARGEST = 64 << 20  # bytes of tables, one a feature, beyond which a full form is not considered
+
+
+@dataclass(frozen=True)
+class Machinery:
+    """A form for the loops and what else follows from it.
+
+    Attributes
+    ----------
+    name : str
+    form : Form
+    diagonal : ndarray of float64, shape (1 or d, L)
+        The kernel of each level with itself, before the scale of the feature.
+    scale : ndarray of float64, shape (d,), or None
+        Factor of each feature on the kernel.
+    basis : ndarray of float32, shape (1 or d, L, m), or None
+        What turns the first m weights of a feature into the function's values on the levels; None:
+        they are these values.
+    """
+
+    name: str
+    form: Form
+    diagonal: NDArray[np.float64]
+    scale: NDArray[np.float64] | None
+    basis: NDArray[np.float32] | None
+
+    def square_norms(self, rows: Rows) -> NDArray[np.float64]:
+        """Return the kernel of each row with itself."""
+        norms = np.empty(len(rows.bounds) - 1)
+        stride = 0 if len(self.diagonal) == 1 else self.diagonal.shape[1]
+        diagonal = self.diagonal.reshape(-1)
+
+        def block(start: int, stop: int) -> None:
+            part = rows.codes, rows.bounds[start : stop + 1], rows.features
+            square_norms(*part, diagonal, stride, self.scale, norms[start:stop])
+
+        for_blocks(block, len(norms), _BLOCK_ROWS)
+        return norms
+
+    def kept(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the weights (d, m) that belong to the basis, without padding."""
+        own = self.diagonal.shape[1] if self.basis is None else self.basis.shape[2]
+        return weights.reshape(-1, self.form.size)[:, :own].copy()
+
+
+def choose(tables: Tables, wanted: str = "auto") -> Machinery:
+    """Return the wanted form, or the one with the least `cost`."""
+    if wanted not in ("auto", *FORMS):
+        raise ConfigError(
+            f"form={wanted!r}: expected 'auto', 'low-rank', 'full' or 'local'"
+            f"{suggest(wanted, FORMS)}"
+        )
+    if wanted == "local" and tables.local is None:
+        raise ConfigError(
+            "form='local': only a SplineMap whose features have their bins at the same levels has "
+            "this form; choose form='auto'"
+        )
+    if wanted == "auto":
+        wanted = min(FORMS, key=lambda name: cost(tables, name))
+    return {"low-rank": _low_rank, "full": _full, "local": _local}[wanted](tables)
+
+
+def cost(tables: Tables, name: str) -> float:
+    """Return about how many nanoseconds a code takes: an evaluation, and its share of a change.
+
+    Measured on one core with AVX-512, for 1,400 features; only the order of the forms counts. A row
+    of up to 16 values takes little more than one value. Tables of their own for many features lie
+    outside the first caches.
+    """
+    n_tables, m, r = tables.values.shape
+    outside = n_tables * m * r * 4 > _SECOND_CACHE
+    if name == "low-rank":
+        row = 0.35 + 0.025 * r if r <= 16 else 0.07 * r
+        return (1 + _CHANGES) * (row + (0.4 * r if outside else 0))
+    if name == "full":
+        if n_tables * m * m * 4 > _LARGEST:
+            return np.inf
+        return 0.6 + _CHANGES * (0.5 + 0.08 * m) * (1 if n_tables == 1 else 3)
+    if tables.local is None:
+        return np.inf
+    changed = 0.4 if tables.local.kernel is None else 0.08 * len(tables.local.kernel)
+    return 0.8 + _CHANGES * (0.5 + changed)
+
+
+def _low_rank(tables: Tables) -> Machinery:
+    values = tables.values
+    table, lanes, blocks = _laid_out(values)
+    stride = 0 if len(values) == 1 else table.size // len(values)
+    shape = stride, (0,) * lanes, blocks
+    size = lanes * (blocks or 1)
+    form = Form(size, table, *shape, None, table, *shape, None, _factor(tables))
+    return Machinery("low-rank", form, _squares(values), tables.scale, values.astype(np.float32))
+
+
+def _full(tables: Tables) -> Machinery:
+    kernel = tables.values @ tables.values.swapaxes(1, 2)
+    rows, lanes, blocks = _laid_out(kernel)
+    stride = 0 if len(kernel) == 1 else rows.size // len(kernel)
+    size = lanes * (blocks or 1)
+    change = rows, stride, (0,) * lanes, blocks, None, _factor(tables)
+    form = Form(size, None, 0, (0,), None, None, *change)
+    return Machinery("full", form, _squares(tables.values), tables.scale, None)
+
+
+def _local(tables: Tables) -> Machinery:
+    local = tables.local
+    splines = local.dense
+    basis = np.ascontiguousarray(local.basis, np.float32)
+    first, width = local.first.astype(np.int64), (0,) * basis.shape[1]
+    if local.kernel is None:
+        size, change = splines.shape[1], (basis.reshape(-1), 0, width, None, first)
+    else:
+        rows, lanes, blocks = _laid_out((splines @ local.kernel)[None])
+        size, change = lanes * (blocks or 1), (rows, 0, (0,) * lanes, blocks, None)
+    evaluation = basis.reshape(-1), 0, width, None, first
+    form = Form(size, *evaluation, *change, _factor(tables))
+    basis_of_all = splines[None].astype(np.float32)
+    return Machinery("local", form, _squares(tables.values), tables.scale, basis_of_all)
+
+
+def _laid_out(values: NDArray) -> tuple[NDArray[np.float32], int, int | None]:
+    """Return rows (f, L, r) one after the other, padded to a whole number of vectors."""
+    lanes, blocks = padded(values.shape[2])
+    flat = aligned_zeros(values.shape[0] * values.shape[1] * lanes * blocks)
+    rows = flat.reshape(*values.shape[:2], -1)
+    rows[:, :, : values.shape[2]] = values
+    return flat, lanes, None if blocks == 1 else blocks
+
+
+def _factor(tables: Tables) -> NDArray[np.float32] | None:
+    return None if tables.scale is None else tables.scale.astype(np.float32)
+
+
+def _squares(values: NDArray) -> NDArray[np.float64]:
+    return np.einsum("jlr,jlr->jl", values, values)

@@ -1,0 +1,135 @@
+"""Samples as codes: the form in which they are trained on and scored."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, issparse
+
+from kmaps._codebook import MAX_LEVELS, Codebook
+from kmaps._levels import choose_levels
+from kmaps._loops import code_rows as loops
+from kmaps._loops.forms import Rows
+from kmaps._parallel import for_blocks
+from kmaps._values import Columns
+from kmaps.codes.table import check_codes
+from kmaps.errors import ConfigError
+
+_BLOCK_VALUES = 1 << 20
+_SPARSE = 1 / 3  # a code in a list takes three bytes, where features fit into two
+
+
+def choose_book(X: Any, n_levels: int, same_for_all: bool) -> Codebook:
+    """Return the levels of training samples: those that all features share, or those of each."""
+    columns = Columns(X)
+    levels = choose_levels(columns, n_levels, "shared" if same_for_all else "uniform")
+    low, high = columns.low, columns.high
+    if len(levels) == 1:
+        low, high = low.min(keepdims=True), high.max(keepdims=True)
+    return Codebook(levels, low, high)
+
+
+def check_levels(levels: ArrayLike, n_features: int) -> NDArray[np.float64]:
+    """Return given levels as (1 or d, L).
+
+    Raises
+    ------
+    ConfigError
+        When they have another shape, are not ascending, or are more than a code can tell apart.
+    """
+    try:
+        rows = np.atleast_2d(np.asarray(levels, np.float64))
+    except (TypeError, ValueError):
+        raise ConfigError("levels: expected numbers, (L,) or one row a feature") from None
+    if rows.ndim != 2 or rows.size == 0 or len(rows) not in (1, n_features):
+        raise ConfigError(
+            f"levels of shape {np.shape(levels)}: expected (L,) or ({n_features}, L), one row for "
+            "each of the features"
+        )
+    if rows.shape[1] > MAX_LEVELS:
+        raise ConfigError(
+            f"levels: {rows.shape[1]} of them, a code of one byte can tell {MAX_LEVELS} apart"
+        )
+    if not np.isfinite(rows).all() or (np.diff(rows) < 0).any():
+        raise ConfigError("levels: expected finite numbers in ascending order")
+    return rows
+
+
+@dataclass(frozen=True)
+class Coder:
+    """From samples to the rows of the tables.
+
+    Parameters
+    ----------
+    book : Codebook or None
+        Gives each value its code; None: samples are codes already.
+    n_levels : int
+    cells : ndarray of uint8, shape (1 or d, L), or None
+        The row of the table that each code stands for, when some share one; None: row c. Code 0
+        has row 0.
+    """
+
+    book: Codebook | None
+    n_levels: int
+    cells: NDArray[np.uint8] | None
+
+    def encode(self, X: Any) -> NDArray[np.uint8] | csr_array:
+        """Return the row of the table of every value (n, d); what a CSR leaves out has row 0."""
+        if self.book is not None:
+            codes = self.book.to_codes(X, "CodedSVC")
+        else:
+            check_codes(X, None, self.n_levels)
+            codes = X if self.cells is None else X.copy()
+        if self.cells is None:
+            return codes
+        if issparse(codes):
+            loops.recode_stored(codes.data, codes.indices, self.cells)
+        else:
+            _in_blocks(loops.recode, codes, self.cells)
+        return codes
+
+
+def rows_of(codes: NDArray[np.uint8] | csr_array, zero: NDArray[np.intp]) -> Rows:
+    """Return codes in the form for the compiled loops: listed, if most are ``zero``.
+
+    That is a code (1,) that maps to zero for every feature; (0,): there is none.
+    """
+    if issparse(codes):
+        if list(zero) != [0]:
+            return rows_of(codes.toarray(), zero)
+        features = codes.indices.astype(_feature_type(codes.shape[1]))
+        return Rows(codes.data, codes.indptr.astype(np.int64), features)
+    n, d = codes.shape
+    if len(zero):
+        counts = np.empty(n, np.int64)
+        _in_blocks(lambda part, out: loops.count_others(part, zero[0], out), codes, by_row=counts)
+        if counts.sum() < _SPARSE * codes.size:
+            return _listed(codes, zero[0], counts)
+    return Rows(np.ascontiguousarray(codes).reshape(-1), np.arange(n + 1) * d, None)
+
+
+def _listed(codes: NDArray[np.uint8], zero: np.intp, counts: NDArray[np.int64]) -> Rows:
+    bounds = np.concatenate([[0], np.cumsum(counts)])
+    listed = np.empty(bounds[-1], np.uint8)
+    features = np.empty(bounds[-1], _feature_type(codes.shape[1]))
+    _in_blocks(
+        lambda part, starts: loops.list_others(part, zero, starts, listed, features),
+        codes,
+        by_row=bounds[:-1],
+    )
+    return Rows(listed, bounds, features)
+
+
+def _feature_type(n_features: int) -> type:
+    return np.uint16 if n_features <= 1 << 16 else np.uint32
+
+
+def _in_blocks(function, codes, *rest, by_row=None) -> None:
+    """Call a function on blocks of rows, in parallel."""
+
+    def block(start: int, stop: int) -> None:
+        own = () if by_row is None else (by_row[start:stop],)
+        function(codes[start:stop], *rest, *own)
+
+    for_blocks(block, len(codes), max(1, _BLOCK_VALUES // max(1, codes.shape[1])))

@@ -1,0 +1,187 @@
+"""The tables of a map on levels, made small.
+
+A machine sees of a map only the kernel matrix of the levels of each feature. So levels with equal
+rows may share one, features whose kernels are multiples of each other may share a table, and
+columns may be rotated, so that the last ones are too small to keep.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps.errors import ConfigError
+from kmaps.kernels import get_kernel
+
+_ROUNDING = 1e-9  # part of the largest value that counts as the same
+_NEGLIGIBLE = 1e-6  # part of the largest kernel value that the columns left out may amount to
+_WIDEST_ROTATION = 32  # columns of a table for each feature; wider ones are left as they are
+
+
+class CodedMap(Protocol):
+    """What is needed of a map: scikit-learn's ``fit``, and its curve on levels."""
+
+    def fit(self, X: NDArray) -> "CodedMap":
+        """Learn from samples (n, d)."""
+
+    def tabulate(self, levels: NDArray) -> NDArray:
+        """Return the outputs (1 or d, L, r) of ``levels`` (L,) or (d, L)."""
+
+
+@dataclass(frozen=True)
+class LocalTables:
+    """B-splines on the codes, the same for all features up to the scale of `Tables`.
+
+    Attributes
+    ----------
+    first : ndarray of intp, shape (L,)
+        The first of the splines that are not zero.
+    basis : ndarray, shape (L, p + 1)
+        Their values.
+    kernel : ndarray, shape (m, m), or None
+        The inverse of the penalty on the weights of the m splines; None: the identity.
+    """
+
+    first: NDArray[np.intp]
+    basis: NDArray[np.float64]
+    kernel: NDArray[np.float64] | None
+
+    @property
+    def dense(self) -> NDArray[np.float64]:
+        """The values of all splines, (L, m)."""
+        last = int(self.first.max()) + self.basis.shape[1]
+        m = last if self.kernel is None else len(self.kernel)
+        values = np.zeros((len(self.first), m))
+        columns = self.first[:, None] + np.arange(self.basis.shape[1])
+        np.put_along_axis(values, columns, self.basis, axis=1)
+        return values
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Outputs of the codes.
+
+    Attributes
+    ----------
+    values : ndarray of float64, shape (1 or d, L, r)
+    scale : ndarray, shape (d,), or None
+        Factor of each feature on the kernel of a table that all share.
+    cells : ndarray of uint8, shape (1 or d, levels), or None
+        The row of each level when some share one.
+    local : LocalTables or None
+    """
+
+    values: NDArray[np.float64]
+    scale: NDArray[np.float64] | None = None
+    cells: NDArray[np.uint8] | None = None
+    local: LocalTables | None = None
+
+    @property
+    def zero(self) -> NDArray[np.intp]:
+        """A row that is zero for all features, or none."""
+        return np.flatnonzero(~self.values.any(axis=(0, 2)))[:1]
+
+
+def tabulate(encoder: CodedMap | str, levels: NDArray) -> Tables:
+    """Return the tables of a fitted map, or of the kernel of that name, on levels (f, L)."""
+    if isinstance(encoder, str):
+        return rotated(Tables(_exact(encoder, levels)))
+    levels = levels if len(levels) > 1 else levels[0]
+    if hasattr(encoder, "tabulate_local"):
+        local = _local(*encoder.tabulate_local(levels))
+        if local is not None:
+            return local
+    return rotated(shared(merged(np.asarray(encoder.tabulate(levels), np.float64))))
+
+
+def padded(r: int) -> tuple[int, int]:
+    """Return lanes and blocks that make room for r columns."""
+    lanes = next((lanes for lanes in (4, 8) if r <= lanes), 16)
+    return lanes, -(-r // lanes)
+
+
+def _exact(kernel: str, levels: NDArray) -> NDArray:
+    if len(levels) > 1:
+        raise ConfigError(
+            f"map={kernel!r}: a kernel needs levels that all features share; pass an ExactMap for "
+            "levels of each feature"
+        )
+    return _columns(get_kernel(kernel)(levels[0][:, None], levels[0][None, :]))[None]
+
+
+def _local(first: NDArray, basis: NDArray, kernel: NDArray) -> Tables | None:
+    """Return the tables of B-splines if they are the same for all features, up to a scale."""
+    squares = np.einsum("jlq,jlq->j", basis, basis)
+    reference = int(squares.argmax())
+    if squares[reference] == 0:
+        return None
+    scale = squares / squares[reference]
+    varies = scale > 0
+    expected = np.sqrt(scale)[:, None, None] * basis[reference]
+    same_splines = (first[varies] == first[reference]).all()
+    if not same_splines or np.abs(basis - expected).max() > _ROUNDING * np.abs(expected).max():
+        return None
+    plain = np.array_equal(kernel, np.eye(len(kernel)))
+    local = LocalTables(first[reference], basis[reference], None if plain else kernel)
+    splines = local.dense
+    matrix = splines @ kernel[: splines.shape[1], : splines.shape[1]] @ splines.T
+    tables = rotated(Tables(_columns(matrix)[None]))
+    return Tables(tables.values, None if len(scale) == 1 else scale, None, local)
+
+
+def merged(values: NDArray) -> Tables:
+    """Give equal neighbours one row, if that leaves at most half of them."""
+    weights = np.random.default_rng(0).random(values.shape[2])
+    projected = values @ weights  # differs where any output does
+    steps = np.diff(projected, axis=1) != 0
+    cells = np.concatenate([np.zeros((len(values), 1), np.intp), steps.cumsum(axis=1)], axis=1)
+    n_cells = int(cells.max()) + 1
+    if 2 * n_cells > values.shape[1]:
+        return Tables(values)
+    rows = np.repeat(values[:, -1:], n_cells, axis=1)
+    rows[np.arange(len(values))[:, None], cells] = values
+    return Tables(rows, cells=cells.astype(np.uint8))
+
+
+def shared(tables: Tables) -> Tables:
+    """Keep one table if the kernels of all features are multiples of one."""
+    values = tables.values
+    if len(values) == 1:
+        return tables
+    traces = np.einsum("jlr,jlr->j", values, values)
+    reference = int(traces.argmax())
+    if traces[reference] == 0:
+        return Tables(values[:1], tables.scale, tables.cells)
+    scale = traces / traces[reference]
+    # Matrices with the same products with random vectors are the same.
+    probes = np.random.default_rng(0).random((values.shape[1], 3))
+    products = values @ (values.swapaxes(1, 2) @ probes)
+    expected = products[reference]
+    difference = np.abs(products - scale[:, None, None] * expected).max()
+    if difference > _ROUNDING * np.abs(expected).max():
+        return tables
+    return Tables(values[[reference]], scale, tables.cells)
+
+
+def rotated(tables: Tables) -> Tables:
+    """Turn the columns to the principal axes and leave out those that are negligible."""
+    values = tables.values
+    if len(values) == 1:
+        rows = _columns(values[0] @ values[0].T)[None]
+    elif values.shape[2] <= _WIDEST_ROTATION:
+        rows = values @ np.linalg.eigh(values.swapaxes(1, 2) @ values)[1][:, :, ::-1]
+    else:
+        return tables
+    left_out = np.cumsum(rows[:, :, ::-1] ** 2, axis=2)[:, :, ::-1].max(axis=(0, 1))
+    lanes, blocks = padded(max(1, int((left_out > _NEGLIGIBLE * left_out[0]).sum())))
+    kept = np.ascontiguousarray(rows[:, :, : lanes * blocks])  # the padding costs nothing
+    # A row of zeros stays one, without rounding.
+    return Tables(kept * values.any(axis=2, keepdims=True), tables.scale, tables.cells)
+
+
+def _columns(kernel: NDArray) -> NDArray:
+    """Return the principal columns of a kernel matrix."""
+    eigenvalues, vectors = np.linalg.eigh(kernel)
+    columns = vectors[:, ::-1] * np.sqrt(np.maximum(eigenvalues[::-1], 0))
+    return np.where(np.diagonal(kernel)[:, None] > 0, columns, 0)

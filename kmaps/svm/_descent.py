@@ -1,0 +1,161 @@
+"""One two-class problem on codes, solved until its duality gap is small."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps._loops import train as loops
+from kmaps._loops.forms import Form, Rows
+from kmaps._loops.vectors import aligned_zeros
+
+_MARGIN = 0.8
+_PASSES_A_CALL = 5  # between two reports of progress
+
+
+class Solution(NamedTuple):
+    """Weights (d · size,), the constant feature's, and how good they are."""
+
+    weights: NDArray[np.float32]
+    constant: float
+    alpha: NDArray[np.float64]
+    margins: NDArray[np.float64]
+    primal: float
+    dual: float
+    passes: float
+
+    @property
+    def gap(self) -> float:
+        """The duality gap, as a part of the primal objective."""
+        return (self.primal - self.dual) / self.primal if self.primal > 0 else 0.0
+
+
+def make_task(
+    members: NDArray[np.intp],
+    signs: NDArray[np.float64],
+    norms: NDArray[np.float64],
+    costs: tuple[float, float],
+    loss: str,
+    bias: float,
+) -> loops.Task:
+    """State a problem with the ``costs`` C of the signs -1 and 1; ``norms`` are those of all rows.
+
+    Its loss is ``"hinge"`` or ``"squared_hinge"``.
+    """
+    upper, ridge = np.array(costs, float), np.zeros(2)
+    if loss == "squared_hinge":
+        upper, ridge = np.full(2, np.inf), 1 / (2 * upper)
+    own = norms[members] + bias**2
+    return loops.Task(members.astype(np.int64), signs.astype(np.int8), own, upper, ridge, bias)
+
+
+def solve(
+    rows: Rows,
+    form: Form,
+    task: loops.Task,
+    n_weights: int,
+    *,
+    tol: float,
+    max_iter: int,
+    seed: tuple[int, ...],
+    alpha: NDArray[np.float64] | None = None,
+    report: Callable[[float, float], None] | None = None,
+) -> Solution:
+    """Descend until the gap is at most ``tol`` of the primal objective.
+
+    A pass evaluates as many rows as there are, however often each: after ``max_iter`` passes the
+    solution is returned as it is. ``alpha`` is where to start: at its best multiple. ``report`` is
+    told the number of passes and the gap of the last one.
+
+    After each descent the weights are built anew from the variables, without the rounding of all
+    the steps, and every row is scored: the gap is exact, and a descent that stopped too early goes
+    on from the members that are not settled, towards a lower goal.
+    """
+    n, report = len(task.members), report or (lambda passes, gap: None)
+    alpha = np.zeros(n) if alpha is None else np.minimum(alpha, task.upper[_sides(task)])
+    weights, order, margins = aligned_zeros(n_weights), np.arange(n), np.zeros(n)
+    goal, spent, rise, fall, random = None, 0, np.inf, -np.inf, _random_state(seed)
+    while True:
+        constant = 0.0
+        if alpha.any():
+            constant = loops.rebuild(rows, form, task, alpha, weights)
+            loops.margins(rows, form, task, weights, constant, margins)
+            spent += n
+            if goal is None:
+                constant *= _stretch(task, alpha, margins, weights)
+        solution = _assess(task, weights, constant, alpha, margins, spent / n)
+        report(solution.passes, solution.gap)
+        if solution.gap <= tol or spent >= max_iter * n:
+            return solution
+        # The gap added up during a pass is an estimate: aim below, and lower where it was wrong.
+        wrong = min(max(_MARGIN * tol / solution.gap, 0.1), _MARGIN)
+        goal = _MARGIN * tol if goal is None else wrong * goal
+        n_active = _set_active(task, alpha, margins, order, rise, fall)
+        state = n_active, rise, fall, solution.dual, constant, random
+        while True:
+            budget = min(_PASSES_A_CALL * n, max_iter * n - spent)
+            state, gap, evaluations = loops.descend(
+                rows, form, task, alpha, weights, order, state, goal, budget
+            )
+            n_active, rise, fall, dual, constant, random = state
+            random = np.uint64(random)  # which has come back as an int
+            state = *state[:-1], random
+            spent += evaluations
+            report(spent / n, gap / (dual + gap))
+            if n_active == 0 or gap <= goal * (dual + gap) or spent >= max_iter * n:
+                break
+
+
+def _stretch(task: loops.Task, alpha: NDArray, margins: NDArray, weights: NDArray) -> float:
+    """Multiply all by the factor, which is returned, that is best for the dual and allowed."""
+    side = _sides(task)
+    best = alpha.sum() / (alpha @ margins + task.ridge[side] @ alpha**2)
+    used = alpha > 0
+    factor = min(float(best), float((task.upper[side][used] / alpha[used]).min()))
+    for values in (alpha, margins, weights):
+        values *= factor
+    return factor
+
+
+def _assess(
+    task: loops.Task,
+    weights: NDArray,
+    constant: float,
+    alpha: NDArray,
+    margins: NDArray,
+    passes: float,
+) -> Solution:
+    side = _sides(task)
+    short = np.maximum(1 - margins, 0)
+    ridge = task.ridge[side]
+    square = alpha @ margins  # |w|²
+    if task.ridge.any():
+        loss = float(np.sum(short**2 / (2 * ridge)))
+    else:
+        loss = float(task.upper[side] @ short)
+    dual = float(alpha.sum() - square / 2 - ridge @ alpha**2 / 2)
+    return Solution(weights, constant, alpha, margins, float(square / 2 + loss), dual, passes)
+
+
+def _set_active(
+    task: loops.Task, alpha: NDArray, margins: NDArray, order: NDArray, rise: float, fall: float
+) -> int:
+    """Put the members that are not settled first in ``order``; return how many there are."""
+    side = _sides(task)
+    gradient = margins - 1 + task.ridge[side] * alpha
+    settled = (alpha == 0) & (gradient > rise) | (alpha == task.upper[side]) & (gradient < fall)
+    if settled.all():
+        settled[:] = False
+    order[:] = np.argsort(settled, kind="stable")
+    return len(order) - int(settled.sum())
+
+
+def _sides(task: loops.Task) -> NDArray[np.intp]:
+    """Return which of the two sides' costs each member has."""
+    return (task.signs > 0).astype(np.intp)
+
+
+def _random_state(seed: tuple[int, ...]) -> np.uint64:
+    """Return a state of the generator, which must not be zero."""
+    return np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] | np.uint64(1)

@@ -1,0 +1,87 @@
+"""Two-class machines, solved slowly and plainly."""
+
+import numpy as np
+from scipy.optimize import minimize
+
+
+def primal(square, margins, costs, loss):
+    """Return |w|²/2 plus the loss of each margin times its cost."""
+    short = np.maximum(0, 1 - margins)
+    return square / 2 + costs @ (short if loss == "hinge" else short**2)
+
+
+def solve_dual(kernel, signs, costs, loss):
+    """Return the dual variables of a machine without intercept, and the dual objective.
+
+    The box-constrained quadratic programme goes to a quasi-Newton method that knows nothing of
+    coordinates.
+    """
+    Q = signs[:, None] * signs * kernel
+    upper = costs if loss == "hinge" else np.full(len(signs), np.inf)
+    if loss == "squared_hinge":
+        Q = Q + np.diag(1 / (2 * costs))
+    unit = np.sqrt(1 / np.trace(Q))  # so that the variables are of the order of one
+    scaled, alpha = Q * unit**2, np.zeros(len(signs))
+    for _ in range(100):
+        alpha = minimize(
+            lambda a: ((scaled @ a) @ a / 2 - a.sum() * unit, scaled @ a - unit),
+            alpha,
+            jac=True,
+            bounds=[(0, c / unit) for c in upper],
+            method="L-BFGS-B",
+            options={"maxiter": 10_000, "ftol": 0, "gtol": 1e-12, "maxcor": 100},
+        ).x
+        found = alpha * unit
+        dual = found.sum() - found @ Q @ found / 2
+        margins = signs * (kernel @ (found * signs))
+        if primal(found @ margins, margins, costs, loss) < dual * (1 + 1e-5):
+            return found, dual
+    raise AssertionError("the quadratic programme was not solved")
+
+
+class XorShift:
+    """The generator xorshift64* (Vigna, 2016), on Python's integers."""
+
+    def __init__(self, state):
+        self.state = int(state)
+
+    def below(self, n):
+        """Return a whole number from 0 to n - 1."""
+        mask = 2**64 - 1
+        s = self.state
+        s ^= s >> 12
+        s = (s ^ (s << 25)) & mask
+        s ^= s >> 27
+        self.state = s
+        return ((s * 0x2545F4914F6CDD1D & mask) >> 32) * n >> 32
+
+
+def descend(kernel, signs, upper, ridge, random, n_passes):
+    """Return the dual variables after some passes of coordinate descent, from zero.
+
+    Gradients come from the kernel matrix. LIBLINEAR's shrinking with its thresholds; the order is
+    that of a Fisher-Yates shuffle before each pass, from the end.
+    """
+    n = len(signs)
+    alpha, order, active = np.zeros(n), list(range(n)), n
+    rise, fall = np.inf, -np.inf
+    for _ in range(n_passes):
+        for k in range(active - 1, 0, -1):
+            j = random.below(k + 1)
+            order[k], order[j] = order[j], order[k]
+        most, least, k = 0.0, 0.0, 0
+        while k < active:
+            i = order[k]
+            gradient = signs[i] * (kernel[i] @ (alpha * signs)) - 1 + ridge[i] * alpha[i]
+            low, high = alpha[i] == 0, alpha[i] == upper[i]
+            if (low and gradient > rise) or (high and gradient < fall):
+                active -= 1
+                order[k], order[active] = order[active], i
+                continue
+            k += 1
+            new = min(max(alpha[i] - gradient / (kernel[i, i] + ridge[i]), 0), upper[i])
+            if new != alpha[i]:
+                most, least = max(most, gradient), min(least, gradient)
+                alpha[i] = new
+        rise, fall = most or np.inf, least or -np.inf
+    return alpha

@@ -1,0 +1,239 @@
+"""Tables made small, and the three forms: the same kernel and the same functions, by NumPy."""
+
+import numpy as np
+import pytest
+
+from kmaps import HomogeneousMap, SplineMap
+from kmaps._loops import forms as loops
+from kmaps.errors import ConfigError
+from kmaps.svm._code_forms import FORMS, choose, cost
+from kmaps.svm._code_rows import rows_of
+from kmaps.svm._code_scores import ScoreTables
+from kmaps.svm._code_tables import Tables, merged, padded, rotated, shared, tabulate
+
+NOTHING = np.empty(0, np.intp)
+
+
+def kernels(tables, n_features):
+    """Return the kernel matrix of the levels of each feature, (d, L, L)."""
+    values = np.broadcast_to(tables.values, (n_features, *tables.values.shape[1:]))
+    if tables.cells is not None:
+        cells = np.broadcast_to(tables.cells, (n_features, tables.cells.shape[1]))
+        values = np.take_along_axis(values, cells[:, :, None].astype(int), axis=1)
+    scale = np.ones(n_features) if tables.scale is None else tables.scale
+    return scale[:, None, None] * (values @ values.swapaxes(1, 2))
+
+
+def own_kernels(values, n_features):
+    return np.broadcast_to(values @ values.swapaxes(1, 2), (n_features, *[values.shape[1]] * 2))
+
+
+def test_equal_neighbours_share_a_row():
+    values = np.random.default_rng(0).normal(size=(3, 40, 5))
+    steps = np.array([np.repeat([0, 9, 3], [9, 11, 20]), np.arange(40) // 3, np.zeros(40, int)])
+    stepped = np.take_along_axis(values, steps[:, :, None], axis=1)
+    tables = merged(stepped)
+    assert tables.values.shape == (3, 14, 5)
+    assert tables.cells.dtype == np.uint8
+    assert (tables.cells[:, 0] == 0).all()
+    np.testing.assert_array_equal(kernels(tables, 3), own_kernels(stepped, 3))
+    assert merged(values).cells is None  # nothing to merge
+
+
+def test_proportional_kernels_share_a_table():
+    rng = np.random.default_rng(1)
+    one, factor = rng.normal(size=(30, 4)), np.array([1.0, 0.0, 3.0, 0.25])
+    turns = np.linalg.qr(rng.normal(size=(4, 4, 4)))[0]
+    values = factor[:, None, None] * (one @ turns)
+    tables = shared(Tables(values))
+    assert tables.values.shape == (1, 30, 4)
+    np.testing.assert_allclose(tables.scale, factor**2 / 9, rtol=1e-12)
+    np.testing.assert_allclose(kernels(tables, 4), own_kernels(values, 4), atol=1e-12)
+    values[3, 7, 2] *= 1.001
+    assert len(shared(Tables(values)).values) == 4
+    assert shared(Tables(np.zeros((3, 5, 2)))).values.shape == (1, 5, 2)
+
+
+@pytest.mark.parametrize("n_tables", [1, 6])
+def test_negligible_columns_are_left_out(n_tables):
+    rng = np.random.default_rng(2)
+    sizes = 10.0 ** -np.arange(24)
+    values = rng.normal(size=(n_tables, 50, 24)) * sizes
+    values[:, 3] = 0
+    mixed = values @ np.linalg.qr(rng.normal(size=(24, 24)))[0]
+    mixed[:, 3] = 0
+    tables = rotated(Tables(mixed))
+    assert tables.values.shape == (
+        n_tables,
+        50,
+        4,
+    )  # 10^-2·3 is the first below 10^-6, then padding
+    assert (tables.values[:, 3] == 0).all()
+    largest = own_kernels(mixed, n_tables).max()
+    error = np.abs(kernels(tables, n_tables) - own_kernels(mixed, n_tables)).max()
+    assert error < 1e-6 * largest
+
+
+def test_smooth_kernels_have_few_columns():
+    levels = np.linspace(0, 1, 256)[None]
+    widths = {name: tabulate(name, levels).values.shape[2] for name in ("chi2", "js", "hellinger")}
+    assert widths == {"chi2": 16, "js": 8, "hellinger": 4}
+    assert tabulate("intersection", levels).values.shape[2] == 256
+    # Zero is the only level that maps to zero.
+    assert tabulate("chi2", levels).zero.tolist() == [0]
+    assert tabulate("chi2", levels[:, 1:]).zero.tolist() == []
+
+
+def test_kernels_need_shared_levels():
+    message = "map='chi2': a kernel needs levels that all features share; pass an ExactMap"
+    with pytest.raises(ConfigError, match=message):
+        tabulate("chi2", np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("degree", [0, 1, 2, 3])
+@pytest.mark.parametrize("penalty", [0, 1, 2])
+def test_local_tables_are_those_of_the_map(degree, penalty):
+    X = np.random.default_rng(3).random((50, 4)) * [1, 2, 3, 0.5]
+    X[:, 1] = 0.3  # no range, so no function
+    encoder = SplineMap(7, degree, penalty).fit(X)
+    # With 64 levels some lie on the ends of bins, where constant pieces depend on rounding.
+    levels = np.linspace(encoder.low_, encoder.high_, 64 if degree else 63, axis=1)
+    first, basis, kernel = encoder.tabulate_local(levels)
+    tables = tabulate(encoder, levels)
+    expected = own_kernels(encoder.tabulate(levels), 4)
+    assert tables.local is not None
+    np.testing.assert_allclose(kernels(tables, 4), expected, atol=2e-6 * expected.max())
+    splines = np.zeros((4, levels.shape[1], 7 + degree))
+    columns = first[:, :, None] + np.arange(degree + 1)
+    np.put_along_axis(splines, columns, basis, axis=2)
+    np.testing.assert_allclose(splines @ kernel @ splines.swapaxes(1, 2), expected, atol=1e-9)
+
+
+def test_features_with_bins_elsewhere_have_no_local_form():
+    X = np.random.default_rng(3).random((50, 2)) * [1, 2]
+    tables = tabulate(SplineMap(7).fit(X), np.linspace(0, 1, 64)[None])
+    assert tables.local is None
+    assert len(tables.values) == 2
+    with pytest.raises(ConfigError, match="form='local': only a SplineMap whose features"):
+        choose(tables, "local")
+    with pytest.raises(ConfigError, match=r"form='ful': .*, did you mean 'full'"):
+        choose(tables, "ful")
+
+
+def spline_tables(n_bins, degree, penalty, n_levels=100):
+    X = np.random.default_rng(4).random((60, 9)) * np.linspace(0.5, 2, 9)
+    encoder = SplineMap(n_bins, degree, penalty).fit(X)
+    return tabulate(encoder, np.linspace(encoder.low_, encoder.high_, n_levels, axis=1))
+
+
+def own_tables(r):
+    return Tables(np.random.default_rng(5).normal(size=(9, 30, r)))
+
+
+CASES = {
+    "chi2": lambda: tabulate("chi2", np.linspace(0, 1, 100)[None]),
+    "hellinger": lambda: tabulate("hellinger", np.linspace(0, 1, 100)[None]),
+    "intersection": lambda: tabulate("intersection", np.linspace(0, 1, 100)[None]),
+    "own 3": lambda: own_tables(3),
+    "own 7": lambda: own_tables(7),
+    "own 20": lambda: own_tables(20),
+    "spline 5 1 1": lambda: spline_tables(5, 1, 1),
+    "spline 40 2 0": lambda: spline_tables(40, 2, 0),
+    "spline 40 3 1": lambda: spline_tables(40, 3, 1),
+}
+
+
+def sample(n_levels, listed):
+    """Return dense codes and the rows made of them; most are zero if they are to be listed."""
+    rng = np.random.default_rng(6)
+    codes = rng.integers(0, n_levels, (40, 9)).astype(np.uint8)
+    if listed:
+        codes[rng.random(codes.shape) < 0.8] = 0
+    rows = rows_of(codes, np.zeros(1, np.intp) if listed else NOTHING)
+    assert (rows.features is not None) == listed
+    return codes, rows
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("listed", [False, True])
+def test_every_form_is_the_same_function(case, name, listed):
+    tables = CASES[case]()
+    if name == "local" and tables.local is None:
+        pytest.skip("not local")
+    if listed:  # what is left out has to be zero
+        if name == "local":
+            pytest.skip("no level of a spline is zero")
+        values = tables.values.copy()
+        values[:, 0] = 0
+        tables = Tables(values, tables.scale)
+    codes, rows = sample(tables.values.shape[1], listed)
+    machinery = choose(tables, name)
+    weights = np.zeros(9 * machinery.form.size, np.float32)
+    steps = np.random.default_rng(7).normal(size=len(codes))
+    for i, step in enumerate(steps):
+        loops.change(rows, i, machinery.form, step, weights)
+    features = np.arange(9)
+    matrix = kernels(tables, 9)
+    gram = sum(matrix[j][codes[:, j][:, None], codes[:, j][None, :]] for j in features)
+    expected = gram @ steps
+    got = [loops.evaluate(rows, i, machinery.form, weights) for i in range(len(codes))]
+    scale = np.sqrt(np.diagonal(gram).max() * (steps @ gram @ steps))
+    # Measured: at most 1.0e-6.
+    np.testing.assert_allclose(got, expected, atol=3e-6 * scale)
+    np.testing.assert_allclose(machinery.square_norms(rows), np.diagonal(gram), rtol=1e-6)
+    scores = ScoreTables(machinery.basis, machinery.kept(weights)[None])
+    np.testing.assert_allclose(scores.score(rows)[:, 0], expected, atol=3e-6 * scale)
+
+
+@pytest.mark.parametrize("n_problems", [1, 2, 5, 16, 37])
+@pytest.mark.parametrize("n_bases", [None, 1, 9])
+@pytest.mark.parametrize("kept", [0, 1 << 28])
+def test_scores_of_several_problems(n_problems, n_bases, kept, monkeypatch):
+    monkeypatch.setattr("kmaps.svm._code_scores._KEPT", kept)
+    rng = np.random.default_rng(8)
+    basis = None if n_bases is None else rng.normal(size=(n_bases, 30, 6)).astype(np.float32)
+    weights = rng.normal(size=(n_problems, 9, 30 if basis is None else 6)).astype(np.float32)
+    values = weights
+    if basis is not None:
+        values = np.einsum("jlm,pjm->pjl", np.broadcast_to(basis, (9, 30, 6)), weights)
+    codes, rows = sample(30, False)
+    expected = values[:, np.arange(9), codes].sum(axis=2).T
+    tables = ScoreTables(basis, weights)
+    np.testing.assert_allclose(tables.score(rows), expected, atol=1e-4)
+    np.testing.assert_allclose(tables.values(), values.transpose(1, 2, 0), atol=1e-4)
+
+
+def test_rows_hold_vectors():
+    assert [padded(r) for r in (1, 4, 5, 8, 9, 16, 17, 255)] == [
+        (4, 1),
+        (4, 1),
+        (8, 1),
+        (8, 1),
+        (16, 1),
+        (16, 1),
+        (16, 2),
+        (16, 16),
+    ]
+
+
+def test_the_cheapest_form_is_chosen():
+    levels = np.linspace(0, 1, 256)[None]
+    chosen = {
+        "chi2": choose(tabulate("chi2", levels)).name,
+        "intersection": choose(tabulate("intersection", levels)).name,
+        "homogeneous": choose(tabulate(HomogeneousMap().fit(levels), levels)).name,
+        "few bins": choose(spline_tables(5, 1, 1)).name,
+        "many bins": choose(spline_tables(90, 1, 1, 256)).name,
+    }
+    assert chosen == {
+        "chi2": "low-rank",
+        "intersection": "full",
+        "homogeneous": "low-rank",
+        "few bins": "low-rank",
+        "many bins": "local",
+    }
+    # A kernel matrix for each of many features would not fit.
+    many = Tables(np.zeros((2000, 256, 1)))
+    assert cost(many, "full") == np.inf
+    assert choose(many).name == "low-rank"

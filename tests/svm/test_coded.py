@@ -1,0 +1,463 @@
+"""CodedSVC against LIBLINEAR on the same features, a quadratic programme, and its contract."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+
+from kmaps import (
+    AnchorMap,
+    CodedSVC,
+    ExactMap,
+    FourierMap,
+    HermiteMap,
+    HomogeneousMap,
+    IntersectionMap,
+    LookupTable,
+    NystroemMap,
+    SplineMap,
+    gram,
+    threads,
+)
+from kmaps.errors import ConfigError, InputError
+from kmaps.maps import MAPS
+from kmaps.svm.multiclass import class_pairs
+from tests.oracles import machines
+
+# Each with a C for which LIBLINEAR can reach the optimum.
+ADDITIVE = [
+    (HomogeneousMap(order=1), 1.0),
+    (HomogeneousMap("js", order=3), 1.0),
+    (AnchorMap(n_anchors=12, energy=1.0), 1.0),
+    (AnchorMap("js", n_anchors=20, anchors="kmeans", n_neighbors=2), 1.0),
+    (NystroemMap("chi2", dim=4), 1.0),
+    (IntersectionMap(n_bins=15), 1.0),
+    (IntersectionMap(n_bins=9, piece="constant"), 1.0),
+    (ExactMap("intersection"), 1.0),
+    (SplineMap(n_bins=6, degree=0, penalty=1), 0.1),
+    (SplineMap(n_bins=6, degree=1, penalty=0), 1.0),
+    (SplineMap(n_bins=40, degree=2, penalty=0), 1.0),
+    (SplineMap(n_bins=8, degree=1, penalty=1), 0.1),
+    (SplineMap(n_bins=40, degree=3, penalty=1), 0.01),
+    (SplineMap(n_bins=6, degree=2, penalty=2), 0.001),
+    (FourierMap(degree=4), 1.0),
+    (HermiteMap(degree=4), 0.1),
+]
+LOSSES = ("hinge", "squared_hinge")
+
+
+@pytest.fixture(scope="module")
+def histograms():
+    """Rows that sum to one, of features with quite different ranges; two classes that overlap."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 240)
+    shape = np.linspace(0.3, 3, 15)
+    X = rng.gamma(np.where(y[:, None] == 1, shape, shape[::-1] + 0.3))
+    X = X / X.sum(axis=1, keepdims=True)
+    flipped = rng.random(240) < 0.1
+    return X.astype(np.float32), np.where(flipped, 1 - y, y)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    """Four classes of the digits, in [0, 1]: 17 values, half of them zero."""
+    X, y = load_digits(return_X_y=True)
+    chosen = np.flatnonzero(y < 4)[:400]
+    return (X[chosen] / 16).astype(np.float32), y[chosen]
+
+
+def nearest(X, levels):
+    """Return the number of the level nearest to each value, by looking at all of them."""
+    levels = np.broadcast_to(levels, (X.shape[1], levels.shape[1]))
+    distances = np.abs(X[:, :, None].astype(float) - levels[None])
+    # The last of the nearest, which may be two, or repeated.
+    return (levels.shape[1] - 1 - distances[:, :, ::-1].argmin(axis=2)).astype(np.uint8)
+
+
+def features(model, X):
+    """Return what the model's map makes of the levels of X."""
+    return LookupTable(model.map_.tabulate(model.levels_)).take(nearest(X, model.levels_))
+
+
+def best_linear(E, signs, C, loss, bias=1.0, class_weight=None):
+    """Return scikit-learn's weights, the bias feature's last, to a tight tolerance."""
+    other = LinearSVC(
+        C=C,
+        loss=loss,
+        dual=True,
+        tol=1e-7,
+        max_iter=2_000_000,
+        intercept_scaling=bias,
+        class_weight=class_weight,
+        random_state=0,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        other.fit(E, signs)
+    return np.append(other.coef_, other.intercept_ / bias)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(("encoder", "C"), ADDITIVE, ids=[str(encoder) for encoder, _ in ADDITIVE])
+def test_objective_is_liblinears(histograms, encoder, C, loss):
+    X, y = histograms
+    C = C if loss == "hinge" else C / 4
+    model = CodedSVC(encoder, C, loss=loss, bias=2.0).fit(X, y)
+    E = np.hstack([features(model, X), np.full((len(X), 1), 2.0)])
+    signs = np.where(y == 1, 1.0, -1.0)
+    w = best_linear(E[:, :-1], signs, C, loss, bias=2.0)
+    costs = np.full(len(y), C)
+    best = machines.primal(w @ w, signs * (E @ w), costs, loss)
+    assert model.duality_gap_[0] <= 1e-3
+    assert -1e-5 < model.objective_[0] / best - 1 <= 1e-3
+    scores = model.decision_function(X)
+    # Measured: at most 0.012, for the hinge.
+    assert np.abs(scores - E @ w).max() < 0.04
+    # The scores belong to the objective.
+    loss_of_scores = machines.primal(0, signs * scores, costs, loss)
+    assert loss_of_scores < model.objective_[0]
+    assert (model.predict(X) == (scores > 0)).all()
+
+
+def test_every_additive_map_was_tried():
+    additive = {map_class for map_class in MAPS.values() if hasattr(map_class, "tabulate")}
+    assert {type(encoder) for encoder, _ in ADDITIVE} == additive
+
+
+@pytest.mark.parametrize("kernel", ["chi2", "js", "intersection", "hellinger"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_kernels_are_exact(histograms, kernel, loss):
+    X, y = histograms
+    model = CodedSVC(kernel, C=3.0, loss=loss).fit(X, y)
+    assert model.levels_.shape == (1, 256)
+    rounded = model.levels_[0][nearest(X, model.levels_)]
+    kernel_matrix = gram(rounded, kernel=kernel) + 1
+    signs = np.where(y == 1, 1.0, -1.0)
+    alpha, dual = machines.solve_dual(kernel_matrix, signs, np.full(len(y), 3.0), loss)
+    assert model.objective_[0] * (1 - model.duality_gap_[0]) == pytest.approx(dual, rel=1e-3)
+    assert model.objective_[0] == pytest.approx(dual, rel=1e-3)
+    scores = kernel_matrix @ (alpha * signs)
+    assert np.abs(model.decision_function(X) - scores).max() < 0.03  # measured: 0.009
+    # The levels are fine enough for new samples.
+    new = (X[:50] + X[50:100]) / 2
+    expected = gram(new, rounded, kernel=kernel) @ (alpha * signs) + (alpha * signs).sum()
+    assert np.abs(model.decision_function(new) - expected).max() < 0.03
+
+
+FORMS = [
+    ("chi2", ("low-rank", "full")),
+    ("intersection", ("low-rank", "full")),
+    (HomogeneousMap(), ("low-rank", "full")),
+    (AnchorMap(n_anchors=12), ("low-rank", "full")),
+    (SplineMap(n_bins=8, degree=1, penalty=1), ("low-rank", "full", "local")),
+    (SplineMap(n_bins=8, degree=2, penalty=0), ("low-rank", "full", "local")),
+]
+
+
+@pytest.mark.parametrize(("encoder", "forms"), FORMS, ids=[str(encoder) for encoder, _ in FORMS])
+def test_forms_give_the_same_machine(histograms, encoder, forms):
+    X, y = histograms
+    models = [CodedSVC(encoder, C=0.3, tol=1e-5, form=form).fit(X, y) for form in forms]
+    assert tuple(model.form_ for model in models) == forms
+    first, *others = models
+    for other in others:
+        assert other.objective_ == pytest.approx(first.objective_, rel=2e-5)
+        # Measured: 4e-4.
+        np.testing.assert_allclose(
+            other.decision_function(X), first.decision_function(X), atol=2e-3
+        )
+
+
+@pytest.mark.parametrize("reduction", ["ovr", "ovo"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_each_column_is_a_binary_machine(digits, reduction, loss):
+    X, y = digits
+    model = CodedSVC("chi2", 0.1, loss=loss, multiclass=reduction).fit(X, y)
+    pairs = class_pairs(4, reduction)
+    assert len(model.objective_) == len(model.n_iter_) == len(pairs)
+    raw = model.model_.scores(X)
+    for column, (positive, negative) in enumerate(pairs):
+        used = np.full(len(y), True) if negative is None else np.isin(y, (positive, negative))
+        alone = CodedSVC("chi2", 0.1, loss=loss, tol=1e-4).fit(X[used], y[used] == positive)
+        assert model.objective_[column] == pytest.approx(alone.objective_[0], rel=1.1e-3)
+        np.testing.assert_allclose(raw[used, column], alone.decision_function(X[used]), atol=0.1)
+    assert model.decision_function(X).shape == (len(y), 4)
+    assert model.score(X, y) > 0.99
+
+
+@pytest.mark.parametrize("reduction", ["ovr", "ovo"])
+def test_class_weights_multiply_C(digits, reduction):
+    X, y = digits
+    weight = {0: 10.0, 1: 0.1, 2: 1.0, 3: 3.0}
+    model = CodedSVC(
+        HomogeneousMap(), 0.02, multiclass=reduction, class_weight=weight, loss="squared_hinge"
+    ).fit(X, y)
+    E = features(model, X)
+    for column, (positive, negative) in enumerate(class_pairs(4, reduction)):
+        used = np.full(len(y), True) if negative is None else np.isin(y, (positive, negative))
+        signs = np.where(y[used] == positive, 1.0, -1.0)
+        sides = {1: weight[positive], -1: weight.get(negative, 1.0)}
+        w = best_linear(E[used], signs, 0.02, "squared_hinge", class_weight=sides)
+        costs = 0.02 * np.where(signs > 0, sides[1], sides[-1])
+        margins = signs * (E[used] @ w[:-1] + w[-1])
+        best = machines.primal(w @ w, margins, costs, "squared_hinge")
+        assert model.objective_[column] == pytest.approx(best, rel=1e-3)
+
+
+def test_listed_and_dense_codes_give_the_same_machine(digits):
+    X, y = digits
+    thin = X * (X > 0.7)
+    listed = CodedSVC("chi2", 0.1, tol=1e-5).fit(thin, y)
+    sparse_in = CodedSVC("chi2", 0.1, tol=1e-5).fit(sparse.csr_array(thin), y)
+    # A kernel of which nothing is zero: no code can be left out.
+    shifted = CodedSVC(ExactMap(lambda x, y: 2 * x * y / np.maximum(x + y, 1e-9)), 0.1, tol=1e-5)
+    dense = shifted.fit(thin + 0, y)
+    stored = int((thin > 0).sum())
+    for model in (listed, sparse_in, dense):
+        assert model.codes_bytes_ == 3 * stored + 8 * (len(y) + 1)
+    full = CodedSVC("chi2", 0.1, tol=1e-5).fit(X, y)
+    assert full.codes_bytes_ == X.size + 8 * (len(y) + 1)
+    np.testing.assert_array_equal(listed.model_.weights, sparse_in.model_.weights)
+    for form in (np.asarray, sparse.csr_array, sparse.csr_matrix, sparse.csc_array):
+        scores = sparse_in.decision_function(form(thin))
+        np.testing.assert_allclose(scores, listed.decision_function(thin), atol=1e-5)
+    # Rows listed during training, dense at prediction, and the other way round.
+    np.testing.assert_allclose(listed.decision_function(X[:9]), _by_hand(listed, X[:9]), atol=1e-4)
+    np.testing.assert_allclose(
+        full.decision_function(thin[:9]), _by_hand(full, thin[:9]), atol=1e-4
+    )
+
+
+def _by_hand(model, X):
+    """Return scores by adding up the tables."""
+    codes = nearest(X, model.levels_)
+    values = model.model_.tables.values()
+    return values[np.arange(X.shape[1]), codes].sum(axis=1) + model.model_.intercept
+
+
+def test_csr_whose_zeros_do_not_map_to_zero(digits):
+    X, y = digits
+    encoder = SplineMap(n_bins=5, degree=1, penalty=1)
+    dense = CodedSVC(encoder, 0.1, tol=1e-5).fit(X, y)
+    thin = CodedSVC(encoder, 0.1, tol=1e-5).fit(sparse.csr_array(X), y)
+    np.testing.assert_array_equal(dense.model_.weights, thin.model_.weights)
+    np.testing.assert_array_equal(
+        dense.decision_function(X), thin.decision_function(sparse.csr_array(X))
+    )
+
+
+def test_same_model_on_any_number_of_threads(digits):
+    models = []
+    for n in (1, 2, 3):
+        with threads(n):
+            models.append(CodedSVC("chi2", 0.1).fit(*digits))
+    for model in models[1:]:
+        assert model.model_.weights.tobytes() == models[0].model_.weights.tobytes()
+        np.testing.assert_array_equal(model.model_.intercept, models[0].model_.intercept)
+
+
+def test_the_seed_is_the_order(digits):
+    first, same, other = (CodedSVC("chi2", 0.1, random_state=s).fit(*digits) for s in (3, 3, 4))
+    assert first.model_.weights.tobytes() == same.model_.weights.tobytes()
+    assert first.model_.weights.tobytes() != other.model_.weights.tobytes()
+    np.testing.assert_allclose(first.objective_, other.objective_, rtol=1e-3)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_path_from_warm_starts_is_cheap(digits, loss):
+    grid = (0.01, 0.02, 0.05, 0.1, 0.2)
+    model = CodedSVC("chi2", loss=loss, warm_start=True)
+    passes, cold_passes = 0, 0
+    for C in grid:
+        model.set_params(C=C).fit(*digits)
+        cold = CodedSVC("chi2", C, loss=loss).fit(*digits)
+        np.testing.assert_allclose(model.objective_, cold.objective_, rtol=1e-3)
+        assert (model.duality_gap_ <= 1e-3).all()
+        passes, cold_passes = passes + model.n_iter_.sum(), cold_passes + cold.n_iter_.sum()
+    assert passes < 0.9 * cold_passes
+    # The same problem again: one pass to see that nothing is left to do.
+    assert (model.fit(*digits).n_iter_ == 1).all()
+    # Other data: nothing to start from.
+    fewer = clone(model).fit(digits[0][:99], digits[1][:99])
+    again = model.fit(digits[0][:99], digits[1][:99])
+    assert again.model_.weights.tobytes() == fewer.model_.weights.tobytes()
+
+
+def test_few_values_are_levels(digits):
+    X, y = digits
+    model = CodedSVC("chi2", 0.1).fit(X, y)
+    np.testing.assert_array_equal(model.levels_, np.unique(X)[None])
+    whole = CodedSVC("chi2", 0.1 / 16, bias=4.0).fit((16 * X).astype(np.uint8), y)
+    np.testing.assert_array_equal(whole.levels_, np.arange(17)[None])
+    np.testing.assert_allclose(
+        whole.decision_function(16 * X), model.decision_function(X), atol=0.05
+    )
+
+
+def test_sixty_four_levels_are_nearly_as_good(histograms):
+    X, y = histograms
+    fine = CodedSVC("chi2", 3.0, tol=1e-5).fit(X, y)
+    coarse = CodedSVC("chi2", 3.0, tol=1e-5, n_levels=64).fit(X, y)
+    assert coarse.levels_.shape == (1, 64)
+    assert coarse.objective_[0] == pytest.approx(fine.objective_[0], rel=5e-3)  # measured: 1.5e-3
+    few = CodedSVC("chi2", 3.0, tol=1e-5, n_levels=8).fit(X, y)
+    assert abs(few.objective_[0] / fine.objective_[0] - 1) > 5e-3
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_codes_with_their_levels(digits, form):
+    X, y = digits
+    levels = np.arange(17) / 16
+    codes = (16 * X).astype(np.uint8)
+    by_itself = CodedSVC("chi2", 0.1).fit(X, y)
+    given = CodedSVC("chi2", 0.1, levels=levels).fit(form(codes), y)
+    np.testing.assert_allclose(
+        given.decision_function(form(codes)), by_itself.decision_function(X), atol=1e-4
+    )
+    fitted = CodedSVC(SplineMap(5).fit(X), 0.1, levels=levels).fit(form(codes), y)
+    np.testing.assert_allclose(
+        fitted.decision_function(form(codes)),
+        CodedSVC(SplineMap(5), 0.1, tol=1e-4).fit(X, y).decision_function(X),
+        atol=0.1,
+    )
+
+
+def test_the_map_of_the_caller_is_left_alone(histograms):
+    encoder = HomogeneousMap()
+    model = CodedSVC(encoder).fit(*histograms)
+    assert not hasattr(encoder, "n_outputs_")
+    assert model.map_.n_outputs_ == 3
+
+
+def test_calibrated_scores_are_log_odds(digits):
+    X, y = digits
+    plain = CodedSVC("chi2", 0.1).fit(X, y)
+    calibrated = CodedSVC("chi2", 0.1, calibrate=True).fit(X, y)
+    raw, odds = plain.decision_function(X), calibrated.decision_function(X)
+    for k in range(4):
+        slope, shift = np.polyfit(raw[:, k], odds[:, k], 1)
+        np.testing.assert_allclose(slope * raw[:, k] + shift, odds[:, k], atol=1e-9)
+        assert slope > 0
+        # As many as there are, but for Platt's targets.
+        assert (1 / (1 + np.exp(-odds[:, k]))).sum() == pytest.approx((y == k).sum(), abs=1)
+    np.testing.assert_array_equal(calibrated.predict(X), odds.argmax(axis=1))
+    two = y < 2
+    pair = CodedSVC("chi2", 0.001, calibrate=True).fit(X[two], y[two])
+    scores = CodedSVC("chi2", 0.001).fit(X[two], y[two]).decision_function(X[two])
+    other = LogisticRegression(C=1e6).fit(np.r_[scores, scores][:, None], np.r_[y[two], y[two]])
+    assert pair.score(X[two], y[two]) >= (other.predict(scores[:, None]) == y[two]).mean()
+
+
+def test_accounts(digits):
+    X, y = digits
+    for reduction, n_problems in (("ovr", 4), ("ovo", 6)):
+        model = CodedSVC("chi2", 0.1, multiclass=reduction).fit(X, y)
+        assert sorted(model.timings_) == ["convert_s", "train_s"]
+        assert all(seconds > 0 for seconds in model.timings_.values())
+        arrays = model.model_.arrays
+        assert model.model_bytes_ == sum(array.nbytes for array in arrays.values())
+        weights = n_problems * 64 * 8 * 4
+        assert weights < model.model_bytes_ < weights + 2000
+        assert model.n_iter_.shape == model.duality_gap_.shape == (n_problems,)
+
+
+def test_progress_comes_from_every_problem(digits):
+    seen = {}
+    CodedSVC("chi2", 0.1).fit(*digits, progress=lambda *told: seen.setdefault(told[0], told[1:]))
+    assert sorted(seen) == [0, 1, 2, 3]
+
+
+def test_an_unfinished_machine_says_how_far_it_came(digits):
+    message = (
+        r"the duality gap is still \d\.\de-\d\d of the objective after max_iter=3 passes, above "
+        r"tol=1e-06, in 4 of 4 binary problems: lower C \(now 10\), or raise max_iter or tol"
+    )
+    with pytest.warns(ConvergenceWarning, match=message) as caught:
+        model = CodedSVC("chi2", 10.0, tol=1e-6, max_iter=3).fit(*digits)
+    assert caught[0].filename == __file__
+    assert f"{model.duality_gap_.max():.1e}" in str(caught[0].message)
+    assert (model.n_iter_ <= 5).all()
+
+
+def test_renaming_classes_moves_their_scores(digits):
+    X, y = digits
+    names = np.array(["walrus", "bee", "otter", "ant"])
+    plain = CodedSVC("chi2", 0.1, tol=1e-4).fit(X, y)
+    named = CodedSVC("chi2", 0.1, tol=1e-4).fit(X, names[y])
+    for k, name in enumerate(names):
+        column = named.classes_.tolist().index(name)
+        np.testing.assert_allclose(
+            named.decision_function(X)[:, column], plain.decision_function(X)[:, k], atol=0.02
+        )
+
+
+BAD = [
+    ({"C": 0}, "C=0: expected a positive, finite number"),
+    ({"C": -1.0}, "C=-1.0: expected a positive, finite number"),
+    ({"tol": 0.0}, "tol=0.0: expected a positive, finite number"),
+    ({"map": "chi"}, "unknown kernel 'chi', did you mean 'chi2'?"),
+    ({"loss": "squared-hinge"}, "loss='squared-hinge': expected 'hinge' or 'squared_hinge', did"),
+    ({"bias": -1}, "bias=-1: expected a finite number >= 0, 0 for no intercept"),
+    ({"n_levels": 257}, "n_levels=257: expected a whole number from 2 to 256"),
+    ({"n_levels": 1}, "n_levels=1: expected a whole number from 2 to 256"),
+    ({"max_iter": 0}, "max_iter=0: expected a whole number from 1 on"),
+    ({"multiclass": "ovx"}, "multiclass='ovx': expected 'ovr'"),
+    ({"form": "low"}, "form='low': expected 'auto', 'low-rank', 'full' or 'local'"),
+    ({"class_weight": {0: -1.0}}, "class_weight={0: -1.0}: expected positive, finite factors on C"),
+    (
+        {"calibrate": True, "multiclass": "ovo"},
+        "calibrate=True: one-vs-one has no score for each class; choose multiclass='ovr'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("parameters", "message"), BAD)
+def test_parameters_out_of_range(digits, parameters, message):
+    with pytest.raises(ConfigError) as caught:
+        CodedSVC(**parameters).fit(*digits)
+    assert str(caught.value).startswith(message)
+
+
+BAD_LEVELS = [
+    (np.arange(257), "levels: 257 of them, a code of one byte can tell 256 apart"),
+    (np.ones((3, 4)), "levels of shape (3, 4): expected (L,) or (64, L), one row for each"),
+    ([1.0, 0.0], "levels: expected finite numbers in ascending order"),
+    ([0.0, np.nan], "levels: expected finite numbers in ascending order"),
+    ("many", "levels: expected numbers, (L,) or one row a feature"),
+]
+
+
+@pytest.mark.parametrize(("levels", "message"), BAD_LEVELS)
+def test_levels_out_of_range(digits, levels, message):
+    with pytest.raises(ConfigError) as caught:
+        CodedSVC(levels=levels).fit((16 * digits[0]).astype(np.uint8), digits[1])
+    assert str(caught.value).startswith(message)
+
+
+def test_wrong_samples(digits):
+    X, y = digits
+    model = CodedSVC(C=0.1)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    with pytest.raises(InputError, match="y has one class only"):
+        model.fit(X, np.zeros(len(X)))
+    with pytest.raises(InputError, match="inconsistent numbers of samples"):
+        model.fit(X, y[:-1])
+    with pytest.raises(InputError, match="contains NaN"):
+        model.fit(np.where(X == 1, np.nan, X), y)
+    model.fit(X, y)
+    with pytest.raises(InputError, match="X has 63 features, but CodedSVC is expecting 64"):
+        model.decision_function(X[:, :63])
+    codes = (16 * X).astype(np.uint8)
+    with pytest.raises(InputError, match="codes: expected uint8 of shape"):
+        CodedSVC(levels=np.arange(17)).fit(X, y)
+    with pytest.raises(InputError, match="code 16: the table has 16 codes, from 0 on"):
+        CodedSVC(levels=np.arange(16)).fit(codes, y)
+    with pytest.raises(ConfigError, match="a map cannot be fitted to codes; pass a fitted one"):
+        CodedSVC(HomogeneousMap(), levels=np.arange(17)).fit(codes, y)

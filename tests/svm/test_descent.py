@@ -1,0 +1,164 @@
+"""The solver against a plain coordinate descent, step by step, and a quadratic programme."""
+
+import numpy as np
+import pytest
+
+from kmaps._loops import train as loops
+from kmaps._loops.vectors import aligned_zeros
+from kmaps.svm._code_forms import choose
+from kmaps.svm._code_rows import rows_of
+from kmaps.svm._code_tables import tabulate
+from kmaps.svm._descent import make_task, solve
+from tests.oracles import machines
+
+BIAS, COSTS = 0.7, (0.4, 0.9)
+
+
+@pytest.fixture(scope="module")
+def problem():
+    """Codes, signs that they half explain, and the kernel with the bias."""
+    rng = np.random.default_rng(0)
+    levels = np.linspace(0, 1, 64)
+    codes = rng.integers(0, 64, (150, 12)).astype(np.uint8)
+    signs = np.where(np.sin(codes[:, :4] / 12).sum(axis=1) + rng.normal(0, 0.6, 150) > 1, 1.0, -1)
+    tables = tabulate("chi2", levels[None])
+    matrix = (tables.values @ tables.values.swapaxes(1, 2))[0]
+    gram = sum(matrix[codes[:, j][:, None], codes[:, j][None, :]] for j in range(12)) + BIAS**2
+    return codes, signs, tables, gram
+
+
+def stated(problem, loss, members=None):
+    codes, signs, tables, _ = problem
+    machinery = choose(tables)
+    rows = rows_of(codes, np.empty(0, np.intp))
+    members = np.arange(len(signs)) if members is None else members
+    norms = machinery.square_norms(rows)
+    task = make_task(members, signs[members], norms, COSTS, loss, BIAS)
+    return rows, machinery.form, task, len(codes[0]) * machinery.form.size
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("n_passes", [1, 2, 6])
+def test_passes_are_those_of_the_plain_descent(problem, loss, n_passes):
+    _, signs, _, gram = problem
+    rows, form, task, n_weights = stated(problem, loss)
+    n, side = len(signs), (signs > 0).astype(int)
+    alpha, weights, order = np.zeros(n), aligned_zeros(n_weights), np.arange(n)
+    state = n, np.inf, -np.inf, 0.0, 0.0, np.uint64(12345)
+    for _ in range(n_passes):
+        state = *state[:-1], np.uint64(state[-1])
+        state, gap, spent = loops.descend(rows, form, task, alpha, weights, order, state, 0.0, 1)
+        assert spent >= state[0]
+    random = machines.XorShift(12345)
+    expected = machines.descend(gram, signs, task.upper[side], task.ridge[side], random, n_passes)
+    assert 0 < (expected > 0).mean() < 1
+    # Measured: 1.3e-6.
+    np.testing.assert_allclose(alpha, expected, atol=1e-5)
+    assert state[-1] == random.state
+    square = (expected * signs) @ gram @ (expected * signs)
+    dual = expected.sum() - square / 2 - task.ridge[side] @ expected**2 / 2
+    assert state[3] == pytest.approx(dual, rel=1e-5)
+    assert gap > 0
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_solution_is_that_of_the_quadratic_programme(problem, loss):
+    _, signs, _, gram = problem
+    solution = solve(*stated(problem, loss), tol=1e-5, max_iter=10_000, seed=(0,))
+    costs = np.where(signs > 0, COSTS[1], COSTS[0])
+    alpha, dual = machines.solve_dual(gram, signs, costs, loss)
+    margins = signs * (gram @ (alpha * signs))
+    primal = machines.primal((alpha * signs) @ gram @ (alpha * signs), margins, costs, loss)
+    assert primal == pytest.approx(dual, rel=1e-6)  # the oracle is at the optimum
+    assert -1e-6 < solution.primal / dual - 1 < 1e-5
+    assert -1e-5 < solution.dual / dual - 1 < 1e-6
+    assert solution.gap <= 1e-5
+    np.testing.assert_allclose(solution.margins, margins, atol=5e-3)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_gap_bounds_the_distance_from_the_optimum(problem, loss):
+    _, signs, _, gram = problem
+    costs = np.where(signs > 0, COSTS[1], COSTS[0])
+    _, best = machines.solve_dual(gram, signs, costs, loss)
+    gaps = []
+    for max_iter in (1, 3, 10, 100):
+        solution = solve(*stated(problem, loss), tol=1e-9, max_iter=max_iter, seed=(0,))
+        assert solution.dual <= best * (1 + 1e-6) <= solution.primal * (1 + 2e-6)
+        square = (solution.alpha * signs) @ gram @ (solution.alpha * signs)
+        exact = machines.primal(square, solution.margins, costs, loss)
+        assert solution.primal == pytest.approx(exact, rel=1e-5)
+        gaps.append(solution.gap)
+    assert sorted(gaps, reverse=True) == gaps
+    assert gaps[0] > 100 * gaps[-1]
+
+
+def test_members_are_a_problem_of_their_own(problem):
+    codes, signs, tables, _ = problem
+    members = np.flatnonzero(codes[:, 0] % 2)
+    part = solve(*stated(problem, "hinge", members), tol=1e-5, max_iter=1000, seed=(0,))
+    alone = stated((codes[members], signs[members], tables, None), "hinge")
+    assert solve(*alone, tol=1e-5, max_iter=1000, seed=(0,)).primal == pytest.approx(
+        part.primal, rel=1e-12
+    )
+
+
+def test_starting_at_the_solution_takes_one_look(problem):
+    solution = solve(*stated(problem, "hinge"), tol=1e-3, max_iter=1000, seed=(0,))
+    again = solve(
+        *stated(problem, "hinge"), tol=1e-3, max_iter=1000, seed=(0,), alpha=solution.alpha
+    )
+    assert again.passes == 1
+    np.testing.assert_allclose(again.weights, solution.weights, rtol=1e-3)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("factor", [1e-3, 0.5, 1.5, 10])
+def test_another_start_is_stretched_and_cut_at_the_bounds(problem, loss, factor):
+    solution = solve(*stated(problem, loss), tol=1e-3, max_iter=1000, seed=(0,))
+    start = factor * solution.alpha
+    gaps = []
+    again = solve(
+        *stated(problem, loss),
+        tol=1e-3,
+        max_iter=1000,
+        seed=(0,),
+        alpha=start,
+        report=lambda _, gap: gaps.append(gap),
+    )
+    assert gaps[0] < 0.95  # one, from nothing
+    assert gaps[0] < 0.05 or (loss == "hinge" and factor > 1)
+    assert again.gap <= 1e-3
+    if loss == "hinge":
+        assert again.alpha.max() <= max(COSTS)
+    np.testing.assert_array_equal(start, factor * solution.alpha)  # the caller's
+
+
+def test_progress_is_reported(problem):
+    seen = []
+    solution = solve(
+        *stated(problem, "hinge"),
+        tol=1e-4,
+        max_iter=1000,
+        seed=(0,),
+        report=lambda passes, gap: seen.append((passes, gap)),
+    )
+    passes, gaps = zip(*seen, strict=True)
+    assert list(passes) == sorted(passes)
+    assert (passes[0], gaps[0]) == (0, 1)
+    assert (passes[-1], gaps[-1]) == (solution.passes, solution.gap)
+
+
+def test_a_row_of_zeros_without_bias_ends_at_the_bound():
+    levels = np.linspace(0, 1, 4)[None]
+    codes = np.array([[0, 0], [3, 0], [0, 3]], np.uint8)
+    machinery = choose(tabulate("chi2", levels))
+    rows = rows_of(codes, np.zeros(1, np.intp))
+    signs = np.array([1.0, 1.0, -1.0])
+    norms = machinery.square_norms(rows)
+    assert norms[0] == 0
+    task = make_task(np.arange(3), signs, norms, (0.5, 0.5), "hinge", 0.0)
+    solution = solve(
+        rows, machinery.form, task, 2 * machinery.form.size, tol=1e-6, max_iter=100, seed=(0,)
+    )
+    np.testing.assert_allclose(solution.alpha, [0.5, 0.5, 0.5])
