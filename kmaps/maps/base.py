@@ -24,7 +24,7 @@ from kmaps.maps.grids import LogGrid, PieceGrid
 from kmaps.maps.steps import StepGrid
 
 _BLOCK_VALUES = 1 << 18  # outputs in a block that NumPy computes: its temporaries stay in the cache
-_TABLE_BLOCK_VALUES = 1 << 21  # in one that a compiled loop fills: it has none, only a cost to start
+_TABLE_BLOCK_VALUES = 1 << 21  # in one that a compiled loop fills: no temporaries, a cost to start
 
 
 class AdditiveMap(TransformerMixin, BaseEstimator):
