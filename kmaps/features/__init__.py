@@ -3,8 +3,11 @@
 from kmaps.features.base import Feature, LearnedFeature
 from kmaps.features.extraction import Extractor, extract
 from kmaps.features.normalize import Matrix, get_normalization
+from kmaps.features.phog import Phog
+from kmaps.features.pictures import load_picture
 from kmaps.features.registry import FEATURES, make_feature, parameters_of
 from kmaps.features.store import Report
+from kmaps.features.windows import describe_windows
 
 __all__ = [
     "FEATURES",
@@ -12,9 +15,12 @@ __all__ = [
     "Feature",
     "LearnedFeature",
     "Matrix",
+    "Phog",
     "Report",
+    "describe_windows",
     "extract",
     "get_normalization",
+    "load_picture",
     "make_feature",
     "parameters_of",
 ]

@@ -71,13 +71,16 @@ class Phog(Feature):
         """Return the edge pixels of a picture."""
         return canny(*gradients(picture, self.sigma), self.edges)
 
-    def _vector(self, picture: Picture) -> NDArray[np.float32]:
+    def edge_energies(self, picture: Picture) -> NDArray[np.float32]:
+        """Return the energies (height, width, orientations) of the edge pixels, zero elsewhere."""
         gx, gy = gradients(picture, self.sigma)
         edges = canny(gx, gy, self.edges)
-        energies = oriented((gx * edges)[None], (gy * edges)[None], self.orientations, self.signed)
+        return oriented((gx * edges)[None], (gy * edges)[None], self.orientations, self.signed)[0]
+
+    def _vector(self, picture: Picture) -> NDArray[np.float32]:
         cells, _ = partition(picture.shape, self.divisions)
         sums = np.empty((1, len(cells), self.orientations), np.float32)
-        loops.sum_cells(energies, cells, sums)
+        loops.sum_cells(self.edge_energies(picture)[None], cells, sums)
         return sums.reshape(-1)
 
 

@@ -1,0 +1,256 @@
+"""Detection as genrbf, Sect. 4, has it: candidate windows, a classifier on each, average precision.
+
+It runs on scenes (:mod:`kmaps.data.annotations`); the datasets are not downloaded.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps.data.annotations import Scene
+from kmaps.errors import ConfigError, DataError
+from kmaps.features import Phog, describe_windows, load_picture
+
+Boxes = NDArray[np.int64]  # (m, 4): left, top, right, bottom, the ends excluded
+
+OVERLAP = 0.5
+"""Intersection over union from which on a box is found (VOC 2007)."""
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The candidate windows of a picture: a grid for every size and shape.
+
+    Parameters
+    ----------
+    ratios : tuple of float
+        Width over height.
+    smallest : int
+        The least height and width in pixels.
+    growth : float
+        A size over the next smaller one.
+    stride : float
+        From one window to the next, as a part of its height and width.
+    """
+
+    ratios: tuple[float, ...] = (0.5, 1.0, 2.0)
+    smallest: int = 32
+    growth: float = 1.4
+    stride: float = 0.2
+
+    def of(self, shape: tuple[int, int]) -> Boxes:
+        """Return the windows of a picture of some shape (height, width)."""
+        found = [np.empty((0, 4), np.int64)]
+        for ratio in self.ratios:
+            height = self.smallest / min(1.0, ratio)
+            while height <= shape[0] and height * ratio <= shape[1]:
+                sides = round(height), round(height * ratio)
+                starts = (
+                    np.arange(0, whole - side + 1, max(1, round(self.stride * side)))
+                    for whole, side in zip(shape, sides, strict=True)
+                )
+                top, left = (grid.ravel() for grid in np.meshgrid(*starts, indexing="ij"))
+                found.append(np.column_stack([left, top, left + sides[1], top + sides[0]]))
+                height *= self.growth
+        return np.concatenate(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Detections:
+    """Boxes that a detector reports in a scene, with their scores."""
+
+    boxes: Boxes
+    scores: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Precision and recall as the threshold falls.
+
+    Attributes
+    ----------
+    precision, recall : ndarray
+        After each detection, the best score first; ignored ones left out.
+    n_objects : int
+        Objects to be found.
+    """
+
+    precision: NDArray[np.float64]
+    recall: NDArray[np.float64]
+    n_objects: int
+
+    def average_precision(self, method: str = "11-point") -> float:
+        """Return the average precision.
+
+        Parameters
+        ----------
+        method : {"11-point", "area"}
+            The mean, over the recalls 0, 0.1 … 1, of the best precision at that recall or a higher
+            one (VOC 2007); or the area below the best precision at each recall or a higher one.
+        """
+        # The best precision from each point on; zero beyond the last.
+        best = np.append(np.maximum.accumulate(self.precision[::-1])[::-1], 0)
+        if method == "11-point":
+            levels = np.linspace(0, 1, 11)
+            # 0.3 as a sum of tenths is not 0.3: what differs by rounding alone is equal.
+            return float(best[np.searchsorted(self.recall, levels - 1e-12)].mean())
+        if method == "area":
+            return float(np.sum(np.diff(self.recall, prepend=0) * best[:-1]))
+        raise ConfigError(f"average precision: expected '11-point' or 'area', got {method!r}")
+
+
+def overlaps(first: Boxes, second: Boxes) -> NDArray[np.float64]:
+    """Return the intersection over the union of all pairs of boxes, shape (n, m)."""
+    a, b = first[:, None, :], second[None, :, :]
+    sides = np.minimum(a[..., 2:], b[..., 2:]) - np.maximum(a[..., :2], b[..., :2])
+    shared = np.maximum(sides, 0).prod(axis=2)
+    areas = [(boxes[..., 2:] - boxes[..., :2]).prod(axis=2) for boxes in (a, b)]
+    return shared / (areas[0] + areas[1] - shared)
+
+
+def suppress(found: Detections, overlap: float) -> Detections:
+    """Drop each box that overlaps one with a better score by more than ``overlap``."""
+    left = np.argsort(-found.scores, kind="stable")
+    kept: list[int] = []
+    while len(left):
+        best, others = left[0], left[1:]
+        kept.append(best)
+        left = others[overlaps(found.boxes[[best]], found.boxes[others])[0] <= overlap]
+    return Detections(found.boxes[kept], found.scores[kept])
+
+
+def evaluate(found: Sequence[Detections], scenes: Sequence[Scene], name: str) -> Curve:
+    """Compare detections with the objects of a class, by the rules of VOC 2007.
+
+    From the best score down, a detection belongs to the object of its scene that it overlaps most.
+    With an overlap of half or more it is right, unless that object was found before, which makes
+    it wrong, or is difficult, which makes it not count; with less it is wrong.
+
+    Parameters
+    ----------
+    found : sequence of Detections
+        One for each scene.
+    scenes : sequence of Scene
+    name : str
+        The class.
+    """
+    right, scores, n_objects = [], [], 0
+    for detections, scene in zip(found, scenes, strict=True):
+        boxes, difficult = scene.of_class(name)
+        n_objects += int((~difficult).sum())
+        counted, verdicts = _judge(detections, boxes, difficult)
+        right.append(verdicts[counted])
+        scores.append(detections.scores[counted])
+    order = np.argsort(-np.concatenate(scores), kind="stable")
+    hits = np.cumsum(np.concatenate(right)[order])
+    precision = hits / np.arange(1, len(hits) + 1)
+    return Curve(precision, hits / max(n_objects, 1), n_objects)
+
+
+def _judge(
+    found: Detections, boxes: Boxes, difficult: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which detections of a scene count, and which are right."""
+    counted, right = np.ones(len(found.scores), bool), np.zeros(len(found.scores), bool)
+    if len(boxes):
+        shared, taken = overlaps(found.boxes, boxes), np.zeros(len(boxes), bool)
+        for i in np.argsort(-found.scores, kind="stable"):
+            nearest = shared[i].argmax()
+            if shared[i, nearest] < OVERLAP:
+                continue
+            counted[i] = not difficult[nearest]
+            right[i] = counted[i] and not taken[nearest]
+            taken[nearest] = True
+    return counted, right
+
+
+def training_windows(
+    scenes: Iterable[Scene],
+    name: str,
+    feature: Phog,
+    windows: Windows,
+    *,
+    per_scene: int = 20,
+    seed: int = 0,
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Return the vectors of a class's objects (label 1) and of windows beside them (label -1).
+
+    Objects come also mirrored; difficult ones are left out. The windows beside them are drawn from
+    the candidates that overlap no object of the class by more than 0.3.
+
+    Parameters
+    ----------
+    scenes : iterable of Scene
+    name : str
+        The class.
+    feature : Phog
+    windows : Windows
+    per_scene : int
+        Windows drawn in each scene.
+    seed : int
+
+    Raises
+    ------
+    DataError
+        If there is no object of the class, or no window beside one.
+    """
+    rng = np.random.default_rng(seed)
+    positive, negative = [], []
+    for scene in scenes:
+        picture = load_picture(scene.path, 255, None)
+        boxes, difficult = scene.of_class(name)
+        candidates = windows.of(picture.shape)
+        beside = candidates[(overlaps(candidates, boxes) <= 0.3).all(axis=1)]
+        drawn = rng.choice(len(beside), min(per_scene, len(beside)), replace=False)
+        negative.append(describe_windows(feature, picture, beside[np.sort(drawn)]))
+        wanted = _inside(boxes[~difficult], picture.shape, feature.smallest)
+        mirrored = wanted.copy()
+        mirrored[:, [0, 2]] = picture.shape[1] - wanted[:, [2, 0]]
+        positive.append(describe_windows(feature, picture, wanted))
+        flipped = np.ascontiguousarray(picture[:, ::-1])
+        positive.append(describe_windows(feature, flipped, mirrored))
+    X, beside = np.concatenate(positive), np.concatenate(negative)
+    if not len(X) or not len(beside):
+        raise DataError(f"no {'object of the class' if not len(X) else 'window beside'} {name!r}")
+    y = np.repeat([1, -1], [len(X), len(beside)])
+    return np.concatenate([X, beside]), y
+
+
+def _inside(boxes: Boxes, shape: tuple[int, int], smallest: int) -> Boxes:
+    """Cut boxes at the border and drop those too small to describe."""
+    cut = np.clip(boxes, 0, [shape[1], shape[0], shape[1], shape[0]])
+    return cut[(cut[:, 2:] - cut[:, :2] >= smallest).all(axis=1)]
+
+
+def detect(
+    scenes: Iterable[Scene],
+    feature: Phog,
+    windows: Windows,
+    model: Any,
+    *,
+    overlap: float = 0.3,
+) -> list[Detections]:
+    """Score the candidate windows of scenes and keep the best of those that overlap.
+
+    Parameters
+    ----------
+    scenes : iterable of Scene
+    feature : Phog
+    windows : Windows
+    model : classifier
+        Fitted to :func:`training_windows`; its ``decision_function`` gives the scores.
+    overlap : float
+        As in :func:`suppress`.
+    """
+    found = []
+    for scene in scenes:
+        picture = load_picture(scene.path, 255, None)
+        boxes = windows.of(picture.shape)
+        scores = np.zeros(0)
+        if len(boxes):
+            scores = np.asarray(model.decision_function(describe_windows(feature, picture, boxes)))
+        found.append(suppress(Detections(boxes, scores.astype(float)), overlap))
+    return found

@@ -1,0 +1,153 @@
+"""Pictures with boxes around objects: PASCAL VOC 2007 and INRIA person in their official layouts.
+
+Neither is downloaded: unpack the archives and give the folder. Boxes are (left, top, right, bottom)
+in pixels counted from 0, the ends excluded; the files count from 1 and include them.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps.errors import ConfigError, DataError, suggest
+
+VOC_CLASSES = (
+    *("aeroplane", "bicycle", "bird", "boat", "bottle", "bus", "car", "cat", "chair", "cow"),
+    *("diningtable", "dog", "horse", "motorbike", "person", "pottedplant", "sheep", "sofa"),
+    *("train", "tvmonitor"),
+)
+INRIA_CLASS = "person"
+
+_INRIA_BOX = re.compile(
+    r'^Bounding box for object \d+ "PASperson".*: '
+    r"\((\d+), (\d+)\) - \((\d+), (\d+)\)\s*$",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A picture and the objects in it.
+
+    Attributes
+    ----------
+    name : str
+    path : Path
+        The picture's file.
+    boxes : ndarray of int64, shape (objects, 4)
+        Left, top, right, bottom.
+    classes : tuple of str
+        The class of each object.
+    difficult : ndarray of bool, shape (objects,)
+        Objects that count neither when they are found nor when they are missed.
+    """
+
+    name: str
+    path: Path
+    boxes: NDArray[np.int64]
+    classes: tuple[str, ...]
+    difficult: NDArray[np.bool_]
+
+    def of_class(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the boxes of one class, and which of them are difficult."""
+        chosen = np.array([found == name for found in self.classes], bool)
+        return self.boxes[chosen], self.difficult[chosen]
+
+
+def load_voc(folder: str | Path, image_set: str) -> list[Scene]:
+    """Read the scenes of a set of PASCAL VOC 2007.
+
+    Parameters
+    ----------
+    folder : path
+        ``VOCdevkit/VOC2007``, with ``JPEGImages``, ``Annotations`` and ``ImageSets/Main``.
+    image_set : str
+        ``train``, ``val``, ``trainval`` or ``test``.
+
+    Raises
+    ------
+    DataError
+        If a file is missing or malformed; the message names it.
+    """
+    folder = Path(folder)
+    listed = folder / "ImageSets" / "Main" / f"{image_set}.txt"
+    if not listed.is_file():
+        there = ", ".join(sorted(path.stem for path in listed.parent.glob("*.txt"))) or "none"
+        raise DataError(
+            f"{listed}: not there (image sets: {there}); give the folder VOCdevkit/VOC2007 of the "
+            "unpacked archives"
+        )
+    names = [line.split()[0] for line in listed.read_text("ascii").splitlines() if line.strip()]
+    return [_read_voc(folder, name) for name in names]
+
+
+def _read_voc(folder: Path, name: str) -> Scene:
+    path = folder / "Annotations" / f"{name}.xml"
+    boxes, classes, difficult = [], [], []
+    try:
+        for element in ElementTree.parse(path).getroot().findall("object"):
+            corners = (
+                element.find(f"bndbox/{key}").text for key in ("xmin", "ymin", "xmax", "ymax")
+            )
+            boxes.append([float(corner) for corner in corners])
+            classes.append(element.find("name").text.strip())
+            difficult.append(element.findtext("difficult", "0").strip() == "1")
+    except (OSError, ElementTree.ParseError, AttributeError, ValueError, TypeError) as error:
+        raise DataError(f"{path}: not a VOC annotation: {error}") from error
+    return _scene(name, folder / "JPEGImages" / f"{name}.jpg", boxes, classes, difficult)
+
+
+def load_inria(folder: str | Path, part: str) -> list[Scene]:
+    """Read the scenes of a part of INRIA person, those with people and those without.
+
+    Parameters
+    ----------
+    folder : path
+        ``INRIAPerson``, with ``Train`` and ``Test``, each with ``pos``, ``neg`` and
+        ``annotations``.
+    part : str
+        ``Train`` or ``Test``.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such part.
+    DataError
+        If a folder or file is missing or malformed; the message names it.
+    """
+    if part not in ("Train", "Test"):
+        raise ConfigError(
+            f"unknown part {part!r}{suggest(part, ('Train', 'Test'))} of INRIA person"
+        )
+    root = Path(folder) / part
+    for needed in ("pos", "neg", "annotations"):
+        if not (root / needed).is_dir():
+            raise DataError(f"{root / needed}: not there; give the unpacked folder INRIAPerson")
+    scenes = [_read_inria(root, path) for path in sorted((root / "pos").iterdir())]
+    without = np.empty((0, 4))
+    return scenes + [
+        _scene(path.stem, path, without, [], []) for path in sorted((root / "neg").iterdir())
+    ]
+
+
+def _read_inria(root: Path, picture: Path) -> Scene:
+    path = root / "annotations" / f"{picture.stem}.txt"
+    try:
+        # The people's names in it are in Latin-1.
+        boxes = [[int(n) for n in found] for found in _INRIA_BOX.findall(path.read_text("latin-1"))]
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}") from error
+    if not boxes:
+        raise DataError(f"{path}: no bounding box of a person")
+    return _scene(picture.stem, picture, boxes, [INRIA_CLASS] * len(boxes), [False] * len(boxes))
+
+
+def _scene(name: str, path: Path, boxes: list, classes: list[str], difficult: list[bool]) -> Scene:
+    corners = np.round(np.asarray(boxes, float).reshape(-1, 4)).astype(np.int64)
+    corners[:, :2] -= 1
+    if (corners[:, 2:] <= corners[:, :2]).any():
+        raise DataError(f"{path}: an object's box is empty")
+    return Scene(name, path, corners, tuple(classes), np.array(difficult, bool))
