@@ -15,6 +15,8 @@ MAX_LEVELS = 256
 """Levels that a code, one byte, can tell apart."""
 
 _BLOCK_VALUES = 1 << 18
+_MOST_BUCKETS = 1 << 13  # they and their edges fit into the first cache or nearly
+_SIGNED = {np.float32: np.int32, np.float64: np.int64}
 
 
 def pad_levels(rows: Iterable[NDArray]) -> NDArray:
@@ -128,7 +130,7 @@ class Codebook:
                 refuse_negative(values, whom)
         return codes, outside
 
-    def _search(self, dtype: type) -> "_Uniform | _Sorted":
+    def _search(self, dtype: type) -> "_Uniform | _Bucketed | _Sorted":
         """Compute codes where the levels are equally spaced, search for them elsewhere."""
         first, last = self.levels[:, 0], self.levels[:, -1]
         with np.errstate(all="ignore"):
@@ -138,7 +140,8 @@ class Codebook:
         # False also where the spacing is too small or too large to compute with.
         if np.abs(position - ideal).max() < 1e-6:
             return _Uniform(self, per_unit, dtype)
-        return _Sorted(self, dtype)
+        search = _Sorted(self, dtype)
+        return _Bucketed.of(search) or search
 
 
 class _Uniform:
@@ -177,6 +180,44 @@ class _Sorted:
         low, high, start = self.low[of], self.high[of], (of * self.width).astype(np.uint32)
         edges, half = self.edges.reshape(-1), self.width // 2
         return loops.nearest_sorted(values, low, high, start, edges, half, codes)
+
+
+class _Bucketed:
+    """The search where all features have the same positive edges, none too close to the next.
+
+    The exponent and the leading bits of the mantissa are the bucket of a value, of which none has
+    more than one edge: how many are below it, and one comparison, are the code.
+    """
+
+    def __init__(self, search: _Sorted, edges: NDArray, keys: NDArray, shift: int):
+        self.low, self.high = search.low[0], search.high[0]
+        self.shift = keys.dtype.type(shift)
+        self.first, last = int(keys[0]), int(keys[-1]) + 1  # beyond it there is no edge
+        buckets = np.arange(self.first, last + 1)
+        self.starts = np.searchsorted(keys, buckets).astype(np.uint8)
+        self.edges = np.full(len(buckets), np.inf, edges.dtype)
+        self.edges[keys - self.first] = edges
+
+    @classmethod
+    def of(cls, search: _Sorted) -> "_Bucketed | None":
+        """Return the faster form of a search if it has one."""
+        edges = search.edges[0, np.isfinite(search.edges[0])]
+        if len(search.low) > 1 or len(edges) == 0 or edges[0] <= 0:
+            return None
+        bits = edges.view(_SIGNED[edges.dtype.type])
+        mantissa = np.finfo(edges.dtype).nmant
+        for kept in range(mantissa + 1):
+            keys = bits >> (mantissa - kept)
+            if keys[-1] - keys[0] >= _MOST_BUCKETS:
+                return None
+            if (np.diff(keys) > 0).all():
+                return cls(search, edges, keys, mantissa - kept)
+        return None
+
+    def __call__(self, values: NDArray, of: NDArray, codes: NDArray) -> int:
+        bits = values.view(self.shift.dtype)
+        buckets = self.shift, self.first, self.starts, self.edges
+        return loops.nearest_bucketed(values, bits, self.low, self.high, *buckets, codes)
 
 
 def _as(dtype: type, values: NDArray) -> NDArray:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array, csr_matrix
 
 from kmaps import threads
-from kmaps._codebook import Codebook, pad_levels
+from kmaps._codebook import Codebook, _Bucketed, _Sorted, pad_levels
 from kmaps._values import Columns
 from kmaps.errors import InputError
 from tests.oracles.anchors import nearest
@@ -15,6 +15,7 @@ from tests.oracles.anchors import nearest
 RNG = np.random.default_rng(0)
 EQUAL = np.linspace(0, 1, 9)
 UNEQUAL = np.array([0, 0.1, 0.15, 0.5, 0.9, 1])
+ROOTS = EQUAL**2
 MANY = np.sort(RNG.random(256))
 
 
@@ -22,7 +23,7 @@ def one(levels, window=1):
     return Codebook(levels[None, :], levels[:1], levels[-1:], window)
 
 
-@pytest.mark.parametrize("levels", [EQUAL, UNEQUAL, MANY, UNEQUAL[:1]], ids=len)
+@pytest.mark.parametrize("levels", [EQUAL, UNEQUAL, ROOTS, MANY, UNEQUAL[:1]], ids=range(5))
 @pytest.mark.parametrize("window", [1, 2, 3])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_code_is_that_of_the_nearest_levels(levels, window, dtype):
@@ -37,7 +38,7 @@ def test_code_is_that_of_the_nearest_levels(levels, window, dtype):
 TENTHS = np.arange(11) / 10
 
 
-@pytest.mark.parametrize("levels", [EQUAL, TENTHS, UNEQUAL], ids=["equal", "tenths", "unequal"])
+@pytest.mark.parametrize("levels", [EQUAL, TENTHS, UNEQUAL, ROOTS], ids=range(4))
 def test_float32_has_the_code_of_its_float64(levels):
     halfway = ((levels[1:] + levels[:-1]) / 2).astype(np.float32)
     near = np.r_[halfway, np.nextafter(halfway, 2), np.nextafter(halfway, -2)][:, None]
@@ -46,6 +47,30 @@ def test_float32_has_the_code_of_its_float64(levels):
     np.testing.assert_array_equal(codes, book.to_codes(near.astype(float), "it")[:, 0])
     reached = near.astype(float) >= (levels[1:] + levels[:-1]) / 2
     np.testing.assert_array_equal(codes, reached.sum(axis=1))
+
+
+@pytest.mark.parametrize("levels", [UNEQUAL, ROOTS, np.linspace(0, 30, 256) ** 2], ids=range(3))
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_buckets_find_what_the_search_finds(levels, dtype):
+    book = one(levels)
+    search = book._searches[np.dtype(dtype)]
+    assert isinstance(search, _Bucketed)
+    rng = np.random.default_rng(2)
+    anywhere = rng.random((40, 50)) ** 3 * levels[-1]
+    edges = np.resize((levels[1:] + levels[:-1]) / 2, (8, 50))
+    beyond = np.resize([-1e30, -1, -0.0, 5e-324, levels[-1] * 1.1, 1e30, np.inf, -np.inf], (8, 50))
+    values = np.vstack([anywhere, edges, np.nextafter(edges, 0), beyond]).astype(dtype)
+    found, expected = np.empty((2, *values.shape), np.uint8)
+    all_features = np.arange(50)
+    outside = search(values, all_features, found)
+    assert outside == _Sorted(book, dtype)(values, all_features, expected) > 0
+    finite = np.isfinite(values)
+    np.testing.assert_array_equal(found[finite], expected[finite])
+
+
+def test_edges_that_share_a_bucket_are_searched():
+    assert isinstance(one(1 + MANY / 1e6)._searches[np.dtype(np.float32)], _Sorted)
+    assert isinstance(one(UNEQUAL - 0.2)._searches[np.dtype(np.float32)], _Sorted)
 
 
 @given(

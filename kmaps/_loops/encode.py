@@ -128,16 +128,20 @@ def local_pieces(values, features, ranges, n_cells, pieces, data, columns, neigh
 
 @njit(cache=True, nogil=True)
 def take(codes, features, table, out, outputs):
-    """Encode codes: each is a row of its feature's (L, r) table."""
+    """Encode codes: each is a row of its feature's (L, r) table.
+
+    Without ``features`` the positions are the features, which saves looking them up.
+    """
     n, m = codes.shape
     n_codes = table.shape[1]
     r = table.shape[2] if outputs is None else len(outputs)
     flat = table.reshape(-1)  # indices without a sign need no check whether they count backwards
+    step = uint64(n_codes * r if table.shape[0] > 1 else 0)
     for i in range(n):
         row = codes[i]
         encoded = out[i]
         for j in range(m):
-            f = uint64(0) if features is None else uint64(features[j])
-            first = (f * uint64(n_codes) + uint64(row[j])) * uint64(r)
+            f = uint64(j) if features is None else uint64(features[j])
+            first = f * step + uint64(row[j]) * uint64(r)
             for c in range(r):
                 encoded[j * r + c] = flat[first + uint64(c)]

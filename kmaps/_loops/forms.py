@@ -35,9 +35,10 @@ class Form(NamedTuple):
     from ``origin[c]`` on.
 
     A row has ``*_blocks`` times ``*_lanes`` values (see `vectors`; no blocks: one). Without
-    ``first`` or ``origin`` they are zero. A stride that is not zero says that each feature has a
-    table of its own, and how far apart they are. ``scale`` (d,) is a factor on the changes of each
-    feature.
+    ``first`` or ``origin`` they are zero; with blocks, of which there are then two, the first block
+    goes to the beginning and the second one there. A stride that is not zero says that each feature
+    has a table of its own, and how far apart they are. ``scale`` (d,) is a factor on the changes of
+    each feature.
     """
 
     size: int
@@ -61,15 +62,20 @@ def _apply(codes, features, k, start, weights, sums, size, basis, stride, lanes,
     code = int64(item(codes, k))
     if basis is None:
         return add(sums, load(weights, j * size + code * len(lanes), lanes))
-    at = j * size if first is None else j * size + item(first, code)
+    at = j * size
     if blocks is None:
-        row = j * stride + code * len(lanes)
-        return multiply_add(load(basis, row, lanes), load(weights, at, lanes), sums)
+        if first is not None:
+            at += item(first, code)
+        row = load(basis, j * stride + code * len(lanes), lanes)
+        return multiply_add(row, load(weights, at, lanes), sums)
     row = j * stride + code * len(lanes) * blocks
+    if first is not None:
+        sums = multiply_add(load(basis, row, lanes), load(weights, at, lanes), sums)
+        second, at = load(basis, row + len(lanes), lanes), at + item(first, code)
+        return multiply_add(second, load(weights, at, lanes), sums)
     for b in range(blocks):
-        shift = b * len(lanes)
-        part = load(basis, row + shift, lanes)
-        sums = multiply_add(part, load(weights, at + shift, lanes), sums)
+        part = load(basis, row + b * len(lanes), lanes)
+        sums = multiply_add(part, load(weights, at + b * len(lanes), lanes), sums)
     return sums
 
 
@@ -147,19 +153,29 @@ def _change(
     steps = fill(step, lanes)
     for k in range(start, stop):
         j = k - start if features is None else int64(item(features, k))
-        code = int64(item(codes, k))
-        at = j * size if origin is None else j * size + item(origin, code)
+        code, at = int64(item(codes, k)), j * size
         if scale is not None:
             steps = fill(step * item(scale, j), lanes)
         if blocks is None:
-            row = load(table, j * stride + code * len(lanes), lanes)
-            store(weights, at, multiply_add(row, steps, load(weights, at, lanes)))
-        else:
-            start_of_row = j * stride + code * len(lanes) * blocks
-            for b in range(blocks):
-                place = at + b * len(lanes)
-                row = load(table, start_of_row + b * len(lanes), lanes)
-                store(weights, place, multiply_add(row, steps, load(weights, place, lanes)))
+            if origin is not None:
+                at += item(origin, code)
+            _change_block(weights, at, table, j * stride + code * len(lanes), steps, lanes)
+            continue
+        row = j * stride + code * len(lanes) * blocks
+        if origin is not None:
+            _change_block(weights, at, table, row, steps, lanes)
+            at += item(origin, code)
+            _change_block(weights, at, table, row + len(lanes), steps, lanes)
+            continue
+        for b in range(blocks):
+            shift = b * len(lanes)
+            _change_block(weights, at + shift, table, row + shift, steps, lanes)
+
+
+@njit(cache=True, nogil=True)
+def _change_block(weights, at, table, row, steps, lanes):
+    changed = multiply_add(load(table, row, lanes), steps, load(weights, at, lanes))
+    store(weights, at, changed)
 
 
 @njit(cache=True, nogil=True)

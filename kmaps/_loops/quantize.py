@@ -80,3 +80,24 @@ def nearest_sorted(values, low, high, start, edges, half, codes):
             inside += (row[j] >= low[j]) & (row[j] <= high[j])
             coded[j] = uint8(place[j] - start[j])
     return n * m - inside
+
+
+@njit(cache=True, nogil=True)
+def nearest_bucketed(values, bits, low, high, shift, first, starts, edges, codes):
+    """Code a value as how many edges there are up to it, by the leading bits of the value.
+
+    ``bits`` are the values as whole numbers with a sign; ``low, high`` the range that counts as
+    inside. The bucket ``(bits >> shift) - first``, or the nearest that there is, has
+    ``starts[bucket]`` edges below it and one inside, ``edges[bucket]``, which may be infinite.
+    """
+    n, m = values.shape
+    inside = 0
+    last = len(starts) - 1
+    for i in range(n):
+        row, own_bits, coded = values[i], bits[i], codes[i]
+        for j in range(m):
+            x = row[j]
+            inside += (x >= low) & (x <= high)
+            bucket = min(max((own_bits[j] >> shift) - first, 0), last)
+            coded[j] = starts[bucket] + (edges[bucket] <= x)
+    return n * m - inside

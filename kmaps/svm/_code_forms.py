@@ -1,11 +1,14 @@
-"""Three ways for the codes to act on the weights, and which of them is the fastest.
+"""Four ways for the codes to act on the weights, and which of them is the fastest.
 
 Low rank: the features of a code are a row of r values; it takes r products to evaluate them and r
 to change the weights. Full: the weights are the function itself, its value on each of the m levels;
 it takes one look-up to evaluate and m products to change, with a row of the kernel matrix of the
 levels. Local: they are those of B-splines, of which p + 1 are not zero at a level; it takes p + 1
 products to evaluate, and to change either the same p + 1 (penalty 0) or all m of them, by the
-cumulative sums of lac Sect. 5, one row of them for each level.
+cumulative sums of lac Sect. 5, one row of them for each level. Two-level: the levels lie in about
+√L blocks, and given the function at the ends of all blocks, what it is inside one has nothing to do
+with the others; as with the intersection kernel, that of Brownian motion. So there are features of
+the ends, for all levels, and others of each block: twice √L products to evaluate and to change.
 """
 
 from dataclasses import dataclass
@@ -19,7 +22,12 @@ from kmaps._parallel import for_blocks
 from kmaps.errors import ConfigError, suggest
 from kmaps.svm._code_tables import Tables, padded
 
-FORMS = ("low-rank", "full", "local")
+FORMS = ("low-rank", "full", "local", "two-level")
+
+_ONLY = {
+    "local": "only a SplineMap whose features have their bins at the same levels has this form",
+    "two-level": "only kernels like intersection, the same for all features, have this form",
+}
 
 _CHANGES = 0.5  # for each evaluation; a third to nine tenths on MNIST and Daimler, growing with C
 _BLOCK_ROWS = 1 << 12
@@ -73,17 +81,16 @@ def choose(tables: Tables, wanted: str = "auto") -> Machinery:
     """Return the wanted form, or the one with the least `cost`."""
     if wanted not in ("auto", *FORMS):
         raise ConfigError(
-            f"form={wanted!r}: expected 'auto', 'low-rank', 'full' or 'local'"
+            f"form={wanted!r}: expected 'auto', 'low-rank', 'full', 'local' or 'two-level'"
             f"{suggest(wanted, FORMS)}"
-        )
-    if wanted == "local" and tables.local is None:
-        raise ConfigError(
-            "form='local': only a SplineMap whose features have their bins at the same levels has "
-            "this form; choose form='auto'"
         )
     if wanted == "auto":
         wanted = min(FORMS, key=lambda name: cost(tables, name))
-    return {"low-rank": _low_rank, "full": _full, "local": _local}[wanted](tables)
+    machinery = {"low-rank": _low_rank, "full": _full, "local": _local, "two-level": _two_level}
+    made = machinery[wanted](tables)
+    if made is None:
+        raise ConfigError(f"form={wanted!r}: {_ONLY[wanted]}; choose form='auto'")
+    return made
 
 
 def cost(tables: Tables, name: str) -> float:
@@ -102,6 +109,10 @@ def cost(tables: Tables, name: str) -> float:
         if n_tables * m * m * 4 > _LARGEST:
             return np.inf
         return 0.6 + _CHANGES * (0.5 + 0.08 * m) * (1 if n_tables == 1 else 3)
+    if name == "two-level":
+        if tables.two_level is None:
+            return np.inf
+        return (1 + _CHANGES) * 0.16 * tables.two_level.ends.shape[1]
     if tables.local is None:
         return np.inf
     changed = 0.4 if tables.local.kernel is None else 0.08 * len(tables.local.kernel)
@@ -128,8 +139,10 @@ def _full(tables: Tables) -> Machinery:
     return Machinery("full", form, _squares(tables.values), tables.scale, None)
 
 
-def _local(tables: Tables) -> Machinery:
+def _local(tables: Tables) -> Machinery | None:
     local = tables.local
+    if local is None:
+        return None
     splines = local.dense
     basis = np.ascontiguousarray(local.basis, np.float32)
     first, width = local.first.astype(np.int64), (0,) * basis.shape[1]
@@ -142,6 +155,22 @@ def _local(tables: Tables) -> Machinery:
     form = Form(size, *evaluation, *change, _factor(tables))
     basis_of_all = splines[None].astype(np.float32)
     return Machinery("local", form, _squares(tables.values), tables.scale, basis_of_all)
+
+
+def _two_level(tables: Tables) -> Machinery | None:
+    levels = tables.two_level
+    if levels is None:
+        return None
+    table, _, _ = _laid_out(np.hstack([levels.ends, levels.inside])[None])
+    lanes = levels.ends.shape[1]
+    begin = lanes * (1 + levels.block)
+    size = int(begin[-1]) + lanes
+    basis = np.zeros((len(begin), size), np.float32)
+    basis[:, :lanes] = levels.ends
+    np.put_along_axis(basis, begin[:, None] + np.arange(lanes), levels.inside, axis=1)
+    rows = table, 0, (0,) * lanes, 2, begin.astype(np.int64)
+    form = Form(size, *rows, *rows, _factor(tables))
+    return Machinery("two-level", form, _squares(tables.values), tables.scale, basis[None])
 
 
 def _laid_out(values: NDArray) -> tuple[NDArray[np.float32], int, int | None]:

@@ -6,6 +6,7 @@ columns may be rotated, so that the last ones are too small to keep.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -16,6 +17,7 @@ from kmaps.kernels import get_kernel
 
 _ROUNDING = 1e-9  # part of the largest value that counts as the same
 _NEGLIGIBLE = 1e-6  # part of the largest kernel value that the columns left out may amount to
+_WIDE = 16  # columns that are no longer as good as free
 _WIDEST_ROTATION = 32  # columns of a table for each feature; wider ones are left as they are
 
 
@@ -59,6 +61,25 @@ class LocalTables:
 
 
 @dataclass(frozen=True)
+class TwoLevelTables:
+    """Features of the ends of blocks of levels, and of what is between them.
+
+    Attributes
+    ----------
+    ends : ndarray, shape (L, lanes)
+        The features of each level that all blocks see.
+    inside : ndarray, shape (L, lanes)
+        Those that only the levels of its own block see.
+    block : ndarray of intp, shape (L,)
+        The block of each level.
+    """
+
+    ends: NDArray[np.float64]
+    inside: NDArray[np.float64]
+    block: NDArray[np.intp]
+
+
+@dataclass(frozen=True)
 class Tables:
     """Outputs of the codes.
 
@@ -81,6 +102,30 @@ class Tables:
     def zero(self) -> NDArray[np.intp]:
         """A row that is zero for all features, or none."""
         return np.flatnonzero(~self.values.any(axis=(0, 2)))[:1]
+
+    @cached_property
+    def two_level(self) -> TwoLevelTables | None:
+        """The same kernel in two levels, if it has this form and more columns than are cheap."""
+        n_tables, m, r = self.values.shape
+        if n_tables > 1 or r <= _WIDE:
+            return None
+        lanes = 8 if m <= 64 else 16
+        block = np.arange(m) // lanes
+        kernel = self.values[0] @ self.values[0].T
+        last = np.flatnonzero(np.diff(block, append=block[-1] + 1))
+        # The part of the kernel that the ends explain; what remains must not leave its block.
+        ends = kernel[:, last] @ np.linalg.pinv(_columns(kernel[np.ix_(last, last)]), 1e-9).T
+        rest = kernel - ends @ ends.T
+        own = block[:, None] == block[None, :]
+        if np.abs(rest[~own]).max() > _NEGLIGIBLE * np.diagonal(kernel).max():
+            return None
+        inside = np.zeros((m, lanes))
+        for b in range(block[-1] + 1):
+            members = np.flatnonzero(block == b)
+            inside[members, : len(members)] = _columns(rest[np.ix_(members, members)])
+        zero = ~self.values[0].any(axis=1)
+        inside[zero] = 0
+        return TwoLevelTables(np.pad(ends, [(0, 0), (0, lanes - len(last))]), inside, block)
 
 
 def tabulate(encoder: CodedMap | str, levels: NDArray) -> Tables:
@@ -167,12 +212,10 @@ def shared(tables: Tables) -> Tables:
 def rotated(tables: Tables) -> Tables:
     """Turn the columns to the principal axes and leave out those that are negligible."""
     values = tables.values
-    if len(values) == 1:
-        rows = _columns(values[0] @ values[0].T)[None]
-    elif values.shape[2] <= _WIDEST_ROTATION:
-        rows = values @ np.linalg.eigh(values.swapaxes(1, 2) @ values)[1][:, :, ::-1]
-    else:
+    n_tables, _, r = values.shape
+    if n_tables > 1 and r > _WIDEST_ROTATION:
         return tables
+    rows = values @ np.linalg.eigh(values.swapaxes(1, 2) @ values)[1][:, :, ::-1]
     left_out = np.cumsum(rows[:, :, ::-1] ** 2, axis=2)[:, :, ::-1].max(axis=(0, 1))
     lanes, blocks = padded(max(1, int((left_out > _NEGLIGIBLE * left_out[0]).sum())))
     kept = np.ascontiguousarray(rows[:, :, : lanes * blocks])  # the padding costs nothing

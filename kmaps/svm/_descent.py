@@ -110,7 +110,7 @@ def solve(
 def _stretch(task: loops.Task, alpha: NDArray, margins: NDArray, weights: NDArray) -> float:
     """Multiply all by the factor, which is returned, that is best for the dual and allowed."""
     side = _sides(task)
-    best = alpha.sum() / (alpha @ margins + task.ridge[side] @ alpha**2)
+    best = alpha.sum() / np.sum(alpha * margins + task.ridge[side] * alpha**2)
     used = alpha > 0
     factor = min(float(best), float((task.upper[side][used] / alpha[used]).min()))
     for values in (alpha, margins, weights):
@@ -129,13 +129,14 @@ def _assess(
     side = _sides(task)
     short = np.maximum(1 - margins, 0)
     ridge = task.ridge[side]
-    square = alpha @ margins  # |w|²
+    # Not by BLAS, whose threads take longer to start than this does.
+    square = np.sum(alpha * margins)  # |w|²
     if task.ridge.any():
-        loss = float(np.sum(short**2 / (2 * ridge)))
+        loss = np.sum(short**2 / (2 * ridge))
     else:
-        loss = float(task.upper[side] @ short)
-    dual = float(alpha.sum() - square / 2 - ridge @ alpha**2 / 2)
-    return Solution(weights, constant, alpha, margins, float(square / 2 + loss), dual, passes)
+        loss = np.sum(task.upper[side] * short)
+    primal, dual = square / 2 + loss, np.sum(alpha - ridge * alpha**2 / 2) - square / 2
+    return Solution(weights, constant, alpha, margins, float(primal), float(dual), passes)
 
 
 def _set_active(

@@ -80,10 +80,11 @@ class CodedSVC(ReducedClassifier):
         of which the last step, alone, would take nearly as long as all of them.
     random_state : int, RandomState or None, default=0
         Order of the samples. The same number gives the same model, on any number of threads.
-    form : {"auto", "low-rank", "full", "local"}, default="auto"
+    form : {"auto", "low-rank", "full", "local", "two-level"}, default="auto"
         What the solver works on: r columns of a table; the value of the function at each level;
-        the weights of local B-splines (`SplineMap` only). All give the same machine; ``"auto"``
-        takes the one with the cheapest look-ups.
+        the weights of local B-splines (`SplineMap` only); the function's values at the ends of
+        blocks of levels, and what is between them (kernels like intersection only). All give the
+        same machine; ``"auto"`` takes the one with the cheapest look-ups.
     levels : array-like, shape (L,), (1, L) or (d, L), optional
         X is codes already, uint8, of these levels. A map must then be fitted.
 

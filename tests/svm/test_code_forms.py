@@ -134,6 +134,7 @@ CASES = {
     "chi2": lambda: tabulate("chi2", np.linspace(0, 1, 100)[None]),
     "hellinger": lambda: tabulate("hellinger", np.linspace(0, 1, 100)[None]),
     "intersection": lambda: tabulate("intersection", np.linspace(0, 1, 100)[None]),
+    "few levels": lambda: tabulate("intersection", np.linspace(0, 1, 40)[None] ** 2),
     "own 3": lambda: own_tables(3),
     "own 7": lambda: own_tables(7),
     "own 20": lambda: own_tables(20),
@@ -159,14 +160,16 @@ def sample(n_levels, listed):
 @pytest.mark.parametrize("listed", [False, True])
 def test_every_form_is_the_same_function(case, name, listed):
     tables = CASES[case]()
-    if name == "local" and tables.local is None:
-        pytest.skip("not local")
+    only = {"local": tables.local, "two-level": tables.two_level}
+    if only.get(name, True) is None:
+        pytest.skip("not of this form")
     if listed:  # what is left out has to be zero
         if name == "local":
             pytest.skip("no level of a spline is zero")
         values = tables.values.copy()
         values[:, 0] = 0
         tables = Tables(values, tables.scale)
+    assert (tables.two_level is not None) == (case in ("intersection", "few levels"))
     codes, rows = sample(tables.values.shape[1], listed)
     machinery = choose(tables, name)
     weights = np.zeros(9 * machinery.form.size, np.float32)
@@ -228,7 +231,7 @@ def test_the_cheapest_form_is_chosen():
     }
     assert chosen == {
         "chi2": "low-rank",
-        "intersection": "full",
+        "intersection": "two-level",
         "homogeneous": "low-rank",
         "few bins": "low-rank",
         "many bins": "local",

@@ -152,7 +152,7 @@ def test_kernels_are_exact(histograms, kernel, loss):
 
 FORMS = [
     ("chi2", ("low-rank", "full")),
-    ("intersection", ("low-rank", "full")),
+    ("intersection", ("low-rank", "full", "two-level")),
     (HomogeneousMap(), ("low-rank", "full")),
     (AnchorMap(n_anchors=12), ("low-rank", "full")),
     (SplineMap(n_bins=8, degree=1, penalty=1), ("low-rank", "full", "local")),
@@ -408,7 +408,7 @@ BAD = [
     ({"n_levels": 1}, "n_levels=1: expected a whole number from 2 to 256"),
     ({"max_iter": 0}, "max_iter=0: expected a whole number from 1 on"),
     ({"multiclass": "ovx"}, "multiclass='ovx': expected 'ovr'"),
-    ({"form": "low"}, "form='low': expected 'auto', 'low-rank', 'full' or 'local'"),
+    ({"form": "low"}, "form='low': expected 'auto', 'low-rank', 'full', 'local' or 'two-level'"),
     ({"class_weight": {0: -1.0}}, "class_weight={0: -1.0}: expected positive, finite factors on C"),
     (
         {"calibrate": True, "multiclass": "ovo"},
