@@ -96,7 +96,7 @@ class LookupTable:
         outputs = loops.unrolled(r)
 
         def part(rows: slice, columns: slice) -> None:
-            own = features[columns] if tables > 1 else None
+            own = features[columns] if n == 1 and tables > 1 else None
             wide = slice(columns.start * r, columns.stop * r)
             loops.take(codes[rows, columns], own, self.values, out[rows, wide], outputs)
 

@@ -34,7 +34,8 @@ class StepGrid:
         table = self.tables[out.dtype.type]
         codes = np.empty(values.shape, np.uint8)
         outside = self.codebook.encode(values, features, codes)
-        own = features if len(table) > 1 else None
+        # Several rows are a dense block, of all features in order.
+        own = features if len(values) == 1 and len(table) > 1 else None
         loops.take(codes, own, table, out, loops.unrolled(table.shape[2]))
         return bool(outside) and not np.isfinite(values).all(), outside
 
