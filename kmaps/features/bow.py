@@ -47,7 +47,7 @@ class DenseSiftBow(LearnedFeature):
         The levels of the pyramid: g divides the picture into g × g cells.
     """
 
-    patches: tuple[int, ...] = (16, 24)
+    patches: tuple[int, ...] = (16, 24, 32)
     step: int = 6
     sampling: str = "grid"
     longest: int | None = 300

@@ -45,7 +45,7 @@ class HogPyramid(Feature):
     overlap: bool = True
     orientations: int = 12
     signed: bool = False
-    sigma: float = 0.7
+    sigma: float = 0.5
     growth: float = 2.0
 
     name: ClassVar[str] = "hog-pyramid"

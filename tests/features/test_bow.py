@@ -124,7 +124,7 @@ def test_training_pictures_must_be_named(pictures):
         ({"patches": [16, 18]}, "patches must be a list of multiples of 4, got \\[16, 18\\]"),
         ({"patches": []}, "patches must be a list of different"),
         ({"words": 0}, "words must be a whole number at least 1, got 0"),
-        ({"longest": 20}, "longest must be a whole number at least 24, got 20"),
+        ({"longest": 20}, "longest must be a whole number at least 32, got 20"),
         ({"contrast": -1}, "contrast must be a number, 0 or more, got -1"),
         ({"root": "yes"}, "root must be true or false, got 'yes'"),
     ],
