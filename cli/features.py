@@ -105,15 +105,9 @@ def command(
         check_target(target, force=force)
     dataset = load_dataset(name)
     train = _training_pictures(dataset, protocol, split) if feature.learns else None
-    with stage_bars(quiet=quiet) as progress:
-        extractor = Extractor(
-            dataset,
-            feature,
-            train=train,
-            cache=features_cache(),
-            progress=progress,
-            skip_bad=skip_bad,
-        )
+    with stage_bars(quiet=quiet) as report:
+        where = {"cache": features_cache(), "progress": report, "skip_bad": skip_bad}
+        extractor = Extractor(dataset, feature, train=train, **where)
         extractor.fill_cache()
     shape, bad = _write(extractor, normalized, dataset, out, force)
     for row, reason in () if quiet else bad:
