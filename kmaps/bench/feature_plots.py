@@ -106,7 +106,7 @@ def _gradient_panels(
         side = np.ptp(cells[of_level][0, :2])
         panels.append(
             (
-                f"{of_level.sum()} cells, {side} high",
+                f"cells: {of_level.sum()}, {side} pixels high",
                 lambda ax, here=of_level: _strokes(
                     ax, picture, cells[here], energies[here], feature.signed
                 ),
