@@ -83,13 +83,11 @@ class Feature(ABC):
         given = list(value) if isinstance(value, tuple) else value
         return ConfigError(f"{self.name}: {parameter} must be {expected}, got {given!r}")
 
-    def check_count(self, parameter: str, lowest: int = 1, highest: int | None = None) -> None:
-        """Raise ConfigError unless a parameter is a whole number in a range."""
+    def check_count(self, parameter: str, lowest: int = 1) -> None:
+        """Raise ConfigError unless a parameter is a whole number, not below the lowest."""
         value = getattr(self, parameter)
-        top = np.inf if highest is None else highest
-        if not is_count(value) or not lowest <= value <= top:
-            ends = f"at least {lowest}" if highest is None else f"from {lowest} to {highest}"
-            raise self.refuse(parameter, f"a whole number {ends}")
+        if not is_count(value) or value < lowest:
+            raise self.refuse(parameter, f"a whole number at least {lowest}")
 
     def check_counts(self, parameter: str, lowest: int = 1) -> None:
         """Raise ConfigError unless a parameter lists different whole numbers."""
