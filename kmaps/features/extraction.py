@@ -163,6 +163,8 @@ class Extractor:
 
         every = np.arange(len(self._dataset.images))
         rows = every if rows is None else np.asarray(rows, np.intp)
+        if not len(rows):
+            raise InputError(f"{self._label}: no pictures to extract")
         order = np.unique(rows)
         parts, bad = zip(
             *self._stage.visit(order, select, self._label, self._progress), strict=True

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from kmaps._parallel import for_blocks
+from kmaps._parallel import for_blocks, threads
 from kmaps.features.base import Arrays
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ class Stage:
     ) -> None:
         self._compute, self.n_pictures, self.block_pictures = compute, n_pictures, block_pictures
         self.folder, self.about = folder, about
-        if folder is not None:
+        if folder is not None and not (folder / "about.json").exists():
             folder.mkdir(parents=True, exist_ok=True)
             write_whole(folder / "about.json", json.dumps(about, indent=1).encode())
 
@@ -102,7 +102,8 @@ class Stage:
             nonlocal done
             number, some = int(numbers[start]), wanted[start]
             first = number * self.block_pictures
-            result = function(self.block(number), some - first, first)
+            with threads(1):
+                result = function(self.block(number), some - first, first)
             with lock:
                 done += len(some)
                 report(label, done, len(rows))
@@ -110,7 +111,7 @@ class Stage:
 
         report = progress or (lambda label, done, total: None)
         report(label, 0, len(rows))
-        # The blocks share the processors out; products inside a block are not to do it again.
+        # The blocks share the processors out; what happens inside a block is not to do it again.
         with threadpool_limits(1):
             return for_blocks(visit_one, len(numbers), 1)
 

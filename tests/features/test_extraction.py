@@ -7,7 +7,7 @@ import pytest
 from drawn import dataset, noise, photograph, save
 from scipy import sparse
 
-from kmaps._parallel import threads
+from kmaps._parallel import num_threads, threads
 from kmaps.errors import DataError, InputError
 from kmaps.features import FEATURES, Extractor, extract, make_feature
 from kmaps.features.bow import DenseSiftBow
@@ -250,3 +250,19 @@ def test_features_of_one_size_refuse_files(files, name):
 
 def test_features_have_the_parameters_of_their_classes():
     assert make_feature("phog", {"divisions": [1, 2]}) == Phog(divisions=(1, 2))
+
+
+def test_no_rows(drawn):
+    with pytest.raises(InputError, match="drawn phog: no pictures to extract"):
+        extract(drawn, "phog", rows=[])
+
+
+def test_blocks_leave_the_threads_to_each_other(drawn, small_blocks, monkeypatch):
+    seen = []
+    whole = Phog.describe
+    monkeypatch.setattr(
+        Phog, "describe", lambda self, p: seen.append(num_threads()) or whole(self, p)
+    )
+    with threads(2):
+        extract(drawn, "phog")
+    assert seen == [1] * 4
