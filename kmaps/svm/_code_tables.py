@@ -2,11 +2,12 @@
 
 A machine sees of a map only the kernel matrix of the levels of each feature. So levels with equal
 rows may share one, features whose kernels are multiples of each other may share a table, and
-columns may be rotated, so that the last ones are too small to keep.
+columns may be replaced by fewer.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Protocol
 
 import numpy as np
@@ -17,6 +18,7 @@ from kmaps.kernels import get_kernel
 
 _ROUNDING = 1e-9  # part of the largest value that counts as the same
 _NEGLIGIBLE = 1e-6  # part of the largest kernel value that the columns left out may amount to
+_LAST_DIGITS = 1e-14  # part of the largest kernel value that is rounding
 _WIDE = 16  # columns that are no longer as good as free
 _WIDEST_ROTATION = 32  # columns of a table for each feature; wider ones are left as they are
 
@@ -114,7 +116,8 @@ class Tables:
         kernel = self.values[0] @ self.values[0].T
         last = np.flatnonzero(np.diff(block, append=block[-1] + 1))
         # The part of the kernel that the ends explain; what remains must not leave its block.
-        ends = kernel[:, last] @ np.linalg.pinv(_columns(kernel[np.ix_(last, last)]), 1e-9).T
+        rounding = _LAST_DIGITS * np.diagonal(kernel).max()
+        ends = kernel[:, last] @ np.linalg.pinv(_columns(kernel[np.ix_(last, last)], rounding)).T
         rest = kernel - ends @ ends.T
         own = block[:, None] == block[None, :]
         if np.abs(rest[~own]).max() > _NEGLIGIBLE * np.diagonal(kernel).max():
@@ -122,22 +125,23 @@ class Tables:
         inside = np.zeros((m, lanes))
         for b in range(block[-1] + 1):
             members = np.flatnonzero(block == b)
-            inside[members, : len(members)] = _columns(rest[np.ix_(members, members)])
-        zero = ~self.values[0].any(axis=1)
-        inside[zero] = 0
+            columns = _columns(rest[np.ix_(members, members)], rounding)
+            inside[members, : columns.shape[1]] = columns
+        inside[~self.values[0].any(axis=1)] = 0
         return TwoLevelTables(np.pad(ends, [(0, 0), (0, lanes - len(last))]), inside, block)
 
 
 def tabulate(encoder: CodedMap | str, levels: NDArray) -> Tables:
     """Return the tables of a fitted map, or of the kernel of that name, on levels (f, L)."""
     if isinstance(encoder, str):
-        return rotated(Tables(_exact(encoder, levels)))
+        kernel = _exact(encoder, levels)
+        return Tables(_columns(kernel, _NEGLIGIBLE * np.diagonal(kernel).max())[None])
     levels = levels if len(levels) > 1 else levels[0]
     if hasattr(encoder, "tabulate_local"):
         local = _local(*encoder.tabulate_local(levels))
         if local is not None:
             return local
-    return rotated(shared(merged(np.asarray(encoder.tabulate(levels), np.float64))))
+    return narrowed(shared(merged(np.asarray(encoder.tabulate(levels), np.float64))))
 
 
 def padded(r: int) -> tuple[int, int]:
@@ -152,7 +156,7 @@ def _exact(kernel: str, levels: NDArray) -> NDArray:
             f"map={kernel!r}: a kernel needs levels that all features share; pass an ExactMap for "
             "levels of each feature"
         )
-    return _columns(get_kernel(kernel)(levels[0][:, None], levels[0][None, :]))[None]
+    return get_kernel(kernel)(levels[0][:, None], levels[0][None, :])
 
 
 def _local(first: NDArray, basis: NDArray, kernel: NDArray) -> Tables | None:
@@ -171,8 +175,8 @@ def _local(first: NDArray, basis: NDArray, kernel: NDArray) -> Tables | None:
     local = LocalTables(first[reference], basis[reference], None if plain else kernel)
     splines = local.dense
     matrix = splines @ kernel[: splines.shape[1], : splines.shape[1]] @ splines.T
-    tables = rotated(Tables(_columns(matrix)[None]))
-    return Tables(tables.values, None if len(scale) == 1 else scale, None, local)
+    columns = _columns(matrix, _NEGLIGIBLE * np.diagonal(matrix).max())
+    return Tables(columns[None], None if len(scale) == 1 else scale, None, local)
 
 
 def merged(values: NDArray) -> Tables:
@@ -209,22 +213,41 @@ def shared(tables: Tables) -> Tables:
     return Tables(values[[reference]], scale, tables.cells)
 
 
-def rotated(tables: Tables) -> Tables:
-    """Turn the columns to the principal axes and leave out those that are negligible."""
+def narrowed(tables: Tables) -> Tables:
+    """Leave out what is negligible: other columns with the same kernel, as few as possible."""
     values = tables.values
-    n_tables, _, r = values.shape
-    if n_tables > 1 and r > _WIDEST_ROTATION:
+    if len(values) == 1:
+        kernel = values[0] @ values[0].T
+        columns = _columns(kernel, _NEGLIGIBLE * np.diagonal(kernel).max())[None]
+        return Tables(columns, tables.scale, tables.cells)
+    if values.shape[2] > _WIDEST_ROTATION:
         return tables
     rows = values @ np.linalg.eigh(values.swapaxes(1, 2) @ values)[1][:, :, ::-1]
     left_out = np.cumsum(rows[:, :, ::-1] ** 2, axis=2)[:, :, ::-1].max(axis=(0, 1))
-    lanes, blocks = padded(max(1, int((left_out > _NEGLIGIBLE * left_out[0]).sum())))
-    kept = np.ascontiguousarray(rows[:, :, : lanes * blocks])  # the padding costs nothing
-    # A row of zeros stays one, without rounding.
-    return Tables(kept * values.any(axis=2, keepdims=True), tables.scale, tables.cells)
+    r = prod(padded(max(1, int((left_out > _NEGLIGIBLE * left_out[0]).sum()))))
+    kept = np.ascontiguousarray(rows[:, :, :r]) * values.any(axis=2, keepdims=True)
+    return Tables(kept, tables.scale, tables.cells)
 
 
-def _columns(kernel: NDArray) -> NDArray:
-    """Return the principal columns of a kernel matrix."""
-    eigenvalues, vectors = np.linalg.eigh(kernel)
-    columns = vectors[:, ::-1] * np.sqrt(np.maximum(eigenvalues[::-1], 0))
-    return np.where(np.diagonal(kernel)[:, None] > 0, columns, 0)
+def _columns(kernel: NDArray, tolerance: float) -> NDArray:
+    """Return columns C (L, r) with C Cᵀ the kernel matrix, up to ``tolerance`` on its diagonal.
+
+    By Cholesky's factorisation, always on the level that is explained least: for small, smooth
+    matrices these are nearly as few columns as there can be, and sooner found than eigenvectors.
+    The last vector is filled as long as there is something to explain.
+    """
+    rest = np.diagonal(kernel).copy()
+    rounding = _LAST_DIGITS * rest.max()
+    columns, r = np.zeros_like(kernel), 0
+    while r < len(kernel):
+        pivot = int(rest.argmax())
+        is_full = prod(padded(r)) == r
+        if rest[pivot] <= (tolerance if is_full else rounding):
+            break
+        column = kernel[:, pivot] - columns[:, :r] @ columns[pivot, :r]
+        columns[:, r] = column / np.sqrt(rest[pivot])
+        rest = np.maximum(rest - columns[:, r] ** 2, 0)
+        rest[pivot] = 0
+        r += 1
+    # A level that maps to zero stays there, without rounding.
+    return columns[:, : max(r, 1)] * (np.diagonal(kernel)[:, None] > 0)

@@ -1,15 +1,16 @@
-"""Tables made small, and the three forms: the same kernel and the same functions, by NumPy."""
+"""Tables made small, and the four forms: the same kernel and the same functions, by NumPy."""
 
 import numpy as np
 import pytest
 
-from kmaps import HomogeneousMap, SplineMap
+from kmaps import HomogeneousMap, SplineMap, gram
 from kmaps._loops import forms as loops
 from kmaps.errors import ConfigError
+from kmaps.kernels import KERNELS
 from kmaps.svm._code_forms import FORMS, choose, cost
 from kmaps.svm._code_rows import rows_of
 from kmaps.svm._code_scores import ScoreTables
-from kmaps.svm._code_tables import Tables, merged, padded, rotated, shared, tabulate
+from kmaps.svm._code_tables import Tables, merged, narrowed, padded, shared, tabulate
 
 NOTHING = np.empty(0, np.intp)
 
@@ -62,7 +63,7 @@ def test_negligible_columns_are_left_out(n_tables):
     values[:, 3] = 0
     mixed = values @ np.linalg.qr(rng.normal(size=(24, 24)))[0]
     mixed[:, 3] = 0
-    tables = rotated(Tables(mixed))
+    tables = narrowed(Tables(mixed))
     assert tables.values.shape == (
         n_tables,
         50,
@@ -77,8 +78,11 @@ def test_negligible_columns_are_left_out(n_tables):
 def test_smooth_kernels_have_few_columns():
     levels = np.linspace(0, 1, 256)[None]
     widths = {name: tabulate(name, levels).values.shape[2] for name in ("chi2", "js", "hellinger")}
-    assert widths == {"chi2": 16, "js": 8, "hellinger": 4}
-    assert tabulate("intersection", levels).values.shape[2] == 256
+    assert widths == {"chi2": 16, "js": 8, "hellinger": 1}
+    assert tabulate("intersection", levels).values.shape[2] == 255
+    for name in KERNELS:
+        kernel = gram(levels.T, kernel=name)
+        np.testing.assert_allclose(kernels(tabulate(name, levels), 1)[0], kernel, atol=1e-6)
     # Zero is the only level that maps to zero.
     assert tabulate("chi2", levels).zero.tolist() == [0]
     assert tabulate("chi2", levels[:, 1:]).zero.tolist() == []

@@ -39,7 +39,7 @@ ADDITIVE = [
     (NystroemMap("chi2", dim=4), 1.0),
     (IntersectionMap(n_bins=15), 1.0),
     (IntersectionMap(n_bins=9, piece="constant"), 1.0),
-    (ExactMap("intersection"), 1.0),
+    (ExactMap("intersection"), 0.1),
     (SplineMap(n_bins=6, degree=0, penalty=1), 0.1),
     (SplineMap(n_bins=6, degree=1, penalty=0), 1.0),
     (SplineMap(n_bins=40, degree=2, penalty=0), 1.0),
@@ -134,12 +134,12 @@ def test_every_additive_map_was_tried():
 @pytest.mark.parametrize("loss", LOSSES)
 def test_kernels_are_exact(histograms, kernel, loss):
     X, y = histograms
-    model = CodedSVC(kernel, C=3.0, loss=loss).fit(X, y)
+    model = CodedSVC(kernel, C=1.0, loss=loss).fit(X, y)
     assert model.levels_.shape == (1, 256)
     rounded = model.levels_[0][nearest(X, model.levels_)]
     kernel_matrix = gram(rounded, kernel=kernel) + 1
     signs = np.where(y == 1, 1.0, -1.0)
-    alpha, dual = machines.solve_dual(kernel_matrix, signs, np.full(len(y), 3.0), loss)
+    alpha, dual = machines.solve_dual(kernel_matrix, signs, np.ones(len(y)), loss)
     assert model.objective_[0] * (1 - model.duality_gap_[0]) == pytest.approx(dual, rel=1e-3)
     assert model.objective_[0] == pytest.approx(dual, rel=1e-3)
     scores = kernel_matrix @ (alpha * signs)
@@ -302,11 +302,11 @@ def test_few_values_are_levels(digits):
 
 def test_sixty_four_levels_are_nearly_as_good(histograms):
     X, y = histograms
-    fine = CodedSVC("chi2", 3.0, tol=1e-5).fit(X, y)
-    coarse = CodedSVC("chi2", 3.0, tol=1e-5, n_levels=64).fit(X, y)
+    fine = CodedSVC("chi2", 1.0, tol=1e-4).fit(X, y)
+    coarse = CodedSVC("chi2", 1.0, tol=1e-4, n_levels=64).fit(X, y)
     assert coarse.levels_.shape == (1, 64)
     assert coarse.objective_[0] == pytest.approx(fine.objective_[0], rel=5e-3)  # measured: 1.5e-3
-    few = CodedSVC("chi2", 3.0, tol=1e-5, n_levels=8).fit(X, y)
+    few = CodedSVC("chi2", 1.0, tol=1e-4, n_levels=8).fit(X, y)
     assert abs(few.objective_[0] / fine.objective_[0] - 1) > 5e-3
 
 
@@ -320,12 +320,9 @@ def test_codes_with_their_levels(digits, form):
     np.testing.assert_allclose(
         given.decision_function(form(codes)), by_itself.decision_function(X), atol=1e-4
     )
-    fitted = CodedSVC(SplineMap(5).fit(X), 0.1, levels=levels).fit(form(codes), y)
-    np.testing.assert_allclose(
-        fitted.decision_function(form(codes)),
-        CodedSVC(SplineMap(5), 0.1, tol=1e-4).fit(X, y).decision_function(X),
-        atol=0.1,
-    )
+    fitted = CodedSVC(SplineMap(5).fit(X), 0.01, levels=levels).fit(form(codes), y)
+    by_itself = CodedSVC(SplineMap(5), 0.01).fit(X, y)
+    np.testing.assert_allclose(fitted.objective_, by_itself.objective_, rtol=1e-3)
 
 
 def test_the_map_of_the_caller_is_left_alone(histograms):
