@@ -42,7 +42,8 @@ def command(
     """Show the records in RESULTS: rows by method, columns by kernel, mean ± std over splits.
 
     RESULTS is a records.jsonl or the folder it is in. Each multi-class reduction has tables of its
-    own. The best map of each column is marked; linear and exact are references and never are.
+    own. The best map of each column is marked; the references, linear
+    and exact, never are.
     """
     from kmaps.bench.records import read_records
     from kmaps.bench.summary import MEASURES, default_measures, mixed_conditions

@@ -12,7 +12,7 @@ from math import sqrt
 from statistics import fmean, stdev
 from typing import Any
 
-from kmaps.bench.summary import MEASURES
+from kmaps.bench.summary import MEASURES, REFERENCES
 
 LEEWAY = 0.5
 """Points within which accuracies are about the same, unless two standard errors are more."""
@@ -43,9 +43,9 @@ def check_claim(claim: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) 
     Parameters
     ----------
     claim : mapping
-        ``measure`` (a key of :data:`MEASURES`), ``left`` and ``right`` (selections: ``method`` and
-        parameters), ``relation``, ``by``. Relations of accuracies: ``about`` (the same within
-        ``by`` points or two standard errors), ``above`` (by at least ``by`` points, less two
+        ``measure`` (a key of :data:`MEASURES`), ``left`` and ``right`` (selections: ``method``,
+        parameters, ``solver``), ``relation``, ``by``. Relations of accuracies: ``about`` (the same
+        within ``by`` points or two standard errors), ``above`` (by at least ``by`` points, less two
         standard errors). Of sizes and times: ``smaller`` (by a factor of at least ``by``).
     records : iterable of mapping
 
@@ -83,11 +83,19 @@ def _rows(records: Iterable[Mapping[str, Any]], columns: tuple) -> dict[Row, dic
     rows: dict[Row, dict[int, float]] = defaultdict(dict)
     for record in records:
         if record["status"] == "ok":
-            params = tuple(sorted(record["params"].items()))
+            params = tuple(sorted({**record["params"], **_solver(record)}.items()))
             identity = (record["reduction"], record["kernel"], record["label"])
             row = (*identity, record["method"], params)
             rows[row][record["split"]] = sum(record[column] for column in columns)
     return rows
+
+
+def _solver(record: Mapping[str, Any]) -> dict[str, str]:
+    """Return the solver of a map's row, with its form; references have one each, by their names."""
+    learner = record.get("learner") or {}
+    if record["method"] in REFERENCES:
+        return {}
+    return {key: learner[key] for key in ("solver", "form") if key in learner}
 
 
 def _pairs(rows: Iterable[Row], claim: Mapping[str, Any]) -> Iterator[tuple[Row, Row]]:

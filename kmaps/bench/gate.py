@@ -29,7 +29,7 @@ from kmaps.errors import GateFailed, KmapsError, NothingMeasured
 FLOOR = 0.005
 """Smallest tolerance on a mean accuracy, as a fraction."""
 
-IDENTITY = ("dataset", "features", "normalize", "kernel", "method", "params", "reduction")
+IDENTITY = ("dataset", "features", "normalize", "kernel", "method", "label", "params", "reduction")
 CONDITIONS = {
     "data_digest": "digest of the data",
     "protocol": "split protocol",

@@ -11,8 +11,10 @@ import numpy as np
 
 from kmaps.bench.parameters import map_arguments, map_rows
 from kmaps.bench.records import cell_name
+from kmaps.bench.solvers import solver_rows
 from kmaps.bench.spec import Experiment
 from kmaps.features import make_feature
+from kmaps.kernels import KERNELS
 from kmaps.maps import MAP_VERSION, MAPS
 
 
@@ -40,8 +42,12 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """Name of the row in tables: the method and its parameters."""
-        return _label(self.method, self.params)
+        """Name of the row in tables: the method, its parameters, and its solver if it is coded."""
+        solver = {}
+        if self.method in MAPS and self.learner["solver"] == "coded":
+            form = self.learner["form"]
+            solver = {"solver": "coded"} | ({} if form == "auto" else {"form": form})
+        return _label(self.method, {**self.params, **solver})
 
     @property
     def name(self) -> str:
@@ -50,8 +56,11 @@ class Cell:
 
     @property
     def seed(self) -> int:
-        """Seed of the map and the solver: a function of what the cell is, not of the others."""
-        return seed_of(*self._data(), self.kernel, self.label, self.reduction)
+        """Seed of the map and the solver: a function of what the cell is, not of the others.
+
+        The same with every solver, so that they have the same map.
+        """
+        return seed_of(*self._data(), self.kernel, _label(self.method, self.params), self.reduction)
 
     @property
     def choice_seed(self) -> int:
@@ -137,12 +146,16 @@ def cells(experiment: Experiment) -> list[Cell]:
 
 
 def _rows(experiment: Experiment) -> Iterator[tuple[str, str, dict, dict]]:
-    liblinear = {"solver": "liblinear", **experiment.learner.model_dump()}
+    settings, kernels = experiment.learner.settings, experiment.kernels
     if "linear" in experiment.baselines:
-        yield "linear", "", {}, liblinear
+        yield "linear", "", {}, settings("liblinear")
     if "exact" in experiment.baselines:
-        for kernel in experiment.kernels:
+        for kernel in kernels:
             yield "exact", kernel, {}, {"solver": "libsvm"}
+    if "exact-coded" in experiment.baselines:
+        for kernel in (kernel for kernel in kernels if kernel in KERNELS):
+            yield "exact-coded", kernel, {}, {**settings("coded"), "form": "auto"}
     for entry in experiment.maps:
-        for kernel, params in map_rows(entry, experiment.kernels):
-            yield entry["map"], kernel, params, liblinear
+        for kernel, params in map_rows(entry, kernels):
+            for row in solver_rows(entry, experiment.learner.solver):
+                yield entry["map"], kernel, params, {**settings(row["solver"]), **row}

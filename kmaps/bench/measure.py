@@ -24,14 +24,16 @@ from kmaps._parallel import threads as compiled_threads
 from kmaps.bench.extraction import split_features
 from kmaps.bench.grid import Cell
 from kmaps.bench.parameters import map_arguments
-from kmaps.bench.storage import storage
+from kmaps.bench.storage import coded_storage, storage
 from kmaps.data import load_dataset
 from kmaps.gram_matrix import gram
 from kmaps.kernels import EXP_KERNELS, KERNELS
 from kmaps.maps import MAPS
-from kmaps.svm import KernelSVC, LiblinearSVC, gram_rows
+from kmaps.svm import CodedSVC, KernelSVC, LiblinearSVC, gram_rows
 
 Array = NDArray[np.float32]
+
+_BLOCK_VALUES = 1 << 18  # encoded values, where only their norms are wanted
 
 
 @dataclass(frozen=True)
@@ -63,9 +65,8 @@ def measure_cell(cell: Cell, threads: int, *, skip_bad: bool = False) -> dict[st
     """
     with pinned(threads):
         split = load_split(cell, skip_bad=skip_bad)
-        tiny = _few(split)
         with warnings.catch_warnings(action="ignore"):
-            evaluate(cell, cell.C["grid"][0], tiny)
+            _warm_up(cell, split)
             start = perf_counter()
             best, scores = choose_c(cell, split.x_train, split.y_train)
             cv_s = perf_counter() - start
@@ -93,6 +94,17 @@ def load_split(cell: Cell, *, skip_bad: bool = False) -> Split:
     return Split(x[:n], y[:n], x[n:], y[n:], n_skipped)
 
 
+def _warm_up(cell: Cell, split: Split) -> None:
+    """Compile and load what the cell needs, along the path that its measurement takes."""
+    C = cell.C["grid"][0]
+    if cell.learner["solver"] == "coded":
+        # Which loops are compiled follows from the levels and from how many codes are zero.
+        machine = _coded(cell, C, 1.0, max_iter=1, tol=0.9)
+        machine.fit(split.x_train, split.y_train).predict(split.x_test[:50])
+    else:
+        evaluate(cell, C, _few(split))
+
+
 def _few(split: Split) -> Split:
     """Return some fifty samples of every part, with every class in the training part."""
     y = split.y_train
@@ -110,7 +122,12 @@ def pinned(threads: int) -> Iterator[None]:
 
 def evaluate(cell: Cell, C: float, split: Split) -> dict[str, Any]:
     """Train with the given C and predict; return the times, sizes and accuracies."""
-    return (_evaluate_exact if cell.method == "exact" else _evaluate_linear)(cell, C, split)
+    by_solver = {
+        "libsvm": _evaluate_exact,
+        "liblinear": _evaluate_linear,
+        "coded": _evaluate_coded,
+    }
+    return by_solver[cell.learner["solver"]](cell, C, split)
 
 
 def _evaluate_exact(cell: Cell, C: float, split: Split) -> dict[str, Any]:
@@ -157,6 +174,23 @@ def _evaluate_linear(cell: Cell, C: float, split: Split) -> dict[str, Any]:
     }
 
 
+def _evaluate_coded(cell: Cell, C: float, split: Split) -> dict[str, Any]:
+    scale = _coded_scale(cell, split.x_train)
+    model = _coded(cell, C, scale).fit(split.x_train, split.y_train)
+    start = perf_counter()
+    predicted = model.predict(split.x_test)
+    return {
+        "dim": split.x_train.shape[1],
+        "fit_s": 0.0,
+        "encode_s": 0.0,
+        "convert_s": model.timings_["convert_s"],
+        "train_s": model.timings_["train_s"],
+        "predict_s": perf_counter() - start,
+        **coded_storage(model, len(split.y_train)),
+        **_accuracies(split.y_test, predicted),
+    }
+
+
 class _Identity:
     """The map of the linear baseline."""
 
@@ -184,6 +218,28 @@ def _liblinear(cell: Cell, C: float, encoded: Any) -> LiblinearSVC:
         scale = _mean_square(encoded)
         C, settings["bias"] = C / scale, settings["bias"] * scale**0.5
     return LiblinearSVC(C=C, multiclass=cell.reduction, random_state=cell.seed, **settings)
+
+
+def _coded(cell: Cell, C: float, scale: float, **options: Any) -> CodedSVC:
+    """Return the machine of a cell; ``scale`` is the mean square norm that C and bias are for."""
+    settings = {key: cell.learner[key] for key in ("loss", "n_levels", "calibrate", "form")}
+    settings |= {"tol": cell.learner["gap"], "bias": cell.learner["bias"] * scale**0.5, **options}
+    encoder = cell.kernel if cell.method == "exact-coded" else make_map(cell)
+    seeded = {"multiclass": cell.reduction, "random_state": cell.seed}
+    return CodedSVC(encoder, C / scale, **seeded, **settings)
+
+
+def _coded_scale(cell: Cell, x: Array) -> float:
+    if not cell.C["unit_norm"]:
+        return 1.0
+    if cell.method == "exact-coded":
+        return _mean_square(x, cell.kernel)
+    encoder = make_map(cell).fit(x)
+    width = encoder.transform(x[:1]).shape[1]
+    rows = max(1, _BLOCK_VALUES // width)
+    parts = (encoder.transform(x[start : start + rows]) for start in range(0, x.shape[0], rows))
+    # The mean square of a part is of its own rows, the last may have fewer.
+    return sum(_mean_square(part) * part.shape[0] for part in parts) / x.shape[0]
 
 
 def _mean_square(rows: Any, kernel: str = "linear") -> float:
@@ -233,27 +289,42 @@ def choose_c(cell: Cell, x: Array, y: NDArray[np.int64]) -> tuple[float, list[fl
     right = np.zeros(len(grid), int)
     for held_out in range(cell.C["folds"]):
         train, test = np.flatnonzero(fold != held_out), np.flatnonzero(fold == held_out)
-        right += [np.sum(predict(C, train, test) == y[test]) for C in grid]
+        right += [np.sum(found == y[test]) for found in predict(grid, train, test)]
     return grid[int(right.argmax())], (right / samples).tolist()
 
 
-def _predictor(cell: Cell, x: Array, y: NDArray[np.int64]) -> Callable[..., NDArray[np.int64]]:
-    """Return ``predict(C, train, test)``: train on some of the rows, predict others."""
+Predict = Callable[[list[float], NDArray, NDArray], Iterator[NDArray[np.int64]]]
+
+
+def _predictor(cell: Cell, x: Array, y: NDArray[np.int64]) -> Predict:
+    """Return ``predict(grid, train, test)``: with each C, train on some rows, predict others."""
+    if cell.learner["solver"] == "coded":
+        scale = _coded_scale(cell, x)
+
+        def predict_coded(grid: list[float], train: NDArray, test: NDArray) -> Iterator[NDArray]:
+            model = _coded(cell, 1.0, scale, warm_start=True)
+            for C in grid:
+                model.set_params(C=C / scale).fit(x[train], y[train])
+                yield model.predict(x[test])
+
+        return predict_coded
     if cell.method == "exact":
         matrix = gram(x, kernel=cell.kernel)
         nodes = gram_rows(matrix)
         scale = _mean_square(x, cell.kernel) if cell.C["unit_norm"] else 1.0
 
-        def predict_exact(C: float, train: NDArray, test: NDArray) -> NDArray:
-            model = KernelSVC("precomputed", C=C / scale, multiclass=cell.reduction)
-            return model.fit(nodes.take(train), y[train]).predict(matrix[np.ix_(test, train)])
+        def predict_exact(grid: list[float], train: NDArray, test: NDArray) -> Iterator[NDArray]:
+            for C in grid:
+                model = KernelSVC("precomputed", C=C / scale, multiclass=cell.reduction)
+                yield model.fit(nodes.take(train), y[train]).predict(matrix[np.ix_(test, train)])
 
         return predict_exact
     encoded = make_map(cell).fit(x).transform(x)
 
-    def predict(C: float, train: NDArray, test: NDArray) -> NDArray:
-        model = _liblinear(cell, C, encoded)
-        return model.fit(encoded[train], y[train]).predict(encoded[test])
+    def predict(grid: list[float], train: NDArray, test: NDArray) -> Iterator[NDArray]:
+        for C in grid:
+            model = _liblinear(cell, C, encoded)
+            yield model.fit(encoded[train], y[train]).predict(encoded[test])
 
     return predict
 

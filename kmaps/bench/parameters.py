@@ -13,6 +13,7 @@ import numpy as np
 import yaml
 
 from kmaps.bench.positions import Mistake, Place, at, unknown_key
+from kmaps.bench.solvers import ROW_KEYS
 from kmaps.errors import ConfigError, suggest
 from kmaps.features import FEATURES, make_feature, parameters_of
 from kmaps.kernels import EXP_KERNELS, KERNELS
@@ -34,7 +35,11 @@ def map_rows(entry: dict[str, Any], kernels: list[str]) -> Iterator[tuple[str, d
     >>> list(map_rows({"map": "homogeneous", "order": [1, 2]}, ["js"]))
     [('js', {'order': 1}), ('js', {'order': 2})]
     """
-    choices = {key: value if isinstance(value, list) else [value] for key, value in entry.items()}
+    choices = {
+        key: value if isinstance(value, list) else [value]
+        for key, value in entry.items()
+        if key not in ROW_KEYS
+    }
     name = choices.pop("map")[0]
     if takes_kernel(name):
         kernels = choices.pop("kernel", kernels)
@@ -58,6 +63,7 @@ def map_arguments(name: str, kernel: str, params: dict[str, Any]) -> dict[str, A
 def map_mistakes(root: yaml.Node, content: dict[str, Any]) -> Iterator[Mistake]:
     """Check what pydantic does not know: the maps' own parameters."""
     kernels = _listed(content, "kernels")
+    of_row = ROW_KEYS if content.get("kind", "classification") == "classification" else ()
     for i, entry in enumerate(_listed(content, "maps")):
         if not isinstance(entry, dict):
             continue
@@ -68,7 +74,7 @@ def map_mistakes(root: yaml.Node, content: dict[str, Any]) -> Iterator[Mistake]:
             )
             yield at(root, ("maps", i, "map"), f"{what} (known: {', '.join(MAPS)})")
             continue
-        known = ["map", *inspect.signature(MAPS[name]).parameters]
+        known = ["map", *of_row, *inspect.signature(MAPS[name]).parameters]
         odd = [key for key in entry if key not in known]
         for key in odd:
             yield at(root, ("maps", i, key), unknown_key(key, known), key=True)

@@ -8,6 +8,7 @@ import yaml
 
 from kmaps.errors import ConfigError, suggest
 
+Node = yaml.Node
 Place = tuple[str | int, ...]
 Mistake = tuple[int, int, str]  # line, column, what is wrong
 

@@ -18,6 +18,7 @@ from pydantic import model_validator as validator
 from kmaps.bench.approximation import Range
 from kmaps.bench.parameters import KERNEL_NAMES, feature_mistakes, map_mistakes
 from kmaps.bench.positions import Mistake, at, brief, read, repeated_keys, unknown_key
+from kmaps.bench.solvers import SOLVERS, solver_mistakes
 from kmaps.bench.summary import MEASURES
 from kmaps.data import available
 from kmaps.errors import ConfigError, suggest
@@ -117,21 +118,32 @@ class Features(_Model):
 
 
 class Learner(_Model):
-    """The LIBLINEAR problem of the linear baseline and the maps.
+    """The problem of the linear baseline and the maps, and who solves it.
 
-    The defaults are LIBSVM's problem, but for the bias, which LIBLINEAR regularises.
+    The defaults are LIBSVM's problem, but for the bias, which LIBLINEAR regularises. ``solver`` is
+    that of the maps, unless a row names its own; the linear baseline is LIBLINEAR's. ``gap`` and
+    ``tol`` are when the coded solver and LIBLINEAR stop.
     """
 
+    solver: Annotated[str, _known("solver", lambda: SOLVERS)] = "liblinear"
     loss: Literal["hinge", "squared_hinge", "logistic"] = "hinge"
     penalty: Literal["l2", "l1"] = "l2"
     bias: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
     tol: Positive | None = None
+    gap: Annotated[float, Field(gt=0, lt=1)] = 1e-3
+    n_levels: Annotated[int, Field(ge=2, le=256)] = 256
+    calibrate: bool = False
 
     @validator(mode="after")
     def _solvable(self) -> "Learner":
         if (self.loss, self.penalty) == ("hinge", "l1"):
             raise ValueError("penalty l1 needs loss squared_hinge or logistic")
         return self
+
+    def settings(self, solver: str) -> dict[str, Any]:
+        """Return the settings that a solver has."""
+        own = {"liblinear": {"penalty", "tol"}, "coded": {"gap", "n_levels", "calibrate"}}
+        return {"solver": solver, **self.model_dump(include={"loss", "bias"} | own[solver])}
 
 
 class Choice(_Model):
@@ -185,7 +197,7 @@ class Experiment(_Model):
     splits: PositiveInt = 1
     kernels: Annotated[list[KernelName], Unique] = []
     reductions: Annotated[list[Literal["ovo", "ovr"]], Field(min_length=1), Unique]
-    baselines: Annotated[list[Literal["linear", "exact"]], Unique] = []
+    baselines: Annotated[list[Literal["linear", "exact", "exact-coded"]], Unique] = []
     maps: list[dict[str, Any]] = []
     learner: Learner = Learner()
     C: Choice
@@ -302,6 +314,8 @@ def parse(text: str, source: str = "experiment.yaml") -> Experiment | Approximat
         *map_mistakes(root, content),
         *feature_mistakes(root, content),
     }
+    if content.get("kind", "classification") == "classification":
+        mistakes |= set(solver_mistakes(root, content))
     kind = content.get("kind", "classification")
     if kind not in KINDS:
         hint = suggest(str(kind), KINDS)

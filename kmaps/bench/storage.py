@@ -4,6 +4,10 @@ from typing import Any
 
 from scipy.sparse import issparse
 
+from kmaps.svm import CodedSVC
+
+_WEIGHTS = ("weights", "intercept", "calibration")
+
 
 def storage(train: Any, encoder: Any, encoded: Any, model_bytes: int) -> dict[str, int]:
     """Count the storage of a trained method: its training set, its tables and its model.
@@ -17,6 +21,8 @@ def storage(train: Any, encoder: Any, encoded: Any, model_bytes: int) -> dict[st
     - the tables: what the map learnt and encoding needs, in float32; none for a formula;
     - the model that prediction needs: the weights of a linear machine, or the support vectors' rows
       and dual coefficients of an exact one.
+
+    For the coded solver see :func:`coded_storage`.
 
     Parameters
     ----------
@@ -52,5 +58,25 @@ def storage(train: Any, encoder: Any, encoded: Any, model_bytes: int) -> dict[st
         "train_bytes": int(train_bytes),
         "table_bytes": int(getattr(encoder, "table_bytes_", 0)),
         "model_bytes": int(model_bytes),
+    }
+    return {**counted, "storage_bytes": sum(counted.values())}
+
+
+def coded_storage(model: CodedSVC, n_train: int) -> dict[str, int]:
+    """Count the storage of a machine of the coded solver, in the same columns as :func:`storage`.
+
+    - the training set: one code a value at the bits a code needs, or the codes that are not zero
+      as they are listed in memory (with their features), whichever is smaller;
+    - the tables: levels, their range and the functions that the weights belong to, as in the file;
+    - the model: weights, intercepts and calibration.
+    """
+    held = model.model_
+    n_codes = held.levels.shape[1] if held.cells is None else int(held.cells.max()) + 1
+    packed = -(-n_train * model.n_features_in_ * int(n_codes - 1).bit_length() // 8)
+    weights = sum(array.nbytes for name, array in held.arrays.items() if name in _WEIGHTS)
+    counted = {
+        "train_bytes": min(packed, model.codes_bytes_),
+        "table_bytes": held.nbytes - weights,
+        "model_bytes": weights,
     }
     return {**counted, "storage_bytes": sum(counted.values())}

@@ -11,7 +11,7 @@ import pandas as pd
 from kmaps.errors import ConfigError, NothingMeasured, suggest
 from kmaps.kernels import EXP_KERNELS, KERNELS
 
-REFERENCES = ("linear", "exact")
+REFERENCES = ("linear", "exact", "exact-coded")
 """The methods that maps are read against; they come first in every table."""
 
 SETTING = ["experiment", "dataset", "features", "normalize", "reduction"]

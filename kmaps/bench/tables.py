@@ -3,9 +3,9 @@
 One block holds one measure under one multi-class reduction, so that one-vs-one and one-vs-rest
 never share a column. A method without a kernel (linear) stands in the column ``any``.
 
-The best cell of a column is marked among the maps alone: linear and exact are the references the
-maps are read against. Cells that print the same mean are all marked, and a cell that lacks splits
-the others have is never the best.
+The best cell of a column is marked among the maps alone: linear, exact and exact-coded are the
+references that maps are read against. Cells that print the same mean are all marked, and a cell
+that lacks splits the others have is never the best.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,10 +1,15 @@
 """Cells: which there are, and that names, seeds and keys depend on what a cell is and no more."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from kmaps.bench import grid, spec
+from kmaps.bench import grid, runner, spec
+from kmaps.bench.records import read_records
+from kmaps.bench.study import study_cells
+
+RESULTS = Path(__file__).resolve().parents[2] / "results"
 
 TEXT = """\
 experiment: small
@@ -17,6 +22,10 @@ maps:
   - {map: homogeneous, order: [1, 2]}
 C: {grid: [0.1, 1], folds: 3}
 """
+
+
+def study_plan(study) -> dict:
+    return {cell.key: cell for cell in study_cells(study)}
 
 
 def cells(text: str = TEXT) -> list[grid.Cell]:
@@ -89,6 +98,50 @@ def test_a_key_does_not_change_with_the_rest():
     cell = cells()[3]
     written_out = replace(cell, params={**cell.params, "gamma": 1.0})
     assert written_out.key("d") == cell.key("d")
+
+
+def test_solvers_stand_side_by_side():
+    row = "{map: homogeneous, order: [1, 2], solver: [liblinear, coded]}"
+    text = TEXT.replace("{map: homogeneous, order: [1, 2]}", row)
+    text = text.replace("exact]", "exact, exact-coded]").replace("chi2, js", "chi2, rbf")
+    text = text.replace("1, 2], s", "1, 2], kernel: chi2, s")
+    text += "learner: {n_levels: 64, tol: 0.1}\n"
+    found = [cell for cell in cells(text) if cell.name.startswith("split 0 ovr")]
+    assert [cell.label for cell in found] == [
+        *("linear", "exact", "exact", "exact-coded"),
+        *("homogeneous order=1", "homogeneous order=1 solver=coded"),
+        *("homogeneous order=2", "homogeneous order=2 solver=coded"),
+    ]
+    assert len({cell.key("d") for cell in found}) == len(found)
+    liblinear, coded = found[4:6]
+    assert liblinear.seed == coded.seed  # the same map
+    common = {"loss": "hinge", "bias": 1.0}
+    assert liblinear.learner == {"solver": "liblinear", **common, "penalty": "l2", "tol": 0.1}
+    own = {"gap": 1e-3, "n_levels": 64, "calibrate": False, "form": "auto"}
+    assert coded.learner == found[3].learner == {"solver": "coded", **common, **own}
+
+
+def test_settings_of_a_solver_do_not_touch_the_keys_of_the_other():
+    row = "{map: homogeneous, order: [1, 2], solver: [liblinear, coded]}"
+    both = TEXT.replace("{map: homogeneous, order: [1, 2]}", row)
+    plain, changed = (
+        {cell.label: cell.key("d") for cell in cells(text)}
+        for text in (both, both + "learner: {n_levels: 64, gap: 1e-2}\n")
+    )
+    assert plain["homogeneous order=1"] in {cell.key("d") for cell in cells()}
+    differs = {label for label in plain if plain[label] != changed[label]}
+    assert differs == {"homogeneous order=1 solver=coded", "homogeneous order=2 solver=coded"}
+    form = {cell.label for cell in cells(both.replace("coded]", "coded], form: full"))}
+    assert "homogeneous order=1 solver=coded form=full" in form
+
+
+@pytest.mark.parametrize("name", sorted(path.parent.name for path in RESULTS.glob("*/*.jsonl")))
+def test_published_records_are_those_of_their_experiments(name):
+    experiment = spec.load(name)
+    plan = runner.plan if experiment.kind == "classification" else study_plan
+    records = read_records(RESULTS / name)
+    assert {record["key"] for record in records} == set(plan(experiment))
+    assert all(record["status"] == "ok" for record in records)
 
 
 def test_the_learner_of_the_maps_does_not_touch_exact():

@@ -24,16 +24,20 @@ experiment: small
 dataset: {name: digits, train: 150, test: 90}
 kernels: [chi2]
 reductions: [ovo]
-baselines: [linear, exact]
-maps: [{map: homogeneous, order: 1}]
+baselines: [linear, exact, exact-coded]
+maps:
+  - {map: homogeneous, order: 1, solver: [liblinear, coded]}
+  - {map: spline, penalty: 1, solver: [liblinear, coded]}
+learner: {gap: 1e-3}
 C: {grid: [0.01, 0.1, 1, 10], folds: 3}
 """
-METHODS = ("linear", "exact", "homogeneous")
+CODED = "homogeneous order=1 solver=coded"
+METHODS = ("linear", "exact", "homogeneous order=1", "exact-coded", CODED)
 
 
 @pytest.fixture(scope="module")
 def cells() -> dict[str, grid.Cell]:
-    return {cell.method: cell for cell in grid.cells(spec.parse(TEXT))}
+    return {cell.label: cell for cell in grid.cells(spec.parse(TEXT))}
 
 
 @pytest.fixture(scope="module")
@@ -52,12 +56,14 @@ def test_a_measurement_fills_the_columns_of_a_record(cells, method):
     assert set(measured) < set(COLUMNS)
     assert 0.75 < measured["accuracy"] <= 1
     assert (measured["n_train"], measured["n_test"], measured["n_features"]) == (150, 90, 64)
-    assert measured["dim"] == {"linear": 64, "exact": 150, "homogeneous": 192}[method]
+    dims = {"linear": 64, "exact": 150, "exact-coded": 64}
+    assert measured["dim"] == {**dims, "homogeneous order=1": 192, CODED: 64}[method]
     assert measured["C"] in (0.01, 0.1, 1, 10)
     times = [name for name in COLUMNS if name.endswith("_s")]
     assert all(measured[name] >= 0 for name in times)
     assert min(measured["train_s"], measured["predict_s"], measured["cv_s"]) > 0
-    assert measured["cv_s"] > measured["train_s"]  # twelve fits on two thirds against one
+    if "coded" not in method:  # whose fits start from one another
+        assert measured["cv_s"] > measured["train_s"]  # twelve fits on two thirds against one
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -120,7 +126,7 @@ def test_c_can_be_chosen_on_fewer_samples(cells, split, monkeypatch):
 
     def predictor(cell, x, y):
         seen.append((x, y))
-        return lambda C, train, test: y[test]
+        return lambda grid, train, test: [y[test]] * len(grid)
 
     monkeypatch.setattr(measure, "_predictor", predictor)
     for method in METHODS:
@@ -157,7 +163,7 @@ def test_warm_up_comes_first_on_few_samples_of_every_class(cells, split, monkeyp
     rare[77] = 1
     monkeypatch.setattr(measure, "load_split", lambda cell, skip_bad: replace(split, y_train=rare))
     monkeypatch.setattr(measure, "evaluate", spy)
-    measure.measure_cell(with_c(cells["homogeneous"], 1.0), 1)
+    measure.measure_cell(with_c(cells["homogeneous order=1"], 1.0), 1)
     assert seen == [(51, [0, 1], 50), (150, [0, 1], 90)]
 
 
@@ -175,9 +181,14 @@ def test_storage_by_hand(cells, split):
     """150 training rows of 64 features; order 1 has three outputs a feature; 45 pairs."""
     sizes = {method: measure.evaluate(cells[method], 1.0, split) for method in METHODS}
     train = {method: size["train_bytes"] for method, size in sizes.items()}
-    assert train == {"linear": 150 * 64 * 4, "exact": 150 * 64 * 4, "homogeneous": 150 * 192 * 4}
+    raw = 150 * 64 * 4
+    codes = -(-150 * 64 * 5 // 8)  # 17 grey values, 5 bits
+    assert train == {
+        **{"linear": raw, "exact": raw, "homogeneous order=1": 3 * raw},
+        **{"exact-coded": codes, CODED: codes},
+    }
     assert sizes["linear"]["model_bytes"] == 45 * (64 + 1) * 4
-    assert sizes["homogeneous"]["model_bytes"] == 45 * (192 + 1) * 4
+    assert sizes["homogeneous order=1"]["model_bytes"] == 45 * (192 + 1) * 4
     assert sizes["exact"]["model_bytes"] > 50 * 64 * 4  # dozens of support vectors
     for size in sizes.values():
         parts = size["train_bytes"], size["table_bytes"], size["model_bytes"]
@@ -236,7 +247,7 @@ def test_a_map_and_its_solver_are_seeded_by_the_cell(cells, monkeypatch):
             self.random_state = random_state
 
     monkeypatch.setitem(MAPS, "homogeneous", Random)
-    cell = cells["homogeneous"]
+    cell = cells["homogeneous order=1"]
     assert measure.make_map(cell).random_state == cell.seed
     fixed = replace(cell, params={"order": 1, "random_state": 3})
     assert measure.make_map(fixed).random_state == 3
@@ -264,6 +275,27 @@ def test_unit_norm_makes_the_scale_of_the_data_irrelevant(cells, split, method):
     np.testing.assert_allclose(chosen[0][1], chosen[1][1], atol=0.014)
     plain = replace(cell, C={**cell.C, "unit_norm": False})
     assert measure.evaluate(plain, 1e-4, scaled) != measure.evaluate(cell, 1e-4, scaled)
+
+
+@pytest.mark.parametrize("method", ["homogeneous order=1", "spline penalty=1"])
+@pytest.mark.parametrize("unit_norm", [False, True])
+def test_both_solvers_solve_the_same_problem(cells, split, method, unit_norm):
+    """At C and bias of the cell, scaled or not: a wrong scale moves the machine, and samples."""
+    pair = [
+        with_c(cells[f"{method}{suffix}"], 0.01, unit_norm=unit_norm)
+        for suffix in ("", " solver=coded")
+    ]
+    pair = [
+        replace(c, learner={**c.learner, "tol": 1e-4} if i == 0 else c.learner)
+        for i, c in enumerate(pair)
+    ]
+    found = []
+    for cell in pair:
+        C = 0.05 if unit_norm else 0.002  # far from separable, so that C counts
+        found.append(measure.evaluate(cell, C, split)["accuracy"])
+    assert found[0] == pytest.approx(found[1], abs=0.012)
+    far = measure.evaluate(pair[1], 1000 * C, split)["accuracy"]
+    assert abs(far - found[1]) > 0.02
 
 
 def test_mean_square_is_the_mean_of_the_kernels_diagonal(split):
