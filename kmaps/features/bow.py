@@ -150,7 +150,11 @@ class DenseSiftBow(LearnedFeature):
         self, descriptors: NDArray[np.uint8], learned: NDArray[np.float32]
     ) -> NDArray[np.intp]:
         """Return the word of each descriptor."""
-        return nearest_words(self._points(descriptors), learned)
+        # Flat patches are many and one point: the products are for the others.
+        textured = descriptors.any(axis=1)
+        words = np.full(len(descriptors), nearest_words(np.zeros_like(learned[:1]), learned)[0])
+        words[textured] = nearest_words(self._points(descriptors[textured]), learned)
+        return words
 
     def _points(self, descriptors: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Return descriptors as the vectors that are compared, of length one or zero."""
