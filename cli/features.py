@@ -103,7 +103,7 @@ def command(
     drawing = out.with_suffix(".png") if show else None
     for target in filter(None, (out, drawing)):
         check_target(target, force=force)
-    dataset = load_dataset(name)
+    dataset = load_dataset(name, skip_bad=skip_bad)
     train = _training_pictures(dataset, protocol, split) if feature.learns else None
     with stage_bars(quiet=quiet) as report:
         where = {"cache": features_cache(), "progress": report, "skip_bad": skip_bad}

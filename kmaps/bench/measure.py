@@ -89,7 +89,7 @@ def measure_cell(cell: Cell, threads: int, *, skip_bad: bool = False) -> dict[st
 
 def load_split(cell: Cell, *, skip_bad: bool = False) -> Split:
     """Load the data of a cell: the rows of its split, with its features."""
-    dataset = load_dataset(cell.dataset)
+    dataset = load_dataset(cell.dataset, skip_bad=skip_bad)
     x, y, n, n_skipped = split_features(cell, dataset, skip_bad=skip_bad)
     return Split(x[:n], y[:n], x[n:], y[n:], n_skipped)
 

@@ -126,7 +126,7 @@ def run(
         When the dataset is missing or damaged.
     """
     planned = plan(experiment)
-    dataset = _checked_data(experiment)
+    dataset = _checked_data(experiment, skip_bad=skip_bad)
     threads = threads or max(1, len(os.sched_getaffinity(0)) // jobs)
     with RecordsFile(folder) as file:
         status = {record["key"]: record["status"] for record in file.records}
@@ -177,9 +177,9 @@ def _measured(
             yield {**shared, **identity, **done.result}, done.seconds
 
 
-def _checked_data(experiment: Experiment) -> Dataset:
+def _checked_data(experiment: Experiment, *, skip_bad: bool) -> Dataset:
     """Return the dataset; refuse here what would otherwise fail every cell."""
-    dataset = load_dataset(experiment.dataset.name)
+    dataset = load_dataset(experiment.dataset.name, skip_bad=skip_bad)
     for split in range(experiment.splits):
         draw_split(dataset, experiment.dataset.protocol, split)
     return dataset

@@ -42,8 +42,19 @@ def work_folder(root: Path, name: str) -> Path:
     return root / ".work" / name
 
 
-def stamped_files(root: Path, manifest: Manifest) -> list[str]:
+def stamped_files(
+    root: Path, manifest: Manifest, damaged: dict[str, str] | None = None
+) -> list[str]:
     """Return the paths of a dataset's files, from its folder, in code-point order.
+
+    Parameters
+    ----------
+    root : Path
+        The cache.
+    manifest : Manifest
+    damaged : dict, optional
+        Receives the path of each file that is not as it was written, and what is wrong with it.
+        Without it, the first such file is an error.
 
     Raises
     ------
@@ -53,25 +64,39 @@ def stamped_files(root: Path, manifest: Manifest) -> list[str]:
     folder, name = root / manifest.name, manifest.name
     if not folder.is_dir():
         raise DataError(f"{name} is not in {root}: run `kmaps download {name}`")
-    repair = f"run `kmaps download {name}` to repair it"
+    repair = repair_hint(manifest)
     try:
         stamp = json.loads((folder / STAMP).read_text("utf-8"))
         version, files = (stamp["layout"], stamp["digest"]), stamp["files"]
         if version != (LAYOUT, manifest.digest):
             raise DataError(f"{folder} holds another version of {name}: {repair}")
         for path, record in files.items():
-            _check_file(folder / path, **record)
+            fault = _fault(folder / path, **record)
+            if fault and damaged is None:
+                raise ValueError(f"{path}: {fault}")
+            if fault:
+                damaged[path] = fault
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(f"{folder}: damaged or edited: {error}; {repair}") from error
     return sorted(files)
 
 
-def _check_file(path: Path, size: int, mtime_ns: int, sha256: str) -> None:
-    found = path.stat()
-    if found.st_size != size:
-        raise ValueError(f"{path.name} has {found.st_size:,} bytes, expected {size:,}")
-    if found.st_mtime_ns != mtime_ns and _sha256(path) != sha256:
-        raise ValueError(f"the content of {path.name} changed since it was verified")
+def repair_hint(manifest: Manifest) -> str:
+    """Say how to mend a damaged dataset."""
+    return f"run `kmaps download {manifest.name}` to repair it"
+
+
+def _fault(path: Path, size: int, mtime_ns: int, sha256: str) -> str | None:
+    """Say in what a file differs from what was written."""
+    try:
+        found = path.stat()
+        if found.st_size != size:
+            return f"{found.st_size:,} bytes, expected {size:,}"
+        if found.st_mtime_ns != mtime_ns and _sha256(path) != sha256:
+            return "changed since it was verified"
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+    return None
 
 
 def install(root: Path, manifest: Manifest, write: Callable[[Path], object]) -> None:

@@ -10,7 +10,7 @@ import math
 import re
 import struct
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.data.archives import Report, read_file, read_members
-from kmaps.data.cache import cache_root, stamped_files
+from kmaps.data.cache import cache_root, repair_hint, stamped_files
 from kmaps.data.manifest import Manifest, SourceFile, load_manifest, tree_digest
 from kmaps.errors import ConfigError, DataError, suggest
 
@@ -44,6 +44,8 @@ class Dataset:
     class_names : tuple of str
     max_level : int
         The largest grey value.
+    damaged : dict of int to str
+        Samples whose files are not those that were verified, and what is wrong with them.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Dataset:
     digest: str
     class_names: tuple[str, ...]
     max_level: int = 255
+    damaged: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,9 @@ class Format:
     store: Callable[[Mapping[str, Any], Manifest, Path], object] | None = None
 
 
-def load_dataset(name: str | Manifest, *, data_dir: str | Path | None = None) -> Dataset:
+def load_dataset(
+    name: str | Manifest, *, data_dir: str | Path | None = None, skip_bad: bool = False
+) -> Dataset:
     """Load a dataset from the cache, or from the dependency that embeds it.
 
     Parameters
@@ -99,6 +104,8 @@ def load_dataset(name: str | Manifest, *, data_dir: str | Path | None = None) ->
         A packaged name (:func:`available`), or the manifest of a dataset of one's own.
     data_dir : path, optional
         The cache; by default ``KMAPS_DATA_DIR`` or the platform's folder for caches.
+    skip_bad : bool
+        Whether to accept damaged picture files, named in the result; not if a class has no others.
 
     Returns
     -------
@@ -119,11 +126,17 @@ def load_dataset(name: str | Manifest, *, data_dir: str | Path | None = None) ->
     """
     manifest = name if isinstance(name, Manifest) else load_manifest(name)
     root = cache_root(data_dir)
-    paths = [] if manifest.embedded else stamped_files(root, manifest)
-    images, y, groups = get_format(manifest).load(manifest, root / manifest.name, paths)
-    return Dataset(
-        manifest.name, images, y, groups, manifest.digest, manifest.classes, manifest.max_level
-    )
+    chosen = get_format(manifest)
+    faults: dict[str, str] = {}
+    noted = faults if skip_bad and not chosen.shaped else None
+    paths = [] if manifest.embedded else stamped_files(root, manifest, noted)
+    images, y, groups = chosen.load(manifest, root / manifest.name, paths)
+    damaged = {row: faults[path] for row, path in enumerate(paths) if path in faults}
+    if gone := set(y.tolist()) - set(np.delete(y, list(damaged)).tolist()):
+        which = f"{root / manifest.name}: no picture of {manifest.classes[min(gone)]!r} is left"
+        raise DataError(f"{which}; {repair_hint(manifest)}")
+    about = manifest.digest, manifest.classes, manifest.max_level
+    return Dataset(manifest.name, images, y, groups, *about, damaged)
 
 
 def get_format(manifest: Manifest) -> Format:
@@ -163,10 +176,8 @@ def _load_digits(manifest: Manifest, folder: Path, paths: list[str]) -> Samples:
     parts = {"images": images.tobytes(), "labels": y.astype(np.uint8).tobytes()}
     digest = tree_digest({role: _sha256(part) for role, part in parts.items()})
     if digest != manifest.digest:
-        raise DataError(
-            f"digits: expected sha256 {manifest.digest}, got {digest}: "
-            "this scikit-learn has other digits than kmaps was tested with"
-        )
+        other = "this scikit-learn has other digits than kmaps was tested with"
+        raise DataError(f"digits: expected sha256 {manifest.digest}, got {digest}: {other}")
     return images, y, np.full(len(y), "")
 
 

@@ -1,7 +1,7 @@
 """From a dataset to a matrix: the stages of a feature, kept in a cache."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -138,6 +138,7 @@ class Extractor:
             raise ConfigError(f"{feature.name} learns from the training pictures: name them")
         self._dataset, self._feature = dataset, feature
         self._progress, self._skip_bad = progress, skip_bad
+        self._damaged = getattr(dataset, "damaged", {})
         self._label = f"{dataset.name} {feature.name}"
         self._stage = self._described(cache)
         self.learned = None
@@ -182,8 +183,9 @@ class Extractor:
 
     def _bad(self, arrays: Arrays, wanted: NDArray[np.intp], first: int) -> list[Bad]:
         """Return the pictures of a block that cannot be used; raise for the first one."""
-        reasons = dict(zip(arrays.get("bad", ()), arrays.get("reasons", ()), strict=True))
-        found = [(int(first + row), str(reasons[row])) for row in wanted if row in reasons]
+        unread = zip(arrays.get("bad", ()), arrays.get("reasons", ()), strict=True)
+        reasons = {**{first + row: str(reason) for row, reason in unread}, **self._damaged}
+        found = [(int(row), reasons[row]) for row in first + wanted if row in reasons]
         if found and not self._skip_bad:
             row, reason = found[0]
             raise DataError(
@@ -207,7 +209,7 @@ class Extractor:
             about["digest"] = dataset.digest
             folder = Path(cache, dataset.name, f"{feature.name}-{key_of(**about)}")
         return Stage(
-            lambda start, stop: _describe(feature, dataset, start, stop),
+            lambda start, stop: _describe(feature, dataset, start, stop, self._damaged),
             len(dataset.images),
             feature.block_pictures,
             folder,
@@ -218,6 +220,8 @@ class Extractor:
         """Learn, and return the second stage."""
         learned_from = hashlib.sha256(train.astype("<i8").tobytes()).hexdigest()
         about = {**stage.about, "parameters": asdict(feature), "training_pictures": learned_from}
+        if left_out := self._left_out(stage, train):
+            about["left_out"] = left_out
         folder = stage.folder and stage.folder.with_name(f"{feature.name}-{key_of(**about)}")
         kept = folder and folder / "learned.npy"
         if kept and kept.exists():
@@ -235,6 +239,18 @@ class Extractor:
             write_whole(kept, lambda file: np.save(file, self.learned))
         return second
 
+    def _left_out(self, stage: Stage, train: NDArray[np.intp]) -> list[int]:
+        """Return the training pictures that cannot be used: a vocabulary without them is another.
+
+        A block that is kept has none, but for pictures damaged since.
+        """
+        if stage.folder is None or not self._skip_bad:
+            return []
+        unsure = np.union1d(stage.not_kept(train), np.intersect1d(train, list(self._damaged)))
+        label = f"{self._label}: training pictures"
+        found = stage.visit(unsure.astype(np.intp), self._bad, label, self._progress)
+        return [row for row, _ in chain.from_iterable(found)]
+
     def _learn(self, feature: LearnedFeature, stage: Stage, train: NDArray[np.intp]) -> NDArray:
         def sample(arrays: Arrays, wanted: NDArray[np.intp], first: int) -> NDArray:
             bad = [row - first for row, _ in self._bad(arrays, wanted, first)]
@@ -251,13 +267,17 @@ class Extractor:
             return feature.fit(samples)
 
 
-def _describe(feature: Feature, dataset: Images, start: int, stop: int) -> Arrays:
+def _describe(
+    feature: Feature, dataset: Images, start: int, stop: int, damaged: Mapping[int, str]
+) -> Arrays:
     """Return the first stage of some pictures; blank ones stand for those that cannot be used."""
     if feature.uniform:
         return feature.describe(as_grey(dataset.images[start:stop], dataset.max_level))
     pictures, bad = [], {}
     for row in range(start, stop):
         try:
+            if row in damaged:
+                raise InputError(damaged[row])
             pictures.append(_fit_picture(feature, dataset, row))
         except InputError as error:
             pictures.append(np.zeros((feature.smallest, feature.smallest), np.float32))

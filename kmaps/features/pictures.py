@@ -1,6 +1,6 @@
 """Reading pictures: grey, black 0 and white 1, blocks of them; the unreadable ones by name."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -19,6 +19,7 @@ class Images(Protocol):
     images: NDArray[np.uint8] | Sequence[Path]
     max_level: int
     digest: str  # only for a cache
+    damaged: Mapping[int, str]  # only if there are any: pictures not to be used, and why
 
 
 def picture_name(dataset: Images, row: int) -> str:

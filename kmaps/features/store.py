@@ -59,7 +59,7 @@ class Stage:
         stop = min(start + self.block_pictures, self.n_pictures)
         if self.folder is None:
             return self._compute(start, stop)
-        path = self.folder / f"{number:05}.npz"
+        path = self._path(number)
         try:
             with np.load(path) as kept:
                 return dict(kept)
@@ -68,6 +68,18 @@ class Stage:
             if "bad" not in arrays:  # those pictures may be there the next time
                 write_whole(path, lambda file: np.savez(file, **arrays))
             return arrays
+
+    def _path(self, number: int) -> Path:
+        return self.folder / f"{number:05}.npz"
+
+    def not_kept(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return those of some rows whose blocks have no file."""
+        missing = [
+            number
+            for number in np.unique(rows // self.block_pictures).tolist()
+            if self.folder is None or not self._path(number).exists()
+        ]
+        return rows[np.isin(rows // self.block_pictures, missing)]
 
     def visit(
         self,

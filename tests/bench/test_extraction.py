@@ -122,7 +122,7 @@ def test_skipped_pictures_are_left_out_and_counted(spoiled):
 
 
 def test_skipping_reaches_the_record(spoiled, tmp_path, monkeypatch):
-    monkeypatch.setattr(measure, "load_dataset", lambda name: spoiled)
+    monkeypatch.setattr(measure, "load_dataset", lambda name, skip_bad: spoiled)
     cell = replace(cells()[0], protocol={"train": 1700, "test": 97})
     measured = measure.measure_cell(cell, 1, skip_bad=True)
     assert measured["n_skipped"] == 2

@@ -206,8 +206,8 @@ def flip(path):
 @pytest.mark.parametrize(
     ("name", "damage", "reason"),
     [
-        ("images.npy", lambda path: path.write_bytes(b""), "has 0 bytes, expected 158"),
-        ("images.npy", flip, "the content of images.npy changed since it was verified"),
+        ("images.npy", lambda path: path.write_bytes(b""), "images.npy: 0 bytes, expected 158"),
+        ("images.npy", flip, "images.npy: changed since it was verified"),
         ("labels.npy", Path.unlink, "No such file"),
         ("stamp.json", Path.unlink, "No such file"),
         ("stamp.json", lambda path: path.write_text("{"), "damaged or edited"),

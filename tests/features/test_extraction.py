@@ -222,6 +222,23 @@ def test_nothing_is_learned_from_a_bad_picture(files, monkeypatch):
         extract(files, "dense-sift-bow", rows=[0], **BOW)
 
 
+def test_damaged_pictures_are_not_used_and_not_kept(files, tmp_path):
+    """What the dataset calls damaged is bad although it can be read, whatever the cache has."""
+    arguments = {**BOW, "words": 4, "cache": tmp_path / "cache", "train": [0, 1, 3, 4]}
+    words = DenseSiftBow.name
+    whole = extract(files, words, rows=[0, 1, 3], on_bad=lambda row, reason: None, **arguments)
+    files.damaged = {1: "changed"}
+    with pytest.raises(DataError, match=r"001\.jpg: changed; --skip-bad"):
+        extract(files, words, rows=[1], **arguments)
+    bad = {}
+    arguments["on_bad"] = bad.__setitem__
+    some = extract(files, words, rows=[0, 1, 3], **arguments)
+    assert bad == {1: "changed"}
+    assert (some[[0, 2]] != whole[[0, 2]]).nnz > 0  # other words, learned without it
+    files.damaged = {}
+    assert (extract(files, words, rows=[0, 1, 3], **arguments) != whole).nnz == 0
+
+
 def test_pictures_of_arrays_are_called_by_number():
     data = dataset([noise(20, 20), noise(2, 9)], name="arrays")
     with pytest.raises(DataError, match="arrays: picture 1: 9 × 2 pixels"):
