@@ -25,6 +25,8 @@ _PUBLIC = {
     "FourierMap": "kmaps.maps",
     "HermiteMap": "kmaps.maps",
     "SignCauchyMap": "kmaps.maps",
+    "RandomFourierMap": "kmaps.maps",
+    "GeneralizedRBFMap": "kmaps.maps",
     "Quantizer": "kmaps.codes",
     "LookupTable": "kmaps.codes",
     "CodedSVC": "kmaps.svm",

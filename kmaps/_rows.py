@@ -53,6 +53,12 @@ class Rows:
         drawn = np.random.default_rng(seed).choice(len(self), n, replace=False)
         return Rows(self.matrix[np.sort(drawn)], self.largest, self.signed)
 
+    def alike(self) -> bool:
+        """Return whether all rows are the same: their distances are zero but for rounding."""
+        ends = (self.matrix.min(axis=0), self.matrix.max(axis=0))
+        low, high = (end.toarray() if sparse.issparse(end) else end for end in ends)
+        return bool((low == high).all())
+
     def block(
         self, start: int, stop: int, factor: float, dtype: type
     ) -> NDArray | sparse.csr_array:

@@ -12,10 +12,12 @@ from kmaps.errors import InputError
 
 def as_float(X: NDArray) -> NDArray:
     """Return X as uint8, float32 or float64, converted without loss where there is a choice."""
-    if X.dtype == np.uint8:
-        return X
-    wide = np.promote_types(X.dtype, np.float32)
-    return np.ascontiguousarray(X, np.float32 if wide == np.float32 else np.float64)
+    return X if X.dtype == np.uint8 else np.ascontiguousarray(X, float_type(X))
+
+
+def float_type(X) -> type:
+    """Return float32 where it holds every value of X's type, else float64."""
+    return np.float32 if np.promote_types(X.dtype, np.float32) == np.float32 else np.float64
 
 
 def summed(X):

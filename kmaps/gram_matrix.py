@@ -193,7 +193,7 @@ def _mean_distance(rows: Rows, base: tuple[str, float], sample: int, seed: int) 
     rows = rows.draw(sample, seed)
     if len(rows) < 2:
         raise InputError(f"a mean distance needs two rows or more, got {len(rows)}: give sigma")
-    total = _Pairs(rows, None, base, "distance").matrix().sum(dtype=np.float64)
+    total = 0 if rows.alike() else _Pairs(rows, None, base, "distance").matrix().sum(dtype=float)
     return float(total / (len(rows) * (len(rows) - 1)))
 
 

@@ -3,11 +3,13 @@
 from kmaps.maps.anchor import AnchorMap
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.exact import ExactMap
+from kmaps.maps.generalized import GeneralizedRBFMap
 from kmaps.maps.homogeneous import HomogeneousMap
 from kmaps.maps.intersection import IntersectionMap
 from kmaps.maps.nystroem import NystroemMap
 from kmaps.maps.orthogonal import FourierMap, HermiteMap
 from kmaps.maps.random import SignCauchyMap
+from kmaps.maps.random_fourier import RandomFourierMap
 from kmaps.maps.spline import SplineMap
 
 MAP_VERSION = 1
@@ -23,6 +25,8 @@ MAPS: dict[str, type] = {
     "fourier": FourierMap,
     "hermite": HermiteMap,
     "sign-cauchy": SignCauchyMap,
+    "random-fourier": RandomFourierMap,
+    "generalized-rbf": GeneralizedRBFMap,
 }
 """The maps by the name that YAML files and the command line use."""
 
@@ -33,10 +37,12 @@ __all__ = [
     "AnchorMap",
     "ExactMap",
     "FourierMap",
+    "GeneralizedRBFMap",
     "HermiteMap",
     "HomogeneousMap",
     "IntersectionMap",
     "NystroemMap",
+    "RandomFourierMap",
     "SignCauchyMap",
     "SplineMap",
 ]

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmaps._loops import project as loops
 from kmaps._parallel import for_blocks
-from kmaps._values import refuse_negative, summed
+from kmaps._values import float_type, refuse_negative, summed
 from kmaps.errors import ConfigError, suggest
 from kmaps.maps.parameters import check_whole
 
@@ -143,7 +143,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             For NaN or infinity, negative values, or another number of features.
         """
         X = self._validated(X)
-        out = np.empty((X.shape[0], self._n_features_out), _float_type(X))
+        out = np.empty((X.shape[0], self._n_features_out), float_type(X))
         unit = out.dtype.type(self.n_projections**-0.5)
 
         def signs(rows: slice, first: int, last: int, positive: NDArray) -> None:
@@ -199,7 +199,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         width = max(8, _BLOCK_VALUES // d // 8 * 8)
         for first in range(0, self.n_projections, width):
             last = min(first + width, self.n_projections)
-            directions = self._directions(first, last, d).astype(_float_type(X))
+            directions = self._directions(first, last, d).astype(float_type(X))
 
             def block(top, bottom, first=first, last=last, directions=directions):
                 positive = _signs(X, slice(top, bottom), directions)
@@ -230,11 +230,6 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _float_type(X) -> type:
-    """Return the type that projections of X are computed in."""
-    return np.float32 if np.promote_types(X.dtype, np.float32) == np.float32 else np.float64
 
 
 def _signs(X, rows: slice, directions: NDArray) -> NDArray:

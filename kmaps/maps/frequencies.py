@@ -1,0 +1,209 @@
+r"""The random frequencies of Fourier maps, made when they are needed.
+
+Each structure draws :math:`\omega_j \sim N(0, I)` in d dimensions, for a kernel of width
+:math:`\sigma` divided by it. What it draws for projection j depends on a key and on j alone: a map
+remembers the key, and any subset of its projections is made by itself.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from scipy.special import gammaincinv
+
+from kmaps._loops import fourier as loops
+from kmaps._parallel import for_blocks
+
+FREQUENCY_VERSION = 1
+"""Changes whenever a key gives other frequencies than before, so that no model uses wrong ones."""
+
+_NORMALS, _LENGTHS, _GAINS, _FLIPS, _ORDERS = range(5)  # the streams of a key
+
+_BLOCK_VALUES = 1 << 24  # values of a frequency matrix made at once, 64 MB
+_PART_VALUES = 1 << 16  # values of it that a thread makes at once
+_SPARSE_BELOW = 1 / 16  # density below which sparse rows are multiplied as they are
+
+Projector = Callable[[Any], NDArray]
+"""A function that takes rows (k, d), dense or CSR, and returns their turns (k, m)."""
+
+
+class Frequencies(ABC):
+    """The frequencies of some projections.
+
+    Parameters
+    ----------
+    key : int
+        Below 2⁶⁴.
+    projections : ndarray (m,), int64
+        Their numbers, ascending.
+    n_features : int
+        d.
+    width : float
+        σ of the kernel: all frequencies are divided by it.
+    """
+
+    def __init__(self, key: int, projections: NDArray, n_features: int, width: float):
+        self.key, self.projections, self.n_features = key, projections, n_features
+        self.factor = 1 / (2 * np.pi * width)
+        self._held: dict[type, Any] = {}
+
+    def blocks(self, dtype: type) -> Iterator[tuple[int, int, Projector]]:
+        """Yield (first, last, project) for one block of projections after the other.
+
+        ``project`` multiplies rows by the frequencies ``first`` … ``last - 1`` over 2π: it gives
+        turns, not radians, of the given type. If all fit into one block, they are made once.
+        """
+        m, size = len(self.projections), self._block_size()
+        for first in range(0, m, size):
+            last = min(first + size, m)
+            made = self._held.get(dtype)
+            if made is None:
+                made = self._make(self.projections[first:last], dtype)
+                if last - first == m:
+                    self._held = {dtype: made}
+            yield first, last, partial(self._multiply, made, dtype)
+
+    def _block_size(self) -> int:
+        return max(1, _BLOCK_VALUES // self.n_features)
+
+    @abstractmethod
+    def _make(self, projections: NDArray, dtype: type) -> Any:
+        """Return what multiplying by the frequencies of some projections takes."""
+
+    @abstractmethod
+    def _multiply(self, made: Any, dtype: type, rows: Any) -> NDArray:
+        """Return the turns of some rows."""
+
+
+class DenseFrequencies(Frequencies):
+    """Independent frequencies (Rahimi and Recht)."""
+
+    def _make(self, projections: NDArray, dtype: type) -> NDArray:
+        directions = normals(self.key, _NORMALS, projections, self.n_features)
+        return np.multiply(directions, self.factor, dtype=dtype, casting="same_kind")
+
+    def _multiply(self, made: NDArray, dtype: type, rows: Any) -> NDArray:
+        if issparse(rows) and rows.nnz >= _SPARSE_BELOW * rows.shape[0] * rows.shape[1]:
+            rows = rows.toarray()
+        with np.errstate(over="ignore", invalid="ignore"):  # told by the map
+            return rows.astype(dtype, copy=False) @ made.T
+
+
+class OrthogonalFrequencies(DenseFrequencies):
+    """Frequencies of which each d consecutive ones are orthogonal (Yu et al.).
+
+    Their directions are the columns of Q in the QR decomposition of a matrix of normal numbers,
+    their lengths independent and chi-distributed, as those of normal vectors are.
+    """
+
+    def _block_size(self) -> int:
+        # The decomposition takes longer than most products: all are made once and held.
+        return len(self.projections)
+
+    def _make(self, projections: NDArray, dtype: type) -> NDArray:
+        d = self.n_features
+        of_row, places = np.divmod(projections, d)
+        stacks, starts = np.unique(of_row, return_index=True)
+        directions = np.empty((len(projections), d), dtype)
+        size = max(1, _BLOCK_VALUES // d**2)
+        for first in range(0, len(stacks), size):
+            last = min(first + size, len(stacks))
+            rows = slice(starts[first], np.append(starts, len(projections))[last])
+            columns = self._orthogonal(stacks[first:last], places[rows].max() + 1)
+            directions[rows] = columns[
+                np.searchsorted(stacks[first:last], of_row[rows]), :, places[rows]
+            ]
+        directions *= (self.factor * lengths(self.key, projections, d))[:, None]
+        return directions
+
+    def _orthogonal(self, stacks: NDArray, n_columns: int) -> NDArray:
+        """Return the first orthogonal directions of some stacks, (stacks, d, n_columns)."""
+        d = self.n_features
+        members = (stacks[:, None] * d + np.arange(n_columns)).ravel()
+        numbers = normals(self.key, _NORMALS, members, d).reshape(len(stacks), n_columns, d)
+        columns, upper = np.linalg.qr(numbers.transpose(0, 2, 1))
+        # The signs are a convention of LAPACK's; these make the decomposition unique.
+        return columns * np.sign(np.diagonal(upper, axis1=1, axis2=2))[:, None, :]
+
+
+class _Stacks(NamedTuple):
+    """Stacks of S H G Π H B, as `kmaps._loops.fourier.fastfood` takes them."""
+
+    flips: NDArray
+    order: NDArray
+    gains: NDArray
+    starts: NDArray
+    places: NDArray
+    lengths: NDArray
+
+
+class FastfoodFrequencies(Frequencies):
+    r"""Products of diagonal, Hadamard and permutation matrices (Le, Sarlos and Smola).
+
+    .. math:: V = \frac{1}{\sqrt p}\, S H G \Pi H B
+
+    with p the power of two next to d, H the Hadamard matrix, B random signs, Π a random
+    permutation, G normal numbers, S lengths chi-distributed with p degrees of freedom over ‖G‖.
+    Each row is normal, as of `DenseFrequencies`; the p rows of a stack are not independent.
+    """
+
+    def _block_size(self) -> int:
+        return len(self.projections)
+
+    def _make(self, projections: NDArray, dtype: type) -> _Stacks:
+        p = 1 << (self.n_features - 1).bit_length()
+        of_output, places = np.divmod(projections, p)
+        stacks, starts = np.unique(of_output, return_index=True)
+        gains = normals(self.key, _GAINS, stacks, p)
+        norms = np.sqrt(np.sum(gains.astype(float) ** 2, axis=1) * p)
+        scale = self.factor * lengths(self.key, projections, p)
+        scale /= np.repeat(norms, np.diff(starts, append=len(projections)))
+        flips = 1 - 2 * (words(self.key, _FLIPS, stacks, p) >> 31).astype(dtype)
+        order = np.argsort(words(self.key, _ORDERS, stacks, p), axis=1, kind="stable")
+        ends = np.append(starts, len(projections))
+        return _Stacks(flips, order, gains.astype(dtype), ends, places, scale.astype(dtype))
+
+    def _multiply(self, made: _Stacks, dtype: type, rows: Any) -> NDArray:
+        dense = rows.toarray() if issparse(rows) else rows
+        turns = np.empty((rows.shape[0], len(self.projections)), dtype)
+        loops.fastfood(np.ascontiguousarray(dense, dtype), *made, turns)
+        return turns
+
+
+STRUCTURES: dict[str, type[Frequencies]] = {
+    "dense": DenseFrequencies,
+    "orthogonal": OrthogonalFrequencies,
+    "fastfood": FastfoodFrequencies,
+}
+"""The kinds of frequencies by name."""
+
+
+def words(key: int, stream: int, rows: NDArray, n: int) -> NDArray:
+    """Return n random words for each of some rows of a stream, (k, n), uint32."""
+    found = np.empty((len(rows), -(-n // 4) * 4), np.uint32)
+    loops.words(np.uint64(key), stream, rows, found)
+    return found[:, :n]
+
+
+def normals(key: int, stream: int, rows: NDArray, n: int) -> NDArray:
+    """Return n standard normal numbers for each of some rows of a stream, (k, n), float32."""
+    numbers = np.empty((len(rows), n), np.float32)
+
+    def part(start: int, stop: int) -> None:
+        bits = words(key, stream, rows[start:stop], n + n % 2)
+        made = np.empty(bits.shape, np.float32)
+        loops.normals(bits, made)
+        numbers[start:stop] = made[:, :n]
+
+    for_blocks(part, len(rows), max(1, _PART_VALUES // n))
+    return numbers
+
+
+def lengths(key: int, projections: NDArray, dimension: int) -> NDArray:
+    """Return lengths distributed as those of normal vectors of some dimension, (k,), float64."""
+    uniform = (words(key, _LENGTHS, projections, 1)[:, 0] + 0.5) * 2.0**-32
+    return np.sqrt(2 * gammaincinv(dimension / 2, uniform))

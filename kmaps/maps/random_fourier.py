@@ -1,0 +1,319 @@
+"""Random Fourier features: a Gaussian kernel as cosines and sines of random projections."""
+
+import copy
+from abc import abstractmethod
+from functools import cache
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from threadpoolctl import ThreadpoolController
+
+from kmaps._loops import fourier as loops
+from kmaps._parallel import for_blocks
+from kmaps._values import float_type
+from kmaps.errors import ConfigError, InputError, suggest
+from kmaps.gram_matrix import mean_squared_distance
+from kmaps.maps.frequencies import FREQUENCY_VERSION, STRUCTURES
+from kmaps.maps.parameters import check_whole
+
+_BLOCK_VALUES = 1 << 21  # turns, or encoded values, of the rows that a thread takes at once
+_FEWEST_ROWS = 32  # for which a matrix product is worth its start
+
+
+class RandomFeatures(TransformerMixin, BaseEstimator):
+    """Base of the maps made of cosines and sines of random projections.
+
+    A subclass sets ``source``, takes the parameters ``n_frequencies``, ``sigma``, ``structure`` and
+    ``random_state``, and writes `_fit_embedding`, `_embed` and `_mean_distance`: what the
+    projections act on, and how far apart samples are there.
+    """
+
+    source: ClassVar[str] = ""
+    n_frequencies: int
+    sigma: float | None
+    structure: str
+    random_state: int | RandomState | None
+
+    @abstractmethod
+    def _fit_embedding(self, X: Any) -> int:
+        """Prepare `_embed` and return how many values it gives for a row."""
+
+    @abstractmethod
+    def _embed(self, rows: Any) -> Any:
+        """Return what the projections of some rows act on, dense or CSR."""
+
+    @abstractmethod
+    def _mean_distance(self, X: Any) -> float:
+        """Return the mean squared distance between rows of X."""
+
+    @property
+    def learns_from_data(self) -> bool:
+        """Whether `fit` needs more of X than its number of columns."""
+        return self.sigma is None
+
+    def fit(self, X: ArrayLike, y: object = None) -> "RandomFeatures":
+        """Check the parameters, take sigma from the data unless it is given, and draw the key.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix, shape (n, d)
+            Of its values nothing is used when sigma is given.
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinity, a parameter out of range, or samples that are all alike when sigma
+            is to come from them.
+        """
+        X = validate_data(self, X, accept_sparse="csr")
+        check_whole("n_frequencies", self.n_frequencies, 1)
+        if self.structure not in STRUCTURES:
+            known, hint = tuple(STRUCTURES), suggest(self.structure, STRUCTURES)
+            raise ConfigError(f"structure={self.structure!r}: expected one of {known}{hint}")
+        self._n_embedded = self._fit_embedding(X)
+        self.sigma_ = self._width(X)
+        pair = check_random_state(self.random_state).randint(2**32, size=2, dtype=np.uint32)
+        self.key_ = int(pair.view(np.uint64)[0])
+        self.frequency_version_ = FREQUENCY_VERSION
+        self.projections_ = np.arange(self.n_frequencies)
+        self._draw()
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray:
+        """Return the cosines and sines of the projections of every row.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix, shape (n, d)
+
+        Returns
+        -------
+        ndarray, shape (n, 2k), of the k projections kept
+            Pair by pair: the cosine and the sine of one projection, then those of the next.
+            float64 for float64 input and integers beyond 16 bits, else float32.
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinity, another number of features, or values so large that projections
+            overflow.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr")
+        dtype = float_type(X)
+        out = np.empty((X.shape[0], 2 * len(self.projections_)), dtype)
+        unit = dtype(self.n_frequencies**-0.5)
+        for first, last, project in self._frequencies.blocks(dtype):
+            columns = slice(2 * first, 2 * last)
+
+            def fill(top: int, bottom: int, project=project, columns=columns) -> bool:
+                turns = project(self._embed(X[top:bottom]))
+                return _cos_sin(turns, unit, out[top:bottom, columns])
+
+            rows = _BLOCK_VALUES // max(last - first, self._n_embedded)
+            # One thread of BLAS for each of ours: their number then changes no digit.
+            with _pools().limit(limits=1, user_api="blas"):
+                overflow = any(for_blocks(fill, X.shape[0], max(_FEWEST_ROWS, rows)))
+            if overflow:
+                raise InputError(
+                    f"values of X are too large for sigma={self.sigma_:.3g}: their projections "
+                    "overflow; scale X down or sigma up"
+                )
+        return out
+
+    def keep(self, projections: ArrayLike) -> "RandomFeatures":
+        """Return a copy that has only some of the projections.
+
+        Its outputs are the same columns that this map gives for them, to the last digits of sums,
+        and the others cost nothing. Fitted again, the copy has all projections.
+
+        Parameters
+        ----------
+        projections : array-like of int, or a mask
+            Positions in ``projections_``; at least one. Their order does not matter.
+
+        Returns
+        -------
+        RandomFeatures
+
+        Raises
+        ------
+        InputError
+            When there are none, or one is out of range.
+
+        Examples
+        --------
+        >>> encoder = RandomFourierMap(n_frequencies=100).fit([[0.0, 1.0]])
+        >>> small = encoder.keep([7, 30])
+        >>> small.projections_
+        array([ 7, 30])
+        >>> small.transform([[0.0, 1.0]]).shape
+        (1, 4)
+        """
+        check_is_fitted(self)
+        chosen = np.asarray(projections)
+        try:
+            kept = np.unique(self.projections_[chosen if chosen.size else slice(0)])
+        except IndexError as error:
+            raise InputError(f"projections: {error}") from None
+        if not len(kept):
+            raise InputError("projections: got none, a map needs at least one")
+        smaller = copy.copy(self)
+        smaller.projections_ = kept
+        smaller._draw()
+        return smaller
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
+        """Return ``cos<j>`` and ``sin<j>`` for each projection j kept, as an object array."""
+        check_is_fitted(self)
+        _check_feature_names_in(self, input_features)
+        pairs = ((f"cos{j}", f"sin{j}") for j in self.projections_)
+        return np.array([name for pair in pairs for name in pair], object)
+
+    def _width(self, X: Any) -> float:
+        if self.sigma is not None:
+            if isinstance(self.sigma, Real) and 0 < self.sigma < np.inf:
+                return float(self.sigma)
+            raise ConfigError(
+                f"sigma={self.sigma!r}: expected a positive number, or None to take it from the "
+                "data"
+            )
+        if X.shape[0] < 2:
+            raise InputError("n_samples=1: sigma comes from distances between samples, give sigma")
+        mean = self._mean_distance(X)
+        if not mean > 0:
+            raise InputError("sigma cannot be estimated from rows that are all alike, give it")
+        return mean**0.5
+
+    def _draw(self) -> None:
+        structure = STRUCTURES[self.structure]
+        self._frequencies = structure(self.key_, self.projections_, self._n_embedded, self.sigma_)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was made of the key is made again.
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_frequencies"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        version = state.get("frequency_version_", FREQUENCY_VERSION)
+        if version != FREQUENCY_VERSION:
+            raise InputError(
+                f"a {type(self).__name__} whose frequencies are of version {version}, this kmaps "
+                f"makes version {FREQUENCY_VERSION}: fit it again, or use the kmaps that wrote it"
+            )
+        super().__setstate__(state)
+        if "projections_" in state:
+            self._draw()
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class RandomFourierMap(RandomFeatures):
+    r"""Approximate the Gaussian kernel by 2m cosines and sines.
+
+    .. math::
+        e^{-\|x - y\|^2 / 2\sigma^2} = E\,\cos(\omega^\top(x - y)) \approx \frac1m \sum_{j=1}^m
+        \left(\cos\omega_j^\top x\,\cos\omega_j^\top y + \sin\omega_j^\top x\,\sin\omega_j^\top y
+        \right), \qquad \omega_j \sim N(0, I/\sigma^2)
+
+    (genrbf eq. 8-10). With independent frequencies the standard deviation of an entry of
+    value k is :math:`(1-k^2)/\sqrt{2m}`.
+
+    Parameters
+    ----------
+    n_frequencies : int
+        m ≥ 1, the number of projections; there are twice as many outputs.
+    sigma : float or None
+        Width of the kernel, > 0. None: σ² is the mean squared distance between the rows of a
+        sample, as in `kmaps.gram`.
+    structure : {"dense", "orthogonal", "fastfood"}
+        "dense": independent frequencies. "orthogonal": orthogonal ones in groups of d, with less
+        error at the same cost (Yu et al.). "fastfood": products of Hadamard matrices, m·log d
+        operations a row instead of m·d (Le et al.).
+    random_state : int, RandomState or None
+        Draws the key of the frequencies.
+
+    Attributes
+    ----------
+    sigma_ : float
+        The width used.
+    key_ : int
+        The key of the counter-based generator (Philox) that the frequencies come from. They are
+        not stored: with the key, each is made when it is needed.
+    frequency_version_ : int
+        The version of the frequencies that belong to a key; a pickled map whose version is not
+        this program's is refused.
+    projections_ : ndarray (k,), int64
+        The numbers of the projections that the map has: all m, or those kept by `keep`.
+
+    References
+    ----------
+    Rahimi and Recht, Random Features for Large-Scale Kernel Machines, NIPS 2007; Le, Sarlós and
+    Smola, Fastfood, ICML 2013; Yu et al., Orthogonal Random Features, NIPS 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kmaps import RandomFourierMap, gram
+    >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 2.0]])
+    >>> Z = RandomFourierMap(n_frequencies=10_000).fit_transform(X)
+    >>> bool(np.abs(Z @ Z.T - gram(X, kernel="rbf", sigma=1.0)).max() < 0.02)
+    True
+    """
+
+    source = "genrbf eq. 8-10"
+    approximates = "rbf"
+
+    def __init__(
+        self,
+        n_frequencies: int = 1000,
+        sigma: float | None = 1.0,
+        structure: str = "dense",
+        random_state: int | RandomState | None = 0,
+    ):
+        self.n_frequencies = n_frequencies
+        self.sigma = sigma
+        self.structure = structure
+        self.random_state = random_state
+
+    def _fit_embedding(self, X: Any) -> int:
+        return X.shape[1]
+
+    def _embed(self, rows: Any) -> Any:
+        return rows
+
+    def _mean_distance(self, X: Any) -> float:
+        return mean_squared_distance(X, kernel="rbf")
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    # Finding the libraries takes milliseconds.
+    return ThreadpoolController()
+
+
+def _cos_sin(turns: NDArray, unit: np.floating, out: NDArray) -> bool:
+    """Fill ``out`` with scaled cosines and sines; return whether there was an overflow."""
+    if turns.dtype == np.float32:
+        return loops.cos_sin(turns, unit, out)
+    if not np.isfinite(turns).all():
+        return True
+    radians = 2 * np.pi * turns
+    out[:, ::2] = unit * np.cos(radians)
+    out[:, 1::2] = unit * np.sin(radians)
+    return False

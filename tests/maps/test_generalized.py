@@ -1,0 +1,198 @@
+"""Generalized RBF maps against brute-force metrics, and the parts that their error is made of."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from kmaps import gram
+from kmaps.errors import ConfigError, InputError
+from kmaps.maps import AnchorMap, GeneralizedRBFMap, HomogeneousMap, IntersectionMap
+
+CHECKED = [
+    GeneralizedRBFMap(n_frequencies=20),
+    GeneralizedRBFMap("exp-js", 2, n_frequencies=5, sigma=1.0, structure="fastfood"),
+    GeneralizedRBFMap(n_frequencies=5, additive=IntersectionMap(n_bins=5)),
+]
+
+
+@parametrize_with_checks(CHECKED)
+def test_follows_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_scikit_learn_runs_its_checks():
+    checks = [mark for mark in test_follows_scikit_learn.pytestmark if mark.name == "parametrize"]
+    assert len(list(checks[0].args[1])) >= 40 * len(CHECKED)
+
+
+def _relative_entropy(x, y):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(x > 0, x * np.log2(2 * x / (x + y)), 0)
+
+
+def _chi2(x, y):
+    with np.errstate(invalid="ignore"):
+        return np.where(x + y > 0, (x - y) ** 2 / (x + y), 0)
+
+
+METRICS = {
+    "chi2": _chi2,
+    "intersection": lambda x, y: np.abs(x - y),
+    "js": lambda x, y: _relative_entropy(x, y) + _relative_entropy(y, x),
+    "hellinger": lambda x, y: (np.sqrt(x) - np.sqrt(y)) ** 2,
+}
+"""The squared metrics of a feature, D² = Σ of these, written out."""
+
+
+@pytest.fixture(scope="module")
+def X():
+    rng = np.random.default_rng(0)
+    X = rng.gamma(0.7, size=(80, 16)) * (rng.random((80, 16)) < 0.8)
+    return X / X.sum(axis=1, keepdims=True)
+
+
+def distances(kernel, X):
+    return METRICS[kernel](X[:, None], X).sum(-1)
+
+
+def default_sigma(kernel, X):
+    """The square root of the mean D² over pairs of different rows."""
+    return np.sqrt(distances(kernel, X).sum() / (len(X) * (len(X) - 1)))
+
+
+@pytest.mark.parametrize("sigma", [None, 0.3])
+@pytest.mark.parametrize("kernel", METRICS)
+def test_exact_reference_is_the_formula(kernel, sigma, X):
+    width = sigma or default_sigma(kernel, X)
+    expected = np.exp(-distances(kernel, X) / (2 * width**2))
+    found = gram(X, kernel=f"exp-{kernel}", sigma=sigma)
+    np.testing.assert_allclose(found, expected, atol=6e-6)  # measured 2e-6
+    found = gram(X[:7], X, kernel=f"exp-{kernel}", sigma=width)
+    np.testing.assert_allclose(found, expected[:7], atol=6e-6)
+
+
+@pytest.mark.parametrize("sigma", [None, 0.3])
+def test_exact_rbf_is_the_formula(sigma, X):
+    squared = ((X[:, None] - X) ** 2).sum(-1)
+    width = sigma or np.sqrt(squared.sum() / (80 * 79))
+    expected = np.exp(-squared / (2 * width**2))
+    np.testing.assert_allclose(gram(X, kernel="rbf", sigma=sigma), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("structure", ["dense", "orthogonal", "fastfood"])
+@pytest.mark.parametrize("kernel", ["chi2", "js", "hellinger"])
+def test_inner_products_are_the_kernel(kernel, structure, X):
+    """Up to the random part, whose deviation is 1/√2m at most, and little of the additive one."""
+    m = 8000
+    encoder = GeneralizedRBFMap(kernel, 4, m, structure=structure).fit(X)
+    assert encoder.sigma_ == pytest.approx(default_sigma(kernel, X), rel=1e-5)
+    Z = encoder.transform(X)
+    expected = np.exp(-distances(kernel, X) / (2 * encoder.sigma_**2))
+    assert np.abs(Z @ Z.T - expected).max() < 5 / np.sqrt(2 * m)
+    assert np.abs(Z @ Z.T - expected).mean() < 0.7 / np.sqrt(2 * m)  # measured 0.5 at most
+
+
+def inside(kernel, order, X):
+    """The kernel that infinitely many frequencies would give: the additive part alone."""
+    Psi = HomogeneousMap(kernel, order).fit_transform(X)
+    squared = ((Psi[:, None] - Psi) ** 2).sum(-1)
+    return np.exp(-squared / (2 * default_sigma(kernel, X) ** 2))
+
+
+@pytest.mark.parametrize("kernel", ["chi2", "js", "intersection"])
+def test_additive_part_of_the_error_falls_with_the_order(kernel, X):
+    exact = gram(X, kernel=f"exp-{kernel}")
+    errors = [np.abs(inside(kernel, order, X) - exact).mean() for order in (1, 3, 5)]
+    assert errors[0] > 1.5 * errors[1] > 2 * errors[2]
+
+
+def test_error_is_the_additive_part_and_the_random_one(X):
+    """The random one has no mean: many draws leave what infinitely many frequencies would give."""
+    products = []
+    for seed in range(30):
+        encoder = GeneralizedRBFMap("intersection", 1, 1000, random_state=seed).fit(X)
+        Z = encoder.transform(X)
+        products.append(Z @ Z.T)
+    found, limit = np.mean(products, axis=0), inside("intersection", 1, X)
+    assert np.abs(found - limit).mean() < 0.7 / np.sqrt(2 * 30_000)
+    assert np.abs(gram(X, kernel="exp-intersection") - limit).mean() > 10 / np.sqrt(2 * 30_000)
+
+
+def test_names_with_exp_are_the_same(X):
+    plain, named = (GeneralizedRBFMap(k, n_frequencies=9).fit(X) for k in ("js", "exp-js"))
+    np.testing.assert_array_equal(plain.transform(X), named.transform(X))
+
+
+def test_hellinger_needs_no_harmonics(X):
+    encoder = GeneralizedRBFMap("hellinger", order=3, n_frequencies=9).fit(X)
+    assert encoder.additive_.n_outputs_ == 1
+
+
+def test_any_additive_map_fits_inside(X):
+    anchors = AnchorMap("chi2", n_anchors=64, energy=1 - 1e-9)
+    encoder = GeneralizedRBFMap(n_frequencies=8000, additive=anchors).fit(X)
+    Psi = clone(anchors).fit_transform(X)
+    squared = ((Psi[:, None] - Psi) ** 2).sum(-1)
+    assert encoder.sigma_**2 == pytest.approx(squared.sum() / (80 * 79), rel=1e-5)
+    Z = encoder.transform(X)
+    expected = np.exp(-squared / (2 * encoder.sigma_**2))
+    assert np.abs(Z @ Z.T - expected).max() < 5 / np.sqrt(16_000)
+    assert encoder.table_bytes_ == encoder.additive_.table_bytes_ > 0
+    assert not hasattr(anchors, "n_outputs_")  # the parameter is left alone
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
+def test_sparse_and_dense_give_the_same(dtype, X):
+    X = (255 * X).astype(dtype)
+    encoder = GeneralizedRBFMap(n_frequencies=50).fit(csr_matrix(X))
+    dense = encoder.transform(X)
+    assert dense.dtype == (np.float64 if dtype == np.float64 else np.float32)
+    np.testing.assert_allclose(encoder.transform(csr_matrix(X)), dense, atol=2e-6)
+
+
+def test_kept_projections_give_the_kept_columns(X):
+    encoder = GeneralizedRBFMap(n_frequencies=100).fit(X)
+    kept = pickle.loads(pickle.dumps(encoder.keep([4, 60])))
+    np.testing.assert_allclose(
+        kept.transform(X), encoder.transform(X)[:, [8, 9, 120, 121]], atol=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"kernel": "exp-chi"}, "unknown kernel 'exp-chi'"),
+        ({"order": -1}, "order=-1: expected a whole number of at least 0"),
+        ({"n_frequencies": 0}, "n_frequencies=0: expected a whole number of at least 1"),
+        ({"sigma": 0.0}, r"sigma=0\.0: expected a positive number, or None"),
+        ({"additive": "homogeneous"}, "additive='homogeneous': expected an additive map"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, message, X):
+    with pytest.raises(ConfigError, match=message):
+        GeneralizedRBFMap(**parameters).fit(X)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_distances_that_are_all_zero_are_refused(dtype, X):
+    """Also where the products of equal rows differ by their rounding."""
+    same = np.tile(X[:1], (7, 1)).astype(dtype)
+    for encoder in (GeneralizedRBFMap(), GeneralizedRBFMap(additive=HomogeneousMap())):
+        for rows in (same, csr_matrix(same)):
+            with pytest.raises(InputError, match="sigma cannot be estimated from rows that are al"):
+                encoder.fit(rows)
+    for kernel in [f"exp-{name}" for name in METRICS] + ["rbf"]:
+        with pytest.raises(InputError, match="sigma cannot be estimated from rows that are all"):
+            gram(same, kernel=kernel)
+
+
+def test_frequencies_of_another_version_are_refused(X):
+    encoder = GeneralizedRBFMap(n_frequencies=5).fit(X)
+    encoder.frequency_version_ = 0
+    text = pickle.dumps(encoder)
+    with pytest.raises(InputError, match="GeneralizedRBFMap whose frequencies are of version 0"):
+        pickle.loads(text)

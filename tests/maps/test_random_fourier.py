@@ -1,0 +1,237 @@
+"""Random Fourier features against the Gaussian kernel, their variance, and each other."""
+
+import pickle
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, csr_matrix
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from kmaps import threads
+from kmaps.errors import ConfigError, InputError
+from kmaps.maps import RandomFourierMap, frequencies, random_fourier
+from kmaps.maps.frequencies import STRUCTURES
+
+CHECKED = [
+    RandomFourierMap(n_frequencies=20),
+    RandomFourierMap(n_frequencies=7, sigma=None, structure="orthogonal"),
+    RandomFourierMap(n_frequencies=7, sigma=3.0, structure="fastfood", random_state=None),
+]
+
+
+@parametrize_with_checks(CHECKED)
+def test_follows_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_scikit_learn_runs_its_checks():
+    checks = [mark for mark in test_follows_scikit_learn.pytestmark if mark.name == "parametrize"]
+    assert len(list(checks[0].args[1])) >= 40 * len(CHECKED)
+
+
+@pytest.fixture(scope="module")
+def X():
+    return np.random.default_rng(3).standard_normal((60, 24)) / 4
+
+
+def exact(X, sigma=1.0):
+    """The Gaussian kernel, from its formula."""
+    return np.exp(-((X[:, None] - X) ** 2).sum(-1) / (2 * sigma**2))
+
+
+def errors(X, m, structure, seeds, sigma=1.0):
+    """The error of every pair of different rows, for each seed."""
+    pairs = np.triu_indices(len(X), 1)
+    found = []
+    for seed in range(seeds):
+        Z = RandomFourierMap(m, sigma, structure, random_state=seed).fit_transform(X)
+        found.append((Z @ Z.T - exact(X, sigma))[pairs])
+    return np.array(found)
+
+
+def test_variance_is_that_of_independent_frequencies(X):
+    """Each pair's is (1-k²)²/2m; a wrong scale of σ or of the outputs would give bias instead."""
+    m = 50
+    found = errors(X, m, "dense", 200)
+    k = exact(X)[np.triu_indices(len(X), 1)]
+    expected = (1 - k**2) / np.sqrt(2 * m)
+    np.testing.assert_allclose(np.sqrt((found**2).mean(0)), expected, rtol=0.25)
+    assert abs((np.sqrt((found**2).mean(0)) / expected).mean() - 1) < 0.02
+    assert np.abs(found.mean(0) / expected * np.sqrt(200)).max() < 5
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_error_falls_as_one_over_the_root_of_m(structure, X):
+    sizes = 2 ** np.arange(5, 12)
+    means = [np.abs(errors(X, int(m), structure, 24)).mean() for m in sizes]
+    slope = np.polyfit(np.log(sizes), np.log(means), 1)[0]
+    assert slope == pytest.approx(-0.5, abs=0.05)
+
+
+def test_orthogonal_frequencies_err_less(X):
+    dense, orthogonal = (
+        np.abs(errors(X, 240, s, 20, sigma=2.0)).mean() for s in ("dense", "orthogonal")
+    )
+    assert orthogonal < 0.7 * dense  # measured 0.29 times
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize("d", [1, 2])
+def test_few_features_are_no_special_case(structure, d):
+    X = np.random.default_rng(4).random((50, d))
+    mean = np.mean([e.mean() for e in errors(X, 2000, structure, 10, sigma=0.2)])
+    assert abs(mean) < 0.003  # measured 0.0012 at most
+    assert np.abs(errors(X, 2000, structure, 3, sigma=0.2)).max() < 6 / np.sqrt(4000)
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_single_precision_follows_double(structure, X):
+    encoder = RandomFourierMap(200, 0.1, structure).fit(X)
+    single, double = encoder.transform(X.astype(np.float32)), encoder.transform(X)
+    assert single.dtype == np.float32
+    assert double.dtype == np.float64
+    np.testing.assert_allclose(single, double, atol=3e-6)  # measured 1e-6, phases up to 50
+
+
+def test_outputs_are_pairs_of_one_projection(X):
+    encoder = RandomFourierMap(9, sigma=0.7).fit(X)
+    Z = encoder.transform(X)
+    np.testing.assert_allclose((Z**2).reshape(60, 9, 2).sum(2), 1 / 9)
+    ((_, _, project),) = encoder._frequencies.blocks(np.float64)
+    np.testing.assert_allclose(Z[:, ::2] * 3, np.cos(2 * np.pi * project(X)), atol=1e-12)
+    np.testing.assert_allclose(Z[:, 1::2] * 3, np.sin(2 * np.pi * project(X)), atol=1e-12)
+    assert list(encoder.get_feature_names_out()[-2:]) == ["cos8", "sin8"]
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint8])
+def test_blocks_threads_and_containers_change_nothing(structure, dtype, X, monkeypatch):
+    X = (4 * np.abs(X)).astype(dtype)
+    X[X < 1] = 0
+    encoder = RandomFourierMap(203, 3.0, structure).fit(X)
+    whole = encoder.transform(X)
+    tolerance = 1e-12 if dtype == np.float64 else 1e-6
+    monkeypatch.setattr(random_fourier, "_BLOCK_VALUES", 203 * 40)
+    for block_values, n_threads in ((24 * 30, 1), (24 * 203, 2)):
+        monkeypatch.setattr(frequencies, "_BLOCK_VALUES", block_values)
+        with threads(n_threads):
+            for same in (X, np.asfortranarray(X), csr_matrix(X), csr_array(X)):
+                again = RandomFourierMap(203, 3.0, structure).fit(same)
+                np.testing.assert_allclose(again.transform(same), whole, atol=tolerance)
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_kept_projections_give_the_kept_columns(structure, X):
+    encoder = RandomFourierMap(100, 1.0, structure).fit(X)
+    Z = encoder.transform(X)
+    kept = encoder.keep([90, 3, 50, 51])
+    assert kept.projections_.tolist() == [3, 50, 51, 90]
+    columns = np.ravel([(2 * j, 2 * j + 1) for j in (3, 50, 51, 90)])
+    np.testing.assert_allclose(kept.transform(X), Z[:, columns], atol=1e-12)
+    assert list(kept.get_feature_names_out()[:2]) == ["cos3", "sin3"]
+    fewer = kept.keep([False, True, False, True])
+    assert fewer.projections_.tolist() == [50, 90]
+    np.testing.assert_allclose(fewer.transform(X), kept.transform(X)[:, [2, 3, 6, 7]], atol=1e-12)
+    np.testing.assert_array_equal(encoder.transform(X), Z)  # the map itself keeps all
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(fewer)).transform(X), fewer.transform(X)
+    )
+
+
+def test_more_frequencies_begin_with_the_same(X):
+    few, many = (RandomFourierMap(m).fit_transform(X) * np.sqrt(m) for m in (10, 300))
+    np.testing.assert_allclose(few, many[:, :20], atol=1e-12)
+
+
+def test_random_state_draws_the_frequencies(X):
+    first, again, other = (RandomFourierMap(50, random_state=s).fit_transform(X) for s in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert np.abs(first - other).max() > 0.1
+
+
+def test_frequencies_of_version_1(X):
+    """A change of these numbers is a new FREQUENCY_VERSION."""
+    encoder = RandomFourierMap(2, random_state=0).fit(X)
+    assert (encoder.frequency_version_, encoder.key_) == (1, 10936052916359727788)
+    Z = encoder.transform(np.ones((1, 24)))
+    np.testing.assert_allclose(Z, [[-0.436459, -0.556330, 0.085269, 0.701947]], atol=1e-6)
+
+
+def test_sigma_from_the_data_is_the_mean_squared_distance(X):
+    encoder = RandomFourierMap(10, sigma=None).fit(X)
+    distances = ((X[:, None] - X) ** 2).sum(-1)
+    assert encoder.sigma_**2 == pytest.approx(distances.sum() / (60 * 59), rel=1e-6)
+
+
+def test_pickles_hold_the_key_and_not_the_frequencies():
+    encoder = RandomFourierMap(2000).fit(np.ones((1, 500)))
+    encoder.transform(np.ones((1, 500), np.float32))
+    assert len(pickle.dumps(encoder)) < 20_000  # the projections' numbers; frequencies take 4 MB
+
+
+def test_the_frequency_matrix_is_never_whole(monkeypatch):
+    monkeypatch.setattr(frequencies, "_BLOCK_VALUES", 1 << 19)
+    X = np.ones((40, 5000), np.float32)
+    encoder = RandomFourierMap(1500).fit(X)
+    encoder.transform(X)
+    tracemalloc.start()
+    encoder.transform(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 12e6  # measured 5 MB with two threads; the matrix is 30 MB
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_frequencies": 0}, "n_frequencies=0: expected a whole number of at least 1"),
+        ({"n_frequencies": 1e3}, r"n_frequencies=1000\.0: expected a whole number of at least 1"),
+        ({"sigma": 0}, "sigma=0: expected a positive number, or None to take it from the data"),
+        ({"sigma": -1.0}, r"sigma=-1\.0: expected a positive number"),
+        ({"sigma": "auto"}, "sigma='auto': expected a positive number"),
+        ({"structure": "fast-food"}, "structure='fast-food': .*, did you mean 'fastfood'"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, message):
+    with pytest.raises(ConfigError, match=message):
+        RandomFourierMap(**parameters).fit([[1.0]])
+
+
+def test_sigma_needs_distances():
+    with pytest.raises(InputError, match="sigma cannot be estimated from rows that are all alike"):
+        RandomFourierMap(sigma=None).fit(np.ones((5, 3)))
+    with pytest.raises(InputError, match="n_samples=1: sigma comes from distances"):
+        RandomFourierMap(sigma=None).fit(np.ones((1, 3)))
+
+
+def test_frequencies_of_another_version_are_refused(X):
+    encoder = RandomFourierMap(5).fit(X)
+    encoder.frequency_version_ = 7
+    text = pickle.dumps(encoder)
+    with pytest.raises(
+        InputError, match="RandomFourierMap whose frequencies are of version 7, this"
+    ):
+        pickle.loads(text)
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_overflow_is_refused(structure, dtype):
+    X = np.full((3, 4), np.finfo(dtype).max, dtype)
+    with pytest.raises(InputError, match=r"values of X are too large for sigma=0\.01"):
+        RandomFourierMap(50, 0.01, structure).fit(X).transform(X)
+
+
+@pytest.mark.parametrize(
+    ("projections", "message"),
+    [
+        ([], "projections: got none"),
+        (np.zeros(5, bool), "projections: got none"),
+        ([5], "projections: index 5 is out of bounds"),
+        ([0.5], "projections: arrays used as indices must be of integer"),
+    ],
+)
+def test_bad_projections_are_named(projections, message, X):
+    with pytest.raises(InputError, match=message):
+        RandomFourierMap(5).fit(X).keep(projections)
