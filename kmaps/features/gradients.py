@@ -8,6 +8,7 @@ from kmaps._loops import orientation as loops
 from kmaps.features.base import Pictures
 
 _CENTRAL = np.array([-0.5, 0, 0.5], np.float32)
+_FAINT = np.float32(0.01)  # grey values (0 to 1) a pixel: noise, not to be raised to an edge
 
 
 def gradients(pictures: Pictures, sigma: float) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -57,3 +58,19 @@ def oriented(
     energies = np.empty((*gx.shape, orientations), np.float32)
     loops.share_out(gx, gy, signed, energies)
     return energies
+
+
+def level_out(energies: NDArray[np.float32], width: float) -> None:
+    """Divide energies, in place, by the mean magnitude around each pixel.
+
+    Edges of low and of high contrast then count alike.
+
+    Parameters
+    ----------
+    energies : ndarray of float32, shape (n, height, width, orientations)
+    width : float
+        Of the Gaussian that weights the mean, in pixels.
+    """
+    magnitudes = energies.sum(axis=-1)
+    around = ndimage.gaussian_filter(magnitudes, (0, width, width), mode="nearest")
+    energies /= (around + _FAINT)[..., None]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from kmaps._loops import orientation as loops
 from kmaps.errors import InputError
 from kmaps.features.base import Arrays, Feature
-from kmaps.features.gradients import gradients, oriented
+from kmaps.features.gradients import gradients, level_out, oriented
 from kmaps.features.pyramid import Cells, half_overlapping
 
 
@@ -39,6 +39,9 @@ class HogPyramid(Feature):
         Width of the Gaussian in pixels; 0 for plain differences.
     growth : float
         Weight of a level over that of the next coarser one.
+    local : float
+        Width in pixels of the Gaussian surroundings whose mean magnitude each gradient is divided
+        by, so that faint edges count beside strong ones; 0 for none.
     """
 
     cells: tuple[int, ...] | None = None
@@ -47,6 +50,7 @@ class HogPyramid(Feature):
     signed: bool = False
     sigma: float = 0.5
     growth: float = 2.0
+    local: float = 0.0
 
     name: ClassVar[str] = "hog-pyramid"
     uniform: ClassVar[bool] = True
@@ -57,6 +61,7 @@ class HogPyramid(Feature):
             self.check_counts("cells")
         self.check_count("orientations", 2)
         self.check_number("sigma")
+        self.check_number("local")
         self.check_number("growth", positive=True)
         self.check_flags("overlap", "signed")
 
@@ -64,6 +69,8 @@ class HogPyramid(Feature):
         """Return the vectors, cell by cell, the orientations of a cell side by side."""
         cells, levels = self.pyramid(pictures.shape[1:])
         energies = oriented(*gradients(pictures, self.sigma), self.orientations, self.signed)
+        if self.local:
+            level_out(energies, self.local)
         sums = np.empty((len(pictures), len(cells), self.orientations), np.float32)
         loops.sum_cells(energies, cells, sums)
         totals = energies.sum(axis=(1, 2, 3), dtype=np.float64)

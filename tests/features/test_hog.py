@@ -69,6 +69,30 @@ def test_brightness_and_contrast_do_not_matter():
     np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-6)
 
 
+def test_a_faint_copy_counts_more_when_levelled():
+    picture = np.full((24, 48), 128, np.uint8)
+    patch = photograph(12, 12, 4).astype(int) - 128
+    picture[6:18, 6:18], picture[6:18, 30:42] = 128 + patch, 128 + patch // 4
+    arguments = {"cells": [24], "overlap": False, "orientations": 4}
+    (plain,), (levelled,) = hog([picture], **arguments), hog([picture], **arguments, local=3)
+    assert plain[4:].sum() / plain[:4].sum() == pytest.approx(1 / 4, rel=0.05)
+    # Not 1: gradients fainter than a hundredth of the range a pixel stay faint.
+    assert levelled[4:].sum() / levelled[:4].sum() == pytest.approx(0.64, rel=0.05)
+
+
+def test_levelled_by_hand():
+    pictures = noise(1, 9, 7)
+    gx, gy = oracle.differences(pictures[0] / 255)
+    magnitude = np.hypot(gx, gy)
+    offsets = np.arange(-8, 9)
+    weights = np.exp(-(np.hypot(offsets[:, None], offsets) ** 2) / (2 * 2.0**2))
+    padded = np.pad(magnitude, 8, mode="edge")
+    windows = np.lib.stride_tricks.sliding_window_view(padded, weights.shape)
+    level = magnitude / (0.01 + (windows * weights).sum(axis=(2, 3)) / weights.sum())
+    found = hog(pictures, cells=[1], overlap=False, sigma=0, local=2).reshape(9, 7, -1)
+    np.testing.assert_allclose(found.sum(axis=2), level / level.sum(), rtol=1e-4)
+
+
 def test_a_quarter_turn_turns_the_cells_and_the_orientations():
     picture = photograph(24, 24, 1)
     shape = (4, 4, 8)
@@ -112,6 +136,7 @@ def test_cells_larger_than_the_pictures():
         ({"orientations": True}, "orientations must be a whole number at least 2, got True"),
         ({"sigma": -1}, "sigma must be a number, 0 or more, got -1"),
         ({"sigma": float("nan")}, "sigma must be a number, 0 or more, got nan"),
+        ({"local": -1}, "local must be a number, 0 or more, got -1"),
         ({"growth": 0}, "growth must be a positive number, got 0"),
         ({"signed": 1}, "signed must be true or false, got 1"),
     ],
