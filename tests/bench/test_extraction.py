@@ -77,6 +77,28 @@ def test_vocabularies_are_those_of_the_split_s_training_pictures():
     assert len(list(features_cache().rglob("learned.npy"))) == 2
 
 
+def test_no_test_picture_touches_what_is_learned(tmp_path, monkeypatch):
+    """Vocabulary, normalisation and C are the same whatever the test pictures are."""
+    digits = load_dataset("digits")
+    cell = cells(TEXT.replace("C: 10", "C: {grid: [1, 30], unit_norm: true}"))[1]
+    train, _ = draw_split(digits, cell.protocol, cell.split)
+    rest = np.setdiff1d(np.arange(len(digits.y)), train)
+    others = digits.images.copy()
+    others[rest] = 16 - others[rest]
+    splits, records = [], []
+    for images in (digits.images, others):
+        monkeypatch.setenv("KMAPS_DATA_DIR", str(tmp_path / str(len(splits))))
+        changed = replace(digits, images=images)
+        monkeypatch.setattr(measure, "load_dataset", lambda name, skip_bad, d=changed: d)
+        splits.append(measure.load_split(cell))
+        records.append(measure.measure_cell(cell, 1))
+    assert (splits[0].x_test != splits[1].x_test).nnz > 0
+    assert records[0]["accuracy"] != records[1]["accuracy"]
+    assert (splits[0].x_train != splits[1].x_train).nnz == 0
+    for column in ("C", "cv_accuracy", "train_bytes"):
+        assert records[0][column] == records[1][column]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "same"),
     [
