@@ -64,7 +64,7 @@ def command(
     Every finished cell is one line of records.jsonl in the output folder; the same command again
     resumes there. The table of all records goes to standard output.
     """
-    from kmaps.bench.spec import load
+    from kmaps.bench.spec import Experiment, load
 
     checked = load(experiment)
     out = out or Path("results", checked.experiment)
@@ -76,7 +76,7 @@ def command(
     from kmaps.bench.tables import render
 
     try:
-        if checked.kind != "classification":
+        if not isinstance(checked, Experiment):
             outcome = run_study(checked, out)
         else:
             with _shown(quiet) as (progress, extracted):
@@ -95,6 +95,10 @@ def command(
         if not quiet:
             click.echo("the finished cells are kept; the same command resumes", err=True)
         raise
+    if checked.kind == "scaling":
+        from kmaps.bench.growth_plots import draw_growth
+
+        draw_growth(outcome.records, out / "scaling.png")
     if not outcome.measured and not quiet:
         click.echo(f"nothing to do: all {len(outcome.records)} cells are in {out}", err=True)
     click.echo(render(outcome.records), nl=False)
@@ -104,6 +108,7 @@ def command(
 def _list_cells(experiment: "Experiment", out: Path, quiet: bool) -> None:
     from kmaps.bench.records import read_records
     from kmaps.bench.runner import plan
+    from kmaps.bench.spec import Experiment
     from kmaps.bench.study import study_cells
 
     try:
@@ -112,7 +117,7 @@ def _list_cells(experiment: "Experiment", out: Path, quiet: bool) -> None:
         status = {}
     words = {"ok": "done", "failed": "failed", None: "to do"}
     states = []
-    if experiment.kind == "classification":
+    if isinstance(experiment, Experiment):
         planned = plan(experiment)
     else:
         planned = {cell.key: cell for cell in study_cells(experiment)}

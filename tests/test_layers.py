@@ -24,6 +24,7 @@ READERS = {
     "plots",
     "report",
     "gate",
+    "growth",
 }  # of bench: they read records and run nothing
 BENCH_BASE = {"records", "claims"}
 ROOMS = BASE | set(MIDDLE) | {"bench", "cli", "datasets", "experiments"}

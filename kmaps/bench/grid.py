@@ -42,12 +42,17 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """Name of the row in tables: the method, its parameters, and its solver if it is coded."""
-        solver = {}
+        """Name of the row in tables: the method, its parameters, and its solver if it is coded.
+
+        Also the number of samples, when they are a part of the official training set.
+        """
+        solver, part = {}, {}
         if self.method in MAPS and self.learner["solver"] == "coded":
             form = self.learner["form"]
             solver = {"solver": "coded"} | ({} if form == "auto" else {"form": form})
-        return _label(self.method, {**self.params, **solver})
+        if self.protocol.keys() == {"official", "train"}:
+            part = {"n": self.protocol["train"]}
+        return _label(self.method, {**self.params, **solver, **part})
 
     @property
     def name(self) -> str:
@@ -117,17 +122,17 @@ def cells(experiment: Experiment) -> list[Cell]:
     """Return the cells of an experiment, split by split.
 
     Within a split: each reduction, with the baselines first; the linear one has no kernel and
-    comes once.
+    comes once. Of a scaling experiment all sizes, the smallest first.
     """
     rows = list(_rows(experiment))
     choice = experiment.C.model_dump()
     if len(choice["grid"]) == 1:
         choice = {"grid": choice["grid"], "unit_norm": choice["unit_norm"]}
-    return [
+    found = [
         Cell(
             experiment=experiment.experiment,
             dataset=experiment.dataset.name,
-            protocol=experiment.dataset.protocol,
+            protocol=protocol,
             features=_label(experiment.features.name, experiment.features.parameters),
             feature_params=experiment.features.parameters,
             normalize=experiment.features.normalize,
@@ -142,7 +147,11 @@ def cells(experiment: Experiment) -> list[Cell]:
         for split in range(experiment.splits)
         for reduction in experiment.reductions
         for method, kernel, params, learner in rows
+        for protocol in experiment.protocols(method)
     ]
+    if experiment.kind == "scaling":
+        found.sort(key=lambda cell: cell.protocol["train"])
+    return found
 
 
 def _rows(experiment: Experiment) -> Iterator[tuple[str, str, dict, dict]]:

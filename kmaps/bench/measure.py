@@ -72,7 +72,7 @@ def measure_cell(cell: Cell, threads: int, *, skip_bad: bool = False) -> dict[st
             cv_s = perf_counter() - start
         with peak_memory() as peak, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            measured = evaluate(cell, best, split)
+            measured = evaluate(cell, best, split, peak.note_training)
     return {
         "C": best,
         "cv_accuracy": scores,
@@ -82,6 +82,7 @@ def measure_cell(cell: Cell, threads: int, *, skip_bad: bool = False) -> dict[st
         "n_skipped": split.n_skipped,
         "n_features": split.x_train.shape[1],
         "peak_bytes": peak.bytes,
+        "train_peak_bytes": peak.training_bytes,
         "warnings": sorted({f"{w.category.__name__}: {w.message}" for w in caught}),
         **measured,
     }
@@ -120,20 +121,24 @@ def pinned(threads: int) -> Iterator[None]:
         yield
 
 
-def evaluate(cell: Cell, C: float, split: Split) -> dict[str, Any]:
-    """Train with the given C and predict; return the times, sizes and accuracies."""
+Trained = Callable[[], None]
+
+
+def evaluate(cell: Cell, C: float, split: Split, trained: Trained = lambda: None) -> dict[str, Any]:
+    """Train with the given C, call ``trained``, predict; return times, sizes and accuracies."""
     by_solver = {
         "libsvm": _evaluate_exact,
         "liblinear": _evaluate_linear,
         "coded": _evaluate_coded,
     }
-    return by_solver[cell.learner["solver"]](cell, C, split)
+    return by_solver[cell.learner["solver"]](cell, C, split, trained)
 
 
-def _evaluate_exact(cell: Cell, C: float, split: Split) -> dict[str, Any]:
+def _evaluate_exact(cell: Cell, C: float, split: Split, trained: Trained) -> dict[str, Any]:
     scale = _mean_square(split.x_train, cell.kernel) if cell.C["unit_norm"] else 1.0
     model = KernelSVC(kernel=cell.kernel, C=C / scale, multiclass=cell.reduction)
     model.fit(split.x_train, split.y_train)
+    trained()
     start = perf_counter()
     predicted = model.predict(split.x_test)
     times = model.timings_
@@ -149,7 +154,7 @@ def _evaluate_exact(cell: Cell, C: float, split: Split) -> dict[str, Any]:
     }
 
 
-def _evaluate_linear(cell: Cell, C: float, split: Split) -> dict[str, Any]:
+def _evaluate_linear(cell: Cell, C: float, split: Split, trained: Trained) -> dict[str, Any]:
     encoder = make_map(cell)
     start = perf_counter()
     encoder.fit(split.x_train)
@@ -160,7 +165,8 @@ def _evaluate_linear(cell: Cell, C: float, split: Split) -> dict[str, Any]:
     stored = storage(split.x_train, encoder, encoded, model.model_bytes_)
     dim = encoded.shape[1]
     del encoded
-    trained = perf_counter()
+    trained()
+    start_of_test = perf_counter()
     predicted = model.predict(encoder.transform(split.x_test))
     return {
         "dim": dim,
@@ -168,15 +174,16 @@ def _evaluate_linear(cell: Cell, C: float, split: Split) -> dict[str, Any]:
         "encode_s": ready - fitted,
         "convert_s": model.timings_["convert_s"],
         "train_s": model.timings_["train_s"],
-        "predict_s": perf_counter() - trained,
+        "predict_s": perf_counter() - start_of_test,
         **stored,
         **_accuracies(split.y_test, predicted),
     }
 
 
-def _evaluate_coded(cell: Cell, C: float, split: Split) -> dict[str, Any]:
+def _evaluate_coded(cell: Cell, C: float, split: Split, trained: Trained) -> dict[str, Any]:
     scale = _coded_scale(cell, split.x_train)
     model = _coded(cell, C, scale).fit(split.x_train, split.y_train)
+    trained()
     start = perf_counter()
     predicted = model.predict(split.x_test)
     return {
@@ -339,9 +346,22 @@ def stratified_order(y: NDArray[np.int64], seed: int) -> NDArray[np.intp]:
 
 
 class Peak:
-    """The memory a block needed: ``bytes``, None where the system does not tell."""
+    """The memory a block needed: ``bytes``, None where the system does not tell.
+
+    ``training_bytes`` is what it had needed when `note_training` was called.
+    """
 
     bytes: int | None = None
+    training_bytes: int | None = None
+    before: int | None = None
+
+    def note_training(self) -> None:
+        """Write down the peak so far."""
+        self.training_bytes = self.so_far()
+
+    def so_far(self) -> int | None:
+        """Return the peak since the block began."""
+        return None if self.before is None else max(0, _status("VmHWM") - self.before)
 
 
 @contextmanager
@@ -360,12 +380,13 @@ def peak_memory() -> Iterator[Peak]:
     try:
         with open("/proc/self/clear_refs", "w") as file:
             file.write("5")
-        before = _status("VmRSS")
+        peak.before = _status("VmRSS")
     except OSError:
-        before = None
+        pass
     yield peak
-    if before is not None:
-        peak.bytes = max(0, _status("VmHWM") - before)
+    peak.bytes = peak.so_far()
+    if peak.training_bytes is not None:  # the system counts pages of threads late, now and then
+        peak.bytes = max(peak.bytes, peak.training_bytes)
 
 
 def _status(field: str) -> int:

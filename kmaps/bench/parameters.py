@@ -13,7 +13,7 @@ import numpy as np
 import yaml
 
 from kmaps.bench.positions import Mistake, Place, at, unknown_key
-from kmaps.bench.solvers import ROW_KEYS
+from kmaps.bench.solvers import CLASSIFY, ROW_KEYS
 from kmaps.errors import ConfigError, suggest
 from kmaps.features import FEATURES, make_feature, parameters_of
 from kmaps.kernels import EXP_KERNELS, KERNELS
@@ -63,7 +63,7 @@ def map_arguments(name: str, kernel: str, params: dict[str, Any]) -> dict[str, A
 def map_mistakes(root: yaml.Node, content: dict[str, Any]) -> Iterator[Mistake]:
     """Check what pydantic does not know: the maps' own parameters."""
     kernels = _listed(content, "kernels")
-    of_row = ROW_KEYS if content.get("kind", "classification") == "classification" else ()
+    of_row = ROW_KEYS if content.get("kind", CLASSIFY[0]) in CLASSIFY else ()
     for i, entry in enumerate(_listed(content, "maps")):
         if not isinstance(entry, dict):
             continue

@@ -61,6 +61,7 @@ COLUMNS: dict[str, str] = {
     "storage_bytes": "train_bytes + table_bytes + model_bytes",
     "peak_bytes": "memory the method needed beyond its data: peak of its process while fitting, "
     "encoding, training and predicting, less what was in use before",
+    "train_peak_bytes": "the same without predicting",
     "seed": "seed of the map and the solver, from the cell's name",
     "threads": "threads of the compiled loops, BLAS and OpenMP",
     "jobs": "cells measured at the same time; times compare only at equal threads and jobs",

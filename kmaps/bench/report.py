@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kmaps.bench.claims import Finding, check_claim
+from kmaps.bench.growth import growth_table
 from kmaps.bench.summary import mixed_conditions
 from kmaps.bench.tables import render
 
@@ -42,6 +43,8 @@ def report(
         parts += ["## Findings", notes.strip()]
     if claims:
         parts += ["## Claims", *(_claim(claim, records) for claim in claims)]
+    if any((record.get("protocol") or {}).keys() == {"official", "train"} for record in records):
+        parts += ["## Growth", growth_table(records)]
     parts += ["## Tables", render(records, "md").strip()]
     parts += [f"![{figure}]({figure})" for figure in figures]
     return "\n\n".join(filter(None, parts)) + "\n"

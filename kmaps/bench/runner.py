@@ -1,7 +1,7 @@
 """Running an experiment: plan the cells, measure those without a record, record each at once."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -126,7 +126,7 @@ def run(
         When the dataset is missing or damaged.
     """
     planned = plan(experiment)
-    dataset = _checked_data(experiment, skip_bad=skip_bad)
+    dataset = _checked_data(planned.values(), skip_bad=skip_bad)
     threads = threads or max(1, len(os.sched_getaffinity(0)) // jobs)
     with RecordsFile(folder) as file:
         status = {record["key"]: record["status"] for record in file.records}
@@ -177,11 +177,11 @@ def _measured(
             yield {**shared, **identity, **done.result}, done.seconds
 
 
-def _checked_data(experiment: Experiment, *, skip_bad: bool) -> Dataset:
-    """Return the dataset; refuse here what would otherwise fail every cell."""
-    dataset = load_dataset(experiment.dataset.name, skip_bad=skip_bad)
-    for split in range(experiment.splits):
-        draw_split(dataset, experiment.dataset.protocol, split)
+def _checked_data(cells: Collection[Cell], *, skip_bad: bool) -> Dataset:
+    """Return the dataset of the cells; refuse here what would otherwise fail every one."""
+    dataset = load_dataset(next(iter(cells)).dataset, skip_bad=skip_bad)
+    for cell in {(str(cell.protocol), cell.split): cell for cell in cells}.values():
+        draw_split(dataset, cell.protocol, cell.split)
     return dataset
 
 

@@ -12,6 +12,9 @@ from kmaps.errors import suggest
 from kmaps.kernels import KERNELS
 from kmaps.maps import MAPS
 
+CLASSIFY = ("classification", "scaling")
+"""The kinds of experiments whose rows are trained."""
+
 SOLVERS = ("liblinear", "coded")
 FORMS = ("auto", "low-rank", "full", "local", "two-level")
 

@@ -18,12 +18,13 @@ from pydantic import model_validator as validator
 from kmaps.bench.approximation import Range
 from kmaps.bench.parameters import KERNEL_NAMES, feature_mistakes, map_mistakes
 from kmaps.bench.positions import Mistake, at, brief, read, repeated_keys, unknown_key
-from kmaps.bench.solvers import SOLVERS, solver_mistakes
+from kmaps.bench.solvers import CLASSIFY, SOLVERS, solver_mistakes
 from kmaps.bench.summary import MEASURES
 from kmaps.data import available
 from kmaps.errors import ConfigError, suggest
 from kmaps.features import FEATURES, get_normalization
 from kmaps.kernels import KERNELS
+from kmaps.maps import MAPS
 
 
 def _known(what: str, names: Callable[[], Iterable[str]]) -> AfterValidator:
@@ -63,6 +64,7 @@ def _interval(value: str) -> str:
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 KernelName = Annotated[str, _known("kernel", lambda: KERNEL_NAMES)]
 AdditiveName = Annotated[str, _known("kernel", lambda: KERNELS)]
+METHODS = ("linear", "exact", "exact-coded", *MAPS)
 Interval = Annotated[str, AfterValidator(_interval)]
 Unique = AfterValidator(_unique)
 Protocols = (
@@ -70,6 +72,7 @@ Protocols = (
     {"train", "test"},
     {"choose", "train", "test"},
     {"train_per_class", "test_per_class"},
+    {"official", "train"},
 )
 
 
@@ -90,10 +93,13 @@ class Dataset(_Model):
 
     @validator(mode="after")
     def _one_protocol(self) -> "Dataset":
-        if set(self.protocol) not in Protocols or type(self.train) is not type(self.test):
+        kinds = {type(value) for value in (self.train, self.test) if value is not None}
+        kinds |= {int} if self.official else set()
+        if set(self.protocol) not in Protocols or len(kinds) > 1:
             raise ValueError(
                 "expected one of: train and test (two counts or two lists of groups, the lists "
-                "also with choose); train_per_class and test_per_class; official: true"
+                "also with choose); train_per_class and test_per_class; official: true, alone or "
+                "with the number of samples to train on"
             )
         return self
 
@@ -216,6 +222,33 @@ class Experiment(_Model):
         """What is measured, in a word."""
         return self.dataset.name
 
+    def protocols(self, method: str) -> list[dict[str, Any]]:
+        """Return how the samples for a method are drawn."""
+        return [self.dataset.protocol]
+
+
+class Scaling(Experiment):
+    """How time and memory grow with the number of training samples.
+
+    Each row is measured on every one of ``sizes``, up to its method's in ``limits``; the samples of
+    one size are among those of the next.
+    """
+
+    kind: Literal["scaling"]
+    sizes: Annotated[list[PositiveInt], Field(min_length=2), Unique, AfterValidator(sorted)]
+    limits: dict[Annotated[str, _known("method", lambda: METHODS)], PositiveInt] = {}
+
+    @validator(mode="after")
+    def _official_sizes(self) -> "Scaling":
+        if self.dataset.protocol != {"official": True} or self.splits != 1:
+            raise ValueError("a scaling experiment needs dataset: official: true, and one split")
+        return self
+
+    def protocols(self, method: str) -> list[dict[str, Any]]:
+        """Return how the samples for a method are drawn, once for each size."""
+        most = self.limits.get(method, self.sizes[-1])
+        return [{"official": True, "train": n} for n in self.sizes if n <= most]
+
 
 class _Study(_Model):
     experiment: Annotated[str, AfterValidator(_folder_name)]
@@ -256,6 +289,7 @@ class Toy(_Study):
 
 KINDS: dict[str, type[_Model]] = {
     "classification": Experiment,
+    "scaling": Scaling,
     "approximation": Approximation,
     "toy": Toy,
 }
@@ -314,7 +348,7 @@ def parse(text: str, source: str = "experiment.yaml") -> Experiment | Approximat
         *map_mistakes(root, content),
         *feature_mistakes(root, content),
     }
-    if content.get("kind", "classification") == "classification":
+    if content.get("kind", "classification") in CLASSIFY:
         mistakes |= set(solver_mistakes(root, content))
     kind = content.get("kind", "classification")
     if kind not in KINDS:

@@ -76,6 +76,7 @@ MEASURES = {
     "time": _seconds("fit + encode + convert + train", "fit_s", "encode_s", "convert_s", "train_s"),
     "storage": _megabytes("stored training set + tables + model", "storage_bytes"),
     "memory": _megabytes("peak memory", "peak_bytes"),
+    "train-memory": _megabytes("peak memory of training", "train_peak_bytes"),
     "linf": Measure("largest error", ("linf",), "kernel"),
     "rms": Measure("root mean square error", ("rms",), "kernel"),
     "dim": Measure("encoded columns", ("dim",), "columns", decimals=0),

@@ -19,8 +19,9 @@ from kmaps.errors import ConfigError, suggest
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 _FORMS = (
-    "{train: 10000, test: 10000}, {official: true}, {train: [groups], test: [groups]} without or "
-    "with {choose: 2}, or {train_per_class: 30, test_per_class: 20}"
+    "{train: 10000, test: 10000}, {official: true} without or with {train: 10000}, {train: "
+    "[groups], test: [groups]} without or with {choose: 2}, or {train_per_class: 30, "
+    "test_per_class: 20}"
 )
 _KEYS = ("train", "test", "choose", "official", "train_per_class", "test_per_class")
 
@@ -41,7 +42,9 @@ def draw_split(dataset: Dataset, protocol: Mapping[str, Any], split: int) -> Spl
         - ``{train: [names], test: [names]}``: all samples of some official groups;
         - ``{choose: k, train: [names], test: [names]}``: a split for every choice of k of the
           training groups and one of the test groups, the latter changing first;
-        - ``{official: true}``: the groups ``train`` and ``test``.
+        - ``{official: true}``: the groups ``train`` and ``test``;
+        - ``{official: true, train: n}``: n samples of the group ``train``, the group ``test``; a
+          larger n adds samples.
     split : int
         The number of the draw, from 0. Protocols by groups draw nothing: without ``choose`` every
         split is equal.
@@ -64,6 +67,8 @@ def draw_split(dataset: Dataset, protocol: Mapping[str, Any], split: int) -> Spl
     (1000, 500, 0)
     """
     _check_protocol(protocol)
+    if set(protocol) == {"official", "train"}:
+        return _part_of_official(dataset, protocol["train"], split)
     rng = _generator(dataset.name, protocol, split)
     if "train_per_class" in protocol:
         return _draw_per_class(dataset, protocol, rng)
@@ -94,8 +99,8 @@ def _check_protocol(protocol: Mapping[str, Any]) -> None:
         if key not in _KEYS:
             raise ConfigError(f"protocol: unknown key {key!r}{suggest(key, _KEYS)}; give {_FORMS}")
     keys = set(protocol)
-    if keys == {"official"}:
-        sound = protocol["official"] is True
+    if keys in ({"official"}, {"official", "train"}):
+        sound = protocol["official"] is True and _is_count(protocol.get("train", 1))
     elif keys == {"train", "test"}:
         values = list(protocol.values())
         sound = all(map(_is_count, values)) or all(map(_is_names, values))
@@ -148,6 +153,18 @@ def _by_groups(dataset: Dataset, train: list, test: list) -> Split:
             f"{dataset.name}: group {min(both)!r} is in both the training and the test set"
         )
     return tuple(np.flatnonzero(np.isin(dataset.groups, groups)) for groups in (train, test))
+
+
+def _part_of_official(dataset: Dataset, n_train: int, split: int) -> Split:
+    train, test = _by_groups(dataset, ["train"], ["test"])
+    if n_train > len(train):
+        raise ConfigError(
+            f"{dataset.name}: train {n_train} asks for more than the {len(train)} samples of the "
+            "group 'train'"
+        )
+    # The seed does not depend on n, so that the samples of a smaller one are among them.
+    rng = _generator(dataset.name, {"official": True, "train": "some"}, split)
+    return rng.permutation(train)[:n_train], test
 
 
 def _draw_per_class(

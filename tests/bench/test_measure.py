@@ -59,6 +59,7 @@ def test_a_measurement_fills_the_columns_of_a_record(cells, method):
     dims = {"linear": 64, "exact": 150, "exact-coded": 64}
     assert measured["dim"] == {**dims, "homogeneous order=1": 192, CODED: 64}[method]
     assert measured["C"] in (0.01, 0.1, 1, 10)
+    assert measured["train_peak_bytes"] <= measured["peak_bytes"]
     times = [name for name in COLUMNS if name.endswith("_s")]
     assert all(measured[name] >= 0 for name in times)
     assert min(measured["train_s"], measured["predict_s"], measured["cv_s"]) > 0
@@ -154,9 +155,9 @@ def test_warm_up_comes_first_on_few_samples_of_every_class(cells, split, monkeyp
     seen = []
     evaluate = measure.evaluate
 
-    def spy(cell, C, split):
+    def spy(cell, C, split, *trained):
         seen.append((len(split.y_train), np.unique(split.y_train).tolist(), len(split.y_test)))
-        return evaluate(cell, C, split)
+        return evaluate(cell, C, split, *trained)
 
     rare = split.y_train.copy()
     rare[:] = 0
@@ -213,6 +214,12 @@ def test_peak_memory_is_what_the_block_needs():
     kept = np.ones(size // 2, np.uint8)
     with measure.peak_memory() as peak:
         np.ones(size, np.uint8)
+    assert peak.bytes == pytest.approx(size, rel=0.1)
+    with measure.peak_memory() as peak:
+        np.ones(size // 4, np.uint8)
+        peak.note_training()
+        np.ones(size, np.uint8)
+    assert peak.training_bytes == pytest.approx(size // 4, rel=0.1)
     assert peak.bytes == pytest.approx(size, rel=0.1)
     with measure.peak_memory() as peak:
         kept.sum()

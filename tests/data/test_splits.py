@@ -119,6 +119,24 @@ def test_per_class_tests_on_at_most_what_is_left():
     assert np.bincount(data.y[test]).tolist() == [3, 3, 2, 2]
 
 
+def test_part_of_the_official_training_set():
+    data = make(groups=("train", "train", "test"))
+    whole, tested = draw_split(data, {"official": True}, 0)
+    few, test = draw_split(data, {"official": True, "train": 20}, 0)
+    more, _ = draw_split(data, {"official": True, "train": 30}, 0)
+    np.testing.assert_array_equal(test, tested)
+    np.testing.assert_array_equal(few, more[:20])  # nested
+    assert len(set(more)) == 30
+    assert set(more) < set(whole)
+    everything, _ = draw_split(data, {"official": True, "train": len(whole)}, 0)
+    np.testing.assert_array_equal(np.sort(everything), whole)
+    other, _ = draw_split(data, {"official": True, "train": 20}, 1)
+    assert not np.array_equal(few, other)
+    message = "toy: train 68 asks for more than the 67 samples of the group 'train'"
+    with pytest.raises(ConfigError, match=message):
+        draw_split(data, {"official": True, "train": 68}, 0)
+
+
 def test_per_class_needs_something_to_test_on():
     message = "toy: train_per_class 12 leaves nothing of class 'class 2' to test: it has 12 samples"
     with pytest.raises(ConfigError, match=message):
@@ -137,7 +155,9 @@ def test_per_class_needs_something_to_test_on():
         {"train": 0.5, "test": 0.5},
         {"train": [], "test": ["a"]},
         {"official": False},
-        {"official": True, "train": 10},
+        {"official": True, "train": 0},
+        {"official": True, "train": ["a"]},
+        {"official": True, "test": 10},
         {"train_per_class": 3},
         {"train_per_class": "3", "test_per_class": 3},
     ],
