@@ -84,13 +84,14 @@ class DenseFrequencies(Frequencies):
 
     def _make(self, projections: NDArray, dtype: type) -> NDArray:
         directions = normals(self.key, _NORMALS, projections, self.n_features)
-        return np.multiply(directions, self.factor, dtype=dtype, casting="same_kind")
+        # As columns: this way round the product is the faster one.
+        return np.multiply(directions.T, self.factor, dtype=dtype, casting="same_kind", order="C")
 
     def _multiply(self, made: NDArray, dtype: type, rows: Any) -> NDArray:
         if issparse(rows) and rows.nnz >= _SPARSE_BELOW * rows.shape[0] * rows.shape[1]:
             rows = rows.toarray()
         with np.errstate(over="ignore", invalid="ignore"):  # told by the map
-            return rows.astype(dtype, copy=False) @ made.T
+            return rows.astype(dtype, copy=False) @ made
 
 
 class OrthogonalFrequencies(DenseFrequencies):
@@ -118,7 +119,7 @@ class OrthogonalFrequencies(DenseFrequencies):
                 np.searchsorted(stacks[first:last], of_row[rows]), :, places[rows]
             ]
         directions *= (self.factor * lengths(self.key, projections, d))[:, None]
-        return directions
+        return np.ascontiguousarray(directions.T)
 
     def _orthogonal(self, stacks: NDArray, n_columns: int) -> NDArray:
         """Return the first orthogonal directions of some stacks, (stacks, d, n_columns)."""

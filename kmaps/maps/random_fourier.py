@@ -22,7 +22,7 @@ from kmaps.gram_matrix import mean_squared_distance
 from kmaps.maps.frequencies import FREQUENCY_VERSION, STRUCTURES
 from kmaps.maps.parameters import check_whole
 
-_BLOCK_VALUES = 1 << 21  # turns, or encoded values, of the rows that a thread takes at once
+_BLOCK_VALUES = 1 << 22  # turns, or encoded values, of the rows that a thread takes at once
 _FEWEST_ROWS = 32  # for which a matrix product is worth its start
 
 

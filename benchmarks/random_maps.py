@@ -1,0 +1,68 @@
+"""Random Fourier features of 10,000 × 1,000 values at m = 4,096, against what they cannot avoid."""
+
+import numpy as np
+from sklearn.kernel_approximation import RBFSampler
+
+from benchmarks.measure import Pair
+from kmaps import GeneralizedRBFMap, RandomFourierMap
+
+M = 4096
+
+
+def pairs() -> list[Pair]:
+    rng = np.random.default_rng(0)
+    X = rng.gamma(0.5, size=(10_000, 1_000)).astype(np.float32)
+    X /= X.sum(axis=1, keepdims=True)
+    W = rng.standard_normal((M, 3_000), dtype=np.float32)
+    Psi = rng.random((10_000, 3_000), dtype=np.float32)
+    ours = RandomFourierMap(M, sigma=None).fit(X)
+    exponential = GeneralizedRBFMap("chi2", 1, M).fit(X)
+    fastfood = RandomFourierMap(M, sigma=None, structure="fastfood").fit(X)
+    as_many, doubled = (RBFSampler(n_components=c).fit(X) for c in (M, 2 * M))
+    return [
+        Pair(
+            "encode rbf, dense, d = 1,000",
+            lambda: ours.transform(X),
+            "float32 product X @ W.T",
+            lambda: X @ W[:, :1_000].T,
+            at_most=1.3,
+            runs=5,
+        ),
+        Pair(
+            "encode rbf, dense, d = 1,000",
+            lambda: ours.transform(X),
+            "RBFSampler, as many outputs",
+            lambda: doubled.transform(X),
+            runs=5,
+        ),
+        Pair(
+            "encode rbf, fastfood, d = 1,000",
+            lambda: fastfood.transform(X),
+            "RBFSampler, half the outputs",
+            lambda: as_many.transform(X),
+            at_least=3,
+            runs=5,
+        ),
+        Pair(
+            "encode exp-chi2, d·r = 3,000",
+            lambda: exponential.transform(X),
+            "float32 product of d·r",
+            lambda: Psi @ W.T,
+            at_most=1.3,
+            runs=5,
+        ),
+        *(_against_dense(d, rng) for d in (1024, 2048, 4096)),
+    ]
+
+
+def _against_dense(d: int, rng: np.random.Generator) -> Pair:
+    X = rng.random((2_000, d), dtype=np.float32)
+    dense, fastfood = (RandomFourierMap(M, structure=s).fit(X) for s in ("dense", "fastfood"))
+    return Pair(
+        f"encode fastfood, d = {d:,}",
+        lambda: fastfood.transform(X),
+        "encode dense",
+        lambda: dense.transform(X),
+        at_least=1 if d >= 2048 else None,
+        runs=5,
+    )
