@@ -7,6 +7,8 @@ _PUBLIC = {
     "check_target": "atomic",
     "open_reader": "stream",
     "open_writer": "stream",
+    "read_blocks": "stream",
+    "read_labels": "labels",
     "sample_rows": "stream",
     "first_row": "stream",
     "encode_file": "stream",

@@ -119,6 +119,35 @@ def open_writer(
         writer.finish()
 
 
+def read_blocks(
+    reader: Reader,
+    *,
+    dtype: np.dtype | None = None,
+    memory: int = MEMORY,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Iterator[tuple[Rows, NDArray | None]]:
+    """Yield the rows of a file, block by block, with their labels (None where it has none).
+
+    Parameters
+    ----------
+    reader : Reader
+    dtype : dtype, optional
+        Type to which the values are converted; by default none.
+    memory : int
+        Bytes for a block; one row is the least.
+    progress : callable
+        Called with what is done and the total after every block.
+
+    Raises
+    ------
+    InputError
+        When a value is not finite or a line is not as it should be.
+    """
+    for block in reader.blocks(*_limits(reader, 0, dense=False, memory=memory)):
+        yield finite_block(reader, block, dtype), block.y
+        progress(reader.done, reader.total)
+
+
 def sample_rows(
     reader: Reader,
     *,
@@ -152,8 +181,7 @@ def sample_rows(
         rows = min(rows, max(1, memory // (8 * reader.n_features)))
     kept: Rows | None = None
     draws = np.empty(0)
-    for block in reader.blocks(*_limits(reader, 0, dense=False, memory=MEMORY)):
-        X = finite_block(reader, block, dtype)
+    for X, _ in read_blocks(reader, dtype=dtype):
         draws = np.concatenate([draws, rng.random(X.shape[0])])
         if kept is None:
             kept = X.copy()

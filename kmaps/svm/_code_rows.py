@@ -17,12 +17,12 @@ from kmaps.codes.table import check_codes
 from kmaps.errors import ConfigError
 
 _BLOCK_VALUES = 1 << 20
-_SPARSE = 1 / 3  # a code in a list takes three bytes, where features fit into two
+SPARSE = 1 / 3
+"""Part of the codes below which they are listed: each takes three bytes then, or five."""
 
 
-def choose_book(X: Any, n_levels: int, same_for_all: bool) -> Codebook:
+def choose_book(columns: Columns, n_levels: int, same_for_all: bool) -> Codebook:
     """Return the levels of training samples: those that all features share, or those of each."""
-    columns = Columns(X)
     levels = choose_levels(columns, n_levels, "shared" if same_for_all else "uniform")
     low, high = columns.low, columns.high
     if len(levels) == 1:
@@ -90,21 +90,24 @@ class Coder:
         return codes
 
 
-def rows_of(codes: NDArray[np.uint8] | csr_array, zero: NDArray[np.intp]) -> Rows:
+def rows_of(
+    codes: NDArray[np.uint8] | csr_array, zero: NDArray[np.intp], sparse: float = SPARSE
+) -> Rows:
     """Return codes in the form for the compiled loops: listed, if most are ``zero``.
 
-    That is a code (1,) that maps to zero for every feature; (0,): there is none.
+    That is a code (1,) that maps to zero for every feature; (0,): there is none. ``sparse`` is the
+    part of others below which they are listed.
     """
     if issparse(codes):
-        if list(zero) != [0]:
-            return rows_of(codes.toarray(), zero)
+        if list(zero) != [0] or sparse == 0:
+            return rows_of(codes.toarray(), zero, sparse)
         features = codes.indices.astype(_feature_type(codes.shape[1]))
         return Rows(codes.data, codes.indptr.astype(np.int64), features)
     n, d = codes.shape
-    if len(zero):
+    if len(zero) and sparse:
         counts = np.empty(n, np.int64)
         _in_blocks(lambda part, out: loops.count_others(part, zero[0], out), codes, by_row=counts)
-        if counts.sum() < _SPARSE * codes.size:
+        if counts.sum() < sparse * codes.size:
             return _listed(codes, zero[0], counts)
     return Rows(np.ascontiguousarray(codes).reshape(-1), np.arange(n + 1) * d, None)
 

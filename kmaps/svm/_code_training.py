@@ -1,6 +1,7 @@
 """From samples and a map to what the solver works on."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,16 +10,33 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from kmaps._loops.forms import Rows
+from kmaps._values import Columns
 from kmaps.errors import ConfigError
 from kmaps.svm._code_forms import Machinery, choose
 from kmaps.svm._code_rows import Coder, check_levels, choose_book, rows_of
 from kmaps.svm._code_tables import CodedMap, tabulate
 
 
-class Training(NamedTuple):
-    """The fitted map, the levels, and the training set as codes.
+@dataclass(frozen=True, eq=False)
+class CodedRows:
+    """Samples as codes, with the fitted map and the levels: :class:`CodedSVC` trains on them.
 
-    ``zero`` is a code that maps to zero for all features, or none.
+    Attributes
+    ----------
+    encoder : map or str
+        Fitted; or the name of a kernel.
+    levels : ndarray, shape (1 or d, L)
+    coder : Coder
+        What made the codes.
+    zero : ndarray of int
+        A code (1,) that maps to zero for all features, or none (0,).
+    machinery : Machinery
+        What the codes do in the solver.
+    rows : Rows
+        The codes.
+    n_features : int
+    members : ndarray of int, or None
+        Those of the rows that count, in order; None: all.
     """
 
     encoder: CodedMap | str
@@ -27,21 +45,30 @@ class Training(NamedTuple):
     zero: NDArray[np.intp]
     machinery: Machinery
     rows: Rows
+    n_features: int
+    members: NDArray[np.intp] | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows.bounds) - 1 if self.members is None else len(self.members)
 
     @property
     def codes_bytes(self) -> int:
         """Size of the training set."""
         return sum(array.nbytes for array in self.rows if array is not None)
 
+    def take(self, members: NDArray[np.intp]) -> "CodedRows":
+        """Return some of the samples; the codes are not copied."""
+        known = np.arange(len(self)) if self.members is None else self.members
+        return replace(self, members=known[members])
+
 
 def prepare(
     encoder: CodedMap | str, X: Any, *, n_levels: int, levels: ArrayLike | None, form: str
-) -> Training:
+) -> CodedRows:
     """Learn the map and its levels from samples, or take ``levels`` if X is codes already."""
     if levels is None:
-        encoder = _fitted(encoder, X)
-        same_for_all = isinstance(encoder, str) or getattr(encoder, "shared_curve_", False)
-        book = choose_book(X, n_levels, same_for_all)
+        encoder = fitted(encoder, X)
+        book = choose_book(Columns(X), n_levels, same_for_all(encoder))
         known = book.levels
     else:
         _check_ready(encoder)
@@ -50,14 +77,25 @@ def prepare(
     machinery = choose(tables, form)
     coder = Coder(book, known.shape[1], tables.cells)
     rows = rows_of(coder.encode(X), tables.zero)
-    return Training(encoder, known, coder, tables.zero, machinery, rows)
+    return CodedRows(encoder, known, coder, tables.zero, machinery, rows, X.shape[1])
 
 
-def _fitted(encoder: CodedMap | str, X: Any) -> CodedMap | str:
+def same_for_all(encoder: CodedMap | str) -> bool:
+    """Return whether all features have the same curve, so that they may share their levels."""
+    return isinstance(encoder, str) or getattr(encoder, "shared_curve_", False)
+
+
+def fitted(encoder: CodedMap | str, X: Any) -> CodedMap | str:
+    """Return a copy of a map, fitted to samples; or the name of a kernel as it is."""
     if isinstance(encoder, str):
         return encoder
     # Some maps need of X no more than its width.
-    return clone(encoder).fit(X if getattr(encoder, "learns_from_data", True) else X[:1])
+    return clone(encoder).fit(X if learns(encoder) else X[:1])
+
+
+def learns(encoder: CodedMap | str) -> bool:
+    """Return whether fitting needs samples and not only their width."""
+    return not isinstance(encoder, str) and getattr(encoder, "learns_from_data", True)
 
 
 def _check_ready(encoder: CodedMap | str) -> None:

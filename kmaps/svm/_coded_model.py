@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps._codebook import Codebook
+from kmaps._loops.forms import Rows
 from kmaps.svm._code_rows import Coder, rows_of
 from kmaps.svm._code_scores import ScoreTables
 
@@ -74,7 +75,10 @@ class CodedModel:
 
     def scores(self, X: Any) -> NDArray[np.float64]:
         """Return the scores (n, P) of validated samples."""
-        rows = rows_of(self.coder.encode(X), self.zero)
+        return self.score_rows(rows_of(self.coder.encode(X), self.zero))
+
+    def score_rows(self, rows: Rows) -> NDArray[np.float64]:
+        """Return the scores (n, P) of rows of the tables."""
         scores = self.tables.score(rows) + self.intercept
         if self.calibration is None:
             return scores

@@ -13,6 +13,7 @@ value and its change by a sample are look-ups.
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from pathlib import Path
@@ -26,15 +27,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from kmaps._codebook import MAX_LEVELS
 from kmaps._parallel import for_blocks
-from kmaps.errors import ConfigError, suggest
+from kmaps.errors import ConfigError, InputError, suggest
 from kmaps.kernels import get_kernel
 from kmaps.svm._calibration import logistic_fit
 from kmaps.svm._code_tables import CodedMap
-from kmaps.svm._code_training import Training, prepare
+from kmaps.svm._code_training import CodedRows, prepare
 from kmaps.svm._coded_model import CodedModel
 from kmaps.svm._descent import Solution, make_task, solve
 from kmaps.svm._model_file import read_model, write_model
-from kmaps.svm.multiclass import BinaryProblem, ReducedClassifier, check_positive
+from kmaps.svm.multiclass import (
+    BinaryProblem,
+    ReducedClassifier,
+    check_positive,
+    combine_scores,
+)
 
 LOSSES = ("hinge", "squared_hinge")
 
@@ -180,7 +186,8 @@ class CodedSVC(ReducedClassifier):
         Parameters
         ----------
         X : ndarray or CSR of float32, float64 or uint8, shape (n, d)
-            Other types are converted to float64. With ``levels``, codes.
+            Other types are converted to float64. With ``levels``, codes. Or what
+            :func:`kmaps.svm.code_rows` made, which has its own map, levels and form.
         y : array-like, shape (n,)
             Labels, numbers or strings, of at least two classes.
         progress : callable, optional
@@ -206,14 +213,26 @@ class CodedSVC(ReducedClassifier):
             Saying how much was needed.
         """
         self._check_parameters()
-        X, classes = self._check_training(X, y)
         self.timings_: dict[str, float] = {}
-        options = {"n_levels": self.n_levels, "levels": self.levels, "form": self.form}
-        training = self._timed("convert_s", partial(prepare, self.map, X, **options))
+        if isinstance(X, CodedRows):
+            training, classes = X, self._check_coded(X, y)
+        else:
+            X, classes = self._check_training(X, y)
+            options = {"n_levels": self.n_levels, "levels": self.levels, "form": self.form}
+            training = self._timed("convert_s", partial(prepare, self.map, X, **options))
         problems = list(self._problems(classes))
+        if training.members is not None:
+            problems = [replace(p, rows=training.members[p.rows]) for p in problems]
         machines = self._timed("train_s", self._train, training, problems, progress)
         self._keep(training, problems, machines)
         return self
+
+    def _check_coded(self, rows: CodedRows, y: ArrayLike) -> NDArray[np.intp]:
+        y = np.asarray(y)
+        if y.shape != (len(rows),):
+            raise InputError(f"labels of shape {y.shape} for {len(rows)} coded rows")
+        self.n_features_in_, self.timings_["convert_s"] = rows.n_features, 0.0
+        return self._check_classes(y)
 
     def _check_parameters(self) -> None:
         check_positive(C=self.C, tol=self.tol)
@@ -240,7 +259,7 @@ class CodedSVC(ReducedClassifier):
 
     def _train(
         self,
-        training: Training,
+        training: CodedRows,
         problems: list[BinaryProblem],
         progress: Callable[[int, float, float], None] | None,
     ) -> list[Solution]:
@@ -276,7 +295,7 @@ class CodedSVC(ReducedClassifier):
         return duals
 
     def _keep(
-        self, training: Training, problems: list[BinaryProblem], machines: list[Solution]
+        self, training: CodedRows, problems: list[BinaryProblem], machines: list[Solution]
     ) -> None:
         calibration = None
         if self.calibrate:
@@ -314,6 +333,14 @@ class CodedSVC(ReducedClassifier):
                 ConvergenceWarning,
                 stacklevel=4,
             )
+
+    def decision_function(self, X: ArrayLike | CodedRows) -> NDArray:
+        """Score rows, as every classifier here does; also those that were coded beforehand."""
+        if not isinstance(X, CodedRows):
+            return super().decision_function(X)
+        check_is_fitted(self)
+        scores = self.model_.score_rows(X.rows)[slice(None) if X.members is None else X.members]
+        return combine_scores(scores, len(self.classes_), self.multiclass)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         return self.model_.scores(X)

@@ -1,0 +1,162 @@
+"""Training sets that are never in memory but as codes: read block by block, as often as needed."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, issparse, vstack
+
+from kmaps._codebook import MAX_LEVELS
+from kmaps._loops.forms import Rows
+from kmaps._values import Columns, refuse_not_finite
+from kmaps.errors import InputError
+from kmaps.svm._code_forms import choose
+from kmaps.svm._code_rows import SPARSE, Coder, choose_book, rows_of
+from kmaps.svm._code_tables import CodedMap, tabulate
+from kmaps.svm._code_training import CodedRows, fitted, learns, same_for_all
+
+Block = NDArray | csr_matrix
+
+
+def code_rows(
+    encoder: CodedMap | str,
+    blocks: Callable[[], Iterable[Block]],
+    *,
+    n_levels: int = MAX_LEVELS,
+    form: str = "auto",
+    sample: Block | None = None,
+) -> CodedRows:
+    """Turn samples that come in blocks into codes; no more than a block is ever floats.
+
+    Parameters
+    ----------
+    encoder : map or str
+        As the ``map`` of :class:`CodedSVC`.
+    blocks : callable
+        ``blocks()`` gives all samples from the first on, as blocks of rows, dense or CSR; it is
+        called twice, for the levels and for the codes. A block may be overwritten by the next.
+    n_levels, form
+        As in :class:`CodedSVC`.
+    sample : ndarray or CSR, shape (m, d), optional
+        What a map that learns from data is fitted to, with the ends of the range of all samples as
+        two more; by default the first block.
+
+    Returns
+    -------
+    CodedRows
+        For ``CodedSVC.fit``, ``predict`` and ``decision_function``.
+
+    Raises
+    ------
+    InputError
+        For NaN, infinity, blocks of different widths or no sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kmaps import CodedSVC
+    >>> X, y = np.random.default_rng(0).random((100, 5)), np.arange(100) % 2
+    >>> rows = code_rows("chi2", lambda: (X[i : i + 30] for i in range(0, 100, 30)))
+    >>> blockwise, whole = CodedSVC().fit(rows, y), CodedSVC().fit(X, y)
+    >>> bool((blockwise.predict(X) == whole.predict(X)).all())
+    True
+    """
+    columns = _RunningColumns(n_levels)
+    for X in blocks():
+        X = _floats(X)
+        if sample is None:
+            sample = X.copy()
+        columns.add(X)
+    if sample is None:
+        raise InputError("no samples: expected at least one row")
+    if learns(encoder):
+        ends = np.stack([columns.low, columns.high])
+        sample = vstack([sample, ends], "csr") if issparse(sample) else np.vstack([sample, ends])
+    encoder = fitted(encoder, sample)
+    book = choose_book(columns, n_levels, same_for_all(encoder))
+    tables = tabulate(encoder, book.levels)
+    coder = Coder(book, book.levels.shape[1], tables.cells)
+    rows = _collected((_floats(X) for X in blocks()), coder, tables.zero, columns)
+    machinery = choose(tables, form)
+    return CodedRows(encoder, book.levels, coder, tables.zero, machinery, rows, columns.n_columns)
+
+
+def _floats(X: Block) -> Block:
+    """Return a block as what levels and codes are made of."""
+    return X if X.dtype in (np.float32, np.float64, np.uint8) else X.astype(np.float64)
+
+
+class _RunningColumns:
+    """What :func:`kmaps._levels.choose_levels` asks of columns, of samples that come in blocks.
+
+    Parameters
+    ----------
+    most : int
+        Distinct values of all columns up to which they are kept.
+    """
+
+    def __init__(self, most: int):
+        self._most = most
+        self._values: NDArray | None = np.empty(0)
+        self.n_rows = self.n_columns = self.n_nonzero = 0
+
+    def add(self, X: Block) -> None:
+        """Take the next samples into account."""
+        if self.n_rows and X.shape[1] != self.n_columns:
+            raise InputError(f"a block of {X.shape[1]} features after one of {self.n_columns}")
+        columns = Columns(X)
+        low, high, zero = columns.low, columns.high, columns.has_zero()
+        if not np.isfinite([low, high]).all():
+            refuse_not_finite(X.toarray() if issparse(X) else X)
+        if not self.n_rows:
+            self.n_columns, self.low, self.high, self._zero = X.shape[1], low, high, zero
+        self.low, self.high = np.minimum(self.low, low), np.maximum(self.high, high)
+        self._zero = self._zero | zero
+        self.n_rows += X.shape[0]
+        self.n_nonzero += X.count_nonzero() if issparse(X) else int(np.count_nonzero(X))
+        if self._values is not None:
+            found = columns.few(self._most)
+            together = None if found is None else np.union1d(self._values, found)
+            self._values = None if together is None or len(together) > self._most else together
+
+    def few(self, most: int) -> NDArray | None:
+        """Return the distinct values of all columns, ascending; None if they are more."""
+        return self._values
+
+    def has_zero(self) -> NDArray:
+        """Return, for each column, whether one of its values is zero."""
+        return self._zero
+
+
+def _collected(
+    blocks: Iterator[Block], coder: Coder, zero: NDArray[np.intp], columns: _RunningColumns
+) -> Rows:
+    """Return the codes of all blocks: one array, or lists of those that are not ``zero``."""
+    n, d = columns.n_rows, columns.n_columns
+    features = np.arange(d)
+    codes_of_zero = coder.book.codes(np.zeros(d), features)
+    rows_of_zero = codes_of_zero
+    if coder.cells is not None:
+        rows_of_zero = coder.cells[features if len(coder.cells) > 1 else 0, codes_of_zero]
+    mapped_to_zero = len(zero) and (rows_of_zero == zero[0]).all()
+    sparse = np.inf if mapped_to_zero and columns.n_nonzero < SPARSE * n * d else 0
+    # What a CSR block leaves out has code 0.
+    dense = codes_of_zero.any()
+    parts = (
+        rows_of(coder.encode(X.toarray() if dense and issparse(X) else X), zero, sparse)
+        for X in blocks
+    )
+    if not sparse:
+        codes, filled = np.empty(n * d, np.uint8), 0
+        for part in parts:
+            codes[filled : filled + len(part.codes)] = part.codes
+            filled += len(part.codes)
+        return Rows(codes, np.arange(n + 1) * d, None)
+    parts = list(parts)
+    lengths = np.concatenate([np.diff(part.bounds) for part in parts])
+    bounds = np.concatenate([[0], np.cumsum(lengths)])
+    return Rows(
+        np.concatenate([part.codes for part in parts]),
+        bounds,
+        np.concatenate([part.features for part in parts]),
+    )
