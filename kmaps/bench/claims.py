@@ -44,9 +44,10 @@ def check_claim(claim: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) 
     ----------
     claim : mapping
         ``measure`` (a key of :data:`MEASURES`), ``left`` and ``right`` (selections: ``method``,
-        parameters, ``solver``), ``relation``, ``by``. Relations of accuracies: ``about`` (the same
-        within ``by`` points or two standard errors), ``above`` (by at least ``by`` points, less two
-        standard errors). Of sizes and times: ``smaller`` (by a factor of at least ``by``).
+        ``kernel``, parameters, ``solver``), ``relation``, ``by``. Relations of accuracies:
+        ``about`` (the same within ``by`` points or two standard errors), ``above`` (by at least
+        ``by`` points, less two standard errors). Of sizes and times: ``smaller`` (by a factor of at
+        least ``by``).
     records : iterable of mapping
 
     Returns
@@ -102,10 +103,12 @@ def _pairs(rows: Iterable[Row], claim: Mapping[str, Any]) -> Iterator[tuple[Row,
     named = (claim["left"].keys() | claim["right"].keys()) - {"method"}
     for left in rows:
         for right in rows:
-            # A row without a kernel, linear, stands beside every kernel.
-            comparable = left[0] == right[0] and (left[1] == right[1] or not (left[1] and right[1]))
+            # A row without a kernel, linear, stands beside every kernel, and so do rows of a kernel
+            # that is named.
+            beside = left[1] == right[1] or not (left[1] and right[1]) or "kernel" in named
             if (
-                comparable
+                left[0] == right[0]
+                and beside
                 and left != right
                 and _picked(left, claim["left"])
                 and _picked(right, claim["right"])
@@ -115,7 +118,7 @@ def _pairs(rows: Iterable[Row], claim: Mapping[str, Any]) -> Iterator[tuple[Row,
 
 
 def _picked(row: Row, selection: Mapping[str, Any]) -> bool:
-    params = {"method": row[3], **dict(row[4])}
+    params = {"kernel": row[1], "method": row[3], **dict(row[4])}
     return all(params.get(name) == value for name, value in selection.items())
 
 

@@ -19,7 +19,7 @@ from kmaps.features import FEATURES, make_feature, parameters_of
 from kmaps.kernels import EXP_KERNELS, KERNELS
 from kmaps.maps import MAPS
 
-KERNEL_NAMES = (*KERNELS, *EXP_KERNELS, "rbf")
+KERNEL_NAMES = (*KERNELS, *EXP_KERNELS, "rbf", "linear")
 """The kernels that an experiment may name."""
 
 

@@ -129,12 +129,16 @@ def latest_cells(records: Iterable[dict]) -> list[dict]:
 def default_measures(records: Iterable[dict]) -> tuple[str, ...]:
     """Return the measures to show unasked: all that a study has, or those of a classification.
 
+    Where the test samples are so many of each class, accuracy is per class.
+
     Examples
     --------
     >>> default_measures([{"linf": 0.1, "rms": 0.01, "dim": 3}])
     ('linf', 'rms', 'dim')
     """
     records = list(records)
+    if any("test_per_class" in (record.get("protocol") or {}) for record in records):
+        return ("per-class", *DEFAULT_MEASURES[1:])
     if any(record.get("reduction") for record in records):
         return DEFAULT_MEASURES
     held = {name for record in records for name in record if record[name] is not None}

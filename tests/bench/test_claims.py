@@ -78,6 +78,17 @@ def test_kernels_and_reductions_are_not_mixed_and_linear_stands_beside_all():
     assert finding.where == "ovo chi2 homogeneous against linear"
 
 
+def test_a_selection_may_name_its_kernel():
+    records = rows("homogeneous", [0.9]) + rows("exact", [0.8], kernel="linear")
+    assert check(records, "above") == []
+    linear = {"method": "exact", "kernel": "linear"}
+    (finding,) = check(records, "above", 4, right=linear)
+    assert finding.where == "ovo chi2 homogeneous against exact"
+    # Both names: the rows with that kernel, and no others.
+    assert len(check(records, "above", left=linear, right={"method": "homogeneous"})) == 1
+    assert check(records, "above", left=linear, right=linear) == []
+
+
 def test_failed_cells_and_missing_splits_do_not_count():
     records = rows("homogeneous", [0.9, 0.1]) + rows("exact", [0.9])
     records.append(record("exact", split=1, status="failed", accuracy=None))

@@ -4,7 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kmaps.bench.summary import MEASURES, latest_cells, mixed_conditions, summarize
+from kmaps.bench.summary import (
+    MEASURES,
+    default_measures,
+    latest_cells,
+    mixed_conditions,
+    summarize,
+)
 from kmaps.errors import ConfigError, NothingMeasured
 from tests.bench.sample_records import record
 
@@ -122,3 +128,9 @@ def test_the_summary_survives_a_round_trip(tmp_path):
     back = pd.read_csv(tmp_path / "a.csv")
     assert back["params"].tolist() == ['{"order": 1}']
     assert back.columns.tolist() == lines.columns.tolist()
+
+
+def test_accuracy_is_per_class_where_so_many_of_each_are_tested():
+    per_class = {"protocol": {"train_per_class": 30, "test_per_class": 20}}
+    assert default_measures([record(**per_class)])[0] == "per-class"
+    assert default_measures([record(protocol={"train": 10, "test": 20})])[0] == "accuracy"
