@@ -13,6 +13,9 @@ from kmaps._loops import encode as loops
 
 Curve = Callable[[NDArray, NDArray], NDArray]
 
+_LARGEST_WAVE_ERROR = 5e-6  # of a wave's interpolation, as a multiple of x^(gamma/2)
+_LARGEST_WAVE_BYTES = 64 << 20  # beyond, many harmonics are faster computed than looked up
+
 
 class LogGrid:
     """Every float32, cut by its own exponent and ``mantissa_bits`` leading bits of its mantissa.
@@ -64,6 +67,36 @@ class LogGrid:
         outputs = loops.unrolled(self.table.shape[2] // 2)
         bits = values.view(np.uint32)
         return loops.interpolate_log(bits, None, self.shift, self.table, out, outputs), 0
+
+
+def wave_grid(
+    curve: Curve, frequency: NDArray, amplitude: NDArray, gamma: float = 1.0
+) -> LogGrid | None:
+    """Return the grid of waves of log x that grow as a power of x.
+
+    Parameters
+    ----------
+    curve : callable
+        As for `LogGrid`, with outputs amplitude · x^(gamma/2) · cos or sin(frequency · log x).
+    frequency, amplitude : ndarray (n,)
+        Of each wave.
+    gamma : float
+        Degree of homogeneity.
+
+    Returns
+    -------
+    LogGrid or None
+        With an error of at most 5e-6 of x^(gamma/2); None when that table is so large that
+        computing is faster.
+    """
+    half = gamma / 2
+    # The largest x²|ψ''(x)| / x^half of each wave; see LogGrid for the rest.
+    bend = np.hypot(frequency**2 - half * (half - 1), (gamma - 1) * frequency)
+    worst = (bend * amplitude).max() / 8
+    bits = max(6, int(np.ceil(np.log2(max(worst / _LARGEST_WAVE_ERROR, 1)) / 2)))
+    if LogGrid.table_bytes(bits, 2 * len(frequency)) > _LARGEST_WAVE_BYTES:
+        return None
+    return LogGrid(curve, bits)
 
 
 class PieceGrid:

@@ -15,8 +15,6 @@ rectangular one repeats only the piece of the signature inside one period,
 \cos(jL\lambda)\,d\lambda`, with negative values cut to zero (hkm Sect. 5.1).
 """
 
-from numbers import Integral, Real
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
@@ -24,7 +22,8 @@ from scipy.optimize import minimize_scalar
 from kmaps.errors import ConfigError, suggest
 from kmaps.kernels import Kernel, get_kernel
 from kmaps.maps.base import AdditiveMap
-from kmaps.maps.grids import LogGrid
+from kmaps.maps.grids import LogGrid, wave_grid
+from kmaps.maps.parameters import check_positive, check_whole
 
 WINDOWS = ("rectangular", "uniform")
 
@@ -37,9 +36,6 @@ DEFAULT_PERIODS = {
     ("rectangular", "intersection"): lambda n: 2.00 * np.log(n + 0.99) + 3.52,
 }
 """Published fits of the best period to the order n (hkm Sect. 5.1); `optimal_period` recomputes."""
-
-_LARGEST_TABLE_ERROR = 5e-6  # of the float32 table's interpolation, as a multiple of sqrt(x^γ)
-_LARGEST_TABLE_BYTES = 64 << 20  # beyond, many harmonics are faster computed than looked up
 
 
 class HomogeneousMap(AdditiveMap):
@@ -106,15 +102,13 @@ class HomogeneousMap(AdditiveMap):
 
     def _fit_curve(self, X) -> None:
         kernel = get_kernel(self.kernel)
-        if not isinstance(self.order, Integral) or self.order < 0:
-            raise ConfigError(f"order={self.order!r}: expected a whole number of at least 0")
+        check_whole("order", self.order, 0)
         if self.window not in WINDOWS:
             hint = suggest(self.window, WINDOWS)
             raise ConfigError(f"window={self.window!r}: expected one of {WINDOWS}{hint}")
-        for name in ("period", "gamma"):
-            value = getattr(self, name)
-            if value is not None and not (isinstance(value, Real) and 0 < value < np.inf):
-                raise ConfigError(f"{name}={value!r}: expected a positive number")
+        check_positive("gamma", self.gamma)
+        if self.period is not None:
+            check_positive("period", self.period)
         self.period_ = self.period or default_period(kernel.name, self.order, self.window)
         self.spectrum_ = discrete_spectrum(kernel, self.order, self.period_, self.window)
 
@@ -132,15 +126,8 @@ class HomogeneousMap(AdditiveMap):
         return outputs
 
     def _grid(self) -> LogGrid | None:
-        # The largest x²|ψ''(x)| / sqrt(x^γ) of each harmonic; see LogGrid for the rest.
-        half = self.gamma / 2
         frequency = np.arange(self.order + 1) * 2 * np.pi / self.period_
-        bend = np.hypot(frequency**2 - half * (half - 1), (self.gamma - 1) * frequency)
-        worst = (bend * np.sqrt(2 * self.spectrum_)).max() / 8
-        bits = max(6, int(np.ceil(np.log2(max(worst / _LARGEST_TABLE_ERROR, 1)) / 2)))
-        if LogGrid.table_bytes(bits, 2 * self.order + 1) > _LARGEST_TABLE_BYTES:
-            return None
-        return LogGrid(self._curve, bits)
+        return wave_grid(self._curve, frequency, np.sqrt(2 * self.spectrum_), self.gamma)
 
     def _output_names(self) -> list[str]:
         harmonics = range(1, self.order + 1)

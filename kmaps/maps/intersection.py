@@ -15,15 +15,13 @@ tridiagonal matrix made of the differences D of neighbours. The other way round,
 :math:`\lVert w\rVert^2`; :math:`C = \sqrt N D` gives the unary form itself.
 """
 
-from numbers import Real
-
 import numpy as np
 from numpy.typing import NDArray
 
 from kmaps._codebook import MAX_LEVELS, Codebook
 from kmaps.errors import ConfigError, suggest
 from kmaps.maps.grids import LocalGrid, PieceGrid, evaluate_pieces
-from kmaps.maps.parameters import check_whole
+from kmaps.maps.parameters import check_positive, check_whole
 from kmaps.maps.ranged import RangedMap
 from kmaps.maps.steps import StepGrid
 
@@ -99,9 +97,8 @@ class IntersectionMap(RangedMap):
         check_whole("n_bins", self.n_bins, fewest, most)
         if self.sparse and self._coded:
             raise ConfigError("sparse=True: only piece='linear' has a sparse form")
-        positive = isinstance(self.upper, Real) and 0 < self.upper < np.inf
-        if self.upper is not None and not positive:
-            raise ConfigError(f"upper={self.upper!r}: expected a positive number")
+        if self.upper is not None:
+            check_positive("upper", self.upper)
 
     def _ends(self, X) -> tuple[NDArray, NDArray]:
         _, high = super()._ends(X)
