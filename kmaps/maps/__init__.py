@@ -6,6 +6,7 @@ from kmaps.maps.exact import ExactMap
 from kmaps.maps.generalized import GeneralizedRBFMap
 from kmaps.maps.homogeneous import HomogeneousMap
 from kmaps.maps.intersection import IntersectionMap
+from kmaps.maps.lowdim import LowDimMap
 from kmaps.maps.nystroem import NystroemMap
 from kmaps.maps.orthogonal import FourierMap, HermiteMap
 from kmaps.maps.random import SignCauchyMap
@@ -17,6 +18,7 @@ MAP_VERSION = 1
 
 MAPS: dict[str, type] = {
     "homogeneous": HomogeneousMap,
+    "lowdim": LowDimMap,
     "anchor": AnchorMap,
     "nystroem": NystroemMap,
     "intersection": IntersectionMap,
@@ -41,6 +43,7 @@ __all__ = [
     "HermiteMap",
     "HomogeneousMap",
     "IntersectionMap",
+    "LowDimMap",
     "NystroemMap",
     "RandomFourierMap",
     "SignCauchyMap",

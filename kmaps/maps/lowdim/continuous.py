@@ -1,0 +1,170 @@
+r"""Weights for given frequencies, and frequencies that move (ldefm Sect. 4.2).
+
+The cosine is linear in a small change of its frequency,
+
+.. math::
+    \cos((\omega + d)\lambda) \approx \cos\omega\lambda - d\,\lambda\sin\omega\lambda,
+
+so that with :math:`\beta = \alpha d` and :math:`|\beta| \le \alpha d^{max}` weights and changes
+come from one linear program (ldefm eq. 11-13). The paper halves :math:`d^{max}` each time; here it
+is a trust region: halved only when the step made the true error no better, so that the iteration
+ends in a local optimum and not where the halvings ended.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps.maps.lowdim.cosines import CosineSum, atom_slopes, atom_values
+from kmaps.maps.lowdim.lp import Fit, error_norm, minimise
+from kmaps.maps.lowdim.target import Target
+
+FIRST_STEP = 0.1
+"""The first largest change of a frequency, in half waves (ldefm Sect. 4.2 takes 0.1 for M = π)."""
+
+_LAST_STEP = 1e-8
+_PRECISION = 1e-4  # of the error: steps that promise less end the iteration, peaks less are flat
+_MOST_STEPS = 60
+_ROUNDING = 1e-15
+_EXCHANGES = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """A target on finitely many points: the rows of the linear programs."""
+
+    target: Target
+    points: NDArray
+    norm: str
+
+    @classmethod
+    def of(cls, target: Target, norm: str = "linf") -> "Samples":
+        """Sample a target on its own grid."""
+        return cls(target, target.grid(), norm)
+
+    @property
+    def quadrature(self) -> NDArray | None:
+        """The points' shares of the interval for the L₁ norm, None for L∞."""
+        return self.target.quadrature(self.points) if self.norm == "l1" else None
+
+    @property
+    def values(self) -> NDArray:
+        """The weighted signature at the points."""
+        return self.target.weight(self.points) * self.target.signature(self.points)
+
+    def columns(self, frequencies: NDArray, form: str) -> NDArray:
+        """Return the weighted atoms at the points (N, m)."""
+        weight = self.target.weight(self.points)[:, None]
+        return weight * atom_values(frequencies, self.points, form)
+
+    def with_points(self, points: NDArray) -> "Samples":
+        """Add points, those where the true error peaks."""
+        return replace(self, points=np.concatenate([self.points, points]))
+
+
+def best_weights(
+    samples: Samples, frequencies: NDArray, form: str, guess: float | None = None
+) -> tuple[CosineSum, Fit]:
+    """Return the sum of least error with the given frequencies, and the fit of its weights.
+
+    ``guess`` is about how large that error is, where that is known.
+    """
+    columns = samples.columns(frequencies, form)
+    fit = minimise(columns, samples.values, quadrature=samples.quadrature, guess=guess)
+    return CosineSum(frequencies, fit.x, form), fit
+
+
+def move(
+    samples: Samples,
+    cosines: CosineSum,
+    most_steps: int = _MOST_STEPS,
+    precision: float = _PRECISION,
+) -> tuple[CosineSum, Fit]:
+    """Move all frequencies that are not zero towards a local optimum of the error on the points.
+
+    Frequencies that are zero stay, because an atom's number of outputs depends on them.
+    """
+    cosines, fit = best_weights(samples, cosines.frequencies, cosines.form)
+    step = FIRST_STEP
+    for _ in range(most_steps):
+        if step < _LAST_STEP:
+            break
+        frequencies, promised = _linear_step(samples, cosines, step, fit.error)
+        if fit.error - promised <= precision * fit.error + _ROUNDING:
+            break
+        moved, moved_fit = best_weights(samples, frequencies, cosines.form, fit.error)
+        gained = fit.error - moved_fit.error
+        if gained > 0:
+            cosines, fit = moved, moved_fit
+        if gained < 0.25 * (gained + moved_fit.error - promised):
+            step /= 4
+        elif gained > 0.75 * (gained + moved_fit.error - promised):
+            step *= 2
+    return cosines, fit
+
+
+def _linear_step(
+    samples: Samples, cosines: CosineSum, step: float, error: float
+) -> tuple[NDArray, float]:
+    """Return the frequencies that the linearised program moves to, and the error it promises."""
+    omega, form = cosines.frequencies, cosines.form
+    weight = samples.target.weight(samples.points)
+    atoms, axes = np.nonzero(omega)  # what moves: these atoms' frequencies along these axes
+    slopes = weight[:, None] * atom_slopes(omega, samples.points, form)[:, atoms, axes]
+    reach = step * samples.target.step[axes]
+    # In units of the reach, β is at most α in size.
+    A = np.hstack([samples.columns(omega, form), slopes * reach])
+    n_moving = len(atoms)
+    alphas = np.zeros((n_moving, len(omega)))
+    alphas[np.arange(n_moving), atoms] = -1
+    ties = np.vstack([np.hstack([alphas, s * np.eye(n_moving)]) for s in (1, -1)])
+    fit = minimise(
+        A,
+        samples.values,
+        n_free=n_moving,
+        ties=ties,
+        quadrature=samples.quadrature,
+        guess=error,
+    )
+    alpha, beta = fit.x[: len(omega)], fit.x[len(omega) :]
+    share = np.divide(beta, alpha[atoms], out=np.zeros(n_moving), where=alpha[atoms] > 0)
+    moved = omega.copy()
+    moved[atoms, axes] += np.clip(share, -1, 1) * reach
+    if omega.shape[1] == 1 or form == "modulation":
+        moved = np.abs(moved)
+    return moved, error_norm(A @ fit.x - samples.values, samples.quadrature)
+
+
+def polish(
+    samples: Samples, cosines: CosineSum, continuous: bool, precision: float = _PRECISION
+) -> tuple[CosineSum, float]:
+    """Fit the weights, and with ``continuous`` the frequencies, until nothing hides.
+
+    The points where the true error peaks join the evaluation points until the error between the
+    points is no larger than on them, to a relative ``precision``.
+
+    Returns
+    -------
+    CosineSum
+        Without atoms of weight zero.
+    float
+        Its true error.
+    """
+    best, least = cosines, np.inf
+    for _ in range(_EXCHANGES):
+        if continuous:
+            cosines, fit = move(samples, cosines, precision=precision)
+        else:
+            cosines, fit = best_weights(samples, cosines.frequencies, cosines.form)
+        if samples.norm == "l1":
+            best, least = cosines, samples.target.true_error(cosines, "l1")
+            break
+        points, heights = samples.target.peaks(cosines)
+        if heights.max() < least:
+            best, least = cosines, float(heights.max())
+        if heights.max() <= (1 + precision) * fit.error:
+            break
+        samples = samples.with_points(points[heights > fit.error])
+    kept = best.weights > 0
+    return CosineSum(best.frequencies[kept], best.weights[kept], best.form), least

@@ -1,0 +1,142 @@
+r"""Sums of cosines with non-negative weights, the form of every low-dimensional map.
+
+Over one variable both forms are :math:`\hat k(\lambda) = \sum_\omega \alpha_\omega
+\cos(\omega\lambda)` (ldefm eq. 2). Over several variables a *projection* is
+:math:`\sum_\omega \alpha_\omega \cos(\omega^\top\lambda)` (ldefm eq. 19) and a *modulation*
+:math:`\sum_\omega \alpha_\omega \prod_i \cos(\omega_i\lambda_i)` (ldefm eq. 20). An atom is one
+cosine of a projection or one product of a modulation.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FORMS = ("projection", "modulation")
+
+
+def atom_dims(frequencies: NDArray, form: str) -> NDArray:
+    """Return how many outputs each atom needs (ldefm eq. 3, 21), for frequencies (m, n).
+
+    Examples
+    --------
+    >>> atom_dims(np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 2.0]]), "projection")
+    array([1, 2, 2])
+    >>> atom_dims(np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 2.0]]), "modulation")
+    array([1, 2, 4])
+    """
+    if form == "projection":
+        return np.where(frequencies.any(axis=1), 2, 1)
+    return np.where(frequencies == 0, 1, 2).prod(axis=1)
+
+
+def atom_values(frequencies: NDArray, lam: NDArray, form: str) -> NDArray:
+    """Return each atom (columns) at each ``lam`` (N, n)."""
+    if form == "projection":
+        return np.cos(lam @ frequencies.T)
+    return np.cos(lam[:, None, :] * frequencies).prod(axis=2)
+
+
+def atom_slopes(frequencies: NDArray, lam: NDArray, form: str) -> NDArray:
+    """Return the derivative of each atom by each of its n frequencies: (N, m, n)."""
+    if form == "projection":
+        return -np.sin(lam @ frequencies.T)[:, :, None] * lam[:, None, :]
+    phases = lam[:, None, :] * frequencies
+    cosines = np.cos(phases)
+    slopes = -np.sin(phases) * lam[:, None, :]
+    for i in range(lam.shape[1]):
+        others = np.delete(cosines, i, axis=2)
+        slopes[:, :, i] *= others.prod(axis=2)
+    return slopes
+
+
+@dataclass(frozen=True, eq=False)
+class CosineSum:
+    r"""An approximate signature :math:`\hat k` and the feature map it is an inner product of.
+
+    Parameters
+    ----------
+    frequencies : ndarray, shape (m, n)
+        A row an atom, in radians per unit of λ.
+    weights : ndarray, shape (m,)
+        α ≥ 0.
+    form : {"projection", "modulation"}
+        How an atom is made of its n frequencies; for n = 1 they are the same.
+
+    Examples
+    --------
+    >>> k = CosineSum(np.array([[0.0], [2.0]]), np.array([0.25, 0.75]))
+    >>> k.dim
+    3
+    >>> float(k(np.pi / 2))
+    -0.5
+    >>> Z = k.features(np.array([[1.0], [4.0]]))
+    >>> bool(np.isclose(Z[0] @ Z[1], k(3.0)))
+    True
+    """
+
+    frequencies: NDArray
+    weights: NDArray
+    form: str = "projection"
+
+    @property
+    def dim(self) -> int:
+        """The number of outputs of `features`."""
+        return int(atom_dims(self.frequencies, self.form).sum())
+
+    def __call__(self, lam: ArrayLike) -> NDArray:
+        """Return k̂(λ): for n = 1 of any shape, else ``lam`` has n components on its last axis."""
+        lam = np.asarray(lam, float)
+        n = self.frequencies.shape[1]
+        shape = lam.shape if n == 1 else lam.shape[:-1]
+        values = atom_values(self.frequencies, lam.reshape(-1, n), self.form) @ self.weights
+        return values.reshape(shape)
+
+    def features(self, x: NDArray) -> NDArray:
+        r"""Return the map :math:`\hat\Psi` of points (N, n) as (N, dim), float64.
+
+        An atom of a projection gives :math:`\sqrt\alpha\cos\omega^\top x` and
+        :math:`\sqrt\alpha\sin\omega^\top x` (ldefm Sect. 2), one of a modulation the tensor
+        product of such pairs (ldefm Sect. 6.2). A zero frequency gives no sine.
+        """
+        x = np.asarray(x, float)
+        outputs = []
+        for omega, weight in zip(self.frequencies, np.sqrt(self.weights), strict=True):
+            phases = [x @ omega] if self.form == "projection" else list((x * omega).T)
+            moving = [omega.any()] if self.form == "projection" else omega != 0
+            waves = np.full((len(x), 1), weight)
+            for phase, moves in zip(phases, moving, strict=True):
+                if moves:
+                    pair = np.stack([np.cos(phase), np.sin(phase)], axis=1)
+                    waves = (waves[:, :, None] * pair[:, None, :]).reshape(len(x), -1)
+            outputs.append(waves)
+        return np.concatenate(outputs, axis=1)
+
+    def on_grid(self, axes: list[NDArray]) -> NDArray:
+        """Return k̂ on the product of ``axes`` (n arrays), shape ``(len(axes[0]), …)``.
+
+        Complex exponentials of the axes multiply, so this costs a matrix product where calling
+        with all the points would need a cosine for each point and atom.
+        """
+        last = axes[-1][:, None] * self.frequencies[:, -1]
+        if self.form == "modulation":
+            head = self.weights * np.cos(axes[0][:, None] * self.frequencies[:, 0])
+            for i, axis in enumerate(axes[1:-1], start=1):
+                wave = np.cos(axis[:, None] * self.frequencies[:, i])
+                head = head[..., None, :] * wave
+            return head @ np.cos(last).T if len(axes) > 1 else head.sum(axis=-1)
+        phase = np.zeros(len(self.weights))
+        for axis, omega in zip(axes[:-1], self.frequencies.T[:-1], strict=True):
+            phase = phase[..., None, :] + axis[:, None] * omega
+        real = (self.weights * np.cos(phase)) @ np.cos(last).T
+        return real - (self.weights * np.sin(phase)) @ np.sin(last).T
+
+    def ascending(self) -> tuple[NDArray, NDArray]:
+        """Return the frequencies (m,) of a sum over one variable by size, and their weights."""
+        order = np.argsort(self.frequencies[:, 0])
+        return self.frequencies[order, 0], self.weights[order]
+
+    def heaviest_first(self) -> "CosineSum":
+        """Return the same sum with its atoms by falling weight."""
+        order = np.argsort(-self.weights, kind="stable")
+        return CosineSum(self.frequencies[order], self.weights[order], self.form)

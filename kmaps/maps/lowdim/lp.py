@@ -1,0 +1,149 @@
+r"""The linear programs behind every low-dimensional map, solved by HiGHS.
+
+All of them minimise, over coefficients x of given columns,
+
+.. math::
+    p^\top x + \gamma\,C(Ax - b), \qquad x_j \ge 0 \text{ where asked}, \qquad Ex \le 0,
+
+where C is the largest absolute entry (ldefm eq. 5) or the sum of the absolute entries under
+quadrature weights (ldefm eq. 4). A column of A is an atom on the evaluation points, times the
+weight of each point; b is the signature, times the weights.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import linprog
+
+# HiGHS is exact to 1e-7 in its own units. While the error is less than this part of the unit, the
+# program is solved again for the correction, with the error as the unit.
+_FINE_PART = 1e-2
+_ROUNDS = 4
+_FINEST_GUESS = 1e-6  # a unit so small that HiGHS cannot tell the right-hand side's digits apart
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What `minimise` found: coefficients, C, and the dual weight of each row of A."""
+
+    x: NDArray
+    error: float
+    dual: NDArray
+
+
+def error_norm(residual: NDArray, quadrature: NDArray | None) -> float:
+    """Return C of a residual: the largest absolute entry, or their quadrature."""
+    size = np.abs(residual)
+    return float(size.max() if quadrature is None else quadrature @ size)
+
+
+def minimise(
+    A: NDArray,
+    b: NDArray,
+    *,
+    price: NDArray | None = None,
+    gamma: float = 1.0,
+    n_free: int = 0,
+    ties: NDArray | None = None,
+    quadrature: NDArray | None = None,
+    guess: float | None = None,
+) -> Fit:
+    r"""Minimise :math:`p^\top x + \gamma\,C(Ax - b)`.
+
+    Parameters
+    ----------
+    A : ndarray, shape (N, m)
+    b : ndarray, shape (N,)
+    price : ndarray, shape (m,), optional
+        p; zero by default, which minimises the error alone.
+    gamma : float
+        γ > 0, the price of the error.
+    n_free : int
+        The last ``n_free`` coefficients may be negative.
+    ties : ndarray, shape (c, m), optional
+        E: linear conditions Ex ≤ 0.
+    quadrature : ndarray, shape (N,), optional
+        With it C is the quadrature of the absolute residual, else its maximum.
+    guess : float, optional
+        About how large the error will be: a good guess saves a round of refinement.
+
+    Returns
+    -------
+    Fit
+
+    Examples
+    --------
+    >>> fit = minimise(np.ones((3, 1)), np.array([0.0, 1.0, 4.0]))
+    >>> float(round(fit.x[0], 6)), round(fit.error, 6)
+    (2.0, 2.0)
+    """
+    m = A.shape[1]
+    program = _Program(
+        np.zeros(m) if price is None else price,
+        gamma,
+        np.r_[np.zeros(m - n_free), np.full(n_free, -np.inf)],
+        np.zeros((0, m)) if ties is None else ties,
+        error_norm(b, quadrature) or 1.0,
+        guess,
+    )
+    return program.solve(A, b, quadrature)
+
+
+@dataclass(frozen=True, eq=False)
+class _Program:
+    """What does not depend on the rows."""
+
+    price: NDArray
+    gamma: float
+    lower: NDArray
+    ties: NDArray
+    size: float
+    guess: float | None
+
+    def solve(self, A: NDArray, b: NDArray, quadrature: NDArray | None) -> Fit:
+        """Solve, and solve again for the correction while the error is a small part of the unit."""
+        m = A.shape[1]
+        costs, rows = self._matrix(A, quadrature)
+        slack_bounds = np.tile([0, np.inf], (len(costs) - m, 1))
+        unit, error = self.size, np.inf
+        if self.guess is not None:
+            unit = min(max(self.guess, _FINEST_GUESS * unit), unit)
+        x, dual = np.zeros(m), np.zeros(len(b))
+        for _ in range(_ROUNDS):
+            # x + unit·δ: the same program for the correction δ.
+            residual = (b - A @ x) / unit
+            own_bounds = np.stack([(self.lower - x) / unit, np.full(m, np.inf)], axis=1)
+            solved = linprog(
+                costs,
+                A_ub=rows,
+                b_ub=np.r_[residual, -residual, -(self.ties @ x) / unit],
+                bounds=np.r_[own_bounds, slack_bounds],
+                method="highs",
+            )
+            if solved.x is None:
+                break  # beyond double precision: what is there is as good as it gets
+            refined = np.maximum(x + unit * solved.x[:m], self.lower)
+            refined_error = error_norm(b - A @ refined, quadrature)
+            if refined_error > error and not self.price.any():
+                break
+            x, error = refined, refined_error
+            over, under = -solved.ineqlin.marginals[: 2 * len(b)].reshape(2, -1)
+            dual = (under - over) / self.gamma
+            if error > _FINE_PART * unit or error < 1e-15:
+                break
+            unit = error
+        return Fit(x, error, dual)
+
+    def _matrix(self, A: NDArray, quadrature: NDArray | None):
+        """Return costs and rows of |Ax - b| ≤ slack and Ex ≤ 0; slacks follow the coefficients."""
+        ties = self.ties
+        if quadrature is None:
+            slack, costs = np.ones((len(A), 1)), np.array([self.gamma])
+            rows = np.block([[A, -slack], [-A, -slack], [ties, np.zeros((len(ties), 1))]])
+        else:
+            slack, costs = sparse.identity(len(A)), self.gamma * quadrature
+            A, ties = sparse.csc_matrix(A), sparse.csc_matrix(ties)
+            rows = sparse.bmat([[A, -slack], [-A, -slack], [ties, None]], format="csc")
+        return np.r_[self.price, costs], rows

@@ -1,0 +1,143 @@
+r"""A kernel and the inputs it is wanted for, as the user names them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kmaps.errors import ConfigError, suggest
+from kmaps.kernels import KERNELS
+from kmaps.maps.lowdim.target import STATIONARY, Target, line_target
+from kmaps.maps.parameters import check_positive, check_whole, is_number
+
+
+@dataclass(frozen=True)
+class Problem:
+    r"""A kernel of one variable, the range of its inputs, and which error counts.
+
+    Parameters
+    ----------
+    kernel : str or callable
+        A homogeneous kernel ("chi2", "intersection", "js", "hellinger"), a stationary one ("rbf",
+        "laplace"), or an even function of arrays, positive at 0: the signature of a stationary
+        kernel when ``low`` and ``high`` or ``period`` are given, else of a homogeneous kernel.
+    ratio : float
+        Of a homogeneous kernel's largest to its smallest non-zero input, > 1.
+    error : {"absolute", "relative", "signature"}
+    low, high : float, optional
+        The range of a stationary kernel's inputs.
+    period : float, optional
+        Of a stationary kernel that is periodic; then the range does not matter.
+    sigma : float
+        Width of "rbf", :math:`e^{-\lambda^2/2\sigma^2}`, and "laplace",
+        :math:`e^{-|\lambda|/\sigma}`.
+    levels : int, optional
+        A stationary kernel's inputs are so many equally spaced values from low to high.
+
+    Examples
+    --------
+    >>> Problem("chi2", ratio=255.0).kind
+    'homogeneous'
+    >>> Problem("rbf", low=0.0, high=1.0).kind
+    'stationary'
+    """
+
+    kernel: str | Callable
+    ratio: float | None = 255.0
+    error: str = "absolute"
+    low: float | None = None
+    high: float | None = None
+    period: float | None = None
+    sigma: float = 1.0
+    levels: int | None = None
+
+    @property
+    def kind(self) -> str:
+        """The kernel's kind: "homogeneous", "stationary" or "periodic"."""
+        if self.period is not None:
+            return "periodic"
+        ranged = self.low is not None or self.high is not None
+        if callable(self.kernel):
+            return "stationary" if ranged else "homogeneous"
+        return "homogeneous" if self.kernel in KERNELS else "stationary"
+
+    @property
+    def signature(self) -> Callable:
+        """The kernel's signature, elementwise."""
+        if callable(self.kernel):
+            return self.kernel
+        if self.kernel in KERNELS:
+            return KERNELS[self.kernel].signature
+        return STATIONARY[self.kernel](self.sigma)
+
+    def check(self) -> "Problem":
+        """Refuse parameters that are out of range or do not go together.
+
+        Raises
+        ------
+        ConfigError
+        """
+        self.check_kernel()
+        if self.kind == "homogeneous" and not (is_number(self.ratio) and self.ratio > 1):
+            raise ConfigError(
+                f"ratio={self.ratio!r}: expected a number above 1, the largest input over the "
+                "smallest non-zero one"
+            )
+        if self.period is not None:
+            check_positive("period", self.period)
+        if self.levels is not None:
+            check_whole("levels", self.levels, 2)
+        self._check_range()
+        return self
+
+    def check_kernel(self) -> None:
+        """Refuse a kernel that is unknown or has no width.
+
+        Raises
+        ------
+        ConfigError
+        """
+        known = [*KERNELS, *STATIONARY]
+        if not callable(self.kernel) and self.kernel not in known:
+            hint = suggest(self.kernel, known)
+            raise ConfigError(
+                f"unknown kernel {self.kernel!r}{hint} (kernels: {', '.join(known)}, or a function)"
+            )
+        check_positive("sigma", self.sigma)
+
+    def _check_range(self) -> None:
+        if self.kind == "stationary":
+            if not (is_number(self.low) and is_number(self.high) and self.low < self.high):
+                raise ConfigError(
+                    f"low={self.low!r}, high={self.high!r}: expected two numbers, low < high"
+                )
+        elif self.kind == "homogeneous" or self.kernel in KERNELS:
+            for name in ("low", "high", "period", "levels"):
+                if getattr(self, name) is not None:
+                    raise ConfigError(
+                        f"{name}={getattr(self, name)!r}: the inputs of a homogeneous kernel have "
+                        f"a ratio and no range; leave {name} out"
+                    )
+
+    def target(self, dim: int) -> Target:
+        """Return what is to be approximated, for maps of up to ``dim`` outputs."""
+        if self.kind == "homogeneous":
+            length, decay = np.log(self.ratio), 0.5
+        else:
+            length = self.period / 2 if self.kind == "periodic" else self.high - self.low
+            decay = 0.0
+        target = line_target(
+            self.signature, length, self.error, decay=decay, dim=dim, levels=self.levels
+        )
+        if self.kind == "periodic":
+            self._check_period()
+        return target
+
+    def _check_period(self) -> None:
+        lam = np.linspace(0, self.period, 101)
+        here, later = self.signature(lam), self.signature(lam + self.period)
+        if np.abs(here - later).max() > 1e-6 * np.abs(here).max():
+            raise ConfigError(
+                f"period={self.period!r}: the signature does not repeat after it; leave period out "
+                "and give low and high"
+            )

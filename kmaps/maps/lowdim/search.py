@@ -1,0 +1,202 @@
+r"""The low-dimensional map by linear programs (ldefm Sect. 2.1, 4.1, 4.2).
+
+Over a pool of frequencies the program :math:`\min\sum_\omega D_\omega\alpha_\omega + \gamma C`
+trades the error C for a proxy of the dimension. A binary search over γ looks for sparse solutions
+of about the wanted dimension; each is thinned to it, its weights are fitted again, and the best
+few are polished with frequencies that move.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps.errors import ConfigError
+from kmaps.maps.lowdim.continuous import Samples, best_weights, move, polish
+from kmaps.maps.lowdim.cosines import CosineSum, atom_dims
+from kmaps.maps.lowdim.lp import minimise
+from kmaps.maps.lowdim.target import Target
+
+FINE_SPACING = {True: 0.1, False: 0.02}
+"""Spacing of the fine pool in half waves, by whether the frequencies may move afterwards.
+
+0.1 is the largest that ldefm Sect. 4.2 takes for M = π. Frequencies that stay on the pool need a
+finer one.
+"""
+
+_SEARCH_STEPS = 14
+_LARGEST_LOG_GAMMA = np.log(1e9)
+_TRIED, _TRIED_STEPS = 5, 12  # candidates whose frequencies move, and how long, to pick the best
+_SPLIT = 0.25  # pools this fine, in half waves, split one frequency between two neighbours
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """An approximate signature and what is known of its error.
+
+    Attributes
+    ----------
+    cosines : CosineSum
+        The approximation.
+    error : float
+        Its true error, between the points too, in the target's weight.
+    lower_bound : float
+        No approximation of that many outputs has a smaller error; 0 when that was not asked.
+    source : {"lp", "search", "table"}
+        Linear programs, the global search, or the shipped table of its results.
+    """
+
+    cosines: CosineSum
+    error: float
+    lower_bound: float = 0.0
+    source: str = "lp"
+
+
+def line_pool(
+    target: Target, pool: str | int = "fine", continuous: bool = True
+) -> tuple[NDArray, NDArray]:
+    """Return a pool of frequencies (P, 1) of one variable, and which distance (1,) is none.
+
+    Parameters
+    ----------
+    target : Target
+    pool : "fine" or int
+        Spacing :data:`FINE_SPACING`, or j ≥ 0 for Ω_j, the multiples of π/(2^j M) (ldefm eq. 8).
+    continuous : bool
+        Whether the frequencies may leave the pool.
+    """
+    half_waves = FINE_SPACING[continuous] if pool == "fine" else 0.5**pool
+    count = int(np.ceil(target.band / half_waves)) + 1
+    near = 1.5 * half_waves if half_waves <= _SPLIT else 0.0
+    return np.arange(count)[:, None] * half_waves * target.step, near * target.step
+
+
+class PoolSearch:
+    """Search a pool of frequencies for a map of few outputs.
+
+    Parameters
+    ----------
+    target : Target
+    pool : ndarray, shape (P, n)
+    near : ndarray, shape (n,)
+        Atoms no further apart count as one; 0 keeps all apart.
+    form : {"projection", "modulation"}
+    norm : {"linf", "l1"}
+    continuous : bool
+        Whether the frequencies may leave the pool.
+    """
+
+    def __init__(self, target, pool, near, *, form="projection", norm="linf", continuous=True):
+        self.samples = Samples.of(target, norm)
+        self.pool, self.near, self.form = pool, near, form
+        self.continuous = continuous
+        self._columns = self.samples.columns(pool, form)
+        self._dims = atom_dims(pool, form)
+
+    def relaxed(self, atoms: NDArray, log_gamma: float) -> NDArray:
+        """Return the weights of atoms of the pool at a price of the error (ldefm Sect. 2.1)."""
+        target = self.samples.target
+        at_zero = target.signature(np.zeros((1, self.pool.shape[1])))[0]
+        return minimise(
+            self._columns[:, atoms],
+            self.samples.values,
+            price=self._dims[atoms].astype(float),
+            gamma=np.exp(log_gamma) / at_zero,
+            quadrature=self.samples.quadrature,
+        ).x
+
+    def best(self, max_dim: int) -> Solution:
+        """Return the best map found of at most ``max_dim`` outputs.
+
+        Raises
+        ------
+        ConfigError
+            When no atom of the pool is that small.
+        """
+        best, _ = self.start(max_dim)
+        return Solution(*polish(self.samples, best, self.continuous))
+
+    def start(self, max_dim: int) -> tuple[CosineSum, float]:
+        """Return the most promising map of at most ``max_dim`` outputs, and its error.
+
+        That error is the one on the points of the programs, and not yet the least.
+        """
+        candidates = self._candidates(max_dim)
+        if not candidates:
+            raise ConfigError(f"dim={max_dim}: no sum of cosines has that few outputs")
+        fitted = [best_weights(self.samples, omega, self.form) for omega in candidates]
+        fitted.sort(key=lambda pair: pair[1].error)
+        if self.continuous:
+            fitted = [move(self.samples, cosines, _TRIED_STEPS) for cosines, _ in fitted[:_TRIED]]
+        best, fit = min(fitted, key=lambda pair: pair[1].error)
+        return (best, fit.error) if self.continuous else self._exchange(best, fit.error)
+
+    def _exchange(self, best: CosineSum, error: float) -> tuple[CosineSum, float]:
+        """Exchange atoms for their neighbours in the pool as long as that helps."""
+        before = np.inf
+        while error < before:
+            before = error
+            for i in range(len(best.frequencies)):
+                for neighbour in self._neighbours(best.frequencies[i]):
+                    frequencies = best.frequencies.copy()
+                    frequencies[i] = neighbour
+                    other, fit = best_weights(self.samples, frequencies, self.form, error)
+                    if fit.error < error:
+                        best, error = other, fit.error
+        return best, error
+
+    def _neighbours(self, omega: NDArray) -> NDArray:
+        """Return the two atoms of the pool next to one, of as many outputs."""
+        alike = self.pool[self._dims == atom_dims(omega[None], self.form)]
+        away = np.linalg.norm(alike - omega, axis=1)
+        return alike[np.argsort(away, kind="stable")[1:3]]
+
+    def _candidates(self, max_dim: int) -> list[NDArray]:
+        allowed = [np.arange(len(self.pool))]
+        if max_dim % 2 == 0:  # the constant would leave an output unused
+            allowed.append(np.flatnonzero(self._dims > 1))
+        found: dict[bytes, NDArray] = {}
+        for atoms in allowed:
+            low, high = 0.0, _LARGEST_LOG_GAMMA
+            for _ in range(_SEARCH_STEPS):
+                middle = (low + high) / 2
+                weights = self.relaxed(atoms, middle)
+                joint = merge(self.pool[atoms], weights, self.near, snap=not self.continuous)
+                dims = atom_dims(joint.frequencies, self.form)
+                kept = largest_within(dims, max_dim)
+                if kept.any():
+                    frequencies = joint.frequencies[kept]
+                    found[np.round(frequencies, 9).tobytes()] = frequencies
+                low, high = (middle, high) if dims.sum() <= max_dim else (low, middle)
+        return list(found.values())
+
+
+def merge(pool: NDArray, weights: NDArray, near: NDArray, *, snap: bool) -> CosineSum:
+    """Join the pool's atoms that stand for one frequency between them, heaviest first.
+
+    A program over a fine pool splits the weight of a frequency that it lacks between the
+    neighbours. The joint atom stands at their mean, or with ``snap`` at the heaviest.
+    """
+    open_ = np.flatnonzero(weights > 1e-9 * weights.max(initial=0))
+    open_ = open_[np.argsort(-weights[open_], kind="stable")]
+    frequencies, joint = [], []
+    while len(open_):
+        centre = pool[open_[0]]
+        joins = (np.abs(pool[open_] - centre) <= near).all(axis=1)
+        members = open_[joins]
+        mean = weights[members] @ pool[members] / weights[members].sum()
+        frequencies.append(centre if snap or not centre.any() else mean)
+        joint.append(weights[members].sum())
+        open_ = open_[~joins]
+    n = pool.shape[1]
+    return CosineSum(np.array(frequencies).reshape(-1, n), np.array(joint)).heaviest_first()
+
+
+def largest_within(dims: NDArray, max_dim: int) -> NDArray:
+    """Return which atoms to keep, taking each in turn that still fits."""
+    kept = np.zeros(len(dims), bool)
+    used = 0
+    for i, dim in enumerate(dims):
+        kept[i] = used + dim <= max_dim
+        used += dim * kept[i]
+    return kept

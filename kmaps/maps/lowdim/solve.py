@@ -1,0 +1,174 @@
+r"""From a problem to its low-dimensional approximation, by whichever source is asked for."""
+
+from collections.abc import Callable
+from functools import lru_cache
+
+from kmaps.errors import ConfigError, suggest
+from kmaps.maps.lowdim.optimal import LARGEST_DIM, certified_optimum
+from kmaps.maps.lowdim.problem import Problem
+from kmaps.maps.lowdim.search import PoolSearch, Solution, line_pool
+from kmaps.maps.lowdim.table import tabulated
+from kmaps.maps.lowdim.target import NORMS
+from kmaps.maps.parameters import check_positive, check_whole
+
+LARGEST_DIM_FOR_AN_ERROR = 31
+"""Up to how many outputs a feature programs look for a given error; 2^n - 1, as is 7."""
+
+
+def lp_signature(
+    kernel: str | Callable = "chi2",
+    dim: int = 5,
+    ratio: float = 255.0,
+    error: str = "absolute",
+    *,
+    norm: str = "linf",
+    pool: str | int = "fine",
+    continuous: bool = True,
+    max_error: float | None = None,
+    **inputs: float | None,
+) -> Solution:
+    r"""Approximate a kernel's signature by few cosines, by linear programs (ldefm).
+
+    Parameters
+    ----------
+    kernel, dim, ratio, error, norm, pool, continuous, max_error
+        As for :class:`kmaps.LowDimMap`.
+    **inputs
+        ``low``, ``high``, ``period``, ``sigma``, ``levels``, as for :class:`kmaps.LowDimMap`.
+
+    Returns
+    -------
+    Solution
+        With ``cosines`` (frequencies (m, 1), weights (m,)), and their true ``error``.
+
+    Raises
+    ------
+    ConfigError
+        For a parameter out of range, or a ``max_error`` that is not reached.
+
+    Examples
+    --------
+    A sum of cosines is found exactly (ldefm Fig. 1):
+
+    >>> import numpy as np
+    >>> found = lp_signature(lambda lam: np.cos(0.6 * lam), dim=2, low=0, high=np.pi)
+    >>> round(float(found.cosines.frequencies[0, 0]), 6), found.error < 1e-9
+    (0.6, True)
+    """
+    problem = Problem(kernel, ratio, error, **inputs).check()
+    return solve(problem, dim, norm, pool, continuous, optimal=False, max_error=max_error)
+
+
+def optimal_signature(
+    kernel: str | Callable = "chi2",
+    dim: int = 5,
+    ratio: float = 255.0,
+    error: str = "absolute",
+    *,
+    gap: float = 0.01,
+    **inputs: float | None,
+) -> Solution:
+    """Search the best approximation of at most ``dim`` ≤ 7 outputs, with a proof of how good it is.
+
+    Parameters
+    ----------
+    kernel, dim, ratio, error, **inputs
+        As for :func:`lp_signature`.
+    gap : float
+        The search ends when nothing can be better by more than this part.
+
+    Returns
+    -------
+    Solution
+        Nothing of at most ``dim`` outputs has an error below its ``lower_bound``, whatever its
+        frequencies up to ``target.band`` half waves on the interval.
+
+    Raises
+    ------
+    ConfigError
+        For a parameter out of range.
+
+    Examples
+    --------
+    >>> best = optimal_signature("js", dim=3)
+    >>> 0.98 < best.lower_bound / best.error <= 1
+    True
+    """
+    check_whole("dim", dim, 1)
+    problem = Problem(kernel, ratio, error, **inputs).check()
+    return certified_optimum(problem.target(dim), dim, gap)
+
+
+def solve(
+    problem: Problem,
+    dim: int,
+    norm: str,
+    pool: str | int,
+    continuous: bool,
+    optimal: bool | None,
+    max_error: float | None,
+) -> Solution:
+    """Approximate a problem; see :class:`kmaps.LowDimMap` for the parameters.
+
+    Raises
+    ------
+    ConfigError
+        For a parameter out of range or one that does not go with another.
+    """
+    check_whole("dim", dim, 1)
+    if norm not in NORMS:
+        raise ConfigError(f"norm={norm!r}: expected one of {NORMS}{suggest(norm, NORMS)}")
+    if pool != "fine":
+        check_whole("pool", pool, 0)
+    plain = norm == "linf" and pool == "fine" and continuous and problem.kind != "periodic"
+    if optimal and not plain:
+        raise ConfigError(
+            "optimal=True: the global search minimises the largest error over all frequencies, so "
+            "it goes with norm='linf', pool='fine', continuous=True and no period"
+        )
+    if problem.kind == "periodic":
+        pool, continuous = 0, False
+
+    def best(dim: int) -> Solution:
+        shipped = tabulated(problem, dim) if plain and optimal is not False else None
+        return shipped or _search(problem, dim, norm, pool, continuous, bool(optimal))
+
+    if max_error is None:
+        return best(dim)
+    check_positive("max_error", max_error)
+    return _least_dim(best, max_error, LARGEST_DIM if optimal else LARGEST_DIM_FOR_AN_ERROR)
+
+
+@lru_cache(maxsize=256)  # a map is fitted again and again: for each fold, each value of C
+def _search(
+    problem: Problem, dim: int, norm: str, pool: str | int, continuous: bool, optimal: bool
+) -> Solution:
+    target = problem.target(dim)
+    if optimal:
+        return certified_optimum(target, dim)
+    atoms = line_pool(target, pool, continuous)
+    return PoolSearch(target, *atoms, norm=norm, continuous=continuous).best(dim)
+
+
+def _least_dim(best: Callable[[int], Solution], max_error: float, most: int) -> Solution:
+    """Return the map of the least dimension up to ``most`` with an error up to ``max_error``."""
+    too_few, enough = 0, 1
+    solution = best(enough)
+    least = solution.error
+    while solution.error > max_error:
+        if enough == most:
+            raise ConfigError(
+                f"max_error={max_error:g}: the best reachable with up to {most} outputs a feature "
+                f"is {least:.3g}"
+            )
+        too_few, enough = enough, 2 * enough + 1
+        solution = best(enough)
+        least = min(least, solution.error)
+    while enough - too_few > 1:
+        middle = (too_few + enough) // 2
+        attempt = best(middle)
+        if attempt.error <= max_error:
+            solution, enough = attempt, middle
+        else:
+            too_few = middle
+    return solution

@@ -1,0 +1,328 @@
+r"""What is approximated: a signature, the interval or box it matters on, the weight of an error.
+
+For a homogeneous kernel of inputs with a ratio of at most R between the largest and the smallest
+non-zero one, :math:`\lambda = \log y/x` stays in [0, log R] and the error of the kernel is a
+weighted error of its signature (ldefm Sect. 5):
+
+=========  ==============================  =====================================================
+error      weight w(λ)                     the largest w·|𝒦 - 𝒦̂| is the largest
+=========  ==============================  =====================================================
+absolute   :math:`e^{-\lambda/2}`          error of k(x, y), for inputs up to 1 (ldefm eq. 16)
+relative   :math:`1/\mathcal{K}(\lambda)`  relative error of k(x, y) (ldefm eq. 18)
+signature  1                               error of the signature itself
+=========  ==============================  =====================================================
+
+For a stationary kernel of inputs in [a, b], λ = y - x stays in [0, b - a] and absolute and
+signature are the same. When the inputs are L equally spaced values (pixels, bins), only their L
+differences matter.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.fft import dct
+from scipy.optimize import minimize
+
+from kmaps.errors import ConfigError, suggest
+from kmaps.maps.lowdim.cosines import CosineSum
+
+Function = Callable[[NDArray], NDArray]
+
+ERRORS = ("absolute", "relative", "signature")
+NORMS = ("linf", "l1")
+
+STATIONARY: dict[str, Callable[[float], Function]] = {
+    "rbf": lambda sigma: lambda lam: np.exp(-np.square(lam) / (2 * sigma**2)),
+    "laplace": lambda sigma: lambda lam: np.exp(-np.abs(lam) / sigma),
+}
+"""Signatures of the stationary kernels of one variable, by name, for a width sigma."""
+
+_POINTS_A_HALF_WAVE = 8  # of the fastest cosine, on the linear programs' grid in one dimension
+_FINER = 10  # how much finer than that the true error is looked for
+_LARGEST_BAND = 400  # half waves on the interval, beyond which a linear program is too large
+_IRRATIONAL = np.sqrt([2.0, 3.0, 5.0])
+_PEAKS = 30  # local maxima of the error that are refined, in several dimensions
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """A signature to approximate on a box, and the weight of its errors there.
+
+    Parameters
+    ----------
+    signature, weight : callable
+        From points (N, n) to values (N,).
+    low, high : ndarray, shape (n,)
+        The box; ``low`` is 0 where k̂ is even in that variable alone.
+    n_points : int
+        Evaluation points of the linear programs along each axis.
+    band : float
+        The largest frequency looked at, in half waves on each axis.
+    discrete : bool
+        Whether errors count on an even grid of ``n_points`` only, not between them.
+    """
+
+    signature: Function
+    weight: Function
+    low: NDArray
+    high: NDArray
+    n_points: int
+    band: float
+    discrete: bool = False
+
+    @property
+    def step(self) -> NDArray:
+        """One half wave on each axis, the harmonic π/M (ldefm eq. 7)."""
+        return np.pi / self.high
+
+    def grid(self) -> NDArray:
+        """Return the evaluation points (N, n): in one dimension denser towards both ends."""
+        if len(self.low) == 1 and not self.discrete:
+            return self.high * (1 - np.cos(np.linspace(0, np.pi, self.n_points)))[:, None] / 2
+        axes = self._axes(self.n_points)
+        return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+
+    def quadrature(self, points: NDArray) -> NDArray:
+        """Return each point's share of the box, in one dimension, for the L₁ norm."""
+        middles = (points[1:, 0] + points[:-1, 0]) / 2
+        return np.diff(np.r_[self.low, middles, self.high])
+
+    def _axes(self, n_points: int) -> list[NDArray]:
+        # An axis from -M to M is twice as long.
+        sizes = [n_points * 2 - 1 if low < 0 else n_points for low in self.low]
+        ends = zip(self.low, self.high, sizes, strict=True)
+        return [np.linspace(low, high, size) for low, high, size in ends]
+
+    def true_error(self, cosines: CosineSum, norm: str = "linf") -> float:
+        """Return the error of an approximation between the points too (see `peaks`)."""
+        if norm == "l1":
+            size = self.n_points if self.discrete else _FINER * self.n_points + 1
+            fine = np.linspace(self.low[0], self.high[0], size)[:, None]
+            return float(self.quadrature(fine) @ np.abs(self.residual(cosines, fine)))
+        return float(self.peaks(cosines)[1].max())
+
+    def residual(self, cosines: CosineSum, points: NDArray) -> NDArray:
+        """Return w·(k̂ - k) at points (N, n)."""
+        n = points.shape[1]
+        values = cosines(points[:, 0] if n == 1 else points)
+        return self.weight(points) * (values - self.signature(points))
+
+    def peaks(self, cosines: CosineSum) -> tuple[NDArray, NDArray]:
+        """Return where w·|k̂ - k| has its local maxima (P, n), and those maxima (P,).
+
+        They are found on a grid ten times finer than that of the linear programs and then climbed
+        from there, so that nothing hides between the points; or on the points, where only those
+        count.
+        """
+        if self.discrete:
+            points = self.grid()
+            return points, np.abs(self.residual(cosines, points))
+        if len(self.low) == 1:
+            return self._peaks_on_line(cosines)
+        axes = self._axes(_FINER * self.n_points)
+        shape = [len(axis) for axis in axes]
+        sizes = np.empty(shape)
+        for i in range(shape[0]):  # slice by slice: in three dimensions the grid is large
+            slab = np.stack(np.meshgrid(axes[0][i], *axes[1:], indexing="ij"), axis=-1)
+            points = slab.reshape(-1, len(axes))
+            values = cosines.on_grid([axes[0][i : i + 1], *axes[1:]]).ravel()
+            error = self.weight(points) * (values - self.signature(points))
+            sizes[i] = np.abs(error).reshape(shape[1:])
+        tops = _local_maxima(sizes)
+        starts = np.stack([axis[i] for axis, i in zip(axes, tops, strict=True)], axis=1)
+        order = np.argsort(-sizes[tops])[:_PEAKS]
+        cell = np.array([axis[1] - axis[0] for axis in axes])
+        return self._climb(cosines, starts[order], cell)
+
+    def _peaks_on_line(self, cosines: CosineSum) -> tuple[NDArray, NDArray]:
+        size = _FINER * self.n_points
+        # The same denser ends as in `grid`.
+        fine = self.high * (1 - np.cos(np.linspace(0, np.pi, size))) / 2
+
+        def height(lam: NDArray) -> NDArray:
+            return np.abs(self.residual(cosines, lam[:, None]))
+
+        (tops,) = _local_maxima(height(fine))
+        left, right = fine[np.maximum(tops - 1, 0)], fine[np.minimum(tops + 1, size - 1)]
+        golden = (np.sqrt(5) - 1) / 2
+        for _ in range(40):  # golden sections, all peaks at once
+            inner_left, inner_right = (
+                right - golden * (right - left),
+                left + golden * (right - left),
+            )
+            rising = height(inner_left) < height(inner_right)
+            left, right = np.where(rising, inner_left, left), np.where(rising, right, inner_right)
+        candidates = np.stack([fine[tops], (left + right) / 2])
+        heights = np.stack([height(row) for row in candidates])
+        best = heights.argmax(axis=0)
+        columns = np.arange(len(tops))
+        return candidates[best, columns][:, None], heights[best, columns]
+
+    def _climb(self, cosines: CosineSum, starts: NDArray, cell: NDArray):
+        points, heights = [], []
+        for start in starts:
+
+            def depth(lam: NDArray) -> float:
+                return -abs(float(self.residual(cosines, lam[None, :])[0]))
+
+            low, high = np.maximum(start - cell, self.low), np.minimum(start + cell, self.high)
+            found = minimize(depth, start, bounds=np.stack([low, high], axis=1), method="L-BFGS-B")
+            points.append(found.x if found.fun < depth(start) else start)
+            heights.append(-depth(points[-1]))
+        return np.array(points), np.array(heights)
+
+
+def _local_maxima(sizes: NDArray) -> tuple[NDArray, ...]:
+    """Return the indices of entries at least as large as both neighbours along every axis."""
+    is_top = np.ones(sizes.shape, bool)
+    for axis in range(sizes.ndim):
+        steps = np.diff(sizes, axis=axis)
+        edge = np.zeros_like(np.take(steps, [0], axis=axis))
+        is_top &= np.concatenate([edge, steps], axis=axis) >= 0
+        is_top &= np.concatenate([steps, edge], axis=axis) <= 0
+    return np.nonzero(is_top)
+
+
+def line_target(
+    signature: Function,
+    length: float,
+    error: str = "absolute",
+    *,
+    decay: float = 0.0,
+    dim: int = 7,
+    levels: int | None = None,
+) -> Target:
+    r"""Return the target of one variable on [0, ``length``].
+
+    Parameters
+    ----------
+    signature : callable
+        An even function of λ, positive at 0, elementwise.
+    length : float
+        M.
+    error : {"absolute", "relative", "signature"}
+    decay : float
+        c of the absolute error's weight :math:`e^{-c\lambda}`: 1/2 for a homogeneous kernel, 0 for
+        a stationary one.
+    dim : int
+        For how many outputs at most; more need faster cosines.
+    levels : int, optional
+        Errors count at so many equally spaced λ only.
+
+    Raises
+    ------
+    ConfigError
+        For a signature that is not even, not finite or not positive at 0, or an unknown error.
+    """
+    check_signature(lambda lam: signature(lam[:, 0]), np.array([length]))
+    if error not in ERRORS:
+        raise ConfigError(f"error={error!r}: expected one of {ERRORS}{suggest(error, ERRORS)}")
+    weights = {
+        "absolute": lambda lam: np.exp(-decay * lam[:, 0]),
+        "relative": lambda lam: 1 / signature(lam[:, 0]),
+        "signature": lambda lam: np.ones(len(lam)),
+    }
+    if error == "relative" and not (signature(np.linspace(0, length, 1000)) > 0).all():
+        raise ConfigError(
+            "error='relative': the signature is not positive on the whole interval, so the "
+            "relative error is infinite; use error='absolute' or a shorter interval"
+        )
+    band = min(max(4 * (dim // 2 + 1), 2 * _bandwidth(signature, length)), _LARGEST_BAND)
+    return Target(
+        lambda lam: signature(lam[:, 0]),
+        weights[error],
+        np.zeros(1),
+        np.array([float(length)]),
+        levels or max(200, int(_POINTS_A_HALF_WAVE * band)),
+        band,
+        levels is not None,
+    )
+
+
+def box_target(
+    signature: Function, length: NDArray, form: str, *, n_points: int, band: float, discrete: bool
+) -> Target:
+    """Return the target of n variables with differences up to ``length`` (n,) in size.
+
+    A modulation is even in each variable; a projection only in all of them at once, so its box
+    has negative differences too, except in the last variable (ldefm Sect. 6.1, 6.2).
+
+    Parameters
+    ----------
+    signature : callable
+        From differences (N, n) to values (N,).
+    length : ndarray, shape (n,)
+    form : {"projection", "modulation"}
+    n_points : int
+        Evaluation points between 0 and ``length`` on each axis.
+    band : float
+        The largest frequency, in half waves.
+    discrete : bool
+        Whether errors count at those points only.
+
+    Raises
+    ------
+    ConfigError
+        For a signature that is not even, for a modulation in each variable, or not positive at 0.
+    """
+    check_signature(signature, length, each=form == "modulation")
+    low = np.zeros(len(length))
+    if form == "projection":
+        low[:-1] = -length[:-1]
+    return Target(signature, lambda lam: np.ones(len(lam)), low, length, n_points, band, discrete)
+
+
+def check_signature(signature: Function, length: NDArray, each: bool = False) -> None:
+    """Refuse what cannot be a kernel's signature on the box of differences up to ``length``.
+
+    Raises
+    ------
+    ConfigError
+        When it is not a function of arrays, not finite, not positive at 0 or not even; ``each``
+        asks for evenness in each variable alone.
+    """
+    n = len(length)
+    # The corners and edges, and points inside that follow no lattice.
+    shares = np.vstack(
+        [np.zeros(n), np.eye(n), np.modf(np.outer(np.arange(1, 101), _IRRATIONAL[:n]))[0]]
+    )
+    lam = shares * length
+    mirrors = [-np.eye(n)] + [np.eye(n) - 2 * np.diag(axis) for axis in np.eye(n) if each]
+    there = _evaluated(signature, lam)
+    if not there[0] > 0:
+        raise ConfigError(f"the signature is {there[0]:g} at 0: a kernel's is positive there")
+    for mirror in mirrors:
+        mirrored = _evaluated(signature, lam @ mirror)
+        worst = np.abs(there - mirrored).argmax()
+        if abs(there[worst] - mirrored[worst]) > 1e-9 * there[0]:
+            raise ConfigError(
+                f"the signature is not even: it is {there[worst]:.6g} at {_shown(lam[worst])} and "
+                f"{mirrored[worst]:.6g} at {_shown(lam[worst] @ mirror)}"
+            )
+
+
+def _evaluated(signature: Function, lam: NDArray) -> NDArray:
+    try:
+        values = np.asarray(signature(lam), float)
+    except (TypeError, ValueError, IndexError) as failure:
+        raise ConfigError(f"the signature failed on an array of {len(lam)}: {failure}") from None
+    if values.shape != (len(lam),):
+        raise ConfigError(f"the signature gave shape {values.shape} for {len(lam)} differences")
+    if not np.isfinite(values).all():
+        where = lam[np.flatnonzero(~np.isfinite(values))[0]]
+        raise ConfigError(f"the signature is not finite at {_shown(where)}")
+    return values
+
+
+def _shown(lam: NDArray) -> str:
+    return ", ".join(f"{value:.6g}" for value in lam)
+
+
+def _bandwidth(signature: Function, length: float) -> int:
+    """Return the harmonic of π/M below which lies 99.9 % of the signature's energy."""
+    samples = signature(np.linspace(0, length, 4 * _LARGEST_BAND + 1))
+    energy = np.square(dct(samples, type=1))
+    energy[0] /= 4
+    return int(np.searchsorted(np.cumsum(energy), 0.999 * energy.sum()))

@@ -1,0 +1,231 @@
+"""The low-dimensional map on the additive engine."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from kmaps.errors import InputError
+from kmaps.maps.base import AdditiveMap
+from kmaps.maps.grids import LogGrid, PieceGrid, cubic_pieces, wave_grid
+from kmaps.maps.lowdim.problem import Problem
+from kmaps.maps.lowdim.solve import solve
+
+
+class LowDimMap(AdditiveMap):
+    r"""Approximate a kernel by as few outputs a feature as possible, on the range that matters.
+
+    The signature is approximated by :math:`\hat k(\lambda) = \sum_\omega \alpha_\omega
+    \cos\omega\lambda` with few frequencies, chosen together with their weights so that the largest
+    error of the kernel is least. A frequency gives the two outputs :math:`\sqrt{\alpha}
+    \cos\omega t` and :math:`\sqrt{\alpha}\sin\omega t`, frequency 0 the one :math:`\sqrt\alpha`:
+    with :math:`t = \log x`, and all outputs times :math:`\sqrt x`, for a homogeneous kernel; with
+    :math:`t = x` for a stationary one.
+
+    Parameters
+    ----------
+    kernel : str or callable
+        A homogeneous kernel ("chi2", "intersection", "js", "hellinger"), a stationary one of each
+        feature ("rbf", "laplace"), or a signature. A signature is an even function of arrays,
+        positive at 0: of λ = log y/x, or of λ = y - x when ``low`` and ``high`` or ``period`` are
+        given.
+    dim : int
+        Outputs a feature, at most; an odd number uses the constant.
+    ratio : float, optional
+        Of the largest to the smallest non-zero input, > 1: where a homogeneous kernel has to be
+        right. None takes it from the data.
+    error : {"absolute", "relative", "signature"}
+        Whether the error of the kernel counts, its relative error, or that of the signature.
+    norm : {"linf", "l1"}
+        Whether the largest error counts or the integral of its size.
+    pool : "fine" or int
+        Frequencies that the linear programs choose from: a fine grid, or j ≥ 0 for Ω_j, the
+        multiples of π/(2^j M) with M the length of the interval.
+    continuous : bool
+        Whether the frequencies may then leave the pool.
+    optimal : bool, optional
+        True: the best map there is, from the shipped table or a global search (at most 7 outputs).
+        False: linear programs. None: the table where it has the case, else linear programs.
+    max_error : float, optional
+        With it ``dim`` is ignored: as many outputs as it takes to have no larger error.
+    low, high : float, optional
+        The range of a stationary kernel's inputs; values outside are clamped to it. None takes
+        that of the data, for "rbf" and "laplace".
+    period : float, optional
+        Of a stationary kernel that is periodic: its harmonics are used, and the range is no matter.
+    sigma : float
+        Width of "rbf", :math:`e^{-\lambda^2/2\sigma^2}`, and "laplace",
+        :math:`e^{-|\lambda|/\sigma}`.
+    levels : int, optional
+        A stationary kernel's inputs are so many equally spaced values from low to high, and only
+        their errors count.
+
+    Attributes
+    ----------
+    frequencies_, weights_ : ndarray, shape (m,)
+        ω, ascending, and α.
+    error_ : float
+        The largest error (or its integral) on the range, between the points of the programs too.
+        For ``error="absolute"`` and a homogeneous kernel it is that of inputs up to 1; inputs up
+        to b have b times the error.
+    lower_bound_ : float
+        No map of that many outputs has a smaller error; 0 when only programs were solved.
+    solved_by_ : {"table", "search", "lp"}
+        Where the map is from.
+    ratio_ : float or None
+        The ratio used, for a homogeneous kernel.
+
+    Notes
+    -----
+    Of a homogeneous kernel, zero maps to zero and negative values use the signed extension,
+    sign(x)·Ψ(|x|). Beyond the ratio the absolute error is at most
+    :math:`e^{-\lambda/2}(\mathcal{K}(\lambda) + \sum\alpha)`, which tends to zero. float32 input is
+    encoded with an error of at most 1e-5 of √x, or of 1e-6 for a stationary kernel.
+
+    Raises
+    ------
+    ValueError
+        In `fit`, for a parameter out of range, a signature that is not a kernel's, or a
+        ``max_error`` that cannot be reached.
+
+    References
+    ----------
+    Chum, Low Dimensional Explicit Feature Maps, ICCV 2015, eq. 2-18. The optimum and its
+    certificate are not in the paper.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kmaps import LowDimMap, gram
+    >>> X = np.arange(256.0)[:, None]
+    >>> Z = LowDimMap(kernel="chi2", dim=5, ratio=255.0).fit_transform(X)
+    >>> Z.shape
+    (256, 5)
+    >>> float(np.abs(Z @ Z.T - gram(X, kernel="chi2")).max().round(3))
+    0.163
+    """
+
+    source = "ldefm eq. 2-18; the optimum: this package"
+
+    def __init__(
+        self,
+        kernel: str | Callable = "chi2",
+        dim: int = 5,
+        ratio: float | None = 255.0,
+        error: str = "absolute",
+        norm: str = "linf",
+        pool: str | int = "fine",
+        continuous: bool = True,
+        optimal: bool | None = None,
+        max_error: float | None = None,
+        low: float | None = None,
+        high: float | None = None,
+        period: float | None = None,
+        sigma: float = 1.0,
+        levels: int | None = None,
+    ):
+        self.kernel = kernel
+        self.dim = dim
+        self.ratio = ratio
+        self.error = error
+        self.norm = norm
+        self.pool = pool
+        self.continuous = continuous
+        self.optimal = optimal
+        self.max_error = max_error
+        self.low = low
+        self.high = high
+        self.period = period
+        self.sigma = sigma
+        self.levels = levels
+
+    @property
+    def learns_from_data(self) -> bool:
+        """Whether ratio or range come from the data."""
+        kind = self._problem(self.ratio, self.low, self.high).kind
+        given = {"homogeneous": [self.ratio], "stationary": [self.low, self.high], "periodic": []}
+        return None in given[kind]
+
+    def _problem(self, ratio: float | None, low: float | None, high: float | None) -> Problem:
+        return Problem(
+            self.kernel, ratio, self.error, low, high, self.period, self.sigma, self.levels
+        )
+
+    def _problem_on(self, X) -> Problem:
+        """Return the problem, with the ratio or the range of the data where none is given."""
+        problem = self._problem(self.ratio, self.low, self.high)
+        problem.check_kernel()
+        if not self.learns_from_data:
+            return problem.check()
+        values = np.asarray(X.data if issparse(X) else X, float)
+        if problem.kind == "homogeneous":
+            sizes = np.abs(values[values != 0])
+            if len(sizes) == 0 or sizes.max() == sizes.min():
+                raise InputError(
+                    f"ratio=None: all values other than zero are of one size (n_samples="
+                    f"{X.shape[0]}), so the data have no ratio; give one"
+                )
+            return self._problem(float(sizes.max() / sizes.min()), None, None).check()
+        values = np.r_[values.ravel(), np.zeros(int(issparse(X)))]
+        if values.max() == values.min():
+            raise InputError(
+                f"all values are {values[0]:g} (n_samples={X.shape[0]}), so the data have no "
+                "range; give low and high"
+            )
+        low = float(values.min()) if self.low is None else self.low
+        high = float(values.max()) if self.high is None else self.high
+        return self._problem(None, low, high).check()
+
+    def _fit_curve(self, X) -> None:
+        problem = self._problem_on(X)
+        solution = solve(
+            problem,
+            self.dim,
+            self.norm,
+            self.pool,
+            self.continuous,
+            self.optimal,
+            self.max_error,
+        )
+        self.frequencies_, self.weights_ = solution.cosines.ascending()
+        self.error_, self.lower_bound_ = solution.error, solution.lower_bound
+        self.solved_by_ = solution.source
+        self._kind = problem.kind
+        self.ratio_ = problem.ratio if self._kind == "homogeneous" else None
+        self.low_ = self.high_ = None
+        if self._kind == "stationary":
+            self.low_ = np.full(X.shape[1], float(problem.low))
+            self.high_ = np.full(X.shape[1], float(problem.high))
+
+    def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
+        if self._kind != "homogeneous":
+            return self._waves(x)
+        magnitude = np.abs(x)
+        # log 0 is never used: sqrt(0) makes every output of a zero zero.
+        waves = self._waves(np.log(np.where(magnitude == 0, 1, magnitude)))
+        return (np.sign(x) * np.sqrt(magnitude))[..., None] * waves
+
+    def _waves(self, t: NDArray) -> NDArray:
+        outputs = []
+        for omega, amplitude in zip(self.frequencies_, np.sqrt(self.weights_), strict=True):
+            if omega == 0:
+                outputs.append(np.full(t.shape, amplitude))
+            else:
+                outputs += [amplitude * np.cos(omega * t), amplitude * np.sin(omega * t)]
+        return np.stack(outputs, axis=-1)
+
+    def _grid(self) -> LogGrid | PieceGrid | None:
+        if self._kind == "homogeneous":
+            return wave_grid(self._curve, self.frequencies_, np.sqrt(self.weights_))
+        if self._kind == "periodic":
+            return None  # no range to tabulate
+        low, high = self.low_[:1], self.high_[:1]
+        pieces = cubic_pieces(lambda position: self._waves(low + position * (high - low)))
+        return None if pieces is None else PieceGrid(pieces[None], low, high)
+
+    def _output_names(self) -> list[str]:
+        names = []
+        for j, omega in enumerate(self.frequencies_, start=int(self.frequencies_[0] > 0)):
+            names += ["root"] if omega == 0 else [f"cos{j}", f"sin{j}"]
+        return names
