@@ -15,8 +15,9 @@ MAX_LEVELS = 256
 """Levels that a code, one byte, can tell apart."""
 
 _BLOCK_VALUES = 1 << 18
-_MOST_BUCKETS = 1 << 13  # they and their edges fit into the first cache or nearly
-_SIGNED = {np.float32: np.int32, np.float64: np.int64}
+_MOST_BUCKETS = 1 << 13  # of a feature, on average: in single precision the first cache holds them
+_ALL_BUCKETS = 1 << 20  # of all features
+_WORDS = {np.float32: (np.int32, np.uint32), np.float64: (np.int64, np.uint64)}
 
 
 def pad_levels(rows: Iterable[NDArray]) -> NDArray:
@@ -144,21 +145,30 @@ class Codebook:
         return _Bucketed.of(search) or search
 
 
+class _Positions:
+    """What a search knows of each feature, as the loops want it for the features of some values."""
+
+    def __init__(self, *each: NDArray):
+        self.each = each
+        self.all_features = np.arange(len(each[0]))
+
+    def __call__(self, of: NDArray) -> tuple:
+        if len(self.all_features) == 1:
+            return tuple(known[0] for known in self.each)
+        if np.array_equal(of, self.all_features):  # in order already
+            return self.each
+        return tuple(known[of] for known in self.each)
+
+
 class _Uniform:
     def __init__(self, book: Codebook, per_unit: NDArray, dtype: type):
         low, high = _as(dtype, book.low), _as(dtype, book.high)
-        self.each = low, high, book.levels[:, 0].copy(), per_unit, book.n_codes - 1.0
-        self.all_features = np.arange(len(low))
+        origin, last = book.levels[:, 0].copy(), book.n_codes - 1.0
+        self.positions = _Positions(low, high, origin, per_unit, last)
         self.offset = 1 - book.window / 2
 
     def __call__(self, values: NDArray, of: NDArray, codes: NDArray) -> int:
-        if len(self.all_features) == 1:
-            numbers = (a[0] for a in self.each)
-            return loops.nearest_uniform_shared(values, *numbers, self.offset, codes)
-        each = self.each
-        if not np.array_equal(of, self.all_features):  # else they are in order already
-            each = (a[of] for a in each)
-        return loops.nearest_uniform(values, *each, self.offset, codes)
+        return loops.nearest_uniform(values, *self.positions(of), self.offset, codes)
 
 
 class _Sorted:
@@ -170,6 +180,7 @@ class _Sorted:
         edges = np.where(np.arange(edges.shape[1]) < book.n_codes[:, None] - 1, edges, np.inf)
         self.width = 1 << edges.shape[1].bit_length()
         self.edges = np.full((len(edges), self.width), np.inf, dtype)
+        self.signed, self.unsigned = _WORDS[dtype]
         rounded = _as(dtype, edges)
         # Rounded up, so that a float32 value has the code it would have as a float64.
         up = np.nextafter(rounded, dtype(np.inf))
@@ -183,41 +194,49 @@ class _Sorted:
 
 
 class _Bucketed:
-    """The search where all features have the same positive edges, none too close to the next.
+    """The search where all edges are positive and none is too close to the next of its feature.
 
-    The exponent and the leading bits of the mantissa are the bucket of a value, of which none has
-    more than one edge: how many are below it, and one comparison, are the code.
+    The exponent and the leading bits of the mantissa are the bucket of a value. None has more than
+    one edge, so that one number of it, added to the rest of the bits, is the code: see the loop.
     """
 
-    def __init__(self, search: _Sorted, edges: NDArray, keys: NDArray, shift: int):
-        self.low, self.high = search.low[0], search.high[0]
-        self.shift = keys.dtype.type(shift)
-        self.first, last = int(keys[0]), int(keys[-1]) + 1  # beyond it there is no edge
-        buckets = np.arange(self.first, last + 1)
-        self.starts = np.searchsorted(keys, buckets).astype(np.uint8)
-        self.edges = np.full(len(buckets), np.inf, edges.dtype)
-        self.edges[keys - self.first] = edges
+    def __init__(self, search: _Sorted, bits: list[NDArray], shift: int):
+        signed = search.signed
+        # From a bucket below the first edge, where what lies before it counts as its first value.
+        begin = np.array([(own[0] >> shift) - 1 if len(own) else 0 for own in bits])
+        end = np.array([(own[-1] >> shift) + 2 if len(own) else 1 for own in bits])
+        base = np.r_[0, np.cumsum(end - begin)]
+        carries = np.zeros(base[-1], np.int64)
+        for own, start, stop, at in zip(bits, begin, end, base[:-1], strict=True):
+            keys = own >> shift
+            here = carries[at : at + stop - start]
+            here[:] = np.searchsorted(keys, np.arange(start, stop)) << shift
+            here[keys - start] += (keys + 1 << shift) - own
+        first, last = (begin << shift).astype(signed), ((end << shift) - 1).astype(signed)
+        base = (base[:-1] - begin).astype(signed)
+        self.positions = _Positions(search.low, search.high, first, last, base)
+        self.signed, self.shift = signed, signed(shift)
+        self.carries = carries.astype(search.unsigned)
 
     @classmethod
     def of(cls, search: _Sorted) -> "_Bucketed | None":
         """Return the faster form of a search if it has one."""
-        edges = search.edges[0, np.isfinite(search.edges[0])]
-        if len(search.low) > 1 or len(edges) == 0 or edges[0] <= 0:
+        edges = [row[np.isfinite(row)] for row in search.edges]
+        if not any(map(len, edges)) or min(row[0] for row in edges if len(row)) <= 0:
             return None
-        bits = edges.view(_SIGNED[edges.dtype.type])
-        mantissa = np.finfo(edges.dtype).nmant
-        for kept in range(mantissa + 1):
-            keys = bits >> (mantissa - kept)
-            if keys[-1] - keys[0] >= _MOST_BUCKETS:
+        bits = [row.view(search.signed).astype(np.int64) for row in edges]
+        most = min(_MOST_BUCKETS * len(bits), _ALL_BUCKETS)
+        for shift in range(np.finfo(search.edges.dtype).nmant, -1, -1):
+            keys = [own >> shift for own in bits if len(own)]
+            if sum(int(own[-1] - own[0]) for own in keys) >= most:
                 return None
-            if (np.diff(keys) > 0).all():
-                return cls(search, edges, keys, mantissa - kept)
+            if all((np.diff(own) > 0).all() for own in keys):
+                return cls(search, bits, shift)
         return None
 
     def __call__(self, values: NDArray, of: NDArray, codes: NDArray) -> int:
-        bits = values.view(self.shift.dtype)
-        buckets = self.shift, self.first, self.starts, self.edges
-        return loops.nearest_bucketed(values, bits, self.low, self.high, *buckets, codes)
+        buckets = *self.positions(of), self.shift, self.carries
+        return loops.nearest_bucketed(values, values.view(self.signed), *buckets, codes)
 
 
 def _as(dtype: type, values: NDArray) -> NDArray:

@@ -68,6 +68,25 @@ def test_buckets_find_what_the_search_finds(levels, dtype):
     np.testing.assert_array_equal(found[finite], expected[finite])
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_each_feature_has_buckets_of_its_own(dtype):
+    """Edges at powers of two begin a bucket: what is below must not reach them."""
+    rows = [UNEQUAL, [1, 3, 5], 50 * ROOTS[1:], [7], np.r_[0, 2.0 ** np.arange(-3, 4)], MANY[::9]]
+    levels = pad_levels(rows)
+    book = Codebook(levels, levels[:, 0], levels[:, -1])
+    search = book._searches[np.dtype(dtype)]
+    assert isinstance(search, _Bucketed)
+    edges = np.array([np.resize((row[1:] + row[:-1]) / 2, 8) for row in levels]).T.astype(dtype)
+    steps = [np.nextafter(edges, -9), edges, np.nextafter(edges, 99)]
+    values = np.vstack([*steps, np.zeros((1, 6)), levels[:, -1:].T + 1, 30 * RNG.random((50, 6))])
+    values = np.ascontiguousarray(values, dtype)
+    for of in (np.arange(6), np.array([4, 0, 0, 5])):
+        found, expected = np.empty((2, len(values), len(of)), np.uint8)
+        own = np.ascontiguousarray(values[:, of])
+        assert search(own, of, found) == _Sorted(book, dtype)(own, of, expected) > 0
+        np.testing.assert_array_equal(found, expected)
+
+
 def test_edges_that_share_a_bucket_are_searched():
     assert isinstance(one(1 + MANY / 1e6)._searches[np.dtype(np.float32)], _Sorted)
     assert isinstance(one(UNEQUAL - 0.2)._searches[np.dtype(np.float32)], _Sorted)

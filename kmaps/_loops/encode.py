@@ -9,7 +9,9 @@ unroll the innermost loop; or None for many outputs, where a loop over vectors i
 
 from math import isfinite
 
-from numba import njit
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
 from numpy import float32, float64, floor, int64, uint32, uint64
 
 _MAGNITUDE = 0x7FFFFFFF
@@ -126,6 +128,27 @@ def local_pieces(values, features, ranges, n_cells, pieces, data, columns, neigh
     return not all_finite, outside
 
 
+@intrinsic
+def _copy(typing, into, at, source, start, outputs):
+    """Copy as many consecutive numbers as ``outputs`` is long, in as few moves as they need.
+
+    Number by number, the compiler must expect each to overwrite the next that it is to read.
+    """
+
+    def generate(context, builder, signature, arguments):
+        ends = []
+        for kind, array, index in zip(
+            signature.args[::2], arguments[::2], arguments[1::2], strict=False
+        ):
+            data = context.make_array(kind)(context, builder, array).data
+            ends.append(builder.gep(data, [index]))
+        n, size = len(outputs), context.get_abi_sizeof(context.get_data_type(into.dtype))
+        cgutils.raw_memcpy(builder, *ends, context.get_constant(types.intp, n), size)
+        return context.get_dummy_value()
+
+    return types.void(into, at, source, start, outputs), generate
+
+
 @njit(cache=True, nogil=True)
 def take(codes, features, table, out, outputs):
     """Encode codes: each is a row of its feature's (L, r) table.
@@ -143,5 +166,8 @@ def take(codes, features, table, out, outputs):
         for j in range(m):
             f = uint64(j) if features is None else uint64(features[j])
             first = f * step + uint64(row[j]) * uint64(r)
-            for c in range(r):
-                encoded[j * r + c] = flat[first + uint64(c)]
+            if outputs is None:
+                for c in range(r):
+                    encoded[j * r + c] = flat[first + uint64(c)]
+            else:
+                _copy(encoded, j * r, flat, first, outputs)

@@ -1,13 +1,26 @@
 """Quantising loops: the code of each value.
 
 A value array is (n, m): n rows of m values; the codes (uint8) have its shape. What a loop knows of
-the levels is given for each of the m positions. Codes are clamped to their ends; not a number gets
-a code of no meaning. Both loops return how many values lie outside their range, which is where
-anything that is not finite is found.
+the levels is given for each of the m positions, or as numbers where all of them share it. Codes are
+clamped to their ends; not a number gets a code of no meaning. All loops return how many values lie
+outside their range ``low, high``, which is where anything that is not finite is found.
 """
 
 import numpy as np
-from numba import float64, int32, njit, uint8, uint32, uint64
+from numba import float64, int32, njit, types, uint8, uint32, uint64
+from numba.extending import overload
+
+
+def _at(given, j):
+    """Return what is given for position j, or for all of them."""
+    return given if np.ndim(given) == 0 else given[j]
+
+
+@overload(_at, inline="always")
+def _compiled_at(given, j):
+    if isinstance(given, types.Array):
+        return lambda given, j: given[j]
+    return lambda given, j: given
 
 
 @njit(cache=True, nogil=True)
@@ -23,9 +36,8 @@ def _code(x, origin, per_unit, offset, last):
 def nearest_uniform(values, low, high, origin, per_unit, last, offset, codes):
     """Code a value as ``floor((value - origin) * per_unit + offset)``, between 0 and ``last``.
 
-    ``low, high`` are the range that counts as inside. All of them are (m,) but ``offset``, which is
-    a number; ``origin, per_unit, last, offset`` are float64, so that a value has the same code in
-    every dtype.
+    ``origin, per_unit, last, offset`` are float64, so that a value has the same code in every
+    dtype; ``offset`` is a number.
     """
     n, m = values.shape
     inside = 0
@@ -33,22 +45,8 @@ def nearest_uniform(values, low, high, origin, per_unit, last, offset, codes):
         row = values[i]
         coded = codes[i]
         for j in range(m):
-            inside += (row[j] >= low[j]) & (row[j] <= high[j])
-            coded[j] = _code(row[j], origin[j], per_unit[j], offset, last[j])
-    return n * m - inside
-
-
-@njit(cache=True, nogil=True)
-def nearest_uniform_shared(values, low, high, origin, per_unit, last, offset, codes):
-    """Do what `nearest_uniform` does where all positions share the levels, given as numbers."""
-    n, m = values.shape
-    inside = 0
-    for i in range(n):
-        row = values[i]
-        coded = codes[i]
-        for j in range(m):
-            inside += (row[j] >= low) & (row[j] <= high)
-            coded[j] = _code(row[j], origin, per_unit, offset, last)
+            inside += (row[j] >= _at(low, j)) & (row[j] <= _at(high, j))
+            coded[j] = _code(row[j], _at(origin, j), _at(per_unit, j), offset, _at(last, j))
     return n * m - inside
 
 
@@ -83,21 +81,28 @@ def nearest_sorted(values, low, high, start, edges, half, codes):
 
 
 @njit(cache=True, nogil=True)
-def nearest_bucketed(values, bits, low, high, shift, first, starts, edges, codes):
-    """Code a value as how many edges there are up to it, by the leading bits of the value.
+def nearest_bucketed(values, bits, low, high, first, last, base, shift, carries, codes):
+    """Code a value as how many edges there are up to it, by its bits: a bucket and a rest.
 
-    ``bits`` are the values as whole numbers with a sign; ``low, high`` the range that counts as
-    inside. The bucket ``(bits >> shift) - first``, or the nearest that there is, has
-    ``starts[bucket]`` edges below it and one inside, ``edges[bucket]``, which may be infinite.
+    ``bits`` are the values as whole numbers with a sign, which are in the order of the values from
+    zero on. Those beyond ``first`` or ``last`` count as these. ``bits >> shift`` plus ``base`` is
+    the bucket, the bits below are the rest. ``carries[bucket]`` is the number of edges below the
+    bucket, shifted, plus what a rest needs to carry into it where the rest reaches the bucket's
+    only edge.
     """
-    n, m = values.shape
+    n, m = bits.shape
     inside = 0
-    last = len(starts) - 1
+    mask = bits.dtype.type((1 << shift) - 1)
+    bucket, rest = np.empty(m, np.uint32), np.empty(m, carries.dtype)
     for i in range(n):
-        row, own_bits, coded = values[i], bits[i], codes[i]
+        row, own, coded = values[i], bits[i], codes[i]
+        reached = int32(0)  # of one row: as narrow as the buckets, so that one vector holds both
         for j in range(m):
-            x = row[j]
-            inside += (x >= low) & (x <= high)
-            bucket = min(max((own_bits[j] >> shift) - first, 0), last)
-            coded[j] = starts[bucket] + (edges[bucket] <= x)
+            reached += int32((row[j] >= _at(low, j)) & (row[j] <= _at(high, j)))
+            number = min(max(own[j], _at(first, j)), _at(last, j))
+            bucket[j] = uint32((number >> shift) + _at(base, j))
+            rest[j] = number & mask
+        for j in range(m):
+            coded[j] = uint8((carries[uint64(bucket[j])] + rest[j]) >> carries.dtype.type(shift))
+        inside += reached
     return n * m - inside
