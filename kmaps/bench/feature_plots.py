@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from kmaps.data import Dataset
-from kmaps.features import Extractor, Feature
+from kmaps.features import Extractor, Feature, sift
 from kmaps.features.base import Picture
 from kmaps.features.bow import DenseSiftBow
 from kmaps.features.hog import HogPyramid
@@ -32,7 +32,7 @@ def draw_samples(
 
     Gradients are drawn as the edges they stand for: a stroke across the gradient, the stronger the
     more energy the cell has in that orientation. Words are dots at the centres of their patches, a
-    colour for each word.
+    colour for each word, for the smallest patches and the largest.
 
     Parameters
     ----------
@@ -147,30 +147,33 @@ def _word_panels(
     words = feature.words_of(found["descriptors"], learned)
     flat = ~found["descriptors"].any(axis=1)
     dots = found["places"][:, ::-1] * picture.shape[::-1] - 0.5
-    finest = vector[-feature.words * feature.divisions[-1] ** 2 :]
-    return [
-        (
-            f"{len(words)} patches, {flat.sum()} flat",
-            lambda ax: _dots(ax, picture, dots, words, flat),
-        ),
-        (
-            f"words in {feature.divisions[-1]} × {feature.divisions[-1]} cells",
-            lambda ax: _kinds(ax, finest.reshape(-1, feature.words), feature.divisions[-1]),
-        ),
-    ]
+    counts = [len(sift.grid(picture.shape, patch, feature.step)[0]) for patch in feature.patches]
+    sides = np.repeat(feature.patches, counts)
+    finest = feature.divisions[-1]
+    panels: list[Panel] = []
+    for patch in sorted({min(feature.patches), max(feature.patches)}):
+        of_size = sides == patch
+        title = f"{patch} × {patch} patches: {of_size.sum()}, flat {flat[of_size].sum()}"
+        seen = of_size & ~flat
+        panels.append((title, lambda ax, of=seen: _dots(ax, picture, dots[of], words[of], finest)))
+    of_cell = vector[-feature.words * finest**2 :].reshape(-1, feature.words)
+    return [*panels, ("different words in each cell", lambda ax: _kinds(ax, of_cell, finest))]
 
 
-def _dots(ax: Axes, picture: Picture, dots: NDArray, words: NDArray, flat: NDArray) -> None:
+def _dots(ax: Axes, picture: Picture, dots: NDArray, words: NDArray, divisions: int) -> None:
     _show(ax, picture, 0.35)
-    ax.scatter(*dots[flat].T, s=1, color="0.7", linewidths=0)
     # Neighbouring numbers say nothing of words: spread them over the colours.
-    ax.scatter(*dots[~flat].T, s=3, c=words[~flat] * 37 % 256, cmap="hsv", linewidths=0)
+    ax.scatter(*dots.T, s=5, c=words * 37 % 256, cmap="hsv", vmin=0, vmax=255, linewidths=0)
+    for part in range(1, divisions):
+        for line, side in ((ax.axhline, picture.shape[0]), (ax.axvline, picture.shape[1])):
+            line(part * side / divisions - 0.5, color="black", linewidth=0.5)
 
 
 def _kinds(ax: Axes, counts: NDArray[np.float32], divisions: int) -> None:
     """Draw how many different words each cell has."""
     different = (counts > 0).sum(axis=1).reshape(divisions, divisions)
-    ax.imshow(different, cmap="viridis", vmin=0)
+    ax.imshow(different, cmap="Blues", vmin=0)
     for (row, column), number in np.ndenumerate(different):
-        ax.text(column, row, str(number), ha="center", va="center", color="white", fontsize="small")
+        color = "white" if number > 0.6 * different.max() else "black"
+        ax.text(column, row, str(number), ha="center", va="center", color=color, fontsize="small")
     ax.set_axis_off()
