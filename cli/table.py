@@ -22,9 +22,9 @@ import click
     "measures",
     multiple=True,
     metavar="NAME",
-    help="accuracy, per-class, time, storage, memory, train-memory, linf, rms, dim, fit, encode, "
-    "convert, train, predict, cv, storage-train, storage-tables, storage-model, or all; repeat for "
-    "several. "
+    help="accuracy, per-class, time, storage, memory, train-memory, linf, rms, random-rms, "
+    "additive-rms, dim, fit, encode, convert, train, predict, cv, storage-train, storage-tables, "
+    "storage-model, or all; repeat for several. "
     "[default: accuracy, time, storage; of studies: all they have]",
 )
 @click.option("--json", "as_json", is_flag=True, help="The lines of --format csv as JSON.")

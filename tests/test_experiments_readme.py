@@ -10,7 +10,13 @@ TEXT = (Path(__file__).resolve().parent.parent / "experiments" / "README.md").re
 
 def test_examples_are_valid():
     kinds = [spec.parse(block).kind for block in re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL)]
-    assert kinds == ["classification", "classification", "scaling", "approximation"]
+    assert kinds == [
+        "classification",
+        "classification",
+        "scaling",
+        "approximation",
+        "random-features",
+    ]
 
 
 def test_every_key_is_described():

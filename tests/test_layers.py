@@ -25,6 +25,7 @@ READERS = {
     "report",
     "gate",
     "growth",
+    "convergence",
 }  # of bench: they read records and run nothing
 BENCH_BASE = {"records", "claims"}
 ROOMS = BASE | set(MIDDLE) | {"bench", "cli", "datasets", "experiments"}

@@ -43,6 +43,8 @@ COLUMNS: dict[str, str] = {
     "accuracy_per_class": "mean over the classes of the accuracy on each class, in [0, 1]",
     "linf": "largest error of the approximate kernel over all pairs (approximation studies)",
     "rms": "root mean square error of the approximate kernel over all pairs",
+    "additive_rms": "that of its part that more projections do not lessen (random-features)",
+    "random_rms": "that of its random part",
     "worst": "the pair of values with the largest error",
     "n_train": "training samples",
     "n_test": "test samples",

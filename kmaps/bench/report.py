@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kmaps.bench.claims import Finding, check_claim
+from kmaps.bench.convergence import convergence_table
 from kmaps.bench.growth import growth_table
 from kmaps.bench.summary import mixed_conditions
 from kmaps.bench.tables import render
@@ -45,6 +46,8 @@ def report(
         parts += ["## Claims", *(_claim(claim, records) for claim in claims)]
     if any((record.get("protocol") or {}).keys() == {"official", "train"} for record in records):
         parts += ["## Growth", growth_table(records)]
+    if any(record.get("random_rms") is not None for record in records):
+        parts += ["## Convergence", convergence_table(records)]
     parts += ["## Tables", render(records, "md").strip()]
     parts += [f"![{figure}]({figure})" for figure in figures]
     return "\n\n".join(filter(None, parts)) + "\n"

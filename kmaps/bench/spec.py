@@ -287,11 +287,26 @@ class Toy(_Study):
     C: Positive = 1.0
 
 
+class RandomFeatures(_Study):
+    """A study of how the error of maps of random projections falls with their number.
+
+    Each map is compared with its kernel on all pairs of a test and a training sample, drawn
+    ``draws`` times with other projections.
+    """
+
+    kind: Literal["random-features"]
+    dataset: Dataset
+    features: Features = Features()
+    kernels: Annotated[list[KernelName], Unique] = []
+    draws: PositiveInt = 5
+
+
 KINDS: dict[str, type[_Model]] = {
     "classification": Experiment,
     "scaling": Scaling,
     "approximation": Approximation,
     "toy": Toy,
+    "random-features": RandomFeatures,
 }
 """The kinds of experiments, by the value of the key ``kind``."""
 
@@ -302,7 +317,7 @@ def packaged() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
 
 
-def load(name_or_path: str | Path) -> Experiment | Approximation | Toy:
+def load(name_or_path: str | Path) -> Experiment | _Study:
     """Read and check an experiment: a file, or the name of one that comes with kmaps.
 
     Raises
@@ -334,7 +349,7 @@ def load(name_or_path: str | Path) -> Experiment | Approximation | Toy:
     return parse(text, str(path))
 
 
-def parse(text: str, source: str = "experiment.yaml") -> Experiment | Approximation | Toy:
+def parse(text: str, source: str = "experiment.yaml") -> Experiment | _Study:
     """Check the text of an experiment; ``source`` is what its mistakes call it.
 
     Raises

@@ -1,31 +1,35 @@
 """Running a study: maps by themselves, without dataset or solver comparison.
 
 An approximation study compares maps with kernels on all pairs of values; a toy study looks at the
-functions they learn. Cells take well under a second, so they run one after the other in this
-process; records and figures go to the study's folder, and a cell that has a record is not recorded
-again.
+functions they learn; one of random features compares maps with exponential kernels on pairs of
+samples. Cells take seconds at most, so they run one after the other in this process; records and
+figures go to the study's folder, and a cell that has a record is not recorded again.
 """
 
 import hashlib
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from kmaps.bench.approximation import Range, approximate
 from kmaps.bench.environment import describe
 from kmaps.bench.parameters import map_arguments, map_rows, takes_kernel
+from kmaps.bench.random_features import draw_samples, random_errors
 from kmaps.bench.records import COLUMNS, Record, RecordsFile, latest
 from kmaps.bench.runner import Outcome
-from kmaps.bench.spec import Approximation, Toy
+from kmaps.bench.spec import Approximation, RandomFeatures, Toy
 from kmaps.maps import MAP_VERSION, MAPS
+
+Study = Approximation | Toy | RandomFeatures
 
 
 @dataclass(frozen=True)
 class StudyCell:
-    """One map, with one kernel, in one setting (a range of values, or the toy problem)."""
+    """One map, with one kernel, in one setting (a range of values, the toy problem, samples)."""
 
     setting: str
     kernel: str
@@ -54,20 +58,24 @@ class StudyCell:
         return MAPS[self.method](**map_arguments(self.method, self.kernel, self.params))
 
 
-def study_cells(study: Approximation | Toy) -> list[StudyCell]:
+def study_cells(study: Study) -> list[StudyCell]:
     """Return the cells of a study in the order they run."""
-    if isinstance(study, Toy):
-        options = study.model_dump(include={"side", "radius", "C"})
+    if isinstance(study, Approximation):
+        options = study.model_dump(include={"fit_range", "integers", "relative"})
         return [
-            StudyCell("disc in a square", kernel, entry["map"], params, options)
-            for entry in study.maps
-            for kernel, params in map_rows(entry, study.kernels)
+            StudyCell(_setting(study, text), kernel, method, params, {"range": text, **options})
+            for text in study.ranges
+            for method, kernel, params in _approximated(study)
         ]
-    options = study.model_dump(include={"fit_range", "integers", "relative"})
+    if isinstance(study, Toy):
+        setting, options = "disc in a square", study.model_dump(include={"side", "radius", "C"})
+    else:
+        setting, options = study.dataset.name, {"draws": study.draws}
+        options |= {"dataset": study.dataset.protocol, "features": study.features.model_dump()}
     return [
-        StudyCell(_setting(study, text), kernel, method, params, {"range": text, **options})
-        for text in study.ranges
-        for method, kernel, params in _approximated(study)
+        StudyCell(setting, kernel, entry["map"], params, options)
+        for entry in study.maps
+        for kernel, params in map_rows(entry, study.kernels)
     ]
 
 
@@ -84,12 +92,12 @@ def _approximated(study: Approximation) -> Iterator[tuple[str, str, dict[str, An
                 yield entry["map"], kernel, params
 
 
-def run_study(study: Approximation | Toy, folder: str | Path) -> Outcome:
+def run_study(study: Study, folder: str | Path) -> Outcome:
     """Measure the cells of a study that have no record yet and draw its figures.
 
     Parameters
     ----------
-    study : Approximation or Toy
+    study : Approximation, Toy or RandomFeatures
     folder : str or Path
         Where ``records.jsonl`` and the figures, PNG files, are or will be.
 
@@ -103,40 +111,67 @@ def run_study(study: Approximation | Toy, folder: str | Path) -> Outcome:
     with RecordsFile(folder) as file:
         done = {record["key"] for record in file.records if record["status"] == "ok"}
         todo = [key for key in planned if key not in done]
+        undrawn = not all(path.exists() for path in figures.values())
+        # What records do not hold is measured again to be drawn.
+        again = planned if (todo or undrawn) and not isinstance(study, RandomFeatures) else todo
         new: list[Record] = []
-        if todo or not all(path.exists() for path in figures.values()):
-            results = []
-            for key, cell in planned.items():
-                columns, result = _measure(study, cell)
-                results.append((cell, result))
-                if key in todo:
-                    new.append(_record(study, cell, columns))
-                    file.append(new[-1])
-            _draw(study, results, figures)
+        results = []
+        measure = _measurer(study) if again else None
+        for key in again:
+            columns, result = _measured(measure, planned[key])
+            results.append((planned[key], result))
+            if key in todo:
+                new.append(_record(study, planned[key], columns))
+                file.append(new[-1])
         records = latest([*file.records, *new], planned)
+        if todo or undrawn:
+            _draw(study, results, records, figures)
     return Outcome(records, len(new), len(planned) - len(records))
 
 
-def _measure(study: Approximation | Toy, cell: StudyCell) -> tuple[dict[str, Any], Any]:
-    """Return the measured columns and, unless it failed, what the figures draw."""
-    try:
-        if isinstance(study, Toy):
-            from kmaps.bench.toy import fit_toy  # here: listing the cells needs no solver
+Measure = Callable[[StudyCell], tuple[dict[str, Any], Any]]
 
+
+def _measurer(study: Study) -> Measure:
+    """Return the function that measures a cell: its columns, and what the figures draw of it."""
+    if isinstance(study, Toy):
+        from kmaps.bench.toy import fit_toy  # here: listing the cells needs no solver
+
+        def measure(cell: StudyCell) -> tuple[dict[str, Any], Any]:
             fitted = fit_toy(cell.make_map(), study.side, study.radius, study.C)
             return {"accuracy": fitted.accuracy, "dim": fitted.dim}, fitted
-        values = Range.parse(cell.options["range"], study.integers).values()
-        fit_range = study.fit_range and Range.parse(study.fit_range, study.integers).values()
-        result = approximate(
-            cell.make_map(), cell.kernel, values, fit_values=fit_range, relative=study.relative
+
+        return measure
+    if isinstance(study, RandomFeatures):
+        data, features = study.dataset, study.features
+        samples = draw_samples(
+            *(data.name, data.protocol), features.name, features.normalize, features.parameters
         )
+        return lambda cell: (
+            asdict(random_errors(cell.make_map(), cell.kernel, *samples, study.draws)),
+            None,
+        )
+    return partial(_approximate, study)
+
+
+def _approximate(study: Approximation, cell: StudyCell) -> tuple[dict[str, Any], Any]:
+    values = Range.parse(cell.options["range"], study.integers).values()
+    fit_range = study.fit_range and Range.parse(study.fit_range, study.integers).values()
+    result = approximate(
+        cell.make_map(), cell.kernel, values, fit_values=fit_range, relative=study.relative
+    )
+    return {name: getattr(result, name) for name in ("linf", "rms", "worst", "dim")}, result
+
+
+def _measured(measure: Measure, cell: StudyCell) -> tuple[dict[str, Any], Any]:
+    """Return the columns of a cell, those of a failure if it fails, and what the figures draw."""
+    try:
+        return measure(cell)
     except ValueError as error:
         return {"status": "failed", "error": " ".join(str(error).split())}, None
-    columns = {name: getattr(result, name) for name in ("linf", "rms", "worst", "dim")}
-    return columns, result
 
 
-def _record(study: Approximation | Toy, cell: StudyCell, columns: dict[str, Any]) -> Record:
+def _record(study: Study, cell: StudyCell, columns: dict[str, Any]) -> Record:
     return {
         **dict.fromkeys(COLUMNS),
         **{"key": cell.key, "status": "ok", "experiment": study.experiment, "error": ""},
@@ -149,14 +184,23 @@ def _record(study: Approximation | Toy, cell: StudyCell, columns: dict[str, Any]
     }
 
 
-def _figures(study: Approximation | Toy, folder: Path) -> dict[str, Path]:
-    names = ["functions"] if isinstance(study, Toy) else study.figures
+def _figures(study: Study, folder: Path) -> dict[str, Path]:
+    fixed = {Toy: ["functions"], RandomFeatures: ["convergence"]}
+    names = fixed.get(type(study)) or study.figures
     return {name: folder / f"{name}.png" for name in names}
 
 
 def _draw(
-    study: Approximation | Toy, results: list[tuple[StudyCell, Any]], figures: dict[str, Path]
+    study: Study,
+    results: list[tuple[StudyCell, Any]],
+    records: list[Record],
+    figures: dict[str, Path],
 ) -> None:
+    if isinstance(study, RandomFeatures):
+        from kmaps.bench.convergence_plots import draw_convergence
+
+        draw_convergence(records, figures["convergence"])
+        return
     from kmaps.bench import approximation_plots  # here: listing the cells needs no matplotlib
 
     drawn = [(cell, result) for cell, result in results if result is not None]

@@ -79,6 +79,8 @@ MEASURES = {
     "train-memory": _megabytes("peak memory of training", "train_peak_bytes"),
     "linf": Measure("largest error", ("linf",), "kernel"),
     "rms": Measure("root mean square error", ("rms",), "kernel"),
+    "random-rms": Measure("random part of that error", ("random_rms",), "kernel"),
+    "additive-rms": Measure("additive part of that error", ("additive_rms",), "kernel"),
     "dim": Measure("encoded columns", ("dim",), "columns", decimals=0),
     "fit": _seconds("fit", "fit_s"),
     "encode": _seconds("encode", "encode_s"),
