@@ -103,3 +103,14 @@ def test_mistakes_are_one_line(run, words, code, message):
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert not done.stdout
+
+
+def test_skip_bad_reaches_the_loader(run, monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        "kmaps.data.load_dataset",
+        lambda name, skip_bad: seen.append(skip_bad) or load_dataset(name),
+    )
+    for words, expected in (([], False), (["--skip-bad"], True)):
+        assert run("digits", "--features", "intensity", "--force", *words).exit_code == 0
+        assert seen.pop() is expected
