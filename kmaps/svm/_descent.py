@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
 
 from kmaps._loops import train as loops
 from kmaps._loops.forms import Form, Rows
@@ -12,6 +13,7 @@ from kmaps._loops.vectors import aligned_zeros
 
 _MARGIN = 0.8
 _PASSES_A_CALL = 5  # between two reports of progress
+_PASSES_A_REBUILD = 25  # of changes to float32 weights, whose rounding adds up
 
 
 class Solution(NamedTuple):
@@ -68,33 +70,37 @@ def solve(
     solution is returned as it is. ``alpha`` is where to start: at its best multiple. ``report`` is
     told the number of passes and the gap of the last one.
 
-    After each descent the weights are built anew from the variables, without the rounding of all
-    the steps, and every row is scored: the gap is exact, and a descent that stopped too early goes
-    on from the members that are not settled, towards a lower goal.
+    After each descent, and during long ones, the weights are built anew from the variables, without
+    the rounding of all the steps, and every row is scored: the gap is exact, and a descent that
+    stopped too early goes on from the members that are not settled, towards a lower goal.
     """
     n, report = len(task.members), report or (lambda passes, gap: None)
     alpha = np.zeros(n) if alpha is None else np.minimum(alpha, task.upper[_sides(task)])
     weights, order, margins = aligned_zeros(n_weights), np.arange(n), np.zeros(n)
-    goal, spent, rise, fall, random = None, 0, np.inf, -np.inf, _random_state(seed)
+    goal, spent, rise, fall, random = _MARGIN * tol, 0, np.inf, -np.inf, _random_state(seed)
+    reached = False
     while True:
         constant = 0.0
         if alpha.any():
             constant = loops.rebuild(rows, form, task, alpha, weights)
             loops.margins(rows, form, task, weights, constant, margins)
             spent += n
-            if goal is None:
+            if spent == n:  # nothing but the start
                 constant *= _stretch(task, alpha, margins, weights)
         solution = _assess(task, weights, constant, alpha, margins, spent / n)
+        if solution.gap > tol:
+            solution = _rescaled(task, solution)
         report(solution.passes, solution.gap)
         if solution.gap <= tol or spent >= max_iter * n:
             return solution
-        # The gap added up during a pass is an estimate: aim below, and lower where it was wrong.
-        wrong = min(max(_MARGIN * tol / solution.gap, 0.1), _MARGIN)
-        goal = _MARGIN * tol if goal is None else wrong * goal
+        if reached:
+            # The gap added up during a pass is an estimate: aim lower where it was wrong.
+            goal *= min(max(_MARGIN * tol / solution.gap, 0.1), _MARGIN)
         n_active = _set_active(task, alpha, margins, order, rise, fall)
         state = n_active, rise, fall, solution.dual, constant, random
+        last = min(spent + _PASSES_A_REBUILD * n, max_iter * n)
         while True:
-            budget = min(_PASSES_A_CALL * n, max_iter * n - spent)
+            budget = min(_PASSES_A_CALL * n, last - spent)
             state, gap, evaluations = loops.descend(
                 rows, form, task, alpha, weights, order, state, goal, budget
             )
@@ -103,7 +109,8 @@ def solve(
             state = *state[:-1], random
             spent += evaluations
             report(spent / n, gap / (dual + gap))
-            if n_active == 0 or gap <= goal * (dual + gap) or spent >= max_iter * n:
+            reached = n_active == 0 or gap <= goal * (dual + gap)
+            if reached or spent >= last:
                 break
 
 
@@ -126,17 +133,40 @@ def _assess(
     margins: NDArray,
     passes: float,
 ) -> Solution:
-    side = _sides(task)
-    short = np.maximum(1 - margins, 0)
-    ridge = task.ridge[side]
     # Not by BLAS, whose threads take longer to start than this does.
     square = np.sum(alpha * margins)  # |w|²
-    if task.ridge.any():
-        loss = np.sum(short**2 / (2 * ridge))
-    else:
-        loss = np.sum(task.upper[side] * short)
-    primal, dual = square / 2 + loss, np.sum(alpha - ridge * alpha**2 / 2) - square / 2
+    dual = np.sum(alpha - task.ridge[_sides(task)] * alpha**2 / 2) - square / 2
+    primal = square / 2 + _loss(task, margins)
     return Solution(weights, constant, alpha, margins, float(primal), float(dual), passes)
+
+
+def _loss(task: loops.Task, margins: NDArray) -> float:
+    side, short = _sides(task), np.maximum(1 - margins, 0)
+    if task.ridge.any():
+        return float(np.sum(short**2 / (2 * task.ridge[side])))
+    return float(np.sum(task.upper[side] * short))
+
+
+def _rescaled(task: loops.Task, solution: Solution) -> Solution:
+    """Return the multiple of a solution that is best for the primal.
+
+    With a large C, support vectors that are short of the margin by a rounding are dear; a little
+    longer weights are cheap.
+    """
+    square = np.sum(solution.alpha * solution.margins)
+
+    def primal(factor: float) -> float:
+        return factor**2 * square / 2 + _loss(task, factor * solution.margins)
+
+    best = minimize_scalar(primal, bounds=(0.5, 2), method="bounded", options={"xatol": 1e-8})
+    if not best.fun < solution.primal:
+        return solution
+    return solution._replace(
+        weights=(best.x * solution.weights).astype(np.float32),
+        constant=best.x * solution.constant,
+        margins=best.x * solution.margins,
+        primal=float(best.fun),
+    )
 
 
 def _set_active(

@@ -85,8 +85,12 @@ def test_gap_bounds_the_distance_from_the_optimum(problem, loss):
     for max_iter in (1, 3, 10, 100):
         solution = solve(*stated(problem, loss), tol=1e-9, max_iter=max_iter, seed=(0,))
         assert solution.dual <= best * (1 + 1e-6) <= solution.primal * (1 + 2e-6)
-        square = (solution.alpha * signs) @ gram @ (solution.alpha * signs)
-        exact = machines.primal(square, solution.margins, costs, loss)
+        of_alpha = signs * (gram @ (solution.alpha * signs))
+        factor = (solution.margins @ of_alpha) / (of_alpha @ of_alpha)
+        np.testing.assert_allclose(solution.margins, factor * of_alpha, atol=1e-4)
+        exact = machines.primal(
+            factor**2 * (solution.alpha @ of_alpha), solution.margins, costs, loss
+        )
         assert solution.primal == pytest.approx(exact, rel=1e-5)
         gaps.append(solution.gap)
     assert sorted(gaps, reverse=True) == gaps
@@ -162,3 +166,14 @@ def test_a_row_of_zeros_without_bias_ends_at_the_bound():
         rows, machinery.form, task, 2 * machinery.form.size, tol=1e-6, max_iter=100, seed=(0,)
     )
     np.testing.assert_allclose(solution.alpha, [0.5, 0.5, 0.5])
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_rounding_costs_little_even_with_a_large_C(problem, loss):
+    codes, _, tables, gram = problem
+    separable = codes, np.where(codes[:, :3].mean(axis=1) > 32, 1.0, -1.0), tables, gram
+    rows, form, task, n_weights = stated(separable, loss)
+    task = task._replace(upper=1e5 * task.upper, ridge=task.ridge / 1e5)
+    solution = solve(rows, form, task, n_weights, tol=1e-3, max_iter=2000, seed=(0,))
+    assert solution.gap <= 1e-3
+    assert solution.margins.min() > 0.99
