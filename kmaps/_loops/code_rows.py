@@ -37,12 +37,13 @@ def count_others(codes, usual, counts):
 @njit(cache=True, nogil=True)
 def list_others(codes, usual, bounds, listed, features):
     """Write the codes that are not the usual one, and their features, row after row."""
-    n, d = codes.shape
-    for i in range(n):
+    for i in range(len(codes)):
         row = codes[i]
-        k = bounds[i]
-        for j in range(d):
-            if row[j] != usual:
-                listed[k] = row[j]
-                features[k] = j
-                k += 1
+        k, stop = bounds[i], bounds[i + 1]
+        # Written always and kept by going on: no branch that cannot be foreseen.
+        j = 0
+        while k < stop:
+            listed[k] = row[j]
+            features[k] = j
+            k += row[j] != usual
+            j += 1

@@ -1,5 +1,6 @@
 """Samples as codes: the form in which they are trained on and scored."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from kmaps.codes.table import check_codes
 from kmaps.errors import ConfigError
 
 _BLOCK_VALUES = 1 << 20
+_TOGETHER = 1 << 22  # codes that are dense at a time, if they are to be listed
 SPARSE = 1 / 3
 """Part of the codes below which they are listed: each takes three bytes then, or five."""
 
@@ -90,6 +92,19 @@ class Coder:
         return codes
 
 
+def coded(coder: Coder, X: Any, zero: NDArray[np.intp]) -> Rows:
+    """Return samples as the rows to train on; codes that are listed are never all there dense."""
+    n, d = X.shape
+    size = max(1, _TOGETHER // max(1, d))
+    if issparse(X) or not len(zero) or n <= size:
+        return rows_of(coder.encode(X), zero)
+    spread = coder.encode(X[:: 8 * (n // size)])
+    if rows_of(spread, zero).features is None:
+        return rows_of(coder.encode(X), zero, sparse=0)
+    parts = (coder.encode(X[start : start + size]) for start in range(0, n, size))
+    return joined(rows_of(part, zero, np.inf) for part in parts)
+
+
 def rows_of(
     codes: NDArray[np.uint8] | csr_array, zero: NDArray[np.intp], sparse: float = SPARSE
 ) -> Rows:
@@ -116,12 +131,27 @@ def _listed(codes: NDArray[np.uint8], zero: np.intp, counts: NDArray[np.int64]) 
     bounds = np.concatenate([[0], np.cumsum(counts)])
     listed = np.empty(bounds[-1], np.uint8)
     features = np.empty(bounds[-1], _feature_type(codes.shape[1]))
-    _in_blocks(
-        lambda part, starts: loops.list_others(part, zero, starts, listed, features),
-        codes,
-        by_row=bounds[:-1],
-    )
+
+    def block(start: int, stop: int) -> None:
+        loops.list_others(codes[start:stop], zero, bounds[start : stop + 1], listed, features)
+
+    for_blocks(block, len(codes), max(1, _BLOCK_VALUES // max(1, codes.shape[1])))
     return Rows(listed, bounds, features)
+
+
+def joined(parts: Iterable[Rows]) -> Rows:
+    """Return listed rows one after another; each part may go before the next one comes."""
+    codes, features, bounds = np.empty(0, np.uint8), None, [np.zeros(1, np.int64)]
+    for part in parts:
+        if features is None:
+            features = np.empty(0, part.features.dtype)
+        filled = len(codes)
+        for whole, own in ((codes, part.codes), (features, part.features)):
+            # Large arrays grow by moving their pages, without a second copy.
+            whole.resize(filled + len(own), refcheck=False)
+            whole[filled:] = own
+        bounds.append(filled + part.bounds[1:])
+    return Rows(codes, np.concatenate(bounds), features)
 
 
 def _feature_type(n_features: int) -> type:

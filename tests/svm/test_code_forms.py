@@ -8,7 +8,7 @@ from kmaps._loops import forms as loops
 from kmaps.errors import ConfigError
 from kmaps.kernels import KERNELS
 from kmaps.svm._code_forms import FORMS, choose, cost
-from kmaps.svm._code_rows import rows_of
+from kmaps.svm._code_rows import Coder, coded, rows_of
 from kmaps.svm._code_scores import ScoreTables
 from kmaps.svm._code_tables import Tables, merged, narrowed, padded, shared, tabulate
 
@@ -157,6 +157,23 @@ def sample(n_levels, listed):
     rows = rows_of(codes, np.zeros(1, np.intp) if listed else NOTHING)
     assert (rows.features is not None) == listed
     return codes, rows
+
+
+@pytest.mark.parametrize("part", [0.1, 0.9])
+def test_rows_coded_part_by_part_are_those_of_the_whole(part, monkeypatch):
+    rng = np.random.default_rng(9)
+    codes = (rng.integers(1, 30, (203, 9)) * (rng.random((203, 9)) < part)).astype(np.uint8)
+    coder = Coder(None, 30, None)
+    whole = coded(coder, codes, np.zeros(1, np.intp))
+    monkeypatch.setattr("kmaps.svm._code_rows._TOGETHER", 9 * 20)
+    parts = coded(coder, codes, np.zeros(1, np.intp))
+    assert (parts.features is None) == (whole.features is None) == (part == 0.9)
+    for ours, expected in zip(parts, whole, strict=True):
+        np.testing.assert_array_equal(ours, expected)
+    if whole.features is not None:
+        assert whole.codes.tolist() == codes[codes > 0].tolist()
+        assert whole.features.tolist() == np.nonzero(codes)[1].tolist()
+        assert np.diff(whole.bounds).tolist() == (codes > 0).sum(axis=1).tolist()
 
 
 @pytest.mark.parametrize("case", CASES)
