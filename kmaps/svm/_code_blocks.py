@@ -11,9 +11,9 @@ from kmaps._loops.forms import Rows
 from kmaps._values import Columns, refuse_not_finite
 from kmaps.errors import InputError
 from kmaps.svm._code_forms import choose
-from kmaps.svm._code_rows import SPARSE, Coder, choose_book, rows_of
+from kmaps.svm._code_rows import SPARSE, Coder, choose_book, joined, rows_of
 from kmaps.svm._code_tables import CodedMap, tabulate
-from kmaps.svm._code_training import CodedRows, fitted, learns, same_for_all
+from kmaps.svm._code_training import CodedRows, codes_in_memory, fitted, learns, same_for_all
 
 Block = NDArray | csr_matrix
 
@@ -76,7 +76,8 @@ def code_rows(
     book = choose_book(columns, n_levels, same_for_all(encoder))
     tables = tabulate(encoder, book.levels)
     coder = Coder(book, book.levels.shape[1], tables.cells)
-    rows = _collected((_floats(X) for X in blocks()), coder, tables.zero, columns)
+    with codes_in_memory(columns.n_rows, columns.n_columns):
+        rows = _collected((_floats(X) for X in blocks()), coder, tables.zero, columns)
     machinery = choose(tables, form)
     return CodedRows(encoder, book.levels, coder, tables.zero, machinery, rows, columns.n_columns)
 
@@ -152,11 +153,4 @@ def _collected(
             codes[filled : filled + len(part.codes)] = part.codes
             filled += len(part.codes)
         return Rows(codes, np.arange(n + 1) * d, None)
-    parts = list(parts)
-    lengths = np.concatenate([np.diff(part.bounds) for part in parts])
-    bounds = np.concatenate([[0], np.cumsum(lengths)])
-    return Rows(
-        np.concatenate([part.codes for part in parts]),
-        bounds,
-        np.concatenate([part.features for part in parts]),
-    )
+    return joined(parts)

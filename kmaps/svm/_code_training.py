@@ -1,5 +1,7 @@
 """From samples and a map to what the solver works on."""
 
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +15,7 @@ from kmaps._loops.forms import Rows
 from kmaps._values import Columns
 from kmaps.errors import ConfigError
 from kmaps.svm._code_forms import Machinery, choose
-from kmaps.svm._code_rows import Coder, check_levels, choose_book, rows_of
+from kmaps.svm._code_rows import Coder, check_levels, choose_book, coded
 from kmaps.svm._code_tables import CodedMap, tabulate
 
 
@@ -76,8 +78,30 @@ def prepare(
     tables = tabulate(encoder, known)
     machinery = choose(tables, form)
     coder = Coder(book, known.shape[1], tables.cells)
-    rows = rows_of(coder.encode(X), tables.zero)
+    with codes_in_memory(*X.shape):
+        rows = coded(coder, X, tables.zero)
     return CodedRows(encoder, known, coder, tables.zero, machinery, rows, X.shape[1])
+
+
+def codes_in_memory(n: int, d: int) -> AbstractContextManager[None]:
+    """Say how much memory n × d codes need when there is not enough."""
+    what = f"the codes of {n} × {d} values, a byte each,"
+    return _in_memory(what, n * d, "train on fewer rows or columns")
+
+
+def weights_in_memory(n_weights: int, n_machines: int) -> AbstractContextManager[None]:
+    """Say how much memory machines that are trained at once need when there is not enough."""
+    what = f"{n_weights} weights for each of {n_machines} machines at a time, 4 bytes each,"
+    return _in_memory(what, 4 * n_weights * n_machines, "use fewer threads, levels or columns")
+
+
+@contextmanager
+def _in_memory(what: str, n_bytes: int, remedy: str) -> Iterator[None]:
+    try:
+        yield
+    except MemoryError:
+        needed = f"{what} need {n_bytes / 2**30:.1f} GiB"
+        raise MemoryError(f"{needed}, more than there is: {remedy}") from None
 
 
 def same_for_all(encoder: CodedMap | str) -> bool:

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 
 from kmaps import (
     AnchorMap,
@@ -20,6 +20,7 @@ from kmaps import (
     HomogeneousMap,
     IntersectionMap,
     LookupTable,
+    LowDimMap,
     NystroemMap,
     SplineMap,
     gram,
@@ -48,6 +49,7 @@ ADDITIVE = [
     (SplineMap(n_bins=6, degree=2, penalty=2), 0.001),
     (FourierMap(degree=4), 1.0),
     (HermiteMap(degree=4), 0.1),
+    (LowDimMap(dim=5), 0.1),
 ]
 LOSSES = ("hinge", "squared_hinge")
 
@@ -114,11 +116,10 @@ def test_objective_is_liblinears(histograms, encoder, C, loss):
     w = best_linear(E[:, :-1], signs, C, loss, bias=2.0)
     costs = np.full(len(y), C)
     best = machines.primal(w @ w, signs * (E @ w), costs, loss)
-    assert model.duality_gap_[0] <= 1e-3
-    assert -1e-5 < model.objective_[0] / best - 1 <= 1e-3
+    assert model.duality_gap_[0] <= 1e-4
+    assert -1e-5 < model.objective_[0] / best - 1 <= 1e-4
     scores = model.decision_function(X)
-    # Measured: at most 0.012, for the hinge.
-    assert np.abs(scores - E @ w).max() < 0.04
+    assert np.abs(scores - E @ w).max() < 0.02  # measured: 0.011
     # The scores belong to the objective.
     loss_of_scores = machines.primal(0, signs * scores, costs, loss)
     assert loss_of_scores < model.objective_[0]
@@ -143,11 +144,31 @@ def test_kernels_are_exact(histograms, kernel, loss):
     assert model.objective_[0] * (1 - model.duality_gap_[0]) == pytest.approx(dual, rel=1e-3)
     assert model.objective_[0] == pytest.approx(dual, rel=1e-3)
     scores = kernel_matrix @ (alpha * signs)
-    assert np.abs(model.decision_function(X) - scores).max() < 0.03  # measured: 0.009
+    assert np.abs(model.decision_function(X) - scores).max() < 0.015  # measured: 0.011
     # The levels are fine enough for new samples.
     new = (X[:50] + X[50:100]) / 2
     expected = gram(new, rounded, kernel=kernel) @ (alpha * signs) + (alpha * signs).sum()
-    assert np.abs(model.decision_function(new) - expected).max() < 0.03
+    assert np.abs(model.decision_function(new) - expected).max() < 0.03  # measured: 0.011
+
+
+@pytest.mark.parametrize("C", [0.1, 3.0])
+@pytest.mark.parametrize("kernel", ["chi2", "js", "intersection"])
+def test_kernels_are_libsvms(histograms, kernel, C):
+    """LIBSVM's intercept is free; with every row also mirrored, at half the cost, it is zero."""
+    X, y = histograms
+    model = CodedSVC(kernel, C).fit(X, y)
+    signs = np.where(y == 1, 1.0, -1.0)
+    matrix = gram(model.levels_[0][nearest(X, model.levels_)], kernel=kernel) + 1.0
+    other = SVC(C=C / 2, kernel="precomputed", tol=1e-6)
+    other.fit(np.block([[matrix, -matrix], [-matrix, matrix]]), np.append(signs, -signs))
+    assert other.intercept_[0] == pytest.approx(0, abs=1e-4)
+    of_both = np.zeros(2 * len(y))
+    of_both[other.support_] = other.dual_coef_[0]
+    alpha = signs * (of_both[: len(y)] - of_both[len(y) :])
+    scores = matrix @ (alpha * signs)
+    dual = alpha.sum() - (alpha * signs) @ scores / 2
+    assert model.objective_[0] * (1 - model.duality_gap_[0]) == pytest.approx(dual, rel=1e-3)
+    assert np.abs(model.decision_function(X) - scores).max() < 0.01  # measured: 0.004
 
 
 FORMS = [
@@ -458,3 +479,23 @@ def test_wrong_samples(digits):
         CodedSVC(levels=np.arange(16)).fit(codes, y)
     with pytest.raises(ConfigError, match="a map cannot be fitted to codes; pass a fitted one"):
         CodedSVC(HomogeneousMap(), levels=np.arange(17)).fit(codes, y)
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        (
+            "_code_rows.Coder.encode",
+            "the codes of 400 × 64 values, a byte each, need 0.0 GiB, more",
+        ),
+        ("coded.solve", "512 weights for each of 2 machines at a time, 4 bytes each, need 0.0 GiB"),
+    ],
+)
+def test_out_of_memory_says_how_much_was_needed(digits, place, message, monkeypatch):
+    def fails(*arguments, **options):
+        raise MemoryError
+
+    monkeypatch.setattr(f"kmaps.svm.{place}", fails)
+    with threads(2), pytest.raises(MemoryError) as caught:
+        CodedSVC("chi2", 0.1).fit(*digits)
+    assert str(caught.value).startswith(message)
