@@ -1,20 +1,15 @@
 """``kmaps encode``: an array file through a map, block by block."""
 
-import os
-import shutil
-import sys
-import tempfile
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import click
 
+from kmaps.cli import array_files
+from kmaps.cli.array_files import as_input_error, check_paths, input_file, once_each_warning
 from kmaps.cli.map_options import MapCommand, build_map
 from kmaps.cli.progress import progress_bar
-from kmaps.errors import ConfigError, InputError, KmapsError
+from kmaps.errors import ConfigError, InputError
 
 
 @click.command(
@@ -35,19 +30,12 @@ Examples:
 )
 @click.option("--fit-on", metavar="FILE", help="Fit the map on this file instead of IN.")
 @click.option("--codes", is_flag=True, help="Write the map's codes instead of its outputs.")
-@click.option("--input-format", metavar="FORMAT", help="npy, npz, csv or svm, whatever IN's name.")
+@array_files.input_format
 @click.option("--output-format", metavar="FORMAT", help="npy, npz or svm, whatever OUT's name.")
 @click.option(
     "--n-features", type=click.IntRange(1), help="Columns of svm files. [default: largest index]"
 )
-@click.option(
-    "--memory",
-    type=click.FloatRange(1),
-    default=24,
-    show_default=True,
-    metavar="MB",
-    help="For the blocks in memory at one time.",
-)
+@array_files.memory
 @click.option("--force", is_flag=True, help="Replace OUT when it exists.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar and no warnings.")
 def command(
@@ -78,73 +66,21 @@ def command(
     """
     from kmaps.io import open_reader
 
-    _check_paths(target, [source, fit_on], force)
+    check_paths(target, [source, fit_on], force)
     feature_map = build_map(map_name, parameters)
     if codes and not hasattr(feature_map, "to_codes"):
         raise ConfigError(f"the {map_name} map has no codes; leave --codes out")
-    with _input_file(source, target, input_format) as (path, name):
+    with input_file(source, target, input_format) as (path, name):
         reader = open_reader(path, input_format, n_features=n_features, name=name)
         fit_reader = open_reader(fit_on, n_features=n_features) if fit_on else reader
         if fit_reader.n_features != reader.n_features:
             raise InputError(
                 f"{fit_on} has {fit_reader.n_features} columns, {name} has {reader.n_features}"
             )
-        with _as_input_error(), _once_each_warning(quiet):
+        with as_input_error(), once_each_warning(quiet):
             _fit(feature_map, fit_reader, _input_type(fit_reader, dtype))
             encode = _encoder(feature_map, reader, codes)
             _write(reader, encode, target, output_format, dtype, memory, force, quiet)
-
-
-def _check_paths(target: str, sources: list[str | None], force: bool) -> None:
-    from kmaps.io import check_target
-
-    if target == "-":
-        return
-    for source in sources:
-        existing = source and os.path.exists(source) and os.path.exists(target)
-        if existing and os.path.samefile(source, target):
-            raise InputError(f"{target}: is the input itself; choose another name for OUT")
-    check_target(target, force=force)
-
-
-@contextmanager
-def _input_file(source: str, target: str, form: str | None) -> Iterator[tuple[Path, str]]:
-    """Yield the file to read and its name; standard input is first copied beside the target."""
-    if source != "-":
-        yield Path(source), source
-        return
-    if form is None:
-        raise ConfigError("-: name the format of standard input with --input-format")
-    folder = None if target == "-" else Path(target).absolute().parent
-    with tempfile.NamedTemporaryFile(dir=folder, prefix=".kmaps-", suffix=".part") as copy:
-        shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
-        copy.flush()
-        yield Path(copy.name), "standard input"
-
-
-@contextmanager
-def _as_input_error() -> Iterator[None]:
-    """What a map or scikit-learn refuses is the user's to mend: one line, no traceback."""
-    try:
-        yield
-    except KmapsError:
-        raise
-    except ValueError as error:
-        raise InputError(" ".join(str(error).split())) from error
-
-
-@contextmanager
-def _once_each_warning(quiet: bool) -> Iterator[None]:
-    """Print the first warning of each kind at the end, instead of one for every block."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    kinds: dict[tuple, list] = {}
-    for warning in caught:
-        kinds.setdefault((warning.filename, warning.lineno), []).append(warning.message)
-    for messages in () if quiet else kinds.values():
-        more = f" (and in {len(messages) - 1} more blocks)" if len(messages) > 1 else ""
-        click.echo(f"warning: {messages[0]}{more}", err=True)
 
 
 def _input_type(reader: Any, dtype: str | None) -> str | None:

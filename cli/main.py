@@ -21,6 +21,8 @@ COMMANDS = {
     "check": "Compare the records of a run with a baseline.",
     "features": "Turn the pictures of a dataset into histograms.",
     "encode": "Map an array file to explicit features, block by block.",
+    "train": "Train an additive-kernel SVM on an array file.",
+    "predict": "Predict labels with a trained model.",
     "error": "Show how far maps are from the kernel, pair by pair.",
     "download": "Fetch datasets and verify them.",
     "list": "List maps, kernels, datasets and experiments.",

@@ -8,13 +8,12 @@ name as ``map_name`` and the parameters that were given as further keyword argum
 
 import inspect
 import re
-import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import click
 
+from kmaps.cli.array_files import without_pandas
 from kmaps.errors import ConfigError, suggest
 
 DEFAULT_MAP = "homogeneous"
@@ -42,6 +41,7 @@ class AnyValue(click.ParamType):
 class MapCommand(click.Command):
     """A command whose ``--map`` decides which further options it has."""
 
+    default_maps: ClassVar[tuple[str, ...]] = (DEFAULT_MAP,)
     map_option: ClassVar[dict[str, Any]] = {
         "default": DEFAULT_MAP,
         "metavar": "NAME",
@@ -63,7 +63,7 @@ class MapCommand(click.Command):
         names = self._names(_chosen_maps(args))
         if ctx.resilient_parsing:  # a shell completing a half-typed line wants no complaint
             names = [name for name in names if name in _maps()]
-        names = names or [DEFAULT_MAP]
+        names = names or self.default_maps
         options = {option.name: option for name in names for option in map_options(name)}
         for param in self.params:
             options.pop(param.name, None)
@@ -127,22 +127,8 @@ def _complete_map(ctx: click.Context, param: click.Parameter, incomplete: str) -
     return [name for name in _maps() if name.startswith(incomplete)]
 
 
-@contextmanager
-def _without_pandas() -> Iterator[None]:
-    # scikit-learn imports pandas where it is installed: 60 MB for type checks that no command with
-    # a map needs. None in this place makes an import fail as if the package were not there.
-    absent = "pandas" not in sys.modules
-    if absent:
-        sys.modules["pandas"] = None
-    try:
-        yield
-    finally:
-        if absent:
-            del sys.modules["pandas"]
-
-
 def _maps() -> dict[str, type]:
-    with _without_pandas():
+    with without_pandas():
         from kmaps.maps import MAPS
     return MAPS
 

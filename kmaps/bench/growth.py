@@ -23,7 +23,7 @@ class Growth:
     ----------
     label : str
         The row, without its size.
-    kernel : str
+    kernel, solver : str
     sizes, values : ndarray
         Training samples, ascending, and the measure, in plain units.
     exponent, factor : float
@@ -33,6 +33,7 @@ class Growth:
 
     label: str
     kernel: str
+    solver: str
     sizes: NDArray[np.int64]
     values: NDArray[np.float64]
     exponent: float
@@ -41,7 +42,10 @@ class Growth:
     @property
     def name(self) -> str:
         """The row in words."""
-        return f"{self.label}, {self.kernel}" if self.kernel else self.label
+        words = ", ".join(filter(None, [self.label, self.kernel]))
+        return (
+            f"{words} ({self.solver.upper()})" if self.solver in ("libsvm", "liblinear") else words
+        )
 
     def at(self, n: float) -> float:
         """Return what the power law says for n samples."""
@@ -63,23 +67,24 @@ def growth(records: Iterable[Mapping[str, Any]], measure: str) -> list[Growth]:
     ('exact, chi2', 2.0, 64.0)
     """
     columns = MEASURES[measure].columns
-    rows: dict[tuple[str, str], dict[int, float]] = {}
+    rows: dict[tuple[str, str, str], dict[int, float]] = {}
     for record in records:
         if record["status"] == "ok" and all(record.get(name) is not None for name in columns):
             n = record["n_train"]
-            row = record["label"].removesuffix(f" n={n}"), record["kernel"]
+            solver = (record.get("learner") or {}).get("solver", "")
+            row = record["label"].removesuffix(f" n={n}"), record["kernel"], solver
             rows.setdefault(row, {})[n] = sum(record[name] for name in columns)
     return [_fitted(*row, values) for row, values in rows.items()]
 
 
-def _fitted(label: str, kernel: str, by_size: dict[int, float]) -> Growth:
+def _fitted(label: str, kernel: str, solver: str, by_size: dict[int, float]) -> Growth:
     sizes = np.array(sorted(by_size))
     values = np.array([by_size[n] for n in sizes])
     exponent, factor = np.nan, np.nan
     if len(sizes) > 1 and (values > 0).all():
         exponent, logarithm = np.polyfit(np.log(sizes[-_FITTED:]), np.log(values[-_FITTED:]), 1)
         factor = np.exp(logarithm)
-    return Growth(label, kernel, sizes, values, float(exponent), float(factor))
+    return Growth(label, kernel, solver, sizes, values, float(exponent), float(factor))
 
 
 def growth_table(records: Iterable[Mapping[str, Any]]) -> str:

@@ -36,6 +36,7 @@ def draw_growth(records: Iterable[Mapping[str, Any]], path: Path) -> None:
 def _panel(ax: Axes, rows: list[Growth], name: str) -> None:
     largest = max(row.sizes[-1] for row in rows)
     scale = MEASURES[name].scale
+    ends: list[tuple[float, str, str]] = []
     for i, row in enumerate(rows):
         color, marker = COLORS[i % len(COLORS)], _MARKERS[i % len(_MARKERS)]
         ax.plot(
@@ -50,7 +51,11 @@ def _panel(ax: Axes, rows: list[Growth], name: str) -> None:
         if np.isfinite(row.exponent):
             measured = row.sizes[-4:][[0, -1]]
             ax.plot(measured, scale * row.at(measured), color=color, linewidth=1.2)
-            _mark_end(ax, row, scale, largest, color)
+            if row.sizes[-1] < largest:  # from the last point on the law is a prediction
+                rest = np.array([row.sizes[-1], largest])
+                dashes = (0, (2, 2))
+                ax.plot(rest, scale * row.at(rest), color=color, linewidth=1, linestyle=dashes)
+            ends.append((scale * row.at(largest), f"$n^{{{row.exponent:.2f}}}$", color))
     ax.set(xscale="log", yscale="log", xlabel="training samples n")
     ax.set_title(_TITLES[name], fontsize="medium", loc="left")
     sizes = sorted({int(n) for row in rows for n in row.sizes})
@@ -60,19 +65,20 @@ def _panel(ax: Axes, rows: list[Growth], name: str) -> None:
     ax.spines[["top", "right"]].set_visible(False)
     ax.margins(x=0.04)
     ax.set_xlim(right=largest * 2.1)  # room for the exponents
+    _mark_ends(ax, largest, ends)
 
 
-def _mark_end(ax: Axes, row: Growth, scale: float, largest: int, color: str) -> None:
-    """Write the exponent at the end of the line, which is predicted from the last point on."""
-    if row.sizes[-1] < largest:
-        rest = np.array([row.sizes[-1], largest])
-        ax.plot(rest, scale * row.at(rest), color=color, linewidth=1.0, linestyle=(0, (2, 2)))
-    ax.annotate(
-        f"$n^{{{row.exponent:.2f}}}$",
-        (largest, scale * row.at(largest)),
-        xytext=(5, 0),
-        textcoords="offset points",
-        color=color,
-        fontsize="small",
-        va="center",
-    )
+def _mark_ends(ax: Axes, largest: int, ends: list[tuple[float, str, str]]) -> None:
+    """Write the exponents at the ends of their lines, one above the other where these are close."""
+    low, high = np.log(ax.get_ylim())
+    previous = -np.inf
+    for value, text, color in sorted(ends):
+        place = max((np.log(value) - low) / (high - low), previous + 0.055)
+        previous = place
+        ax.annotate(
+            *(text, (largest * 1.12, place)),
+            xycoords=ax.get_xaxis_transform(),
+            color=color,
+            fontsize="small",
+            va="center",
+        )

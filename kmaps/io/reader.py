@@ -47,8 +47,9 @@ class Reader(ABC):
         Columns d.
     n_rows : int or None
         Rows, when the format tells before all of them are read.
-    sparse, is_text : bool
-        Whether blocks are CSR; whether the file has lines, and numbers of no certain precision.
+    sparse, is_text, has_labels : bool
+        Whether blocks are CSR; whether the file has lines, and numbers of no certain precision;
+        whether the format has labels.
     dtype : dtype
         Type of the values.
     row_bytes : int
@@ -59,6 +60,7 @@ class Reader(ABC):
 
     sparse = False
     is_text = False
+    has_labels = False
     n_rows: int | None = None
     row_bytes = 0
 

@@ -124,6 +124,7 @@ class SvmReader(_TextReader):
     """
 
     sparse = True
+    has_labels = True
 
     def __init__(self, path: Path, name: str, n_features: int | None = None) -> None:
         super().__init__(path, name)
@@ -172,7 +173,9 @@ class SvmReader(_TextReader):
             if int(index) <= previous:
                 raise self._refuse(f"index {index} after {previous}: not ascending", number)
             if self._limit and int(index) > self._limit:
-                raise self._refuse(f"index {index}, but --n-features {self._limit}", number)
+                raise self._refuse(
+                    f"index {index} is beyond column {self._limit}, the last", number
+                )
             previous = int(index)
 
 

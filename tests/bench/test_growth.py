@@ -29,6 +29,8 @@ def record(label: str, n: int, **columns) -> dict:
     setting |= {"normalize": "none", "reduction": "ovr", "params": {}, "status": "ok"}
     identity = {"method": label, "label": f"{label} n={n}", "kernel": "chi2", "n_train": n}
     protocol = {"protocol": {"official": True, "train": n}}
+    if label == "exact":
+        protocol["learner"] = {"solver": "libsvm"}
     sizes = {"accuracy": 0.9, "storage_bytes": n, "train_peak_bytes": 1000 * n}
     return setting | identity | protocol | times | sizes | columns
 
@@ -68,7 +70,7 @@ def test_exponents_are_those_of_the_largest_sizes():
     records += [record("exact-coded", n) for n in sizes[:1]]
     records += [record("linear", n, status="failed") for n in sizes]
     rows = growth(reversed(records), "time")
-    assert [row.name for row in rows] == ["exact-coded, chi2", "exact, chi2"]
+    assert [row.name for row in rows] == ["exact-coded, chi2", "exact, chi2 (LIBSVM)"]
     assert rows[1].exponent == pytest.approx(1.8)
     assert rows[1].at(16000) == pytest.approx(3e-6 * 16000**1.8)
     np.testing.assert_array_equal(rows[1].sizes, sizes)
@@ -77,7 +79,7 @@ def test_exponents_are_those_of_the_largest_sizes():
 
 def test_the_page_has_the_growth_and_a_row_for_each_size(tmp_path):
     records = [record("exact", n, train_s=n / 1e3, accuracy=n / 1e4) for n in (1000, 2000, 4000)]
-    line = "| exact, chi2 | 4,000 | 40.00 | 4.00 | n^1.00 | 4.00 | n^1.00 |"
+    line = "| exact, chi2 (LIBSVM) | 4,000 | 40.00 | 4.00 | n^1.00 | 4.00 | n^1.00 |"
     assert line in growth_table(records)
     page = report(records)
     assert line in page

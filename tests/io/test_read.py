@@ -210,7 +210,7 @@ def test_a_bad_file_is_refused_in_one_line(tmp_path, case):
 def test_svm_columns_can_be_given(tmp_path):
     (tmp_path / "a.svm").write_text("1 2:1\n")
     assert open_reader(tmp_path / "a.svm", n_features=9).n_features == 9
-    with pytest.raises(InputError, match=r"a\.svm:1: index 2, but --n-features 1"):
+    with pytest.raises(InputError, match=r"a\.svm:1: index 2 is beyond column 1, the last"):
         list(open_reader(tmp_path / "a.svm", n_features=1).blocks(1, 1))
 
 

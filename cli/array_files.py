@@ -1,0 +1,95 @@
+"""What commands that read and write array files have in common."""
+
+import os
+import shutil
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from kmaps.errors import ConfigError, InputError, KmapsError
+
+input_format = click.option(
+    "--input-format", metavar="FORMAT", help="npy, npz, csv or svm, whatever IN's name."
+)
+memory = click.option(
+    "--memory",
+    type=click.FloatRange(1),
+    default=24,
+    show_default=True,
+    metavar="MB",
+    help="For the blocks in memory at one time.",
+)
+
+
+def check_paths(target: str, sources: Sequence[str | None], force: bool) -> None:
+    """Refuse a target that may not be written, or is one of the sources."""
+    from kmaps.io import check_target
+
+    if target == "-":
+        return
+    for source in sources:
+        existing = source and os.path.exists(source) and os.path.exists(target)
+        if existing and os.path.samefile(source, target):
+            raise InputError(f"{target}: is the input itself; choose another name for OUT")
+    check_target(target, force=force)
+
+
+@contextmanager
+def input_file(source: str, target: str, form: str | None) -> Iterator[tuple[Path, str]]:
+    """Yield the file to read and its name; standard input is first copied beside the target."""
+    if source != "-":
+        yield Path(source), source
+        return
+    if form is None:
+        raise ConfigError("-: name the format of standard input with --input-format")
+    folder = None if target == "-" else Path(target).absolute().parent
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".kmaps-", suffix=".part") as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
+        copy.flush()
+        yield Path(copy.name), "standard input"
+
+
+@contextmanager
+def as_input_error() -> Iterator[None]:
+    """What a map or scikit-learn refuses is the user's to mend: one line, no traceback."""
+    try:
+        yield
+    except KmapsError:
+        raise
+    except ValueError as error:
+        raise InputError(" ".join(str(error).split())) from error
+
+
+@contextmanager
+def once_each_warning(quiet: bool) -> Iterator[None]:
+    """Print the first warning of each kind at the end, instead of one for every block."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    kinds: dict[tuple, list] = {}
+    for warning in caught:
+        kinds.setdefault((warning.filename, warning.lineno), []).append(warning.message)
+    for messages in () if quiet else kinds.values():
+        more = f" (and in {len(messages) - 1} more blocks)" if len(messages) > 1 else ""
+        click.echo(f"warning: {messages[0]}{more}", err=True)
+
+
+@contextmanager
+def without_pandas() -> Iterator[None]:
+    """Import scikit-learn here as if pandas were not installed, unless it is loaded already.
+
+    It is imported for type checks alone that no command on array files needs, and takes 60 MB.
+    """
+    absent = "pandas" not in sys.modules
+    if absent:
+        sys.modules["pandas"] = None  # makes an import fail
+    try:
+        yield
+    finally:
+        if absent:
+            del sys.modules["pandas"]

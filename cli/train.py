@@ -1,0 +1,298 @@
+"""``kmaps train``: an additive-kernel SVM on an array file, from codes of one byte a value."""
+
+import json
+from collections.abc import Callable, Iterator
+from math import inf, log
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import click
+
+from kmaps.cli import array_files
+from kmaps.cli.array_files import (
+    as_input_error,
+    check_paths,
+    input_file,
+    once_each_warning,
+    without_pandas,
+)
+from kmaps.cli.map_options import MapCommand, build_map, map_class, map_options
+from kmaps.cli.progress import stage_bars
+from kmaps.errors import ConfigError, InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from kmaps.svm import CodedSVC
+
+Report = Callable[[str, int, int], None]  # of a stage: what is done, and the total
+
+DEFAULT_KERNEL = "chi2"
+
+
+class TrainCommand(MapCommand):
+    """A command whose map may be left out."""
+
+    default_maps: ClassVar[tuple[str, ...]] = ()
+    map_option: ClassVar[dict[str, Any]] = {
+        "metavar": "NAME",
+        "help": "Train on this map's features instead of the exact kernel; `kmaps list maps` shows "
+        "them, `--map NAME --help` the options of one.",
+    }
+
+
+class Costs(click.ParamType):
+    """One value of C, or several separated by commas."""
+
+    name = "C[,C…]"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> list[float]:
+        """Return the values in ascending order."""
+        if isinstance(value, list):
+            return value
+        try:
+            costs = sorted({float(text) for text in str(value).split(",")})
+        except ValueError:
+            self.fail(f"{value!r}: expected numbers separated by commas", param, ctx)
+        if not 0 < costs[0] <= costs[-1] < inf:
+            self.fail(f"{value}: expected positive, finite numbers", param, ctx)
+        return costs
+
+
+@click.command(
+    cls=TrainCommand,
+    epilog="""\b
+Examples:
+  kmaps train histograms.npy model.npz --labels labels.npy --kernel chi2 -C 0.1
+  kmaps train train.svm model.npz --map homogeneous --order 2 -C 0.01,0.1,1,10""",
+)
+@click.argument("source", metavar="IN")
+@click.argument("target", metavar="MODEL")
+@click.option("--labels", metavar="FILE", help="Labels of the rows, .npy. [default: IN's own]")
+@click.option("--kernel", help=f"The additive kernel. [default: {DEFAULT_KERNEL}]")
+@click.option(
+    "-C",
+    "costs",
+    type=Costs(),
+    default="1",
+    show_default=True,
+    help="Weight of the loss; several values are compared by cross-validation.",
+)
+@click.option("--folds", type=click.IntRange(2), default=3, show_default=True, help="To choose C.")
+@click.option("--loss", default="hinge", show_default=True, help="hinge or squared_hinge.")
+@click.option("--multiclass", default="ovr", show_default=True, help="ovr or ovo.")
+@click.option("--balanced", is_flag=True, help="C of each class in inverse proportion to its size.")
+@click.option("--calibrate", is_flag=True, help="Turn one-vs-rest scores into log-odds.")
+@click.option("--bias", type=float, default=1.0, show_default=True, help="0 for no intercept.")
+@click.option(
+    "--levels", type=click.IntRange(2, 256), default=256, show_default=True, help="Of a feature."
+)
+@click.option("--tol", type=float, help="Duality gap to reach, as a part of the objective.")
+@click.option("--max-iter", type=click.IntRange(1), help="Most passes over the rows.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Order of rows, and folds.")
+@array_files.input_format
+@click.option(
+    "--n-features", type=click.IntRange(1), help="Columns of svm files. [default: largest index]"
+)
+@array_files.memory
+@click.option("--force", is_flag=True, help="Replace MODEL when it exists.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress bar and no warnings.")
+def command(
+    source: str,
+    target: str,
+    map_name: str | None,
+    labels: str | None,
+    kernel: str | None,
+    costs: list[float],
+    folds: int,
+    balanced: bool,
+    levels: int,
+    seed: int,
+    input_format: str | None,
+    n_features: int | None,
+    memory: float,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    **parameters: Any,
+) -> None:
+    """Train an additive-kernel SVM on the rows of the array file IN and write MODEL (.npz).
+
+    IN is .npy, .npz, .csv or .svm/.libsvm, or - for standard input. It is read in blocks and held
+    as codes of one byte a value, so it may be larger than memory; training takes little more than
+    the codes. The machine is exact for the kernel on at most 256 levels of a feature, or that of a
+    map, which is fitted as `kmaps encode` does.
+
+    MODEL holds plain arrays, all that `kmaps predict` needs.
+    """
+    from kmaps.io import open_reader
+
+    with without_pandas():
+        from kmaps.svm import CodedSVC
+    check_paths(target, [source, labels], force)
+    settings = {name: parameters.pop(name) for name in _SETTINGS}
+    settings = {name: value for name, value in settings.items() if value is not None}
+    encoder = _encoder(map_name, kernel, parameters)
+    model = CodedSVC(encoder, costs[0], n_levels=levels, random_state=seed, **settings)
+    model.set_params(class_weight="balanced" if balanced else None)
+    with (
+        input_file(source, target, input_format) as (path, name),
+        as_input_error(),
+        once_each_warning(quiet),
+        stage_bars(quiet=quiet) as report,
+    ):
+        reader = open_reader(path, input_format, n_features=n_features, name=name)
+        try:
+            found = _fit(model, _Rows(reader, labels, memory, report), costs, folds, report)
+        except MemoryError as error:
+            raise InputError(f"{name}: too large for the memory there is: {error}") from None
+        model.save(target, force=force)
+    click.echo(json.dumps(found, indent=2) if as_json else _told(found, target))
+
+
+_SETTINGS = ("loss", "multiclass", "calibrate", "bias", "tol", "max_iter")
+
+
+def _encoder(map_name: str | None, kernel: str | None, parameters: dict[str, Any]) -> Any:
+    """Return what the machine is for: the name of a kernel, or a map."""
+    if map_name is None:
+        return kernel or DEFAULT_KERNEL
+    takes_kernel = "kernel" in {option.name for option in map_options(map_name)}
+    if kernel and not takes_kernel:
+        raise ConfigError(f"--kernel {kernel}: the {map_name} map has no kernel; leave it out")
+    if not hasattr(map_class(map_name), "tabulate"):
+        raise ConfigError(f"--map {map_name}: has no tables, which training on codes needs")
+    return build_map(map_name, {"kernel": kernel, **parameters} if takes_kernel else parameters)
+
+
+class _Rows:
+    """The rows of a file, block by block, as often as needed, and their labels."""
+
+    def __init__(self, reader: Any, labels: str | None, memory: float, report: Report) -> None:
+        from kmaps.io import read_labels
+
+        self.reader = reader
+        self._labels = read_labels(labels) if labels else None
+        self._memory, self._report = int(memory * 1e6), report
+        self._passes = 0
+        if self._labels is None and not reader.has_labels:
+            raise ConfigError(f"{reader.name}: holds no labels; name a .npy file with --labels")
+        if self._labels is not None and reader.n_rows is not None:
+            self._check(reader.n_rows)
+
+    def blocks(self) -> Iterator[Any]:
+        """Yield the rows from the first on."""
+        from kmaps.io import read_blocks
+
+        self._passes += 1
+        stage, self._read = f"read {self.reader.name}, pass {self._passes}", []
+        options = {"memory": self._memory, "progress": lambda *at: self._report(stage, *at)}
+        for X, y in read_blocks(self.reader, **options):
+            self._read.append(X.shape[0] if y is None else y)
+            yield X
+
+    def sample(self) -> Any:
+        """Return rows to fit a map to."""
+        from kmaps.io import sample_rows
+
+        return sample_rows(self.reader)
+
+    def labels(self) -> "NDArray":
+        """Return the labels, once all blocks were read."""
+        import numpy as np
+
+        from kmaps.io.labels import whole
+
+        if self._labels is None:
+            return whole(np.concatenate(self._read))
+        self._check(sum(part if isinstance(part, int) else len(part) for part in self._read))
+        return self._labels
+
+    def _check(self, n_rows: int) -> None:
+        if len(self._labels) != n_rows:
+            raise InputError(
+                f"{len(self._labels)} labels, but {self.reader.name} has {n_rows} rows"
+            )
+
+
+def _fit(
+    model: "CodedSVC", source: _Rows, costs: list[float], folds: int, report: Report
+) -> dict[str, Any]:
+    """Code the rows, choose C, train; return what there is to tell."""
+    from time import perf_counter
+
+    from kmaps.svm import code_rows, cross_validate
+
+    start = perf_counter()
+    learns = getattr(model.map, "learns_from_data", not isinstance(model.map, str))
+    sample = source.sample() if learns else None
+    rows = code_rows(model.map, source.blocks, n_levels=model.n_levels, sample=sample)
+    y = source.labels()
+    coded = perf_counter()
+    scores: list[float] = []
+    if len(costs) > 1:
+        fold = _folds(y, folds, model.random_state)
+        told = lambda *at: report("choose C", *at)  # noqa: E731
+        scores = cross_validate(model, rows, y, costs, fold, told)
+        model.set_params(C=costs[scores.index(max(scores))])  # the smallest of equals
+    chosen = perf_counter()
+    model.fit(rows, y, progress=_Gap(model, len(set(y.tolist())), report))
+    return {
+        "rows": len(rows),
+        "features": rows.n_features,
+        "levels": rows.levels.shape[1],
+        "classes": len(model.classes_),
+        "codes_bytes": rows.codes_bytes,
+        "model_bytes": model.model_bytes_,
+        "C": model.C,
+        "cv": [{"C": C, "accuracy": score} for C, score in zip(costs, scores, strict=False)],
+        "folds": folds if scores else None,
+        "duality_gap": float(model.duality_gap_.max()),
+        "passes": int(model.n_iter_.max()),
+        "code_s": coded - start,
+        "cv_s": chosen - coded,
+        "train_s": perf_counter() - chosen,
+    }
+
+
+def _folds(y: "NDArray", folds: int, seed: int) -> "NDArray":
+    """Return the fold of each row: every class spread evenly, in random order."""
+    import numpy as np
+    from sklearn.model_selection import StratifiedKFold
+
+    fold = np.empty(len(y), np.intp)
+    splits = StratifiedKFold(folds, shuffle=True, random_state=seed).split(y, y)
+    for number, (_, held_out) in enumerate(splits):
+        fold[held_out] = number
+    return fold
+
+
+class _Gap:
+    """Progress of training: how far the duality gaps have come, by their logarithms."""
+
+    def __init__(self, model: "CodedSVC", n_classes: int, report: Report) -> None:
+        pairs = model.multiclass == "ovo" or n_classes == 2
+        self._n = n_classes * (n_classes - 1) // 2 if pairs else n_classes
+        self._tol, self._report = model.tol, report
+        self._come = dict.fromkeys(range(self._n), 0.0)
+
+    def __call__(self, problem: int, passes: int, gap: float) -> None:
+        come = min(1.0, log(max(gap, 1e-300)) / log(self._tol)) if 0 < self._tol < 1 else 1.0
+        self._come[problem] = max(self._come[problem], come)
+        self._report("train", int(1000 * sum(self._come.values())), 1000 * self._n)
+
+
+def _told(found: dict[str, Any], target: str) -> str:
+    lines = [
+        f"{found['rows']:,} rows of {found['features']:,} features, {found['classes']} classes: "
+        f"{found['codes_bytes'] / 1e6:.1f} MB of codes, {found['code_s']:.1f} s"
+    ]
+    for tried in found["cv"]:
+        mark = ", chosen" if tried["C"] == found["C"] else ""
+        accuracy = f"{100 * tried['accuracy']:.2f} % in {found['folds']}-fold cross-validation"
+        lines.append(f"C = {tried['C']:g}: {accuracy}{mark}")
+    lines.append(
+        f"trained with C = {found['C']:g} in {found['train_s']:.1f} s to a duality gap of "
+        f"{found['duality_gap']:.1e} of the objective"
+    )
+    return "\n".join([*lines, f"{target}: {found['model_bytes'] / 1e6:.1f} MB"])

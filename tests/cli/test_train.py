@@ -1,0 +1,236 @@
+"""kmaps train and predict: the library's machine from a file, whatever its size and format."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from click.testing import CliRunner
+from sklearn.datasets import dump_svmlight_file
+
+from kmaps import CodedSVC, SplineMap
+from kmaps.cli.main import cli
+from kmaps.svm._model_file import write_model
+
+KMAPS = Path(sys.executable).parent / "kmaps"
+RNG = np.random.default_rng(0)
+X = RNG.gamma(1.0, size=(90, 6)).astype(np.float32)
+X[X < 0.5] = 0
+Y = np.digitize(X[:, 0] + X[:, 1] + RNG.normal(0, 0.2, 90), [1, 2])
+WORDS = np.array(["low", "middle", "high"])[Y]
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("in.npy", X)
+    np.save("y.npy", Y)
+
+
+def kmaps(*args, code=0, **options):
+    """Run a command and return the result; the exit code must be as said."""
+    result = CliRunner().invoke(cli, [*map(str, args)], **options)
+    assert result.exit_code == code, result.output + repr(result.exception)
+    return result
+
+
+def train(*args, **options):
+    return kmaps("train", *args, **options)
+
+
+def refused(*args):
+    """Return the one line that a refused command prints; it must leave no file."""
+    before = sorted(os.listdir())
+    result = kmaps(*args, code=2)
+    assert sorted(os.listdir()) == before
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    return result.stderr.removeprefix("error: ").rstrip("\n")
+
+
+def test_the_model_is_the_librarys():
+    result = train("in.npy", "m.npz", "--labels", "y.npy", "--kernel", "js", "-C", "3")
+    assert result.stdout.startswith("90 rows of 6 features, 3 classes: 0.0 MB of codes, ")
+    assert "trained with C = 3 in " in result.stdout
+    expected = CodedSVC("js", C=3.0).fit(X, Y)
+    np.testing.assert_array_equal(
+        CodedSVC.load("m.npz").decision_function(X), expected.decision_function(X)
+    )
+    result = kmaps("predict", "m.npz", "in.npy", "out.npy", "--labels", "y.npy")
+    predicted = expected.predict(X)
+    right = int(np.sum(predicted == Y))
+    assert result.stdout == f"accuracy {100 * right / 90:.2f} % ({right} of 90)\n"
+    np.testing.assert_array_equal(np.load("out.npy"), predicted)
+    kmaps("predict", "m.npz", "in.npy", "scores.npy", "--scores")
+    np.testing.assert_array_equal(np.load("scores.npy"), expected.decision_function(X))
+
+
+def test_formats_give_the_same_model_and_labels():
+    dump_svmlight_file(X, Y, "in.svm", zero_based=False)
+    sp.save_npz("in.npz", sp.csr_matrix(X))
+    np.savetxt("in.csv", X, delimiter=",", fmt="%.9g")
+    train("in.npy", "npy.m", "--labels", "y.npy")
+    train("in.svm", "svm.m")
+    train("in.npz", "npz.m", "--labels", "y.npy")
+    train(
+        "-", "csv.m", "--labels", "y.npy", "--input-format", "csv", input=Path("in.csv").read_text()
+    )
+    expected = CodedSVC.load("npy.m").decision_function(X)
+    for name in ("svm.m", "npz.m", "csv.m"):
+        scores = CodedSVC.load(name).decision_function(X)
+        np.testing.assert_allclose(scores, expected, atol=1e-3)
+    # Labels of svm files are known.
+    result = kmaps("predict", "npy.m", "in.svm", "-")
+    assert "accuracy " in result.stderr
+    kmaps("predict", "npy.m", "in.npz", "out.txt")
+    assert (
+        result.stdout
+        == Path("out.txt").read_text()
+        == "".join(f"{label}\n" for label in CodedSVC.load("npy.m").predict(X))
+    )
+    dump_svmlight_file(X, np.full(90, -1), "unknown.svm", zero_based=False)
+    result = kmaps("predict", "npy.m", "unknown.svm", "out.npy", "--json")
+    assert json.loads(result.stdout)["accuracy"] is None
+
+
+def test_labels_may_be_words():
+    np.save("words.npy", WORDS)
+    train("in.npy", "m.npz", "--labels", "words.npy", "--multiclass", "ovo", "--balanced")
+    assert (
+        "accuracy 9"
+        in kmaps("predict", "m.npz", "in.npy", "out.csv", "--labels", "words.npy").stdout
+    )
+    model = CodedSVC(multiclass="ovo", class_weight="balanced").fit(X, WORDS)
+    assert Path("out.csv").read_text().split() == model.predict(X).tolist()
+
+
+def test_blocks_do_not_matter():
+    """One row a block; a map that learns has the range of all rows, whatever its sample."""
+    big = np.tile(X, (700, 1))[:, :3]
+    big[-1] = 99
+    np.save("big.npy", big)
+    np.save("ys.npy", np.tile(Y, 700))
+    options = "--labels", "ys.npy", "--map", "spline", "--tol", "0.01", "-C", "1e-4"
+    train("big.npy", "a.m", *options, "--memory", 1)
+    train("big.npy", "b.m", *options, "--memory", 100)
+    few = CodedSVC.load("a.m"), CodedSVC.load("b.m")
+    np.testing.assert_array_equal(*(model.decision_function(X[:, :3]) for model in few))
+    whole = CodedSVC(SplineMap(), C=1e-4, tol=0.01).fit(big, np.tile(Y, 700))
+    np.testing.assert_array_equal(few[0].levels_, whole.levels_)
+    kmaps("predict", "a.m", "big.npy", "p.npy", "--memory", 1)
+    np.testing.assert_array_equal(np.load("p.npy"), few[0].predict(big))
+
+
+def test_c_is_chosen_by_cross_validation():
+    arguments = "in.npy", "m.npz", "--labels", "y.npy", "--json", "--folds", 5, "--seed", 3
+    told = json.loads(train(*arguments, "-C", "100,0.001,1").stdout)
+    assert [tried["C"] for tried in told["cv"]] == [0.001, 1, 100]
+    accuracies = [tried["accuracy"] for tried in told["cv"]]
+    assert (
+        told["C"] == told["cv"][accuracies.index(max(accuracies))]["C"] == CodedSVC.load("m.npz").C
+    )
+    assert accuracies[0] < max(accuracies) - 0.1
+    assert told["folds"] == 5
+    assert told["duality_gap"] <= 1e-3
+    assert (told["rows"], told["features"], told["classes"]) == (90, 6, 3)
+    text = train(*arguments[:4], "-C", "0.001,1", "--force").stdout
+    assert "C = 1: " in text
+    assert " % in 3-fold cross-validation, chosen\n" in text
+
+
+def test_what_cannot_be_trained_on():
+    np.save("short.npy", Y[:80])
+    np.save("one.npy", np.zeros(90, int))
+    np.save("square.npy", np.zeros((90, 2)))
+    np.save("objects.npy", np.array([1, "a"] * 45, object), allow_pickle=True)
+    Path("cut.npy").write_bytes(Path("y.npy").read_bytes()[:100])
+    bad = X.copy()
+    bad[-1, 2] = np.nan
+    np.save("bad.npy", bad)
+    Path("old.npz").write_text("old")
+    y = "--labels y.npy"
+    for arguments, message in {
+        "in.npy m.npz": "in.npy: holds no labels; name a .npy file with --labels",
+        "in.npy m.npz --labels short.npy": "80 labels, but in.npy has 90 rows",
+        "in.npy m.npz --labels one.npy": "y has one class only (0): a classifier needs at least "
+        "two classes, check the label column",
+        "in.npy m.npz --labels square.npy": "square.npy: holds float64 of shape (90, 2), expected "
+        "labels of shape (n,), numbers or words",
+        "in.npy m.npz --labels objects.npy": "objects.npy: of Python objects; expected plain "
+        "labels",
+        "in.npy m.npz --labels cut.npy": "cut.npy: not a whole .npy file; expected plain labels",
+        "in.npy m.npz --labels no.npy": "no.npy: cannot be read (No such file or directory)",
+        f"bad.npy m.npz {y}": "bad.npy: X[89, 2] is nan, expected a finite number",
+        f"in.npy old.npz {y}": "old.npz: exists already; choose another name or pass --force",
+        f"in.npy in.npy {y} --force": "in.npy: is the input itself; choose another name for OUT",
+        f"in.npy m.npz {y} --kernel chi": "unknown kernel 'chi', did you mean 'chi2'? (additive "
+        "kernels: chi2, intersection, js, hellinger)",
+        f"in.npy m.npz {y} --map spline --kernel js": "--kernel js: the spline map has no kernel; "
+        "leave it out",
+        f"in.npy m.npz {y} --map sign-cauchy": "--map sign-cauchy: has no tables, which training "
+        "on codes needs",
+        f"in.npy m.npz {y} --loss hing": "loss='hing': expected 'hinge' or 'squared_hinge', did "
+        "you mean 'hinge'?",
+    }.items():
+        assert refused("train", *arguments.split()) == message
+    assert Path("old.npz").read_text() == "old"
+    for value, message in {"0": "positive, finite", "-1,1": "positive", "a": "numbers"}.items():
+        result = train("in.npy", "m.npz", *y.split(), f"-C{value}", code=2)
+        assert message in result.stderr
+    assert "257 is not in the range" in train("in.npy", "m", "--levels", 257, code=2).stderr
+
+
+def test_what_cannot_be_predicted():
+    train("in.npy", "m.npz", "--labels", "y.npy")
+    np.save("narrow.npy", X[:, :4])
+    np.save("short.npy", Y[:80])
+    dump_svmlight_file(np.hstack([X, X]), Y, "wide.svm", zero_based=False)
+    Path("cut.npz").write_bytes(Path("m.npz").read_bytes()[:-20])
+    write_model("other.npz", {"version": 9}, {}, force=False)
+    damaged = "no kmaps model, or a damaged one (cut off?); train and save it again"
+    for arguments, message in {
+        "m.npz narrow.npy o.npy": "narrow.npy has 4 columns, m.npz was trained on 6",
+        "m.npz wide.svm o.npy": "wide.svm:1: index 7 is beyond column 6, the last",
+        "cut.npz in.npy o.npy": f"cut.npz: {damaged}",
+        "in.npy in.npy o.npy": f"in.npy: {damaged}",
+        "other.npz in.npy o.npy": "other.npz: a model of version 9, this kmaps reads version 1; "
+        "train it again, or use the kmaps that wrote it",
+        "m.npz in.npy y.npy": "y.npy: exists already; choose another name or pass --force",
+        "m.npz in.npy m.npz --force": "m.npz: unknown format 'npz' (npy, txt, csv)",
+        "m.npz in.npy o.txt --scores": "o.txt: scores are written to .npy only",
+        "m.npz in.npy - --json": "--json: standard output is for the labels; name a file for OUT",
+        "m.npz in.npy o.npy --labels short.npy": "80 labels, but in.npy has 90 rows",
+    }.items():
+        assert refused("predict", *arguments.split()) == message
+
+
+def test_memory_is_bounded_by_the_codes():
+    """376 MB of features, 47 MB of codes: held as floats they would break the limit."""
+    n, block = 60_000, RNG.random((1000, 784))
+    block[:, 0] = np.arange(1000) % 2 + block[:, 0] / 10
+    with open("big.npy", "wb") as file:
+        header = {"descr": "<f8", "fortran_order": False, "shape": (n, 784)}
+        np.lib.format.write_array_header_1_0(file, header)
+        for _ in range(n // 1000):
+            file.write(block.tobytes())
+    np.save("labels.npy", np.arange(n) % 2)
+    # A child starts with the peak of the process it is forked from: let that be a small one.
+    code = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True)\n"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    commands = {
+        "train": ["big.npy", "m.npz", "--labels", "labels.npy", "-C", "1e-4", "--json"],
+        "predict": ["m.npz", "big.npy", "out.npy"],
+    }
+    for name, arguments in commands.items():
+        command = [sys.executable, "-c", code, KMAPS, name, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert done.stderr == ""
+        assert int(done.stdout.split()[-1]) < 400_000  # kB
+    assert (np.load("out.npy") == np.load("labels.npy")).all()
