@@ -18,9 +18,13 @@ if TYPE_CHECKING:
     epilog="""\b
 Examples:
   kmaps error --kernel chi2 --map homogeneous --order 2 --range 0:255 --integers
-  kmaps error --kernel js --map homogeneous:order=1 --map homogeneous:order=2 --plot js.png""",
+  kmaps error --kernel js --map homogeneous:order=1 --map homogeneous:order=2 --plot js.png
+  kmaps error --map lowdim:optimal=true --map lowdim:optimal=false --map homogeneous:order=2
+  kmaps error --kernel rbf --sigma 0.2 --map lowdim --dim 9""",
 )
-@click.option("--kernel", default="chi2", show_default=True, help="The additive kernel.")
+@click.option(
+    "--kernel", default="chi2", show_default=True, help="An additive kernel, rbf or laplace."
+)
 @click.option(
     "--range",
     "text",
@@ -63,8 +67,10 @@ def command(
     values = Range.parse(text, integers).values()
     fit_values = Range.parse(fit_range, integers).values() if fit_range else None
     maps = build_maps(map_name, {"kernel": kernel, **parameters})
+    sigma = parameters.get("sigma")
+    options = {"sigma": 1.0 if sigma is None else sigma, "relative": relative}
     results = {
-        label: approximate(made, kernel, values, fit_values=fit_values, relative=relative)
+        label: approximate(made, kernel, values, fit_values=fit_values, **options)
         for label, made in maps.items()
     }
     rows = [_row(label, result) for label, result in results.items()]

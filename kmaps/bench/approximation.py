@@ -16,6 +16,7 @@ from scipy.sparse import issparse
 
 from kmaps.errors import ConfigError
 from kmaps.kernels import get_kernel
+from kmaps.maps.lowdim import STATIONARY
 
 POINTS = 256
 """Values on each side of the square, for a range that is not one of integers."""
@@ -113,6 +114,7 @@ def approximate(
     kernel: str,
     values: NDArray[np.float64],
     *,
+    sigma: float = 1.0,
     fit_values: NDArray[np.float64] | None = None,
     relative: bool = False,
 ) -> Approximation:
@@ -123,9 +125,11 @@ def approximate(
     encoder : transformer
         A map of :data:`kmaps.maps.MAPS`, unfitted.
     kernel : str
-        The additive kernel to compare with.
+        The additive or stationary kernel to compare with.
     values : ndarray (n,)
         Both members of every pair.
+    sigma : float
+        The width of a stationary kernel.
     fit_values : ndarray (m,), optional
         What the map learns from, where it does: by default ``values``.
     relative : bool
@@ -145,5 +149,8 @@ def approximate(
     encoder.fit((values if fit_values is None else fit_values)[:, None])
     encoded = encoder.transform(values[:, None])
     encoded = encoded.toarray() if issparse(encoded) else np.asarray(encoded)
-    exact = get_kernel(kernel)(values[:, None], values)
+    if kernel in STATIONARY:
+        exact = STATIONARY[kernel](sigma)(values[:, None] - values)
+    else:
+        exact = get_kernel(kernel)(values[:, None], values)
     return Approximation(values, exact, encoded @ encoded.T, encoded.shape[1], relative)

@@ -38,6 +38,41 @@ def test_integers_and_kernel_reach_the_map():
     assert other["linf"] == pytest.approx(30.09, abs=0.01)
 
 
+def test_optimal_programs_and_homogeneous_side_by_side():
+    maps = [
+        "--map",
+        "lowdim:optimal=true",
+        "--map",
+        "lowdim:optimal=false",
+        "--map",
+        "homogeneous:order=2",
+    ]
+    shown = run(*maps, "--dim", "5", "--range", "0:255", "--integers", "--json")
+    rows = json.loads(shown.stdout)
+    assert [row["dim"] for row in rows] == [5, 5, 5]
+    linf = [row["linf"] for row in rows]
+    assert linf == sorted(linf)
+    assert linf[1] == pytest.approx(0.1634, abs=1e-4)
+    assert linf[2] > 3
+
+
+def test_kernels_of_a_difference():
+    args = [
+        "--kernel",
+        "rbf",
+        "--sigma",
+        "0.3",
+        "--map",
+        "lowdim:dim=5",
+        "--map",
+        "lowdim:dim=9",
+        "--json",
+    ]
+    rows = json.loads(run(*args).stdout)
+    assert [row["dim"] for row in rows] == [5, 9]
+    assert rows[1]["linf"] < 0.1 * rows[0]["linf"] < 0.01
+
+
 def test_plots_are_pictures_and_never_overwritten(tmp_path):
     plot = tmp_path / "out.png"
     assert run("--plot", str(plot)).exit_code == 0
