@@ -33,8 +33,11 @@ _PUBLIC = {
     "Quantizer": "kmaps.codes",
     "LookupTable": "kmaps.codes",
     "CodedSVC": "kmaps.svm",
+    "GroupLassoSVC": "kmaps.svm",
     "LiblinearSVC": "kmaps.svm",
     "KernelSVC": "kmaps.svm",
+    "prune": "kmaps.svm",
+    "keep_strongest": "kmaps.svm",
     "threads": "kmaps._parallel",
 }
 

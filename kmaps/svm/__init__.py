@@ -4,7 +4,19 @@ from kmaps.svm._clib import gram_rows
 from kmaps.svm._code_blocks import code_rows
 from kmaps.svm._code_choice import cross_validate
 from kmaps.svm.coded import CodedSVC
+from kmaps.svm.grouplasso import GroupLassoSVC
 from kmaps.svm.liblinear import LiblinearSVC
 from kmaps.svm.libsvm import KernelSVC
+from kmaps.svm.pruning import keep_strongest, prune
 
-__all__ = ["CodedSVC", "KernelSVC", "LiblinearSVC", "code_rows", "cross_validate", "gram_rows"]
+__all__ = [
+    "CodedSVC",
+    "GroupLassoSVC",
+    "KernelSVC",
+    "LiblinearSVC",
+    "code_rows",
+    "cross_validate",
+    "gram_rows",
+    "keep_strongest",
+    "prune",
+]

@@ -3,7 +3,7 @@
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kmaps import HomogeneousMap, SplineMap
-from kmaps.svm import CodedSVC, KernelSVC, LiblinearSVC
+from kmaps.svm import CodedSVC, GroupLassoSVC, KernelSVC, LiblinearSVC
 
 CHECKED = [
     LiblinearSVC(),
@@ -11,6 +11,8 @@ CHECKED = [
     LiblinearSVC(loss="logistic", bias=10.0),
     LiblinearSVC(penalty="l1"),
     LiblinearSVC(penalty="l1", loss="logistic", multiclass="ovo"),
+    GroupLassoSVC(),
+    GroupLassoSVC(loss="hinge", multiclass="ovo", tol=1e-2),
     KernelSVC(),
     KernelSVC("exp-chi2", multiclass="ovr"),
     KernelSVC("rbf", C=10.0, sigma=1.0),

@@ -1,0 +1,89 @@
+"""The group lasso against its dual, solved by a general method; what it drops."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from kmaps.errors import ConfigError
+from kmaps.svm import GroupLassoSVC, LiblinearSVC
+from tests.oracles.groups import best_objective
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((30, 11))
+Y = np.where(X[:, 0] - X[:, 3] + 0.7 * RNG.standard_normal(30) > 0, "b", "a")
+
+
+def strength(model):
+    return np.sqrt(np.add.reduceat(model.coef_[0] ** 2, np.arange(0, 11, model.group_size)))
+
+
+def objective(model, signs, costs):
+    short = np.maximum(0, 1 - signs * model.decision_function(X))
+    bias = abs(model.intercept_[0] / model.bias) if model.bias else 0
+    losses = short if model.loss == "hinge" else short**2
+    return strength(model).sum() + bias + costs @ losses
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize(("C", "size", "bias"), [(0.1, 2, 1.0), (2, 2, 0.5), (0.5, 3, 0.0)])
+def test_reaches_the_optimum(loss, C, size, bias):
+    """The last group has fewer columns; the two classes cost differently."""
+    weight = {"a": 1, "b": 3}
+    model = GroupLassoSVC(C, loss=loss, group_size=size, bias=bias, tol=1e-5, class_weight=weight)
+    model.fit(X, Y)
+    signs, costs = np.where(Y == "b", 1.0, -1.0), C * np.where(Y == "b", 3.0, 1.0)
+    groups = [slice(start, min(start + size, 11)) for start in range(0, 11, size)]
+    whole = np.column_stack([X, np.full(len(X), bias)]) if bias else X
+    groups += [slice(11, 12)] if bias else []
+    best = best_objective(whole, signs, costs, groups, squared=loss == "squared_hinge")
+    found = objective(model, signs, costs)
+    assert best * (1 - 1e-6) <= found <= best * (1 + 2e-5)
+    assert model.gaps_[0] <= 1e-5
+
+
+def test_groups_of_one_are_the_l1_machine():
+    alone = GroupLassoSVC(0.1, group_size=1, tol=1e-7, max_iter=5000).fit(X, Y)
+    ours = LiblinearSVC(0.1, penalty="l1", tol=1e-8).fit(X, Y)
+    np.testing.assert_allclose(alone.coef_, ours.coef_, atol=2e-3)
+    np.testing.assert_array_equal(alone.coef_ != 0, np.abs(ours.coef_) > 1e-6)
+
+
+def test_drops_whole_groups_the_more_the_smaller_c():
+    kept = []
+    for C in (0.03, 0.1, 0.3):
+        model = GroupLassoSVC(C).fit(X, Y)
+        used = model.coef_[0] != 0
+        assert (used[0:10:2] == used[1:10:2]).all()
+        kept.append((strength(model) > 0).sum())
+    assert 0 < kept[0] < kept[1] < kept[2]
+    assert not GroupLassoSVC(1e-3, bias=0.0).fit(X, Y).coef_.any()
+
+
+def test_float32_and_many_classes():
+    y = np.digitize(X[:, 0], [-0.5, 0.5])
+    for multiclass, n_problems in (("ovr", 3), ("ovo", 3)):
+        model = GroupLassoSVC(1.0, multiclass=multiclass).fit(X.astype(np.float32), y)
+        assert model.coef_.shape == (n_problems, 11)
+        assert model.coef_.dtype == np.float32
+        assert model.score(X, y) > 0.8
+
+
+def test_says_when_it_stopped_early():
+    with pytest.warns(ConvergenceWarning, match="from the optimum after 1 rounds, more than tol"):
+        GroupLassoSVC(10.0, max_iter=1).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"C": 0}, "C=0: expected a positive, finite number"),
+        ({"tol": -1}, "tol=-1: expected a positive, finite number"),
+        ({"loss": "hinges"}, "did you mean 'hinge'"),
+        ({"bias": -1}, "bias=-1: expected a finite number >= 0"),
+        ({"group_size": 0}, "group_size=0: expected a whole number from 1 on"),
+        ({"max_iter": 1.5}, "max_iter=1.5: expected a whole number from 1 on"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, message):
+    with pytest.raises(ConfigError, match=message):
+        GroupLassoSVC(**parameters).fit(X, Y)
