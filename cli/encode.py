@@ -18,6 +18,7 @@ from kmaps.errors import ConfigError, InputError
 Examples:
   kmaps encode histograms.npy encoded.npy --kernel chi2 --order 2
   kmaps encode test.npy encoded.npy --fit-on train.npy
+  kmaps encode histograms.npy encoded.npy --kernel exp-chi2 -m 4096
   cut -d, -f2- table.csv | kmaps encode - encoded.npz --input-format csv""",
 )
 @click.argument("source", metavar="IN")

@@ -17,17 +17,18 @@ from kmaps.cli.array_files import without_pandas
 from kmaps.errors import ConfigError, suggest
 
 DEFAULT_MAP = "homogeneous"
+EXPONENTIAL_MAP = "generalized-rbf"  # when --kernel says exp-chi2, exp-js, …
 _META = "kmaps.map_options"
 
 
 class AnyValue(click.ParamType):
-    """A number, a word, true, false or none: for parameters whose default is None."""
+    """A number, a word, true, false or none: for parameters that may be None."""
 
     name = "value"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the value as Python has it."""
-        words = {"none": None, "true": True, "false": False}
+        """Return the value as Python has it, but "none" as the word: None is no value given."""
+        words = {"none": "none", "true": True, "false": False}
         if not isinstance(value, str) or value.lower() in words:
             return words[value.lower()] if isinstance(value, str) else value
         for kind in (int, float):
@@ -60,7 +61,9 @@ class MapCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Find the map before the options are parsed, because it says which there are."""
-        names = self._names(_chosen_maps(args))
+        if not _given(args, "--map") and _exponential(args):
+            args = ["--map", EXPONENTIAL_MAP, *args]
+        names = self._names(_given(args, "--map"))
         if ctx.resilient_parsing:  # a shell completing a half-typed line wants no complaint
             names = [name for name in names if name in _maps()]
         names = names or self.default_maps
@@ -111,16 +114,27 @@ class MapsCommand(MapCommand):
         return [text.partition(":")[0] for text in given]
 
 
-def _chosen_maps(args: list[str]) -> list[str]:
-    names = []
+def _given(args: list[str], option: str) -> list[str]:
+    """Return the values of an option in a command line."""
+    values = []
     for i, arg in enumerate(args):
         if arg == "--":
             break
-        if arg == "--map" and i + 1 < len(args):
-            names.append(args[i + 1])
-        elif arg.startswith("--map="):
-            names.append(arg.removeprefix("--map="))
-    return names
+        if arg == option and i + 1 < len(args):
+            values.append(args[i + 1])
+        elif arg.startswith(f"{option}="):
+            values.append(arg.removeprefix(f"{option}="))
+    return values
+
+
+def _exponential(args: list[str]) -> bool:
+    """Return whether the kernel of a command line is one that additive maps do not have."""
+    given = _given(args, "--kernel")
+    if not given:
+        return False
+    from kmaps.kernels import EXP_KERNELS
+
+    return given[-1] in EXP_KERNELS
 
 
 def _complete_map(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -152,14 +166,17 @@ def map_options(name: str) -> list[click.Option]:
     cls = map_class(name)
     documented = _documented(cls.__doc__ or "")
     options = []
-    for parameter in inspect.signature(cls).parameters.values():
-        kinds, text = documented.get(parameter.name, ("", ""))
+    for key, parameter in inspect.signature(cls).parameters.items():
+        kinds, text = documented.get(key, ("", ""))
+        if kinds.startswith("AdditiveMap"):  # there is no word for a map with its parameters
+            continue
         default = "none" if parameter.default is None else parameter.default
+        kind = None if kinds.endswith("or None") else _TYPES.get(type(parameter.default))
         choices = re.findall(r'"([^"]+)"', kinds) if kinds.startswith("{") else []
         options.append(
             click.Option(
-                [f"--{parameter.name.replace('_', '-')}", parameter.name],
-                type=_TYPES.get(type(parameter.default), AnyValue()),
+                [f"--{key.replace('_', '-')}", *_SHORT.get(key, []), key],
+                type=kind or AnyValue(),
                 metavar="|".join(choices) or None,
                 help=f"{text} [default: {default}]".lstrip(),
             )
@@ -167,6 +184,7 @@ def map_options(name: str) -> list[click.Option]:
     return options
 
 
+_SHORT = {"n_frequencies": ["-m"]}
 _TYPES = {bool: click.BOOL, int: click.INT, float: click.FLOAT, str: click.STRING}
 
 
@@ -190,7 +208,8 @@ def _first_sentence(text: str) -> str:
 
 def build_map(name: str, given: dict[str, Any]) -> Any:
     """Construct a map from the options of a command, leaving out those that were not given."""
-    return map_class(name)(**{key: value for key, value in given.items() if value is not None})
+    values = {key: value for key, value in given.items() if value is not None}
+    return map_class(name)(**{k: None if v == "none" else v for k, v in values.items()})
 
 
 def build_maps(texts: Iterable[str], given: dict[str, Any]) -> dict[str, Any]:

@@ -18,12 +18,11 @@ from kmaps.cli.array_files import (
     without_pandas,
 )
 from kmaps.cli.progress import progress_bar
+from kmaps.cli.random_machine import load_machine
 from kmaps.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from kmaps.svm import CodedSVC
 
 _TEXT = (".txt", ".csv")
 
@@ -64,11 +63,10 @@ def command(
     """
     from kmaps.io import open_reader, read_labels
 
-    with without_pandas():
-        from kmaps.svm import CodedSVC
     _check_target(target, scores, as_json)
     check_paths(target, [model_file, source, labels], force)
-    model = CodedSVC.load(model_file)
+    with without_pandas():
+        model = load_machine(model_file)
     truth = read_labels(labels) if labels else None
     with (
         input_file(source, target, input_format) as (path, name),
@@ -103,7 +101,7 @@ def _check_target(target: str, scores: bool, as_json: bool) -> None:
         raise InputError(f"{target}: unknown format {suffix.removeprefix('.')!r} ({known})")
 
 
-def _check_rows(model: "CodedSVC", file: str, reader: Any, truth: "NDArray | None") -> None:
+def _check_rows(model: Any, file: str, reader: Any, truth: "NDArray | None") -> None:
     if reader.n_features != model.n_features_in_:
         raise InputError(
             f"{reader.name} has {reader.n_features} columns, {file} was trained on "
@@ -114,7 +112,7 @@ def _check_rows(model: "CodedSVC", file: str, reader: Any, truth: "NDArray | Non
 
 
 def _predict(
-    model: "CodedSVC",
+    model: Any,
     reader: Any,
     truth: "NDArray | None",
     scores: bool,

@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from math import inf, log
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
+from click.core import ParameterSource
 
 from kmaps.cli import array_files
 from kmaps.cli.array_files import (
@@ -15,8 +17,9 @@ from kmaps.cli.array_files import (
     once_each_warning,
     without_pandas,
 )
-from kmaps.cli.map_options import MapCommand, build_map, map_class, map_options
+from kmaps.cli.map_options import MapCommand, build_map, map_options
 from kmaps.cli.progress import stage_bars
+from kmaps.cli.random_machine import RandomMachine, stratified
 from kmaps.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -63,12 +66,13 @@ class Costs(click.ParamType):
     epilog="""\b
 Examples:
   kmaps train histograms.npy model.npz --labels labels.npy --kernel chi2 -C 0.1
-  kmaps train train.svm model.npz --map homogeneous --order 2 -C 0.01,0.1,1,10""",
+  kmaps train train.svm model.npz --map homogeneous --order 2 -C 0.01,0.1,1,10
+  kmaps train histograms.npy model.npz --labels labels.npy --kernel exp-chi2 -m 4096""",
 )
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="MODEL")
 @click.option("--labels", metavar="FILE", help="Labels of the rows, .npy. [default: IN's own]")
-@click.option("--kernel", help=f"The additive kernel. [default: {DEFAULT_KERNEL}]")
+@click.option("--kernel", help=f"Of the machine. [default: {DEFAULT_KERNEL}]")
 @click.option(
     "-C",
     "costs",
@@ -116,12 +120,15 @@ def command(
     quiet: bool,
     **parameters: Any,
 ) -> None:
-    """Train an additive-kernel SVM on the rows of the array file IN and write MODEL (.npz).
+    """Train a kernel SVM on the rows of the array file IN and write MODEL (.npz).
 
     IN is .npy, .npz, .csv or .svm/.libsvm, or - for standard input. It is read in blocks and held
     as codes of one byte a value, so it may be larger than memory; training takes little more than
     the codes. The machine is exact for the kernel on at most 256 levels of a feature, or that of a
     map, which is fitted as `kmaps encode` does.
+
+    For the exponential kernels, exp-chi2 and others, LIBLINEAR trains on m random projections (-m)
+    of the generalized-rbf map, held in memory: some 24 bytes for each of a row's 2m outputs.
 
     MODEL holds plain arrays, all that `kmaps predict` needs.
     """
@@ -133,8 +140,11 @@ def command(
     settings = {name: parameters.pop(name) for name in _SETTINGS}
     settings = {name: value for name, value in settings.items() if value is not None}
     encoder = _encoder(map_name, kernel, parameters)
-    model = CodedSVC(encoder, costs[0], n_levels=levels, random_state=seed, **settings)
-    model.set_params(class_weight="balanced" if balanced else None)
+    settings |= {"random_state": seed, "class_weight": "balanced" if balanced else None}
+    if hasattr(encoder, "keep"):
+        model = _random_machine(map_name, encoder, settings)
+    else:
+        model = CodedSVC(encoder, costs[0], n_levels=levels, **settings)
     with (
         input_file(source, target, input_format) as (path, name),
         as_input_error(),
@@ -143,7 +153,9 @@ def command(
     ):
         reader = open_reader(path, input_format, n_features=n_features, name=name)
         try:
-            found = _fit(model, _Rows(reader, labels, memory, report), costs, folds, report)
+            rows = _Rows(reader, labels, memory, report)
+            fit = model.fit if isinstance(model, RandomMachine) else partial(_fit, model)
+            found = fit(rows, costs, folds, report)
         except MemoryError as error:
             raise InputError(f"{name}: too large for the memory there is: {error}") from None
         model.save(target, force=force)
@@ -160,9 +172,25 @@ def _encoder(map_name: str | None, kernel: str | None, parameters: dict[str, Any
     takes_kernel = "kernel" in {option.name for option in map_options(map_name)}
     if kernel and not takes_kernel:
         raise ConfigError(f"--kernel {kernel}: the {map_name} map has no kernel; leave it out")
-    if not hasattr(map_class(map_name), "tabulate"):
+    encoder = build_map(map_name, {"kernel": kernel, **parameters} if takes_kernel else parameters)
+    if not (hasattr(encoder, "tabulate") or hasattr(encoder, "keep")):
         raise ConfigError(f"--map {map_name}: has no tables, which training on codes needs")
-    return build_map(map_name, {"kernel": kernel, **parameters} if takes_kernel else parameters)
+    return encoder
+
+
+def _random_machine(map_name: str, encoder: Any, settings: dict[str, Any]) -> RandomMachine:
+    """Return an unfitted machine on random projections."""
+    context = click.get_current_context()
+    for name in ("calibrate", "levels", "max_iter"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = name.replace("_", "-")
+            raise ConfigError(f"--{option}: not for {map_name}, on which LIBLINEAR trains")
+    if encoder.random_state is None:
+        raise ConfigError("--random-state none: MODEL holds the seed; give a whole number")
+    with without_pandas():
+        from kmaps.svm import LiblinearSVC
+    settings = {name: value for name, value in settings.items() if name != "calibrate"}
+    return RandomMachine(map_name, encoder, LiblinearSVC(**settings))
 
 
 class _Rows:
@@ -231,7 +259,7 @@ def _fit(
     coded = perf_counter()
     scores: list[float] = []
     if len(costs) > 1:
-        fold = _folds(y, folds, model.random_state)
+        fold = stratified(y, folds, model.random_state)
         told = lambda *at: report("choose C", *at)  # noqa: E731
         scores = cross_validate(model, rows, y, costs, fold, told)
         model.set_params(C=costs[scores.index(max(scores))])  # the smallest of equals
@@ -255,18 +283,6 @@ def _fit(
     }
 
 
-def _folds(y: "NDArray", folds: int, seed: int) -> "NDArray":
-    """Return the fold of each row: every class spread evenly, in random order."""
-    import numpy as np
-    from sklearn.model_selection import StratifiedKFold
-
-    fold = np.empty(len(y), np.intp)
-    splits = StratifiedKFold(folds, shuffle=True, random_state=seed).split(y, y)
-    for number, (_, held_out) in enumerate(splits):
-        fold[held_out] = number
-    return fold
-
-
 class _Gap:
     """Progress of training: how far the duality gaps have come, by their logarithms."""
 
@@ -283,16 +299,20 @@ class _Gap:
 
 
 def _told(found: dict[str, Any], target: str) -> str:
-    lines = [
-        f"{found['rows']:,} rows of {found['features']:,} features, {found['classes']} classes: "
-        f"{found['codes_bytes'] / 1e6:.1f} MB of codes, {found['code_s']:.1f} s"
-    ]
+    what = f"{found['rows']:,} rows of {found['features']:,} features, {found['classes']} classes: "
+    if "projections" in found:
+        what += (
+            f"{found['projections']:,} projections at sigma {found['sigma']:.3g}, "
+            f"{found['encoded_bytes'] / 1e6:.1f} MB, {found['encode_s']:.1f} s"
+        )
+    else:
+        what += f"{found['codes_bytes'] / 1e6:.1f} MB of codes, {found['code_s']:.1f} s"
+    lines = [what]
     for tried in found["cv"]:
         mark = ", chosen" if tried["C"] == found["C"] else ""
         accuracy = f"{100 * tried['accuracy']:.2f} % in {found['folds']}-fold cross-validation"
         lines.append(f"C = {tried['C']:g}: {accuracy}{mark}")
-    lines.append(
-        f"trained with C = {found['C']:g} in {found['train_s']:.1f} s to a duality gap of "
-        f"{found['duality_gap']:.1e} of the objective"
-    )
-    return "\n".join([*lines, f"{target}: {found['model_bytes'] / 1e6:.1f} MB"])
+    end = f"trained with C = {found['C']:g} in {found['train_s']:.1f} s"
+    if "duality_gap" in found:
+        end += f" to a duality gap of {found['duality_gap']:.1e} of the objective"
+    return "\n".join([*lines, end, f"{target}: {found['model_bytes'] / 1e6:.1f} MB"])

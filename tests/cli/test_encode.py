@@ -253,10 +253,10 @@ def test_a_new_map_brings_its_own_options(toy):
     [("3", 3), ("0.5", 0.5), ("1e-3", 0.001), ("none", None), ("TRUE", True), ("auto", "auto")],
 )
 def test_a_parameter_without_a_typed_default_takes_numbers_and_words(toy, text, value):
-    from kmaps.cli.map_options import AnyValue
+    from kmaps.cli.map_options import AnyValue, build_map
 
-    converted = AnyValue().convert(text, None, None)
-    assert (type(converted), converted) == (type(value), value)
+    level = build_map("toy", {"level": AnyValue().convert(text, None, None)}).level
+    assert (type(level), level) == (type(value), value)
 
 
 def test_a_map_that_learns_is_fitted_on_the_input_or_on_another_file(toy):
