@@ -29,9 +29,14 @@ def command(results: Path, out: Path | None, force: bool, quiet: bool) -> None:
     check_target(out, force=force)
     try:
         experiment = load(records[0]["experiment"])
-        about, claims = experiment.about, getattr(experiment, "claims", [])
+        about, claims = experiment.about, experiment.claims
+        printed = getattr(experiment, "printed", [])
     except ConfigError:
-        about, claims = "", []  # an experiment of the user's own, known by its records alone
+        about, claims, printed = (
+            "",
+            [],
+            [],
+        )  # an experiment of the user's own, known by its records alone
     notes = results / "NOTES.md"
     page = report(
         records,
@@ -39,6 +44,7 @@ def command(results: Path, out: Path | None, force: bool, quiet: bool) -> None:
         [claim.model_dump() for claim in claims],
         sorted(path.name for path in results.glob("*.png")),
         notes.read_text() if notes.exists() else "",
+        [given.model_dump() for given in printed],
     )
     with atomic_file(out, force=force) as file:
         file.write(page.encode())

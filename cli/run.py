@@ -95,14 +95,23 @@ def command(
         if not quiet:
             click.echo("the finished cells are kept; the same command resumes", err=True)
         raise
-    if checked.kind == "scaling":
-        from kmaps.bench.growth_plots import draw_growth
-
-        draw_growth(outcome.records, out / "scaling.png")
+    _draw(checked, outcome, out)
     if not outcome.measured and not quiet:
         click.echo(f"nothing to do: all {len(outcome.records)} cells are in {out}", err=True)
     click.echo(render(outcome.records), nl=False)
     _report_failures(outcome)
+
+
+def _draw(checked: "Experiment", outcome: "Outcome", out: Path) -> None:
+    """Draw the figures that are made of records alone."""
+    if checked.kind == "scaling":
+        from kmaps.bench.growth_plots import draw_growth
+
+        draw_growth(outcome.records, out / "scaling.png")
+    if "accuracy" in getattr(checked, "figures", []):
+        from kmaps.bench.accuracy_plots import draw_accuracy
+
+        draw_accuracy(outcome.records, out / "accuracy.png")
 
 
 def _list_cells(experiment: "Experiment", out: Path, quiet: bool) -> None:

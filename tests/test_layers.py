@@ -27,7 +27,7 @@ READERS = {
     "growth",
     "convergence",
 }  # of bench: they read records and run nothing
-BENCH_BASE = {"records", "claims"}
+BENCH_BASE = {"records", "claims", "printed"}
 ROOMS = BASE | set(MIDDLE) | {"bench", "cli", "datasets", "experiments"}
 
 

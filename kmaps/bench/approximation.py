@@ -63,21 +63,20 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Approximation:
-    """A kernel and its approximation on all pairs of some values.
+class Errors:
+    """A kernel and its approximation on some pairs.
 
     Attributes
     ----------
-    values : ndarray (n,)
-    exact, approximate : ndarray (n, n), float64
+    exact, approximate : ndarray, float64
+        Of the same shape, an entry a pair.
     dim : int
-        Outputs of the map for one value.
+        Outputs of the map for one sample.
     relative : bool
         Whether errors are divided by the kernel; pairs where it is zero then count as exact when
         the approximation is zero as well, else as infinite.
     """
 
-    values: NDArray[np.float64]
     exact: NDArray[np.float64]
     approximate: NDArray[np.float64]
     dim: int
@@ -85,7 +84,7 @@ class Approximation:
 
     @cached_property
     def error(self) -> NDArray[np.float64]:
-        """The error at each pair, shape (n, n)."""
+        """The error at each pair."""
         error = self.approximate - self.exact
         if not self.relative:
             return error
@@ -101,6 +100,18 @@ class Approximation:
     def rms(self) -> float:
         """The root of the mean squared error."""
         return float(np.sqrt(np.mean(self.error**2)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Approximation(Errors):
+    """A kernel and its approximation on all pairs of some values, arrays (n, n).
+
+    Attributes
+    ----------
+    values : ndarray (n,)
+    """
+
+    values: NDArray[np.float64]
 
     @property
     def worst(self) -> tuple[float, float]:
@@ -147,10 +158,15 @@ def approximate(
     (5, 3.19, (255.0, 255.0))
     """
     encoder.fit((values if fit_values is None else fit_values)[:, None])
-    encoded = encoder.transform(values[:, None])
-    encoded = encoded.toarray() if issparse(encoded) else np.asarray(encoded)
+    encoded = encode(encoder, values[:, None])
     if kernel in STATIONARY:
         exact = STATIONARY[kernel](sigma)(values[:, None] - values)
     else:
         exact = get_kernel(kernel)(values[:, None], values)
-    return Approximation(values, exact, encoded @ encoded.T, encoded.shape[1], relative)
+    return Approximation(exact, encoded @ encoded.T, encoded.shape[1], relative, values=values)
+
+
+def encode(encoder: Any, X: NDArray) -> NDArray:
+    """Return the outputs of a fitted map as a dense array."""
+    encoded = encoder.transform(X)
+    return encoded.toarray() if issparse(encoded) else np.asarray(encoded)

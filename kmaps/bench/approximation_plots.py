@@ -22,8 +22,8 @@ COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#66
 SECTION = 0.1
 """Where k(x, y₀) is cut: y₀ is this fraction of the range (hkm Fig. 2)."""
 
-_DPI = 150
-_HEAT_DPI = 90  # a heat map is no sharper with more, only larger
+DPI = 150
+HEAT_DPI = 90  # a heat map is no sharper with more, only larger
 
 
 def draw_sections(panels: Panels, path: Path, at: float = SECTION) -> None:
@@ -40,7 +40,7 @@ def draw_sections(panels: Panels, path: Path, at: float = SECTION) -> None:
     figure.legend(
         handles, labels, loc="outside lower center", ncols=min(4, len(labels)), frameon=False
     )
-    figure.savefig(path, dpi=_DPI)
+    figure.savefig(path, dpi=DPI)
 
 
 def _section(ax: Axes, title: str, lines: "list[tuple[str, Approximation]]", at: float) -> None:
@@ -54,7 +54,7 @@ def _section(ax: Axes, title: str, lines: "list[tuple[str, Approximation]]", at:
     ax.set_xlabel("x")
     ax.set_ylabel(f"k(x, {first.values[cut]:.3g})")
     ax.margins(x=0)
-    _plain(ax)
+    plain(ax)
 
 
 def draw_surfaces(panels: Panels, path: Path) -> None:
@@ -66,10 +66,10 @@ def draw_surfaces(panels: Panels, path: Path) -> None:
         surfaces += [result.approximate for result in approximations.values()]
         values = next(iter(approximations.values())).values
         for row, surface in enumerate(surfaces):
-            image = _heat(axes[row, column], surface, values, "viridis", 0, surfaces[0].max())
+            image = heat(axes[row, column], surface, values, "viridis", 0, surfaces[0].max())
         figure.colorbar(image, ax=axes[:, column], shrink=0.8, location="bottom")
     _name_rows(axes, ["exact", *labels])
-    figure.savefig(path, dpi=_HEAT_DPI)
+    figure.savefig(path, dpi=HEAT_DPI)
 
 
 def draw_errors(panels: Panels, path: Path) -> None:
@@ -80,11 +80,11 @@ def draw_errors(panels: Panels, path: Path) -> None:
         for row, result in enumerate(approximations.values()):
             ax = axes[row, column]
             limit = result.linf if 0 < result.linf < np.inf else 1
-            image = _heat(ax, result.error, result.values, "RdBu_r", -limit, limit)
+            image = heat(ax, result.error, result.values, "RdBu_r", -limit, limit)
             figure.colorbar(image, ax=ax, shrink=0.85)
             ax.set_xlabel(f"L∞ {result.linf:.3g}, RMS {result.rms:.3g}", fontsize="small")
     _name_rows(axes, labels)
-    figure.savefig(path, dpi=_HEAT_DPI)
+    figure.savefig(path, dpi=HEAT_DPI)
 
 
 def _grid(rows: int, panels: Panels) -> tuple[Figure, np.ndarray]:
@@ -95,7 +95,8 @@ def _grid(rows: int, panels: Panels) -> tuple[Figure, np.ndarray]:
     return figure, axes
 
 
-def _heat(ax: Axes, surface, values, colors: str, low: float, high: float):
+def heat(ax: Axes, surface, values, colors: str, low: float, high: float):
+    """Draw a surface over the square of some values; return what a colour bar is made of."""
     ends = values[0], values[-1]
     return ax.imshow(
         surface.T, origin="lower", extent=(*ends, *ends), cmap=colors, vmin=low, vmax=high
@@ -107,7 +108,8 @@ def _name_rows(axes: np.ndarray, labels: list[str]) -> None:
         ax.set_ylabel(label.replace(" ", "\n"), fontsize="small")
 
 
-def _plain(ax: Axes) -> None:
+def plain(ax: Axes) -> None:
+    """Leave out the frame's upper and right lines."""
     ax.spines[["top", "right"]].set_visible(False)
 
 
@@ -124,8 +126,8 @@ def draw_functions(panels: "dict[str, dict[str, ToyFit]]", path: Path) -> None:
         ax.set_xlabel("x")
         ax.set_ylabel("learned f(x), mean taken off")
         ax.legend(fontsize="x-small", frameon=False)
-        _plain(ax)
-    figure.savefig(path, dpi=_DPI)
+        plain(ax)
+    figure.savefig(path, dpi=DPI)
 
 
 DRAWN = {"sections": draw_sections, "surfaces": draw_surfaces, "errors": draw_errors}

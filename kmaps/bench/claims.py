@@ -43,11 +43,11 @@ def check_claim(claim: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) 
     Parameters
     ----------
     claim : mapping
-        ``measure`` (a key of :data:`MEASURES`), ``left`` and ``right`` (selections: ``method``,
-        ``kernel``, parameters, ``solver``), ``relation``, ``by``. Relations of accuracies:
-        ``about`` (the same within ``by`` points or two standard errors), ``above`` (by at least
-        ``by`` points, less two standard errors). Of sizes and times: ``smaller`` (by a factor of at
-        least ``by``).
+        ``measure`` (a key of :data:`MEASURES`), ``left`` and ``right`` (selections by
+        ``kernel`` and :func:`row_names`), ``relation``, ``by``. Relations of accuracies: ``about``
+        (the same within ``by`` points or two standard errors), ``above`` (by at least ``by``
+        points, less two standard errors). Of errors, sizes and times: ``smaller`` (by a factor of
+        at least ``by``).
     records : iterable of mapping
 
     Returns
@@ -77,6 +77,20 @@ def check_claim(claim: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) 
     return findings
 
 
+def row_names(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a selection can name of a record: method, parameters, solver and form.
+
+    Of a study over ranges also the ``range`` and ``dim``, the outputs (those asked for, where that
+    is a parameter): rows are compared on the same range and at the same number of outputs, unless
+    a selection names them. A map's own parameter ``method`` stands for the map's name.
+    """
+    names = {"method": record["method"], **record["params"], **_solver(record)}
+    setting = record.get("protocol") or {}
+    if "range" in setting:
+        return {"dim": record["dim"], **names, "range": setting["range"]}
+    return names
+
+
 Row = tuple[str, str, str, str, tuple]  # reduction, kernel, label, method, parameters
 
 
@@ -84,9 +98,10 @@ def _rows(records: Iterable[Mapping[str, Any]], columns: tuple) -> dict[Row, dic
     rows: dict[Row, dict[int, float]] = defaultdict(dict)
     for record in records:
         if record["status"] == "ok":
-            params = tuple(sorted({**record["params"], **_solver(record)}.items()))
-            identity = (record["reduction"], record["kernel"], record["label"])
-            row = (*identity, record["method"], params)
+            names = row_names(record)
+            method = names.pop("method")
+            label = record["label"] + (f" ({names['range']})" if "range" in names else "")
+            row = record["reduction"], record["kernel"], label, method, tuple(sorted(names.items()))
             rows[row][record["split"]] = sum(record[column] for column in columns)
     return rows
 

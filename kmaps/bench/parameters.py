@@ -50,9 +50,14 @@ def map_rows(entry: dict[str, Any], kernels: list[str]) -> Iterator[tuple[str, d
             yield kernel, dict(zip(choices, values, strict=True))
 
 
+def takes(name: str, parameter: str) -> bool:
+    """Return whether the map of that name has a parameter of that name."""
+    return parameter in inspect.signature(MAPS[name]).parameters
+
+
 def takes_kernel(name: str) -> bool:
     """Return whether the map of that name has a parameter ``kernel``."""
-    return "kernel" in inspect.signature(MAPS[name]).parameters
+    return takes(name, "kernel")
 
 
 def map_arguments(name: str, kernel: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -131,7 +136,9 @@ def _trials(entry: dict[str, Any], kernels: list) -> Iterator[tuple[Place, str]]
             continue  # told already, where the kernels are listed
         arguments = map_arguments(entry["map"], kernel, params)
         try:
-            MAPS[entry["map"]](**arguments).fit(sample)
+            made = MAPS[entry["map"]](**arguments)
+            # A map that is long to fit says without it what it objects to.
+            getattr(made, "check_parameters", made.fit)(sample)
         except (ValueError, TypeError) as error:
             named = [key for key in arguments if re.search(rf"\b{key}\b", str(error))][:1]
             # Into a list of values, to the one at fault.

@@ -6,6 +6,8 @@ from typing import Any
 from kmaps.bench.claims import Finding, check_claim
 from kmaps.bench.convergence import convergence_table
 from kmaps.bench.growth import growth_table
+from kmaps.bench.printed import compare
+from kmaps.bench.printed import page as compared
 from kmaps.bench.summary import mixed_conditions
 from kmaps.bench.tables import render
 
@@ -18,6 +20,7 @@ def report(
     claims: Sequence[Mapping[str, Any]] = (),
     figures: Iterable[str] = (),
     notes: str = "",
+    printed: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """Return a Markdown page on the records of one experiment.
 
@@ -33,6 +36,8 @@ def report(
         File names beside the page.
     notes : str
         Markdown, put below the heading ``Findings``.
+    printed : sequence of mapping
+        What the paper prints, see :func:`kmaps.bench.printed.compare`.
 
     Returns
     -------
@@ -48,6 +53,8 @@ def report(
         parts += ["## Growth", growth_table(records)]
     if any(record.get("random_rms") is not None for record in records):
         parts += ["## Convergence", convergence_table(records)]
+    if printed:
+        parts += ["## The paper's numbers", compared(compare(printed, records))]
     parts += ["## Tables", render(records, "md").strip()]
     parts += [f"![{figure}]({figure})" for figure in figures]
     return "\n\n".join(filter(None, parts)) + "\n"

@@ -5,125 +5,36 @@ of them are reported at once: pydantic and the maps say what is wrong with the v
 nodes say where each one stands.
 """
 
-import re
-from collections.abc import Callable, Iterable
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, ValidationError
+from pydantic import AfterValidator, Field, PositiveInt, ValidationError
 from pydantic import model_validator as validator
 
-from kmaps.bench.approximation import Range
-from kmaps.bench.parameters import KERNEL_NAMES, feature_mistakes, map_mistakes
+from kmaps.bench.parameters import feature_mistakes, map_mistakes
 from kmaps.bench.positions import Mistake, at, brief, read, repeated_keys, unknown_key
 from kmaps.bench.solvers import CLASSIFY, SOLVERS, solver_mistakes
-from kmaps.bench.summary import MEASURES
-from kmaps.data import available
+from kmaps.bench.spec_parts import (
+    Claim,
+    Dataset,
+    Features,
+    KernelName,
+    Model,
+    Name,
+    Positive,
+    Unique,
+    known_name,
+)
+from kmaps.bench.study_spec import Approximation, RandomFeatures, Study, Toy
 from kmaps.errors import ConfigError, suggest
-from kmaps.features import FEATURES, get_normalization
-from kmaps.kernels import KERNELS
 from kmaps.maps import MAPS
 
-
-def _known(what: str, names: Callable[[], Iterable[str]]) -> AfterValidator:
-    def check(value: str) -> str:
-        known = list(names())
-        if value not in known:
-            hint = suggest(value, known)
-            raise ValueError(f"unknown {what} {value!r}{hint} (known: {', '.join(known)})")
-        return value
-
-    return AfterValidator(check)
-
-
-def _unique(values: list) -> list:
-    twice = [value for i, value in enumerate(values) if value in values[:i]]
-    if twice:
-        raise ValueError(f"{twice[0]!r} is listed twice")
-    return values
-
-
-def _folder_name(value: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", value):
-        raise ValueError(f"expected letters, digits, '-', '_' and '.', got {value!r}")
-    return value
-
-
-def _normalization(value: str) -> str:
-    get_normalization(value)
-    return value
-
-
-def _interval(value: str) -> str:
-    Range.parse(value)
-    return value
-
-
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-KernelName = Annotated[str, _known("kernel", lambda: KERNEL_NAMES)]
-AdditiveName = Annotated[str, _known("kernel", lambda: KERNELS)]
 METHODS = ("linear", "exact", "exact-coded", *MAPS)
-Interval = Annotated[str, AfterValidator(_interval)]
-Unique = AfterValidator(_unique)
-Protocols = (
-    {"official"},
-    {"train", "test"},
-    {"choose", "train", "test"},
-    {"train_per_class", "test_per_class"},
-    {"official", "train"},
-)
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class Dataset(_Model):
-    """The dataset and, in the other keys, how a split is drawn (:func:`kmaps.data.draw_split`)."""
-
-    name: Annotated[str, _known("dataset", available)]
-    train: PositiveInt | list[str] | None = None
-    test: PositiveInt | list[str] | None = None
-    train_per_class: PositiveInt | None = None
-    test_per_class: PositiveInt | None = None
-    choose: PositiveInt | None = None
-    official: Literal[True] | None = None
-
-    @validator(mode="after")
-    def _one_protocol(self) -> "Dataset":
-        kinds = {type(value) for value in (self.train, self.test) if value is not None}
-        kinds |= {int} if self.official else set()
-        if set(self.protocol) not in Protocols or len(kinds) > 1:
-            raise ValueError(
-                "expected one of: train and test (two counts or two lists of groups, the lists "
-                "also with choose); train_per_class and test_per_class; official: true, alone or "
-                "with the number of samples to train on"
-            )
-        return self
-
-    @property
-    def protocol(self) -> dict[str, Any]:
-        """How a split is drawn."""
-        return self.model_dump(exclude={"name"}, exclude_none=True)
-
-
-class Features(_Model):
-    """The features, the normalisation of each row and, in the other keys, their parameters."""
-
-    model_config = ConfigDict(extra="allow")
-
-    name: Annotated[str, _known("features", lambda: FEATURES)] = "intensity"
-    normalize: Annotated[str, AfterValidator(_normalization)] = "none"
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The parameters of the features."""
-        return self.model_extra or {}
-
-
-class Learner(_Model):
+class Learner(Model):
     """The problem of the linear baseline and the maps, and who solves it.
 
     The defaults are LIBSVM's problem, but for the bias, which LIBLINEAR regularises. ``solver`` is
@@ -131,7 +42,7 @@ class Learner(_Model):
     ``tol`` are when the coded solver and LIBLINEAR stop.
     """
 
-    solver: Annotated[str, _known("solver", lambda: SOLVERS)] = "liblinear"
+    solver: Annotated[str, known_name("solver", lambda: SOLVERS)] = "liblinear"
     loss: Literal["hinge", "squared_hinge", "logistic"] = "hinge"
     penalty: Literal["l2", "l1"] = "l2"
     bias: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
@@ -152,7 +63,7 @@ class Learner(_Model):
         return {"solver": solver, **self.model_dump(include={"loss", "bias"} | own[solver])}
 
 
-class Choice(_Model):
+class Choice(Model):
     """The values of C, and how one is chosen from several.
 
     By cross-validation inside the training split, on all of it or on a stratified draw of
@@ -180,23 +91,11 @@ class Choice(_Model):
         return self
 
 
-class Claim(_Model):
-    """What the paper says in words: a relation between rows (:mod:`kmaps.bench.claims`)."""
-
-    id: str
-    text: str
-    left: dict[str, Any]
-    right: dict[str, Any]
-    relation: Literal["about", "above", "smaller"]
-    measure: Annotated[str, _known("measure", lambda: MEASURES)] = "accuracy"
-    by: float | None = None
-
-
-class Experiment(_Model):
+class Experiment(Model):
     """A checked experiment: what the YAML says, with the defaults filled in."""
 
     kind: Literal["classification"] = "classification"
-    experiment: Annotated[str, AfterValidator(_folder_name)]
+    experiment: Name
     about: str = ""
     dataset: Dataset
     features: Features = Features()
@@ -208,6 +107,7 @@ class Experiment(_Model):
     learner: Learner = Learner()
     C: Choice
     claims: list[Claim] = []
+    figures: Annotated[list[Literal["accuracy"]], Unique] = []
 
     @validator(mode="after")
     def _something_to_run(self) -> "Experiment":
@@ -236,7 +136,7 @@ class Scaling(Experiment):
 
     kind: Literal["scaling"]
     sizes: Annotated[list[PositiveInt], Field(min_length=2), Unique, AfterValidator(sorted)]
-    limits: dict[Annotated[str, _known("method", lambda: METHODS)], PositiveInt] = {}
+    limits: dict[Annotated[str, known_name("method", lambda: METHODS)], PositiveInt] = {}
 
     @validator(mode="after")
     def _official_sizes(self) -> "Scaling":
@@ -250,58 +150,7 @@ class Scaling(Experiment):
         return [{"official": True, "train": n} for n in self.sizes if n <= most]
 
 
-class _Study(_Model):
-    experiment: Annotated[str, AfterValidator(_folder_name)]
-    about: str = ""
-    maps: Annotated[list[dict[str, Any]], Field(min_length=1)]
-
-    @property
-    def subject(self) -> str:
-        """What is measured, in a word."""
-        return self.kind
-
-
-class Approximation(_Study):
-    """A study of how near the inner products of maps are to a kernel; no dataset, no learner."""
-
-    kind: Literal["approximation"]
-    kernels: Annotated[list[AdditiveName], Field(min_length=1), Unique]
-    ranges: Annotated[list[Interval], Field(min_length=1), Unique]
-    fit_range: Interval | None = None
-    integers: bool = False
-    relative: bool = False
-    figures: Annotated[list[Literal["errors", "sections", "surfaces"]], Unique] = []
-
-
-class Toy(_Study):
-    """A study of the functions that maps can learn: the points of a disc against those around it.
-
-    The points are a square grid of ``side`` × ``side`` on [-1, 1]²; positive are those within
-    ``radius`` of the centre. C is LIBLINEAR's, with squared hinge loss.
-    """
-
-    kind: Literal["toy"]
-    kernels: Annotated[list[AdditiveName], Unique] = []
-    side: Annotated[int, Field(ge=4)] = 40
-    radius: Annotated[float, Field(gt=0, lt=1)] = 0.75
-    C: Positive = 1.0
-
-
-class RandomFeatures(_Study):
-    """A study of how the error of maps of random projections falls with their number.
-
-    Each map is compared with its kernel on all pairs of a test and a training sample, drawn
-    ``draws`` times with other projections.
-    """
-
-    kind: Literal["random-features"]
-    dataset: Dataset
-    features: Features = Features()
-    kernels: Annotated[list[KernelName], Unique] = []
-    draws: PositiveInt = 5
-
-
-KINDS: dict[str, type[_Model]] = {
+KINDS: dict[str, type[Model]] = {
     "classification": Experiment,
     "scaling": Scaling,
     "approximation": Approximation,
@@ -317,7 +166,7 @@ def packaged() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
 
 
-def load(name_or_path: str | Path) -> Experiment | _Study:
+def load(name_or_path: str | Path) -> Experiment | Study:
     """Read and check an experiment: a file, or the name of one that comes with kmaps.
 
     Raises
@@ -349,7 +198,7 @@ def load(name_or_path: str | Path) -> Experiment | _Study:
     return parse(text, str(path))
 
 
-def parse(text: str, source: str = "experiment.yaml") -> Experiment | _Study:
+def parse(text: str, source: str = "experiment.yaml") -> Experiment | Study:
     """Check the text of an experiment; ``source`` is what its mistakes call it.
 
     Raises
@@ -381,7 +230,7 @@ def parse(text: str, source: str = "experiment.yaml") -> Experiment | _Study:
     return experiment
 
 
-def _from_pydantic(root: yaml.Node, whole: type[_Model], error: Any) -> Mistake:
+def _from_pydantic(root: yaml.Node, whole: type[Model], error: Any) -> Mistake:
     place, kind, given = error["loc"], error["type"], error["input"]
     if kind == "missing":
         return at(root, place[:-1], f"missing key {place[-1]!r}")

@@ -1,9 +1,9 @@
 """Running a study: maps by themselves, without dataset or solver comparison.
 
-An approximation study compares maps with kernels on all pairs of values; a toy study looks at the
+An approximation study compares maps with kernels on pairs of values; a toy study looks at the
 functions they learn; one of random features compares maps with exponential kernels on pairs of
-samples. Cells take seconds at most, so they run one after the other in this process; records and
-figures go to the study's folder, and a cell that has a record is not recorded again.
+samples. Cells run one after the other in this process; records and figures go to the study's
+folder, and a cell that has a record is not recorded again.
 """
 
 import hashlib
@@ -15,14 +15,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kmaps.bench.approximation import Range, approximate
+from kmaps.bench.approximation import Errors, Range, approximate
 from kmaps.bench.environment import describe
-from kmaps.bench.parameters import map_arguments, map_rows, takes_kernel
+from kmaps.bench.parameters import map_arguments, map_rows, takes, takes_kernel
 from kmaps.bench.random_features import draw_samples, random_errors
 from kmaps.bench.records import COLUMNS, Record, RecordsFile, latest
 from kmaps.bench.runner import Outcome
-from kmaps.bench.spec import Approximation, RandomFeatures, Toy
+from kmaps.bench.spans import SpanErrors, over_differences, over_ratios, parse_range
+from kmaps.bench.study_spec import Approximation, RandomFeatures, Toy
 from kmaps.maps import MAP_VERSION, MAPS
+from kmaps.maps.lowdim.target import STATIONARY
 
 Study = Approximation | Toy | RandomFeatures
 
@@ -54,16 +56,19 @@ class StudyCell:
         return hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()
 
     def make_map(self) -> Any:
-        """Return the map, unfitted."""
-        return MAPS[self.method](**map_arguments(self.method, self.kernel, self.params))
+        """Return the map, unfitted; what it shares with the kernel it has from the options."""
+        shared = {name: self.options[name] for name in ("sigma", "levels") if name in self.options}
+        own = map_arguments(self.method, self.kernel, self.params)
+        return MAPS[self.method](
+            **{name: value for name, value in shared.items() if takes(self.method, name)} | own
+        )
 
 
 def study_cells(study: Study) -> list[StudyCell]:
     """Return the cells of a study in the order they run."""
     if isinstance(study, Approximation):
-        options = study.model_dump(include={"fit_range", "integers", "relative"})
         return [
-            StudyCell(_setting(study, text), kernel, method, params, {"range": text, **options})
+            StudyCell(_setting(study, text), kernel, method, params, _options(study, text))
             for text in study.ranges
             for method, kernel, params in _approximated(study)
         ]
@@ -79,9 +84,24 @@ def study_cells(study: Study) -> list[StudyCell]:
     ]
 
 
+def _options(study: Approximation, text: str) -> dict[str, Any]:
+    span = parse_range(text)
+    if isinstance(span, Range):
+        return {"range": text, **study.model_dump(include={"fit_range", "integers", "relative"})}
+    options = {"range": text, "relative": study.relative}
+    if span.of == "differences":
+        options |= {"inputs": study.inputs, "sigma": study.sigma, "levels": span.levels}
+    return options
+
+
 def _setting(study: Approximation, text: str) -> str:
     relative = ", relative" if study.relative else ""
-    return f"x, y in {Range.parse(text, study.integers)}{relative}"
+    span = parse_range(text, study.integers)
+    if isinstance(span, Range):
+        return f"x, y in {span}{relative}"
+    inputs = f", {study.inputs} inputs" if study.inputs > 1 else ""
+    levels = f" ({span.levels} levels)" if span.levels else ""
+    return f"{span.of} {span.low:g}:{span.high:g}{levels}{inputs}{relative}"
 
 
 def _approximated(study: Approximation) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -155,11 +175,7 @@ def _measurer(study: Study) -> Measure:
 
 
 def _approximate(study: Approximation, cell: StudyCell) -> tuple[dict[str, Any], Any]:
-    values = Range.parse(cell.options["range"], study.integers).values()
-    fit_range = study.fit_range and Range.parse(study.fit_range, study.integers).values()
-    result = approximate(
-        cell.make_map(), cell.kernel, values, fit_values=fit_range, relative=study.relative
-    )
+    result = _errors(study, cell)
     return {name: getattr(result, name) for name in ("linf", "rms", "worst", "dim")}, result
 
 
@@ -169,6 +185,21 @@ def _measured(measure: Measure, cell: StudyCell) -> tuple[dict[str, Any], Any]:
         return measure(cell)
     except ValueError as error:
         return {"status": "failed", "error": " ".join(str(error).split())}, None
+
+
+def _errors(study: Approximation, cell: StudyCell) -> Errors:
+    span, relative = parse_range(cell.options["range"], study.integers), study.relative
+    if isinstance(span, Range):
+        fit_values = study.fit_range and Range.parse(study.fit_range, study.integers).values()
+        return approximate(
+            cell.make_map(), cell.kernel, span.values(), fit_values=fit_values, relative=relative
+        )
+    if span.of == "ratios":
+        return over_ratios(cell.make_map(), cell.kernel, span, relative=relative)
+    signature = STATIONARY[cell.kernel](study.sigma)
+    return over_differences(
+        cell.make_map(), signature, span, inputs=study.inputs, relative=relative
+    )
 
 
 def _record(study: Study, cell: StudyCell, columns: dict[str, Any]) -> Record:
@@ -201,7 +232,8 @@ def _draw(
 
         draw_convergence(records, figures["convergence"])
         return
-    from kmaps.bench import approximation_plots  # here: listing the cells needs no matplotlib
+    # Here: listing the cells needs no matplotlib.
+    from kmaps.bench import approximation_plots, span_plots
 
     drawn = [(cell, result) for cell, result in results if result is not None]
     if isinstance(study, Toy):
@@ -210,10 +242,13 @@ def _draw(
             panels.setdefault(cell.method, {})[cell.label.partition(" ")[2] or cell.method] = fitted
         approximation_plots.draw_functions(panels, figures["functions"])
         return
-    panels = {}
     # Kernel by kernel, so that the ranges of one stand side by side.
-    for cell, result in sorted(drawn, key=lambda pair: study.kernels.index(pair[0].kernel)):
-        title = cell.kernel if len(study.ranges) == 1 else f"{cell.kernel}, {cell.options['range']}"
-        panels.setdefault(title, {})[cell.label] = result
+    drawn.sort(key=lambda pair: study.kernels.index(pair[0].kernel))
     for name, path in figures.items():
-        approximation_plots.DRAWN[name](panels, path)
+        panels = {}
+        for cell, result in drawn:
+            if isinstance(result, SpanErrors) == (name in span_plots.DRAWN):
+                text = cell.setting if isinstance(result, SpanErrors) else cell.options["range"]
+                title = cell.kernel if len(study.ranges) == 1 else f"{cell.kernel}, {text}"
+                panels.setdefault(title, {})[cell.label] = result
+        ({**approximation_plots.DRAWN, **span_plots.DRAWN})[name](panels, path)

@@ -24,6 +24,9 @@ CONDITIONS = ("cpu", "cores", "threads", "jobs")
 """Record columns that must agree for times to compare."""
 
 
+_SMALLEST = 1e-6  # printed without an exponent
+
+
 @dataclass(frozen=True)
 class Measure:
     """What a table can show: a sum of record columns, its unit there and its unit as printed.
@@ -56,6 +59,8 @@ class Measure:
         if self.decimals is not None:
             return f"{self.scale * value:.{self.decimals}f}"
         size = abs(self.scale * (value if like is None else like))
+        if 0 < size < _SMALLEST:
+            return f"{self.scale * value:.2e}"
         decimals = max(0, 2 - floor(log10(size))) if size else 0
         return f"{self.scale * value:.{decimals}f}"
 

@@ -33,11 +33,11 @@ def test_figures_by_hand():
     values = np.array([1.0, 2.0])
     exact = np.array([[1.0, 1.0], [1.0, 2.0]])
     off = exact + np.array([[0.0, -0.2], [-0.2, 0.1]])
-    result = Approximation(values, exact, off, 3)
+    result = Approximation(exact, off, 3, values=values)
     assert result.linf == pytest.approx(0.2)
     assert result.rms == pytest.approx(np.sqrt((2 * 0.04 + 0.01) / 4))
     assert result.worst == (1.0, 2.0)
-    relative = Approximation(values, exact, off, 3, relative=True)
+    relative = Approximation(exact, off, 3, relative=True, values=values)
     assert relative.error[1, 1] == pytest.approx(0.05)
 
 

@@ -145,3 +145,41 @@ def test_command_writes_once(tmp_path):
     assert again.exit_code == 2
     assert "--force" in again.stderr
     assert CliRunner().invoke(cli, [*run, "--force"]).exit_code == 0
+
+
+def test_rows_of_a_study_are_paired_on_one_range_at_one_dimension():
+    records = [
+        record(method, split=None, dim=dim, linf=linf, protocol={"range": text})
+        for method, dim, linf, text in [
+            ("lowdim", 5, 1.0, "0:127"),
+            ("lowdim", 5, 4.0, "0:255"),
+            ("homogeneous", 5, 2.0, "0:127"),
+            ("homogeneous", 5, 12.0, "0:255"),
+            ("homogeneous", 7, 0.5, "0:127"),
+        ]
+    ]
+    found = check(
+        records,
+        "smaller",
+        measure="linf",
+        left={"method": "lowdim"},
+        right={"method": "homogeneous"},
+    )
+    assert sorted(finding.value for finding in found) == [2, 3]
+    (tail,) = check(
+        records,
+        "smaller",
+        measure="linf",
+        left={"method": "lowdim", "range": "0:127"},
+        right={"method": "lowdim", "range": "0:255"},
+    )
+    assert tail.value == 4
+    assert "(0:127) against" in tail.where
+    (fewer,) = check(
+        records,
+        "smaller",
+        measure="linf",
+        left={"method": "lowdim", "dim": 5},
+        right={"method": "homogeneous", "dim": 7},
+    )
+    assert (fewer.value, fewer.holds) == (0.5, False)

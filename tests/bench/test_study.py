@@ -131,3 +131,61 @@ def test_command_line(tmp_path):
     assert shown.exit_code == 0, shown.output
     assert "x, y in 0:1: largest error" in shown.stdout
     assert "nothing to do: all 12 cells" in CliRunner().invoke(cli, run).stderr
+
+
+SPANS = """\
+experiment: spans
+kind: approximation
+kernels: [rbf]
+ranges: ["differences 0:2", "differences 0:2:9"]
+sigma: 0.5
+maps:
+  - {map: random-fourier, n_frequencies: [4, 4000]}
+  - {map: lowdim, dim: 5}
+figures: [signatures, gaps]
+"""
+
+
+def test_maps_have_the_kernels_width_and_levels(tmp_path):
+    study = spec.parse(SPANS)
+    outcome = run_study(study, tmp_path)
+    linf = {(r["dataset"], r["label"]): r["linf"] for r in outcome.records}
+    everywhere, levels = "differences 0:2", "differences 0:2 (9 levels)"
+    # Of another width, thousands of frequencies would be far off.
+    assert linf[everywhere, "random-fourier n_frequencies=4000"] < 0.05
+    assert linf[everywhere, "random-fourier n_frequencies=4"] > 0.1
+    # Made for nine values, the map is better there than one made for all.
+    assert linf[levels, "lowdim dim=5"] < 0.95 * linf[everywhere, "lowdim dim=5"]
+    for name in study.figures:
+        with Image.open(tmp_path / f"{name}.png") as image:
+            assert len(image.convert("RGB").getcolors(1 << 24)) > 20
+    wider = {cell.key for cell in study_cells(spec.parse(SPANS.replace("0.5", "0.6")))}
+    assert not wider & {record["key"] for record in outcome.records}
+
+
+def test_ratios_stand_beside_pairs(tmp_path):
+    text = APPROXIMATION.replace('"0:0.1"', '"ratios 1:100"').replace("surfaces", "gaps")
+    text = text.replace("  - {map: spline, n_bins: 4}\n", "")
+    outcome = run_study(spec.parse(text), tmp_path)
+    assert {r["dataset"] for r in outcome.records} == {"x, y in 0:1", "ratios 1:100"}
+    assert (tmp_path / "gaps.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("[rbf]", "[chi2]"), "range 'differences 0:2' is one of stationary kernels"),
+        (('"differences 0:2"', '"ratios 1:2"'), "range 'ratios 1:2' is one of homogeneous kernels"),
+        (('"differences 0:2"', '"differences 1:2"'), "4:10: ranges[0]: range 'differences 1:2'"),
+        (("dim: 5", "dim: 0"), "8:24: maps[1].dim: dim=0: expected a whole number of at least 1"),
+    ],
+)
+def test_mistakes_in_spans(change, message):
+    with pytest.raises(ConfigError) as refused:
+        spec.parse(SPANS.replace(*change))
+    assert message in str(refused.value)
+
+
+def test_checking_a_file_solves_no_program(monkeypatch):
+    monkeypatch.setattr("kmaps.maps.lowdim.transformer.solve", None)
+    assert spec.parse(SPANS).maps[1] == {"map": "lowdim", "dim": 5}

@@ -113,6 +113,35 @@ def solve(
     Raises
     ------
     ConfigError
+        As `check_request`, and for an error that is not reached.
+    """
+    plain = check_request(problem, dim, norm, pool, continuous, optimal, max_error)
+    if problem.kind == "periodic":
+        pool, continuous = 0, False
+
+    def best(dim: int) -> Solution:
+        shipped = tabulated(problem, dim) if plain and optimal is not False else None
+        return shipped or _search(problem, dim, norm, pool, continuous, bool(optimal))
+
+    if max_error is None:
+        return best(dim)
+    return _least_dim(best, max_error, LARGEST_DIM if optimal else LARGEST_DIM_FOR_AN_ERROR)
+
+
+def check_request(
+    problem: Problem,
+    dim: int,
+    norm: str,
+    pool: str | int,
+    continuous: bool,
+    optimal: bool | None,
+    max_error: float | None,
+) -> bool:
+    """Refuse what `solve` cannot do; return whether the table may have what is asked for.
+
+    Raises
+    ------
+    ConfigError
         For a parameter out of range or one that does not go with another.
     """
     check_whole("dim", dim, 1)
@@ -126,17 +155,9 @@ def solve(
             "optimal=True: the global search minimises the largest error over all frequencies, so "
             "it goes with norm='linf', pool='fine', continuous=True and no period"
         )
-    if problem.kind == "periodic":
-        pool, continuous = 0, False
-
-    def best(dim: int) -> Solution:
-        shipped = tabulated(problem, dim) if plain and optimal is not False else None
-        return shipped or _search(problem, dim, norm, pool, continuous, bool(optimal))
-
-    if max_error is None:
-        return best(dim)
-    check_positive("max_error", max_error)
-    return _least_dim(best, max_error, LARGEST_DIM if optimal else LARGEST_DIM_FOR_AN_ERROR)
+    if max_error is not None:
+        check_positive("max_error", max_error)
+    return plain
 
 
 @lru_cache(maxsize=256)  # a map is fitted again and again: for each fold, each value of C

@@ -36,6 +36,7 @@ NORMS = ("linf", "l1")
 STATIONARY: dict[str, Callable[[float], Function]] = {
     "rbf": lambda sigma: lambda lam: np.exp(-np.square(lam) / (2 * sigma**2)),
     "laplace": lambda sigma: lambda lam: np.exp(-np.abs(lam) / sigma),
+    "cosine": lambda sigma: lambda lam: np.cos(lam / sigma),
 }
 """Signatures of the stationary kernels of one variable, by name, for a width sigma."""
 

@@ -10,7 +10,7 @@ from kmaps.errors import InputError
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import LogGrid, PieceGrid, cubic_pieces, wave_grid
 from kmaps.maps.lowdim.problem import Problem
-from kmaps.maps.lowdim.solve import solve
+from kmaps.maps.lowdim.solve import check_request, solve
 
 
 class LowDimMap(AdditiveMap):
@@ -27,9 +27,9 @@ class LowDimMap(AdditiveMap):
     ----------
     kernel : str or callable
         A homogeneous kernel ("chi2", "intersection", "js", "hellinger"), a stationary one of each
-        feature ("rbf", "laplace"), or a signature. A signature is an even function of arrays,
-        positive at 0: of λ = log y/x, or of λ = y - x when ``low`` and ``high`` or ``period`` are
-        given.
+        feature ("rbf", "laplace", "cosine"), or a signature. A signature is an even function of
+        arrays, positive at 0: of λ = log y/x, or of λ = y - x when ``low`` and ``high`` or
+        ``period`` are given.
     dim : int
         Outputs a feature, at most; an odd number uses the constant.
     ratio : float, optional
@@ -51,12 +51,12 @@ class LowDimMap(AdditiveMap):
         With it ``dim`` is ignored: as many outputs as it takes to have no larger error.
     low, high : float, optional
         The range of a stationary kernel's inputs; values outside are clamped to it. None takes
-        that of the data, for "rbf" and "laplace".
+        that of the data, for a named one.
     period : float, optional
         Of a stationary kernel that is periodic: its harmonics are used, and the range is no matter.
     sigma : float
-        Width of "rbf", :math:`e^{-\lambda^2/2\sigma^2}`, and "laplace",
-        :math:`e^{-|\lambda|/\sigma}`.
+        Width of "rbf", :math:`e^{-\lambda^2/2\sigma^2}`, "laplace",
+        :math:`e^{-|\lambda|/\sigma}`, and "cosine", :math:`\cos(\lambda/\sigma)`.
     levels : int, optional
         A stationary kernel's inputs are so many equally spaced values from low to high, and only
         their errors count.
@@ -177,17 +177,22 @@ class LowDimMap(AdditiveMap):
         high = float(values.max()) if self.high is None else self.high
         return self._problem(None, low, high).check()
 
+    def check_parameters(self, X) -> None:
+        """Refuse at once what `fit` would refuse, but for an error that cannot be reached.
+
+        Raises
+        ------
+        ValueError
+            For a parameter out of range or one that does not go with another.
+        """
+        check_request(self._problem_on(X), *self._request())
+
+    def _request(self) -> tuple:
+        return self.dim, self.norm, self.pool, self.continuous, self.optimal, self.max_error
+
     def _fit_curve(self, X) -> None:
         problem = self._problem_on(X)
-        solution = solve(
-            problem,
-            self.dim,
-            self.norm,
-            self.pool,
-            self.continuous,
-            self.optimal,
-            self.max_error,
-        )
+        solution = solve(problem, *self._request())
         self.frequencies_, self.weights_ = solution.cosines.ascending()
         self.error_, self.lower_bound_ = solution.error, solution.lower_bound
         self.solved_by_ = solution.source
