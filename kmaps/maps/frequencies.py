@@ -195,7 +195,7 @@ def normals(key: int, stream: int, rows: NDArray, n: int) -> NDArray:
     numbers = np.empty((len(rows), n), np.float32)
 
     def part(start: int, stop: int) -> None:
-        bits = words(key, stream, rows[start:stop], n + n % 2)
+        bits = words(key, stream, rows[start:stop], -(-n // 4) * 4)
         made = np.empty(bits.shape, np.float32)
         loops.normals(bits, made)
         numbers[start:stop] = made[:, :n]
