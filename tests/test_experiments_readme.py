@@ -16,6 +16,7 @@ def test_examples_are_valid():
         "scaling",
         "approximation",
         "random-features",
+        "trade-off",
     ]
 
 

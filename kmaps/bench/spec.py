@@ -27,7 +27,7 @@ from kmaps.bench.spec_parts import (
     Unique,
     known_name,
 )
-from kmaps.bench.study_spec import Approximation, RandomFeatures, Study, Toy
+from kmaps.bench.study_spec import Approximation, RandomFeatures, Study, Toy, TradeOff
 from kmaps.errors import ConfigError, suggest
 from kmaps.maps import MAPS
 
@@ -156,6 +156,7 @@ KINDS: dict[str, type[Model]] = {
     "approximation": Approximation,
     "toy": Toy,
     "random-features": RandomFeatures,
+    "trade-off": TradeOff,
 }
 """The kinds of experiments, by the value of the key ``kind``."""
 

@@ -2,8 +2,8 @@
 
 An approximation study compares maps with kernels on pairs of values; a toy study looks at the
 functions they learn; one of random features compares maps with exponential kernels on pairs of
-samples. Cells run one after the other in this process; records and figures go to the study's
-folder, and a cell that has a record is not recorded again.
+samples; a trade-off thins random maps out. Cells run one after the other in this process; records
+and figures go to the study's folder, and a cell that has a record is not recorded again.
 """
 
 import hashlib
@@ -22,11 +22,14 @@ from kmaps.bench.random_features import draw_samples, random_errors
 from kmaps.bench.records import COLUMNS, Record, RecordsFile, latest
 from kmaps.bench.runner import Outcome
 from kmaps.bench.spans import SpanErrors, over_differences, over_ratios, parse_range
-from kmaps.bench.study_spec import Approximation, RandomFeatures, Toy
+from kmaps.bench.study_spec import Approximation, RandomFeatures, Toy, TradeOff
 from kmaps.maps import MAP_VERSION, MAPS
 from kmaps.maps.lowdim.target import STATIONARY
 
-Study = Approximation | Toy | RandomFeatures
+Study = Approximation | Toy | RandomFeatures | TradeOff
+
+_BY_RECORDS = RandomFeatures, TradeOff
+"""Studies whose figures need nothing but the records."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +44,12 @@ class StudyCell:
 
     @property
     def label(self) -> str:
-        """Name of the row in tables: the method and its parameters."""
-        return " ".join([self.method, *(f"{key}={value}" for key, value in self.params.items())])
+        """Name of the row in tables: the method, its parameters and its learner."""
+        learner = dict(self.options.get("learner", {}))
+        name = learner.pop("name", "")
+        settings = {**self.params, **learner}
+        words = [self.method, *(f"{key}={value}" for key, value in settings.items())]
+        return " ".join(words if name in ("", self.method) else [name, *words])
 
     @property
     def name(self) -> str:
@@ -72,6 +79,8 @@ def study_cells(study: Study) -> list[StudyCell]:
             for text in study.ranges
             for method, kernel, params in _approximated(study)
         ]
+    if isinstance(study, TradeOff):
+        return list(_trials(study))
     if isinstance(study, Toy):
         setting, options = "disc in a square", study.model_dump(include={"side", "radius", "C"})
     else:
@@ -112,12 +121,35 @@ def _approximated(study: Approximation) -> Iterator[tuple[str, str, dict[str, An
                 yield entry["map"], kernel, params
 
 
+def _trials(study: TradeOff) -> Iterator[StudyCell]:
+    """Yield the exact kernels, then every draw of every map with every learner and C."""
+    setting = study.dataset.name
+    options = {"dataset": study.dataset.protocol, "features": study.features.model_dump()}
+    for row in study.exact:
+        for C in row.C:
+            learner = {"name": "exact", "C": C}
+            yield StudyCell(setting, row.kernel, "exact", {}, options | {"learner": learner})
+    for entry in study.maps:
+        for kernel, params in map_rows(entry, study.kernels):
+            for learner in _learners(study):
+                for draw in range(study.draws):
+                    own = options | {"learner": learner, "draw": draw}
+                    yield StudyCell(setting, kernel, entry["map"], params, own)
+
+
+def _learners(study: TradeOff) -> Iterator[dict[str, Any]]:
+    for row in study.learners:
+        for C in row.C:
+            learner = {"name": row.name, "C": C}
+            yield from [learner | {"keep": n} for n in row.keep] or [learner]
+
+
 def run_study(study: Study, folder: str | Path) -> Outcome:
     """Measure the cells of a study that have no record yet and draw its figures.
 
     Parameters
     ----------
-    study : Approximation, Toy or RandomFeatures
+    study : Approximation, Toy, RandomFeatures or TradeOff
     folder : str or Path
         Where ``records.jsonl`` and the figures, PNG files, are or will be.
 
@@ -133,7 +165,7 @@ def run_study(study: Study, folder: str | Path) -> Outcome:
         todo = [key for key in planned if key not in done]
         undrawn = not all(path.exists() for path in figures.values())
         # What records do not hold is measured again to be drawn.
-        again = planned if (todo or undrawn) and not isinstance(study, RandomFeatures) else todo
+        again = planned if (todo or undrawn) and not isinstance(study, _BY_RECORDS) else todo
         new: list[Record] = []
         results = []
         measure = _measurer(study) if again else None
@@ -171,7 +203,27 @@ def _measurer(study: Study) -> Measure:
             asdict(random_errors(cell.make_map(), cell.kernel, *samples, study.draws)),
             None,
         )
+    if isinstance(study, TradeOff):
+        from kmaps.bench.tradeoff import load_samples  # here: listing the cells needs no solver
+
+        data, features = study.dataset, study.features
+        loaded = load_samples(
+            *(data.name, data.protocol), features.name, features.normalize, features.parameters
+        )
+        return partial(_try, loaded)
     return partial(_approximate, study)
+
+
+def _try(samples: Any, cell: StudyCell) -> tuple[dict[str, Any], Any]:
+    from kmaps.bench.tradeoff import try_exact, try_learner
+
+    learner, draw = cell.options["learner"], cell.options.get("draw")
+    if cell.method == "exact":
+        measured = try_exact(cell.kernel, learner["C"], samples)
+    else:
+        encoder = cell.make_map().set_params(random_state=draw)
+        measured = try_learner(encoder, learner, samples)
+    return {"learner": learner, "C": learner["C"], "split": draw or 0, **measured}, None
 
 
 def _approximate(study: Approximation, cell: StudyCell) -> tuple[dict[str, Any], Any]:
@@ -231,6 +283,12 @@ def _draw(
         from kmaps.bench.convergence_plots import draw_convergence
 
         draw_convergence(records, figures["convergence"])
+        return
+    if isinstance(study, TradeOff):
+        from kmaps.bench.tradeoff_plots import DRAWN
+
+        for name, path in figures.items():
+            DRAWN[name](records, path)
         return
     # Here: listing the cells needs no matplotlib.
     from kmaps.bench import approximation_plots, span_plots

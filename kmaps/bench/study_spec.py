@@ -112,3 +112,39 @@ class RandomFeatures(Study):
     features: Features = Features()
     kernels: Annotated[list[KernelName], Unique] = []
     draws: PositiveInt = 5
+
+
+class TradeOffLearner(Model):
+    """A learner of a trade-off: its values of C and, for strongest, how many projections stay."""
+
+    name: Literal["dense", "sparse-svm", "sparse-lr", "group", "group-hinge", "strongest"]
+    C: Annotated[list[Positive], Field(min_length=1), Unique]
+    keep: Annotated[list[PositiveInt], Unique] = []
+
+    @validator(mode="after")
+    def _keeps(self) -> "TradeOffLearner":
+        if (self.name == "strongest") != bool(self.keep):
+            raise ValueError(
+                "strongest needs keep, how many projections stay; the others refuse it"
+            )
+        return self
+
+
+class ExactKernel(Model):
+    """An exact kernel of a trade-off, trained by LIBSVM, and its values of C."""
+
+    kernel: KernelName
+    C: Annotated[list[Positive], Field(min_length=1), Unique]
+
+
+class TradeOff(Study):
+    """A study of accuracy against the time of a test, of random maps that learners thin out."""
+
+    kind: Literal["trade-off"]
+    dataset: Dataset
+    features: Features = Features()
+    kernels: Annotated[list[KernelName], Unique] = []
+    exact: list[ExactKernel] = []
+    learners: Annotated[list[TradeOffLearner], Field(min_length=1)]
+    draws: PositiveInt = 5
+    figures: Annotated[list[Literal["trade-off", "sparsity"]], Unique] = ["trade-off"]
