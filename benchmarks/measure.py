@@ -1,9 +1,64 @@
-"""Pairs of functions, timed in turn in one process, and their ratio."""
+"""Pairs of functions, measured in turn, and their ratio; and what has a limit of its own."""
 
+import multiprocessing
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
+
+from kmaps.bench.measure import peak_memory
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What is measured, in which unit, and what less of it is called."""
+
+    of: Callable[[Any], float]
+    per_unit: float
+    unit: str
+    less: str
+    warm_up: bool
+
+
+def seconds(function: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    kept = function()  # freed after the clock has stopped
+    elapsed = time.perf_counter() - start
+    del kept
+    return elapsed
+
+
+def peak_bytes(function: Callable[[], Callable[[], object]]) -> float:
+    """Return the memory that what ``function`` returns needs on top, in a new process."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(_peak_bytes, (function,))
+
+
+def _peak_bytes(function: Callable[[], Callable[[], object]]) -> float:
+    measured = function()
+    with peak_memory() as peak:
+        kept = measured()
+    del kept
+    if peak.bytes is None:
+        raise SystemExit("this system does not tell the peak memory of a process")
+    return peak.bytes
+
+
+def process_bytes(script: str) -> float:
+    """Return the peak memory of a new process, from its start on, that runs a few lines."""
+    # Not getrusage: it may tell the peak of the process that started this one.
+    tell = "print(*(line for line in open('/proc/self/status') if line.startswith('VmHWM')))"
+    lines = f"{script}\n{tell}"
+    done = subprocess.run([sys.executable, "-c", lines], check=True, capture_output=True, text=True)
+    return 1024 * float(done.stdout.split()[1])
+
+
+TIME = Quantity(seconds, 1e3, "ms", "faster", warm_up=True)
+MEMORY = Quantity(peak_bytes, 1e-6, "MB", "smaller", warm_up=False)
+PROCESS = Quantity(process_bytes, 1e-6, "MB", "smaller", warm_up=False)
 
 
 @dataclass
@@ -21,31 +76,51 @@ class Pair:
     at_least: float | None = None
     at_most: float | None = None
     runs: int = 7
+    quantity: Quantity = TIME
 
 
-def seconds(function: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    kept = function()  # freed after the clock has stopped
-    elapsed = time.perf_counter() - start
-    del kept
-    return elapsed
+@dataclass
+class Limit:
+    """What ours may take at most, in units of the quantity, without anything to compare it with."""
+
+    name: str
+    ours: Callable[[], object] | str
+    at_most: float
+    quantity: Quantity = TIME
 
 
-def measure(pair: Pair) -> str:
+def measure(job: Pair | Limit) -> str:
     """Return one line: medians, the median of the pairwise ratios and whether the promise holds."""
-    seconds(pair.ours), seconds(pair.other)  # compile and warm up
-    times = [(seconds(pair.ours), seconds(pair.other)) for _ in range(pair.runs)]
-    ours, other = (median(column) for column in zip(*times, strict=True))
+    return _measure_pair(job) if isinstance(job, Pair) else _measure_limit(job)
+
+
+def _measure_limit(limit: Limit) -> str:
+    quantity = limit.quantity
+    if quantity.warm_up:
+        quantity.of(limit.ours)
+    taken = quantity.of(limit.ours) * quantity.per_unit
+    verdict = "held" if taken <= limit.at_most else "MISSED"
+    promise = f"≤ {limit.at_most:g} {quantity.unit}"
+    return f"{limit.name:36} {taken:9.1f} {quantity.unit}   {promise:62} {verdict}"
+
+
+def _measure_pair(pair: Pair) -> str:
+    of, per_unit, unit = pair.quantity.of, pair.quantity.per_unit, pair.quantity.unit
+    if pair.quantity.warm_up:
+        of(pair.ours), of(pair.other)  # compile, too
+    taken = [(of(pair.ours), of(pair.other)) for _ in range(pair.runs)]
+    ours, other = (median(column) for column in zip(*taken, strict=True))
     if pair.at_most is not None:
-        ratio = median(a / b for a, b in times)
+        ratio = median(a / b for a, b in taken)
         verdict = f"{ratio:7.2f} × its time"
         promise, held = f"≤ {pair.at_most:g}", ratio <= pair.at_most
     else:
-        ratio = median(b / a for a, b in times)
-        verdict = f"{ratio:7.1f} × faster  "
+        ratio = median(b / a for a, b in taken)
+        verdict = f"{ratio:7.1f} × {pair.quantity.less:8}"
         promise = "" if pair.at_least is None else f"≥ {pair.at_least:g}"
         held = pair.at_least is None or ratio >= pair.at_least
     return (
-        f"{pair.name:36} {1e3 * ours:9.1f} ms   {pair.other_name:28} {1e3 * other:9.1f} ms   "
+        f"{pair.name:36} {per_unit * ours:9.1f} {unit}   "
+        f"{pair.other_name:28} {per_unit * other:9.1f} {unit}   "
         f"{verdict}  {promise:6} {('held' if held else 'MISSED') if promise else ''}"
     ).rstrip()
