@@ -38,7 +38,29 @@ def test_quickstart_is_no_worse_than_the_baseline(tmp_path):
     assert kmaps("check", out, "--against", better).returncode == 1
 
 
-def test_readme_headline_is_the_published_run():
+def test_readme_headline_is_the_published_scaling():
+    records = {r["label"]: r for r in read_records(ROOT / "results" / "scaling-mnist")}
+    lines = (ROOT / "README.md").read_text().splitlines()
+    rows = [
+        line.split("|")[1:-1] for line in lines if re.match(r"\| (exact|homog).* \d\d,000 ", line)
+    ]
+    labels = {
+        "exact kernel on codes (`CodedSVC`)": "exact-coded",
+        "homogeneous map on codes (`CodedSVC`)": "homogeneous order=1 solver=coded",
+        "homogeneous map, LIBLINEAR": "homogeneous order=1",
+        "exact kernel, LIBSVM": "exact",
+    }
+    assert len(rows) == 5
+    for name, n, *shown in ([cell.strip() for cell in row] for row in rows):
+        record = records[f"{labels[name]} n={n.replace(',', '')}"]
+        for text, measure in zip(shown, ("accuracy", "time", "train-memory"), strict=True):
+            value = sum(record[column] for column in MEASURES[measure].columns)
+            text = text.replace(",", "")
+            decimals = len(text.partition(".")[2])
+            assert float(text) == round(MEASURES[measure].scale * value, decimals), (name, n, text)
+
+
+def test_readme_table_of_maps_is_the_published_run():
     records = read_records(ROOT / "results" / "annfm-table1-mnist")
     table = summarize(records, ["accuracy", "time", "storage"])
     table = table[(table["reduction"] == "ovo") & table["kernel"].isin(["chi2", ""])]
@@ -46,7 +68,7 @@ def test_readme_headline_is_the_published_run():
     readme = (ROOT / "README.md").read_text()
     for start, label in (
         ("exact", "exact"),
-        ("homogeneous map", "homogeneous order=1"),
+        ("homogeneous map, r = 3", "homogeneous order=1"),
         ("anchor map", anchor),
         ("linear", "linear"),
     ):

@@ -21,6 +21,7 @@ def shell_lines() -> list[str]:
 
 def test_commands_run(tmp_path):
     np.save(tmp_path / "histograms.npy", np.random.default_rng(0).random((50, 8)))
+    np.save(tmp_path / "labels.npy", np.arange(50) % 2)
     lines = shell_lines()
     assert len(lines) >= 8
     for line in lines:
