@@ -18,6 +18,7 @@ _PUBLIC = {
     "get_kernel": "kmaps.kernels",
     "HomogeneousMap": "kmaps.maps",
     "LowDimMap": "kmaps.maps",
+    "MultiLowDimMap": "kmaps.maps.lowdim",
     "lp_signature": "kmaps.maps.lowdim",
     "optimal_signature": "kmaps.maps.lowdim",
     "AnchorMap": "kmaps.maps",

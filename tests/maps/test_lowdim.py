@@ -225,6 +225,7 @@ def test_pools_of_figures_1_and_2():
     one = {"kernel": lambda lam: np.cos(0.6 * lam), "low": 0.0, "high": np.pi}
     fixed = [lp_signature(dim=4, pool=j, continuous=False, **one).error for j in (0, 1, 3)]
     assert fixed[0] > 3 * fixed[1] > 3 * fixed[2]
+    assert lp_signature(dim=1, **one).cosines.frequencies.tolist() == [[0.0]]
     exact = lp_signature(dim=2, **one)
     assert exact.error < 1e-9
     assert exact.cosines.frequencies.item() == pytest.approx(0.6, abs=1e-9)

@@ -1,6 +1,6 @@
 r"""Search the optimal maps that the package ships: six minutes on one core.
 
-``python -m kmaps.maps.lowdim.make_table > kmaps/maps/lowdim/optimal.csv``
+``python -m kmaps.maps.lowdim.make_table > optimal.csv``, and put it in this folder.
 """
 
 from collections.abc import Iterable, Iterator

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.errors import ConfigError
 from kmaps.maps.lowdim.continuous import Samples, best_weights, move, polish
 from kmaps.maps.lowdim.cosines import CosineSum, atom_dims
 from kmaps.maps.lowdim.lp import minimise
@@ -106,13 +105,7 @@ class PoolSearch:
         ).x
 
     def best(self, max_dim: int) -> Solution:
-        """Return the best map found of at most ``max_dim`` outputs.
-
-        Raises
-        ------
-        ConfigError
-            When no atom of the pool is that small.
-        """
+        """Return the best map found of at most ``max_dim`` outputs."""
         best, _ = self.start(max_dim)
         return Solution(*polish(self.samples, best, self.continuous))
 
@@ -122,8 +115,6 @@ class PoolSearch:
         That error is the one on the points of the programs, and not yet the least.
         """
         candidates = self._candidates(max_dim)
-        if not candidates:
-            raise ConfigError(f"dim={max_dim}: no sum of cosines has that few outputs")
         fitted = [best_weights(self.samples, omega, self.form) for omega in candidates]
         fitted.sort(key=lambda pair: pair[1].error)
         if self.continuous:
@@ -152,6 +143,7 @@ class PoolSearch:
         return alike[np.argsort(away, kind="stable")[1:3]]
 
     def _candidates(self, max_dim: int) -> list[NDArray]:
+        """Return the frequencies of sparse solutions; a constant takes an output left over."""
         allowed = [np.arange(len(self.pool))]
         if max_dim % 2 == 0:  # the constant would leave an output unused
             allowed.append(np.flatnonzero(self._dims > 1))
@@ -164,9 +156,10 @@ class PoolSearch:
                 joint = merge(self.pool[atoms], weights, self.near, snap=not self.continuous)
                 dims = atom_dims(joint.frequencies, self.form)
                 kept = largest_within(dims, max_dim)
-                if kept.any():
-                    frequencies = joint.frequencies[kept]
-                    found[np.round(frequencies, 9).tobytes()] = frequencies
+                frequencies = joint.frequencies[kept]
+                if dims[kept].sum() < max_dim and (dims[kept] > 1).all():
+                    frequencies = np.vstack([frequencies, np.zeros(self.pool.shape[1])])
+                found[np.round(frequencies, 9).tobytes()] = frequencies
                 low, high = (middle, high) if dims.sum() <= max_dim else (low, middle)
         return list(found.values())
 
