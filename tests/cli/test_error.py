@@ -56,6 +56,12 @@ def test_optimal_programs_and_homogeneous_side_by_side():
     assert linf[2] > 3
 
 
+def test_words_and_numbers_of_one_parameter():
+    maps = "--map", "lowdim:pool=2,continuous=false", "--map", "lowdim:ratio=none"
+    fixed, learnt = json.loads(run("--dim", "3", *maps, "--range", "1:50", "--json").stdout)
+    assert fixed["linf"] > learnt["linf"]
+
+
 def test_kernels_of_a_difference():
     args = [
         "--kernel",

@@ -32,7 +32,7 @@ class LowDimMap(AdditiveMap):
         ``period`` are given.
     dim : int
         Outputs a feature, at most; an odd number uses the constant.
-    ratio : float, optional
+    ratio : float or None
         Of the largest to the smallest non-zero input, > 1: where a homogeneous kernel has to be
         right. None takes it from the data.
     error : {"absolute", "relative", "signature"}
