@@ -171,7 +171,8 @@ def map_options(name: str) -> list[click.Option]:
         if kinds.startswith("AdditiveMap"):  # there is no word for a map with its parameters
             continue
         default = "none" if parameter.default is None else parameter.default
-        kind = None if kinds.endswith(("or None", "or int")) else _TYPES.get(type(parameter.default))
+        mixed = kinds.endswith(("or None", "or int"))
+        kind = None if mixed else _TYPES.get(type(parameter.default))
         choices = re.findall(r'"([^"]+)"', kinds) if kinds.startswith("{") else []
         options.append(
             click.Option(
