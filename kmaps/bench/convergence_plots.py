@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from kmaps.bench.approximation_plots import COLORS
 from kmaps.bench.convergence import Convergence, convergence
 
+_COLORS = (*COLORS, "#000000")
 _MARKERS = "osD^vP*X"
 _DPI = 150
 
@@ -47,9 +48,10 @@ def _panel(ax: Axes, rows: list[Convergence], labels: list[str]) -> None:
     sizes = np.unique(np.concatenate([row.sizes for row in rows]))
     ax.plot(sizes, 1 / np.sqrt(2 * sizes), color="0.75", linewidth=3, label="1/√(2m)")
     stays: dict[float, str] = {}
+    lowest = min(row.rms.min() for row in rows) / 20  # what lies below is of no account
     for row in rows:
         i = labels.index(_short(row))
-        color, marker = COLORS[i % len(COLORS)], _MARKERS[i % len(_MARKERS)]
+        color, marker = _COLORS[i % len(_COLORS)], _MARKERS[i % len(_MARKERS)]
         ax.plot(
             *(row.sizes, row.rms, marker),
             color=color,
@@ -58,7 +60,7 @@ def _panel(ax: Axes, rows: list[Convergence], labels: list[str]) -> None:
             linestyle="-",
             label=_short(row),
         )
-        if row.additive_rms > 0:
+        if row.additive_rms > lowest:
             stays.setdefault(row.additive_rms, color)
     for value, color in stays.items():
         ax.axhline(value, color=color, linewidth=1, linestyle=(0, (4, 3)))
@@ -70,5 +72,5 @@ def _panel(ax: Axes, rows: list[Convergence], labels: list[str]) -> None:
 
 
 def _short(row: Convergence) -> str:
-    """Return what tells rows of one kernel apart: their parameters."""
-    return row.label.removeprefix(row.method).strip() or row.method
+    """Return what tells rows of one kernel apart: their parameters, but for a sigma of none."""
+    return row.label.removeprefix(row.method).replace(" sigma=None", "").strip() or row.method
