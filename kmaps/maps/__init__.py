@@ -6,7 +6,7 @@ from kmaps.maps.exact import ExactMap
 from kmaps.maps.generalized import GeneralizedRBFMap
 from kmaps.maps.homogeneous import HomogeneousMap
 from kmaps.maps.intersection import IntersectionMap
-from kmaps.maps.lowdim import LowDimMap
+from kmaps.maps.lowdim import HarmonicMap, LowDimMap, MultiLowDimMap
 from kmaps.maps.nystroem import NystroemMap
 from kmaps.maps.orthogonal import FourierMap, HermiteMap
 from kmaps.maps.random import SignCauchyMap
@@ -19,6 +19,8 @@ MAP_VERSION = 1
 MAPS: dict[str, type] = {
     "homogeneous": HomogeneousMap,
     "lowdim": LowDimMap,
+    "lowdim-joint": MultiLowDimMap,
+    "harmonic": HarmonicMap,
     "anchor": AnchorMap,
     "nystroem": NystroemMap,
     "intersection": IntersectionMap,
@@ -40,10 +42,12 @@ __all__ = [
     "ExactMap",
     "FourierMap",
     "GeneralizedRBFMap",
+    "HarmonicMap",
     "HermiteMap",
     "HomogeneousMap",
     "IntersectionMap",
     "LowDimMap",
+    "MultiLowDimMap",
     "NystroemMap",
     "RandomFourierMap",
     "SignCauchyMap",

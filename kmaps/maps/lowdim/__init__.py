@@ -1,8 +1,16 @@
 """Low-dimensional maps (Chum), by linear programs and to the proven optimum."""
 
+from kmaps.maps.lowdim.harmonic import HarmonicMap
 from kmaps.maps.lowdim.multidim import MultiLowDimMap
 from kmaps.maps.lowdim.solve import lp_signature, optimal_signature
 from kmaps.maps.lowdim.target import STATIONARY
 from kmaps.maps.lowdim.transformer import LowDimMap
 
-__all__ = ["STATIONARY", "LowDimMap", "MultiLowDimMap", "lp_signature", "optimal_signature"]
+__all__ = [
+    "STATIONARY",
+    "HarmonicMap",
+    "LowDimMap",
+    "MultiLowDimMap",
+    "lp_signature",
+    "optimal_signature",
+]

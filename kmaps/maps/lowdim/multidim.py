@@ -114,7 +114,7 @@ class MultiLowDimMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 f"X has {n} columns: {type(self).__name__} takes 2 or 3, because its programs "
                 f"grow with a power of their number; use {other}"
             )
-        self._check(X)
+        self.check_parameters(X)
         problem = BoxProblem(
             self._signature(), np.full(n, self.high_ - self.low_), self.levels, self.continuous
         )
@@ -124,7 +124,14 @@ class MultiLowDimMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.error_, self.n_outputs_ = solution.error, self._cosines.dim
         return self
 
-    def _check(self, X: NDArray) -> None:
+    def check_parameters(self, X: NDArray) -> None:
+        """Refuse at once what `fit` would refuse.
+
+        Raises
+        ------
+        ValueError
+            For a parameter out of range.
+        """
         check_whole("dim", self.dim, 1)
         if self.method not in METHODS:
             hint = suggest(self.method, METHODS)

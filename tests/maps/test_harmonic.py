@@ -1,0 +1,51 @@
+"""The harmonic projection, against integrals and the paper's figure."""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from kmaps.maps.lowdim.harmonic import HarmonicMap
+
+BOX = np.array([[0.0, 0.0], [np.pi, np.pi]])
+
+
+def test_coefficients_are_the_integrals():
+    encoder = HarmonicMap(dim=11, sigma=0.3).fit(BOX[:, :1] / 2)
+    for omega, weight in zip(encoder.frequencies_[:, 0], encoder.weights_, strict=True):
+        integral, _ = quad(lambda t, w=omega: np.exp(-(t**2) / 0.18) * np.cos(w * t), 0, np.pi / 2)
+        assert weight == pytest.approx((2 if omega else 1) * integral / (np.pi / 2), abs=1e-6)
+    assert sorted(encoder.frequencies_[:, 0]) == [0, 2, 4, 6, 8, 10]
+
+
+def test_figure_4():
+    # ldefm Sect. 7.1: 17 outputs are about as good as 11 of the linear programs, 6.7e-3.
+    encoder = HarmonicMap(dim=17, sigma=0.1**0.5).fit(BOX[:, :1])
+    lam = np.linspace(0, np.pi, 2001)[:, None]
+    approximate = encoder.transform(lam) @ encoder.transform([[0.0]]).T
+    error = np.abs(approximate[:, 0] - np.exp(-(lam[:, 0] ** 2) / 0.2)).max()
+    assert 0.006 < error < 0.007  # measured 0.00695
+
+
+def test_two_inputs_are_products_within_the_outputs():
+    encoder = HarmonicMap(dim=31, sigma=0.1**0.5).fit(BOX)
+    one = HarmonicMap(dim=31, sigma=0.1**0.5).fit(BOX[:, :1])
+    weight = dict(zip(one.frequencies_[:, 0].round(6), one.weights_, strict=True))
+    for (u, v), alpha in zip(encoder.frequencies_.round(6), encoder.weights_, strict=True):
+        assert alpha == pytest.approx(weight[u] * weight[v], rel=1e-3)
+    assert encoder.transform(BOX).shape == (2, encoder.n_outputs_)
+    assert encoder.n_outputs_ <= 31
+
+
+@pytest.mark.parametrize(
+    ("parameters", "columns", "message"),
+    [
+        ({}, 4, "X has 4 columns: HarmonicMap takes at most 3"),
+        ({"dim": 0}, 1, "dim=0: expected a whole number of at least 1"),
+        ({"sigma": 0.0}, 1, "sigma=0.0"),
+        ({"kernel": "rbg"}, 1, "kernel='rbg': expected one of .* did you mean 'rbf'"),
+        ({"low": 2.0, "high": 1.0}, 1, "low=2.0, high=1.0: expected low < high"),
+    ],
+)
+def test_bad_parameters(parameters, columns, message):
+    with pytest.raises(ValueError, match=message):
+        HarmonicMap(**parameters).fit(np.random.default_rng(0).random((5, columns)))
