@@ -76,6 +76,9 @@ class LazyGroup(click.Group):
             place = f"{error.filename}: " if error.filename else ""
             click.echo(f"error: {place}{error.strerror or error}", err=True)
             ctx.exit(KmapsError.exit_code)
+        except MemoryError as error:
+            click.echo(f"error: {str(error) or 'out of memory'}", err=True)
+            ctx.exit(KmapsError.exit_code)
 
 
 def _drop_stdout() -> None:

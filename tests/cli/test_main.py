@@ -99,6 +99,12 @@ def test_a_full_disk_is_one_line(run_failing):
     assert (result.exit_code, result.stderr) == (2, "error: out.npy: No space left on device\n")
 
 
+def test_what_does_not_fit_is_one_line(run_failing):
+    result = run_failing(MemoryError("the codes need 9.0 GiB"))
+    assert (result.exit_code, result.stderr) == (2, "error: the codes need 9.0 GiB\n")
+    assert run_failing(MemoryError()).stderr == "error: out of memory\n"
+
+
 def test_a_mistake_of_ours_keeps_its_traceback(run_failing):
     assert isinstance(run_failing(ZeroDivisionError()).exception, ZeroDivisionError)
 
