@@ -55,6 +55,12 @@ class GeneralizedRBFMap(RandomFeatures):
     sigma_, key_, frequency_version_, projections_
         As of `RandomFourierMap`.
 
+    Notes
+    -----
+    The error has a part that falls as 1/√m and one that only ``order`` lessens; for chi2 and js that
+    is the smaller one in practice, and less at the odd orders 1 and 3 than at 2, where the
+    homogeneous map misses more of K(x, x). For the intersection kernel it is the larger one.
+
     References
     ----------
     Vempati, Vedaldi, Zisserman and Jawahar, Generalized RBF Feature Maps for Efficient Detection,
