@@ -10,6 +10,7 @@ is the hinge itself.
 
 import warnings
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -166,13 +167,12 @@ class GroupLassoSVC(ReducedClassifier):
         if self.loss not in LOSSES:
             hint = suggest(str(self.loss), LOSSES)
             raise ConfigError(f"loss={self.loss!r}: expected one of {LOSSES}{hint}")
-        if not 0 <= self.bias < np.inf:
+        if not isinstance(self.bias, Real) or not 0 <= self.bias < np.inf:
             raise ConfigError(f"bias={self.bias!r}: expected a finite number >= 0, 0 for none")
         for name in ("group_size", "max_iter"):
-            if int(getattr(self, name)) != getattr(self, name) or getattr(self, name) < 1:
-                raise ConfigError(
-                    f"{name}={getattr(self, name)!r}: expected a whole number from 1 on"
-                )
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < 1:
+                raise ConfigError(f"{name}={value!r}: expected a whole number from 1 on")
 
     def _train(self, columns: NDArray, codes: NDArray[np.intp]) -> list["_Fit"]:
         fitted = []

@@ -81,6 +81,7 @@ def test_says_when_it_stopped_early():
         ({"loss": "hinges"}, "did you mean 'hinge'"),
         ({"bias": -1}, "bias=-1: expected a finite number >= 0"),
         ({"group_size": 0}, "group_size=0: expected a whole number from 1 on"),
+        ({"bias": "1"}, "bias='1': expected a finite number >= 0"),
         ({"max_iter": 1.5}, "max_iter=1.5: expected a whole number from 1 on"),
     ],
 )
