@@ -57,9 +57,9 @@ class GeneralizedRBFMap(RandomFeatures):
 
     Notes
     -----
-    The error has a part that falls as 1/√m and one that only ``order`` lessens; for chi2 and js that
-    is the smaller one in practice, and less at the odd orders 1 and 3 than at 2, where the
-    homogeneous map misses more of K(x, x). For the intersection kernel it is the larger one.
+    The error has a part that falls as 1/√m and one that only ``order`` lessens. For chi2 and js the
+    latter is mostly the smaller one, and less at orders 1 and 3 than at 2, where the homogeneous
+    map misses more of K(x, x). For the intersection kernel it is the larger one.
 
     References
     ----------
