@@ -1,5 +1,6 @@
 """Every command in the README runs, in the order it stands there; Python blocks are doctests."""
 
+import json
 import re
 import shlex
 import subprocess
@@ -48,3 +49,22 @@ def test_experiments_named_are_packaged():
     table = README.split("| experiment | what |")[1].split("\n\n")[0]
     named = set(re.findall(r"`([a-z0-9-]+)`", table))
     assert named == set(packaged())
+
+
+def test_gains_of_low_dimensional_maps_are_on_record():
+    lines = (ROOT / "results/ldefm-table1/records.jsonl").read_text().splitlines()
+    records = [json.loads(line) for line in lines]
+    rows = re.search(r"\| outputs a feature \|.*\n.*\n((?:\|.*\n)+)", README)[1].splitlines()
+    assert len(rows) == 3
+    for row in rows:
+        dim, *printed = (cell.strip() for cell in row.strip("|").split("|"))
+        own = [record for record in records if record["dim"] == int(dim)]
+        expected = []
+        for kernel in ("chi2", "js", "intersection"):
+            errors = {"homogeneous": [], "lowdim": []}
+            for record in own:
+                if record["kernel"] == kernel and record["params"].get("optimal", True):
+                    errors[record["method"]].append(record["linf"])
+            expected += [min(errors["homogeneous"]), min(errors["lowdim"])]
+        for text, value in zip(printed, expected, strict=True):
+            assert text == f"{value:.{len(text.partition('.')[2])}f}", (dim, text, value)
