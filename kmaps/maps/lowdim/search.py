@@ -25,7 +25,7 @@ finer one.
 
 _SEARCH_STEPS = 14
 _LARGEST_LOG_GAMMA = np.log(1e9)
-_TRIED, _TRIED_STEPS = 5, 12  # candidates whose frequencies move, and how long, to pick the best
+_TRIED, _TRIED_STEPS = 5, 20  # candidates whose frequencies move, and how long, to pick the best
 _SPLIT = 0.25  # pools this fine, in half waves, split one frequency between two neighbours
 
 
@@ -159,7 +159,7 @@ class PoolSearch:
                 frequencies = joint.frequencies[kept]
                 if dims[kept].sum() < max_dim and (dims[kept] > 1).all():
                     frequencies = np.vstack([frequencies, np.zeros(self.pool.shape[1])])
-                found[np.round(frequencies, 9).tobytes()] = frequencies
+                found[np.unique(np.round(frequencies, 9), axis=0).tobytes()] = frequencies
                 low, high = (middle, high) if dims.sum() <= max_dim else (low, middle)
         return list(found.values())
 
