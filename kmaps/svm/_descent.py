@@ -72,7 +72,8 @@ def solve(
 
     After each descent, and during long ones, the weights are built anew from the variables, without
     the rounding of all the steps, and every row is scored: the gap is exact, and a descent that
-    stopped too early goes on from the members that are not settled, towards a lower goal.
+    stopped too early goes on from the members that are not settled, towards a lower goal. Weights
+    that miss ``tol`` are returned at the multiple that is best for the primal.
     """
     n, report = len(task.members), report or (lambda passes, gap: None)
     alpha = np.zeros(n) if alpha is None else np.minimum(alpha, task.upper[_sides(task)])
