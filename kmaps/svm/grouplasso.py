@@ -75,6 +75,11 @@ class GroupLassoSVC(ReducedClassifier):
     model_bytes_ : int
         Bytes of ``coef_`` and ``intercept_``.
 
+    Notes
+    -----
+    Rounds are many where C is so large that nearly all losses vanish: the fewer groups stay, the
+    faster.
+
     References
     ----------
     Vempati, Vedaldi, Zisserman and Jawahar, Generalized RBF Feature Maps for Efficient Detection,
