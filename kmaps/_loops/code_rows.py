@@ -37,13 +37,29 @@ def count_others(codes, usual, counts):
 @njit(cache=True, nogil=True)
 def list_others(codes, usual, bounds, listed, features):
     """Write the codes that are not the usual one, and their features, row after row."""
-    for i in range(len(codes)):
+    n, d = codes.shape
+    for i in range(n):
         row = codes[i]
         k, stop = bounds[i], bounds[i + 1]
-        # Written always and kept by going on: no branch that cannot be foreseen.
         j = 0
+        # What is usual comes in runs: four at a time are left out.
+        while k + 4 <= stop and j + 4 <= d:
+            others = usual ^ usual
+            for t in range(j, j + 4):
+                others |= row[t] ^ usual
+            if others:
+                for t in range(j, j + 4):
+                    k = _list_other(row, t, usual, listed, features, k)
+            j += 4
         while k < stop:
-            listed[k] = row[j]
-            features[k] = j
-            k += row[j] != usual
+            k = _list_other(row, j, usual, listed, features, k)
             j += 1
+
+
+@njit(inline="always")
+def _list_other(row, j, usual, listed, features, k):
+    """Write a code and its feature at k; return where the next one goes."""
+    # Written always and kept by going on: no branch that cannot be foreseen.
+    listed[k] = row[j]
+    features[k] = j
+    return k + (row[j] != usual)
