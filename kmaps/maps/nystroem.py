@@ -12,6 +12,7 @@ Being fitted to the sample, it serves the dynamic range of the sample (hkm Fig. 
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from kmaps._codebook import pad_levels
@@ -52,11 +53,12 @@ class NystroemMap(AdditiveMap):
 
     Notes
     -----
-    Values outside the range of the training data are clamped to it. float32 input is encoded by
-    cubic polynomials on cells equally wide in :math:`\sqrt x` (for a callable in
-    :math:`\sqrt{x - \min}`). With 100 points the error was measured as 4e-6 of the largest output
-    at most for chi2, 4e-5 for js, and 1.1e-3 for intersection, whose curve has a corner at every
-    point; few points, orders of magnitude apart, err more.
+    Values outside the range of the training data are clamped to it; where these are sparse, and the
+    kernel is a named one, zero is in it. float32 input is encoded by cubic polynomials on cells
+    equally wide in :math:`\sqrt x` (for a callable in :math:`\sqrt{x - \min}`). With 100 points the
+    error was measured as 4e-6 of the largest output at most for chi2, 4e-5 for js, and 1.1e-3 for
+    intersection, whose curve has a corner at every point; few points, orders of magnitude apart, err
+    more.
 
     References
     ----------
@@ -99,6 +101,8 @@ class NystroemMap(AdditiveMap):
         check_whole("dim", self.dim, 1, int(self.n_points))
         columns = Columns(X)
         self.low_, self.high_ = columns.low, columns.high
+        if self._unsigned and issparse(X):  # which leaves zeros out, in training or later
+            self.low_ = np.zeros_like(self.low_)
         self.points_ = pad_levels(self._samples(columns))
         counts = 1 + (np.diff(self.points_) > 0).sum(axis=1)
         values, vectors = eigensystems(self.kernel, self.points_, counts, self._ranks)

@@ -153,6 +153,13 @@ def test_sparse_in_sparse_out(dtype):
     assert Z.nnz == 3 * np.count_nonzero(dense)
 
 
+def test_sparse_rows_may_be_zero_where_no_row_of_training_was():
+    encoder = NystroemMap().fit(csr_matrix([[1.0, 0], [2, 8], [1.5, 3]]))
+    assert encoder.zero_to_zero_
+    Z = encoder.transform(csr_matrix([[0.0, 8], [1, 0]]))
+    assert Z.nnz == 2 * 3
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
 def test_values_outside_are_clamped_counted_and_warned_of_once(dtype):
     encoder = NystroemMap().fit([[1.0, 0], [2, 8], [1.5, 3]])
