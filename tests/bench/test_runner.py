@@ -27,7 +27,7 @@ maps:
 C: {grid: [0.1, 1], folds: 3}
 """
 N_CELLS = 8
-VARYING = ("started", "jobs", "threads", "peak_bytes")
+VARYING = ("started", "jobs", "threads", "peak_bytes", "train_peak_bytes")
 
 
 def run(folder, worker=cell_workers.instant, text=TEXT, **options):

@@ -137,7 +137,7 @@ def test_mistakes_in_the_experiment_all_at_once(run):
     assert result.stderr.splitlines() == [
         "error: tiny.yaml:3:11: kernels[0]: unknown kernel 'chi', did you mean 'chi2'? "
         "(known: chi2, intersection, js, hellinger, exp-chi2, exp-intersection, exp-js, "
-        "exp-hellinger, rbf)",
+        "exp-hellinger, rbf, linear)",
         "tiny.yaml:6:27: maps[0].ordr: unknown key, did you mean 'order'?",
     ]
     assert not Path("results").exists()
