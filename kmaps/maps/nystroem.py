@@ -57,8 +57,8 @@ class NystroemMap(AdditiveMap):
     kernel is a named one, zero is in it. float32 input is encoded by cubic polynomials on cells
     equally wide in :math:`\sqrt x` (for a callable in :math:`\sqrt{x - \min}`). With 100 points the
     error was measured as 4e-6 of the largest output at most for chi2, 4e-5 for js, and 1.1e-3 for
-    intersection, whose curve has a corner at every point; few points, orders of magnitude apart, err
-    more.
+    intersection, whose curve has a corner at every point; few points, orders of magnitude apart,
+    err more.
 
     References
     ----------
