@@ -1,9 +1,9 @@
 """Training on codes against LIBLINEAR on features and LIBSVM on Gram matrices.
 
 The histograms are like those of the Daimler pedestrians: dense, and 23 % of them inside the margin.
-LIBLINEAR stops at its own tolerance, its objective 0.1 % above ours. The digits are MNIST's where
-they have been downloaded; else those of scikit-learn, enlarged to 28 × 28, shifted and with noise:
-four fifths of them zero.
+LIBLINEAR stops at its own tolerance, ours at a gap of 0.1 %: its objective is 0.07 % above ours.
+The digits are MNIST's where they have been downloaded; else those of scikit-learn, enlarged to
+28 × 28, shifted and with noise: four fifths of them zero.
 
 Ratios are of one thread each. What has only a limit has all threads.
 """
@@ -42,7 +42,7 @@ def _against_liblinear() -> list[Pair | Limit]:
     return [
         Pair(
             "map to features, convert, train",
-            _alone(lambda: _coded(HomogeneousMap(), X, y)),
+            _alone(lambda: _coded(HomogeneousMap(), X, y, tol=1e-3)),
             "the same by LiblinearSVC",
             _alone(lambda: _linear(encoder.transform(X), y)),
             at_least=6,
@@ -160,8 +160,8 @@ def _alone(function):
     return run
 
 
-def _coded(encoder, X, y, C=1.0):
-    return CodedSVC(encoder, C).fit(X, y)
+def _coded(encoder, X, y, C=1.0, tol=1e-4):
+    return CodedSVC(encoder, C, tol=tol).fit(X, y)
 
 
 def _linear(E, y):
