@@ -44,7 +44,7 @@ def list_others(codes, usual, bounds, listed, features):
         j = 0
         # What is usual comes in runs: four at a time are left out.
         while k + 4 <= stop and j + 4 <= d:
-    X
+            others = 0
             for t in range(j, j + 4):
                 others |= row[t] ^ usual
             if others:
