@@ -163,12 +163,16 @@ class _Positions:
 class _Uniform:
     def __init__(self, book: Codebook, per_unit: NDArray, dtype: type):
         low, high = _as(dtype, book.low), _as(dtype, book.high)
-        origin, last = book.levels[:, 0].copy(), book.n_codes - 1.0
-        self.positions = _Positions(low, high, origin, per_unit, last)
+        self.positions = _Positions(low, high, book.levels[:, 0].copy(), per_unit)
+        # One number where that will do, which saves reading it for each value. A feature with a
+        # single level stays at zero without.
+        last = np.where(per_unit > 0, book.n_codes, book.n_codes.max()) - 1.0
+        self.last = last[:1] if (last == last[0]).all() else last
         self.offset = 1 - book.window / 2
 
     def __call__(self, values: NDArray, of: NDArray, codes: NDArray) -> int:
-        return loops.nearest_uniform(values, *self.positions(of), self.offset, codes)
+        last = self.last[of] if len(self.last) > 1 else self.last[0]
+        return loops.nearest_uniform(values, *self.positions(of), last, self.offset, codes)
 
 
 class _Sorted:
