@@ -25,6 +25,7 @@ READERS = {
     "gate",
     "growth",
     "convergence",
+    "tradeoff_table",
 }  # of bench: they read records and run nothing
 BENCH_BASE = {"records", "claims", "printed"}
 ROOMS = BASE | set(MIDDLE) | {"bench", "cli", "datasets", "experiments"}

@@ -1,7 +1,8 @@
 """What a paper says in words, checked on records: relations between cells of one run.
 
 A claim compares the rows that two selections pick, reduction by reduction and kernel by kernel.
-Rows are paired when the parameters that neither selection names agree, splits by their number.
+Rows are paired when the parameters that neither selection names agree, splits by their number; what
+has no draws, the exact kernel of a trade-off, stands beside every draw.
 Accuracies are compared by their mean difference in points, sizes and times by their ratio.
 """
 
@@ -13,6 +14,8 @@ from statistics import fmean, stdev
 from typing import Any
 
 from kmaps.bench.summary import MEASURES, REFERENCES
+
+_ALWAYS = -1  # the split of what is the same in all
 
 LEEWAY = 0.5
 """Points within which accuracies are about the same, unless two standard errors are more."""
@@ -69,12 +72,20 @@ def check_claim(claim: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) 
     rows = _rows(records, measure.columns)
     findings = []
     for left, right in _pairs(rows, claim):
-        splits = sorted(rows[left].keys() & rows[right].keys())
-        pairs = [(rows[left][s], rows[right][s]) for s in splits]
+        pairs = _side_by_side(rows[left], rows[right])
         if pairs:
             where = " ".join(filter(None, [left[0], left[1] or right[1], left[2]]))
             findings.append(_compare(claim, f"{where} against {right[2]}", pairs))
     return findings
+
+
+def _side_by_side(left: dict, right: dict) -> list[tuple[float, float]]:
+    """Return the values of two rows split by split."""
+    splits = (left.keys() | right.keys()) - {_ALWAYS} or {_ALWAYS}
+    pairs = [
+        [row.get(split, row.get(_ALWAYS)) for row in (left, right)] for split in sorted(splits)
+    ]
+    return [(one, other) for one, other in pairs if one is not None and other is not None]
 
 
 def row_names(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,13 +113,16 @@ def _rows(records: Iterable[Mapping[str, Any]], columns: tuple) -> dict[Row, dic
             method = names.pop("method")
             label = record["label"] + (f" ({names['range']})" if "range" in names else "")
             row = record["reduction"], record["kernel"], label, method, tuple(sorted(names.items()))
-            rows[row][record["split"]] = sum(record[column] for column in columns)
+            split = _ALWAYS if names.get("learner") == "exact" else record["split"]
+            rows[row][split] = sum(record[column] for column in columns)
     return rows
 
 
 def _solver(record: Mapping[str, Any]) -> dict[str, str]:
     """Return the solver of a map's row, with its form; references have one each, by their names."""
     learner = record.get("learner") or {}
+    if "name" in learner:
+        return {"learner" if key == "name" else key: value for key, value in learner.items()}
     if record["method"] in REFERENCES:
         return {}
     return {key: learner[key] for key in ("solver", "form") if key in learner}

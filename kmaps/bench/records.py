@@ -41,6 +41,8 @@ COLUMNS: dict[str, str] = {
     "cv_accuracy": "cross-validated accuracy of each of them, in [0, 1]; empty without a choice",
     "accuracy": "accuracy on the test samples, in [0, 1]",
     "accuracy_per_class": "mean over the classes of the accuracy on each class, in [0, 1]",
+    "average_precision": "mean over the classes of that of each against the rest, in [0, 1]; with "
+    "it, other columns of a trade-off are means over the classes too",
     "linf": "largest error of the approximate kernel over all pairs (approximation studies)",
     "rms": "root mean square error of the approximate kernel over all pairs",
     "additive_rms": "that of its part that more projections do not lessen (random-features)",

@@ -10,6 +10,7 @@ from kmaps.bench.printed import compare
 from kmaps.bench.printed import page as compared
 from kmaps.bench.summary import mixed_conditions
 from kmaps.bench.tables import render
+from kmaps.bench.tradeoff_table import tradeoff_table
 
 _SAME = ("cpu", "cores", "threads", "jobs", "python", "commit", "map_version")
 
@@ -53,6 +54,8 @@ def report(
         parts += ["## Growth", growth_table(records)]
     if any(record.get("random_rms") is not None for record in records):
         parts += ["## Convergence", convergence_table(records)]
+    if any("n_frequencies" in r["params"] and r.get("learner") for r in records):
+        parts += ["## Trade-off", "Mean ± std over the draws.", tradeoff_table(records)]
     if printed:
         parts += ["## The paper's numbers", compared(compare(printed, records))]
     parts += ["## Tables", render(records, "md").strip()]

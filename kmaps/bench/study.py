@@ -8,6 +8,7 @@ and figures go to the study's folder, and a cell that has a record is not record
 
 import hashlib
 import json
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -122,17 +123,22 @@ def _approximated(study: Approximation) -> Iterator[tuple[str, str, dict[str, An
 
 
 def _trials(study: TradeOff) -> Iterator[StudyCell]:
-    """Yield the exact kernels, then every draw of every map with every learner and C."""
+    """Yield the exact kernels, then every draw of every map with every learner and C.
+
+    The learners of one draw follow each other, so that it is encoded once.
+    """
     setting = study.dataset.name
     options = {"dataset": study.dataset.protocol, "features": study.features.model_dump()}
+    if study.classes:
+        options["classes"] = study.classes
     for row in study.exact:
         for C in row.C:
             learner = {"name": "exact", "C": C}
             yield StudyCell(setting, row.kernel, "exact", {}, options | {"learner": learner})
     for entry in study.maps:
         for kernel, params in map_rows(entry, study.kernels):
-            for learner in _learners(study):
-                for draw in range(study.draws):
+            for draw in range(study.draws):
+                for learner in _learners(study):
                     own = options | {"learner": learner, "draw": draw}
                     yield StudyCell(setting, kernel, entry["map"], params, own)
 
@@ -204,26 +210,26 @@ def _measurer(study: Study) -> Measure:
             None,
         )
     if isinstance(study, TradeOff):
-        from kmaps.bench.tradeoff import load_samples  # here: listing the cells needs no solver
+        from kmaps.bench.tradeoff import Trials, load_samples  # here: listing the cells needs none
 
         data, features = study.dataset, study.features
-        loaded = load_samples(
-            *(data.name, data.protocol), features.name, features.normalize, features.parameters
-        )
-        return partial(_try, loaded)
+        of_features = features.name, features.normalize, features.parameters
+        samples = load_samples(data.name, data.protocol, *of_features, study.classes)
+        return partial(_try, Trials(samples))
     return partial(_approximate, study)
 
 
-def _try(samples: Any, cell: StudyCell) -> tuple[dict[str, Any], Any]:
-    from kmaps.bench.tradeoff import try_exact, try_learner
-
+def _try(trials: Any, cell: StudyCell) -> tuple[dict[str, Any], Any]:
     learner, draw = cell.options["learner"], cell.options.get("draw")
-    if cell.method == "exact":
-        measured = try_exact(cell.kernel, learner["C"], samples)
-    else:
-        encoder = cell.make_map().set_params(random_state=draw)
-        measured = try_learner(encoder, learner, samples)
-    return {"learner": learner, "C": learner["C"], "split": draw or 0, **measured}, None
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if cell.method == "exact":
+            measured = trials.exact(cell.kernel, learner["C"])
+        else:
+            measured = trials.learner(cell.make_map().set_params(random_state=draw), learner)
+    told = sorted({f"{w.category.__name__}: {w.message}" for w in caught})
+    columns = {"learner": learner, "C": learner["C"], "split": draw or 0, "warnings": told}
+    return {**columns, **measured}, None
 
 
 def _approximate(study: Approximation, cell: StudyCell) -> tuple[dict[str, Any], Any]:

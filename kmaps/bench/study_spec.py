@@ -138,7 +138,10 @@ class ExactKernel(Model):
 
 
 class TradeOff(Study):
-    """A study of accuracy against the time of a test, of random maps that learners thin out."""
+    """A study of accuracy against the time of a test, of random maps that learners thin out.
+
+    With ``classes`` it is of detectors, one for each of them, and of their mean average precision.
+    """
 
     kind: Literal["trade-off"]
     dataset: Dataset
@@ -146,5 +149,6 @@ class TradeOff(Study):
     kernels: Annotated[list[KernelName], Unique] = []
     exact: list[ExactKernel] = []
     learners: Annotated[list[TradeOffLearner], Field(min_length=1)]
+    classes: Annotated[list[str], Unique] = []
     draws: PositiveInt = 5
     figures: Annotated[list[Literal["trade-off", "sparsity"]], Unique] = ["trade-off"]

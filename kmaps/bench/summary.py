@@ -78,6 +78,9 @@ MEASURES = {
     "per-class": Measure(
         "accuracy per class, %", ("accuracy_per_class",), "fraction", 100.0, True, decimals=2
     ),
+    "ap": Measure(
+        "average precision, %", ("average_precision",), "fraction", 100.0, True, decimals=2
+    ),
     "time": _seconds("fit + encode + convert + train", "fit_s", "encode_s", "convert_s", "train_s"),
     "storage": _megabytes("stored training set + tables + model", "storage_bytes"),
     "memory": _megabytes("peak memory", "peak_bytes"),
@@ -100,7 +103,7 @@ MEASURES = {
 """The measures by name, in the order of the help."""
 
 DEFAULT_MEASURES = ("accuracy", "time", "storage")
-DEFAULTS_OF_STUDIES = ("accuracy", "linf", "rms", "dim")
+DEFAULTS_OF_STUDIES = ("accuracy", "ap", "linf", "rms", "dim")
 
 
 def latest_cells(records: Iterable[dict]) -> list[dict]:
@@ -149,7 +152,8 @@ def default_measures(records: Iterable[dict]) -> tuple[str, ...]:
     if any(record.get("reduction") for record in records):
         return DEFAULT_MEASURES
     held = {name for record in records for name in record if record[name] is not None}
-    return tuple(name for name in DEFAULTS_OF_STUDIES if name in held) or DEFAULT_MEASURES
+    shown = (name for name in DEFAULTS_OF_STUDIES if held.issuperset(MEASURES[name].columns))
+    return tuple(shown) or DEFAULT_MEASURES
 
 
 def summarize(records: Iterable[dict], measures: Sequence[str] = DEFAULT_MEASURES) -> pd.DataFrame:

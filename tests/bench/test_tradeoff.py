@@ -2,16 +2,19 @@
 
 from typing import get_args
 
+import numpy as np
 import pytest
 from PIL import Image
 
+from kmaps import GeneralizedRBFMap, KernelSVC
 from kmaps.bench import spec
+from kmaps.bench.claims import check_claim
 from kmaps.bench.records import read_records
 from kmaps.bench.report import report
 from kmaps.bench.study import run_study, study_cells
 from kmaps.bench.study_spec import TradeOffLearner
-from kmaps.bench.tradeoff import LEARNERS
-from kmaps.bench.tradeoff_plots import means
+from kmaps.bench.tradeoff import LEARNERS, Trials, load_samples
+from kmaps.bench.tradeoff_table import means
 from kmaps.errors import ConfigError
 
 STUDY = """\
@@ -63,6 +66,66 @@ def test_draws_and_reports(run):
             assert min(image.size) > 400
     page = report(read_records(run[0]))
     assert "strongest generalized-rbf n_frequencies=60 C=10.0 keep=20" in page
+
+
+def test_the_report_has_the_points(run):
+    page = report(read_records(run[0]))
+    (line,) = [line for line in page.splitlines() if line.startswith("| strongest |")]
+    assert line.startswith("| strongest | 10 | 60 | 20 |")
+    assert page.count("| sparse-svm | ") == 2
+
+
+def test_the_exact_kernel_stands_beside_every_draw(run):
+    records = read_records(run[0])
+    (finding,) = check_claim(
+        {
+            "left": {"learner": "dense"},
+            "right": {"learner": "exact", "kernel": "chi2", "C": 1},
+            "relation": "above",
+            "measure": "accuracy",
+        },
+        records,
+    )
+    exact, *draws = [
+        record["accuracy"] for record in records if record["learner"]["name"] in ("exact", "dense")
+    ]
+    assert len(draws) == 2
+    assert finding.value == pytest.approx(100 * (sum(draws) / 2 - exact))
+
+
+def test_a_pilot_is_shared_but_changes_nothing():
+    study = spec.parse(STUDY)
+    data, x = study.dataset, study.features
+    samples = load_samples(data.name, data.protocol, x.name, x.normalize, x.parameters)
+    encoder = GeneralizedRBFMap(n_frequencies=60, random_state=1)
+    strongest = {"name": "strongest", "C": 10.0, "keep": 20}
+    alone = Trials(samples).learner(encoder, strongest)
+    trials = Trials(samples)
+    trials.learner(encoder, {"name": "dense", "C": 10.0})
+    assert trials.learner(encoder, strongest)["accuracy"] == alone["accuracy"]
+    other = trials.learner(GeneralizedRBFMap(n_frequencies=61, random_state=1), strongest)
+    assert other["encode_s"] != alone["encode_s"]
+
+
+def test_detectors_of_classes_have_average_precision():
+    study = spec.parse(STUDY.replace("draws: 2", "classes: ['3', '8']\ndraws: 1"))
+    data, x = study.dataset, study.features
+    samples = load_samples(
+        data.name, data.protocol, x.name, x.normalize, x.parameters, study.classes
+    )
+    measured = Trials(samples).exact("exp-chi2", 10.0)
+    x_train, x_test = samples.x_train, samples.x_test
+    expected = []
+    for (_, truth), (y, _) in zip(samples.tasks, samples.tasks, strict=True):
+        scores = KernelSVC("exp-chi2", C=10.0).fit(x_train, y).decision_function(x_test)
+        ranked = truth[np.argsort(-scores)]
+        precision = np.cumsum(ranked) / np.arange(1, len(ranked) + 1)
+        expected.append(precision[ranked == 1].mean())
+    assert 0 < sum(samples.tasks[0][0]) < 0.2 * len(x_train)
+    assert measured["average_precision"] == pytest.approx(np.mean(expected))
+    assert "accuracy" not in measured
+    with pytest.raises(ConfigError, match="no '33'"):
+        load_samples(data.name, data.protocol, x.name, x.normalize, x.parameters, ["33"])
 
 
 def test_learners_are_those_of_the_file():
