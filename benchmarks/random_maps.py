@@ -19,6 +19,8 @@ def pairs() -> list[Pair]:
     exponential = GeneralizedRBFMap("chi2", 1, M).fit(X)
     fastfood = RandomFourierMap(M, sigma=None, structure="fastfood").fit(X)
     as_many, doubled = (RBFSampler(n_components=c).fit(X) for c in (M, 2 * M))
+    X64 = X[:2_000].astype(np.float64)
+    doubled64 = RBFSampler(n_components=2 * M).fit(X64)
     return [
         Pair(
             "encode rbf, dense, d = 1,000",
@@ -33,6 +35,13 @@ def pairs() -> list[Pair]:
             lambda: ours.transform(X),
             "RBFSampler, as many outputs",
             lambda: doubled.transform(X),
+            runs=5,
+        ),
+        Pair(
+            "encode rbf, dense, float64",
+            lambda: ours.transform(X64),
+            "RBFSampler, as many outputs",
+            lambda: doubled64.transform(X64),
             runs=5,
         ),
         Pair(

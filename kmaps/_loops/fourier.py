@@ -5,11 +5,11 @@ Numbers: As Easy as 1, 2, 3, SC 2011): a function of a key and a counter, so tha
 stream is made without those before it.
 """
 
-from math import log, sqrt
+from math import factorial, inf, log, pi, sqrt
 
 import numpy as np
 from numba import njit
-from numpy import float32, uint32, uint64
+from numpy import float32, float64, int32, uint32, uint64
 
 LANES = 16
 """Rows that the Hadamard transform takes at once: as many float32 as a register of 512 bits."""
@@ -20,12 +20,12 @@ SINE = (6.28318529, -41.34166257, 81.59254287, -75.4016127)
 COSINE = (1.0, -19.73920865, 64.93931614, -85.44284467, 59.22016898)
 """cos(2πr) in powers of r², |r| ≤ 1/8: interpolated at Chebyshev nodes, error 5e-11."""
 
-_S0, _S1, _S2, _S3 = (float32(c) for c in SINE)
-_C0, _C1, _C2, _C3, _C4 = (float32(c) for c in COSINE)
+_SINGLE = tuple(map(float32, SINE)), tuple(map(float32, COSINE))
+# The series of Taylor, whose next terms are below 1e-18.
+_SERIES = [(-1) ** (k // 2) * (2 * pi) ** k / factorial(k) for k in range(20)]
+_DOUBLE = tuple(map(float64, _SERIES[1::2])), tuple(map(float64, _SERIES[::2]))
 
 _LOW = uint64(0xFFFFFFFF)
-_INFINITY = uint32(0x7F800000)
-_MAGNITUDE = uint32(0x7FFFFFFF)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -59,8 +59,16 @@ def words(key, stream, rows, out):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _cos_sin(turns):
-    """Return cos and sin of 2π times a float32, by a polynomial on an eighth of a turn.
+def _polynomial(v, coefficients):
+    value = coefficients[-1]
+    for k in range(len(coefficients) - 2, -1, -1):
+        value = coefficients[k] + v * value
+    return value
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _cos_sin(turns, series):
+    """Return cos and sin of 2π times a number, by polynomials on an eighth of a turn.
 
     Taking off whole turns, and then quarters, is exact in floating point.
     """
@@ -68,8 +76,8 @@ def _cos_sin(turns):
     quarter = np.rint(float32(4) * rest)
     r = rest - quarter * float32(0.25)
     v = r * r
-    s = r * (_S0 + v * (_S1 + v * (_S2 + v * _S3)))
-    c = _C0 + v * (_C1 + v * (_C2 + v * (_C3 + v * _C4)))
+    s = r * _polynomial(v, series[0])
+    c = _polynomial(v, series[1])
     odd = (quarter == 1) | (quarter == -1)
     half = (quarter == 2) | (quarter == -2)
     cosine, sine = (s, c) if odd else (c, s)
@@ -90,28 +98,34 @@ def normals(bits, out):
         for j in range(0, len(line), 2):
             uniform = (float32(line[j]) + float32(0.5)) * float32(2.0**-32)
             length = sqrt(float32(-2) * log(uniform))
-            cosine, sine = _cos_sin(float32(line[j + 1]) * float32(2.0**-32))
+            cosine, sine = _cos_sin(float32(line[j + 1]) * float32(2.0**-32), _SINGLE)
             numbers[j] = length * cosine
             numbers[j + 1] = length * sine
 
 
 @njit(cache=True, nogil=True)
+def _fill(turns, unit, series, out):
+    n, m = turns.shape
+    infinity = turns.dtype.type(inf)
+    all_finite = True
+    for i in range(n):
+        row, pairs = turns[i], out[i]
+        n_finite = int32(0)  # as narrow as a float32, so that one vector holds both
+        for j in range(m):
+            n_finite += int32(abs(row[j]) < infinity)
+            cosine, sine = _cos_sin(row[j], series)
+            pairs[2 * j] = unit * cosine
+            pairs[2 * j + 1] = unit * sine
+        all_finite &= n_finite == m
+    return not all_finite
+
+
 def cos_sin(turns, unit, out):
     """Fill ``out`` (n, 2m) with ``unit`` times cos, sin of 2π·``turns`` (n, m), pair by pair.
 
-    All float32. Returns whether some of the turns are not finite.
+    All float32, or all float64. Returns whether some of the turns are not finite.
     """
-    n, m = turns.shape
-    bits = turns.view(np.uint32)
-    largest = uint32(0)
-    for i in range(n):
-        row, row_bits, pairs = turns[i], bits[i], out[i]
-        for j in range(m):
-            largest = max(largest, row_bits[j] & _MAGNITUDE)
-            cosine, sine = _cos_sin(row[j])
-            pairs[2 * j] = unit * cosine
-            pairs[2 * j + 1] = unit * sine
-    return largest >= _INFINITY
+    return _fill(turns, unit, _SINGLE if turns.dtype == np.float32 else _DOUBLE, out)
 
 
 @njit(cache=True, nogil=True)

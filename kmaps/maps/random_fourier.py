@@ -119,7 +119,7 @@ class RandomFeatures(TransformerMixin, BaseEstimator):
 
             def fill(top: int, bottom: int, project=project, columns=columns) -> bool:
                 turns = project(self._embed(X[top:bottom]))
-                return _cos_sin(turns, unit, out[top:bottom, columns])
+                return loops.cos_sin(turns, unit, out[top:bottom, columns])
 
             rows = _BLOCK_VALUES // max(last - first, self._n_embedded)
             # One thread of BLAS for each of ours: their number then changes no digit.
@@ -305,15 +305,3 @@ class RandomFourierMap(RandomFeatures):
 def _pools() -> ThreadpoolController:
     # Finding the libraries takes milliseconds.
     return ThreadpoolController()
-
-
-def _cos_sin(turns: NDArray, unit: np.floating, out: NDArray) -> bool:
-    """Fill ``out`` with scaled cosines and sines; return whether there was an overflow."""
-    if turns.dtype == np.float32:
-        return loops.cos_sin(turns, unit, out)
-    if not np.isfinite(turns).all():
-        return True
-    radians = 2 * np.pi * turns
-    out[:, ::2] = unit * np.cos(radians)
-    out[:, 1::2] = unit * np.sin(radians)
-    return False
