@@ -23,7 +23,7 @@ SECTION = 0.1
 """Where k(x, y₀) is cut: y₀ is this fraction of the range (hkm Fig. 2)."""
 
 DPI = 150
-HEAT_DPI = 90  # a heat map is no sharper with more, only larger
+HEAT_DPI = 72  # a heat map is no sharper with more, only larger
 
 
 def draw_sections(panels: Panels, path: Path, at: float = SECTION) -> None:
