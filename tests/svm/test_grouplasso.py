@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
+from kmaps import RandomFourierMap
+from kmaps._loops.groups import descend_groups
 from kmaps.errors import ConfigError
 from kmaps.svm import GroupLassoSVC, LiblinearSVC
 from tests.oracles.groups import best_objective
@@ -66,6 +68,30 @@ def test_float32_and_many_classes():
         assert model.coef_.shape == (n_problems, 11)
         assert model.coef_.dtype == np.float32
         assert model.score(X, y) > 0.8
+
+
+def test_float32_reaches_a_small_gap_on_columns_much_alike():
+    """Where losses nearly vanish, groups come in that gain less than float32 margins would tell."""
+    encoder = RandomFourierMap(200, sigma=10.0).fit(X)
+    model = GroupLassoSVC(100.0, tol=1e-5).fit(encoder.transform(X.astype(np.float32)), Y)
+    assert model.gaps_[0] <= 1e-5
+    assert model.n_iter_ < 40
+
+
+def test_sweeps_end_where_the_model_is_least():
+    """The gradient there is minus each group's unit vector, at most 1 long without weights."""
+    starts = np.array([0, 2, 5, 6, 8])
+    gram = X[:, :8].T @ X[:, :8]
+    start = np.ones(8)
+    first = gram @ start + np.array([3.0, 3.0, 0.1, 0.1, 0.1, 3.0, 0.1, 0.1])
+    weights, gradient = start.copy(), first.copy()
+    descend_groups(gram, starts, gradient, weights, 3000)
+    np.testing.assert_allclose(gradient, first + gram @ (weights - start), atol=1e-9)
+    lengths = np.sqrt(np.add.reduceat(weights**2, starts[:-1])).repeat(np.diff(starts))
+    used = lengths > 0
+    assert 0 < used.sum() < 8
+    np.testing.assert_allclose(gradient[used], -weights[used] / lengths[used], atol=1e-9)
+    assert (np.add.reduceat(gradient**2, starts[:-1]) < 1 + 1e-9).all()
 
 
 def test_says_when_it_stopped_early():
