@@ -3,12 +3,14 @@
 A figure has panels, each a title (a kernel on a range) and what to compare there, by label.
 """
 
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from PIL import Image
 
 if TYPE_CHECKING:
     from kmaps.bench.approximation import Approximation
@@ -23,7 +25,15 @@ SECTION = 0.1
 """Where k(x, y₀) is cut: y₀ is this fraction of the range (hkm Fig. 2)."""
 
 DPI = 150
-HEAT_DPI = 72  # a heat map is no sharper with more, only larger
+_HEAT_DPI = 110  # a heat map is no sharper with more, only larger
+
+
+def save_heat(figure: Figure, path: Path) -> None:
+    """Save a figure of heat maps in 256 colours: a third of the bytes, and no step to be seen."""
+    drawn = BytesIO()
+    figure.savefig(drawn, dpi=_HEAT_DPI)
+    with Image.open(drawn) as image:
+        image.convert("RGB").quantize(256).save(path, optimize=True)
 
 
 def draw_sections(panels: Panels, path: Path, at: float = SECTION) -> None:
@@ -69,7 +79,7 @@ def draw_surfaces(panels: Panels, path: Path) -> None:
             image = heat(axes[row, column], surface, values, "viridis", 0, surfaces[0].max())
         figure.colorbar(image, ax=axes[:, column], shrink=0.8, location="bottom")
     _name_rows(axes, ["exact", *labels])
-    figure.savefig(path, dpi=HEAT_DPI)
+    save_heat(figure, path)
 
 
 def draw_errors(panels: Panels, path: Path) -> None:
@@ -84,7 +94,7 @@ def draw_errors(panels: Panels, path: Path) -> None:
             figure.colorbar(image, ax=ax, shrink=0.85)
             ax.set_xlabel(f"L∞ {result.linf:.3g}, RMS {result.rms:.3g}", fontsize="small")
     _name_rows(axes, labels)
-    figure.savefig(path, dpi=HEAT_DPI)
+    save_heat(figure, path)
 
 
 def _grid(rows: int, panels: Panels) -> tuple[Figure, np.ndarray]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from kmaps.bench.approximation_plots import COLORS, DPI, HEAT_DPI, heat, plain
+from kmaps.bench.approximation_plots import COLORS, DPI, heat, plain, save_heat
 
 if TYPE_CHECKING:
     from kmaps.bench.spans import SpanErrors
@@ -98,7 +98,7 @@ def draw_quadrants(panels: Panels, path: Path) -> None:
         ax.set_xlabel(f"{result.dim} outputs, L∞ {result.linf:.3g}", fontsize="x-small")
     for ax in axes.ravel():
         ax.tick_params(labelsize="xx-small")
-    figure.savefig(path, dpi=HEAT_DPI)
+    save_heat(figure, path)
 
 
 DRAWN = {"signatures": draw_signatures, "gaps": draw_gaps, "quadrants": draw_quadrants}
