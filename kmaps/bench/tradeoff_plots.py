@@ -6,13 +6,14 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator
 
 from kmaps.bench.approximation_plots import COLORS
 from kmaps.bench.tradeoff_table import Point, means, quality
 
 _DPI = 150
-_MARKERS = "os^Dv*"
+_MARKERS = "os^Dvh"
+_EXACT = "*PXd"  # in black
 
 
 def draw_tradeoff(records: Iterable[Mapping[str, Any]], path: Path) -> None:
@@ -20,20 +21,22 @@ def draw_tradeoff(records: Iterable[Mapping[str, Any]], path: Path) -> None:
 
     A line joins the points of a learner with one C, over the projections drawn, or over those that
     it was told to keep of the most drawn; bars are standard deviations over the draws. An exact
-    kernel is a star and a line across, at its best C.
+    kernel is a black point and a line across, at its best C.
     """
     records = list(records)
     figure = Figure(figsize=(11, 5), layout="constrained")
     over_time, over_kept = figure.subplots(1, 2, sharey=True)
-    for i, (name, group) in enumerate(means(records).items()):
+    exact, learners = _apart(means(records))
+    for i, (name, group) in enumerate(exact.items()):
+        best = max(group, key=lambda point: point["quality"])
+        style = {"color": "black", "marker": _EXACT[i % len(_EXACT)], "linestyle": "none"}
+        over_time.plot(best["us"], best["quality"], **style, markersize=10, label=name, zorder=4)
+        for ax in (over_time, over_kept):
+            ax.axhline(best["quality"], color="0.4", linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
+        edge = over_kept.get_yaxis_transform()
+        over_kept.plot(0.03 + 0.05 * i, best["quality"], **style, transform=edge, zorder=4)
+    for i, (name, group) in enumerate(learners.items()):
         style = {"color": COLORS[i % len(COLORS)], "linewidth": 1.2}
-        if name.startswith("exact"):
-            best = max(group, key=lambda point: point["quality"])
-            star = {"marker": "*", "markersize": 14, "linestyle": "none", "label": name}
-            over_time.plot(best["us"], best["quality"], **(style | star), zorder=4)
-            for ax in (over_time, over_kept):
-                ax.axhline(best["quality"], **style, linestyle=(0, (4, 3)), alpha=0.7, zorder=1)
-            continue
         style |= {"fmt": f"-{_MARKERS[i % len(_MARKERS)]}", "markersize": 5, "capsize": 2}
         for k, C in enumerate(dict.fromkeys(point["C"] for point in group)):
             own = _line([point for point in group if point["C"] == C])
@@ -46,6 +49,12 @@ def draw_tradeoff(records: Iterable[Mapping[str, Any]], path: Path) -> None:
         _dress(ax)
     _legend(figure, over_time, ncols=4)
     figure.savefig(path, dpi=_DPI)
+
+
+def _apart(points: dict[str, list[Point]]) -> tuple[dict, dict]:
+    """Return the points of the exact kernels, and those of the learners."""
+    exact = {name: group for name, group in points.items() if name.startswith("exact")}
+    return exact, {name: group for name, group in points.items() if name not in exact}
 
 
 def _line(points: list[Point]) -> list[Point]:
@@ -65,9 +74,8 @@ def draw_sparsity(records: Iterable[Mapping[str, Any]], path: Path) -> None:
         "quality": f"{_title(records)}, %",
         "us": "µs for a test sample",
     }
-    for i, (name, group) in enumerate(means(records).items()):
-        if name.startswith("exact"):
-            continue
+    _, learners = _apart(means(records))
+    for i, (name, group) in enumerate(learners.items()):
         for k, drawn in enumerate(sorted({point["drawn"] for point in group})):
             own = sorted((p for p in group if p["drawn"] == drawn), key=lambda point: point["C"])
             for ax, key in zip(axes, measures, strict=True):
@@ -87,6 +95,7 @@ def draw_sparsity(records: Iterable[Mapping[str, Any]], path: Path) -> None:
         ax.set(xlabel="C", ylabel=label)
         _dress(ax)
     axes[2].set_yscale("log")
+    axes[2].yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes[2].yaxis.set_major_formatter(_PLAIN)
     _legend(figure, axes[0], ncols=4)
     figure.savefig(path, dpi=_DPI)
@@ -107,6 +116,7 @@ def _legend(figure: Figure, ax: Axes, ncols: int) -> None:
 
 def _dress(ax: Axes) -> None:
     ax.set_xscale("log")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     ax.xaxis.set_major_formatter(_PLAIN)
     ax.grid(color="0.9", linewidth=0.6)
     ax.spines[["top", "right"]].set_visible(False)
