@@ -14,13 +14,13 @@ from kmaps.bench.tradeoff_table import Point, means, quality
 _DPI = 150
 _MARKERS = "os^Dvh"
 _EXACT = "*PXd"  # in black
+_DASHES = ("-", "--", ":", "-.")
 
 
 def draw_tradeoff(records: Iterable[Mapping[str, Any]], path: Path) -> None:
     """Draw quality over the time of a test and over the projections left, a colour a learner.
 
-    A line joins the points of a learner with one C, over the projections drawn, or over those that
-    it was told to keep of the most drawn; bars are standard deviations over the draws. An exact
+    A line joins the points of a learner; bars are standard deviations over the draws. An exact
     kernel is a black point and a line across, at its best C.
     """
     records = list(records)
@@ -33,16 +33,15 @@ def draw_tradeoff(records: Iterable[Mapping[str, Any]], path: Path) -> None:
         over_time.plot(best["us"], best["quality"], **style, markersize=10, label=name, zorder=4)
         for ax in (over_time, over_kept):
             ax.axhline(best["quality"], color="0.4", linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
-        edge = over_kept.get_yaxis_transform()
-        over_kept.plot(0.03 + 0.05 * i, best["quality"], **style, transform=edge, zorder=4)
+        edge = {"transform": over_kept.get_yaxis_transform(), "clip_on": False}
+        over_kept.plot(1.01 + 0.02 * i, best["quality"], **style, **edge)
     for i, (name, group) in enumerate(learners.items()):
         style = {"color": COLORS[i % len(COLORS)], "linewidth": 1.2}
-        style |= {"fmt": f"-{_MARKERS[i % len(_MARKERS)]}", "markersize": 5, "capsize": 2}
-        for k, C in enumerate(dict.fromkeys(point["C"] for point in group)):
-            own = _line([point for point in group if point["C"] == C])
+        style |= {"marker": _MARKERS[i % len(_MARKERS)], "markersize": 5, "capsize": 2}
+        for dashes, (what, own) in zip(_DASHES, _lines(group), strict=False):
             for ax, x in ((over_time, "us"), (over_kept, "kept")):
                 values = [[point[key] for point in own] for key in (x, "quality", "spread")]
-                ax.errorbar(*values, **style, label=name if k == 0 else None)
+                ax.errorbar(*values, **style, linestyle=dashes, label=f"{name}{what}")
     over_time.set(xlabel="µs for a test sample", ylabel=f"{_title(records)}, %")
     over_kept.set(xlabel="projections to compute")
     for ax in (over_time, over_kept):
@@ -57,11 +56,25 @@ def _apart(points: dict[str, list[Point]]) -> tuple[dict, dict]:
     return exact, {name: group for name, group in points.items() if name not in exact}
 
 
-def _line(points: list[Point]) -> list[Point]:
+def _lines(points: list[Point]) -> list[tuple[str, list[Point]]]:
+    """Return the lines that join the points of a learner, with what tells them apart.
+
+    They go over the projections that it was told to keep of the most drawn; or over C, if it has
+    more of these than of projections drawn; or over the projections drawn.
+    """
+    sizes, values = ({point[key] for point in points} for key in ("drawn", "C"))
     if any(point["told"] for point in points):
-        most = max(point["drawn"] for point in points)
-        return sorted((p for p in points if p["drawn"] == most), key=lambda point: point["kept"])
-    return sorted(points, key=lambda point: point["drawn"])
+        return [("", sorted(_having(points, "drawn", max(sizes)), key=lambda point: point["told"]))]
+    if len(values) > len(sizes):
+        lines = [(f", m = {m:,}", _having(points, "drawn", m)) for m in sorted(sizes)]
+        return [(what, sorted(own, key=lambda point: point["C"])) for what, own in lines]
+    lines = [(f", C = {C:g}", _having(points, "C", C)) for C in sorted(values)]
+    lines = [(what, sorted(own, key=lambda point: point["drawn"])) for what, own in lines]
+    return lines if len(lines) > 1 else [("", lines[0][1])]
+
+
+def _having(points: list[Point], key: str, value: float) -> list[Point]:
+    return [point for point in points if point[key] == value]
 
 
 def draw_sparsity(records: Iterable[Mapping[str, Any]], path: Path) -> None:
@@ -85,7 +98,7 @@ def draw_sparsity(records: Iterable[Mapping[str, Any]], path: Path) -> None:
                     [p["spread"] for p in own] if key == "quality" else None,
                     color=COLORS[i % len(COLORS)],
                     marker=_MARKERS[i % len(_MARKERS)],
-                    linestyle=("-", "--", ":")[k % 3],
+                    linestyle=_DASHES[k % len(_DASHES)],
                     markersize=4.5,
                     linewidth=1.2,
                     capsize=2,
