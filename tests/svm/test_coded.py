@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_digits
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.linear_model import LogisticRegression
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
 from kmaps import (
@@ -26,7 +24,6 @@ from kmaps import (
     gram,
     threads,
 )
-from kmaps.errors import ConfigError, InputError
 from kmaps.maps import MAPS
 from kmaps.svm.multiclass import class_pairs
 from tests.oracles import machines
@@ -52,26 +49,6 @@ ADDITIVE = [
     (LowDimMap(dim=5), 0.1),
 ]
 LOSSES = ("hinge", "squared_hinge")
-
-
-@pytest.fixture(scope="module")
-def histograms():
-    """Rows that sum to one, of features with quite different ranges; two classes that overlap."""
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 240)
-    shape = np.linspace(0.3, 3, 15)
-    X = rng.gamma(np.where(y[:, None] == 1, shape, shape[::-1] + 0.3))
-    X = X / X.sum(axis=1, keepdims=True)
-    flipped = rng.random(240) < 0.1
-    return X.astype(np.float32), np.where(flipped, 1 - y, y)
-
-
-@pytest.fixture(scope="module")
-def digits():
-    """Four classes of the digits, in [0, 1]: 17 values, half of them zero."""
-    X, y = load_digits(return_X_y=True)
-    chosen = np.flatnonzero(y < 4)[:400]
-    return (X[chosen] / 16).astype(np.float32), y[chosen]
 
 
 def nearest(X, levels):
@@ -308,194 +285,3 @@ def test_a_path_from_warm_starts_is_cheap(digits, loss):
     fewer = clone(model).fit(digits[0][:99], digits[1][:99])
     again = model.fit(digits[0][:99], digits[1][:99])
     assert again.model_.weights.tobytes() == fewer.model_.weights.tobytes()
-
-
-def test_few_values_are_levels(digits):
-    X, y = digits
-    model = CodedSVC("chi2", 0.1).fit(X, y)
-    np.testing.assert_array_equal(model.levels_, np.unique(X)[None])
-    whole = CodedSVC("chi2", 0.1 / 16, bias=4.0).fit((16 * X).astype(np.uint8), y)
-    np.testing.assert_array_equal(whole.levels_, np.arange(17)[None])
-    np.testing.assert_allclose(
-        whole.decision_function(16 * X), model.decision_function(X), atol=0.05
-    )
-
-
-def test_sixty_four_levels_are_nearly_as_good(histograms):
-    X, y = histograms
-    fine = CodedSVC("chi2", 1.0, tol=1e-4).fit(X, y)
-    coarse = CodedSVC("chi2", 1.0, tol=1e-4, n_levels=64).fit(X, y)
-    assert coarse.levels_.shape == (1, 64)
-    assert coarse.objective_[0] == pytest.approx(fine.objective_[0], rel=5e-3)  # measured: 1.5e-3
-    few = CodedSVC("chi2", 1.0, tol=1e-4, n_levels=8).fit(X, y)
-    assert abs(few.objective_[0] / fine.objective_[0] - 1) > 5e-3
-
-
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_codes_with_their_levels(digits, form):
-    X, y = digits
-    levels = np.arange(17) / 16
-    codes = (16 * X).astype(np.uint8)
-    by_itself = CodedSVC("chi2", 0.1).fit(X, y)
-    given = CodedSVC("chi2", 0.1, levels=levels).fit(form(codes), y)
-    np.testing.assert_allclose(
-        given.decision_function(form(codes)), by_itself.decision_function(X), atol=1e-4
-    )
-    fitted = CodedSVC(SplineMap(5).fit(X), 0.01, levels=levels).fit(form(codes), y)
-    by_itself = CodedSVC(SplineMap(5), 0.01).fit(X, y)
-    np.testing.assert_allclose(fitted.objective_, by_itself.objective_, rtol=1e-3)
-
-
-def test_the_map_of_the_caller_is_left_alone(histograms):
-    encoder = HomogeneousMap()
-    model = CodedSVC(encoder).fit(*histograms)
-    assert not hasattr(encoder, "n_outputs_")
-    assert model.map_.n_outputs_ == 3
-
-
-def test_calibrated_scores_are_log_odds(digits):
-    X, y = digits
-    plain = CodedSVC("chi2", 0.1).fit(X, y)
-    calibrated = CodedSVC("chi2", 0.1, calibrate=True).fit(X, y)
-    raw, odds = plain.decision_function(X), calibrated.decision_function(X)
-    for k in range(4):
-        slope, shift = np.polyfit(raw[:, k], odds[:, k], 1)
-        np.testing.assert_allclose(slope * raw[:, k] + shift, odds[:, k], atol=1e-9)
-        assert slope > 0
-        # As many as there are, but for Platt's targets.
-        assert (1 / (1 + np.exp(-odds[:, k]))).sum() == pytest.approx((y == k).sum(), abs=1)
-    np.testing.assert_array_equal(calibrated.predict(X), odds.argmax(axis=1))
-    two = y < 2
-    pair = CodedSVC("chi2", 0.001, calibrate=True).fit(X[two], y[two])
-    scores = CodedSVC("chi2", 0.001).fit(X[two], y[two]).decision_function(X[two])
-    other = LogisticRegression(C=1e6).fit(np.r_[scores, scores][:, None], np.r_[y[two], y[two]])
-    assert pair.score(X[two], y[two]) >= (other.predict(scores[:, None]) == y[two]).mean()
-
-
-def test_accounts(digits):
-    X, y = digits
-    for reduction, n_problems in (("ovr", 4), ("ovo", 6)):
-        model = CodedSVC("chi2", 0.1, multiclass=reduction).fit(X, y)
-        assert sorted(model.timings_) == ["convert_s", "train_s"]
-        assert all(seconds > 0 for seconds in model.timings_.values())
-        arrays = model.model_.arrays
-        assert model.model_bytes_ == sum(array.nbytes for array in arrays.values())
-        weights = n_problems * 64 * 8 * 4
-        assert weights < model.model_bytes_ < weights + 2000
-        assert model.n_iter_.shape == model.duality_gap_.shape == (n_problems,)
-
-
-def test_progress_comes_from_every_problem(digits):
-    seen = {}
-    CodedSVC("chi2", 0.1).fit(*digits, progress=lambda *told: seen.setdefault(told[0], told[1:]))
-    assert sorted(seen) == [0, 1, 2, 3]
-
-
-def test_an_unfinished_machine_says_how_far_it_came(digits):
-    message = (
-        r"the duality gap is still \d\.\de-\d\d of the objective after max_iter=3 passes, above "
-        r"tol=1e-06, in 4 of 4 binary problems: lower C \(now 10\), or raise max_iter or tol"
-    )
-    with pytest.warns(ConvergenceWarning, match=message) as caught:
-        model = CodedSVC("chi2", 10.0, tol=1e-6, max_iter=3).fit(*digits)
-    assert caught[0].filename == __file__
-    assert f"{model.duality_gap_.max():.1e}" in str(caught[0].message)
-    assert (model.n_iter_ <= 5).all()
-
-
-def test_renaming_classes_moves_their_scores(digits):
-    X, y = digits
-    names = np.array(["walrus", "bee", "otter", "ant"])
-    plain = CodedSVC("chi2", 0.1, tol=1e-4).fit(X, y)
-    named = CodedSVC("chi2", 0.1, tol=1e-4).fit(X, names[y])
-    for k, name in enumerate(names):
-        column = named.classes_.tolist().index(name)
-        np.testing.assert_allclose(
-            named.decision_function(X)[:, column], plain.decision_function(X)[:, k], atol=0.02
-        )
-
-
-BAD = [
-    ({"C": 0}, "C=0: expected a positive, finite number"),
-    ({"C": -1.0}, "C=-1.0: expected a positive, finite number"),
-    ({"tol": 0.0}, "tol=0.0: expected a positive, finite number"),
-    ({"map": "chi"}, "unknown kernel 'chi', did you mean 'chi2'?"),
-    ({"loss": "squared-hinge"}, "loss='squared-hinge': expected 'hinge' or 'squared_hinge', did"),
-    ({"bias": -1}, "bias=-1: expected a finite number >= 0, 0 for no intercept"),
-    ({"n_levels": 257}, "n_levels=257: expected a whole number from 2 to 256"),
-    ({"n_levels": 1}, "n_levels=1: expected a whole number from 2 to 256"),
-    ({"max_iter": 0}, "max_iter=0: expected a whole number from 1 on"),
-    ({"multiclass": "ovx"}, "multiclass='ovx': expected 'ovr'"),
-    ({"form": "low"}, "form='low': expected 'auto', 'low-rank', 'full', 'local' or 'two-level'"),
-    ({"class_weight": {0: -1.0}}, "class_weight={0: -1.0}: expected positive, finite factors on C"),
-    (
-        {"calibrate": True, "multiclass": "ovo"},
-        "calibrate=True: one-vs-one has no score for each class; choose multiclass='ovr'",
-    ),
-]
-
-
-@pytest.mark.parametrize(("parameters", "message"), BAD)
-def test_parameters_out_of_range(digits, parameters, message):
-    with pytest.raises(ConfigError) as caught:
-        CodedSVC(**parameters).fit(*digits)
-    assert str(caught.value).startswith(message)
-
-
-BAD_LEVELS = [
-    (np.arange(257), "levels: 257 of them, a code of one byte can tell 256 apart"),
-    (np.ones((3, 4)), "levels of shape (3, 4): expected (L,) or (64, L), one row for each"),
-    ([1.0, 0.0], "levels: expected finite numbers in ascending order"),
-    ([0.0, np.nan], "levels: expected finite numbers in ascending order"),
-    ("many", "levels: expected numbers, (L,) or one row a feature"),
-]
-
-
-@pytest.mark.parametrize(("levels", "message"), BAD_LEVELS)
-def test_levels_out_of_range(digits, levels, message):
-    with pytest.raises(ConfigError) as caught:
-        CodedSVC(levels=levels).fit((16 * digits[0]).astype(np.uint8), digits[1])
-    assert str(caught.value).startswith(message)
-
-
-def test_wrong_samples(digits):
-    X, y = digits
-    model = CodedSVC(C=0.1)
-    with pytest.raises(NotFittedError):
-        model.predict(X)
-    with pytest.raises(InputError, match="y has one class only"):
-        model.fit(X, np.zeros(len(X)))
-    with pytest.raises(InputError, match="inconsistent numbers of samples"):
-        model.fit(X, y[:-1])
-    with pytest.raises(InputError, match="contains NaN"):
-        model.fit(np.where(X == 1, np.nan, X), y)
-    model.fit(X, y)
-    with pytest.raises(InputError, match="X has 63 features, but CodedSVC is expecting 64"):
-        model.decision_function(X[:, :63])
-    codes = (16 * X).astype(np.uint8)
-    with pytest.raises(InputError, match="codes: expected uint8 of shape"):
-        CodedSVC(levels=np.arange(17)).fit(X, y)
-    with pytest.raises(InputError, match="code 16: the table has 16 codes, from 0 on"):
-        CodedSVC(levels=np.arange(16)).fit(codes, y)
-    with pytest.raises(ConfigError, match="a map cannot be fitted to codes; pass a fitted one"):
-        CodedSVC(HomogeneousMap(), levels=np.arange(17)).fit(codes, y)
-
-
-@pytest.mark.parametrize(
-    ("place", "message"),
-    [
-        (
-            "_code_rows.Coder.encode",
-            "the codes of 400 × 64 values, a byte each, need 0.0 GiB, more",
-        ),
-        ("coded.solve", "512 weights for each of 2 machines at a time, 4 bytes each, need 0.0 GiB"),
-    ],
-)
-def test_out_of_memory_says_how_much_was_needed(digits, place, message, monkeypatch):
-    def fails(*arguments, **options):
-        raise MemoryError
-
-    monkeypatch.setattr(f"kmaps.svm.{place}", fails)
-    with threads(2), pytest.raises(MemoryError) as caught:
-        CodedSVC("chi2", 0.1).fit(*digits)
-    assert str(caught.value).startswith(message)
