@@ -64,7 +64,8 @@ def _lines(points: list[Point]) -> list[tuple[str, list[Point]]]:
     """
     sizes, values = ({point[key] for point in points} for key in ("drawn", "C"))
     if any(point["told"] for point in points):
-        return [("", sorted(_having(points, "drawn", max(sizes)), key=lambda point: point["told"]))]
+        own = _having(points, "drawn", max(sizes))
+        return [(f" of {max(sizes):,}", sorted(own, key=lambda point: point["told"]))]
     if len(values) > len(sizes):
         lines = [(f", m = {m:,}", _having(points, "drawn", m)) for m in sorted(sizes)]
         return [(what, sorted(own, key=lambda point: point["C"])) for what, own in lines]
