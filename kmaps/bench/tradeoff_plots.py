@@ -6,7 +6,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from kmaps.bench.approximation_plots import COLORS
 from kmaps.bench.tradeoff_table import Point, means, quality
@@ -111,6 +111,7 @@ def draw_sparsity(records: Iterable[Mapping[str, Any]], path: Path) -> None:
     axes[2].set_yscale("log")
     axes[2].yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes[2].yaxis.set_major_formatter(_PLAIN)
+    axes[2].yaxis.set_minor_formatter(NullFormatter())
     _legend(figure, axes[0], ncols=4)
     figure.savefig(path, dpi=_DPI)
 
@@ -132,6 +133,7 @@ def _dress(ax: Axes) -> None:
     ax.set_xscale("log")
     ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     ax.xaxis.set_major_formatter(_PLAIN)
+    ax.xaxis.set_minor_formatter(NullFormatter())
     ax.grid(color="0.9", linewidth=0.6)
     ax.spines[["top", "right"]].set_visible(False)
 
