@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from kmaps import GeneralizedRBFMap, KernelSVC
-from kmaps.bench import spec
+from kmaps.bench import spec, tradeoff_plots
 from kmaps.bench.claims import check_claim
 from kmaps.bench.records import read_records
 from kmaps.bench.report import report
@@ -58,6 +58,27 @@ def test_counts_the_projections_that_are_left(run):
     assert (dense["kept"], strongest["kept"], dense["drawn"]) == (60, 20, 60)
     assert all(point["kept"] <= 60 for point in points["sparse-svm"])
     assert points["sparse-svm"][0]["C"] == 1
+
+
+def point(drawn, C, told=0):
+    return {"drawn": drawn, "C": C, "told": told}
+
+
+@pytest.mark.parametrize(
+    ("points", "lines"),
+    [
+        ([(9, 1), (3, 1)], {"": [(3, 1), (9, 1)]}),  # over the projections drawn
+        (
+            [(3, 2), (9, 1), (3, 1), (9, 2)],
+            {", C = 1": [(3, 1), (9, 1)], ", C = 2": [(3, 2), (9, 2)]},
+        ),
+        ([(3, 4), (3, 1), (3, 2)], {", m = 3": [(3, 1), (3, 2), (3, 4)]}),  # over C
+        ([(9, 1, 5), (3, 1, 2), (9, 1, 2)], {" of 9": [(9, 1, 2), (9, 1, 5)]}),  # over those kept
+    ],
+)
+def test_lines_go_over_what_was_varied(points, lines):
+    joined = tradeoff_plots._lines([point(*values) for values in points])
+    assert dict(joined) == {what: [point(*values) for values in own] for what, own in lines.items()}
 
 
 def test_draws_and_reports(run):
