@@ -10,16 +10,17 @@ is the hinge itself.
 
 import warnings
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
 
 from kmaps.errors import ConfigError, suggest
 from kmaps.svm._group_steps import Losses, WorkingGroups, group_lengths
-from kmaps.svm.multiclass import ReducedClassifier, check_positive
+from kmaps.svm.multiclass import LinearClassifier, check_positive
 
 LOSSES = ("hinge", "squared_hinge")
 
@@ -27,7 +28,7 @@ _ROUNDED = 2.0  # times C: the steepness of the rounded hinge's slope, from 1/2 
 _FEWEST = 50  # groups that may be added at a time, however few are in use
 
 
-class GroupLassoSVC(ReducedClassifier):
+class GroupLassoSVC(LinearClassifier):
     r"""Linear SVM that keeps or drops groups of consecutive features.
 
     .. math::
@@ -149,13 +150,12 @@ class GroupLassoSVC(ReducedClassifier):
         self._check_parameters()
         X, codes = self._check_training(X, y)
         self.timings_ = {}
-        fitted = self._timed("train_s", self._train, X.T, codes)
-        weights = np.array([one.weights for one in fitted])
-        self.coef_ = weights[:, : X.shape[1]].astype(X.dtype)
-        self.intercept_ = (weights[:, -1] * self.bias).astype(X.dtype)
+        # One thread, as LIBLINEAR has: times compare, and no digit depends on how many there are.
+        with threadpool_limits(1, user_api="blas"):
+            fitted = self._timed("train_s", self._train, X.T, codes)
+        self._set_weights(np.array([one.weights for one in fitted]), X)
         self.gaps_ = np.array([one.gap for one in fitted])
         self.n_iter_ = max(one.n_rounds for one in fitted)
-        self.model_bytes_ = self.coef_.nbytes + self.intercept_.nbytes
         if self.gaps_.max() > self.tol:
             warnings.warn(
                 f"the objective may be {self.gaps_.max():.2g} of itself from the optimum after "
@@ -171,8 +171,7 @@ class GroupLassoSVC(ReducedClassifier):
         if self.loss not in LOSSES:
             hint = suggest(str(self.loss), LOSSES)
             raise ConfigError(f"loss={self.loss!r}: expected one of {LOSSES}{hint}")
-        if not isinstance(self.bias, Real) or not 0 <= self.bias < np.inf:
-            raise ConfigError(f"bias={self.bias!r}: expected a finite number >= 0, 0 for none")
+        self._check_bias()
         for name in ("group_size", "max_iter"):
             value = getattr(self, name)
             if not isinstance(value, Integral) or value < 1:
@@ -186,9 +185,6 @@ class GroupLassoSVC(ReducedClassifier):
             task = _Problem(own, self.group_size, self.bias, problem.signs, costs, self.loss)
             fitted.append(task.solve(self.tol, self.max_iter))
         return fitted
-
-    def _scores(self, X: Any) -> NDArray:
-        return X @ self.coef_.T + self.intercept_
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ import re
 import threading
 import warnings
 from collections.abc import Iterable
-from numbers import Real
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +22,7 @@ from sklearn.utils import check_random_state
 
 from kmaps.errors import ConfigError
 from kmaps.svm._clib import NodeRows, blank, captured, feature_rows, pointer_to
-from kmaps.svm.multiclass import BinaryProblem, ReducedClassifier, check_positive
+from kmaps.svm.multiclass import BinaryProblem, LinearClassifier, check_positive
 
 
 class _Solver(NamedTuple):
@@ -49,7 +48,7 @@ _LIMIT_REACHED = re.compile(rb"reaching max number of (Newton )?iterations")
 _rand_lock = threading.Lock()
 
 
-class LiblinearSVC(ReducedClassifier):
+class LiblinearSVC(LinearClassifier):
     """Linear SVM or logistic regression, trained by LIBLINEAR.
 
     Parameters
@@ -161,18 +160,12 @@ class LiblinearSVC(ReducedClassifier):
         self.timings_ = {}
         rows = self._timed("convert_s", feature_rows, X, self.bias)
         weights = self._timed("train_s", self._train, rows, self._problems(codes), solver)
-        self.coef_ = np.ascontiguousarray(weights[:, : X.shape[1]], dtype=X.dtype)
-        # The bias feature is the last column, when there is one.
-        self.intercept_ = (weights[:, X.shape[1] :].sum(axis=1) * self.bias).astype(X.dtype)
-        self.model_bytes_ = self.coef_.nbytes + self.intercept_.nbytes
+        self._set_weights(weights, X)
         return self
 
     def _check_parameters(self) -> _Solver:
         check_positive(C=self.C, tol=1.0 if self.tol is None else self.tol)
-        if not isinstance(self.bias, Real) or not 0 <= self.bias < np.inf:
-            raise ConfigError(
-                f"bias={self.bias!r}: expected a finite number >= 0, 0 for no intercept"
-            )
+        self._check_bias()
         if (self.penalty, self.loss) not in _SOLVERS:
             known = ", ".join(f"{penalty} + {loss}" for penalty, loss in _SOLVERS)
             raise ConfigError(
@@ -209,9 +202,6 @@ class LiblinearSVC(ReducedClassifier):
                 stacklevel=4,
             )
         return np.array(weights)
-
-    def _scores(self, X: Any) -> NDArray:
-        return X @ self.coef_.T + self.intercept_
 
 
 def _train_binary(

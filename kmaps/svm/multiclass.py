@@ -234,6 +234,28 @@ class ReducedClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return result
 
 
+class LinearClassifier(ReducedClassifier):
+    """A reduced classifier with weights, one of them that of a constant feature, ``bias``."""
+
+    bias: float
+
+    def _check_bias(self) -> None:
+        if not isinstance(self.bias, Real) or not 0 <= self.bias < np.inf:
+            raise ConfigError(
+                f"bias={self.bias!r}: expected a finite number >= 0, 0 for no intercept"
+            )
+
+    def _set_weights(self, weights: NDArray[np.float64], X: Any) -> None:
+        """Keep the weights of each problem, that of the constant last if it has one."""
+        d = X.shape[1]
+        self.coef_ = np.ascontiguousarray(weights[:, :d], dtype=X.dtype)
+        self.intercept_ = (weights[:, d:].sum(axis=1) * self.bias).astype(X.dtype)
+        self.model_bytes_ = self.coef_.nbytes + self.intercept_.nbytes
+
+    def _scores(self, X: Any) -> NDArray:
+        return X @ self.coef_.T + self.intercept_
+
+
 def check_positive(**parameters: object) -> None:
     """Raise ConfigError unless every parameter is a positive, finite number."""
     for name, value in parameters.items():
