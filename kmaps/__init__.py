@@ -39,7 +39,7 @@ _PUBLIC = {
     "LiblinearSVC": "kmaps.svm",
     "KernelSVC": "kmaps.svm",
     "prune": "kmaps.svm",
-    "keep_strongest": "kmaps.svm",
+    "resample": "kmaps.svm",
     "threads": "kmaps._parallel",
 }
 

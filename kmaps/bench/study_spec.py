@@ -20,6 +20,7 @@ from kmaps.bench.spec_parts import (
     Unique,
     known_name,
 )
+from kmaps.data.annotations import VOC_CLASSES
 from kmaps.kernels import KERNELS
 from kmaps.maps.lowdim.target import STATIONARY
 
@@ -115,17 +116,19 @@ class RandomFeatures(Study):
 
 
 class TradeOffLearner(Model):
-    """A learner of a trade-off: its values of C and, for strongest, how many projections stay."""
+    """A learner of a trade-off: its values of C and, for two of them, how many projections stay."""
 
-    name: Literal["dense", "sparse-svm", "sparse-lr", "group", "group-hinge", "strongest"]
+    name: Literal[
+        "dense", "sparse-svm", "sparse-lr", "group", "group-hinge", "strongest", "resampled"
+    ]
     C: Annotated[list[Positive], Field(min_length=1), Unique]
     keep: Annotated[list[PositiveInt], Unique] = []
 
     @validator(mode="after")
     def _keeps(self) -> "TradeOffLearner":
-        if (self.name == "strongest") != bool(self.keep):
+        if (self.name in ("strongest", "resampled")) != bool(self.keep):
             raise ValueError(
-                "strongest needs keep, how many projections stay; the others refuse it"
+                "strongest and resampled need keep, how many projections stay; the others refuse it"
             )
         return self
 
@@ -152,3 +155,39 @@ class TradeOff(Study):
     classes: Annotated[list[str], Unique] = []
     draws: PositiveInt = 5
     figures: Annotated[list[Literal["trade-off", "sparsity"]], Unique] = ["trade-off"]
+
+
+class Devkit(Model):
+    """VOC 2007: how many pictures, the first ones, and the grid of candidate windows.
+
+    A first stage keeps the best ``candidates`` windows of a test picture.
+    """
+
+    name: Literal["voc2007"]
+    train: PositiveInt | None = None
+    test: PositiveInt | None = None
+    candidates: PositiveInt = 100
+    ratios: Annotated[list[Positive], Field(min_length=1), Unique] = [0.5, 1.0, 2.0]
+    smallest: PositiveInt = 32
+    growth: Annotated[float, Field(gt=1, allow_inf_nan=False)] = 1.4
+    stride: Positive = 0.2
+
+    @property
+    def protocol(self) -> dict[str, Any]:
+        """What the samples are."""
+        return self.model_dump(exclude={"name"}, exclude_none=True)
+
+
+class Phogs(Features):
+    """Edge pyramids, the features of windows."""
+
+    name: Literal["phog"]
+
+
+class Detection(TradeOff):
+    """A trade-off of detectors in pictures, as in genrbf, Sect. 4."""
+
+    kind: Literal["detection"]
+    dataset: Devkit
+    features: Phogs
+    classes: Annotated[list[Literal[VOC_CLASSES]], Field(min_length=1), Unique]

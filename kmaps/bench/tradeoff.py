@@ -19,7 +19,8 @@ from kmaps.bench.extraction import features_cache
 from kmaps.data import draw_split, load_dataset
 from kmaps.errors import ConfigError, suggest
 from kmaps.features import Matrix, extract
-from kmaps.svm import GroupLassoSVC, KernelSVC, LiblinearSVC, keep_strongest, prune
+from kmaps.svm import GroupLassoSVC, KernelSVC, LiblinearSVC, prune, resample
+from kmaps.svm.pruning import projection_strength
 
 LEARNERS: dict[str, Callable[[float], Any]] = {
     "dense": lambda C: LiblinearSVC(C, loss="hinge", tol=0.3),
@@ -28,11 +29,12 @@ LEARNERS: dict[str, Callable[[float], Any]] = {
     "group": lambda C: GroupLassoSVC(C, tol=1e-2),
     "group-hinge": lambda C: GroupLassoSVC(C, loss="hinge", tol=1e-2),
     "strongest": lambda C: LiblinearSVC(C, loss="hinge", tol=0.3),
+    "resampled": lambda C: LiblinearSVC(C, loss="hinge", tol=0.3),
 }
 """What trains on the projections: genrbf's SVM dense, SVM sparse and LR sparse (eq. 15-17), eq. 18
 with the squared hinge and as printed, and a dense machine on the projections that were strongest in
-a dense pilot. The sparse ones stop at LIBLINEAR's own tolerances, as the paper's must have; the
-dense ones where a smaller one changes no accuracy."""
+a dense pilot, or on those of `resample`. The sparse ones stop at LIBLINEAR's own tolerances, as the
+paper's must have; the dense ones where a smaller one changes no accuracy."""
 
 _TIMED = 3
 
@@ -45,13 +47,14 @@ class Samples:
     """Features and labels of the training and of the test samples.
 
     ``tasks`` are pairs of training and test labels: those of the dataset, or, for each of some
-    classes, whether a sample is of it.
+    classes, whether a sample is of it. Then ``judge`` returns the average precision of scores,
+    given the second of the pair.
     """
 
     x_train: Matrix
     x_test: Matrix
-    tasks: list[tuple[Labels, Labels]]
-    detects: bool
+    tasks: list[tuple[Labels, Any]]
+    judge: Callable[[Any, NDArray], float] | None
 
     @property
     def sizes(self) -> Columns:
@@ -87,7 +90,9 @@ def load_samples(
     x = extract(data, features, normalize, rows=rows, train=train, cache=cache, **params)
     labels = [(data.y == known.index(wanted)).astype(np.int64) for wanted in classes] or [data.y]
     tasks = [(y[train], y[test]) for y in labels]
-    return Samples(x[: len(train)], x[len(train) :], tasks, bool(classes))
+    return Samples(
+        x[: len(train)], x[len(train) :], tasks, average_precision_score if classes else None
+    )
 
 
 @dataclass
@@ -126,7 +131,8 @@ class Trials:
         encoder : RandomFourierMap or GeneralizedRBFMap
             Unfitted.
         learner : dict
-            ``name`` (one of `LEARNERS`), ``C`` and, for strongest, ``keep``: how many projections.
+            ``name`` (one of `LEARNERS`), ``C`` and, for strongest and resampled, ``keep``: how many
+            projections.
 
         Returns
         -------
@@ -140,8 +146,10 @@ class Trials:
 
     def _try(self, draw: Draw, learner: dict[str, Any], task: int) -> Columns:
         y_train, y_test = self.samples.tasks[task]
-        if learner["name"] in ("dense", "strongest"):
-            encoder, model, train_s = self._dense(draw, learner, task)
+        if learner["name"] == "dense":
+            encoder, (model, train_s) = draw.encoder, self._dense(draw, learner["C"], task)
+        elif "keep" in learner:
+            encoder, model, train_s = self._few(draw, learner, task)
         else:
             start = perf_counter()
             model = LEARNERS[learner["name"]](learner["C"]).fit(draw.encoded, y_train)
@@ -154,21 +162,27 @@ class Trials:
             **_score(self.samples, model, encoder.transform, y_test),
         }
 
-    def _dense(self, draw: Draw, learner: dict[str, Any], task: int) -> tuple[Any, Any, float]:
-        """Train on all projections, which is the pilot of strongest too, and on those to keep."""
-        C, keep = learner["C"], learner.get("keep")
-        y_train, _ = self.samples.tasks[task]
+    def _dense(self, draw: Draw, C: float, task: int) -> tuple[Any, float]:
+        """Train on all projections; it is the pilot of strongest, too."""
         if (C, task) not in draw.dense:
             start = perf_counter()
-            model = LEARNERS["dense"](C).fit(draw.encoded, y_train)
+            model = LEARNERS["dense"](C).fit(draw.encoded, self.samples.tasks[task][0])
             draw.dense[C, task] = model, perf_counter() - start
-        model, pilot_s = draw.dense[C, task]
-        if keep is None:
-            return draw.encoder, model, pilot_s
+        return draw.dense[C, task]
+
+    def _few(self, draw: Draw, learner: dict[str, Any], task: int) -> tuple[Any, Any, float]:
+        """Find the projections to keep, and train on them."""
+        C, keep, pilot_s = learner["C"], learner["keep"], 0.0
+        x_train, y_train = self.samples.x_train, self.samples.tasks[task][0]
+        if learner["name"] == "strongest":
+            pilot, pilot_s = self._dense(draw, C, task)
         start = perf_counter()
-        encoder = keep_strongest(draw.encoder, model, keep)
-        columns = np.flatnonzero(np.isin(draw.encoder.projections_, encoder.projections_))
-        model = clone(model).fit(draw.encoded[:, _pairs(columns)], y_train)
+        if learner["name"] == "strongest":
+            strength = projection_strength(draw.encoder, pilot)
+            encoder = draw.encoder.keep(np.argsort(-strength, kind="stable")[:keep])
+        else:
+            encoder = resample(draw.encoder, x_train, y_train, keep)
+        model = LEARNERS[learner["name"]](C).fit(encoder.transform(x_train), y_train)
         return encoder, model, pilot_s + perf_counter() - start
 
     def _drawn(self, encoder: Any) -> Draw:
@@ -189,21 +203,16 @@ def _settings(encoder: Any) -> tuple:
     return type(encoder), encoder.get_params(deep=False)
 
 
-def _pairs(projections: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the columns of some projections: a cosine and a sine each."""
-    return np.column_stack([2 * projections, 2 * projections + 1]).ravel()
-
-
-def _score(samples: Samples, model: Any, encode: Callable, truth: Labels) -> Columns:
+def _score(samples: Samples, model: Any, encode: Callable, truth: Any) -> Columns:
     """Return how well and how fast a model tells the test samples apart, encoding included."""
-    output = model.decision_function if samples.detects else model.predict
+    output = model.decision_function if samples.judge else model.predict
     times = []
     for _ in range(_TIMED):  # the first also compiles
         start = perf_counter()
         found = output(encode(samples.x_test))
         times.append(perf_counter() - start)
-    if samples.detects:
-        quality = {"average_precision": float(average_precision_score(truth, found))}
+    if samples.judge:
+        quality = {"average_precision": float(samples.judge(truth, found))}
     else:
         quality = {"accuracy": float((found == truth).mean())}
     return {**quality, "predict_s": min(times)}

@@ -21,6 +21,9 @@ from kmaps._parallel import for_blocks
 FREQUENCY_VERSION = 1
 """Changes whenever a key gives other frequencies than before, so that no model uses wrong ones."""
 
+NEARNESS = 0.9
+"""The correlation of a frequency with one drawn near it; other values also change the version."""
+
 _NORMALS, _LENGTHS, _GAINS, _FLIPS, _ORDERS = range(5)  # the streams of a key
 
 _BLOCK_VALUES = 1 << 24  # values of a frequency matrix made at once, 64 MB
@@ -83,15 +86,36 @@ class DenseFrequencies(Frequencies):
     """Independent frequencies (Rahimi and Recht)."""
 
     def _make(self, projections: NDArray, dtype: type) -> NDArray:
-        directions = normals(self.key, _NORMALS, projections, self.n_features)
+        directions = self._directions(projections)
         # As columns: this way round the product is the faster one.
         return np.multiply(directions.T, self.factor, dtype=dtype, casting="same_kind", order="C")
+
+    def _directions(self, projections: NDArray) -> NDArray:
+        return normals(self.key, _NORMALS, projections, self.n_features)
 
     def _multiply(self, made: NDArray, dtype: type, rows: Any) -> NDArray:
         if issparse(rows) and rows.nnz >= _SPARSE_BELOW * rows.shape[0] * rows.shape[1]:
             rows = rows.toarray()
         with np.errstate(over="ignore", invalid="ignore"):  # told by the map
             return rows.astype(dtype, copy=False) @ made
+
+
+class DescendedFrequencies(DenseFrequencies):
+    r"""Independent frequencies, and others drawn near them, near those, and so on.
+
+    One near :math:`\omega` is :math:`\rho\,\omega + \sqrt{1-\rho^2}\,\omega'`, with an independent
+    :math:`\omega'`: normal again. ``projections`` has a row for each frequency: the numbers of its
+    first ancestor, of the next, … and its own, -1 where there is none.
+    """
+
+    def _directions(self, projections: NDArray) -> NDArray:
+        first, *later = projections.T
+        directions = super()._directions(first)
+        for numbers in later:
+            heirs = np.flatnonzero(numbers >= 0)
+            own = super()._directions(numbers[heirs])
+            directions[heirs] = NEARNESS * directions[heirs] + (1 - NEARNESS**2) ** 0.5 * own
+        return directions
 
 
 class OrthogonalFrequencies(DenseFrequencies):

@@ -19,7 +19,7 @@ from kmaps._parallel import for_blocks
 from kmaps._values import float_type
 from kmaps.errors import ConfigError, InputError, suggest
 from kmaps.gram_matrix import mean_squared_distance
-from kmaps.maps.frequencies import FREQUENCY_VERSION, STRUCTURES
+from kmaps.maps.frequencies import FREQUENCY_VERSION, STRUCTURES, DescendedFrequencies
 from kmaps.maps.parameters import check_whole
 
 _BLOCK_VALUES = 1 << 22  # turns, or encoded values, of the rows that a thread takes at once
@@ -86,7 +86,8 @@ class RandomFeatures(TransformerMixin, BaseEstimator):
         pair = check_random_state(self.random_state).randint(2**32, size=2, dtype=np.uint32)
         self.key_ = int(pair.view(np.uint64)[0])
         self.frequency_version_ = FREQUENCY_VERSION
-        self.projections_ = np.arange(self.n_frequencies)
+        self._lineages = np.arange(self.n_frequencies)[:, None]
+        self._n_drawn = self.n_frequencies
         self._draw()
         return self
 
@@ -164,15 +165,52 @@ class RandomFeatures(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         chosen = np.asarray(projections)
         try:
-            kept = np.unique(self.projections_[chosen if chosen.size else slice(0)])
+            kept = np.zeros(len(self.projections_), bool)
+            kept[chosen if chosen.size else slice(0)] = True
         except IndexError as error:
             raise InputError(f"projections: {error}") from None
-        if not len(kept):
+        if not kept.any():
             raise InputError("projections: got none, a map needs at least one")
-        smaller = copy.copy(self)
-        smaller.projections_ = kept
-        smaller._draw()
-        return smaller
+        return self._with(self._lineages[kept], self._n_drawn)
+
+    def draw_near(self, n_projections: int) -> "RandomFeatures":
+        r"""Return a copy that has, besides its projections, others with frequencies near theirs.
+
+        One near :math:`\omega` is :math:`0.9\,\omega + \sqrt{0.19}\,\omega'` with a new
+        :math:`\omega' \sim N(0, I/\sigma^2)`, so that it has that distribution too.
+
+        Parameters
+        ----------
+        n_projections : int
+            How many are added, at least 1: near each of those that there are, in turn.
+
+        Returns
+        -------
+        RandomFeatures
+
+        Raises
+        ------
+        ConfigError
+            Unless ``structure`` is "dense".
+
+        Examples
+        --------
+        >>> encoder = RandomFourierMap(n_frequencies=100).fit([[0.0, 1.0]])
+        >>> encoder.keep([7, 30]).draw_near(4).projections_
+        array([  7,  30, 100, 101, 102, 103])
+        """
+        check_is_fitted(self)
+        check_whole("n_projections", n_projections, 1)
+        if self.structure != "dense":
+            raise ConfigError(
+                f"structure={self.structure!r}: only frequencies of structure 'dense' have others "
+                "near them"
+            )
+        none = np.full((len(self._lineages), 1), -1)
+        near = np.resize(np.arange(len(self._lineages)), n_projections)
+        numbers = self._n_drawn + np.arange(n_projections)
+        added = np.column_stack([self._lineages[near], numbers])
+        return self._with(np.r_[np.c_[self._lineages, none], added], self._n_drawn + n_projections)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
         """Return ``cos<j>`` and ``sin<j>`` for each projection j kept, as an object array."""
@@ -196,14 +234,25 @@ class RandomFeatures(TransformerMixin, BaseEstimator):
             raise InputError("sigma cannot be estimated from rows that are all alike, give it")
         return mean**0.5
 
+    def _with(self, lineages: NDArray, n_drawn: int) -> "RandomFeatures":
+        """Return a copy with the projections of some lineages."""
+        other = copy.copy(self)
+        other._lineages, other._n_drawn = lineages, n_drawn
+        other._draw()
+        return other
+
     def _draw(self) -> None:
-        structure = STRUCTURES[self.structure]
-        self._frequencies = structure(self.key_, self.projections_, self._n_embedded, self.sigma_)
+        descended = self._lineages.shape[1] > 1
+        structure = DescendedFrequencies if descended else STRUCTURES[self.structure]
+        self.projections_ = self._lineages.max(axis=1)
+        made_of = self._lineages if descended else self.projections_
+        self._frequencies = structure(self.key_, made_of, self._n_embedded, self.sigma_)
 
     def __getstate__(self) -> dict[str, Any]:
         # What was made of the key is made again.
         state = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_frequencies"}
+        made = "_frequencies", "projections_"
+        return {name: value for name, value in state.items() if name not in made}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         version = state.get("frequency_version_", FREQUENCY_VERSION)
@@ -213,7 +262,7 @@ class RandomFeatures(TransformerMixin, BaseEstimator):
                 f"makes version {FREQUENCY_VERSION}: fit it again, or use the kmaps that wrote it"
             )
         super().__setstate__(state)
-        if "projections_" in state:
+        if "_lineages" in state:
             self._draw()
 
     def __sklearn_tags__(self):

@@ -7,7 +7,7 @@ from kmaps.svm.coded import CodedSVC
 from kmaps.svm.grouplasso import GroupLassoSVC
 from kmaps.svm.liblinear import LiblinearSVC
 from kmaps.svm.libsvm import KernelSVC
-from kmaps.svm.pruning import keep_strongest, prune
+from kmaps.svm.pruning import prune, resample
 
 __all__ = [
     "CodedSVC",
@@ -17,6 +17,6 @@ __all__ = [
     "code_rows",
     "cross_validate",
     "gram_rows",
-    "keep_strongest",
     "prune",
+    "resample",
 ]

@@ -1,16 +1,23 @@
-"""Random features of which a model uses some: drop the others, or all but the strongest.
+"""Few random features: those that a model uses, or new ones that suit the labels.
 
 A projection has two outputs, a cosine and a sine, so it can be dropped only where a model gives
 neither of them a weight (genrbf Sect. 3).
 """
 
 import copy
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from kmaps.errors import ConfigError, InputError
+from kmaps.svm.grouplasso import GroupLassoSVC
+
+_STEP = 1.25  # from one C of a pilot to the next
+_GROWTH = 1.03  # of the weights from one to the next; less is the end
+_MOST_STEPS = 60
+_PILOT_TOL = 1e-2
 
 
 def prune(encoder: Any, model: Any) -> tuple[Any, Any]:
@@ -65,36 +72,75 @@ def prune(encoder: Any, model: Any) -> tuple[Any, Any]:
     return encoder.keep(used), smaller
 
 
-def keep_strongest(encoder: Any, model: Any, n_projections: int) -> Any:
-    """Return a copy of a map with the projections to which a pilot model gives the most weight.
+def resample(encoder: Any, X: Any, y: ArrayLike, n_projections: int, *, rounds: int = 3) -> Any:
+    """Return a copy of a map with a few projections that suit some labels, new ones among them.
 
-    Train again on what it gives: the weights of a model depend on what else there is.
+    The group form of the sparse SVM picks them, with a C at which it just uses enough. Then others
+    are drawn near those that it uses, as many as the map drew at first, and it picks from them all;
+    and so on. Train on what the copy gives, by a machine without the penalty that picks.
 
     Parameters
     ----------
-    encoder, model
-        As of `prune`; a dense model will do.
+    encoder : RandomFourierMap or GeneralizedRBFMap
+        Fitted, of structure "dense" unless ``rounds`` is 0.
+    X, y
+        Training samples, as the map takes them, and their labels.
     n_projections : int
         How many to keep; all, when there are no more.
+    rounds : int
+        How often others are drawn; with 0 the copy has none but the map's own.
 
     Raises
     ------
-    ConfigError, InputError
-        As `prune`, or when ``n_projections`` is not at least one.
+    ConfigError
+        For a map without projections, or of another structure; for counts out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kmaps import LiblinearSVC, RandomFourierMap, resample
+    >>> X = np.random.default_rng(0).standard_normal((1000, 5))
+    >>> y = np.sin(3 * X[:, 0]) > 0
+    >>> train, test = slice(0, 500), slice(500, None)
+    >>> many = RandomFourierMap(n_frequencies=500).fit(X)
+    >>> for few in (many.keep(range(5)), resample(many, X[train], y[train], 5)):
+    ...     Z = few.transform(X)
+    ...     model = LiblinearSVC(C=1000.0).fit(Z[train], y[train])
+    ...     print(round(model.score(Z[test], y[test]), 2))
+    0.57
+    0.98
     """
-    if not isinstance(n_projections, int | np.integer) or n_projections < 1:
-        raise ConfigError(f"n_projections={n_projections!r}: expected a whole number from 1 on")
-    strength = projection_strength(encoder, model)
+    _check_whole("n_projections", n_projections, 1)
+    _check_whole("rounds", rounds, 0)
+    _check_projections(encoder)
+    C = encoder.n_frequencies**0.5 / (2 * len(y))  # the outputs are so short: none is used below
+    for left in reversed(range(rounds + 1)):
+        strength, C = _pilot(encoder, encoder.transform(X), y, n_projections, C / _STEP**2)
+        if left:
+            encoder = encoder.keep(strength > 0).draw_near(encoder.n_frequencies)
     return encoder.keep(np.argsort(-strength, kind="stable")[:n_projections])
+
+
+def _pilot(encoder: Any, rows: NDArray, y: ArrayLike, enough: int, C: float) -> tuple:
+    """Raise C until the group form uses enough projections, or its weights hardly grow any more.
+
+    Returns the strength of the projections, and that C.
+    """
+    rows, total = np.asfortranarray(rows), 0.0
+    for _ in range(_MOST_STEPS):
+        before, C = total, C * _STEP
+        model = GroupLassoSVC(C, tol=_PILOT_TOL).fit(rows, y)
+        strength = projection_strength(encoder, model)
+        total = strength.sum()
+        used = np.count_nonzero(strength)
+        if used >= min(enough, len(strength)) or (used and total < _GROWTH * before):
+            break
+    return strength, C
 
 
 def projection_strength(encoder: Any, model: Any) -> NDArray[np.float64]:
     """Return the length of the weights of each projection, over all binary problems."""
-    if not hasattr(encoder, "projections_"):
-        raise ConfigError(
-            f"{type(encoder).__name__} has no projections: pass a fitted RandomFourierMap or "
-            "GeneralizedRBFMap"
-        )
+    _check_projections(encoder)
     n_outputs = 2 * len(encoder.projections_)
     if model.coef_.shape[1] != n_outputs:
         raise InputError(
@@ -103,3 +149,16 @@ def projection_strength(encoder: Any, model: Any) -> NDArray[np.float64]:
         )
     pairs = model.coef_.reshape(len(model.coef_), -1, 2).astype(np.float64)
     return np.sqrt((pairs**2).sum(axis=(0, 2)))
+
+
+def _check_whole(name: str, value: object, low: int) -> None:
+    if not isinstance(value, Integral) or value < low:
+        raise ConfigError(f"{name}={value!r}: expected a whole number from {low} on")
+
+
+def _check_projections(encoder: Any) -> None:
+    if not hasattr(encoder, "projections_"):
+        raise ConfigError(
+            f"{type(encoder).__name__} has no projections: pass a fitted RandomFourierMap or "
+            "GeneralizedRBFMap"
+        )

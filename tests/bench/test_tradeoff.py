@@ -33,6 +33,7 @@ learners:
   - {name: sparse-svm, C: [1, 10]}
   - {name: group, C: [0.3]}
   - {name: strongest, C: [10], keep: [20]}
+  - {name: resampled, C: [10], keep: [20]}
 figures: [trade-off, sparsity]
 """
 
@@ -45,7 +46,7 @@ def run(tmp_path_factory):
 
 def test_measures_every_cell(run):
     records = read_records(run[0])
-    assert len(records) == len(study_cells(spec.parse(STUDY))) == 1 + 5 * 2
+    assert len(records) == len(study_cells(spec.parse(STUDY))) == 1 + 6 * 2
     assert {record["status"] for record in records} == {"ok"}
     assert all(record["predict_s"] > 0 and record["accuracy"] > 0.7 for record in records)
     assert run_study(spec.parse(STUDY), run[0]).measured == 0
@@ -53,9 +54,12 @@ def test_measures_every_cell(run):
 
 def test_counts_the_projections_that_are_left(run):
     points = means(read_records(run[0]))
-    assert list(points) == ["exact chi2", "dense", "sparse-svm", "group", "strongest"]
-    [dense], [strongest] = points["dense"], points["strongest"]
-    assert (dense["kept"], strongest["kept"], dense["drawn"]) == (60, 20, 60)
+    assert list(points) == ["exact chi2", "dense", "sparse-svm", "group", "strongest", "resampled"]
+    [dense], [strongest], [resampled] = (
+        points[name] for name in ("dense", "strongest", "resampled")
+    )
+    assert (dense["kept"], strongest["kept"], resampled["kept"]) == (60, 20, 20)
+    assert dense["drawn"] == resampled["drawn"] == 60
     assert all(point["kept"] <= 60 for point in points["sparse-svm"])
     assert points["sparse-svm"][0]["C"] == 1
 
@@ -157,7 +161,7 @@ def test_learners_are_those_of_the_file():
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        (", keep: [20]", "", "strongest needs keep"),
+        (", keep: [20]", "", "strongest and resampled need keep"),
         ("name: group", "name: groups", r"14:5: "),
         ("C: [1]}", "C: [0]}", "greater than 0"),
         ("figures: [trade-off", "figures: [trade", "trade-off"),

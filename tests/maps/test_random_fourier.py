@@ -139,6 +139,25 @@ def test_kept_projections_give_the_kept_columns(structure, X):
     )
 
 
+def test_projections_near_others(X):
+    """Children of 2 and 5, and of one such child: each is 0.9 of its parent and its own draw."""
+    encoder = RandomFourierMap(6, sigma=0.5, random_state=4).fit(X)
+    near = encoder.keep([2, 5]).draw_near(3)
+    assert near.projections_.tolist() == [2, 5, 6, 7, 8]
+    later = near.keep([1, 2, 4]).draw_near(4)
+    assert later.projections_.tolist() == [5, 6, 8, 9, 10, 11, 12]
+    own = frequencies.normals(encoder.key_, 0, np.arange(13), 24).astype(float) / 0.5
+    own[6:9] = 0.9 * own[[2, 5, 2]] + np.sqrt(0.19) * own[6:9]
+    own[9:13] = 0.9 * own[[5, 6, 8, 5]] + np.sqrt(0.19) * own[9:13]
+    turns = X @ own[later.projections_].T
+    Z = later.transform(X)
+    np.testing.assert_allclose(Z[:, ::2], np.cos(turns) / 6**0.5, atol=1e-5)
+    np.testing.assert_allclose(Z[:, 1::2], np.sin(turns) / 6**0.5, atol=1e-5)
+    for same in (pickle.loads(pickle.dumps(later)), later.keep(np.arange(7))):
+        np.testing.assert_array_equal(same.transform(X), Z)
+    assert later.fit(X).projections_.tolist() == list(range(6))
+
+
 def test_more_frequencies_begin_with_the_same(X):
     few, many = (RandomFourierMap(m).fit_transform(X) * np.sqrt(m) for m in (10, 300))
     np.testing.assert_allclose(few, many[:, :20], atol=1e-12)

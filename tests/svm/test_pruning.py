@@ -7,7 +7,7 @@ import pytest
 
 from kmaps import GeneralizedRBFMap, HomogeneousMap, RandomFourierMap, gram
 from kmaps.errors import ConfigError, InputError
-from kmaps.svm import GroupLassoSVC, LiblinearSVC, keep_strongest, prune
+from kmaps.svm import GroupLassoSVC, LiblinearSVC, prune, resample
 
 RNG = np.random.default_rng(0)
 X = RNG.random((300, 6)).astype(np.float32)
@@ -51,8 +51,30 @@ def test_a_projection_stays_where_one_weight_of_its_pair_does():
     assert small.projections_.tolist() == [0, 2]
     assert smaller.coef_.tolist() == [[0, np.float32(1e-9), 2, 0]]
     assert prune(small, smaller)[0].projections_.tolist() == [0, 2]
-    assert keep_strongest(encoder, model, 1).projections_.tolist() == [2]
-    assert keep_strongest(encoder, model, 9).projections_.tolist() == [0, 1, 2]
+
+
+def test_resampled_projections_suit_the_labels_better():
+    """As few of the map's own are better for being picked; new ones near them, better still."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((1500, 8)).astype(np.float32)
+    y = (np.sin(2 * X[:, 0]) + np.sin(2 * X[:, 1] - X[:, 2]) > 0).astype(int)
+    encoder = RandomFourierMap(300, sigma=1.5).fit(X)
+    encoders = [encoder.keep(np.arange(8))]
+    encoders += [resample(encoder, X[:500], y[:500], 8, rounds=rounds) for rounds in (0, 4)]
+    assert np.isin(encoders[1].projections_, encoder.projections_).all()
+    assert encoders[2].projections_.max() >= 300
+    losses = []
+    for few in encoders:
+        Z = few.transform(X)
+        assert Z.shape == (1500, 16)
+        losses.append(1 - LiblinearSVC(100.0).fit(Z[:500], y[:500]).score(Z[500:], y[500:]))
+    assert losses[0] > losses[1] + 0.02 > losses[2] + 0.04
+
+
+def test_resampling_keeps_what_there_is():
+    encoder = RandomFourierMap(12).fit(X)
+    assert len(resample(encoder, X, Y, 50, rounds=0).projections_) == 12
+    assert len(resample(encoder, X, Y3, 5, rounds=1).projections_) == 5
 
 
 def test_refuses_what_does_not_fit():
@@ -62,8 +84,12 @@ def test_refuses_what_does_not_fit():
         prune(HomogeneousMap().fit(X), model)
     with pytest.raises(InputError, match="the model has 6 features, the map gives 8: train the"):
         prune(RandomFourierMap(4).fit(X), model)
-    with pytest.raises(ConfigError, match="n_projections=0: expected a whole number from 1 on"):
-        keep_strongest(encoder, model, 0)
+    with pytest.raises(ConfigError, match="n_projections='4': expected a whole number from 1 on"):
+        resample(encoder, X, Y, "4")
+    with pytest.raises(ConfigError, match="rounds=-1: expected a whole number from 0 on"):
+        resample(encoder, X, Y, 2, rounds=-1)
+    with pytest.raises(ConfigError, match="'orthogonal': only frequencies of structure 'dense'"):
+        resample(RandomFourierMap(3, structure="orthogonal").fit(X), X, Y, 2)
     model.coef_ = np.zeros((1, 6))
     with pytest.raises(InputError, match="gives none of the 3 projections a weight"):
         prune(encoder, model)
