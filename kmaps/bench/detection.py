@@ -111,11 +111,14 @@ def overlaps(first: Boxes, second: Boxes) -> NDArray[np.float64]:
     return shared / (areas[0] + areas[1] - shared)
 
 
-def suppress(found: Detections, overlap: float) -> Detections:
-    """Drop each box that overlaps one with a better score by more than ``overlap``."""
+def suppress(found: Detections, overlap: float, most: int | None = None) -> Detections:
+    """Drop each box that overlaps one with a better score by more than ``overlap``.
+
+    Of the others the best ``most`` are kept, or all.
+    """
     left = np.argsort(-found.scores, kind="stable")
     kept: list[int] = []
-    while len(left):
+    while len(left) and len(kept) != most:
         best, others = left[0], left[1:]
         kept.append(best)
         left = others[overlaps(found.boxes[[best]], found.boxes[others])[0] <= overlap]
@@ -169,23 +172,23 @@ def _judge(
 
 def training_windows(
     scenes: Iterable[Scene],
-    name: str,
+    names: Sequence[str],
     feature: Phog,
     windows: Windows,
     *,
     per_scene: int = 20,
     seed: int = 0,
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Return the vectors of a class's objects (label 1) and of windows beside them (label -1).
+    """Return the vectors of the objects of some classes (label 1, 2, …) and of windows beside (0).
 
     Objects come also mirrored; difficult ones are left out. The windows beside them are drawn from
-    the candidates that overlap no object of the class by more than 0.3.
+    the candidates that overlap no object of these classes by more than 0.3.
 
     Parameters
     ----------
     scenes : iterable of Scene
-    name : str
-        The class.
+    names : sequence of str
+        The classes.
     feature : Phog
     windows : Windows
     per_scene : int
@@ -198,25 +201,34 @@ def training_windows(
         If there is no object of the class, or no window beside one.
     """
     rng = np.random.default_rng(seed)
-    positive, negative = [], []
+    vectors, labels = [], []
     for scene in scenes:
         picture = load_picture(scene.path, 255, None)
-        boxes, difficult = scene.of_class(name)
+        of_class = [scene.of_class(name) for name in names]
         candidates = windows.of(picture.shape)
-        beside = candidates[(overlaps(candidates, boxes) <= 0.3).all(axis=1)]
+        shared = overlaps(candidates, np.concatenate([boxes for boxes, _ in of_class]))
+        beside = candidates[(shared <= 0.3).all(axis=1)]
         drawn = rng.choice(len(beside), min(per_scene, len(beside)), replace=False)
-        negative.append(describe_windows(feature, picture, beside[np.sort(drawn)]))
-        wanted = _inside(boxes[~difficult], picture.shape, feature.smallest)
-        mirrored = wanted.copy()
-        mirrored[:, [0, 2]] = picture.shape[1] - wanted[:, [2, 0]]
-        positive.append(describe_windows(feature, picture, wanted))
+        wanted = [
+            _inside(boxes[~difficult], picture.shape, feature.smallest)
+            for boxes, difficult in of_class
+        ]
+        own = np.repeat(np.arange(1, len(names) + 1), [len(boxes) for boxes in wanted])
+        objects = np.concatenate(wanted)
+        mirrored = objects.copy()
+        mirrored[:, [0, 2]] = picture.shape[1] - objects[:, [2, 0]]
+        here = np.concatenate([beside[np.sort(drawn)], objects])
         flipped = np.ascontiguousarray(picture[:, ::-1])
-        positive.append(describe_windows(feature, flipped, mirrored))
-    X, beside = np.concatenate(positive), np.concatenate(negative)
-    if not len(X) or not len(beside):
-        raise DataError(f"no {'object of the class' if not len(X) else 'window beside'} {name!r}")
-    y = np.repeat([1, -1], [len(X), len(beside)])
-    return np.concatenate([X, beside]), y
+        vectors.append(describe_windows(feature, picture, here))
+        vectors.append(describe_windows(feature, flipped, mirrored))
+        labels += [np.zeros(len(drawn), np.int64), own, own]
+    X, y = np.concatenate(vectors), np.concatenate(labels)
+    for label, name in enumerate(names, 1):
+        if not (y == label).any():
+            raise DataError(f"no object of the class {name!r} in the pictures to train on")
+    if y.all():
+        raise DataError(f"no window beside the objects of the classes {', '.join(names)}")
+    return X, y
 
 
 def _inside(boxes: Boxes, shape: tuple[int, int], smallest: int) -> Boxes:
@@ -232,6 +244,7 @@ def detect(
     model: Any,
     *,
     overlap: float = 0.3,
+    most: int | None = None,
 ) -> list[Detections]:
     """Score the candidate windows of scenes and keep the best of those that overlap.
 
@@ -242,8 +255,8 @@ def detect(
     windows : Windows
     model : classifier
         Fitted to :func:`training_windows`; its ``decision_function`` gives the scores.
-    overlap : float
-        As in :func:`suppress`.
+    overlap, most
+        As in :func:`suppress`, for each scene.
     """
     found = []
     for scene in scenes:
@@ -252,5 +265,5 @@ def detect(
         scores = np.zeros(0)
         if len(boxes):
             scores = np.asarray(model.decision_function(describe_windows(feature, picture, boxes)))
-        found.append(suppress(Detections(boxes, scores.astype(float)), overlap))
+        found.append(suppress(Detections(boxes, scores.astype(float)), overlap, most))
     return found

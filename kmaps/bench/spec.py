@@ -27,7 +27,7 @@ from kmaps.bench.spec_parts import (
     Unique,
     known_name,
 )
-from kmaps.bench.study_spec import Approximation, RandomFeatures, Study, Toy, TradeOff
+from kmaps.bench.study_spec import Approximation, Detection, RandomFeatures, Study, Toy, TradeOff
 from kmaps.errors import ConfigError, suggest
 from kmaps.maps import MAPS
 
@@ -157,6 +157,7 @@ KINDS: dict[str, type[Model]] = {
     "toy": Toy,
     "random-features": RandomFeatures,
     "trade-off": TradeOff,
+    "detection": Detection,
 }
 """The kinds of experiments, by the value of the key ``kind``."""
 

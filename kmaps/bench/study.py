@@ -23,7 +23,7 @@ from kmaps.bench.random_features import draw_samples, random_errors
 from kmaps.bench.records import COLUMNS, Record, RecordsFile, latest
 from kmaps.bench.runner import Outcome
 from kmaps.bench.spans import SpanErrors, over_differences, over_ratios, parse_range
-from kmaps.bench.study_spec import Approximation, RandomFeatures, Toy, TradeOff
+from kmaps.bench.study_spec import Approximation, Detection, RandomFeatures, Toy, TradeOff
 from kmaps.maps import MAP_VERSION, MAPS
 from kmaps.maps.lowdim.target import STATIONARY
 
@@ -210,13 +210,28 @@ def _measurer(study: Study) -> Measure:
             None,
         )
     if isinstance(study, TradeOff):
-        from kmaps.bench.tradeoff import Trials, load_samples  # here: listing the cells needs none
+        from kmaps.bench.tradeoff import Trials  # here: listing the cells needs none
 
-        data, features = study.dataset, study.features
-        of_features = features.name, features.normalize, features.parameters
-        samples = load_samples(data.name, data.protocol, *of_features, study.classes)
-        return partial(_try, Trials(samples))
+        return partial(_try, Trials(_samples(study)))
     return partial(_approximate, study)
+
+
+def _samples(study: TradeOff) -> Any:
+    data, features = study.dataset, study.features
+    if isinstance(study, Detection):
+        from kmaps.bench.candidates import load_windows
+        from kmaps.bench.detection import Windows
+        from kmaps.features import make_feature
+
+        windows = Windows(tuple(data.ratios), data.smallest, data.growth, data.stride)
+        feature = make_feature(features.name, features.parameters)
+        of_feature = feature, features.normalize
+        parts = data.train, data.test
+        return load_windows(parts, windows, data.candidates, *of_feature, study.classes)
+    from kmaps.bench.tradeoff import load_samples
+
+    of_features = features.name, features.normalize, features.parameters
+    return load_samples(data.name, data.protocol, *of_features, study.classes)
 
 
 def _try(trials: Any, cell: StudyCell) -> tuple[dict[str, Any], Any]:
