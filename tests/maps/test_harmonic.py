@@ -34,18 +34,3 @@ def test_two_inputs_are_products_within_the_outputs():
         assert alpha == pytest.approx(weight[u] * weight[v], rel=1e-3)
     assert encoder.transform(BOX).shape == (2, encoder.n_outputs_)
     assert encoder.n_outputs_ <= 31
-
-
-@pytest.mark.parametrize(
-    ("parameters", "columns", "message"),
-    [
-        ({}, 4, "X has 4 columns: HarmonicMap takes at most 3"),
-        ({"dim": 0}, 1, "dim=0: expected a whole number of at least 1"),
-        ({"sigma": 0.0}, 1, "sigma=0.0"),
-        ({"kernel": "rbg"}, 1, "kernel='rbg': expected one of .* did you mean 'rbf'"),
-        ({"low": 2.0, "high": 1.0}, 1, "low=2.0, high=1.0: expected low < high"),
-    ],
-)
-def test_bad_parameters(parameters, columns, message):
-    with pytest.raises(ValueError, match=message):
-        HarmonicMap(**parameters).fit(np.random.default_rng(0).random((5, columns)))

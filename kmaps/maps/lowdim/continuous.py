@@ -23,8 +23,10 @@ from kmaps.maps.lowdim.target import Target
 FIRST_STEP = 0.1
 """The first largest change of a frequency, in half waves (ldefm Sect. 4.2 takes 0.1 for M = π)."""
 
+PRECISION = 1e-4
+"""Part of the error: steps that promise less end the iteration, lower peaks are flat."""
+
 _LAST_STEP = 1e-8
-_PRECISION = 1e-4  # of the error: steps that promise less end the iteration, peaks less are flat
 _MOST_STEPS = 60
 _ROUNDING = 1e-15
 _EXCHANGES = 12
@@ -64,14 +66,14 @@ class Samples:
 
 
 def best_weights(
-    samples: Samples, frequencies: NDArray, form: str, guess: float | None = None
+    samples: Samples, frequencies: NDArray, form: str, near: Fit | None = None
 ) -> tuple[CosineSum, Fit]:
     """Return the sum of least error with the given frequencies, and the fit of its weights.
 
-    ``guess`` is about how large that error is, where that is known.
+    ``near`` is the fit of a sum near by, where there is one.
     """
     columns = samples.columns(frequencies, form)
-    fit = minimise(columns, samples.values, quadrature=samples.quadrature, guess=guess)
+    fit = minimise(columns, samples.values, quadrature=samples.quadrature, near=near)
     return CosineSum(frequencies, fit.x, form), fit
 
 
@@ -79,7 +81,7 @@ def move(
     samples: Samples,
     cosines: CosineSum,
     most_steps: int = _MOST_STEPS,
-    precision: float = _PRECISION,
+    precision: float = PRECISION,
 ) -> tuple[CosineSum, Fit]:
     """Move all frequencies that are not zero towards a local optimum of the error on the points.
 
@@ -90,10 +92,10 @@ def move(
     for _ in range(most_steps):
         if step < _LAST_STEP:
             break
-        frequencies, promised = _linear_step(samples, cosines, step, fit.error)
+        frequencies, promised = _linear_step(samples, cosines, step, fit)
         if fit.error - promised <= precision * fit.error + _ROUNDING:
             break
-        moved, moved_fit = best_weights(samples, frequencies, cosines.form, fit.error)
+        moved, moved_fit = best_weights(samples, frequencies, cosines.form, fit)
         gained = fit.error - moved_fit.error
         if gained > 0:
             cosines, fit = moved, moved_fit
@@ -105,7 +107,7 @@ def move(
 
 
 def _linear_step(
-    samples: Samples, cosines: CosineSum, step: float, error: float
+    samples: Samples, cosines: CosineSum, step: float, near: Fit
 ) -> tuple[NDArray, float]:
     """Return the frequencies that the linearised program moves to, and the error it promises."""
     omega, form = cosines.frequencies, cosines.form
@@ -125,7 +127,7 @@ def _linear_step(
         n_free=n_moving,
         ties=ties,
         quadrature=samples.quadrature,
-        guess=error,
+        near=near,
     )
     alpha, beta = fit.x[: len(omega)], fit.x[len(omega) :]
     share = np.divide(beta, alpha[atoms], out=np.zeros(n_moving), where=alpha[atoms] > 0)
@@ -137,7 +139,7 @@ def _linear_step(
 
 
 def polish(
-    samples: Samples, cosines: CosineSum, continuous: bool, precision: float = _PRECISION
+    samples: Samples, cosines: CosineSum, continuous: bool, precision: float = PRECISION
 ) -> tuple[CosineSum, float]:
     """Fit the weights, and with ``continuous`` the frequencies, until nothing hides.
 

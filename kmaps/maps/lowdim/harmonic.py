@@ -3,21 +3,18 @@ r"""The harmonic projection, which the linear programs are measured against (lde
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.fft import dctn
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kmaps.errors import ConfigError, InputError, suggest
 from kmaps.maps.lowdim.cosines import CosineSum, atom_dims
+from kmaps.maps.lowdim.joint import JointMap
 from kmaps.maps.lowdim.search import largest_within
-from kmaps.maps.lowdim.target import STATIONARY
-from kmaps.maps.parameters import check_positive, check_whole
+from kmaps.maps.lowdim.target import check_signature
 
 _POINTS = {1: 8193, 2: 513, 3: 97}  # of the trapezoidal rule along each axis, by their number
 
 
-class HarmonicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class HarmonicMap(JointMap):
     r"""Approximate one stationary kernel of up to three variables by its harmonics.
 
     On the box of differences :math:`|\lambda_i| \le M_i` the signature is continued periodically
@@ -27,14 +24,15 @@ class HarmonicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     Parameters
     ----------
-    kernel : str
-        "rbf", "laplace" or "cosine", a product over the variables.
+    kernel : str or callable
+        "rbf", "laplace" or "cosine", a product over the variables, or a signature: a function of
+        differences (N, n), even in each variable and positive at 0, giving (N,).
     dim : int
         Outputs, at most.
     low, high : float, optional
-        The range of every input. None takes that of the data.
+        The range of every input; values outside are clamped. None takes that of the data.
     sigma : float
-        Width of the kernel.
+        Width of the named kernels.
 
     Attributes
     ----------
@@ -56,10 +54,11 @@ class HarmonicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     """
 
     source = "ldefm Sect. 3, 4.1"
+    columns = tuple(_POINTS)
 
     def __init__(
         self,
-        kernel: str = "rbf",
+        kernel: str | Callable = "rbf",
         dim: int = 11,
         low: float | None = None,
         high: float | None = None,
@@ -71,66 +70,27 @@ class HarmonicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.high = high
         self.sigma = sigma
 
-    def fit(self, X: ArrayLike, y: object = None) -> "HarmonicMap":
-        """Compute the coefficients; of X only the columns and, by default, the range matter.
-
-        Raises
-        ------
-        ValueError
-            For more than 3 columns, or a parameter out of range.
-        """
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
-        n = X.shape[1]
-        if n not in _POINTS:
-            raise InputError(f"X has {n} columns: {type(self).__name__} takes at most 3")
-        check_whole("dim", self.dim, 1)
-        check_positive("sigma", self.sigma)
-        if self.kernel not in STATIONARY:
-            known, hint = tuple(STATIONARY), suggest(self.kernel, STATIONARY)
-            raise ConfigError(f"kernel={self.kernel!r}: expected one of {known}{hint}")
-        low = float(X.min()) if self.low is None else self.low
-        high = float(X.max()) if self.high is None else self.high
-        if not 0 < high - low < np.inf:
-            raise ConfigError(f"low={low!r}, high={high!r}: expected low < high")
-        signature = STATIONARY[self.kernel](self.sigma)
-        self._cosines = harmonics(signature, np.full(n, high - low), self.dim)
-        self.frequencies_, self.weights_ = self._cosines.frequencies, self._cosines.weights
-        self.n_outputs_ = self._cosines.dim
-        return self
-
-    def transform(self, X: ArrayLike) -> NDArray:
-        """Encode points (n, 1 to 3) as (n, n_outputs_), in the dtype of X."""
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-        return self._cosines.features(X).astype(X.dtype)
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_outputs_
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    def _approximate(self, signature: Callable, length: NDArray) -> CosineSum:
+        check_signature(signature, length, each=True)
+        return harmonics(signature, length, self.dim)
 
 
-def harmonics(signature: Callable[[NDArray], NDArray], length: NDArray, dim: int) -> CosineSum:
+def harmonics(signature: Callable, length: NDArray, dim: int) -> CosineSum:
     r"""Return the products of harmonics with the largest positive coefficients.
 
     Parameters
     ----------
     signature : callable
-        :math:`k`, even and elementwise; the kernel is the product over the variables.
+        :math:`k`, from differences (N, n) to (N,), even in each variable.
     length : ndarray, shape (n,)
         M.
     dim : int
         Outputs, at most.
     """
     n = len(length)
-    axes = [signature(np.linspace(0, high, _POINTS[n])) for high in length]
-    samples = axes[0]
-    for axis in axes[1:]:
-        samples = samples[..., None] * axis
+    axes = [np.linspace(0, high, _POINTS[n]) for high in length]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
+    samples = signature(grid.reshape(-1, n)).reshape(grid.shape[:-1])
     # The discrete cosine transform of type 1 counts every harmonic twice but the constant.
     coefficients = dctn(samples, type=1) / (_POINTS[n] - 1) ** n
     for axis in range(n):

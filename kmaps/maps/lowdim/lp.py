@@ -21,15 +21,22 @@ from scipy.optimize import linprog
 # program is solved again for the correction, with the error as the unit.
 _FINE_PART = 1e-2
 _ROUNDS = 4
+_EXACT = 1e-15
 _FINEST_GUESS = 1e-6  # a unit so small that HiGHS cannot tell the right-hand side's digits apart
+_MANY_ROWS = 300  # above so many, few of them are chosen to solve over
+_SEGMENT = 9  # of so many rows in succession only the worst is added at a time
+_NEARLY_WORST = 0.7  # part of the largest residual above which a row may be one that matters
+_VIOLATION = 3e-4  # of the error, by which rows left out may exceed it
+_MOST_EXCHANGES = 50
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What `minimise` found: coefficients, C, and the dual weight of each row of A."""
+    """What `minimise` found: coefficients, C, the residual Ax - b and each row's dual weight."""
 
     x: NDArray
     error: float
+    residual: NDArray
     dual: NDArray
 
 
@@ -49,8 +56,12 @@ def minimise(
     ties: NDArray | None = None,
     quadrature: NDArray | None = None,
     guess: float | None = None,
+    near: Fit | None = None,
 ) -> Fit:
     r"""Minimise :math:`p^\top x + \gamma\,C(Ax - b)`.
+
+    Of many rows only few have the largest residual. They are found by exchange: solve over some,
+    add those with a larger residual, solve again, until there are none.
 
     Parameters
     ----------
@@ -68,6 +79,9 @@ def minimise(
         With it C is the quadrature of the absolute residual, else its maximum.
     guess : float, optional
         About how large the error will be: a good guess saves a round of refinement.
+    near : Fit, optional
+        The fit of a program near by, on the same rows: its error is the guess where prices do not
+        matter, and rows with a large residual are the first.
 
     Returns
     -------
@@ -86,9 +100,23 @@ def minimise(
         np.r_[np.zeros(m - n_free), np.full(n_free, -np.inf)],
         np.zeros((0, m)) if ties is None else ties,
         error_norm(b, quadrature) or 1.0,
-        guess,
+        guess if near is None or price is not None else near.error,
     )
-    return program.solve(A, b, quadrature)
+    if quadrature is not None or len(b) <= _MANY_ROWS:
+        return program.solve(A, b, quadrature)
+    if near is None:
+        x = np.linalg.lstsq(A, b, rcond=None)[0]
+        return program.exchange(A, b, A @ np.maximum(x, program.lower) - b)
+    return program.exchange(A, b, near.residual)
+
+
+def _worst_of_segments(residual: NDArray, least: float) -> NDArray:
+    """Return the rows that are the largest in size of their segment and larger than ``least``."""
+    size = np.abs(residual)
+    starts = np.arange(0, len(size), _SEGMENT)
+    padded = np.r_[size, np.zeros(-len(size) % _SEGMENT)].reshape(-1, _SEGMENT)
+    rows = starts + padded.argmax(axis=1)
+    return rows[size[rows] > least]
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,9 +135,7 @@ class _Program:
         m = A.shape[1]
         costs, rows = self._matrix(A, quadrature)
         slack_bounds = np.tile([0, np.inf], (len(costs) - m, 1))
-        unit, error = self.size, np.inf
-        if self.guess is not None:
-            unit = min(max(self.guess, _FINEST_GUESS * unit), unit)
+        unit, error = self._first_unit(), np.inf
         x, dual = np.zeros(m), np.zeros(len(b))
         for _ in range(_ROUNDS):
             # x + unit·δ: the same program for the correction δ.
@@ -131,10 +157,52 @@ class _Program:
             x, error = refined, refined_error
             over, under = -solved.ineqlin.marginals[: 2 * len(b)].reshape(2, -1)
             dual = (under - over) / self.gamma
-            if error > _FINE_PART * unit or error < 1e-15:
+            if error > _FINE_PART * unit or error < _EXACT:
                 break
             unit = error
-        return Fit(x, error, dual)
+        return Fit(x, error, A @ x - b, dual)
+
+    def exchange(self, A: NDArray, b: NDArray, residual: NDArray) -> Fit:
+        """Solve over the rows that matter, found by solving over those that seem to."""
+        unit = self._first_unit()
+        rows = _worst_of_segments(residual, _NEARLY_WORST * np.abs(residual).max())
+        signs = np.sign(residual[rows])
+        x, dual = np.zeros(A.shape[1]), np.zeros(len(b))
+        for _ in range(_MOST_EXCHANGES):
+            solved = self._solve_signed(signs[:, None] * A[rows], signs * b[rows] / unit)
+            if solved.x is None:
+                break
+            x = np.maximum(unit * solved.x[:-1], self.lower)
+            residual = A @ x - b
+            error = np.abs(residual).max()
+            dual[:] = 0
+            np.add.at(dual, rows, signs * solved.ineqlin.marginals[: len(rows)] / self.gamma)
+            worst = _worst_of_segments(residual, (1 + _VIOLATION) * unit * solved.x[-1])
+            known = np.isin(worst, rows[signs == 1]) & (residual[worst] > 0)
+            known |= np.isin(worst, rows[signs == -1]) & (residual[worst] < 0)
+            if known.all() and (error > _FINE_PART * unit or error < _EXACT):
+                break
+            rows = np.r_[rows, worst[~known]]
+            signs = np.r_[signs, np.sign(residual[worst[~known]])]
+            unit = max(min(unit, error), _FINEST_GUESS * self.size)
+        return Fit(x, float(error), residual, dual)
+
+    def _solve_signed(self, A: NDArray, b: NDArray):
+        """Solve with a slack above each Ax - b and none below."""
+        bounds = np.stack([np.r_[self.lower, 0], np.full(A.shape[1] + 1, np.inf)], axis=1)
+        rows = np.block([[A, -np.ones((len(A), 1))], [self.ties, np.zeros((len(self.ties), 1))]])
+        return linprog(
+            np.r_[self.price, self.gamma],
+            A_ub=rows,
+            b_ub=np.r_[b, np.zeros(len(self.ties))],
+            bounds=bounds,
+            method="highs",
+        )
+
+    def _first_unit(self) -> float:
+        if self.guess is None:
+            return self.size
+        return min(max(self.guess, _FINEST_GUESS * self.size), self.size)
 
     def _matrix(self, A: NDArray, quadrature: NDArray | None):
         """Return costs and rows of |Ax - b| ≤ slack and Ex ≤ 0; slacks follow the coefficients."""

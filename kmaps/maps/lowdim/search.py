@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.maps.lowdim.continuous import Samples, best_weights, move, polish
+from kmaps.maps.lowdim.continuous import PRECISION, Samples, best_weights, move, polish
 from kmaps.maps.lowdim.cosines import CosineSum, atom_dims
-from kmaps.maps.lowdim.lp import minimise
+from kmaps.maps.lowdim.lp import Fit, minimise
 from kmaps.maps.lowdim.target import Target
 
 FINE_SPACING = {True: 0.1, False: 0.02}
@@ -23,7 +23,7 @@ FINE_SPACING = {True: 0.1, False: 0.02}
 finer one.
 """
 
-_SEARCH_STEPS = 14
+_SEARCH_STEPS = {1: 14, 2: 9, 3: 9}  # by the number of variables: of more, programs are large
 _LARGEST_LOG_GAMMA = np.log(1e9)
 _TRIED, _TRIED_STEPS = 5, 20  # candidates whose frequencies move, and how long, to pick the best
 _SPLIT = 0.25  # pools this fine, in half waves, split one frequency between two neighbours
@@ -83,58 +83,73 @@ class PoolSearch:
     norm : {"linf", "l1"}
     continuous : bool
         Whether the frequencies may leave the pool.
+    tried : int
+        How many candidates of the programs have their frequencies moved; ldefm moves the best.
+    precision : float
+        Of the error, to which they are moved.
     """
 
-    def __init__(self, target, pool, near, *, form="projection", norm="linf", continuous=True):
+    def __init__(
+        self,
+        target,
+        pool,
+        near,
+        *,
+        form="projection",
+        norm="linf",
+        continuous=True,
+        tried=_TRIED,
+        precision=PRECISION,
+    ):
         self.samples = Samples.of(target, norm)
         self.pool, self.near, self.form = pool, near, form
-        self.continuous = continuous
+        self.continuous, self.tried, self.precision = continuous, tried, precision
         self._columns = self.samples.columns(pool, form)
         self._dims = atom_dims(pool, form)
+        self._relaxed: Fit | None = None  # the last program's solution, near the next one's
 
     def relaxed(self, atoms: NDArray, log_gamma: float) -> NDArray:
         """Return the weights of atoms of the pool at a price of the error (ldefm Sect. 2.1)."""
         target = self.samples.target
         at_zero = target.signature(np.zeros((1, self.pool.shape[1])))[0]
-        return minimise(
+        self._relaxed = minimise(
             self._columns[:, atoms],
             self.samples.values,
             price=self._dims[atoms].astype(float),
             gamma=np.exp(log_gamma) / at_zero,
             quadrature=self.samples.quadrature,
-        ).x
+            near=self._relaxed,
+        )
+        return self._relaxed.x
 
     def best(self, max_dim: int) -> Solution:
         """Return the best map found of at most ``max_dim`` outputs."""
         best, _ = self.start(max_dim)
         return Solution(*polish(self.samples, best, self.continuous))
 
-    def start(self, max_dim: int) -> tuple[CosineSum, float]:
-        """Return the most promising map of at most ``max_dim`` outputs, and its error.
+    def start(self, max_dim: int) -> tuple[CosineSum, Fit]:
+        """Return the most promising map of at most ``max_dim`` outputs, and its fit.
 
-        That error is the one on the points of the programs, and not yet the least.
+        Its error is the one on the points of the programs, and not yet the least.
         """
         candidates = self._candidates(max_dim)
-        fitted = [best_weights(self.samples, omega, self.form) for omega in candidates]
-        fitted.sort(key=lambda pair: pair[1].error)
-        if self.continuous:
-            fitted = [move(self.samples, cosines, _TRIED_STEPS) for cosines, _ in fitted[:_TRIED]]
-        best, fit = min(fitted, key=lambda pair: pair[1].error)
-        return (best, fit.error) if self.continuous else self._exchange(best, fit.error)
+        tried = self.tried if self.continuous else 0
+        best, fit = best_start(self.samples, candidates, self.form, tried, self.precision)
+        return (best, fit) if self.continuous else self._exchange(best, fit)
 
-    def _exchange(self, best: CosineSum, error: float) -> tuple[CosineSum, float]:
+    def _exchange(self, best: CosineSum, fit: Fit) -> tuple[CosineSum, Fit]:
         """Exchange atoms for their neighbours in the pool as long as that helps."""
         before = np.inf
-        while error < before:
-            before = error
+        while fit.error < before:
+            before = fit.error
             for i in range(len(best.frequencies)):
                 for neighbour in self._neighbours(best.frequencies[i]):
                     frequencies = best.frequencies.copy()
                     frequencies[i] = neighbour
-                    other, fit = best_weights(self.samples, frequencies, self.form, error)
-                    if fit.error < error:
-                        best, error = other, fit.error
-        return best, error
+                    other, other_fit = best_weights(self.samples, frequencies, self.form, fit)
+                    if other_fit.error < fit.error:
+                        best, fit = other, other_fit
+        return best, fit
 
     def _neighbours(self, omega: NDArray) -> NDArray:
         """Return the two atoms of the pool next to one, of as many outputs."""
@@ -150,7 +165,7 @@ class PoolSearch:
         found: dict[bytes, NDArray] = {}
         for atoms in allowed:
             low, high = 0.0, _LARGEST_LOG_GAMMA
-            for _ in range(_SEARCH_STEPS):
+            for _ in range(_SEARCH_STEPS[self.pool.shape[1]]):
                 middle = (low + high) / 2
                 weights = self.relaxed(atoms, middle)
                 joint = merge(self.pool[atoms], weights, self.near, snap=not self.continuous)
@@ -162,6 +177,20 @@ class PoolSearch:
                 found[np.unique(np.round(frequencies, 9), axis=0).tobytes()] = frequencies
                 low, high = (middle, high) if dims.sum() <= max_dim else (low, middle)
         return list(found.values())
+
+
+def best_start(
+    samples: Samples, candidates: list[NDArray], form: str, tried: int, precision: float
+) -> tuple[CosineSum, Fit]:
+    """Return the best of sets of frequencies, after those of the ``tried`` best have moved a while.
+
+    The fit is that of its weights on the points.
+    """
+    fitted = [best_weights(samples, omega, form) for omega in candidates]
+    fitted.sort(key=lambda pair: pair[1].error)
+    if tried:
+        fitted = [move(samples, start, _TRIED_STEPS, precision) for start, _ in fitted[:tried]]
+    return min(fitted, key=lambda pair: pair[1].error)
 
 
 def merge(pool: NDArray, weights: NDArray, near: NDArray, *, snap: bool) -> CosineSum:

@@ -44,6 +44,8 @@ _POINTS_A_HALF_WAVE = 8  # of the fastest cosine, on the linear programs' grid i
 _FINER = 10  # how much finer than that the true error is looked for
 _LARGEST_BAND = 400  # half waves on the interval, beyond which a linear program is too large
 _IRRATIONAL = np.sqrt([2.0, 3.0, 5.0])
+_EVEN = 1e-9  # of the value at 0, by which mirrored values may differ
+_TILE = {1: 1, 2: 3, 3: 2}  # points of a tile of the grid along each axis
 _PEAKS = 30  # local maxima of the error that are refined, in several dimensions
 
 
@@ -83,7 +85,10 @@ class Target:
         if len(self.low) == 1 and not self.discrete:
             return self.high * (1 - np.cos(np.linspace(0, np.pi, self.n_points)))[:, None] / 2
         axes = self._axes(self.n_points)
-        return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+        points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+        # Tile by tile, so that points in succession are neighbours along every axis.
+        tiles = np.indices([len(axis) for axis in axes]).reshape(len(axes), -1) // _TILE[len(axes)]
+        return points[np.lexsort(tiles[::-1])]
 
     def quadrature(self, points: NDArray) -> NDArray:
         """Return each point's share of the box, in one dimension, for the L₁ norm."""
@@ -284,24 +289,39 @@ def check_signature(signature: Function, length: NDArray, each: bool = False) ->
         When it is not a function of arrays, not finite, not positive at 0 or not even; ``each``
         asks for evenness in each variable alone.
     """
-    n = len(length)
-    # The corners and edges, and points inside that follow no lattice.
-    shares = np.vstack(
-        [np.zeros(n), np.eye(n), np.modf(np.outer(np.arange(1, 101), _IRRATIONAL[:n]))[0]]
-    )
-    lam = shares * length
-    mirrors = [-np.eye(n)] + [np.eye(n) - 2 * np.diag(axis) for axis in np.eye(n) if each]
+    lam = _probes(length)
     there = _evaluated(signature, lam)
     if not there[0] > 0:
         raise ConfigError(f"the signature is {there[0]:g} at 0: a kernel's is positive there")
-    for mirror in mirrors:
+    for mirror in [-np.eye(len(length)), *(_mirrors(len(length)) if each else [])]:
         mirrored = _evaluated(signature, lam @ mirror)
         worst = np.abs(there - mirrored).argmax()
-        if abs(there[worst] - mirrored[worst]) > 1e-9 * there[0]:
+        if abs(there[worst] - mirrored[worst]) > _EVEN * there[0]:
             raise ConfigError(
                 f"the signature is not even: it is {there[worst]:.6g} at {_shown(lam[worst])} and "
                 f"{mirrored[worst]:.6g} at {_shown(lam[worst] @ mirror)}"
             )
+
+
+def even_in_each(signature: Function, length: NDArray) -> bool:
+    """Return whether a kernel's signature is even in each variable alone."""
+    lam = _probes(length)
+    there = signature(lam)
+    return all(
+        np.abs(there - signature(lam @ mirror)).max() <= _EVEN * there[0]
+        for mirror in _mirrors(len(length))
+    )
+
+
+def _probes(length: NDArray) -> NDArray:
+    """Return zero, the ends of the axes, and points inside that follow no lattice."""
+    n = len(length)
+    inside = np.modf(np.outer(np.arange(1, 101), _IRRATIONAL[:n]))[0]
+    return np.vstack([np.zeros(n), np.eye(n), inside]) * length
+
+
+def _mirrors(n: int) -> list[NDArray]:
+    return [np.eye(n) - 2 * np.diag(axis) for axis in np.eye(n)]
 
 
 def _evaluated(signature: Function, lam: NDArray) -> NDArray:

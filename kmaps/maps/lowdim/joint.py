@@ -1,0 +1,93 @@
+"""What maps of one kernel of all the inputs together have in common."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kmaps._values import warn_outside
+from kmaps.errors import ConfigError, InputError, suggest
+from kmaps.maps.lowdim.cosines import CosineSum
+from kmaps.maps.lowdim.target import STATIONARY
+from kmaps.maps.parameters import check_positive, check_whole
+
+
+class JointMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+    """A sum of cosines in place of a stationary kernel of few variables, on a range.
+
+    A map has the parameters ``kernel``, ``dim``, ``low``, ``high`` and ``sigma``, says how many
+    columns it takes, and finds the cosines.
+    """
+
+    columns: tuple[int, ...]
+
+    @abstractmethod
+    def _approximate(self, signature: Callable, length: NDArray) -> CosineSum:
+        """Return the cosines for a signature of differences (N, n) up to ``length`` (n,)."""
+
+    def fit(self, X: ArrayLike, y: object = None) -> "JointMap":
+        """Find the map; of X only the number of columns and, by default, the range matter.
+
+        Raises
+        ------
+        ValueError
+            For another number of columns, or a parameter out of range.
+        """
+        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        n = X.shape[1]
+        if n not in self.columns:
+            *first, last = map(str, self.columns)
+            other = "LowDimMap" if n < self.columns[0] else "RandomFourierMap"
+            raise InputError(
+                f"X has {n} columns: {type(self).__name__} takes {', '.join(first)} or {last}, "
+                f"because its work grows with a power of their number; use {other}"
+            )
+        self.check_parameters(X)
+        self._cosines = self._approximate(self._signature(), np.full(n, self.high_ - self.low_))
+        self.frequencies_, self.weights_ = self._cosines.frequencies, self._cosines.weights
+        self.n_outputs_ = self._cosines.dim
+        return self
+
+    def check_parameters(self, X: NDArray) -> None:
+        """Refuse at once what `fit` would refuse.
+
+        Raises
+        ------
+        ValueError
+            For a parameter out of range.
+        """
+        check_whole("dim", self.dim, 1)
+        check_positive("sigma", self.sigma)
+        if not callable(self.kernel) and self.kernel not in STATIONARY:
+            hint, known = suggest(self.kernel, STATIONARY), ", ".join(STATIONARY)
+            raise ConfigError(f"unknown kernel {self.kernel!r}{hint} ({known}, or a function)")
+        self.low_ = float(X.min() if self.low is None else self.low)
+        self.high_ = float(X.max() if self.high is None else self.high)
+        if not 0 < self.high_ - self.low_ < np.inf:
+            raise ConfigError(f"low={self.low_!r}, high={self.high_!r}: expected low < high")
+
+    def _signature(self) -> Callable:
+        if callable(self.kernel):
+            return self.kernel
+        of_one = STATIONARY[self.kernel](self.sigma)
+        return lambda lam: of_one(lam).prod(axis=1)
+
+    def transform(self, X: ArrayLike) -> NDArray:
+        """Encode points as (n, n_outputs_), in the dtype of X, those outside the range clamped."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        inside = np.clip(X, self.low_, self.high_)
+        warn_outside(np.count_nonzero(inside != X), X.size, type(self).__name__, stacklevel=4)
+        return self._cosines.features(inside).astype(X.dtype)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_outputs_
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
