@@ -29,7 +29,9 @@ _SEARCHED = 0.7  # part of these points that starts are found on
 _LEAST_POINTS = {2: 16, 3: 7}  # between 0 and M on each axis
 _PRECISION = 2e-3  # of the error, to which frequencies are moved
 _ROOM = 1.15  # outputs of the full product over those wanted: what the programs choose from
-_STARTS = {"modulation": (300, 32), "projection": (60, 6)}  # drawn, and moved
+_DRAWN = {"modulation": (300, 0), "projection": (60, 6000)}
+_MOVED = {"modulation": (32, 2000), "projection": (6, 800)}
+"""How many starts, at least and over the number of outputs: small programs are soon solved."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +141,9 @@ class BoxProblem:
         found = [self._from_pool(samples, pool, np.zeros(len(self.length)), form)]
         others = {max(1, self._axis_dim + more) for more in (-2, 2)}
         choices = [self._axes, *(self._axis_maps(dim) for dim in sorted(others))]
-        count, tried = _STARTS[form]
+        count, tried = (
+            max(least, share // self.dim) for least, share in (_DRAWN[form], _MOVED[form])
+        )
         starts = product_starts(choices, form, self.dim, count)
         found.append(best_start(samples, starts, form, tried * self.continuous, _PRECISION))
         if form == "projection" and even_in_each(self.signature, self.length):
