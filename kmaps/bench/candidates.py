@@ -21,6 +21,7 @@ from kmaps.bench.detection import (
     suppress,
     training_windows,
 )
+from kmaps.bench.study_spec import Devkit
 from kmaps.bench.tradeoff import Samples
 from kmaps.data.annotations import VOC_CLASSES, Scene, load_voc
 from kmaps.data.cache import cache_root
@@ -51,23 +52,13 @@ class Candidates:
         return evaluate(found, self.scenes, name).average_precision()
 
 
-def load_windows(
-    parts: tuple[int | None, int | None],
-    windows: Windows,
-    n_candidates: int,
-    feature: Phog,
-    normalize: str,
-    classes: Sequence[str],
-) -> Samples:
+def load_windows(devkit: Devkit, feature: Phog, normalize: str, classes: Sequence[str]) -> Samples:
     """Return windows of VOC 2007 as the samples of detectors of some classes.
 
     Parameters
     ----------
-    parts : tuple of int or None
-        How many pictures of ``trainval`` and of ``test``, the first ones; None for all.
-    windows : Windows
-    n_candidates : int
-        Windows of a test picture that the first stage keeps at most.
+    devkit : Devkit
+        Which pictures of ``trainval`` and of ``test``, and which windows.
     feature : Phog
     normalize : str
         As of `kmaps.features.get_normalization`.
@@ -84,18 +75,17 @@ def load_windows(
         if name not in VOC_CLASSES:
             raise ConfigError(f"classes: voc2007 has no {name!r}{suggest(name, VOC_CLASSES)}")
     folder = _devkit()
-    train, test = (
-        load_voc(folder, part)[:most]
-        for part, most in zip(("trainval", "test"), parts, strict=True)
-    )
+    train, test = load_voc(folder, "trainval"), load_voc(folder, "test")
+    train, test = train[: devkit.train], test[: devkit.test]
+    windows = Windows(tuple(devkit.ratios), devkit.smallest, devkit.growth, devkit.stride)
     normalized = get_normalization(normalize)
-    x_train, y = training_windows(train, classes, feature, windows)
+    x_train, y = training_windows(train, classes, feature, windows, per_scene=devkit.beside)
     linear = LiblinearSVC(10.0, loss="hinge", tol=0.1)
     first = make_pipeline(FunctionTransformer(normalized), HomogeneousMap("chi2"), linear)
     first.fit(x_train, y > 0)
     kept = [
         found.boxes
-        for found in detect(test, feature, windows, first, overlap=_ALIKE, most=n_candidates)
+        for found in detect(test, feature, windows, first, overlap=_ALIKE, most=devkit.candidates)
     ]
     described = [
         describe_windows(feature, load_picture(scene.path, 255, None), boxes)

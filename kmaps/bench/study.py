@@ -220,14 +220,10 @@ def _samples(study: TradeOff) -> Any:
     data, features = study.dataset, study.features
     if isinstance(study, Detection):
         from kmaps.bench.candidates import load_windows
-        from kmaps.bench.detection import Windows
         from kmaps.features import make_feature
 
-        windows = Windows(tuple(data.ratios), data.smallest, data.growth, data.stride)
         feature = make_feature(features.name, features.parameters)
-        of_feature = feature, features.normalize
-        parts = data.train, data.test
-        return load_windows(parts, windows, data.candidates, *of_feature, study.classes)
+        return load_windows(data, feature, features.normalize, study.classes)
     from kmaps.bench.tradeoff import load_samples
 
     of_features = features.name, features.normalize, features.parameters

@@ -160,12 +160,14 @@ class TradeOff(Study):
 class Devkit(Model):
     """VOC 2007: how many pictures, the first ones, and the grid of candidate windows.
 
-    A first stage keeps the best ``candidates`` windows of a test picture.
+    ``beside`` windows without objects are drawn from a picture to train on; a first stage keeps the
+    best ``candidates`` of a test picture.
     """
 
     name: Literal["voc2007"]
     train: PositiveInt | None = None
     test: PositiveInt | None = None
+    beside: PositiveInt = 20
     candidates: PositiveInt = 100
     ratios: Annotated[list[Positive], Field(min_length=1), Unique] = [0.5, 1.0, 2.0]
     smallest: PositiveInt = 32

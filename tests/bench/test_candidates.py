@@ -6,7 +6,7 @@ from voc_drawn import draw_voc
 
 from kmaps.bench import spec
 from kmaps.bench.candidates import Candidates, load_windows
-from kmaps.bench.detection import Windows, overlaps
+from kmaps.bench.detection import overlaps
 from kmaps.bench.records import read_records
 from kmaps.bench.study import run_study, study_cells
 from kmaps.data.annotations import load_voc
@@ -30,7 +30,6 @@ learners:
   - {name: dense, C: [10]}
   - {name: resampled, C: [10], keep: [40]}
 """
-WINDOWS = Windows((1.5,), 24, 1.25, 0.2)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +57,7 @@ def test_a_study_of_detectors(tmp_path):
 
 def test_candidates_are_judged_by_the_rules(folder):
     """Scores that are the overlap with the nearest car find all cars that the first stage left."""
-    samples = load_windows((12, 6), WINDOWS, 60, Phog(), "l1", ["car", "bus"])
+    samples = load_windows(spec.parse(STUDY).dataset, Phog(), "l1", ["car", "bus"])
     (cars, name), (buses, _) = samples.tasks
     assert name == "car"
     assert not (cars & buses).any()
@@ -102,4 +101,4 @@ def test_mistakes_are_named(old, new, message):
 def test_the_packaged_study_is_checked():
     study = spec.load("genrbf-voc2007-tradeoff")
     assert len(study.classes) == 20
-    assert len(study_cells(study)) == 3 + 3 * 5 * 6
+    assert len(study_cells(study)) == 3 + 4 * 5 * 6
