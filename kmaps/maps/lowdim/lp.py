@@ -167,16 +167,16 @@ class _Program:
         unit = self._first_unit()
         rows = _worst_of_segments(residual, _NEARLY_WORST * np.abs(residual).max())
         signs = np.sign(residual[rows])
-        x, dual = np.zeros(A.shape[1]), np.zeros(len(b))
+        fit = Fit(np.zeros(A.shape[1]), self.size, -b, np.zeros(len(b)))
         for _ in range(_MOST_EXCHANGES):
             solved = self._solve_signed(signs[:, None] * A[rows], signs * b[rows] / unit)
             if solved.x is None:
                 break
             x = np.maximum(unit * solved.x[:-1], self.lower)
-            residual = A @ x - b
-            error = np.abs(residual).max()
-            dual[:] = 0
+            residual, dual = A @ x - b, np.zeros(len(b))
+            error = float(np.abs(residual).max())
             np.add.at(dual, rows, signs * solved.ineqlin.marginals[: len(rows)] / self.gamma)
+            fit = Fit(x, error, residual, dual)
             worst = _worst_of_segments(residual, (1 + _VIOLATION) * unit * solved.x[-1])
             known = np.isin(worst, rows[signs == 1]) & (residual[worst] > 0)
             known |= np.isin(worst, rows[signs == -1]) & (residual[worst] < 0)
@@ -185,7 +185,7 @@ class _Program:
             rows = np.r_[rows, worst[~known]]
             signs = np.r_[signs, np.sign(residual[worst[~known]])]
             unit = max(min(unit, error), _FINEST_GUESS * self.size)
-        return Fit(x, float(error), residual, dual)
+        return fit
 
     def _solve_signed(self, A: NDArray, b: NDArray):
         """Solve with a slack above each Ax - b and none below."""
