@@ -34,7 +34,8 @@ LEARNERS: dict[str, Callable[[float], Any]] = {
 """What trains on the projections: genrbf's SVM dense, SVM sparse and LR sparse (eq. 15-17), eq. 18
 with the squared hinge and as printed, and a dense machine on the projections that were strongest in
 a dense pilot, or on those of `resample`. The sparse ones stop at LIBLINEAR's own tolerances, as the
-paper's must have; the dense ones where a smaller one changes no accuracy."""
+paper's may have; the dense ones where a tenth of the tolerance changed accuracies by 0.15 points at
+most (4,000 Daimler images, 4,000 projections)."""
 
 _TIMED = 3
 

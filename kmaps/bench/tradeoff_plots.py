@@ -38,10 +38,11 @@ def draw_tradeoff(records: Iterable[Mapping[str, Any]], path: Path) -> None:
     for i, (name, group) in enumerate(learners.items()):
         style = {"color": COLORS[i % len(COLORS)], "linewidth": 1.2}
         style |= {"marker": _MARKERS[i % len(_MARKERS)], "markersize": 5, "capsize": 2}
-        for dashes, (what, own) in zip(_DASHES, _lines(group), strict=False):
+        for k, (what, own) in enumerate(_lines(group)):
+            style["linestyle"] = _DASHES[k % len(_DASHES)]
             for ax, x in ((over_time, "us"), (over_kept, "kept")):
                 values = [[point[key] for point in own] for key in (x, "quality", "spread")]
-                ax.errorbar(*values, **style, linestyle=dashes, label=f"{name}{what}")
+                ax.errorbar(*values, **style, label=f"{name}{what}")
     over_time.set(xlabel="µs for a test sample", ylabel=f"{_title(records)}, %")
     over_kept.set(xlabel="projections to compute")
     for ax in (over_time, over_kept):
@@ -91,7 +92,7 @@ def draw_sparsity(records: Iterable[Mapping[str, Any]], path: Path) -> None:
     _, learners = _apart(means(records))
     for i, (name, group) in enumerate(learners.items()):
         for k, drawn in enumerate(sorted({point["drawn"] for point in group})):
-            own = sorted((p for p in group if p["drawn"] == drawn), key=lambda point: point["C"])
+            own = sorted(_having(group, "drawn", drawn), key=lambda point: point["C"])
             for ax, key in zip(axes, measures, strict=True):
                 unit = 100 / drawn if key == "kept" else 1
                 ax.errorbar(
