@@ -29,9 +29,10 @@ _SEARCHED = 0.7  # part of these points that starts are found on
 _LEAST_POINTS = {2: 16, 3: 7}  # between 0 and M on each axis
 _PRECISION = 2e-3  # of the error, to which frequencies are moved
 _ROOM = 1.15  # outputs of the full product over those wanted: what the programs choose from
+# How many starts are drawn, and how many of them moved: at least so many, and so many over the
+# number of outputs, because small programs are soon solved.
 _DRAWN = {"modulation": (300, 0), "projection": (60, 6000)}
 _MOVED = {"modulation": (32, 2000), "projection": (6, 800)}
-"""How many starts, at least and over the number of outputs: small programs are soon solved."""
 
 
 @dataclass(frozen=True, eq=False)
