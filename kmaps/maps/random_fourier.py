@@ -308,7 +308,8 @@ class RandomFourierMap(RandomFeatures):
         The version of the frequencies that belong to a key; a pickled map whose version is not
         this program's is refused.
     projections_ : ndarray (k,), int64
-        The numbers of the projections that the map has: all m, or those kept by `keep`.
+        The numbers of the projections that the map has: all m, or those kept by `keep`, and from m
+        on those added by `draw_near`.
 
     References
     ----------

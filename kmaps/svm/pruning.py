@@ -95,6 +95,11 @@ def resample(encoder: Any, X: Any, y: ArrayLike, n_projections: int, *, rounds: 
     ConfigError
         For a map without projections, or of another structure; for counts out of range.
 
+    Notes
+    -----
+    The fewer are kept, the more there is to gain, and the faster it goes: the group form needs a
+    large C to use many.
+
     Examples
     --------
     >>> import numpy as np
