@@ -22,7 +22,7 @@ import click
     "measures",
     multiple=True,
     metavar="NAME",
-    help="accuracy, per-class, time, storage, memory, train-memory, linf, rms, random-rms, "
+    help="accuracy, per-class, ap, time, storage, memory, train-memory, linf, rms, random-rms, "
     "additive-rms, dim, fit, encode, convert, train, predict, cv, storage-train, storage-tables, "
     "storage-model, or all; repeat for several. "
     "[default: accuracy, time, storage; of studies: all they have]",
