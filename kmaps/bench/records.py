@@ -176,6 +176,7 @@ class RecordsFile:
         self.path = records_path(path)
 
     def __enter__(self) -> "RecordsFile":
+        self._made_folder = not self.path.parent.exists()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._file = open(self.path, "a+b")
         try:
@@ -192,6 +193,10 @@ class RecordsFile:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self._file.seek(0, 2) == 0:  # nothing to keep, as when the data are missing
+            self.path.unlink(missing_ok=True)
+            if self._made_folder and not any(self.path.parent.iterdir()):
+                self.path.parent.rmdir()
         self._file.close()
 
     def _lock(self) -> None:

@@ -77,7 +77,7 @@ def test_a_broken_line_in_the_middle_is_refused_with_its_number(tmp_path, line):
 def test_nothing_to_read(tmp_path):
     with pytest.raises(NothingMeasured, match="no records there; `kmaps run` writes them"):
         read_records(tmp_path)
-    write(tmp_path)
+    (tmp_path / "records.jsonl").touch()
     with pytest.raises(NothingMeasured, match="no finished cell yet"):
         read_records(tmp_path)
 
@@ -91,6 +91,16 @@ def test_columns_are_exactly_the_described_ones(tmp_path):
         with pytest.raises(ValueError, match="columns: seed"):
             file.append(incomplete)
     assert all(COLUMNS.values())
+
+
+def test_nothing_is_left_of_a_run_without_records(tmp_path):
+    with pytest.raises(OSError, match="no data"), RecordsFile(tmp_path / "new"):
+        raise OSError("no data")
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "notes.txt").write_text("mine")
+    with RecordsFile(tmp_path):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
 
 def test_two_runs_on_one_file_are_refused(tmp_path):
