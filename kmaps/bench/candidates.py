@@ -23,9 +23,9 @@ from kmaps.bench.detection import (
 )
 from kmaps.bench.study_spec import Devkit
 from kmaps.bench.tradeoff import Samples
-from kmaps.data.annotations import VOC_CLASSES, Scene, load_voc
+from kmaps.data.annotations import Scene, load_voc
 from kmaps.data.cache import cache_root
-from kmaps.errors import ConfigError, DataError, suggest
+from kmaps.errors import DataError
 from kmaps.features import Phog, describe_windows, get_normalization, load_picture
 from kmaps.maps import HomogeneousMap
 from kmaps.svm import LiblinearSVC
@@ -66,14 +66,9 @@ def load_windows(devkit: Devkit, feature: Phog, normalize: str, classes: Sequenc
 
     Raises
     ------
-    ConfigError
-        For a class that VOC 2007 does not have.
     DataError
         If the pictures are not there; it says where they belong.
     """
-    for name in classes:
-        if name not in VOC_CLASSES:
-            raise ConfigError(f"classes: voc2007 has no {name!r}{suggest(name, VOC_CLASSES)}")
     folder = _devkit()
     train, test = load_voc(folder, "trainval"), load_voc(folder, "test")
     train, test = train[: devkit.train], test[: devkit.test]

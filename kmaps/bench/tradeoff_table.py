@@ -10,7 +10,11 @@ Point = dict[str, float]
 
 def quality(records: Iterable[Mapping[str, Any]]) -> str:
     """Return the measure of a study's records: accuracy, or with classes average precision."""
-    return "average_precision" if any(r.get("average_precision") for r in records) else "accuracy"
+    return (
+        "average_precision"
+        if any(r.get("average_precision") is not None for r in records)
+        else "accuracy"
+    )
 
 
 def means(records: Iterable[Mapping[str, Any]]) -> dict[str, list[Point]]:

@@ -43,7 +43,7 @@ class GroupLassoSVC(LinearClassifier):
     C : float, default=1.0
         Weight of the loss against the penalty.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-        Hinge is eq. 18 as printed; it takes up to three times as long.
+        Hinge is eq. 18 as printed.
     group_size : int, default=2
         Features of a group; the last one has fewer when it does not divide their number.
     multiclass : {"ovr", "ovo"}, default="ovr"

@@ -13,7 +13,7 @@ from kmaps.bench.records import read_records
 from kmaps.bench.report import report
 from kmaps.bench.study import run_study, study_cells
 from kmaps.bench.study_spec import TradeOffLearner
-from kmaps.bench.tradeoff import LEARNERS, Trials, load_samples
+from kmaps.bench.tradeoff import CHOOSERS, LEARNERS, Trials, load_samples
 from kmaps.bench.tradeoff_table import means
 from kmaps.errors import ConfigError
 
@@ -155,7 +155,7 @@ def test_detectors_of_classes_have_average_precision():
 
 def test_learners_are_those_of_the_file():
     names = get_args(TradeOffLearner.model_fields["name"].annotation)
-    assert set(names) == set(LEARNERS)
+    assert set(names) == {*LEARNERS, *CHOOSERS}
 
 
 @pytest.mark.parametrize(
