@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from kmaps.bench.measure import peak_memory
+from kmaps.bench.work.classify import peak_memory
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 
 from benchmarks.measure import Pair
 from kmaps import GeneralizedRBFMap, GroupLassoSVC, KernelSVC, LiblinearSVC, prune, resample
-from kmaps.bench.tradeoff import load_samples
+from kmaps.bench.work.trials import load_samples
 from kmaps.errors import DataError
 
 _DRAWN = 4000

@@ -38,8 +38,8 @@ def command(results: Path, baseline: Path, floor: float, json_wanted: bool, quie
               5  a cell could not be compared: it failed, or the baseline was
                  made on other data, splits, sizes, grid of C or map version
     """
-    from kmaps.bench import gate
-    from kmaps.bench.records import read_records
+    from kmaps.bench.records import gate
+    from kmaps.bench.records.file import read_records
 
     verdicts = gate.compare(read_records(results), read_records(baseline), floor=floor)
     if json_wanted:

@@ -10,7 +10,7 @@ from kmaps.cli.map_options import MapsCommand, build_maps
 from kmaps.errors import InputError
 
 if TYPE_CHECKING:
-    from kmaps.bench.approximation import Approximation
+    from kmaps.bench.work.errors import Approximation
 
 
 @click.command(
@@ -61,7 +61,7 @@ def command(
     For each map: its outputs a value, the largest and the root mean square error over all pairs,
     and the pair with the largest.
     """
-    from kmaps.bench.approximation import Range, approximate
+    from kmaps.bench.work.errors import Range, approximate
 
     targets = _plot_files(plot, force)
     values = Range.parse(text, integers).values()
@@ -76,7 +76,7 @@ def command(
     rows = [_row(label, result) for label, result in results.items()]
     click.echo(json.dumps(rows, indent=2) if as_json else _table(rows))
     if plot:
-        from kmaps.bench.approximation_plots import DRAWN
+        from kmaps.bench.figures.errors import DRAWN
 
         title = f"{kernel}, {text}{', relative' if relative else ''}"
         for name, target in targets.items():

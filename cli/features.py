@@ -92,7 +92,7 @@ def command(
     What is extracted is kept in the cache, so the same command again is fast, and one that was
     stopped goes on.
     """
-    from kmaps.bench.extraction import features_cache
+    from kmaps.bench.work.samples import features_cache
     from kmaps.data import load_dataset
     from kmaps.features import Extractor, get_normalization, make_feature
     from kmaps.io import check_target
@@ -114,7 +114,7 @@ def command(
         click.echo(f"note: left out {dataset.images[row]}: {reason}", err=True)
     click.echo(f"{name}: {kind}, {shape[0]:,} × {shape[1]:,}, {out}")
     if drawing:
-        from kmaps.bench.feature_plots import draw_samples
+        from kmaps.bench.figures.features import draw_samples
 
         rows = _spread(dataset, show, {row for row, _ in bad})
         draw_samples(dataset, feature, extractor, rows, drawing)

@@ -13,7 +13,7 @@ def command(as_json: bool) -> None:
     """Show versions, processor, threads, caches, and which datasets are there."""
     from kmaps._loops.encode import take
     from kmaps._parallel import num_threads
-    from kmaps.bench.environment import describe
+    from kmaps.bench.run.environment import describe
     from kmaps.data import available, cache_root, load_manifest
 
     root = cache_root()

@@ -99,7 +99,7 @@ def _features() -> list[Row]:
 
 
 def _experiments() -> list[Row]:
-    from kmaps.bench.spec import load, packaged
+    from kmaps.bench.kinds.load import load, packaged
 
     loaded = {name: load(path) for name, path in packaged().items()}
     return [

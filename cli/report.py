@@ -19,9 +19,9 @@ def command(results: Path, out: Path | None, force: bool, quiet: bool) -> None:
     experiment hold; and has the tables and the figures of the folder. The text of NOTES.md in the
     folder, if there is one, becomes its findings.
     """
-    from kmaps.bench.records import read_records
-    from kmaps.bench.report import report
-    from kmaps.bench.spec import load
+    from kmaps.bench.kinds.load import load
+    from kmaps.bench.records.file import read_records
+    from kmaps.bench.report.page import report
     from kmaps.io import atomic_file, check_target
 
     records = read_records(results)

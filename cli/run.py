@@ -10,16 +10,16 @@ import click
 from kmaps.errors import CellsFailed, NothingMeasured
 
 if TYPE_CHECKING:
-    from kmaps.bench.records import Record
-    from kmaps.bench.runner import Outcome, Progress
-    from kmaps.bench.spec import Experiment
+    from kmaps.bench.kinds.load import Experiment
+    from kmaps.bench.records.file import Record
+    from kmaps.bench.run.runner import Outcome, Progress
     from kmaps.features import Report
 
 _LISTED_FAILURES = 5
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    from kmaps.bench.spec import packaged
+    from kmaps.bench.kinds.load import packaged
 
     return [name for name in packaged() if name.startswith(incomplete)]
 
@@ -64,16 +64,16 @@ def command(
     Every finished cell is one line of records.jsonl in the output folder; the same command again
     resumes there. The table of all records goes to standard output.
     """
-    from kmaps.bench.spec import Experiment, load
+    from kmaps.bench.kinds.load import Experiment, load
 
     checked = load(experiment)
     out = out or Path("results", checked.experiment)
     if dry_run:
         _list_cells(checked, out, quiet)
         return
-    from kmaps.bench.runner import run
-    from kmaps.bench.study import run_study
-    from kmaps.bench.tables import render
+    from kmaps.bench.kinds.study import run_study
+    from kmaps.bench.report.tables import render
+    from kmaps.bench.run.runner import run
 
     try:
         if not isinstance(checked, Experiment):
@@ -105,20 +105,20 @@ def command(
 def _draw(checked: "Experiment", outcome: "Outcome", out: Path) -> None:
     """Draw the figures that are made of records alone."""
     if checked.kind == "scaling":
-        from kmaps.bench.growth_plots import draw_growth
+        from kmaps.bench.figures.growth import draw_growth
 
         draw_growth(outcome.records, out / "scaling.png")
     if "accuracy" in getattr(checked, "figures", []):
-        from kmaps.bench.accuracy_plots import draw_accuracy
+        from kmaps.bench.figures.accuracy import draw_accuracy
 
         draw_accuracy(outcome.records, out / "accuracy.png")
 
 
 def _list_cells(experiment: "Experiment", out: Path, quiet: bool) -> None:
-    from kmaps.bench.records import read_records
-    from kmaps.bench.runner import plan
-    from kmaps.bench.spec import Experiment
-    from kmaps.bench.study import study_cells
+    from kmaps.bench.kinds.load import Experiment
+    from kmaps.bench.kinds.study import study_cells
+    from kmaps.bench.records.file import read_records
+    from kmaps.bench.run.runner import plan
 
     try:
         status = {record["key"]: record["status"] for record in read_records(out)}
@@ -139,7 +139,7 @@ def _list_cells(experiment: "Experiment", out: Path, quiet: bool) -> None:
 
 
 def _report_failures(outcome: "Outcome") -> None:
-    from kmaps.bench.records import cell_name
+    from kmaps.bench.records.file import cell_name
 
     failed = outcome.failed
     if not failed:
@@ -203,7 +203,7 @@ def _print_stage(label: str, done: int, total: int) -> None:
 
 
 def _described(record: "Record") -> str:
-    from kmaps.bench.records import cell_name
+    from kmaps.bench.records.file import cell_name
 
     if record["status"] == "failed":
         return f"{cell_name(record)}: failed, {record['error']}"

@@ -46,9 +46,9 @@ def command(
     own. The best map of each column is marked; the references, linear
     and exact, never are.
     """
-    from kmaps.bench.records import read_records
-    from kmaps.bench.summary import MEASURES, default_measures, mixed_conditions
-    from kmaps.bench.tables import render
+    from kmaps.bench.records.file import read_records
+    from kmaps.bench.records.summary import MEASURES, default_measures, mixed_conditions
+    from kmaps.bench.report.tables import render
     from kmaps.io import atomic_file, check_target
 
     if out is not None:

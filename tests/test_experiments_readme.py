@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from kmaps.bench import spec
+from kmaps.bench.kinds import load as spec
 
 TEXT = (Path(__file__).resolve().parent.parent / "experiments" / "README.md").read_text()
 

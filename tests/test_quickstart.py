@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from kmaps.bench.records import read_records
-from kmaps.bench.summary import MEASURES, summarize
+from kmaps.bench.records.file import read_records
+from kmaps.bench.records.summary import MEASURES, summarize
 
 ROOT = Path(__file__).resolve().parent.parent
 KMAPS = str(Path(sys.executable).parent / "kmaps")

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from kmaps.bench.grid import Cell
+from kmaps.bench.kinds.grid import Cell
 
 
 def instant(cell: Cell, threads: int) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import pytest
 from PIL import Image
 
-from kmaps.bench.accuracy_plots import accuracy_panels, draw_accuracy
+from kmaps.bench.figures.accuracy import accuracy_panels, draw_accuracy
 from tests.bench.sample_records import record
 
 RECORDS = [

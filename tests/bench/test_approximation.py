@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kmaps import HomogeneousMap
-from kmaps.bench.approximation import Approximation, Range, approximate
+from kmaps.bench.work.errors import Approximation, Range, approximate
 from kmaps.errors import ConfigError
 
 # Chum, Low Dimensional Explicit Feature Maps, Table 1: the homogeneous map of VLFeat on {0..255}².

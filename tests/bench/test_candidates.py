@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from voc_drawn import draw_voc
 
-from kmaps.bench import spec
-from kmaps.bench.candidates import Candidates, load_windows
-from kmaps.bench.detection import overlaps
-from kmaps.bench.records import read_records
-from kmaps.bench.study import run_study, study_cells
+from kmaps.bench.kinds import load as spec
+from kmaps.bench.kinds.study import run_study, study_cells
+from kmaps.bench.records.file import read_records
+from kmaps.bench.work.voc import overlaps
+from kmaps.bench.work.windows import Candidates, load_windows
 from kmaps.data.annotations import load_voc
 from kmaps.errors import ConfigError, DataError
 from kmaps.features import Phog

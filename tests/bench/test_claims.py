@@ -3,10 +3,10 @@
 import pytest
 from click.testing import CliRunner
 
-from kmaps.bench import spec
-from kmaps.bench.claims import check_claim
-from kmaps.bench.records import COLUMNS, RecordsFile
-from kmaps.bench.report import report
+from kmaps.bench.kinds import load as spec
+from kmaps.bench.records.claims import check_claim
+from kmaps.bench.records.file import COLUMNS, RecordsFile
+from kmaps.bench.report.page import report
 from kmaps.cli.main import cli
 from kmaps.errors import ConfigError
 from tests.bench.sample_records import record

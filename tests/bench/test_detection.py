@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 
-from kmaps.bench.detection import (
+from kmaps.bench.work.voc import (
     Curve,
     Detections,
     Windows,

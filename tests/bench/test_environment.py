@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kmaps.bench.environment import PACKAGES, describe, source_state
+from kmaps.bench.run.environment import PACKAGES, describe, source_state
 
 
 def git(folder: Path, *arguments: str) -> str:

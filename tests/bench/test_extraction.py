@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from kmaps.bench import grid, measure, runner, spec
-from kmaps.bench.extraction import features_cache, fill_cache, split_features
+from kmaps.bench.kinds import grid
+from kmaps.bench.kinds import load as spec
+from kmaps.bench.run import runner
+from kmaps.bench.work import classify as measure
+from kmaps.bench.work.samples import features_cache, fill_cache, split_features
 from kmaps.data import draw_split, load_dataset
 from kmaps.errors import DataError
 from kmaps.features import extract

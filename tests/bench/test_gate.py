@@ -5,7 +5,7 @@ from math import sqrt
 
 import pytest
 
-from kmaps.bench.gate import FLOOR, VERDICTS, as_json, compare, count, outcome, report
+from kmaps.bench.records.gate import FLOOR, VERDICTS, as_json, compare, count, outcome, report
 from kmaps.errors import GateFailed, NothingMeasured
 from tests.bench.sample_records import record
 

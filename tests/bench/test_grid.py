@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from kmaps.bench import grid, runner, spec
-from kmaps.bench.records import read_records
-from kmaps.bench.study import study_cells
+from kmaps.bench.kinds import grid
+from kmaps.bench.kinds import load as spec
+from kmaps.bench.kinds.study import study_cells
+from kmaps.bench.records.file import read_records
+from kmaps.bench.run import runner
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from kmaps.bench import grid, spec
-from kmaps.bench.growth import growth, growth_table
-from kmaps.bench.report import report
+from kmaps.bench.kinds import grid
+from kmaps.bench.kinds import load as spec
+from kmaps.bench.report.growth import growth, growth_table
+from kmaps.bench.report.page import report
 from kmaps.errors import ConfigError
 
 TEXT = """\
@@ -88,7 +89,7 @@ def test_the_page_has_the_growth_and_a_row_for_each_size(tmp_path):
 
 
 def test_the_figure_is_drawn(tmp_path):
-    from kmaps.bench.growth_plots import draw_growth
+    from kmaps.bench.figures.growth import draw_growth
 
     records = [record("exact", n, train_s=n / 1e3) for n in (1000, 2000)]
     records += [record("exact-coded", n) for n in (1000, 2000, 4000)]

@@ -13,9 +13,11 @@ from threadpoolctl import threadpool_info
 
 from kmaps import gram
 from kmaps._parallel import num_threads
-from kmaps.bench import grid, measure, spec
-from kmaps.bench.records import COLUMNS
-from kmaps.bench.storage import storage
+from kmaps.bench.kinds import grid
+from kmaps.bench.kinds import load as spec
+from kmaps.bench.records.file import COLUMNS
+from kmaps.bench.work import classify as measure
+from kmaps.bench.work.storage import storage
 from kmaps.maps import MAPS, HomogeneousMap
 from kmaps.svm import KernelSVC
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kmaps.bench.printed import Comparison, compare, page
+from kmaps.bench.records.printed import Comparison, compare, page
 from tests.bench.sample_records import record
 
 

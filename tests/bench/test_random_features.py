@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from kmaps.bench import spec
-from kmaps.bench.convergence import convergence, convergence_table
-from kmaps.bench.random_features import random_errors
-from kmaps.bench.records import read_records
-from kmaps.bench.report import report
-from kmaps.bench.study import run_study
+from kmaps.bench.kinds import load as spec
+from kmaps.bench.kinds.study import run_study
+from kmaps.bench.records.file import read_records
+from kmaps.bench.report.convergence import convergence, convergence_table
+from kmaps.bench.report.page import report
+from kmaps.bench.work.random_errors import random_errors
 from kmaps.errors import ConfigError
 from kmaps.maps import GeneralizedRBFMap, HomogeneousMap
 

@@ -5,7 +5,7 @@ import multiprocessing
 
 import pytest
 
-from kmaps.bench.records import (
+from kmaps.bench.records.file import (
     COLUMNS,
     RecordsFile,
     cell_name,

@@ -11,8 +11,9 @@ from pathlib import Path
 import cell_workers
 import pytest
 
-from kmaps.bench import runner, spec
-from kmaps.bench.records import RecordsFile, read_records
+from kmaps.bench.kinds import load as spec
+from kmaps.bench.records.file import RecordsFile, read_records
+from kmaps.bench.run import runner
 from kmaps.errors import ConfigError, DataError
 
 TEXT = """\
@@ -196,7 +197,8 @@ import sys
 from functools import partial
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 import cell_workers
-from kmaps.bench import runner, spec
+from kmaps.bench.run import runner
+from kmaps.bench.kinds import load as spec
 if __name__ == "__main__":
     runner.run(spec.parse({LONGER!r}), {str(folder / "out")!r}, jobs=2, measure={worker})
 """

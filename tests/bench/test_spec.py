@@ -4,8 +4,8 @@ import textwrap
 
 import pytest
 
-from kmaps.bench import spec
-from kmaps.bench.parameters import map_rows
+from kmaps.bench.kinds import load as spec
+from kmaps.bench.spec.map_rows import map_rows
 from kmaps.errors import ConfigError
 from tests.bench.spec_text import GOOD, mistakes, replaced
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kmaps.bench import spec
+from kmaps.bench.kinds import load as spec
 from tests.bench.spec_text import mistakes, replaced
 
 CODED = """\

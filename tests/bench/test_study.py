@@ -5,10 +5,10 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
-from kmaps.bench import spec
-from kmaps.bench.records import read_records
-from kmaps.bench.study import run_study, study_cells
-from kmaps.bench.toy import fit_toy, toy_points
+from kmaps.bench.kinds import load as spec
+from kmaps.bench.kinds.study import run_study, study_cells
+from kmaps.bench.records.file import read_records
+from kmaps.bench.work.toy import fit_toy, toy_points
 from kmaps.cli.main import cli
 from kmaps.errors import ConfigError
 from kmaps.maps import HomogeneousMap, SplineMap

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kmaps.bench.summary import (
+from kmaps.bench.records.summary import (
     MEASURES,
     default_measures,
     latest_cells,
@@ -110,7 +110,7 @@ def test_no_records_is_nothing_measured():
 
 
 def test_the_measures_are_columns_of_the_records():
-    from kmaps.bench.records import COLUMNS
+    from kmaps.bench.records.file import COLUMNS
 
     for name, measure in MEASURES.items():
         assert set(measure.columns) <= set(COLUMNS), name

@@ -6,7 +6,7 @@ import json
 import pandas as pd
 import pytest
 
-from kmaps.bench.tables import render
+from kmaps.bench.report.tables import render
 from tests.bench.sample_records import record
 
 LINEAR = [record("linear", i, accuracy=a) for i, a in enumerate([0.91, 0.93])]

@@ -7,14 +7,15 @@ import pytest
 from PIL import Image
 
 from kmaps import GeneralizedRBFMap, KernelSVC
-from kmaps.bench import spec, tradeoff_plots
-from kmaps.bench.claims import check_claim
-from kmaps.bench.records import read_records
-from kmaps.bench.report import report
-from kmaps.bench.study import run_study, study_cells
-from kmaps.bench.study_spec import TradeOffLearner
-from kmaps.bench.tradeoff import CHOOSERS, LEARNERS, Trials, load_samples
-from kmaps.bench.tradeoff_table import means
+from kmaps.bench.figures import tradeoff as tradeoff_plots
+from kmaps.bench.kinds import load as spec
+from kmaps.bench.kinds.study import run_study, study_cells
+from kmaps.bench.kinds.study_spec import TradeOffLearner
+from kmaps.bench.records.claims import check_claim
+from kmaps.bench.records.file import read_records
+from kmaps.bench.report.page import report
+from kmaps.bench.report.tradeoff import means
+from kmaps.bench.work.trials import CHOOSERS, LEARNERS, Trials, load_samples
 from kmaps.errors import ConfigError
 
 STUDY = """\

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from kmaps.bench import measure
-from kmaps.bench.records import read_records
+from kmaps.bench.records.file import read_records
+from kmaps.bench.work import classify as measure
 from kmaps.cli.main import cli
 
 TEXT = """\
@@ -94,7 +94,7 @@ def test_dry_run_needs_neither_the_data_nor_a_solver(tmp_path):
 import sys
 from kmaps.cli.main import cli
 cli(["run", {str(path)!r}, "--dry-run"], standalone_mode=False)
-heavy = {{"matplotlib", "liblinear", "libsvm", "rich", "kmaps.svm", "kmaps.bench.measure"}}
+heavy = {{"matplotlib", "liblinear", "libsvm", "rich", "kmaps.svm", "kmaps.bench.work.classify"}}
 sys.exit(" ".join(heavy & set(sys.modules)) or 0)
 """
     environment = {**os.environ, "KMAPS_DATA_DIR": str(tmp_path / "empty")}

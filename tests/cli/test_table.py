@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from kmaps.bench.tables import render
+from kmaps.bench.report.tables import render
 from kmaps.cli.main import cli
 from tests.bench.sample_records import record
 
@@ -60,7 +60,7 @@ def test_measures():
 
 
 def test_the_measures_of_the_help_are_those_there_are():
-    from kmaps.bench.summary import MEASURES
+    from kmaps.bench.records.summary import MEASURES
 
     listed = "".join(table("--help").output.partition("--measure NAME")[2].split())
     assert listed.startswith("".join(f"{name}," for name in MEASURES))

@@ -1,0 +1,150 @@
+"""The parameters of maps and features in an experiment file: expanded to rows, and checked.
+
+What they mean is known to their classes alone, so the check is to make and to fit each one.
+"""
+
+import inspect
+import itertools
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import yaml
+
+from kmaps.bench.spec.positions import Mistake, Place, at, unknown_key
+from kmaps.bench.spec.solver_rows import CLASSIFY, ROW_KEYS
+from kmaps.errors import ConfigError, suggest
+from kmaps.features import FEATURES, make_feature, parameters_of
+from kmaps.kernels import EXP_KERNELS, KERNELS
+from kmaps.maps import MAPS
+
+KERNEL_NAMES = (*KERNELS, *EXP_KERNELS, "rbf", "linear")
+"""The kernels that an experiment may name."""
+
+
+def map_rows(entry: dict[str, Any], kernels: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Expand an entry of ``maps`` to its rows: pairs of a kernel and the other parameters.
+
+    A parameter given as a list becomes one row for each value. A map that takes a kernel gets each
+    of the experiment's, unless the entry names its own; one that takes none has the kernel that it
+    ``approximates``, or ``""``.
+
+    Examples
+    --------
+    >>> list(map_rows({"map": "homogeneous", "order": [1, 2]}, ["js"]))
+    [('js', {'order': 1}), ('js', {'order': 2})]
+    """
+    choices = {
+        key: value if isinstance(value, list) else [value]
+        for key, value in entry.items()
+        if key not in ROW_KEYS
+    }
+    name = choices.pop("map")[0]
+    if takes_kernel(name):
+        kernels = choices.pop("kernel", kernels)
+    else:
+        kernels = [getattr(MAPS[name], "approximates", "")]
+    for values in itertools.product(*choices.values()):
+        for kernel in kernels:
+            yield kernel, dict(zip(choices, values, strict=True))
+
+
+def takes(name: str, parameter: str) -> bool:
+    """Return whether the map of that name has a parameter of that name."""
+    return parameter in inspect.signature(MAPS[name]).parameters
+
+
+def takes_kernel(name: str) -> bool:
+    """Return whether the map of that name has a parameter ``kernel``."""
+    return takes(name, "kernel")
+
+
+def map_arguments(name: str, kernel: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a map's class for one of its rows."""
+    return {"kernel": kernel, **params} if takes_kernel(name) else params
+
+
+def map_mistakes(root: yaml.Node, content: dict[str, Any]) -> Iterator[Mistake]:
+    """Check what pydantic does not know: the maps' own parameters."""
+    kernels = _listed(content, "kernels")
+    of_row = ROW_KEYS if content.get("kind", CLASSIFY[0]) in CLASSIFY else ()
+    for i, entry in enumerate(_listed(content, "maps")):
+        if not isinstance(entry, dict):
+            continue
+        name = entry.get("map")
+        if not isinstance(name, str) or name not in MAPS:
+            what = (
+                f"unknown map {name!r}{suggest(name, MAPS)}" if "map" in entry else "missing 'map'"
+            )
+            yield at(root, ("maps", i, "map"), f"{what} (known: {', '.join(MAPS)})")
+            continue
+        known = ["map", *of_row, *inspect.signature(MAPS[name]).parameters]
+        odd = [key for key in entry if key not in known]
+        for key in odd:
+            yield at(root, ("maps", i, key), unknown_key(key, known), key=True)
+        if not odd:
+            for place, problem in _trials(entry, kernels):
+                yield at(root, ("maps", i, *place), problem)
+
+
+def feature_mistakes(root: yaml.Node, content: dict[str, Any]) -> Iterator[Mistake]:
+    """Check the features' own parameters."""
+    given = content.get("features")
+    name = given.get("name", "intensity") if isinstance(given, dict) else None
+    if not isinstance(name, str) or name not in FEATURES:
+        return
+    known = ["name", "normalize", *parameters_of(name)]
+    odd = [key for key in given if key not in known]
+    for key in odd:
+        yield at(root, ("features", key), unknown_key(key, known), key=True)
+    left = {key: value for key, value in given.items() if key in parameters_of(name)}
+    # One is refused at a time, by its name: without it the next one comes to light.
+    while problem := _refusal(name, left):
+        key = next((key for key in left if f" {key} must be " in problem), None)
+        yield at(root, ("features", *filter(None, [key])), problem)
+        if key is None:
+            break
+        del left[key]
+
+
+def _refusal(features: str, parameters: dict[str, Any]) -> str:
+    """Return what is wrong with some parameters of features, or ``""``."""
+    try:
+        make_feature(features, parameters)
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+def _listed(content: dict[str, Any], key: str) -> list:
+    value = content.get(key)
+    return value if isinstance(value, list) else []
+
+
+def _trials(entry: dict[str, Any], kernels: list) -> Iterator[tuple[Place, str]]:
+    """Fit every row of an entry on one feature between 0 and 1; say what it objects to."""
+    sample = np.linspace(0, 1, 256, dtype=np.float32)[:, None]
+    rows = list(map_rows(entry, kernels))
+    empty = [key for key, value in entry.items() if value == []]
+    if empty:
+        yield (empty[0],), "expected at least one value, got an empty list"
+    elif not rows:
+        yield (), "needs kernels: name some here or for the whole experiment"
+    for kernel, params in rows:
+        if "kernel" not in entry and kernel and kernel not in KERNEL_NAMES:
+            continue  # told already, where the kernels are listed
+        arguments = map_arguments(entry["map"], kernel, params)
+        try:
+            made = MAPS[entry["map"]](**arguments)
+            # A map that is long to fit says without it what it objects to.
+            getattr(made, "check_parameters", made.fit)(sample)
+        except (ValueError, TypeError) as error:
+            named = [key for key in arguments if re.search(rf"\b{key}\b", str(error))][:1]
+            # Into a list of values, to the one at fault.
+            index = [
+                entry[key].index(arguments[key])
+                for key in named
+                if isinstance(entry.get(key), list)
+            ]
+            yield (*named, *index), str(error)

@@ -1,0 +1,177 @@
+r"""How well the inner products of a map match a kernel that depends on ratios or differences alone.
+
+A homogeneous kernel is known by the ratio of its inputs, :math:`k(x, y) = y\,k(x/y, 1)`, so its
+error for inputs up to 1 is looked at over y/x with y = 1. A stationary kernel is known by the
+difference of its inputs, as long as the map's inner products are, too: they are looked at between
+a grid of points and corners of the box, which have all differences between them.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps.bench.work.errors import Errors, Range, encode
+from kmaps.errors import ConfigError
+from kmaps.kernels import get_kernel
+
+POINTS = {1: 20_001, 2: 401, 3: 61}
+"""Points along each axis, by the number of inputs: where errors between coarser points show."""
+
+_BLOCK = 20_000  # points encoded at once
+
+
+@dataclass(frozen=True)
+class Span:
+    """An interval of ratios y/x, or of differences y - x.
+
+    Parameters
+    ----------
+    of : {"ratios", "differences"}
+    low, high : float
+    levels : int or None
+        Differences: the inputs are so many equally spaced values, and only their errors count.
+
+    Examples
+    --------
+    >>> Span.parse("ratios 1:255")
+    Span(of='ratios', low=1.0, high=255.0, levels=None)
+    >>> Span.parse("differences 0:3:7").values().tolist()
+    [0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0]
+    >>> Span.parse("differences 1:3")
+    Traceback (most recent call last):
+    kmaps.errors.ConfigError: range 'differences 1:3': expected differences 0:HIGH or 0:HIGH:LEVELS
+    """
+
+    of: str
+    low: float
+    high: float
+    levels: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> "Span":
+        """Read ``ratios LOW:HIGH``, ``differences 0:HIGH`` or ``differences 0:HIGH:LEVELS``."""
+        of, _, rest = text.partition(" ")
+        counted = re.fullmatch(r"(.+:.+):([1-9]\d*)", rest) if of == "differences" else None
+        ends = Range.parse(counted[1] if counted else rest)
+        levels = int(counted[2]) if counted else None
+        if of == "ratios" and ends.low < 1:
+            raise ConfigError(f"range {text!r}: expected ratios LOW:HIGH with LOW at least 1")
+        if of == "differences" and (ends.low != 0 or levels == 1):
+            raise ConfigError(f"range {text!r}: expected differences 0:HIGH or 0:HIGH:LEVELS")
+        return cls(of, ends.low, ends.high, levels)
+
+    def values(self, inputs: int = 1) -> NDArray[np.float64]:
+        """Return the ratios, geometrically spaced, or the differences along one of the axes."""
+        if self.of == "ratios":
+            return np.geomspace(self.low, self.high, POINTS[1])
+        return np.linspace(self.low, self.high, self.levels or POINTS[inputs])
+
+
+def parse_range(text: str, integers: bool = False) -> Range | Span:
+    """Read ``LOW:HIGH``, the values of both inputs, or a :class:`Span`."""
+    of = text.partition(" ")[0]
+    if of.isalpha() and of not in ("ratios", "differences"):
+        raise ConfigError(
+            f"range {text!r}: expected LOW:HIGH, ratios LOW:HIGH or differences 0:HIGH"
+        )
+    return Span.parse(text) if of.isalpha() else Range.parse(text, integers)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpanErrors(Errors):
+    """A kernel and its approximation over ratios or differences.
+
+    ``exact`` and ``approximate`` have an entry for each corner of the box and point of the grid,
+    ``(corners, len(values), …)``; there is one corner for ratios and for one input, and the first
+    one is 0.
+
+    Attributes
+    ----------
+    of : {"ratios", "differences"}
+    values : ndarray (n,)
+        The ratios, or the differences along each axis.
+    corners : ndarray (c, inputs)
+        0 for ratios.
+    """
+
+    of: str
+    values: NDArray[np.float64]
+    corners: NDArray[np.float64]
+
+    @property
+    def worst(self) -> tuple[float, ...]:
+        """The ratio, or the difference, with the largest error."""
+        corner, *point = np.unravel_index(np.abs(self.error).argmax(), self.error.shape)
+        return tuple(float(value) for value in self.values[list(point)] - self.corners[corner])
+
+
+def over_ratios(encoder: Any, kernel: str, span: Span, *, relative: bool = False) -> SpanErrors:
+    """Fit a map on inputs from 1/``span.high`` to 1 and compare it with a homogeneous kernel.
+
+    Examples
+    --------
+    >>> from kmaps import HomogeneousMap
+    >>> result = over_ratios(HomogeneousMap(order=2), "chi2", Span.parse("ratios 1:255"))
+    >>> round(255 * result.linf, 2)
+    3.19
+    """
+    ratios = span.values()
+    x, y = 1 / ratios, np.ones((1, 1))
+    encoder.fit(np.array([[1 / span.high], [1.0]]))
+    encoded = encode(encoder, x[:, None])
+    approximate = encode(encoder, y) @ encoded.T
+    exact = get_kernel(kernel)(x, 1.0)[None, :]
+    shown = {"of": span.of, "values": ratios, "corners": np.zeros((1, 1))}
+    return SpanErrors(exact, approximate, encoded.shape[1], relative, **shown)
+
+
+def over_differences(
+    encoder: Any,
+    signature: Callable[[NDArray], NDArray],
+    span: Span,
+    *,
+    inputs: int = 1,
+    relative: bool = False,
+) -> SpanErrors:
+    r"""Fit a map on the box of inputs [0, HIGH] and compare it with a product of signatures.
+
+    Parameters
+    ----------
+    encoder : transformer
+        Of samples (n, inputs), unfitted.
+    signature : callable
+        :math:`k`, elementwise; the kernel is :math:`\prod_i k(y_i - x_i)`.
+    span : Span
+        Of differences.
+    inputs : int
+        1, 2 or 3.
+    relative : bool
+
+    Examples
+    --------
+    >>> from kmaps.maps.lowdim.target import STATIONARY
+    >>> from kmaps.maps.lowdim import LowDimMap
+    >>> encoder = LowDimMap("rbf", dim=5, sigma=0.5)
+    >>> result = over_differences(encoder, STATIONARY["rbf"](0.5), Span.parse("differences 0:1"))
+    >>> result.linf < 1.01 * encoder.error_
+    True
+    """
+    axis = span.values(inputs)
+    points = np.stack(np.meshgrid(*[axis] * inputs, indexing="ij"), axis=-1).reshape(-1, inputs)
+    # A difference and its opposite have the same value, so one input of x may stay 0.
+    ends = [(0.0,)] + [(0.0, span.high)] * (inputs - 1)
+    corners = np.array(list(product(*ends)))
+    encoder.fit(np.array([[0.0] * inputs, [span.high] * inputs]))
+    at_corners = encode(encoder, corners)
+    blocks = [points[i : i + _BLOCK] for i in range(0, len(points), _BLOCK)]
+    shape = len(corners), *[len(axis)] * inputs
+    approximate = np.hstack([at_corners @ encode(encoder, block).T for block in blocks])
+    exact = np.array([signature(points - corner).prod(axis=1) for corner in corners])
+    shown = {"of": span.of, "values": axis, "corners": corners}
+    dim = at_corners.shape[1]
+    return SpanErrors(exact.reshape(shape), approximate.reshape(shape), dim, relative, **shown)
