@@ -12,9 +12,9 @@ import click
 def command(as_json: bool) -> None:
     """Show versions, processor, threads, caches, and which datasets are there."""
     from kmaps._loops.encode import take
-    from kmaps._parallel import num_threads
     from kmaps.bench.run.environment import describe
     from kmaps.data import available, cache_root, load_manifest
+    from kmaps.parallel import num_threads
 
     root = cache_root()
     state = {

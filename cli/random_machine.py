@@ -109,7 +109,7 @@ class RandomMachine:
     def save(self, path: str | Path, *, force: bool) -> None:
         """Write the machine: weights, and what makes the same projections again."""
         from kmaps.maps import MAP_VERSION
-        from kmaps.svm._model_file import write_model
+        from kmaps.svm.model_file import write_model
 
         parameters = self.encoder.get_params()
         header = {
@@ -140,7 +140,7 @@ def load_machine(path: str | Path) -> Any:
         When the file is missing, damaged, no model, or its projections cannot be made again.
     """
     from kmaps.svm import CodedSVC, LiblinearSVC
-    from kmaps.svm._model_file import read_model
+    from kmaps.svm.model_file import read_model
 
     header, arrays = read_model(path, ["classes"])
     if header.get("machine") != MACHINE:

@@ -40,7 +40,7 @@ _PUBLIC = {
     "KernelSVC": "kmaps.svm",
     "prune": "kmaps.svm",
     "resample": "kmaps.svm",
-    "threads": "kmaps._parallel",
+    "threads": "kmaps.parallel",
 }
 
 __all__ = ["__version__", *_PUBLIC]

@@ -5,8 +5,8 @@ import threading
 import pytest
 
 from kmaps import threads
-from kmaps._parallel import for_blocks, for_parts, num_threads
 from kmaps.errors import ConfigError
+from kmaps.parallel import for_blocks, for_parts, num_threads
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])

@@ -6,9 +6,9 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kmaps._codebook import MAX_LEVELS, Codebook
-from kmaps._levels import STRATEGIES, choose_levels
-from kmaps._values import Columns
+from kmaps.codes.codebook import MAX_LEVELS, Codebook
+from kmaps.codes.columns import Columns
+from kmaps.codes.levels import STRATEGIES, choose_levels
 from kmaps.codes.table import check_codes
 from kmaps.errors import ConfigError, InputError, suggest
 

@@ -5,8 +5,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, csr_matrix, issparse
 
 from kmaps._loops import encode as loops
-from kmaps._parallel import for_parts
 from kmaps.errors import InputError
+from kmaps.parallel import for_parts
 
 _BLOCK_VALUES = 1 << 18
 

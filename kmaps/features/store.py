@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from kmaps._parallel import for_blocks, threads
 from kmaps.features.base import Arrays
+from kmaps.parallel import for_blocks, threads
 
 T = TypeVar("T")
 Report = Callable[[str, int, int], object]

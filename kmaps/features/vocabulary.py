@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from kmaps._parallel import for_blocks
 from kmaps.errors import ConfigError
+from kmaps.parallel import for_blocks
 
 _ROUNDS = 25
 _BLOCK_ROWS = 4096

@@ -15,14 +15,14 @@ from numbers import Real
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps._codebook import MAX_LEVELS, Codebook, pad_levels
 from kmaps._loops.kmeans import cluster
-from kmaps._parallel import for_blocks
-from kmaps._values import Columns
+from kmaps.checks import check_whole
+from kmaps.codes.codebook import MAX_LEVELS, Codebook, pad_levels
+from kmaps.codes.columns import Columns
 from kmaps.errors import ConfigError, suggest
 from kmaps.maps.mercer import ScalarKernel, eigensystems
-from kmaps.maps.parameters import check_whole
 from kmaps.maps.stepped import SteppedMap
+from kmaps.parallel import for_blocks
 
 ANCHORS = ("uniform", "kmeans", "cover")
 

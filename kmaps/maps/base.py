@@ -17,11 +17,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from kmaps._loops import encode as loops
-from kmaps._parallel import for_parts
-from kmaps._values import as_float, refuse_negative, refuse_not_finite, summed, warn_outside
+from kmaps.checks import refuse_negative, refuse_not_finite, warn_outside
 from kmaps.errors import InputError
 from kmaps.maps.grids import LogGrid, PieceGrid
 from kmaps.maps.steps import StepGrid
+from kmaps.parallel import for_parts
+from kmaps.samples import as_float, summed
 
 _BLOCK_VALUES = 1 << 18  # outputs in a block that NumPy computes: its temporaries stay in the cache
 _TABLE_BLOCK_VALUES = 1 << 21  # in one that a compiled loop fills: no temporaries, a cost to start

@@ -11,12 +11,12 @@ from numbers import Real
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps._codebook import MAX_LEVELS, Codebook
-from kmaps._levels import choose_levels
-from kmaps._values import Columns
+from kmaps.checks import check_whole
+from kmaps.codes.codebook import MAX_LEVELS, Codebook
+from kmaps.codes.columns import Columns
+from kmaps.codes.levels import choose_levels
 from kmaps.errors import ConfigError
 from kmaps.maps.mercer import ScalarKernel, eigensystems
-from kmaps.maps.parameters import check_whole
 from kmaps.maps.stepped import SteppedMap
 
 

@@ -16,7 +16,7 @@ from scipy.sparse import issparse
 from scipy.special import gammaincinv
 
 from kmaps._loops import fourier as loops
-from kmaps._parallel import for_blocks
+from kmaps.parallel import for_blocks
 
 FREQUENCY_VERSION = 1
 """Changes whenever a key gives other frequencies than before, so that no model uses wrong ones."""

@@ -6,13 +6,13 @@ from numpy.random import RandomState
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from kmaps._rows import Rows
 from kmaps.errors import ConfigError
 from kmaps.gram_matrix import mean_squared_distance
 from kmaps.kernels import EXP_KERNELS, get_kernel
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.homogeneous import HomogeneousMap
 from kmaps.maps.random_fourier import RandomFeatures
+from kmaps.samples import Samples
 
 
 class GeneralizedRBFMap(RandomFeatures):
@@ -130,7 +130,7 @@ class GeneralizedRBFMap(RandomFeatures):
     def _mean_distance(self, X: Any) -> float:
         if self.additive is None:
             return mean_squared_distance(X, kernel=self._metric())
-        sample = Rows.check(X, "X").draw(1000, 0).matrix
+        sample = Samples.check(X, "X").draw(1000, 0).matrix
         return mean_squared_distance(self._embed(sample), kernel="rbf")
 
     def __sklearn_tags__(self):

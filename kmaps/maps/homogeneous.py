@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from kmaps.checks import check_positive, check_whole
 from kmaps.errors import ConfigError, suggest
 from kmaps.kernels import Kernel, get_kernel
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import LogGrid, wave_grid
-from kmaps.maps.parameters import check_positive, check_whole
 
 WINDOWS = ("rectangular", "uniform")
 

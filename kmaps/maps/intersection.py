@@ -18,10 +18,10 @@ tridiagonal matrix made of the differences D of neighbours. The other way round,
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps._codebook import MAX_LEVELS, Codebook
+from kmaps.checks import check_positive, check_whole
+from kmaps.codes.codebook import MAX_LEVELS, Codebook
 from kmaps.errors import ConfigError, suggest
 from kmaps.maps.grids import LocalGrid, PieceGrid, evaluate_pieces
-from kmaps.maps.parameters import check_positive, check_whole
 from kmaps.maps.ranged import RangedMap
 from kmaps.maps.steps import StepGrid
 

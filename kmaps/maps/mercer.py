@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from kmaps._parallel import for_blocks
 from kmaps.errors import ConfigError
 from kmaps.kernels import get_kernel
+from kmaps.parallel import for_blocks
 
 ScalarKernel = Callable[[NDArray, NDArray], NDArray]
 

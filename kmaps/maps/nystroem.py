@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
-from kmaps._codebook import pad_levels
-from kmaps._parallel import for_blocks
-from kmaps._values import Columns
+from kmaps.checks import check_whole
+from kmaps.codes.codebook import pad_levels
+from kmaps.codes.columns import Columns
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import Curve, PieceGrid
 from kmaps.maps.mercer import ScalarKernel, eigensystems, scalar_kernel
-from kmaps.maps.parameters import check_whole
+from kmaps.parallel import for_blocks
 
 _N_CELLS = 128
 _BLOCK_KNOTS = 1 << 15

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import eval_hermitenorm
 
-from kmaps.maps.parameters import check_whole
+from kmaps.checks import check_whole
 from kmaps.maps.ranged import RangedMap
 
 

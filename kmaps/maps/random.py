@@ -11,10 +11,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmaps._loops import project as loops
-from kmaps._parallel import for_blocks
-from kmaps._values import float_type, refuse_negative, summed
+from kmaps.checks import check_whole, refuse_negative
 from kmaps.errors import ConfigError, suggest
-from kmaps.maps.parameters import check_whole
+from kmaps.parallel import for_blocks
+from kmaps.samples import float_type, summed
 
 OUTPUTS = ("sign", "onehot")
 

@@ -15,12 +15,12 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 from threadpoolctl import ThreadpoolController
 
 from kmaps._loops import fourier as loops
-from kmaps._parallel import for_blocks
-from kmaps._values import float_type
+from kmaps.checks import check_whole
 from kmaps.errors import ConfigError, InputError, suggest
 from kmaps.gram_matrix import mean_squared_distance
 from kmaps.maps.frequencies import FREQUENCY_VERSION, STRUCTURES, DescendedFrequencies
-from kmaps.maps.parameters import check_whole
+from kmaps.parallel import for_blocks
+from kmaps.samples import float_type
 
 _BLOCK_VALUES = 1 << 22  # turns, or encoded values, of the rows that a thread takes at once
 _FEWEST_ROWS = 32  # for which a matrix product is worth its start

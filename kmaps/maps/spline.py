@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from kmaps.checks import check_whole
 from kmaps.maps.grids import LocalGrid, PieceGrid, evaluate_pieces, range_width
-from kmaps.maps.parameters import check_whole
 from kmaps.maps.ranged import RangedMap
 
 BASIS = (

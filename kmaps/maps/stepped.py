@@ -2,7 +2,7 @@
 
 from numpy.typing import NDArray
 
-from kmaps._codebook import Codebook
+from kmaps.codes.codebook import Codebook
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.steps import StepGrid
 

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps._codebook import Codebook
 from kmaps._loops import encode as loops
+from kmaps.codes.codebook import Codebook
 
 
 class StepGrid:

@@ -1,9 +1,7 @@
 """Learners: LIBLINEAR on features, LIBSVM on Gram matrices, one multi-class reduction for all."""
 
-from kmaps.svm._clib import gram_rows
-from kmaps.svm._code_blocks import code_rows
-from kmaps.svm._code_choice import cross_validate
-from kmaps.svm.coded import CodedSVC
+from kmaps.svm.clib import gram_rows
+from kmaps.svm.coded import CodedSVC, code_rows, cross_validate
 from kmaps.svm.grouplasso import GroupLassoSVC
 from kmaps.svm.liblinear import LiblinearSVC
 from kmaps.svm.libsvm import KernelSVC

@@ -21,7 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from kmaps.errors import ConfigError
-from kmaps.svm._clib import NodeRows, blank, captured, feature_rows, pointer_to
+from kmaps.svm.clib import NodeRows, blank, captured, feature_rows, pointer_to
 from kmaps.svm.multiclass import BinaryProblem, LinearClassifier, check_positive
 
 

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import gram, mean_squared_distance
 from kmaps.kernels import EXP_KERNELS
-from kmaps.svm._clib import NodeRows, blank, captured, gram_rows, pointer_to
+from kmaps.svm.clib import NodeRows, blank, captured, gram_rows, pointer_to
 from kmaps.svm.multiclass import (
     BinaryProblem,
     ReducedClassifier,

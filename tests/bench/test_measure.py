@@ -12,13 +12,13 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_info
 
 from kmaps import gram
-from kmaps._parallel import num_threads
 from kmaps.bench.kinds import grid
 from kmaps.bench.kinds import load as spec
 from kmaps.bench.records.file import COLUMNS
 from kmaps.bench.work import classify as measure
 from kmaps.bench.work.storage import storage
 from kmaps.maps import MAPS, HomogeneousMap
+from kmaps.parallel import num_threads
 from kmaps.svm import KernelSVC
 
 TEXT = """\

@@ -14,7 +14,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from kmaps import CodedSVC, SplineMap
 from kmaps.cli.main import cli
-from kmaps.svm._model_file import write_model
+from kmaps.svm.model_file import write_model
 
 KMAPS = Path(sys.executable).parent / "kmaps"
 RNG = np.random.default_rng(0)

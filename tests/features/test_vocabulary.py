@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from kmaps._parallel import threads
 from kmaps.errors import ConfigError
 from kmaps.features.vocabulary import learn_words, nearest_words
+from kmaps.parallel import threads
 
 
 @pytest.fixture

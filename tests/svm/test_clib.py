@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kmaps.svm import _clib
-from kmaps.svm._clib import NODE, feature_rows, gram_rows
+from kmaps.svm import clib
+from kmaps.svm.clib import NODE, feature_rows, gram_rows
 
 
 class Node(ctypes.Structure):
@@ -55,7 +55,7 @@ def test_a_node_is_what_both_libraries_use():
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csr_matrix])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_features_become_liblinear_rows(X, form, dtype, bias, block_values, monkeypatch):
-    monkeypatch.setattr(_clib, "_BLOCK_VALUES", block_values)
+    monkeypatch.setattr(clib, "_BLOCK_VALUES", block_values)
     rows = feature_rows(form(X.astype(dtype)), bias)
     assert read_back(rows) == expected_rows(X, bias)
     assert rows.n_columns == X.shape[1] + (bias > 0)
@@ -81,7 +81,7 @@ def test_csr_in_any_order_with_stored_zeros_and_duplicates(X):
 
 @pytest.mark.parametrize("block_values", [1, 20, 2**18])
 def test_gram_becomes_libsvm_rows(block_values, monkeypatch):
-    monkeypatch.setattr(_clib, "_BLOCK_VALUES", block_values)
+    monkeypatch.setattr(clib, "_BLOCK_VALUES", block_values)
     gram = np.random.default_rng(0).normal(size=(7, 7)).astype(np.float32)
     rows = gram_rows(gram)
     for serial, (row, pairs) in enumerate(zip(gram, read_back(rows), strict=True), start=1):
@@ -98,4 +98,4 @@ def test_a_subset_shares_the_memory():
 
 def test_no_memory_says_how_much_was_needed():
     with pytest.raises(MemoryError, match=r"needs 524288\.0 GiB \(16 bytes a value\)"):
-        _clib._allocate((2**15, 2**30))
+        clib._allocate((2**15, 2**30))

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from kmaps.errors import ConfigError, InputError
-from kmaps.svm import LiblinearSVC, _clib, liblinear, multiclass
+from kmaps.svm import LiblinearSVC, clib, liblinear, multiclass
 from kmaps.svm.multiclass import class_pairs
 
 COMBINATIONS = [
@@ -275,7 +275,7 @@ def test_only_the_problems_that_reached_the_limit_count(digits, monkeypatch):
     )
 
     def speak(rows, problem, options, bias):
-        _clib._keep_printed(next(messages))
+        clib._keep_printed(next(messages))
         return np.zeros(65)
 
     monkeypatch.setattr(liblinear, "_train_binary", speak)

@@ -12,7 +12,7 @@ import kmaps
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import gram, mean_squared_distance
 from kmaps.svm import KernelSVC, libsvm, multiclass
-from kmaps.svm._clib import gram_rows
+from kmaps.svm.clib import gram_rows
 from kmaps.svm.multiclass import class_pairs
 
 C = 0.05  # about two coefficients in three at the bound, the others inside

@@ -9,7 +9,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from kmaps._parallel import threads as compiled_threads
 from kmaps.bench.kinds.grid import Cell, cells
 from kmaps.bench.kinds.load import Experiment
 from kmaps.bench.records.file import COLUMNS, Record, RecordsFile, latest
@@ -19,6 +18,7 @@ from kmaps.bench.work.samples import fill_cache
 from kmaps.data import Dataset, draw_split, load_dataset, load_manifest
 from kmaps.features import Report
 from kmaps.maps import MAP_VERSION
+from kmaps.parallel import threads as compiled_threads
 
 Measure = Callable[[Cell, int], dict[str, Any]]
 

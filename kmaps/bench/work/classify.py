@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from threadpoolctl import threadpool_limits
 
-from kmaps._parallel import threads as compiled_threads
 from kmaps.bench.kinds.grid import Cell
 from kmaps.bench.spec.map_rows import map_arguments
 from kmaps.bench.work.samples import split_features
@@ -29,6 +28,7 @@ from kmaps.data import load_dataset
 from kmaps.gram_matrix import gram
 from kmaps.kernels import EXP_KERNELS, KERNELS
 from kmaps.maps import MAPS
+from kmaps.parallel import threads as compiled_threads
 from kmaps.svm import CodedSVC, KernelSVC, LiblinearSVC, gram_rows
 
 Array = NDArray[np.float32]

@@ -8,11 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kmaps._values import warn_outside
+from kmaps.checks import check_positive, check_whole, warn_outside
 from kmaps.errors import ConfigError, InputError, suggest
 from kmaps.maps.lowdim.cosines import CosineSum
 from kmaps.maps.lowdim.target import STATIONARY
-from kmaps.maps.parameters import check_positive, check_whole
 
 
 class JointMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):

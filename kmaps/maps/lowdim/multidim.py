@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 from numpy.typing import NDArray
 
+from kmaps.checks import check_whole
 from kmaps.errors import ConfigError, suggest
 from kmaps.maps.lowdim.box import METHODS, BoxProblem
 from kmaps.maps.lowdim.cosines import CosineSum
 from kmaps.maps.lowdim.joint import JointMap
-from kmaps.maps.parameters import check_whole
 
 
 class MultiLowDimMap(JointMap):

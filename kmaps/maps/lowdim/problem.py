@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kmaps.checks import check_positive, check_whole, is_number
 from kmaps.errors import ConfigError, suggest
 from kmaps.kernels import KERNELS
 from kmaps.maps.lowdim.target import STATIONARY, Target, line_target
-from kmaps.maps.parameters import check_positive, check_whole, is_number
 
 
 @dataclass(frozen=True)

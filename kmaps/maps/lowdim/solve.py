@@ -3,13 +3,13 @@ r"""From a problem to its low-dimensional approximation, by whichever source is 
 from collections.abc import Callable
 from functools import lru_cache
 
+from kmaps.checks import check_positive, check_whole
 from kmaps.errors import ConfigError, suggest
 from kmaps.maps.lowdim.optimal import LARGEST_DIM, certified_optimum
 from kmaps.maps.lowdim.problem import Problem
 from kmaps.maps.lowdim.search import PoolSearch, Solution, line_pool
 from kmaps.maps.lowdim.table import tabulated
 from kmaps.maps.lowdim.target import NORMS
-from kmaps.maps.parameters import check_positive, check_whole
 
 LARGEST_DIM_FOR_AN_ERROR = 31
 """Up to how many outputs a feature programs look for a given error; 2^n - 1, as is 7."""

@@ -185,10 +185,13 @@ def test_wrong_samples(digits):
     ("place", "message"),
     [
         (
-            "_code_rows.Coder.encode",
+            "coded.rows.Coder.encode",
             "the codes of 400 × 64 values, a byte each, need 0.0 GiB, more",
         ),
-        ("coded.solve", "512 weights for each of 2 machines at a time, 4 bytes each, need 0.0 GiB"),
+        (
+            "coded.classifier.solve",
+            "512 weights for each of 2 machines at a time, 4 bytes each, need 0.0 GiB",
+        ),
     ],
 )
 def test_out_of_memory_says_how_much_was_needed(digits, place, message, monkeypatch):

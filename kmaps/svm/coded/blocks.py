@@ -6,14 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse, vstack
 
-from kmaps._codebook import MAX_LEVELS
 from kmaps._loops.forms import Rows
-from kmaps._values import Columns, refuse_not_finite
+from kmaps.checks import refuse_not_finite
+from kmaps.codes.codebook import MAX_LEVELS
+from kmaps.codes.columns import Columns
 from kmaps.errors import InputError
-from kmaps.svm._code_forms import choose
-from kmaps.svm._code_rows import SPARSE, Coder, choose_book, joined, rows_of
-from kmaps.svm._code_tables import CodedMap, tabulate
-from kmaps.svm._code_training import CodedRows, codes_in_memory, fitted, learns, same_for_all
+from kmaps.svm.coded.forms import choose
+from kmaps.svm.coded.rows import SPARSE, Coder, choose_book, joined, rows_of
+from kmaps.svm.coded.tables import CodedMap, tabulate
+from kmaps.svm.coded.training import CodedRows, codes_in_memory, fitted, learns, same_for_all
 
 Block = NDArray | csr_matrix
 
@@ -88,7 +89,7 @@ def _floats(X: Block) -> Block:
 
 
 class _RunningColumns:
-    """What :func:`kmaps._levels.choose_levels` asks of columns, of samples that come in blocks.
+    """What `choose_levels` asks of columns, of samples that come in blocks.
 
     Parameters
     ----------

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from kmaps._levels import choose_levels
-from kmaps._values import Columns
+from kmaps.codes.columns import Columns
+from kmaps.codes.levels import choose_levels
 from kmaps.errors import InputError
 
 RNG = np.random.default_rng(1)

@@ -5,10 +5,10 @@ import pytest
 
 from kmaps._loops import train as loops
 from kmaps._loops.vectors import aligned_zeros
-from kmaps.svm._code_forms import choose
-from kmaps.svm._code_rows import rows_of
-from kmaps.svm._code_tables import tabulate
-from kmaps.svm._descent import make_task, solve
+from kmaps.svm.coded.descent import make_task, solve
+from kmaps.svm.coded.forms import choose
+from kmaps.svm.coded.rows import rows_of
+from kmaps.svm.coded.tables import tabulate
 from tests.oracles import machines
 
 BIAS, COSTS = 0.7, (0.4, 0.9)

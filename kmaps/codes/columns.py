@@ -1,31 +1,11 @@
 """What maps and codes ask of a matrix of samples: its columns, one at a time, and its range."""
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, issparse
 
 from kmaps._loops.distinct import collect
-from kmaps.errors import InputError
-
-
-def as_float(X: NDArray) -> NDArray:
-    """Return X as uint8, float32 or float64, converted without loss where there is a choice."""
-    return X if X.dtype == np.uint8 else np.ascontiguousarray(X, float_type(X))
-
-
-def float_type(X) -> type:
-    """Return float32 where it holds every value of X's type, else float64."""
-    return np.float32 if np.promote_types(X.dtype, np.float32) == np.float32 else np.float64
-
-
-def summed(X):
-    """Return a CSR or CSC matrix without duplicate entries; the caller's is left alone."""
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return X
+from kmaps.samples import summed
 
 
 class Columns:
@@ -90,33 +70,3 @@ class Columns:
         if issparse(self._X):
             return np.diff((self._X != 0).indptr) < self.n_rows
         return (self._X == 0).any(axis=0)
-
-
-def refuse_not_finite(values: NDArray) -> None:
-    """Raise InputError with the place of the first value that is not finite, if there is one."""
-    bad = ~np.isfinite(values)
-    if bad.any():
-        row, column = np.argwhere(bad)[0]
-        raise InputError(
-            f"Input X contains NaN or infinity (the first at row {row}, column {column}): "
-            "remove or impute it"
-        )
-
-
-def refuse_negative(values: NDArray, whom: str) -> None:
-    """Raise InputError when there is a negative value."""
-    if values.size and values.min() < 0:
-        raise InputError(
-            f"Negative values in data passed to {whom}: its kernel is one of histograms, shift the "
-            "data or clip it at zero"
-        )
-
-
-def warn_outside(outside: int, total: int, whom: str, stacklevel: int) -> None:
-    """Warn that values were clamped, if any were; ``stacklevel`` counts from here."""
-    if outside:
-        warnings.warn(
-            f"{outside} of {total} values lie outside the range that {whom} was fitted on and "
-            "were clamped to it",
-            stacklevel=stacklevel,
-        )

@@ -25,16 +25,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kmaps._codebook import MAX_LEVELS
-from kmaps._parallel import for_blocks, num_threads
+from kmaps.codes.codebook import MAX_LEVELS
 from kmaps.errors import ConfigError, InputError, suggest
 from kmaps.kernels import get_kernel
-from kmaps.svm._calibration import logistic_fit
-from kmaps.svm._code_tables import CodedMap
-from kmaps.svm._code_training import CodedRows, prepare, weights_in_memory
-from kmaps.svm._coded_model import CodedModel
-from kmaps.svm._descent import Solution, make_task, solve
-from kmaps.svm._model_file import read_model, write_model
+from kmaps.parallel import for_blocks, num_threads
+from kmaps.svm.coded.calibration import logistic_fit
+from kmaps.svm.coded.descent import Solution, make_task, solve
+from kmaps.svm.coded.model import CodedModel
+from kmaps.svm.coded.tables import CodedMap
+from kmaps.svm.coded.training import CodedRows, prepare, weights_in_memory
+from kmaps.svm.model_file import read_model, write_model
 from kmaps.svm.multiclass import (
     BinaryProblem,
     ReducedClassifier,

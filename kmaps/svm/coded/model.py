@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps._codebook import Codebook
 from kmaps._loops.forms import Rows
-from kmaps.svm._code_rows import Coder, rows_of
-from kmaps.svm._code_scores import ScoreTables
+from kmaps.codes.codebook import Codebook
+from kmaps.svm.coded.rows import Coder, rows_of
+from kmaps.svm.coded.scores import ScoreTables
 
 
 @dataclass(frozen=True, eq=False)

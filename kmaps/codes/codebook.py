@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, csr_matrix, issparse
 
 from kmaps._loops import quantize as loops
-from kmaps._parallel import for_parts
-from kmaps._values import as_float, refuse_negative, refuse_not_finite, summed, warn_outside
+from kmaps.checks import refuse_negative, refuse_not_finite, warn_outside
 from kmaps.errors import InputError
+from kmaps.parallel import for_parts
+from kmaps.samples import as_float, summed
 
 MAX_LEVELS = 256
 """Levels that a code, one byte, can tell apart."""

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps._codebook import pad_levels
-from kmaps._values import Columns
+from kmaps.codes.codebook import pad_levels
+from kmaps.codes.columns import Columns
 from kmaps.errors import InputError
 
 STRATEGIES = ("auto", "shared", "exact", "uniform", "quantile")

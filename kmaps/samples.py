@@ -1,4 +1,4 @@
-"""Checked samples, dense or sparse, for functions that read them block by block."""
+"""Samples, dense or sparse, in the types that the compiled loops take."""
 
 from dataclasses import dataclass
 
@@ -9,8 +9,26 @@ from scipy import sparse
 from kmaps.errors import InputError
 
 
+def as_float(X: NDArray) -> NDArray:
+    """Return X as uint8, float32 or float64, converted without loss where there is a choice."""
+    return X if X.dtype == np.uint8 else np.ascontiguousarray(X, float_type(X))
+
+
+def float_type(X) -> type:
+    """Return float32 where it holds every value of X's type, else float64."""
+    return np.float32 if np.promote_types(X.dtype, np.float32) == np.float32 else np.float64
+
+
+def summed(X):
+    """Return a CSR or CSC matrix without duplicate entries; the caller's is left alone."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
 @dataclass(frozen=True)
-class Rows:
+class Samples:
     """A finite real matrix of at least one row and one column, in the dtype it came in.
 
     Make one with :meth:`check`; :meth:`block` converts and scales some rows at a time.
@@ -21,7 +39,7 @@ class Rows:
     signed: bool  # whether some value is negative
 
     @classmethod
-    def check(cls, data: ArrayLike | sparse.sparray | sparse.spmatrix, name: str) -> "Rows":
+    def check(cls, data: ArrayLike | sparse.sparray | sparse.spmatrix, name: str) -> "Samples":
         """Check a matrix; errors (InputError) call it by ``name``."""
         matrix = _as_csr(data, name) if sparse.issparse(data) else _as_array(data, name)
         if 0 in matrix.shape:
@@ -46,12 +64,12 @@ class Rows:
         stored = self.matrix.nnz if sparse.issparse(self.matrix) else self.matrix.size
         return max(stored / len(self), 1.0)
 
-    def draw(self, n: int, seed: int) -> "Rows":
+    def draw(self, n: int, seed: int) -> "Samples":
         """Return ``n`` different rows drawn at random; all of them when there are no more."""
         if n >= len(self):
             return self
         drawn = np.random.default_rng(seed).choice(len(self), n, replace=False)
-        return Rows(self.matrix[np.sort(drawn)], self.largest, self.signed)
+        return Samples(self.matrix[np.sort(drawn)], self.largest, self.signed)
 
     def alike(self) -> bool:
         """Return whether all rows are the same: their distances are zero but for rounding."""

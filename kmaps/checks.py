@@ -1,10 +1,12 @@
-"""Checks of the parameters of the maps."""
+"""Checks of arguments: of single parameters, then of arrays."""
 
+import warnings
 from numbers import Integral, Real
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kmaps.errors import ConfigError
+from kmaps.errors import ConfigError, InputError
 
 
 def check_whole(name: str, value: object, low: int, high: int | None = None) -> None:
@@ -38,3 +40,33 @@ def check_positive(name: str, value: object) -> None:
     """
     if not (is_number(value) and value > 0):
         raise ConfigError(f"{name}={value!r}: expected a positive number")
+
+
+def refuse_not_finite(values: NDArray) -> None:
+    """Raise InputError with the place of the first value that is not finite, if there is one."""
+    bad = ~np.isfinite(values)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise InputError(
+            f"Input X contains NaN or infinity (the first at row {row}, column {column}): "
+            "remove or impute it"
+        )
+
+
+def refuse_negative(values: NDArray, whom: str) -> None:
+    """Raise InputError when there is a negative value."""
+    if values.size and values.min() < 0:
+        raise InputError(
+            f"Negative values in data passed to {whom}: its kernel is one of histograms, shift the "
+            "data or clip it at zero"
+        )
+
+
+def warn_outside(outside: int, total: int, whom: str, stacklevel: int) -> None:
+    """Warn that values were clamped, if any were; ``stacklevel`` counts from here."""
+    if outside:
+        warnings.warn(
+            f"{outside} of {total} values lie outside the range that {whom} was fitted on and "
+            "were clamped to it",
+            stacklevel=stacklevel,
+        )

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from kmaps.svm._code_training import CodedRows
-from kmaps.svm.coded import CodedSVC
+from kmaps.svm.coded.classifier import CodedSVC
+from kmaps.svm.coded.training import CodedRows
 
 
 def cross_validate(

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
-from kmaps._codebook import MAX_LEVELS, Codebook
-from kmaps._levels import choose_levels
 from kmaps._loops import code_rows as loops
 from kmaps._loops.forms import Rows
-from kmaps._parallel import for_blocks
-from kmaps._values import Columns
+from kmaps.codes.codebook import MAX_LEVELS, Codebook
+from kmaps.codes.columns import Columns
+from kmaps.codes.levels import choose_levels
 from kmaps.codes.table import check_codes
 from kmaps.errors import ConfigError
+from kmaps.parallel import for_blocks
 
 _BLOCK_VALUES = 1 << 20
 _TOGETHER = 1 << 22  # codes that are dense at a time, if they are to be listed

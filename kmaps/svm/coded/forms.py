@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from kmaps._loops.forms import Form, Rows, square_norms
 from kmaps._loops.vectors import aligned_zeros
-from kmaps._parallel import for_blocks
 from kmaps.errors import ConfigError, suggest
-from kmaps.svm._code_tables import Tables, padded
+from kmaps.parallel import for_blocks
+from kmaps.svm.coded.tables import Tables, padded
 
 FORMS = ("low-rank", "full", "local", "two-level")
 

@@ -12,11 +12,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from kmaps._loops.forms import Rows
-from kmaps._values import Columns
+from kmaps.codes.columns import Columns
 from kmaps.errors import ConfigError
-from kmaps.svm._code_forms import Machinery, choose
-from kmaps.svm._code_rows import Coder, check_levels, choose_book, coded
-from kmaps.svm._code_tables import CodedMap, tabulate
+from kmaps.svm.coded.forms import Machinery, choose
+from kmaps.svm.coded.rows import Coder, check_levels, choose_book, coded
+from kmaps.svm.coded.tables import CodedMap, tabulate
 
 
 @dataclass(frozen=True, eq=False)

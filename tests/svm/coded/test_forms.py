@@ -7,10 +7,10 @@ from kmaps import HomogeneousMap, SplineMap, gram
 from kmaps._loops import forms as loops
 from kmaps.errors import ConfigError
 from kmaps.kernels import KERNELS
-from kmaps.svm._code_forms import FORMS, choose, cost
-from kmaps.svm._code_rows import Coder, coded, rows_of
-from kmaps.svm._code_scores import ScoreTables
-from kmaps.svm._code_tables import Tables, merged, narrowed, padded, shared, tabulate
+from kmaps.svm.coded.forms import FORMS, choose, cost
+from kmaps.svm.coded.rows import Coder, coded, rows_of
+from kmaps.svm.coded.scores import ScoreTables
+from kmaps.svm.coded.tables import Tables, merged, narrowed, padded, shared, tabulate
 
 NOTHING = np.empty(0, np.intp)
 
@@ -165,7 +165,7 @@ def test_rows_coded_part_by_part_are_those_of_the_whole(part, monkeypatch):
     codes = (rng.integers(1, 30, (203, 9)) * (rng.random((203, 9)) < part)).astype(np.uint8)
     coder = Coder(None, 30, None)
     whole = coded(coder, codes, np.zeros(1, np.intp))
-    monkeypatch.setattr("kmaps.svm._code_rows._TOGETHER", 9 * 20)
+    monkeypatch.setattr("kmaps.svm.coded.rows._TOGETHER", 9 * 20)
     parts = coded(coder, codes, np.zeros(1, np.intp))
     assert (parts.features is None) == (whole.features is None) == (part == 0.9)
     for ours, expected in zip(parts, whole, strict=True):
@@ -214,7 +214,7 @@ def test_every_form_is_the_same_function(case, name, listed):
 @pytest.mark.parametrize("n_bases", [None, 1, 9])
 @pytest.mark.parametrize("kept", [0, 1 << 28])
 def test_scores_of_several_problems(n_problems, n_bases, kept, monkeypatch):
-    monkeypatch.setattr("kmaps.svm._code_scores._KEPT", kept)
+    monkeypatch.setattr("kmaps.svm.coded.scores._KEPT", kept)
     rng = np.random.default_rng(8)
     basis = None if n_bases is None else rng.normal(size=(n_bases, 30, 6)).astype(np.float32)
     weights = rng.normal(size=(n_problems, 9, 30 if basis is None else 6)).astype(np.float32)

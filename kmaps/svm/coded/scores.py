@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from kmaps._loops import forms as loops
 from kmaps._loops.vectors import aligned_zeros
-from kmaps._parallel import for_blocks
+from kmaps.parallel import for_blocks
 
 _TOGETHER = 16  # problems in one vector
 _KEPT = 1 << 28  # bytes of tables to keep; larger ones are made anew for each group of problems

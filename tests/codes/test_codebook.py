@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array, csr_matrix
 
 from kmaps import threads
-from kmaps._codebook import Codebook, _Bucketed, _Sorted, pad_levels
-from kmaps._values import Columns
+from kmaps.codes.codebook import Codebook, _Bucketed, _Sorted, pad_levels
+from kmaps.codes.columns import Columns
 from kmaps.errors import InputError
 from tests.oracles.anchors import nearest
 

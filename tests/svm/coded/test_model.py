@@ -7,7 +7,7 @@ import pytest
 
 from kmaps import AnchorMap, CodedSVC, SplineMap
 from kmaps.errors import InputError
-from kmaps.svm._model_file import write_model
+from kmaps.svm.model_file import write_model
 
 
 @pytest.fixture(scope="module")

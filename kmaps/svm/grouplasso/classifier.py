@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from kmaps.errors import ConfigError, suggest
-from kmaps.svm._group_steps import Losses, WorkingGroups, group_lengths
+from kmaps.svm.grouplasso.steps import Losses, WorkingGroups, group_lengths
 from kmaps.svm.multiclass import LinearClassifier, check_positive
 
 LOSSES = ("hinge", "squared_hinge")
