@@ -27,6 +27,14 @@ def summed(X):
     return X
 
 
+def widened(X, data: NDArray, r: int):
+    """Return the CSR matrix (n, d·r) with r values of ``data`` for each that X (n, d) stores."""
+    shape = (X.shape[0], X.shape[1] * r)
+    index = np.int32 if max(len(data), shape[1]) < 2**31 else np.int64
+    indices = X.indices[:, None].astype(index) * r + np.arange(r, dtype=index)
+    return type(X)((data, indices.ravel(), X.indptr.astype(index) * r), shape=shape)
+
+
 @dataclass(frozen=True)
 class Samples:
     """A finite real matrix of at least one row and one column, in the dtype it came in.

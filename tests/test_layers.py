@@ -36,8 +36,8 @@ ROOMS["__init__"] = set()  # it loads its public names when they are asked for
 # Inside a room, a file imports from the floors that stand before its own in the list, never from
 # its own or a later one. "*" is every file that is not named.
 FLOORS = {
-    "codes": ["columns codebook table", "levels", "quantizer"],
-    "maps": ["grids steps mercer frequencies", "base", "ranged stepped", "*", "generalized"],
+    "codes": ["columns codebook", "levels table", "quantizer"],
+    "maps": ["grids mercer frequencies", "base", "ranged stepped", "*", "generalized"],
     "maps/lowdim": [
         "cosines lp",
         "target",

@@ -2,9 +2,11 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_matrix, issparse
+from scipy.sparse import csc_matrix, csr_matrix, issparse
 
 from kmaps._loops.distinct import collect
+from kmaps.checks import refuse_not_finite
+from kmaps.errors import InputError
 from kmaps.samples import summed
 
 
@@ -70,3 +72,45 @@ class Columns:
         if issparse(self._X):
             return np.diff((self._X != 0).indptr) < self.n_rows
         return (self._X == 0).any(axis=0)
+
+
+class RunningColumns:
+    """What `choose_levels` asks of columns, of samples that come in blocks.
+
+    Parameters
+    ----------
+    most : int
+        Distinct values of all columns up to which they are kept.
+    """
+
+    def __init__(self, most: int):
+        self._most = most
+        self._values: NDArray | None = np.empty(0)
+        self.n_rows = self.n_columns = self.n_nonzero = 0
+
+    def add(self, X: NDArray | csr_matrix) -> None:
+        """Take the next samples into account."""
+        if self.n_rows and X.shape[1] != self.n_columns:
+            raise InputError(f"a block of {X.shape[1]} features after one of {self.n_columns}")
+        columns = Columns(X)
+        low, high, zero = columns.low, columns.high, columns.has_zero()
+        if not np.isfinite([low, high]).all():
+            refuse_not_finite(X.toarray() if issparse(X) else X)
+        if not self.n_rows:
+            self.n_columns, self.low, self.high, self._zero = X.shape[1], low, high, zero
+        self.low, self.high = np.minimum(self.low, low), np.maximum(self.high, high)
+        self._zero = self._zero | zero
+        self.n_rows += X.shape[0]
+        self.n_nonzero += X.count_nonzero() if issparse(X) else int(np.count_nonzero(X))
+        if self._values is not None:
+            found = columns.few(self._most)
+            together = None if found is None else np.union1d(self._values, found)
+            self._values = None if together is None or len(together) > self._most else together
+
+    def few(self, most: int) -> NDArray | None:
+        """Return the distinct values of all columns, ascending; None if they are more."""
+        return self._values
+
+    def has_zero(self) -> NDArray:
+        """Return, for each column, whether one of its values is zero."""
+        return self._zero

@@ -1,21 +1,23 @@
 """Which levels stand for the values of each feature."""
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from kmaps.codes.codebook import pad_levels
-from kmaps.codes.columns import Columns
-from kmaps.errors import InputError
+from kmaps.codes.codebook import MAX_LEVELS, Codebook, pad_levels
+from kmaps.codes.columns import Columns, RunningColumns
+from kmaps.errors import ConfigError, InputError
 
 STRATEGIES = ("auto", "shared", "exact", "uniform", "quantile")
 
 
-def choose_levels(columns: Columns, n_levels: int, strategy: str = "auto") -> NDArray:
+def choose_levels(
+    columns: Columns | RunningColumns, n_levels: int, strategy: str = "auto"
+) -> NDArray:
     """Return at most ``n_levels`` levels for each feature, zero among them wherever it occurs.
 
     Parameters
     ----------
-    columns : Columns
+    columns : Columns or RunningColumns
     n_levels : int
     strategy : {"auto", "shared", "exact", "uniform", "quantile"}
         ``exact``: the distinct values, those of all features together if they are few enough.
@@ -60,8 +62,49 @@ def choose_levels(columns: Columns, n_levels: int, strategy: str = "auto") -> ND
     return _one_row(pad_levels(rows))
 
 
+def value_ranges(columns: Columns | RunningColumns, shared: bool) -> tuple[NDArray, NDArray]:
+    """Return the ends of each feature's range (d,), or those of all values together (1,)."""
+    if shared:
+        return columns.low.min(keepdims=True), columns.high.max(keepdims=True)
+    return columns.low, columns.high
+
+
+def choose_codebook(
+    columns: Columns | RunningColumns, n_levels: int, strategy: str = "auto"
+) -> Codebook:
+    """Return the codebook of the levels that `choose_levels` takes, with the range they serve."""
+    levels = choose_levels(columns, n_levels, strategy)
+    return Codebook(levels, *value_ranges(columns, len(levels) == 1))
+
+
+def check_levels(levels: ArrayLike, n_features: int) -> NDArray[np.float64]:
+    """Return given levels as (1 or d, L).
+
+    Raises
+    ------
+    ConfigError
+        When they have another shape, are not ascending, or are more than a code can tell apart.
+    """
+    try:
+        rows = np.atleast_2d(np.asarray(levels, np.float64))
+    except (TypeError, ValueError):
+        raise ConfigError("levels: expected numbers, (L,) or one row a feature") from None
+    if rows.ndim != 2 or rows.size == 0 or len(rows) not in (1, n_features):
+        raise ConfigError(
+            f"levels of shape {np.shape(levels)}: expected (L,) or ({n_features}, L), one row for "
+            "each of the features"
+        )
+    if rows.shape[1] > MAX_LEVELS:
+        raise ConfigError(
+            f"levels: {rows.shape[1]} of them, a code of one byte can tell {MAX_LEVELS} apart"
+        )
+    if not np.isfinite(rows).all() or (np.diff(rows) < 0).any():
+        raise ConfigError("levels: expected finite numbers in ascending order")
+    return rows
+
+
 def _roots(columns: Columns, n_levels: int) -> NDArray:
-    ends = np.array([columns.low.min(), columns.high.max()])
+    ends = np.concatenate(value_ranges(columns, shared=True))
     low, high = np.sign(ends) * np.sqrt(np.abs(ends))
     roots = np.linspace(low, high, n_levels)
     levels = np.sign(roots) * roots**2

@@ -6,9 +6,9 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kmaps.codes.codebook import MAX_LEVELS, Codebook
+from kmaps.codes.codebook import MAX_LEVELS
 from kmaps.codes.columns import Columns
-from kmaps.codes.levels import STRATEGIES, choose_levels
+from kmaps.codes.levels import STRATEGIES, choose_codebook
 from kmaps.codes.table import check_codes
 from kmaps.errors import ConfigError, InputError, suggest
 
@@ -89,11 +89,8 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             hint = suggest(self.strategy, STRATEGIES)
             raise ConfigError(f"strategy={self.strategy!r}: expected one of {STRATEGIES}{hint}")
         columns = Columns(validate_data(self, X, accept_sparse="csr"))
-        self.levels_ = choose_levels(columns, self.n_levels, self.strategy)
-        low, high = columns.low, columns.high
-        if len(self.levels_) == 1:
-            low, high = low.min(keepdims=True), high.max(keepdims=True)
-        self._codebook = Codebook(self.levels_, low, high)
+        self._codebook = choose_codebook(columns, self.n_levels, self.strategy)
+        self.levels_ = self._codebook.levels
         self.code_bits_ = self._codebook.bits
         return self
 

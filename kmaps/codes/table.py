@@ -5,8 +5,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, csr_matrix, issparse
 
 from kmaps._loops import encode as loops
+from kmaps.codes.codebook import MAX_LEVELS
 from kmaps.errors import InputError
 from kmaps.parallel import for_parts
+from kmaps.samples import widened
 
 _BLOCK_VALUES = 1 << 18
 
@@ -38,12 +40,13 @@ class LookupTable:
         values = np.asarray(values)
         dtype = np.float32 if values.dtype == np.float32 else np.float64
         values = np.ascontiguousarray(values[None] if values.ndim == 2 else values, dtype)
-        if values.ndim != 3 or 0 in values.shape or values.shape[1] > 256:
+        if values.ndim != 3 or 0 in values.shape or values.shape[1] > MAX_LEVELS:
             raise InputError(
-                f"values of shape {values.shape}: expected (features or 1, at most 256 codes, "
-                "outputs)"
+                f"values of shape {values.shape}: expected (features or 1, at most {MAX_LEVELS} "
+                "codes, outputs)"
             )
         self.values = values
+        self._outputs = loops.unrolled(values.shape[2])
 
     @property
     def nbytes(self) -> int:
@@ -74,8 +77,8 @@ class LookupTable:
             When the codes are not uint8 or not in the table, or for CSR codes when the outputs of
             code 0 are not zero.
         """
-        tables, _, r = self.values.shape
-        check_codes(codes, tables if tables > 1 else None, self.values.shape[1])
+        tables, n_codes, _ = self.values.shape
+        check_codes(codes, tables if tables > 1 else None, n_codes)
         if not issparse(codes):
             return self._take(np.ascontiguousarray(codes), np.arange(codes.shape[1]))
         if self.values[:, 0].any():
@@ -84,21 +87,34 @@ class LookupTable:
                 "a dense array (codes.toarray())"
             )
         data = self._take(codes.data[None, :], codes.indices)[0]
-        shape = codes.shape[0], codes.shape[1] * r
-        index = np.int32 if max(len(data), shape[1]) < 2**31 else np.int64
-        indices = codes.indices[:, None].astype(index) * r + np.arange(r, dtype=index)
-        return type(codes)((data, indices.ravel(), codes.indptr.astype(index) * r), shape=shape)
+        return widened(codes, data, self.values.shape[2])
+
+    def fill(self, codes: NDArray, features: NDArray, out: NDArray) -> None:
+        """Write the outputs of a block of codes, which are not checked.
+
+        Parameters
+        ----------
+        codes : ndarray of uint8, shape (n, m)
+        features : ndarray of int, shape (m,)
+            Which feature each column belongs to: all in order, when there are several rows.
+        out : ndarray, shape (n, m·r)
+            In the dtype of the table.
+        """
+        own = features if len(codes) == 1 and len(self.values) > 1 else None
+        loops.take(codes, own, self.values, out, self._outputs)
+
+    def at(self, codes: NDArray, feature: NDArray) -> NDArray:
+        """Return the outputs, ``codes.shape + (r,)``, of unchecked codes, each of its feature."""
+        return self.values[feature if len(self.values) > 1 else 0, codes]
 
     def _take(self, codes: NDArray, features: NDArray) -> NDArray:
         n, m = codes.shape
-        tables, _, r = self.values.shape
+        r = self.values.shape[2]
         out = np.empty((n, m * r), self.values.dtype)
-        outputs = loops.unrolled(r)
 
         def part(rows: slice, columns: slice) -> None:
-            own = features[columns] if n == 1 and tables > 1 else None
             wide = slice(columns.start * r, columns.stop * r)
-            loops.take(codes[rows, columns], own, self.values, out[rows, wide], outputs)
+            self.fill(codes[rows, columns], features[columns], out[rows, wide])
 
         for_parts(part, codes.shape, _BLOCK_VALUES // r)
         return out

@@ -19,6 +19,7 @@ from kmaps._loops.kmeans import cluster
 from kmaps.checks import check_whole
 from kmaps.codes.codebook import MAX_LEVELS, Codebook, pad_levels
 from kmaps.codes.columns import Columns
+from kmaps.codes.levels import value_ranges
 from kmaps.errors import ConfigError, suggest
 from kmaps.maps.mercer import ScalarKernel, eigensystems
 from kmaps.maps.stepped import SteppedMap
@@ -143,11 +144,9 @@ class AnchorMap(SteppedMap):
     def _fit_curve(self, X) -> None:
         self._check_parameters()
         columns = Columns(X)
-        low, high = columns.low, columns.high
         uniform = self.anchors == "uniform"
         shared = uniform and columns.one_range() if self.shared == "auto" else self.shared
-        if shared:
-            low, high = low.min(keepdims=True), high.max(keepdims=True)
+        low, high = value_ranges(columns, shared)
         if uniform:
             anchors = np.linspace(low, high, self.n_anchors, axis=1)
         else:

@@ -16,13 +16,12 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from kmaps._loops import encode as loops
 from kmaps.checks import refuse_negative, refuse_not_finite, warn_outside
+from kmaps.codes.table import LookupTable
 from kmaps.errors import InputError
-from kmaps.maps.grids import LogGrid, PieceGrid
-from kmaps.maps.steps import StepGrid
+from kmaps.maps.grids import LogGrid, PieceGrid, StepGrid
 from kmaps.parallel import for_parts
-from kmaps.samples import as_float, summed
+from kmaps.samples import as_float, summed, widened
 
 _BLOCK_VALUES = 1 << 18  # outputs in a block that NumPy computes: its temporaries stay in the cache
 _TABLE_BLOCK_VALUES = 1 << 21  # in one that a compiled loop fills: no temporaries, a cost to start
@@ -227,12 +226,7 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         values = as_float(X.data)[None, :]
         if self.n_stored_ is not None:
             return type(X)(self._encode_local(values, X.indices, X.indptr))
-        r = self.n_outputs_
-        data = self._encode(values, X.indices)[0]
-        shape = (X.shape[0], X.shape[1] * r)
-        index = np.int32 if max(X.nnz * r, shape[1]) < 2**31 else np.int64
-        indices = X.indices[:, None].astype(index) * r + np.arange(r, dtype=index)
-        return type(X)((data, indices.ravel(), X.indptr.astype(index) * r), shape=shape)
+        return widened(X, self._encode(values, X.indices)[0], self.n_outputs_)
 
     def _encode_local(self, values: NDArray, features: NDArray, pointers: NDArray) -> csr_array:
         """Encode ``values`` (n, m) of the m ``features`` with ``n_stored_`` numbers each.
@@ -308,11 +302,10 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
             # A table of 256 levels for each feature would outgrow the caches, and a small output.
             encode_floats = self._block_encoder(np.dtype(np.float32))
             return lambda codes, *rest: encode_floats(codes.astype(np.float32), *rest)
-        table = self.tabulate(np.arange(256)).astype(np.float32)
-        outputs = loops.unrolled(self.n_outputs_)
+        table = LookupTable(self.tabulate(np.arange(256)).astype(np.float32))
 
         def encode(codes, features, out):
-            loops.take(codes, None, table, out, outputs)
+            table.fill(codes, features, out)
             return False, 0 if self.low_ is None else self._clamp(codes, features)[1]
 
         return encode

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.checks import check_whole
-from kmaps.codes.codebook import MAX_LEVELS, Codebook
+from kmaps.codes.codebook import MAX_LEVELS
 from kmaps.codes.columns import Columns
-from kmaps.codes.levels import choose_levels
+from kmaps.codes.levels import choose_codebook
 from kmaps.errors import ConfigError
 from kmaps.maps.mercer import ScalarKernel, eigensystems
 from kmaps.maps.stepped import SteppedMap
@@ -81,12 +81,8 @@ class ExactMap(SteppedMap):
         check_whole("n_levels", self.n_levels, 2, MAX_LEVELS)
         if not (isinstance(self.tol, Real) and 0 <= self.tol < 1):
             raise ConfigError(f"tol={self.tol!r}: expected a number from 0 to below 1")
-        columns = Columns(X)
-        low, high = columns.low, columns.high
-        self.levels_ = choose_levels(columns, self.n_levels)
-        if len(self.levels_) == 1:
-            low, high = low.min(keepdims=True), high.max(keepdims=True)
-        codebook = Codebook(self.levels_, low, high)
+        codebook = choose_codebook(Columns(X), self.n_levels)
+        self.levels_ = codebook.levels
         values, vectors = eigensystems(self.kernel, self.levels_, codebook.counts, self._ranks)
         self._set_steps(codebook, vectors * np.sqrt(values)[:, None, :])
 

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps._loops import encode as loops
+from kmaps.codes.codebook import Codebook
+from kmaps.codes.table import LookupTable
 
 Curve = Callable[[NDArray, NDArray], NDArray]
 
@@ -170,6 +172,41 @@ class LocalGrid(PieceGrid):
         return loops.local_pieces(
             values, features, ranges, self.n_cells, pieces, data, columns, neighbours
         )
+
+
+class StepGrid:
+    """The curve that has the value ``table[f, c]`` wherever feature f has the code c.
+
+    It takes the place of a grid, but is the curve itself, for every dtype.
+
+    Parameters
+    ----------
+    codebook : Codebook
+        Gives each value its code.
+    table : LookupTable
+        In float64; one for all features when these share the codebook.
+    """
+
+    dtypes = (np.uint8, np.float32, np.float64)
+
+    def __init__(self, codebook: Codebook, table: LookupTable):
+        self.codebook = codebook
+        single = LookupTable(table.values.astype(np.float32))
+        self.tables = {np.float32: single, np.float64: table}
+
+    def encode(self, values: NDArray, features: NDArray, out: NDArray) -> tuple[bool, int]:
+        """Fill ``out`` (n, m·r) from ``values`` (n, m) of the m ``features``.
+
+        Returns whether a value is not finite, and how many lay outside and were clamped.
+        """
+        codes = np.empty(values.shape, np.uint8)
+        outside = self.codebook.encode(values, features, codes)
+        self.tables[out.dtype.type].fill(codes, features, out)
+        return bool(outside) and not np.isfinite(values).all(), outside
+
+    def curve(self, x: NDArray, feature: NDArray) -> NDArray:
+        """Return the curve of each ``feature`` at ``x``: float64, ``x.shape + (r,)``."""
+        return self.tables[np.float64].at(self.codebook.codes(x, feature), feature)
 
 
 def _ranges(dtype: type, low: NDArray, high: NDArray, scale: NDArray | float) -> NDArray:

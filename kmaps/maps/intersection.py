@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from kmaps.checks import check_positive, check_whole
 from kmaps.codes.codebook import MAX_LEVELS, Codebook
+from kmaps.codes.table import LookupTable
 from kmaps.errors import ConfigError, suggest
-from kmaps.maps.grids import LocalGrid, PieceGrid, evaluate_pieces
+from kmaps.maps.grids import LocalGrid, PieceGrid, StepGrid, evaluate_pieces
 from kmaps.maps.ranged import RangedMap
-from kmaps.maps.steps import StepGrid
 
 PIECES = ("linear", "constant")
 
@@ -122,7 +122,7 @@ class IntersectionMap(RangedMap):
             low, high, scale = self._ranges()
             codebook = Codebook(np.linspace(low, high, n + 1, axis=1), low, high)
             self.table_ = scale[:, None, None] * np.tri(n + 1, n, k=-1)
-            self._steps = StepGrid(codebook, self.table_)
+            self._steps = StepGrid(codebook, LookupTable(self.table_))
 
     def _scale(self, width: NDArray) -> NDArray:
         return np.sqrt(width if self.sparse else width / self.n_bins)

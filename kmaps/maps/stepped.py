@@ -3,8 +3,9 @@
 from numpy.typing import NDArray
 
 from kmaps.codes.codebook import Codebook
+from kmaps.codes.table import LookupTable
 from kmaps.maps.base import AdditiveMap
-from kmaps.maps.steps import StepGrid
+from kmaps.maps.grids import StepGrid
 
 
 class SteppedMap(AdditiveMap):
@@ -21,7 +22,7 @@ class SteppedMap(AdditiveMap):
     def _set_steps(self, codebook: Codebook, table: NDArray) -> None:
         self.table_ = table
         self.shared_curve_ = codebook.shared
-        self._steps = StepGrid(codebook, table)
+        self._steps = StepGrid(codebook, LookupTable(table))
 
     def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
         return self._steps.curve(x, feature)

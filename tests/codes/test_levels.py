@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from kmaps.codes.columns import Columns
-from kmaps.codes.levels import choose_levels
+from kmaps.codes.columns import Columns, RunningColumns
+from kmaps.codes.levels import choose_codebook, choose_levels, value_ranges
 from kmaps.errors import InputError
 
 RNG = np.random.default_rng(1)
@@ -95,3 +95,33 @@ def test_zero_is_a_level_wherever_it_occurs(strategy):
     assert 0 in levels(X, 8, strategy)
     assert (np.diff(levels(X, 8, strategy)) > 0).all()
     assert 0 not in levels(X[:-1], 8, strategy)
+
+
+def test_the_range_is_that_of_all_values_where_levels_are_shared():
+    columns = Columns(np.array([[1.0, -2.0], [3.0, 0.5], [2.0, 4.0]]))
+    np.testing.assert_array_equal(value_ranges(columns, False), [[1, -2], [3, 4]])
+    np.testing.assert_array_equal(value_ranges(columns, True), [[-2], [4]])
+    shared, own = (choose_codebook(columns, 4, name) for name in ("shared", "uniform"))
+    assert (shared.low, shared.high) == (-2, 4)
+    np.testing.assert_array_equal([own.low, own.high], [[1, -2], [3, 4]])
+
+
+@pytest.mark.parametrize("strategy", ["shared", "uniform"])
+@pytest.mark.parametrize("few", [True, False])
+def test_blocks_have_the_levels_of_all_rows(strategy, few):
+    rng = np.random.default_rng(5)
+    X = (
+        rng.integers(-3, 9, (90, 4)) / 4
+        if few
+        else rng.normal(size=(90, 4)) * (rng.random((90, 4)) > 0.2)
+    )
+    X[:50, 1] = np.abs(X[:50, 1]) + 0.25  # no zero before the last block
+    columns = RunningColumns(16)
+    for start in range(0, 90, 25):
+        columns.add(csr_matrix(X[start : start + 25]) if start else X[start : start + 25])
+    np.testing.assert_array_equal(
+        choose_codebook(columns, 16, strategy).levels,
+        choose_codebook(Columns(X), 16, strategy).levels,
+    )
+    assert columns.n_rows == 90
+    assert columns.n_nonzero == np.count_nonzero(X)

@@ -29,6 +29,21 @@ def test_takes_the_rows_of_each_feature(tables, r, dtype):
     assert table.code_bits == 6
 
 
+@pytest.mark.parametrize("tables", [1, 6])
+def test_blocks_and_single_codes_as_numpy_indexes_them(tables):
+    values = np.random.default_rng(1).random((tables, 40, 3))
+    table, row = LookupTable(values), np.arange(6) if tables > 1 else 0
+    out = np.empty((9, 18))
+    table.fill(CODES[:9], np.arange(6), out)
+    np.testing.assert_array_equal(out, values[row, CODES[:9]].reshape(9, 18))
+    # A single row is of any features, in any order.
+    feature = np.array([5, 0, 0, 3])
+    own = feature if tables > 1 else 0
+    table.fill(CODES[:1, :4], feature, out[:1, :12])
+    np.testing.assert_array_equal(out[0, :12].reshape(4, 3), values[own, CODES[0, :4]])
+    np.testing.assert_array_equal(table.at(CODES[0, :4], feature), values[own, CODES[0, :4]])
+
+
 @pytest.mark.parametrize("container", [csr_matrix, csr_array])
 def test_sparse_codes_give_the_sparse_outputs(container):
     values = np.random.default_rng(2).random((6, 40, 3))

@@ -7,14 +7,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse, vstack
 
 from kmaps._loops.forms import Rows
-from kmaps.checks import refuse_not_finite
 from kmaps.codes.codebook import MAX_LEVELS
-from kmaps.codes.columns import Columns
+from kmaps.codes.columns import RunningColumns
+from kmaps.codes.levels import choose_codebook
 from kmaps.errors import InputError
 from kmaps.svm.coded.forms import choose
-from kmaps.svm.coded.rows import SPARSE, Coder, choose_book, joined, rows_of
+from kmaps.svm.coded.rows import SPARSE, Coder, joined, rows_of
 from kmaps.svm.coded.tables import CodedMap, tabulate
-from kmaps.svm.coded.training import CodedRows, codes_in_memory, fitted, learns, same_for_all
+from kmaps.svm.coded.training import CodedRows, codes_in_memory, fitted, learns, level_strategy
 
 Block = NDArray | csr_matrix
 
@@ -62,7 +62,7 @@ def code_rows(
     >>> bool((blockwise.predict(X) == whole.predict(X)).all())
     True
     """
-    columns = _RunningColumns(n_levels)
+    columns = RunningColumns(n_levels)
     for X in blocks():
         X = _floats(X)
         if sample is None:
@@ -74,7 +74,7 @@ def code_rows(
         ends = np.stack([columns.low, columns.high])
         sample = vstack([sample, ends], "csr") if issparse(sample) else np.vstack([sample, ends])
     encoder = fitted(encoder, sample)
-    book = choose_book(columns, n_levels, same_for_all(encoder))
+    book = choose_codebook(columns, n_levels, level_strategy(encoder))
     tables = tabulate(encoder, book.levels)
     coder = Coder(book, book.levels.shape[1], tables.cells)
     with codes_in_memory(columns.n_rows, columns.n_columns):
@@ -88,50 +88,8 @@ def _floats(X: Block) -> Block:
     return X if X.dtype in (np.float32, np.float64, np.uint8) else X.astype(np.float64)
 
 
-class _RunningColumns:
-    """What `choose_levels` asks of columns, of samples that come in blocks.
-
-    Parameters
-    ----------
-    most : int
-        Distinct values of all columns up to which they are kept.
-    """
-
-    def __init__(self, most: int):
-        self._most = most
-        self._values: NDArray | None = np.empty(0)
-        self.n_rows = self.n_columns = self.n_nonzero = 0
-
-    def add(self, X: Block) -> None:
-        """Take the next samples into account."""
-        if self.n_rows and X.shape[1] != self.n_columns:
-            raise InputError(f"a block of {X.shape[1]} features after one of {self.n_columns}")
-        columns = Columns(X)
-        low, high, zero = columns.low, columns.high, columns.has_zero()
-        if not np.isfinite([low, high]).all():
-            refuse_not_finite(X.toarray() if issparse(X) else X)
-        if not self.n_rows:
-            self.n_columns, self.low, self.high, self._zero = X.shape[1], low, high, zero
-        self.low, self.high = np.minimum(self.low, low), np.maximum(self.high, high)
-        self._zero = self._zero | zero
-        self.n_rows += X.shape[0]
-        self.n_nonzero += X.count_nonzero() if issparse(X) else int(np.count_nonzero(X))
-        if self._values is not None:
-            found = columns.few(self._most)
-            together = None if found is None else np.union1d(self._values, found)
-            self._values = None if together is None or len(together) > self._most else together
-
-    def few(self, most: int) -> NDArray | None:
-        """Return the distinct values of all columns, ascending; None if they are more."""
-        return self._values
-
-    def has_zero(self) -> NDArray:
-        """Return, for each column, whether one of its values is zero."""
-        return self._zero
-
-
 def _collected(
-    blocks: Iterator[Block], coder: Coder, zero: NDArray[np.intp], columns: _RunningColumns
+    blocks: Iterator[Block], coder: Coder, zero: NDArray[np.intp], columns: RunningColumns
 ) -> Rows:
     """Return the codes of all blocks: one array, or lists of those that are not ``zero``."""
     n, d = columns.n_rows, columns.n_columns

@@ -5,57 +5,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from kmaps._loops import code_rows as loops
 from kmaps._loops.forms import Rows
-from kmaps.codes.codebook import MAX_LEVELS, Codebook
-from kmaps.codes.columns import Columns
-from kmaps.codes.levels import choose_levels
+from kmaps.codes.codebook import Codebook
 from kmaps.codes.table import check_codes
-from kmaps.errors import ConfigError
 from kmaps.parallel import for_blocks
 
 _BLOCK_VALUES = 1 << 20
 _TOGETHER = 1 << 22  # codes that are dense at a time, if they are to be listed
 SPARSE = 1 / 3
 """Part of the codes below which they are listed: each takes three bytes then, or five."""
-
-
-def choose_book(columns: Columns, n_levels: int, same_for_all: bool) -> Codebook:
-    """Return the levels of training samples: those that all features share, or those of each."""
-    levels = choose_levels(columns, n_levels, "shared" if same_for_all else "uniform")
-    low, high = columns.low, columns.high
-    if len(levels) == 1:
-        low, high = low.min(keepdims=True), high.max(keepdims=True)
-    return Codebook(levels, low, high)
-
-
-def check_levels(levels: ArrayLike, n_features: int) -> NDArray[np.float64]:
-    """Return given levels as (1 or d, L).
-
-    Raises
-    ------
-    ConfigError
-        When they have another shape, are not ascending, or are more than a code can tell apart.
-    """
-    try:
-        rows = np.atleast_2d(np.asarray(levels, np.float64))
-    except (TypeError, ValueError):
-        raise ConfigError("levels: expected numbers, (L,) or one row a feature") from None
-    if rows.ndim != 2 or rows.size == 0 or len(rows) not in (1, n_features):
-        raise ConfigError(
-            f"levels of shape {np.shape(levels)}: expected (L,) or ({n_features}, L), one row for "
-            "each of the features"
-        )
-    if rows.shape[1] > MAX_LEVELS:
-        raise ConfigError(
-            f"levels: {rows.shape[1]} of them, a code of one byte can tell {MAX_LEVELS} apart"
-        )
-    if not np.isfinite(rows).all() or (np.diff(rows) < 0).any():
-        raise ConfigError("levels: expected finite numbers in ascending order")
-    return rows
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from kmaps._loops.forms import Rows
 from kmaps.codes.columns import Columns
+from kmaps.codes.levels import check_levels, choose_codebook
 from kmaps.errors import ConfigError
 from kmaps.svm.coded.forms import Machinery, choose
-from kmaps.svm.coded.rows import Coder, check_levels, choose_book, coded
+from kmaps.svm.coded.rows import Coder, coded
 from kmaps.svm.coded.tables import CodedMap, tabulate
 
 
@@ -70,7 +71,7 @@ def prepare(
     """Learn the map and its levels from samples, or take ``levels`` if X is codes already."""
     if levels is None:
         encoder = fitted(encoder, X)
-        book = choose_book(Columns(X), n_levels, same_for_all(encoder))
+        book = choose_codebook(Columns(X), n_levels, level_strategy(encoder))
         known = book.levels
     else:
         _check_ready(encoder)
@@ -104,9 +105,10 @@ def _in_memory(what: str, n_bytes: int, remedy: str) -> Iterator[None]:
         raise MemoryError(f"{needed}, more than there is: {remedy}") from None
 
 
-def same_for_all(encoder: CodedMap | str) -> bool:
-    """Return whether all features have the same curve, so that they may share their levels."""
-    return isinstance(encoder, str) or getattr(encoder, "shared_curve_", False)
+def level_strategy(encoder: CodedMap | str) -> str:
+    """Return how to choose levels: all features share them if they have the same curve."""
+    same_for_all = isinstance(encoder, str) or getattr(encoder, "shared_curve_", False)
+    return "shared" if same_for_all else "uniform"
 
 
 def fitted(encoder: CodedMap | str, X: Any) -> CodedMap | str:
