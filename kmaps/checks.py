@@ -1,12 +1,28 @@
-"""Checks of arguments: of single parameters, then of arrays."""
+"""Checks of arguments, each in one place: of single parameters, then of arrays.
+
+A message says ``name=value: expected …``; ``name`` is that of the argument, with the feature or the
+like that it belongs to before it.
+"""
 
 import warnings
+from collections.abc import Iterable
 from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.errors import ConfigError, InputError
+from kmaps.errors import ConfigError, InputError, suggest
+
+
+def is_number(value: object) -> bool:
+    """Return whether a value is a finite number, and not a truth value."""
+    return isinstance(value, Real) and not isinstance(value, bool) and abs(value) < np.inf
+
+
+def is_whole(value: object, low: float = -np.inf, high: float | None = None) -> bool:
+    """Return whether a value is a whole number from ``low`` to ``high``, and not a truth value."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    return whole and low <= value and (high is None or value <= high)
 
 
 def check_whole(name: str, value: object, low: int, high: int | None = None) -> None:
@@ -18,19 +34,62 @@ def check_whole(name: str, value: object, low: int, high: int | None = None) -> 
     Traceback (most recent call last):
     kmaps.errors.ConfigError: degree=4: expected a whole number from 0 to 3
     """
-    if isinstance(value, Integral) and low <= value and (high is None or value <= high):
+    if not is_whole(value, low, high):
+        limits = f"of at least {low}" if high is None else f"from {low} to {high}"
+        raise _unexpected(name, value, f"a whole number {limits}")
+
+
+def check_whole_list(name: str, value: object, low: int) -> None:
+    """Refuse a parameter that is not a tuple of different whole numbers, all at least ``low``.
+
+    Examples
+    --------
+    >>> check_whole_list("cells", (4, 4), 1)
+    Traceback (most recent call last):
+    kmaps.errors.ConfigError: cells=[4, 4]: expected a list of different whole numbers of at least 1
+    """
+    listed = isinstance(value, tuple) and len(value) > 0
+    if not (listed and all(is_whole(v, low) for v in value) and len(set(value)) == len(value)):
+        given = list(value) if isinstance(value, tuple) else value
+        raise _unexpected(name, given, f"a list of different whole numbers of at least {low}")
+
+
+def check_number(
+    name: str,
+    value: object,
+    *,
+    above: float = -np.inf,
+    at_least: float = -np.inf,
+    below: float = np.inf,
+    at_most: float = np.inf,
+    note: str = "",
+) -> None:
+    """Refuse a parameter that is not a finite number inside the given limits.
+
+    Parameters
+    ----------
+    name : str
+    value : object
+    above, at_least, below, at_most : float
+        The limits that there are.
+    note : str
+        What the message says besides.
+
+    Examples
+    --------
+    >>> check_number("energy", 0, above=0, at_most=1)
+    Traceback (most recent call last):
+    kmaps.errors.ConfigError: energy=0: expected a number above 0, at most 1
+    """
+    if is_number(value) and above < value < below and at_least <= value <= at_most:
         return
-    expected = f"of at least {low}" if high is None else f"from {low} to {high}"
-    raise ConfigError(f"{name}={value!r}: expected a whole number {expected}")
+    limits = {"above": above, "of at least": at_least, "below": below, "at most": at_most}
+    said = ", ".join(f"{words} {limit:g}" for words, limit in limits.items() if np.isfinite(limit))
+    raise _unexpected(name, value, f"a number {said}{note}")
 
 
-def is_number(value: object) -> bool:
-    """Return whether a parameter is a finite number."""
-    return isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(value))
-
-
-def check_positive(name: str, value: object) -> None:
-    """Refuse a parameter that is not a finite number above 0.
+def check_positive(name: str, value: object, note: str = "") -> None:
+    """Refuse a parameter that is not a finite number above 0; ``note`` ends the message.
 
     Examples
     --------
@@ -39,7 +98,32 @@ def check_positive(name: str, value: object) -> None:
     kmaps.errors.ConfigError: period=0.0: expected a positive number
     """
     if not (is_number(value) and value > 0):
-        raise ConfigError(f"{name}={value!r}: expected a positive number")
+        raise _unexpected(name, value, f"a positive number{note}")
+
+
+def check_choice(name: str, value: object, known: Iterable[str]) -> None:
+    """Refuse a parameter that is none of the known words.
+
+    Examples
+    --------
+    >>> check_choice("norm", "l11", ("linf", "l1"))
+    Traceback (most recent call last):
+    kmaps.errors.ConfigError: norm='l11': expected 'linf' or 'l1', did you mean 'l1'?
+    """
+    words = list(known)
+    if not (isinstance(value, str) and value in words):
+        *first, last = map(repr, words)
+        raise _unexpected(name, value, f"{', '.join(first)} or {last}{suggest(value, words)}")
+
+
+def check_flag(name: str, value: object, note: str = "") -> None:
+    """Refuse a parameter that is neither True nor False; ``note`` ends the message."""
+    if not isinstance(value, bool | np.bool_):
+        raise _unexpected(name, value, f"True or False{note}")
+
+
+def _unexpected(name: str, value: object, expected: str) -> ConfigError:
+    return ConfigError(f"{name}={value!r}: expected {expected}")
 
 
 def refuse_not_finite(values: NDArray) -> None:

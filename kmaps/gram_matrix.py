@@ -13,7 +13,6 @@ float64 wherever they are long or about to cancel.
 """
 
 from contextlib import AbstractContextManager, nullcontext
-from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +20,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from kmaps._loops import gram as loops
+from kmaps.checks import check_positive
 from kmaps.errors import ConfigError, InputError, suggest
 from kmaps.kernels import EXP_KERNELS, KERNELS
 from kmaps.parallel import for_blocks
@@ -104,8 +104,8 @@ def gram(
         sigma = _mean_distance(rows, base, 1000, 0) ** 0.5
         if not sigma > 0:
             raise InputError("sigma cannot be estimated from rows that are all alike, give it")
-    elif not (isinstance(sigma, Real) and 0 < sigma < np.inf):
-        raise ConfigError(f"sigma must be a positive number, got {sigma!r}")
+    else:
+        check_positive("sigma", sigma)
     return _Pairs(rows, columns, base, "exponential").matrix(sigma)
 
 
@@ -211,8 +211,7 @@ def _base_kernel(kernel: str, gamma: float) -> tuple[str, float]:
     if kernel not in GRAM_KERNELS:
         hint = suggest(kernel, GRAM_KERNELS)
         raise ConfigError(f"unknown kernel {kernel!r}{hint} (kernels: {', '.join(GRAM_KERNELS)})")
-    if not (isinstance(gamma, Real) and 0 < gamma < np.inf):
-        raise ConfigError(f"gamma must be a positive number, got {gamma!r}")
+    check_positive("gamma", gamma)
     if kernel in ("linear", "rbf"):
         if gamma != 1:
             raise ConfigError(f"kernel {kernel!r} has no gamma, got {gamma!r}")

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from kmaps.errors import ConfigError
+from kmaps.checks import check_whole
 
 _threads: ContextVar[int | None] = ContextVar("kmaps_threads", default=None)
 
@@ -32,9 +32,9 @@ def num_threads() -> int:
     text = os.environ.get("KMAPS_NUM_THREADS")
     if not text:
         return len(os.sched_getaffinity(0))
-    if not text.isdecimal() or int(text) == 0:
-        raise ConfigError(f"KMAPS_NUM_THREADS={text!r}: expected a positive whole number")
-    return int(text)
+    number = int(text) if text.isdecimal() else text
+    check_whole("KMAPS_NUM_THREADS", number, 1)
+    return number
 
 
 @contextmanager
@@ -52,8 +52,7 @@ def threads(n: int) -> Iterator[None]:
     ...     num_threads()
     1
     """
-    if not isinstance(n, int) or n < 1:
-        raise ConfigError(f"threads({n!r}): expected a positive whole number")
+    check_whole("n", n, 1)
     token = _threads.set(n)
     try:
         yield

@@ -224,12 +224,12 @@ def test_csr_that_points_outside_is_refused_before_any_loop():
     [
         ({"kernel": "chi"}, "unknown kernel 'chi', did you mean 'chi2'? (kernels: chi2, inters"),
         ({"kernel": "exp-chi"}, "unknown kernel 'exp-chi', did you mean 'exp-chi2'? (kernels: "),
-        ({"gamma": 0}, "gamma must be a positive number, got 0"),
-        ({"gamma": float("nan")}, "gamma must be a positive number, got nan"),
-        ({"gamma": "1"}, "gamma must be a positive number, got '1'"),
-        ({"kernel": "exp-js", "sigma": "1"}, "sigma must be a positive number, got '1'"),
+        ({"gamma": 0}, "gamma=0: expected a positive number"),
+        ({"gamma": float("nan")}, "gamma=nan: expected a positive number"),
+        ({"gamma": "1"}, "gamma='1': expected a positive number"),
+        ({"kernel": "exp-js", "sigma": "1"}, "sigma='1': expected a positive number"),
         ({"kernel": "rbf", "gamma": 2.0}, "kernel 'rbf' has no gamma, got 2.0"),
-        ({"kernel": "rbf", "sigma": -1.0}, "sigma must be a positive number, got -1.0"),
+        ({"kernel": "rbf", "sigma": -1.0}, "sigma=-1.0: expected a positive number"),
         ({"sigma": 1.0}, "kernel 'chi2' has no sigma, only rbf and the exp- kernels do"),
     ],
 )

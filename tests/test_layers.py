@@ -47,7 +47,7 @@ FLOORS = {
         "solve box",
         "transformer harmonic multidim make_table",
     ],
-    "svm": ["multiclass clib model_file", "coded grouplasso liblinear libsvm", "pruning"],
+    "svm": ["losses reduction clib model_file", "coded grouplasso liblinear libsvm", "pruning"],
     "svm/coded": [
         "tables rows scores descent calibration",
         "forms model",

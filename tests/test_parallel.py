@@ -49,7 +49,7 @@ def test_where_the_number_comes_from(monkeypatch):
 @pytest.mark.parametrize("text", ["abc", "0", "-1", "1.5"])
 def test_bad_numbers_are_refused(monkeypatch, text):
     monkeypatch.setenv("KMAPS_NUM_THREADS", text)
-    with pytest.raises(ConfigError, match="expected a positive whole number"):
+    with pytest.raises(ConfigError, match=r"NUM_THREADS=\S+ expected a whole number of at least 1"):
         num_threads()
-    with pytest.raises(ConfigError), threads(0):
+    with pytest.raises(ConfigError, match="n=0: expected a whole number of at least 1"), threads(0):
         pass

@@ -6,11 +6,12 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kmaps.checks import check_choice, check_whole
 from kmaps.codes.codebook import MAX_LEVELS
 from kmaps.codes.columns import Columns
 from kmaps.codes.levels import STRATEGIES, choose_codebook
 from kmaps.codes.table import check_codes
-from kmaps.errors import ConfigError, InputError, suggest
+from kmaps.errors import InputError
 
 
 class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -80,14 +81,8 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             For NaN or infinity, a parameter out of range, or more distinct values than levels with
             ``strategy="exact"``.
         """
-        whole = isinstance(self.n_levels, (int, np.integer)) and 2 <= self.n_levels <= MAX_LEVELS
-        if not whole:
-            raise ConfigError(
-                f"n_levels={self.n_levels!r}: expected a whole number from 2 to {MAX_LEVELS}"
-            )
-        if self.strategy not in STRATEGIES:
-            hint = suggest(self.strategy, STRATEGIES)
-            raise ConfigError(f"strategy={self.strategy!r}: expected one of {STRATEGIES}{hint}")
+        check_whole("n_levels", self.n_levels, 2, MAX_LEVELS)
+        check_choice("strategy", self.strategy, STRATEGIES)
         columns = Columns(validate_data(self, X, accept_sparse="csr"))
         self._codebook = choose_codebook(columns, self.n_levels, self.strategy)
         self.levels_ = self._codebook.levels

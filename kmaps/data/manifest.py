@@ -16,6 +16,7 @@ from typing import Any
 
 import yaml
 
+from kmaps.checks import is_whole
 from kmaps.errors import ConfigError, suggest
 
 
@@ -259,7 +260,7 @@ def _matches(pattern: str, expected: str) -> Callable[[Any], str]:
 
 
 def _count(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+    if not is_whole(value, 1):
         raise ValueError("a positive integer")
     return value
 

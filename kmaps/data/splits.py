@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kmaps.checks import is_whole
 from kmaps.data.readers import Dataset
 from kmaps.errors import ConfigError, suggest
 
@@ -89,7 +90,7 @@ def draw_split(dataset: Dataset, protocol: Mapping[str, Any], split: int) -> Spl
 
 
 def _generator(name: str, protocol: Mapping[str, Any], split: int) -> np.random.Generator:
-    words = json.dumps([name, dict(protocol), split], sort_keys=True)
+    words = json.dumps([name, dict(protocol), split], sort_keys=True, default=int)
     entropy = int.from_bytes(hashlib.sha256(words.encode()).digest())
     return np.random.default_rng(np.random.SeedSequence(entropy))
 
@@ -117,7 +118,7 @@ def _check_protocol(protocol: Mapping[str, Any]) -> None:
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+    return is_whole(value, 1)
 
 
 def _is_names(value: Any) -> bool:

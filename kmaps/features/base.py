@@ -6,14 +6,12 @@ training pictures, ``encode`` turns what it left of any picture into its vector.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-
-from kmaps.errors import ConfigError
 
 Picture = NDArray[np.float32]  # (height, width), grey, black 0, white 1
 Pictures = NDArray[np.float32] | Sequence[Picture]  # (n, height, width), or of several sizes
@@ -77,37 +75,10 @@ class Feature(ABC):
         """Return the parameters that the first stage depends on."""
         return asdict(self)
 
-    def refuse(self, parameter: str, expected: str) -> ConfigError:
-        """Return the error for a parameter that is not what is expected."""
-        value = getattr(self, parameter)
-        given = list(value) if isinstance(value, tuple) else value
-        return ConfigError(f"{self.name}: {parameter} must be {expected}, got {given!r}")
-
-    def check_count(self, parameter: str, lowest: int = 1) -> None:
-        """Raise ConfigError unless a parameter is a whole number, not below the lowest."""
-        value = getattr(self, parameter)
-        if not is_count(value) or value < lowest:
-            raise self.refuse(parameter, f"a whole number at least {lowest}")
-
-    def check_counts(self, parameter: str, lowest: int = 1) -> None:
-        """Raise ConfigError unless a parameter lists different whole numbers."""
-        value = getattr(self, parameter)
-        sound = isinstance(value, tuple) and len(value) == len(set(value)) > 0
-        if not sound or not all(is_count(v) and v >= lowest for v in value):
-            raise self.refuse(parameter, f"a list of different whole numbers, at least {lowest}")
-
-    def check_number(self, parameter: str, *, positive: bool = False) -> None:
-        """Raise ConfigError unless a parameter is a finite number, at least or above zero."""
-        value = getattr(self, parameter)
-        sound = isinstance(value, int | float) and not isinstance(value, bool)
-        if not sound or not np.isfinite(value) or value < 0 or (positive and value == 0):
-            raise self.refuse(parameter, "a positive number" if positive else "a number, 0 or more")
-
-    def check_flags(self, *parameters: str) -> None:
-        """Raise ConfigError unless each of some parameters is true or false."""
+    def check(self, check: Callable[..., None], *parameters: str, **limits: Any) -> None:
+        """Apply one of `kmaps.checks` to some parameters; a message names the feature as well."""
         for parameter in parameters:
-            if not isinstance(getattr(self, parameter), bool):
-                raise self.refuse(parameter, "true or false")
+            check(f"{self.name}: {parameter}", getattr(self, parameter), **limits)
 
 
 class LearnedFeature(Feature):
@@ -145,8 +116,3 @@ class LearnedFeature(Feature):
     @abstractmethod
     def encode(self, described: Arrays, learned: NDArray) -> Arrays:
         """Return ``data``, ``indices`` and ``indptr`` of the CSR rows of a block of pictures."""
-
-
-def is_count(value: object) -> bool:
-    """Return whether a value is a whole number, and not a truth value."""
-    return isinstance(value, int) and not isinstance(value, bool)

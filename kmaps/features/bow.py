@@ -6,10 +6,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from kmaps.checks import check_choice, check_flag, check_number, check_whole, check_whole_list
+from kmaps.errors import ConfigError
 from kmaps.features import sift
 from kmaps.features.base import Arrays, LearnedFeature, Picture, Pictures
 from kmaps.features.saliency import salient_places
 from kmaps.features.vocabulary import learn_words, nearest_words
+
+SAMPLINGS = ("grid", "salient")
 
 _SEED = 0  # of k-means
 
@@ -62,18 +66,18 @@ class DenseSiftBow(LearnedFeature):
     second_stage: ClassVar[tuple[str, ...]] = ("root", "words", "samples", "divisions")
 
     def __post_init__(self) -> None:
-        self.check_counts("patches", 4)
+        self.check(check_whole_list, "patches", low=4)
         if any(patch % 4 for patch in self.patches):
-            raise self.refuse("patches", "a list of multiples of 4")
-        for parameter in ("step", "words", "samples"):
-            self.check_count(parameter)
+            raise ConfigError(
+                f"{self.name}: patches={list(self.patches)}: expected a list of multiples of 4"
+            )
+        self.check(check_whole, "step", "words", "samples", low=1)
         if self.longest is not None:
-            self.check_count("longest", max(self.patches))
-        self.check_number("contrast")
-        if self.sampling not in ("grid", "salient"):
-            raise self.refuse("sampling", "'grid' or 'salient'")
-        self.check_flags("root")
-        self.check_counts("divisions")
+            self.check(check_whole, "longest", low=max(self.patches))
+        self.check(check_number, "contrast", at_least=0)
+        self.check(check_choice, "sampling", known=SAMPLINGS)
+        self.check(check_flag, "root")
+        self.check(check_whole_list, "divisions", low=1)
 
     @property
     def smallest(self) -> int:

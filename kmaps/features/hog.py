@@ -7,6 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps._loops import orientation as loops
+from kmaps.checks import (
+    check_flag,
+    check_number,
+    check_positive,
+    check_whole,
+    check_whole_list,
+)
 from kmaps.errors import InputError
 from kmaps.features.base import Arrays, Feature
 from kmaps.features.gradients import gradients, level_out, oriented
@@ -58,12 +65,11 @@ class HogPyramid(Feature):
 
     def __post_init__(self) -> None:
         if self.cells is not None:
-            self.check_counts("cells")
-        self.check_count("orientations", 2)
-        self.check_number("sigma")
-        self.check_number("local")
-        self.check_number("growth", positive=True)
-        self.check_flags("overlap", "signed")
+            self.check(check_whole_list, "cells", low=1)
+        self.check(check_whole, "orientations", low=2)
+        self.check(check_number, "sigma", "local", at_least=0)
+        self.check(check_positive, "growth")
+        self.check(check_flag, "overlap", "signed")
 
     def describe(self, pictures: NDArray[np.float32]) -> Arrays:
         """Return the vectors, cell by cell, the orientations of a cell side by side."""

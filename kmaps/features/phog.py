@@ -8,6 +8,13 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from kmaps._loops import orientation as loops
+from kmaps.checks import (
+    check_flag,
+    check_number,
+    check_positive,
+    check_whole,
+    check_whole_list,
+)
 from kmaps.features.base import Arrays, Feature, Picture, Pictures
 from kmaps.features.gradients import gradients, oriented
 from kmaps.features.pyramid import partition
@@ -49,14 +56,12 @@ class Phog(Feature):
     name: ClassVar[str] = "phog"
 
     def __post_init__(self) -> None:
-        self.check_count("orientations", 2)
-        self.check_flags("signed")
-        self.check_counts("divisions")
-        self.check_count("longest")
-        self.check_number("sigma", positive=True)
-        self.check_number("edges")
-        if self.edges >= 1:
-            raise self.refuse("edges", "a number below 1")
+        self.check(check_whole, "orientations", low=2)
+        self.check(check_flag, "signed")
+        self.check(check_whole_list, "divisions", low=1)
+        self.check(check_whole, "longest", low=1)
+        self.check(check_positive, "sigma")
+        self.check(check_number, "edges", at_least=0, below=1)
 
     @property
     def smallest(self) -> int:

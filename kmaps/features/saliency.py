@@ -87,7 +87,7 @@ def segmented(
         from skimage.segmentation import felzenszwalb
     except ImportError:
         raise ConfigError(
-            "sampling must be 'grid' without scikit-image: install it with "
+            "sampling='salient' needs scikit-image: choose 'grid', or install it with "
             "`pip install 'kmaps[images]'`"
         ) from None
     regions = felzenszwalb(

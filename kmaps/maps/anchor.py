@@ -10,17 +10,15 @@ On a line the k nearest anchors are neighbours, so the first of them names them 
 value for any k, where the paper stores k.
 """
 
-from numbers import Real
-
 import numpy as np
 from numpy.typing import NDArray
 
 from kmaps._loops.kmeans import cluster
-from kmaps.checks import check_whole
+from kmaps.checks import check_choice, check_flag, check_number, check_positive, check_whole
 from kmaps.codes.codebook import MAX_LEVELS, Codebook, pad_levels
 from kmaps.codes.columns import Columns
 from kmaps.codes.levels import value_ranges
-from kmaps.errors import ConfigError, suggest
+from kmaps.errors import ConfigError
 from kmaps.maps.mercer import ScalarKernel, eigensystems
 from kmaps.maps.stepped import SteppedMap
 from kmaps.parallel import for_blocks
@@ -120,26 +118,20 @@ class AnchorMap(SteppedMap):
         return isinstance(self.kernel, str)
 
     def _check_parameters(self) -> None:
-        if self.anchors not in ANCHORS:
-            hint = suggest(self.anchors, ANCHORS)
-            raise ConfigError(f"anchors={self.anchors!r}: expected one of {ANCHORS}{hint}")
+        check_choice("anchors", self.anchors, ANCHORS)
         covers = self.anchors == "cover"
         check_whole("n_anchors", self.n_anchors, 2, MAX_LEVELS)
         most = MAX_LEVELS if covers else int(self.n_anchors)
         check_whole("n_neighbors", self.n_neighbors, 1, most)
         if self.rank is not None:
             check_whole("rank", self.rank, 1, most)
-        if not (isinstance(self.energy, Real) and 0 < self.energy <= 1):
-            raise ConfigError(f"energy={self.energy!r}: expected a number above 0, at most 1")
-        positive = isinstance(self.epsilon, Real) and 0 < self.epsilon < np.inf
-        if covers and not positive:
-            raise ConfigError(
-                f"epsilon={self.epsilon!r}: anchors='cover' needs a positive distance"
-            )
-        if self.epsilon is not None and not covers:
+        check_number("energy", self.energy, above=0, at_most=1)
+        if covers:
+            check_positive("epsilon", self.epsilon, note=", which anchors='cover' needs")
+        elif self.epsilon is not None:
             raise ConfigError(f"epsilon={self.epsilon!r}: only anchors='cover' takes it")
-        if not (isinstance(self.shared, bool | np.bool_) or self.shared == "auto"):
-            raise ConfigError(f"shared={self.shared!r}: expected True, False or 'auto'")
+        if self.shared != "auto":
+            check_flag("shared", self.shared, note=", or 'auto'")
 
     def _fit_curve(self, X) -> None:
         self._check_parameters()

@@ -6,16 +6,13 @@ but the values between levels. Smooth kernels have few eigenvalues above the rou
 equally spaced levels chi2 has 20, js 17, hellinger one; intersection has 255.
 """
 
-from numbers import Real
-
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.checks import check_whole
+from kmaps.checks import check_number, check_whole
 from kmaps.codes.codebook import MAX_LEVELS
 from kmaps.codes.columns import Columns
 from kmaps.codes.levels import choose_codebook
-from kmaps.errors import ConfigError
 from kmaps.maps.mercer import ScalarKernel, eigensystems
 from kmaps.maps.stepped import SteppedMap
 
@@ -79,8 +76,7 @@ class ExactMap(SteppedMap):
 
     def _fit_curve(self, X) -> None:
         check_whole("n_levels", self.n_levels, 2, MAX_LEVELS)
-        if not (isinstance(self.tol, Real) and 0 <= self.tol < 1):
-            raise ConfigError(f"tol={self.tol!r}: expected a number from 0 to below 1")
+        check_number("tol", self.tol, at_least=0, below=1)
         codebook = choose_codebook(Columns(X), self.n_levels)
         self.levels_ = codebook.levels
         values, vectors = eigensystems(self.kernel, self.levels_, codebook.counts, self._ranks)

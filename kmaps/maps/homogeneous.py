@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from kmaps.checks import check_positive, check_whole
-from kmaps.errors import ConfigError, suggest
+from kmaps.checks import check_choice, check_positive, check_whole
 from kmaps.kernels import Kernel, get_kernel
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import LogGrid, wave_grid
@@ -103,9 +102,7 @@ class HomogeneousMap(AdditiveMap):
     def _fit_curve(self, X) -> None:
         kernel = get_kernel(self.kernel)
         check_whole("order", self.order, 0)
-        if self.window not in WINDOWS:
-            hint = suggest(self.window, WINDOWS)
-            raise ConfigError(f"window={self.window!r}: expected one of {WINDOWS}{hint}")
+        check_choice("window", self.window, WINDOWS)
         check_positive("gamma", self.gamma)
         if self.period is not None:
             check_positive("period", self.period)

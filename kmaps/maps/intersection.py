@@ -18,10 +18,10 @@ tridiagonal matrix made of the differences D of neighbours. The other way round,
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.checks import check_positive, check_whole
+from kmaps.checks import check_choice, check_flag, check_positive, check_whole
 from kmaps.codes.codebook import MAX_LEVELS, Codebook
 from kmaps.codes.table import LookupTable
-from kmaps.errors import ConfigError, suggest
+from kmaps.errors import ConfigError
 from kmaps.maps.grids import LocalGrid, PieceGrid, StepGrid, evaluate_pieces
 from kmaps.maps.ranged import RangedMap
 
@@ -88,11 +88,8 @@ class IntersectionMap(RangedMap):
         return self.piece == "constant"
 
     def _check_parameters(self) -> None:
-        if self.piece not in PIECES:
-            hint = suggest(self.piece, PIECES)
-            raise ConfigError(f"piece={self.piece!r}: expected one of {PIECES}{hint}")
-        if not isinstance(self.sparse, bool | np.bool_):
-            raise ConfigError(f"sparse={self.sparse!r}: expected True or False")
+        check_choice("piece", self.piece, PIECES)
+        check_flag("sparse", self.sparse)
         fewest, most = 2 if self.sparse else 1, MAX_LEVELS - 1 if self._coded else None
         check_whole("n_bins", self.n_bins, fewest, most)
         if self.sparse and self._coded:

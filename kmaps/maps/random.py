@@ -11,8 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmaps._loops import project as loops
-from kmaps.checks import check_whole, refuse_negative
-from kmaps.errors import ConfigError, suggest
+from kmaps.checks import check_choice, check_whole, refuse_negative
 from kmaps.parallel import for_blocks
 from kmaps.samples import float_type, summed
 
@@ -115,9 +114,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         X = validate_data(self, X, accept_sparse="csr")
         check_whole("n_projections", self.n_projections, 1)
-        if self.output not in OUTPUTS:
-            hint = suggest(self.output, OUTPUTS)
-            raise ConfigError(f"output={self.output!r}: expected one of {OUTPUTS}{hint}")
+        check_choice("output", self.output, OUTPUTS)
         refuse_negative(X.data if issparse(X) else X, type(self).__name__)
         words = check_random_state(self.random_state).randint(2**32, size=4, dtype=np.uint32)
         self.key_ = words.view(np.uint64)

@@ -3,7 +3,6 @@
 import copy
 from abc import abstractmethod
 from functools import cache
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,8 +14,8 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 from threadpoolctl import ThreadpoolController
 
 from kmaps._loops import fourier as loops
-from kmaps.checks import check_whole
-from kmaps.errors import ConfigError, InputError, suggest
+from kmaps.checks import check_choice, check_positive, check_whole
+from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import mean_squared_distance
 from kmaps.maps.frequencies import FREQUENCY_VERSION, STRUCTURES, DescendedFrequencies
 from kmaps.parallel import for_blocks
@@ -78,9 +77,7 @@ class RandomFeatures(TransformerMixin, BaseEstimator):
         """
         X = validate_data(self, X, accept_sparse="csr")
         check_whole("n_frequencies", self.n_frequencies, 1)
-        if self.structure not in STRUCTURES:
-            known, hint = tuple(STRUCTURES), suggest(self.structure, STRUCTURES)
-            raise ConfigError(f"structure={self.structure!r}: expected one of {known}{hint}")
+        check_choice("structure", self.structure, STRUCTURES)
         self._n_embedded = self._fit_embedding(X)
         self.sigma_ = self._width(X)
         pair = check_random_state(self.random_state).randint(2**32, size=2, dtype=np.uint32)
@@ -221,12 +218,8 @@ class RandomFeatures(TransformerMixin, BaseEstimator):
 
     def _width(self, X: Any) -> float:
         if self.sigma is not None:
-            if isinstance(self.sigma, Real) and 0 < self.sigma < np.inf:
-                return float(self.sigma)
-            raise ConfigError(
-                f"sigma={self.sigma!r}: expected a positive number, or None to take it from the "
-                "data"
-            )
+            check_positive("sigma", self.sigma, note=", or None to take it from the data")
+            return float(self.sigma)
         if X.shape[0] < 2:
             raise InputError("n_samples=1: sigma comes from distances between samples, give sigma")
         mean = self._mean_distance(X)

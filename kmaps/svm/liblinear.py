@@ -20,9 +20,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from kmaps.checks import check_choice, check_positive
 from kmaps.errors import ConfigError
 from kmaps.svm.clib import NodeRows, blank, captured, feature_rows, pointer_to
-from kmaps.svm.multiclass import BinaryProblem, LinearClassifier, check_positive
+from kmaps.svm.losses import LOSSES
+from kmaps.svm.reduction import BinaryProblem, LinearClassifier, check_bias
 
 
 class _Solver(NamedTuple):
@@ -78,7 +80,7 @@ class LiblinearSVC(LinearClassifier):
     classes_ : ndarray, shape (K,)
     coef_ : ndarray, shape (P, d), dtype of the training data
         P is 1 for two classes, K for one-vs-rest, K(K-1)/2 for one-vs-one, in the order of
-        :func:`kmaps.svm.multiclass.class_pairs`.
+        :func:`kmaps.svm.reduction.class_pairs`.
     intercept_ : ndarray, shape (P,)
     n_features_in_ : int
     timings_ : dict
@@ -164,8 +166,11 @@ class LiblinearSVC(LinearClassifier):
         return self
 
     def _check_parameters(self) -> _Solver:
-        check_positive(C=self.C, tol=1.0 if self.tol is None else self.tol)
-        self._check_bias()
+        check_positive("C", self.C)
+        if self.tol is not None:
+            check_positive("tol", self.tol)
+        check_bias(self.bias)
+        check_choice("loss", self.loss, LOSSES)
         if (self.penalty, self.loss) not in _SOLVERS:
             known = ", ".join(f"{penalty} + {loss}" for penalty, loss in _SOLVERS)
             raise ConfigError(

@@ -15,14 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 from threadpoolctl import threadpool_limits
 
+from kmaps.checks import check_positive
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import gram, mean_squared_distance
 from kmaps.kernels import EXP_KERNELS
 from kmaps.svm.clib import NodeRows, blank, captured, gram_rows, pointer_to
-from kmaps.svm.multiclass import (
+from kmaps.svm.reduction import (
     BinaryProblem,
     ReducedClassifier,
-    check_positive,
     input_errors,
 )
 
@@ -60,7 +60,7 @@ class KernelSVC(ReducedClassifier):
         Those rows; absent for a precomputed kernel.
     dual_coef_ : scipy.sparse.csc_array of float64, shape (s, P)
         P is 1 for two classes, K for one-vs-rest, K(K-1)/2 for one-vs-one, in the order of
-        :func:`kmaps.svm.multiclass.class_pairs`. Sparse, because a row takes part in K-1 pairs at
+        :func:`kmaps.svm.reduction.class_pairs`. Sparse, because a row takes part in K-1 pairs at
         most; float64, because the terms cancel (each column sums to zero).
     intercept_ : ndarray of float64, shape (P,)
     sigma_ : float or None
@@ -153,7 +153,8 @@ class KernelSVC(ReducedClassifier):
         MemoryError
             Saying how much LIBSVM's rows would take.
         """
-        check_positive(C=self.C, tol=self.tol, cache_mb=self.cache_mb)
+        for name in ("C", "tol", "cache_mb"):
+            check_positive(name, getattr(self, name))
         self.sigma_, self.timings_ = self.sigma, {"gram_s": 0.0, "convert_s": 0.0}
         if isinstance(X, NodeRows):
             rows, codes = X, self._check_converted(X, y)

@@ -5,12 +5,12 @@ neither of them a weight (genrbf Sect. 3).
 """
 
 import copy
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kmaps.checks import check_whole
 from kmaps.errors import ConfigError, InputError
 from kmaps.svm.grouplasso import GroupLassoSVC
 
@@ -115,8 +115,8 @@ def resample(encoder: Any, X: Any, y: ArrayLike, n_projections: int, *, rounds: 
     0.57
     0.98
     """
-    _check_whole("n_projections", n_projections, 1)
-    _check_whole("rounds", rounds, 0)
+    check_whole("n_projections", n_projections, 1)
+    check_whole("rounds", rounds, 0)
     _check_projections(encoder)
     C = encoder.n_frequencies**0.5 / (2 * len(y))  # the outputs are so short: none is used below
     for left in reversed(range(rounds + 1)):
@@ -154,11 +154,6 @@ def projection_strength(encoder: Any, model: Any) -> NDArray[np.float64]:
         )
     pairs = model.coef_.reshape(len(model.coef_), -1, 2).astype(np.float64)
     return np.sqrt((pairs**2).sum(axis=(0, 2)))
-
-
-def _check_whole(name: str, value: object, low: int) -> None:
-    if not isinstance(value, Integral) or value < low:
-        raise ConfigError(f"{name}={value!r}: expected a whole number from {low} on")
 
 
 def _check_projections(encoder: Any) -> None:

@@ -123,13 +123,13 @@ def test_one_mistake_in_its_place(old, new, place, message):
             "name: intensity",
             "name: hog-pyramid, cells: [3, 3]",
             "4:38: features.cells",
-            "hog-pyramid: cells must be a list of different whole numbers",
+            "hog-pyramid: cells=[3, 3]: expected a list of different whole numbers",
         ),
         (
             "name: intensity",
             "name: phow, patches: [40], longest: 30",
             "4:48: features.longest",
-            "phow: longest must be a whole number at least 40, got 30",
+            "phow: longest=30: expected a whole number of at least 40",
         ),
         (
             "- {map: homogeneous",

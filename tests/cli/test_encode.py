@@ -164,7 +164,7 @@ def test_names_and_values_that_are_refused():
         ("--map", "homogenous"): "unknown map 'homogenous', did you mean 'homogeneous'? (maps: ",
         ("--map=homogenous",): "unknown map 'homogenous', did you mean 'homogeneous'? (maps: ",
         ("--kernel", "ch2"): "unknown kernel 'ch2', did you mean 'chi2'?",
-        ("--window", "uniformly"): "window='uniformly': expected one of",
+        ("--window", "uniformly"): "window='uniformly': expected 'rectangular' or",
         ("--order", "-1"): "order=-1: expected a whole number of at least 0",
         ("--period", "wide"): "period='wide': expected a positive number",
     }.items():

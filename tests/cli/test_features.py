@@ -88,7 +88,11 @@ def test_every_kind_can_be_drawn(run, features):
         (["mnist", "--features", "phog"], 4, "run `kmaps download mnist`"),
         (["digits", "--features", "phog", "--set", "edges"], 2, "--set edges: expected KEY=VALUE"),
         (["digits", "--features", "phog", "--set", "edge=1"], 2, "did you mean 'edges'?"),
-        (["digits", "--features", "phog", "--set", "edges=2"], 2, "edges must be a number below 1"),
+        (
+            ["digits", "--features", "phog", "--set", "edges=2"],
+            2,
+            "edges=2: expected a number of at least 0, below 1",
+        ),
         (["digits", "--features", "phog", "--normalize", "l9"], 2, "unknown normalisation 'l9'"),
         (["digits", "--features", "phog", "--out", "x.jpg"], 2, "unknown format 'jpg'"),
         (["digits", "--features", "phow"], 4, "8 × 8 pixels (width × height) are too few, phow"),

@@ -179,7 +179,7 @@ def test_what_cannot_be_trained_on():
     }.items():
         assert refused("train", *arguments.split()) == message
     assert Path("old.npz").read_text() == "old"
-    for value, message in {"0": "positive, finite", "-1,1": "positive", "a": "numbers"}.items():
+    for value, message in {"0": "positive", "-1,1": "positive", "a": "numbers"}.items():
         result = train("in.npy", "m.npz", *y.split(), f"-C{value}", code=2)
         assert message in result.stderr
     assert "257 is not in the range" in train("in.npy", "m", "--levels", 257, code=2).stderr

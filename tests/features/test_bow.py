@@ -121,12 +121,12 @@ def test_training_pictures_must_be_named(pictures):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"patches": [16, 18]}, "patches must be a list of multiples of 4, got \\[16, 18\\]"),
-        ({"patches": []}, "patches must be a list of different"),
-        ({"words": 0}, "words must be a whole number at least 1, got 0"),
-        ({"longest": 20}, "longest must be a whole number at least 32, got 20"),
-        ({"contrast": -1}, "contrast must be a number, 0 or more, got -1"),
-        ({"root": "yes"}, "root must be true or false, got 'yes'"),
+        ({"patches": [16, 18]}, "patches=\\[16, 18\\]: expected a list of multiples of 4"),
+        ({"patches": []}, "patches=.*: expected a list of different"),
+        ({"words": 0}, "words=0: expected a whole number of at least 1"),
+        ({"longest": 20}, "longest=20: expected a whole number of at least 32"),
+        ({"contrast": -1}, "contrast=-1: expected a number of at least 0"),
+        ({"root": "yes"}, "root='yes': expected True or False"),
     ],
 )
 def test_bad_parameters(parameters, message):

@@ -101,10 +101,10 @@ def test_weak_edges_count_where_they_go_on_from_strong_ones():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"edges": 1}, "edges must be a number below 1, got 1"),
-        ({"sigma": 0}, "sigma must be a positive number, got 0"),
-        ({"longest": 2.5}, "longest must be a whole number at least 1, got 2.5"),
-        ({"divisions": [0, 2]}, "divisions must be a list .* at least 1, got \\[0, 2\\]"),
+        ({"edges": 1}, "edges=1: expected a number of at least 0, below 1"),
+        ({"sigma": 0}, "sigma=0: expected a positive number"),
+        ({"longest": 2.5}, "longest=2.5: expected a whole number of at least 1"),
+        ({"divisions": [0, 2]}, "divisions=\\[0, 2\\]: expected a list .* at least 1"),
     ],
 )
 def test_bad_parameters(parameters, message):

@@ -88,10 +88,10 @@ def test_as_an_option_of_words(spot):
 def test_without_scikit_image(monkeypatch):
     monkeypatch.setitem(sys.modules, "skimage.segmentation", None)
     data = dataset([photograph(60, 70, i) for i in range(2)])
-    with pytest.raises(ConfigError, match=r"without scikit-image: .*kmaps\[images\]"):
+    with pytest.raises(ConfigError, match=r"needs scikit-image: .*kmaps\[images\]"):
         extract(data, "dense-sift-bow", train=[0], sampling="salient", **BOW)
 
 
 def test_a_wrong_word():
-    with pytest.raises(ConfigError, match="sampling must be 'grid' or 'salient', got 'dense'"):
+    with pytest.raises(ConfigError, match="sampling='dense': expected 'grid' or 'salient'"):
         make_feature("dense-sift-bow", {"sampling": "dense"})

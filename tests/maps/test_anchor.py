@@ -314,10 +314,13 @@ def test_not_finite_is_refused_with_its_place(bad, dtype):
         ({"energy": 0}, "energy=0: expected a number above 0, at most 1"),
         ({"energy": 1.1}, "energy=1.1: expected a number above 0, at most 1"),
         ({"rank": 41}, "rank=41: expected a whole number from 1 to 40"),
-        ({"anchors": "cover"}, "epsilon=None: anchors='cover' needs a positive distance"),
-        ({"anchors": "cover", "epsilon": 0.0}, "epsilon=0.0: anchors='cover' needs a positive"),
+        (
+            {"anchors": "cover"},
+            "epsilon=None: expected a positive number, which anchors=",
+        ),
+        ({"anchors": "cover", "epsilon": 0.0}, "epsilon=0.0: expected a positive number, which"),
         ({"epsilon": 0.1}, "epsilon=0.1: only anchors='cover' takes it"),
-        ({"shared": "yes"}, "shared='yes': expected True, False or 'auto'"),
+        ({"shared": "yes"}, "shared='yes': expected True or False, or 'auto'"),
     ],
 )
 def test_bad_parameters_are_named(parameters, message):

@@ -113,8 +113,8 @@ def test_sparse_in_sparse_out():
         ({"kernel": "chi"}, "did you mean 'chi2'"),
         ({"n_levels": 1}, "n_levels=1: expected a whole number from 2 to 256"),
         ({"n_levels": 257}, "n_levels=257: expected a whole number from 2 to 256"),
-        ({"tol": -1}, "tol=-1: expected a number from 0 to below 1"),
-        ({"tol": 1}, "tol=1: expected a number from 0 to below 1"),
+        ({"tol": -1}, "tol=-1: expected a number of at least 0, below 1"),
+        ({"tol": 1}, "tol=1: expected a number of at least 0, below 1"),
     ],
 )
 def test_bad_parameters_are_named(parameters, message):

@@ -294,7 +294,7 @@ def test_signed_extension_and_names():
         ({"kernel": "chi"}, "unknown kernel 'chi', did you mean 'chi2'"),
         ({"kernel": ["chi2"]}, "unknown kernel"),
         ({"error": "absolut"}, "did you mean 'absolute'"),
-        ({"norm": "l2"}, "norm='l2': expected one of"),
+        ({"norm": "l2"}, "norm='l2': expected 'linf' or 'l1'"),
         ({"pool": -1}, "pool=-1: expected a whole number of at least 0"),
         ({"max_error": 0}, "max_error=0: expected a positive number"),
         ({"low": 1.0}, "low=1.0: the inputs of a homogeneous kernel have a ratio and no range"),

@@ -229,7 +229,7 @@ def test_outputs_are_named():
     [
         ({"n_projections": 0}, "n_projections=0: expected a whole number of at least 1"),
         ({"n_projections": 1e3}, r"n_projections=1000\.0: expected a whole number of at least 1"),
-        ({"output": "one-hot"}, "output='one-hot': expected one of .*, did you mean 'onehot'"),
+        ({"output": "one-hot"}, "output='one-hot': expected .*, did you mean 'onehot'"),
     ],
 )
 def test_bad_parameters_are_named(parameters, message):

@@ -84,9 +84,9 @@ def test_refuses_what_does_not_fit():
         prune(HomogeneousMap().fit(X), model)
     with pytest.raises(InputError, match="the model has 6 features, the map gives 8: train the"):
         prune(RandomFourierMap(4).fit(X), model)
-    with pytest.raises(ConfigError, match="n_projections='4': expected a whole number from 1 on"):
+    with pytest.raises(ConfigError, match="n_projections='4': expected a whole number of at"):
         resample(encoder, X, Y, "4")
-    with pytest.raises(ConfigError, match="rounds=-1: expected a whole number from 0 on"):
+    with pytest.raises(ConfigError, match="rounds=-1: expected a whole number of at least 0"):
         resample(encoder, X, Y, 2, rounds=-1)
     with pytest.raises(ConfigError, match="'orthogonal': only frequencies of structure 'dense'"):
         resample(RandomFourierMap(3, structure="orthogonal").fit(X), X, Y, 2)

@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 from numpy.typing import NDArray
 
-from kmaps.checks import check_whole
-from kmaps.errors import ConfigError, suggest
+from kmaps.checks import check_choice, check_whole
 from kmaps.maps.lowdim.box import METHODS, BoxProblem
 from kmaps.maps.lowdim.cosines import CosineSum
 from kmaps.maps.lowdim.joint import JointMap
@@ -93,9 +92,7 @@ class MultiLowDimMap(JointMap):
             For a parameter out of range.
         """
         super().check_parameters(X)
-        if self.method not in METHODS:
-            hint = suggest(self.method, METHODS)
-            raise ConfigError(f"method={self.method!r}: expected one of {METHODS}{hint}")
+        check_choice("method", self.method, METHODS)
         if self.levels is not None:
             check_whole("levels", self.levels, 2)
 

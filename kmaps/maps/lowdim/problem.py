@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kmaps.checks import check_positive, check_whole, is_number
+from kmaps.checks import check_number, check_positive, check_whole, is_number
 from kmaps.errors import ConfigError, suggest
 from kmaps.kernels import KERNELS
 from kmaps.maps.lowdim.target import STATIONARY, Target, line_target
@@ -79,11 +79,9 @@ class Problem:
         ConfigError
         """
         self.check_kernel()
-        if self.kind == "homogeneous" and not (is_number(self.ratio) and self.ratio > 1):
-            raise ConfigError(
-                f"ratio={self.ratio!r}: expected a number above 1, the largest input over the "
-                "smallest non-zero one"
-            )
+        if self.kind == "homogeneous":
+            note = ", the largest input over the smallest non-zero one"
+            check_number("ratio", self.ratio, above=1, note=note)
         if self.period is not None:
             check_positive("period", self.period)
         if self.levels is not None:

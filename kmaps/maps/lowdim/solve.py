@@ -3,8 +3,8 @@ r"""From a problem to its low-dimensional approximation, by whichever source is 
 from collections.abc import Callable
 from functools import lru_cache
 
-from kmaps.checks import check_positive, check_whole
-from kmaps.errors import ConfigError, suggest
+from kmaps.checks import check_choice, check_positive, check_whole
+from kmaps.errors import ConfigError
 from kmaps.maps.lowdim.optimal import LARGEST_DIM, certified_optimum
 from kmaps.maps.lowdim.problem import Problem
 from kmaps.maps.lowdim.search import PoolSearch, Solution, line_pool
@@ -145,8 +145,7 @@ def check_request(
         For a parameter out of range or one that does not go with another.
     """
     check_whole("dim", dim, 1)
-    if norm not in NORMS:
-        raise ConfigError(f"norm={norm!r}: expected one of {NORMS}{suggest(norm, NORMS)}")
+    check_choice("norm", norm, NORMS)
     if pool != "fine":
         check_whole("pool", pool, 0)
     plain = norm == "linf" and pool == "fine" and continuous and problem.kind != "periodic"

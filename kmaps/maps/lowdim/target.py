@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 from scipy.fft import dct
 from scipy.optimize import minimize
 
-from kmaps.errors import ConfigError, suggest
+from kmaps.checks import check_choice
+from kmaps.errors import ConfigError
 from kmaps.maps.lowdim.cosines import CosineSum
 
 Function = Callable[[NDArray], NDArray]
@@ -223,8 +224,7 @@ def line_target(
         For a signature that is not even, not finite or not positive at 0, or an unknown error.
     """
     check_signature(lambda lam: signature(lam[:, 0]), np.array([length]))
-    if error not in ERRORS:
-        raise ConfigError(f"error={error!r}: expected one of {ERRORS}{suggest(error, ERRORS)}")
+    check_choice("error", error, ERRORS)
     weights = {
         "absolute": lambda lam: np.exp(-decay * lam[:, 0]),
         "relative": lambda lam: 1 / signature(lam[:, 0]),

@@ -15,7 +15,6 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +24,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from kmaps.checks import check_choice, check_positive, check_whole
 from kmaps.codes.codebook import MAX_LEVELS
-from kmaps.errors import ConfigError, InputError, suggest
+from kmaps.errors import ConfigError, InputError
 from kmaps.kernels import get_kernel
 from kmaps.parallel import for_blocks, num_threads
 from kmaps.svm.coded.calibration import logistic_fit
@@ -34,15 +34,9 @@ from kmaps.svm.coded.descent import Solution, make_task, solve
 from kmaps.svm.coded.model import CodedModel
 from kmaps.svm.coded.tables import CodedMap
 from kmaps.svm.coded.training import CodedRows, prepare, weights_in_memory
+from kmaps.svm.losses import HINGES
 from kmaps.svm.model_file import read_model, write_model
-from kmaps.svm.multiclass import (
-    BinaryProblem,
-    ReducedClassifier,
-    check_positive,
-    combine_scores,
-)
-
-LOSSES = ("hinge", "squared_hinge")
+from kmaps.svm.reduction import BinaryProblem, ReducedClassifier, check_bias, combine_scores
 
 # The parameters that a file holds.
 _STORED = ("C", "loss", "multiclass", "n_levels", "bias", "tol", "max_iter", "calibrate", "form")
@@ -235,23 +229,14 @@ class CodedSVC(ReducedClassifier):
         return self._check_classes(y)
 
     def _check_parameters(self) -> None:
-        check_positive(C=self.C, tol=self.tol)
+        check_positive("C", self.C)
+        check_positive("tol", self.tol)
         if isinstance(self.map, str):
             get_kernel(self.map)
-        if not isinstance(self.bias, Real) or not 0 <= self.bias < np.inf:
-            raise ConfigError(
-                f"bias={self.bias!r}: expected a finite number >= 0, 0 for no intercept"
-            )
-        if self.loss not in LOSSES:
-            raise ConfigError(
-                f"loss={self.loss!r}: expected 'hinge' or 'squared_hinge'"
-                f"{suggest(self.loss, LOSSES)}"
-            )
-        for name, low, high in (("n_levels", 2, MAX_LEVELS), ("max_iter", 1, np.inf)):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or not low <= value <= high:
-                limit = f"{low} to {high}" if high < np.inf else f"{low} on"
-                raise ConfigError(f"{name}={value!r}: expected a whole number from {limit}")
+        check_bias(self.bias)
+        check_choice("loss", self.loss, HINGES)
+        check_whole("n_levels", self.n_levels, 2, MAX_LEVELS)
+        check_whole("max_iter", self.max_iter, 1)
         if self.calibrate and self.multiclass == "ovo":
             raise ConfigError(
                 "calibrate=True: one-vs-one has no score for each class; choose multiclass='ovr'"

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from kmaps._loops.forms import Form, Rows, square_norms
 from kmaps._loops.vectors import aligned_zeros
-from kmaps.errors import ConfigError, suggest
+from kmaps.checks import check_choice
+from kmaps.errors import ConfigError
 from kmaps.parallel import for_blocks
 from kmaps.svm.coded.tables import Tables, padded
 
@@ -79,11 +80,7 @@ class Machinery:
 
 def choose(tables: Tables, wanted: str = "auto") -> Machinery:
     """Return the wanted form, or the one with the least `cost`."""
-    if wanted not in ("auto", *FORMS):
-        raise ConfigError(
-            f"form={wanted!r}: expected 'auto', 'low-rank', 'full', 'local' or 'two-level'"
-            f"{suggest(wanted, FORMS)}"
-        )
+    check_choice("form", wanted, ("auto", *FORMS))
     if wanted == "auto":
         wanted = min(FORMS, key=lambda name: cost(tables, name))
     machinery = {"low-rank": _low_rank, "full": _full, "local": _local, "two-level": _two_level}

@@ -10,7 +10,6 @@ is the hinge itself.
 
 import warnings
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -18,11 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from kmaps.errors import ConfigError, suggest
+from kmaps.checks import check_choice, check_positive, check_whole
 from kmaps.svm.grouplasso.steps import Losses, WorkingGroups, group_lengths
-from kmaps.svm.multiclass import LinearClassifier, check_positive
-
-LOSSES = ("hinge", "squared_hinge")
+from kmaps.svm.losses import HINGES
+from kmaps.svm.reduction import LinearClassifier, check_bias
 
 _ROUNDED = 2.0  # times C: the steepness of the rounded hinge's slope, from 1/2 before the corner
 _FEWEST = 50  # groups that may be added at a time, however few are in use
@@ -167,15 +165,12 @@ class GroupLassoSVC(LinearClassifier):
         return self
 
     def _check_parameters(self) -> None:
-        check_positive(C=self.C, tol=self.tol)
-        if self.loss not in LOSSES:
-            hint = suggest(str(self.loss), LOSSES)
-            raise ConfigError(f"loss={self.loss!r}: expected one of {LOSSES}{hint}")
-        self._check_bias()
-        for name in ("group_size", "max_iter"):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or value < 1:
-                raise ConfigError(f"{name}={value!r}: expected a whole number from 1 on")
+        check_positive("C", self.C)
+        check_positive("tol", self.tol)
+        check_choice("loss", self.loss, HINGES)
+        check_bias(self.bias)
+        check_whole("group_size", self.group_size, 1)
+        check_whole("max_iter", self.max_iter, 1)
 
     def _train(self, columns: NDArray, codes: NDArray[np.intp]) -> list["_Fit"]:
         fitted = []

@@ -25,7 +25,7 @@ from kmaps import (
     threads,
 )
 from kmaps.maps import MAPS
-from kmaps.svm.multiclass import class_pairs
+from kmaps.svm.reduction import class_pairs
 from tests.oracles import machines
 
 # Each with a C for which LIBLINEAR can reach the optimum.

@@ -116,15 +116,15 @@ def test_renaming_classes_moves_their_scores(digits):
 
 
 BAD = [
-    ({"C": 0}, "C=0: expected a positive, finite number"),
-    ({"C": -1.0}, "C=-1.0: expected a positive, finite number"),
-    ({"tol": 0.0}, "tol=0.0: expected a positive, finite number"),
+    ({"C": 0}, "C=0: expected a positive number"),
+    ({"C": -1.0}, "C=-1.0: expected a positive number"),
+    ({"tol": 0.0}, "tol=0.0: expected a positive number"),
     ({"map": "chi"}, "unknown kernel 'chi', did you mean 'chi2'?"),
     ({"loss": "squared-hinge"}, "loss='squared-hinge': expected 'hinge' or 'squared_hinge', did"),
-    ({"bias": -1}, "bias=-1: expected a finite number >= 0, 0 for no intercept"),
+    ({"bias": -1}, "bias=-1: expected a number of at least 0 (0: no intercept)"),
     ({"n_levels": 257}, "n_levels=257: expected a whole number from 2 to 256"),
     ({"n_levels": 1}, "n_levels=1: expected a whole number from 2 to 256"),
-    ({"max_iter": 0}, "max_iter=0: expected a whole number from 1 on"),
+    ({"max_iter": 0}, "max_iter=0: expected a whole number of at least 1"),
     ({"multiclass": "ovx"}, "multiclass='ovx': expected 'ovr'"),
     ({"form": "low"}, "form='low': expected 'auto', 'low-rank', 'full', 'local' or 'two-level'"),
     ({"class_weight": {0: -1.0}}, "class_weight={0: -1.0}: expected positive, finite factors on C"),

@@ -9,7 +9,6 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from numbers import Real
 from time import perf_counter
 from typing import Any
 
@@ -20,7 +19,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kmaps.errors import ConfigError, InputError, KmapsError, suggest
+from kmaps.checks import check_choice, check_number
+from kmaps.errors import ConfigError, InputError, KmapsError
 
 REDUCTIONS = ("ovr", "ovo")
 _BLOCK_VALUES = 2**22  # float64 values in one block of scores: 32 MB
@@ -200,11 +200,7 @@ class ReducedClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return X, self._check_classes(y)
 
     def _check_classes(self, y: NDArray) -> NDArray[np.intp]:
-        if self.multiclass not in REDUCTIONS:
-            raise ConfigError(
-                f"multiclass={self.multiclass!r}: expected 'ovr' (one-vs-rest) or 'ovo' "
-                f"(one-vs-one){suggest(self.multiclass, REDUCTIONS)}"
-            )
+        check_choice("multiclass", self.multiclass, REDUCTIONS)
         with input_errors():
             check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -234,16 +230,15 @@ class ReducedClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         return result
 
 
+def check_bias(bias: object) -> None:
+    """Refuse a bias that is not a finite number of at least 0."""
+    check_number("bias", bias, at_least=0, note=" (0: no intercept)")
+
+
 class LinearClassifier(ReducedClassifier):
     """A reduced classifier with weights, one of them that of a constant feature, ``bias``."""
 
     bias: float
-
-    def _check_bias(self) -> None:
-        if not isinstance(self.bias, Real) or not 0 <= self.bias < np.inf:
-            raise ConfigError(
-                f"bias={self.bias!r}: expected a finite number >= 0, 0 for no intercept"
-            )
 
     def _set_weights(self, weights: NDArray[np.float64], X: Any) -> None:
         """Keep the weights of each problem, that of the constant last if it has one."""
@@ -254,13 +249,6 @@ class LinearClassifier(ReducedClassifier):
 
     def _scores(self, X: Any) -> NDArray:
         return X @ self.coef_.T + self.intercept_
-
-
-def check_positive(**parameters: object) -> None:
-    """Raise ConfigError unless every parameter is a positive, finite number."""
-    for name, value in parameters.items():
-        if not isinstance(value, Real) or not 0 < value < np.inf:
-            raise ConfigError(f"{name}={value!r}: expected a positive, finite number")
 
 
 @contextmanager

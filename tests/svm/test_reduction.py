@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.utils.multiclass import _ovr_decision_function
 
-from kmaps.svm.multiclass import binary_problems, class_pairs, combine_scores
+from kmaps.svm.reduction import binary_problems, class_pairs, combine_scores
 
 
 def vote(scores, n_classes):
