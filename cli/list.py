@@ -68,8 +68,7 @@ def _maps() -> list[Row]:
 
 
 def _kernels() -> list[Row]:
-    from kmaps.gram_matrix import GRAM_KERNELS
-    from kmaps.kernels import EXP_KERNELS, KERNELS
+    from kmaps.kernels import EXP_KERNELS, GRAM_KERNELS, KERNELS
 
     kinds = dict.fromkeys(KERNELS, "additive")
     kinds |= {name: f"exponential of the {base} distance" for name, base in EXP_KERNELS.items()}

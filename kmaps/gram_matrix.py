@@ -21,13 +21,10 @@ from threadpoolctl import threadpool_limits
 
 from kmaps._loops import gram as loops
 from kmaps.checks import check_positive
-from kmaps.errors import ConfigError, InputError, suggest
-from kmaps.kernels import EXP_KERNELS, KERNELS
+from kmaps.errors import ConfigError, InputError
+from kmaps.kernels import EXP_KERNELS, GRAM_KERNELS, WIDTH_KERNELS, check_kernel
 from kmaps.parallel import for_blocks
 from kmaps.samples import Samples
-
-GRAM_KERNELS: tuple[str, ...] = (*KERNELS, "linear", *EXP_KERNELS, "rbf")
-"""The kernel names that the functions of this module take."""
 
 _LOOPS = {
     "chi2": (loops.CHI2, 2.0),
@@ -63,7 +60,7 @@ def gram(
         The other samples. When left out, Y is X at half the work, and the result is exactly
         symmetric with the exact diagonal.
     kernel : str
-        One of :data:`GRAM_KERNELS`.
+        One of :data:`kmaps.kernels.GRAM_KERNELS`.
     gamma : float
         Degree of homogeneity of the additive kernel, or of the one behind the metric; positive.
         linear and rbf take none.
@@ -96,7 +93,7 @@ def gram(
     """
     base = _base_kernel(kernel, gamma)
     rows, columns = _check_pair(X, Y)
-    if kernel in KERNELS or kernel == "linear":
+    if kernel not in WIDTH_KERNELS:
         if sigma is not None:
             raise ConfigError(f"kernel {kernel!r} has no sigma, only rbf and the exp- kernels do")
         return _Pairs(rows, columns, base, "kernel").matrix()
@@ -208,9 +205,7 @@ def _check_pair(X, Y) -> tuple[Samples, Samples | None]:
 
 def _base_kernel(kernel: str, gamma: float) -> tuple[str, float]:
     """Return the additive kernel behind a name, and its degree of homogeneity."""
-    if kernel not in GRAM_KERNELS:
-        hint = suggest(kernel, GRAM_KERNELS)
-        raise ConfigError(f"unknown kernel {kernel!r}{hint} (kernels: {', '.join(GRAM_KERNELS)})")
+    check_kernel(kernel, GRAM_KERNELS)
     check_positive("gamma", gamma)
     if kernel in ("linear", "rbf"):
         if gamma != 1:

@@ -1,6 +1,6 @@
-r"""The scalar additive kernels: value, signature, spectrum, and the metric each one induces.
+r"""All kernels by name; the scalar additive ones with value, signature and spectrum.
 
-Every kernel here is 1-homogeneous with ``k(x, x) = x``, so it is known by its signature
+Every additive kernel here is 1-homogeneous with ``k(x, x) = x``, so it is known by its signature
 (hkm eq. 2-3), a function of the log-ratio alone, or by the spectrum of that signature (hkm eq. 10):
 
 .. math::
@@ -11,7 +11,7 @@ The gamma-homogeneous variant is :math:`(xy)^{\gamma/2}\mathcal{K}(\log y/x)`; n
 the signed extension :math:`\mathrm{sign}(xy)\,k(|x|, |y|)` (hkm Lemma 2).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -103,6 +103,33 @@ KERNELS: dict[str, Kernel] = {
 EXP_KERNELS: dict[str, str] = {f"exp-{name}": name for name in KERNELS}
 """The exponential (generalized RBF) kernels, each with the additive kernel of its metric."""
 
+WIDTH_KERNELS: tuple[str, ...] = (*EXP_KERNELS, "rbf")
+r"""The kernels :math:`e^{-D^2/2\sigma^2}`, which have a width sigma."""
+
+GRAM_KERNELS: tuple[str, ...] = (*KERNELS, "linear", *WIDTH_KERNELS)
+"""The kernels that have a Gram matrix in `kmaps.gram`."""
+
+STATIONARY: dict[str, Callable[[float], Callable[[NDArray], NDArray]]] = {
+    "rbf": lambda sigma: lambda lam: np.exp(-np.square(lam) / (2 * sigma**2)),
+    "laplace": lambda sigma: lambda lam: np.exp(-np.abs(lam) / sigma),
+    "cosine": lambda sigma: lambda lam: np.cos(lam / sigma),
+}
+"""Signatures of the stationary kernels of one variable, by name, for a width sigma."""
+
+
+def check_kernel(name: object, known: Iterable[str], among: str = "kernels: {}") -> None:
+    """Refuse a name that is none of the known kernels'; ``among`` words the list of these.
+
+    Raises
+    ------
+    ConfigError
+        The message suggests the nearest name.
+    """
+    names = list(known)
+    if not (isinstance(name, str) and name in names):
+        listed = among.format(", ".join(names))
+        raise ConfigError(f"unknown kernel {name!r}{suggest(name, names)} ({listed})")
+
 
 def get_kernel(name: str) -> Kernel:
     """Return the additive kernel of that name.
@@ -120,9 +147,5 @@ def get_kernel(name: str) -> Kernel:
     Traceback (most recent call last):
     kmaps.errors.ConfigError: unknown kernel 'chi', did you mean 'chi2'? (additive kernels: ...)
     """
-    try:
-        return KERNELS[name]
-    except (KeyError, TypeError):
-        known = ", ".join(KERNELS)
-        hint = suggest(name, KERNELS)
-        raise ConfigError(f"unknown kernel {name!r}{hint} (additive kernels: {known})") from None
+    check_kernel(name, KERNELS, "additive kernels: {}")
+    return KERNELS[name]

@@ -11,8 +11,8 @@ from scipy import sparse
 import kmaps
 from kmaps._loops import gram as loops
 from kmaps.errors import ConfigError, InputError
-from kmaps.gram_matrix import GRAM_KERNELS, gram, squared_distance
-from kmaps.kernels import KERNELS
+from kmaps.gram_matrix import gram, squared_distance
+from kmaps.kernels import GRAM_KERNELS, KERNELS
 from tests.oracles import gram as oracle
 from tests.samples import histograms
 

@@ -11,8 +11,8 @@ from sklearn.metrics.pairwise import additive_chi2_kernel, euclidean_distances, 
 import kmaps
 from kmaps import gram_matrix
 from kmaps._loops import gram as loops
-from kmaps.gram_matrix import GRAM_KERNELS, gram, mean_squared_distance, squared_distance
-from kmaps.kernels import KERNELS
+from kmaps.gram_matrix import gram, mean_squared_distance, squared_distance
+from kmaps.kernels import GRAM_KERNELS, KERNELS
 from tests.oracles import gram as oracle
 from tests.samples import histograms
 

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from kmaps.checks import check_positive
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import gram, mean_squared_distance
-from kmaps.kernels import EXP_KERNELS
+from kmaps.kernels import WIDTH_KERNELS
 from kmaps.svm.clib import NodeRows, blank, captured, gram_rows, pointer_to
 from kmaps.svm.reduction import (
     BinaryProblem,
@@ -192,7 +192,7 @@ class KernelSVC(ReducedClassifier):
         return X, codes
 
     def _training_gram(self, X: NDArray | sp.csr_array) -> NDArray:
-        if self.sigma is None and self.kernel in (*EXP_KERNELS, "rbf"):
+        if self.sigma is None and self.kernel in WIDTH_KERNELS:
             mean = mean_squared_distance(X, kernel=self.kernel, gamma=self.gamma)
             # Rows all alike have no width: None lets gram say so.
             self.sigma_ = mean**0.5 or None

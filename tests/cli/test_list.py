@@ -10,7 +10,7 @@ from kmaps.cli.list import PAPERS
 from kmaps.cli.main import cli
 from kmaps.data import available
 from kmaps.features import FEATURES
-from kmaps.gram_matrix import GRAM_KERNELS
+from kmaps.kernels import GRAM_KERNELS
 from kmaps.maps import MAPS
 
 

@@ -24,8 +24,8 @@ from kmaps.bench.spec.map_rows import map_arguments, map_rows, takes, takes_kern
 from kmaps.bench.work.errors import Errors, Range, approximate
 from kmaps.bench.work.random_errors import draw_samples, random_errors
 from kmaps.bench.work.spans import SpanErrors, over_differences, over_ratios, parse_range
+from kmaps.kernels import STATIONARY
 from kmaps.maps import MAP_VERSION, MAPS
-from kmaps.maps.lowdim.target import STATIONARY
 
 Study = Approximation | Toy | RandomFeatures | TradeOff
 

@@ -21,8 +21,7 @@ from kmaps.bench.spec.fields import (
 )
 from kmaps.bench.work.spans import Span, parse_range
 from kmaps.data.annotations import VOC_CLASSES
-from kmaps.kernels import KERNELS
-from kmaps.maps.lowdim.target import STATIONARY
+from kmaps.kernels import KERNELS, STATIONARY
 
 
 def _range(value: str) -> str:

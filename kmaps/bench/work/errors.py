@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from kmaps.errors import ConfigError
-from kmaps.kernels import get_kernel
-from kmaps.maps.lowdim import STATIONARY
+from kmaps.kernels import STATIONARY, get_kernel
 
 POINTS = 256
 """Values on each side of the square, for a range that is not one of integers."""

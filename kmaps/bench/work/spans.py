@@ -154,7 +154,7 @@ def over_differences(
 
     Examples
     --------
-    >>> from kmaps.maps.lowdim.target import STATIONARY
+    >>> from kmaps.kernels import STATIONARY
     >>> from kmaps.maps.lowdim import LowDimMap
     >>> encoder = LowDimMap("rbf", dim=5, sigma=0.5)
     >>> result = over_differences(encoder, STATIONARY["rbf"](0.5), Span.parse("differences 0:1"))

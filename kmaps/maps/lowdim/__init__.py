@@ -3,11 +3,9 @@
 from kmaps.maps.lowdim.harmonic import HarmonicMap
 from kmaps.maps.lowdim.multidim import MultiLowDimMap
 from kmaps.maps.lowdim.solve import lp_signature, optimal_signature
-from kmaps.maps.lowdim.target import STATIONARY
 from kmaps.maps.lowdim.transformer import LowDimMap
 
 __all__ = [
-    "STATIONARY",
     "HarmonicMap",
     "LowDimMap",
     "MultiLowDimMap",

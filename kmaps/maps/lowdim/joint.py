@@ -9,9 +9,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmaps.checks import check_positive, check_whole, warn_outside
-from kmaps.errors import ConfigError, InputError, suggest
+from kmaps.errors import ConfigError, InputError
+from kmaps.kernels import STATIONARY, check_kernel
 from kmaps.maps.lowdim.cosines import CosineSum
-from kmaps.maps.lowdim.target import STATIONARY
 
 
 class JointMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
@@ -60,9 +60,8 @@ class JointMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator,
         """
         check_whole("dim", self.dim, 1)
         check_positive("sigma", self.sigma)
-        if not callable(self.kernel) and self.kernel not in STATIONARY:
-            hint, known = suggest(self.kernel, STATIONARY), ", ".join(STATIONARY)
-            raise ConfigError(f"unknown kernel {self.kernel!r}{hint} ({known}, or a function)")
+        if not callable(self.kernel):
+            check_kernel(self.kernel, STATIONARY, "stationary kernels: {}, or a function")
         self.low_ = float(X.min() if self.low is None else self.low)
         self.high_ = float(X.max() if self.high is None else self.high)
         if not 0 < self.high_ - self.low_ < np.inf:

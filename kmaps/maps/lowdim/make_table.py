@@ -9,7 +9,7 @@ from itertools import product
 from kmaps.maps.lowdim.optimal import certified_optimum
 from kmaps.maps.lowdim.problem import Problem
 
-KERNELS = ("chi2", "js", "intersection")
+TABULATED = ("chi2", "js", "intersection")
 DIMS = (3, 5, 7)
 RATIOS = sorted(
     (
@@ -36,5 +36,5 @@ def table_rows(cases: Iterable[tuple[str, int, int]]) -> Iterator[str]:
 
 if __name__ == "__main__":
     print(",".join(COLUMNS))
-    for row in table_rows(product(KERNELS, DIMS, RATIOS)):
+    for row in table_rows(product(TABULATED, DIMS, RATIOS)):
         print(row, flush=True)

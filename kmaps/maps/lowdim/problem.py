@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kmaps.checks import check_number, check_positive, check_whole, is_number
-from kmaps.errors import ConfigError, suggest
-from kmaps.kernels import KERNELS
-from kmaps.maps.lowdim.target import STATIONARY, Target, line_target
+from kmaps.errors import ConfigError
+from kmaps.kernels import KERNELS, STATIONARY, check_kernel
+from kmaps.maps.lowdim.target import Target, line_target
 
 
 @dataclass(frozen=True)
@@ -96,12 +96,8 @@ class Problem:
         ------
         ConfigError
         """
-        known = [*KERNELS, *STATIONARY]
-        if not callable(self.kernel) and self.kernel not in known:
-            hint = suggest(self.kernel, known)
-            raise ConfigError(
-                f"unknown kernel {self.kernel!r}{hint} (kernels: {', '.join(known)}, or a function)"
-            )
+        if not callable(self.kernel):
+            check_kernel(self.kernel, (*KERNELS, *STATIONARY), "kernels: {}, or a function")
         check_positive("sigma", self.sigma)
 
     def _check_range(self) -> None:

@@ -34,13 +34,6 @@ Function = Callable[[NDArray], NDArray]
 ERRORS = ("absolute", "relative", "signature")
 NORMS = ("linf", "l1")
 
-STATIONARY: dict[str, Callable[[float], Function]] = {
-    "rbf": lambda sigma: lambda lam: np.exp(-np.square(lam) / (2 * sigma**2)),
-    "laplace": lambda sigma: lambda lam: np.exp(-np.abs(lam) / sigma),
-    "cosine": lambda sigma: lambda lam: np.cos(lam / sigma),
-}
-"""Signatures of the stationary kernels of one variable, by name, for a width sigma."""
-
 _POINTS_A_HALF_WAVE = 8  # of the fastest cosine, on the linear programs' grid in one dimension
 _FINER = 10  # how much finer than that the true error is looked for
 _LARGEST_BAND = 400  # half waves on the interval, beyond which a linear program is too large
