@@ -24,7 +24,7 @@ from kmaps.checks import check_positive
 from kmaps.errors import ConfigError, InputError
 from kmaps.kernels import EXP_KERNELS, GRAM_KERNELS, WIDTH_KERNELS, check_kernel
 from kmaps.parallel import for_blocks
-from kmaps.samples import Samples
+from kmaps.samples import SampleMatrix
 
 _LOOPS = {
     "chi2": (loops.CHI2, 2.0),
@@ -164,7 +164,7 @@ def mean_squared_distance(
     kernel, gamma
         As for :func:`squared_distance`.
     sample : int
-        Samples drawn, without replacement; all of them when there are no more.
+        SampleMatrix drawn, without replacement; all of them when there are no more.
     seed : int
         Of the draw: the same rows give the same mean.
 
@@ -183,10 +183,10 @@ def mean_squared_distance(
     2.0
     """
     base = _base_kernel(kernel, gamma)
-    return _mean_distance(Samples.check(X, "X"), base, sample, seed)
+    return _mean_distance(SampleMatrix.check(X, "X"), base, sample, seed)
 
 
-def _mean_distance(rows: Samples, base: tuple[str, float], sample: int, seed: int) -> float:
+def _mean_distance(rows: SampleMatrix, base: tuple[str, float], sample: int, seed: int) -> float:
     rows = rows.draw(sample, seed)
     if len(rows) < 2:
         raise InputError(f"a mean distance needs two rows or more, got {len(rows)}: give sigma")
@@ -194,8 +194,8 @@ def _mean_distance(rows: Samples, base: tuple[str, float], sample: int, seed: in
     return float(total / (len(rows) * (len(rows) - 1)))
 
 
-def _check_pair(X, Y) -> tuple[Samples, Samples | None]:
-    rows, columns = Samples.check(X, "X"), None if Y is None else Samples.check(Y, "Y")
+def _check_pair(X, Y) -> tuple[SampleMatrix, SampleMatrix | None]:
+    rows, columns = SampleMatrix.check(X, "X"), None if Y is None else SampleMatrix.check(Y, "Y")
     if columns is not None and columns.n_features != rows.n_features:
         raise InputError(
             f"X has {rows.n_features} features and Y has {columns.n_features}: give equal widths"
@@ -217,7 +217,7 @@ def _base_kernel(kernel: str, gamma: float) -> tuple[str, float]:
 class _LoopProduct:
     """chi2, intersection and js: compiled loops over the non-zeros."""
 
-    def __init__(self, kernel: str, gamma: float, X: Samples, Y: Samples) -> None:
+    def __init__(self, kernel: str, gamma: float, X: SampleMatrix, Y: SampleMatrix) -> None:
         self.code, self.scale = _LOOPS[kernel]
         self.gamma, self.signed, self.dtype = gamma, X.signed or Y.signed, np.float32
         self.largest = loops.PAIRED_CHI2_LARGEST if kernel == "chi2" and gamma == 1 else 1.0
@@ -287,7 +287,9 @@ class _Pairs:
     is undone on the result.
     """
 
-    def __init__(self, X: Samples, Y: Samples | None, base: tuple[str, float], form: str) -> None:
+    def __init__(
+        self, X: SampleMatrix, Y: SampleMatrix | None, base: tuple[str, float], form: str
+    ) -> None:
         kernel, self.gamma = base
         self.X, self.Y, self.symmetric, self.form = X, X if Y is None else Y, Y is None, form
         largest = max(self.X.largest, self.Y.largest)
@@ -342,10 +344,10 @@ class _Pairs:
                 for_blocks(fill, stop if self.symmetric else len(columns), panel)
         return out
 
-    def _pack(self, rows: Samples, start: int, stop: int):
+    def _pack(self, rows: SampleMatrix, start: int, stop: int):
         return self.product.pack(rows.block(start, stop, self.factor, self.product.dtype))
 
-    def _own_products(self, rows: Samples) -> NDArray[np.float64]:
+    def _own_products(self, rows: SampleMatrix) -> NDArray[np.float64]:
         """Return K(x, x) of every row, which is the sum of |x| to gamma."""
 
         def sums(start: int, stop: int) -> NDArray[np.float64]:
@@ -359,12 +361,12 @@ class _Pairs:
         return np.concatenate(for_blocks(sums, len(rows), n_rows)) * self.unit
 
 
-def _walking_cost(walked: Samples, others: Samples) -> float:
+def _walking_cost(walked: SampleMatrix, others: SampleMatrix) -> float:
     """Return the vector operations that a compiled loop spends."""
     return walked.stored_per_row * len(walked) * -(-len(others) // loops.LANES)
 
 
-def _block_sizes(rows: Samples, columns: Samples) -> tuple[int, int]:
+def _block_sizes(rows: SampleMatrix, columns: SampleMatrix) -> tuple[int, int]:
     """Return how many rows make a block, and how many columns a panel, a divisor of it."""
     wanted = min(_BLOCK_VALUES / columns.stored_per_row, len(columns) / 16, 4 * loops.LANES)
     panel = max(int(wanted) // loops.LANES, 1) * loops.LANES

@@ -36,7 +36,7 @@ def widened(X, data: NDArray, r: int):
 
 
 @dataclass(frozen=True)
-class Samples:
+class SampleMatrix:
     """A finite real matrix of at least one row and one column, in the dtype it came in.
 
     Make one with :meth:`check`; :meth:`block` converts and scales some rows at a time.
@@ -47,7 +47,7 @@ class Samples:
     signed: bool  # whether some value is negative
 
     @classmethod
-    def check(cls, data: ArrayLike | sparse.sparray | sparse.spmatrix, name: str) -> "Samples":
+    def check(cls, data: ArrayLike | sparse.sparray | sparse.spmatrix, name: str) -> "SampleMatrix":
         """Check a matrix; errors (InputError) call it by ``name``."""
         matrix = _as_csr(data, name) if sparse.issparse(data) else _as_array(data, name)
         if 0 in matrix.shape:
@@ -72,12 +72,12 @@ class Samples:
         stored = self.matrix.nnz if sparse.issparse(self.matrix) else self.matrix.size
         return max(stored / len(self), 1.0)
 
-    def draw(self, n: int, seed: int) -> "Samples":
+    def draw(self, n: int, seed: int) -> "SampleMatrix":
         """Return ``n`` different rows drawn at random; all of them when there are no more."""
         if n >= len(self):
             return self
         drawn = np.random.default_rng(seed).choice(len(self), n, replace=False)
-        return Samples(self.matrix[np.sort(drawn)], self.largest, self.signed)
+        return SampleMatrix(self.matrix[np.sort(drawn)], self.largest, self.signed)
 
     def alike(self) -> bool:
         """Return whether all rows are the same: their distances are zero but for rounding."""

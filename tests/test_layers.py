@@ -42,7 +42,7 @@ FLOORS = {
         "cosines lp",
         "target",
         "continuous problem joint",
-        "search",
+        "selection",
         "pools optimal table",
         "solve box",
         "transformer harmonic multidim make_table",

@@ -12,7 +12,7 @@ from kmaps.kernels import EXP_KERNELS, get_kernel
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.homogeneous import HomogeneousMap
 from kmaps.maps.random_fourier import RandomFeatures
-from kmaps.samples import Samples
+from kmaps.samples import SampleMatrix
 
 
 class GeneralizedRBFMap(RandomFeatures):
@@ -130,7 +130,7 @@ class GeneralizedRBFMap(RandomFeatures):
     def _mean_distance(self, X: Any) -> float:
         if self.additive is None:
             return mean_squared_distance(X, kernel=self._metric())
-        sample = Samples.check(X, "X").draw(1000, 0).matrix
+        sample = SampleMatrix.check(X, "X").draw(1000, 0).matrix
         return mean_squared_distance(self._embed(sample), kernel="rbf")
 
     def __sklearn_tags__(self):

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.maps.lowdim.continuous import Samples, polish
+from kmaps.maps.lowdim.continuous import SampledTarget, polish
 from kmaps.maps.lowdim.cosines import CosineSum
 from kmaps.maps.lowdim.lp import Fit
 from kmaps.maps.lowdim.pools import (
@@ -18,14 +18,14 @@ from kmaps.maps.lowdim.pools import (
     product_starts,
     with_signs,
 )
-from kmaps.maps.lowdim.search import PoolSearch, Solution, best_start, line_pool
+from kmaps.maps.lowdim.selection import PoolSelection, Solution, best_start, line_pool
 from kmaps.maps.lowdim.target import box_target, even_in_each, line_target
 
 METHODS = ("proj", "proj_product", "modulation", "modulation_no_lp")
 """The four methods of ldefm Table 2."""
 
 _POINTS_A_HALF_WAVE = {2: 5.0, 3: 2.5}  # of the fastest cosine, by the number of inputs
-_SEARCHED = 0.7  # part of these points that starts are found on
+_START_POINTS = 0.7  # part of these points that starts are found on
 _LEAST_POINTS = {2: 16, 3: 7}  # between 0 and M on each axis
 _PRECISION = 2e-3  # of the error, to which frequencies are moved
 _ROOM = 1.15  # outputs of the full product over those wanted: what the programs choose from
@@ -55,10 +55,10 @@ class BoxProblem:
             return self._largest_products()
         form = "projection" if method.startswith("proj") else "modulation"
         best = self._from_polar_grid() if method == "proj" else self._from_products(form)
-        samples = self._samples(form)
-        return Solution(*polish(samples, best, self.continuous, precision=_PRECISION))
+        sampled = self._sampled(form)
+        return Solution(*polish(sampled, best, self.continuous, precision=_PRECISION))
 
-    def _samples(self, form: str, part: float = 1.0) -> Samples:
+    def _sampled(self, form: str, part: float = 1.0) -> SampledTarget:
         n = len(self.length)
         half_waves = max(
             axis.frequencies.max() * m / np.pi
@@ -73,7 +73,7 @@ class BoxProblem:
             band=1.15 * half_waves + 1,
             discrete=self.levels is not None,
         )
-        return Samples.of(target)
+        return SampledTarget.of(target)
 
     @property
     def _axis_dim(self) -> int:
@@ -96,8 +96,8 @@ class BoxProblem:
             target = line_target(along, high, dim=dim, levels=self.levels)
             alike = high, along(target.grid()).tobytes()  # most kernels are alike along all axes
             if alike not in solved:
-                search = PoolSearch(target, *line_pool(target), precision=_PRECISION)
-                solved[alike] = search.best(dim).cosines
+                selection = PoolSelection(target, *line_pool(target), precision=_PRECISION)
+                solved[alike] = selection.best(dim).cosines
             maps.append(solved[alike])
         return maps
 
@@ -106,22 +106,22 @@ class BoxProblem:
 
         Their weights are scaled to the kernel's value at 0.
         """
-        target = self._samples("modulation").target
+        target = self._sampled("modulation").target
         found = largest_products(self._axes, self.dim)
         at_zero = self.signature(np.zeros((1, len(self.length))))[0]
         cosines = replace(found, weights=found.weights * at_zero / found.weights.sum())
         return Solution(cosines, target.true_error(cosines), source="product")
 
     def _from_polar_grid(self) -> CosineSum:
-        samples = self._samples("projection", _SEARCHED)
-        near = POLAR_RADIUS * samples.target.step
-        return self._from_pool(samples, polar_pool(samples.target), near, "projection")[0]
+        sampled = self._sampled("projection", _START_POINTS)
+        near = POLAR_RADIUS * sampled.target.step
+        return self._from_pool(sampled, polar_pool(sampled.target), near, "projection")[0]
 
     def _from_pool(
-        self, samples: Samples, pool: NDArray, near: NDArray, form: str
+        self, sampled: SampledTarget, pool: NDArray, near: NDArray, form: str
     ) -> tuple[CosineSum, Fit]:
-        search = PoolSearch(
-            samples.target,
+        selection = PoolSelection(
+            sampled.target,
             pool,
             near,
             form=form,
@@ -129,7 +129,7 @@ class BoxProblem:
             tried=1,
             precision=_PRECISION,
         )
-        return search.start(self.dim)
+        return selection.start(self.dim)
 
     def _from_products(self, form: str) -> CosineSum:
         """Return the best start of a form from products of maps of one variable.
@@ -137,20 +137,20 @@ class BoxProblem:
         These are the sets of atoms that programs find in Ω_⊗, those of `product_starts` and, for
         a projection, the best modulation, which is a projection of as many outputs.
         """
-        samples = self._samples(form, _SEARCHED)
+        sampled = self._sampled(form, _START_POINTS)
         pool = product_pool([np.unique(axis.frequencies[:, 0]) for axis in self._axes], form)
-        found = [self._from_pool(samples, pool, np.zeros(len(self.length)), form)]
+        found = [self._from_pool(sampled, pool, np.zeros(len(self.length)), form)]
         others = {max(1, self._axis_dim + more) for more in (-2, 2)}
         choices = [self._axes, *(self._axis_maps(dim) for dim in sorted(others))]
         count, tried = (
             max(least, share // self.dim) for least, share in (_DRAWN[form], _MOVED[form])
         )
         starts = product_starts(choices, form, self.dim, count)
-        found.append(best_start(samples, starts, form, tried * self.continuous, _PRECISION))
+        found.append(best_start(sampled, starts, form, tried * self.continuous, _PRECISION))
         if form == "projection" and even_in_each(self.signature, self.length):
             modulation = self._from_products("modulation")
             as_projection = np.unique(
                 np.vstack([with_signs(atom[None]) for atom in modulation.frequencies]), axis=0
             )
-            found.append(best_start(samples, [as_projection], form, self.continuous, _PRECISION))
+            found.append(best_start(sampled, [as_projection], form, self.continuous, _PRECISION))
         return min(found, key=lambda start: start[1].error)[0]

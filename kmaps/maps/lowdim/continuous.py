@@ -33,7 +33,7 @@ _EXCHANGES = 12
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class SampledTarget:
     """A target on finitely many points: the rows of the linear programs."""
 
     target: Target
@@ -41,7 +41,7 @@ class Samples:
     norm: str
 
     @classmethod
-    def of(cls, target: Target, norm: str = "linf") -> "Samples":
+    def of(cls, target: Target, norm: str = "linf") -> "SampledTarget":
         """Sample a target on its own grid."""
         return cls(target, target.grid(), norm)
 
@@ -60,25 +60,25 @@ class Samples:
         weight = self.target.weight(self.points)[:, None]
         return weight * atom_values(frequencies, self.points, form)
 
-    def with_points(self, points: NDArray) -> "Samples":
+    def with_points(self, points: NDArray) -> "SampledTarget":
         """Add points, those where the true error peaks."""
         return replace(self, points=np.concatenate([self.points, points]))
 
 
 def best_weights(
-    samples: Samples, frequencies: NDArray, form: str, near: Fit | None = None
+    sampled: SampledTarget, frequencies: NDArray, form: str, near: Fit | None = None
 ) -> tuple[CosineSum, Fit]:
     """Return the sum of least error with the given frequencies, and the fit of its weights.
 
     ``near`` is the fit of a sum near by, where there is one.
     """
-    columns = samples.columns(frequencies, form)
-    fit = minimise(columns, samples.values, quadrature=samples.quadrature, near=near)
+    columns = sampled.columns(frequencies, form)
+    fit = minimise(columns, sampled.values, quadrature=sampled.quadrature, near=near)
     return CosineSum(frequencies, fit.x, form), fit
 
 
 def move(
-    samples: Samples,
+    sampled: SampledTarget,
     cosines: CosineSum,
     most_steps: int = _MOST_STEPS,
     precision: float = PRECISION,
@@ -87,15 +87,15 @@ def move(
 
     Frequencies that are zero stay, because an atom's number of outputs depends on them.
     """
-    cosines, fit = best_weights(samples, cosines.frequencies, cosines.form)
+    cosines, fit = best_weights(sampled, cosines.frequencies, cosines.form)
     step = FIRST_STEP
     for _ in range(most_steps):
         if step < _LAST_STEP:
             break
-        frequencies, promised = _linear_step(samples, cosines, step, fit)
+        frequencies, promised = _linear_step(sampled, cosines, step, fit)
         if fit.error - promised <= precision * fit.error + _ROUNDING:
             break
-        moved, moved_fit = best_weights(samples, frequencies, cosines.form, fit)
+        moved, moved_fit = best_weights(sampled, frequencies, cosines.form, fit)
         gained = fit.error - moved_fit.error
         if gained > 0:
             cosines, fit = moved, moved_fit
@@ -107,26 +107,26 @@ def move(
 
 
 def _linear_step(
-    samples: Samples, cosines: CosineSum, step: float, near: Fit
+    sampled: SampledTarget, cosines: CosineSum, step: float, near: Fit
 ) -> tuple[NDArray, float]:
     """Return the frequencies that the linearised program moves to, and the error it promises."""
     omega, form = cosines.frequencies, cosines.form
-    weight = samples.target.weight(samples.points)
+    weight = sampled.target.weight(sampled.points)
     atoms, axes = np.nonzero(omega)  # what moves: these atoms' frequencies along these axes
-    slopes = weight[:, None] * atom_slopes(omega, samples.points, form)[:, atoms, axes]
-    reach = step * samples.target.step[axes]
+    slopes = weight[:, None] * atom_slopes(omega, sampled.points, form)[:, atoms, axes]
+    reach = step * sampled.target.step[axes]
     # In units of the reach, β is at most α in size.
-    A = np.hstack([samples.columns(omega, form), slopes * reach])
+    A = np.hstack([sampled.columns(omega, form), slopes * reach])
     n_moving = len(atoms)
     alphas = np.zeros((n_moving, len(omega)))
     alphas[np.arange(n_moving), atoms] = -1
     ties = np.vstack([np.hstack([alphas, s * np.eye(n_moving)]) for s in (1, -1)])
     fit = minimise(
         A,
-        samples.values,
+        sampled.values,
         n_free=n_moving,
         ties=ties,
-        quadrature=samples.quadrature,
+        quadrature=sampled.quadrature,
         near=near,
     )
     alpha, beta = fit.x[: len(omega)], fit.x[len(omega) :]
@@ -135,11 +135,11 @@ def _linear_step(
     moved[atoms, axes] += np.clip(share, -1, 1) * reach
     if omega.shape[1] == 1 or form == "modulation":
         moved = np.abs(moved)
-    return moved, error_norm(A @ fit.x - samples.values, samples.quadrature)
+    return moved, error_norm(A @ fit.x - sampled.values, sampled.quadrature)
 
 
 def polish(
-    samples: Samples, cosines: CosineSum, continuous: bool, precision: float = PRECISION
+    sampled: SampledTarget, cosines: CosineSum, continuous: bool, precision: float = PRECISION
 ) -> tuple[CosineSum, float]:
     """Fit the weights, and with ``continuous`` the frequencies, until nothing hides.
 
@@ -156,17 +156,17 @@ def polish(
     best, least = cosines, np.inf
     for _ in range(_EXCHANGES):
         if continuous:
-            cosines, fit = move(samples, cosines, precision=precision)
+            cosines, fit = move(sampled, cosines, precision=precision)
         else:
-            cosines, fit = best_weights(samples, cosines.frequencies, cosines.form)
-        if samples.norm == "l1":
-            best, least = cosines, samples.target.true_error(cosines, "l1")
+            cosines, fit = best_weights(sampled, cosines.frequencies, cosines.form)
+        if sampled.norm == "l1":
+            best, least = cosines, sampled.target.true_error(cosines, "l1")
             break
-        points, heights = samples.target.peaks(cosines)
+        points, heights = sampled.target.peaks(cosines)
         if heights.max() < least:
             best, least = cosines, float(heights.max())
         if heights.max() <= (1 + precision) * fit.error:
             break
-        samples = samples.with_points(points[heights > fit.error])
+        sampled = sampled.with_points(points[heights > fit.error])
     kept = best.weights > 0
     return CosineSum(best.frequencies[kept], best.weights[kept], best.form), least

@@ -27,10 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import ConfigError
-from kmaps.maps.lowdim.continuous import Samples, best_weights, polish
+from kmaps.maps.lowdim.continuous import SampledTarget, best_weights, polish
 from kmaps.maps.lowdim.cosines import CosineSum
 from kmaps.maps.lowdim.lp import minimise
-from kmaps.maps.lowdim.search import PoolSearch, Solution, line_pool
+from kmaps.maps.lowdim.selection import PoolSelection, Solution, line_pool
 from kmaps.maps.lowdim.target import Target
 
 LARGEST_DIM = 7
@@ -76,18 +76,20 @@ def certified_optimum(target: Target, dim: int, gap: float = 0.01) -> Solution:
             f"dim={dim}: the global search takes at most {LARGEST_DIM} outputs (three "
             "frequencies); use optimal=False for the linear programs"
         )
-    search = _Search(target, dim // 2, bool(dim % 2), gap)
+    search = GlobalSearch(target, dim // 2, bool(dim % 2), gap)
     if search.error <= _ROUNDING * search.at_zero:
         return Solution(search.best, search.error, 0.0, "search")
     search.run()
-    best, error = polish(search.samples, search.best, continuous=True, precision=_PRECISION)
+    best, error = polish(search.sampled, search.best, continuous=True, precision=_PRECISION)
     if error > search.error:
         best, error = search.best, search.error
     return Solution(best, error, min(search.lower_bound, error), "search")
 
 
 @dataclass
-class _Search:
+class GlobalSearch:
+    """Branch and bound over boxes of ``n`` frequencies, with the constant or without."""
+
     target: Target
     n: int
     constant: bool
@@ -100,14 +102,14 @@ class _Search:
     certificates: list[NDArray] = field(default_factory=list)
 
     def __post_init__(self):
-        self.samples = Samples.of(self.target)
-        pool = PoolSearch(self.target, *line_pool(self.target))
-        start = pool.best(2 * self.n + self.constant)
+        self.sampled = SampledTarget.of(self.target)
+        selection = PoolSelection(self.target, *line_pool(self.target))
+        start = selection.best(2 * self.n + self.constant)
         self.best, self.error = start.cosines, start.error
         # So fine that what `_read` adds to a ceiling is a few millionths of the error.
         finest = np.pi / (384 * _CEILING_SHARE * max(self.error, _ROUNDING)) ** 0.25
         n_cells = int(np.ceil(max(_CELLS_A_HALF_WAVE, finest) * self.target.band))
-        n_cells = min(n_cells, _LARGEST_GRID * _THINNING // len(self.samples.points))
+        n_cells = min(n_cells, _LARGEST_GRID * _THINNING // len(self.sampled.points))
         top = self.target.band * self.target.step[0]
         self.omega = np.linspace(0, top, n_cells + 1)
         self.width = top / n_cells
@@ -121,7 +123,7 @@ class _Search:
 
         Where the best has its largest errors, the duals of its neighbours have their mass.
         """
-        coarse = self.samples.points[::_THINNING]
+        coarse = self.sampled.points[::_THINNING]
         points = np.concatenate([coarse, self.target.peaks(self.best)[0]])
         weight = self.target.weight(points)[:, None]
         self.atoms = weight * np.cos(points * self.omega)
@@ -237,13 +239,13 @@ class _Search:
 
     def _try(self, omega: NDArray) -> None:
         frequencies = np.r_[[0.0] if self.constant else [], omega][:, None]
-        start, fit = best_weights(self.samples, frequencies, "projection")
+        start, fit = best_weights(self.sampled, frequencies, "projection")
         near = _SAME_START * self.target.step
         known = any((np.abs(omega - other) < near).all() for other in self.starts)
         if fit.error > (1 if known else _PROMISING) * self.error:
             return
         self.starts.append(omega)
-        cosines, error = polish(self.samples, start, continuous=True)
+        cosines, error = polish(self.sampled, start, continuous=True)
         if error < self.error:
             self.best, self.error = cosines, error
             self._tabulate()

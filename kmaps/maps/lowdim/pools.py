@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.maps.lowdim.cosines import CosineSum, atom_dims
-from kmaps.maps.lowdim.search import largest_within
+from kmaps.maps.lowdim.selection import largest_within
 from kmaps.maps.lowdim.target import Target
 
 POLAR_RADIUS = 0.5

@@ -7,7 +7,7 @@ from kmaps.checks import check_choice, check_positive, check_whole
 from kmaps.errors import ConfigError
 from kmaps.maps.lowdim.optimal import LARGEST_DIM, certified_optimum
 from kmaps.maps.lowdim.problem import Problem
-from kmaps.maps.lowdim.search import PoolSearch, Solution, line_pool
+from kmaps.maps.lowdim.selection import PoolSelection, Solution, line_pool
 from kmaps.maps.lowdim.table import tabulated
 from kmaps.maps.lowdim.target import NORMS
 
@@ -121,7 +121,7 @@ def solve(
 
     def best(dim: int) -> Solution:
         shipped = tabulated(problem, dim) if plain and optimal is not False else None
-        return shipped or _search(problem, dim, norm, pool, continuous, bool(optimal))
+        return shipped or _solved(problem, dim, norm, pool, continuous, bool(optimal))
 
     if max_error is None:
         return best(dim)
@@ -160,14 +160,14 @@ def check_request(
 
 
 @lru_cache(maxsize=256)  # a map is fitted again and again: for each fold, each value of C
-def _search(
+def _solved(
     problem: Problem, dim: int, norm: str, pool: str | int, continuous: bool, optimal: bool
 ) -> Solution:
     target = problem.target(dim)
     if optimal:
         return certified_optimum(target, dim)
     atoms = line_pool(target, pool, continuous)
-    return PoolSearch(target, *atoms, norm=norm, continuous=continuous).best(dim)
+    return PoolSelection(target, *atoms, norm=norm, continuous=continuous).best(dim)
 
 
 def _least_dim(best: Callable[[int], Solution], max_error: float, most: int) -> Solution:

@@ -10,7 +10,7 @@ import numpy as np
 
 from kmaps.maps.lowdim.cosines import CosineSum
 from kmaps.maps.lowdim.problem import Problem
-from kmaps.maps.lowdim.search import Solution
+from kmaps.maps.lowdim.selection import Solution
 
 
 def tabulated(problem: Problem, dim: int) -> Solution | None:

@@ -1,9 +1,9 @@
 r"""The low-dimensional map by linear programs (ldefm Sect. 2.1, 4.1, 4.2).
 
 Over a pool of frequencies the program :math:`\min\sum_\omega D_\omega\alpha_\omega + \gamma C`
-trades the error C for a proxy of the dimension. A binary search over γ looks for sparse solutions
-of about the wanted dimension; each is thinned to it, its weights are fitted again, and the best
-few are polished with frequencies that move.
+trades the error C for a proxy of the dimension. Bisecting γ finds sparse solutions of about the
+wanted dimension; each is thinned to it, its weights are fitted again, and the best few are polished
+with frequencies that move.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.maps.lowdim.continuous import PRECISION, Samples, best_weights, move, polish
+from kmaps.maps.lowdim.continuous import PRECISION, SampledTarget, best_weights, move, polish
 from kmaps.maps.lowdim.cosines import CosineSum, atom_dims
 from kmaps.maps.lowdim.lp import Fit, minimise
 from kmaps.maps.lowdim.target import Target
@@ -23,7 +23,7 @@ FINE_SPACING = {True: 0.1, False: 0.02}
 finer one.
 """
 
-_SEARCH_STEPS = {1: 14, 2: 9, 3: 9}  # by the number of variables: of more, programs are large
+_BISECTIONS = {1: 14, 2: 9, 3: 9}  # by the number of variables: of more, programs are large
 _LARGEST_LOG_GAMMA = np.log(1e9)
 _TRIED, _TRIED_STEPS = 5, 20  # candidates whose frequencies move, and how long, to pick the best
 _SPLIT = 0.25  # pools this fine, in half waves, split one frequency between two neighbours
@@ -70,8 +70,8 @@ def line_pool(
     return np.arange(count)[:, None] * half_waves * target.step, near * target.step
 
 
-class PoolSearch:
-    """Search a pool of frequencies for a map of few outputs.
+class PoolSelection:
+    """Select few frequencies of a pool, by linear programs.
 
     Parameters
     ----------
@@ -101,23 +101,23 @@ class PoolSearch:
         tried=_TRIED,
         precision=PRECISION,
     ):
-        self.samples = Samples.of(target, norm)
+        self.sampled = SampledTarget.of(target, norm)
         self.pool, self.near, self.form = pool, near, form
         self.continuous, self.tried, self.precision = continuous, tried, precision
-        self._columns = self.samples.columns(pool, form)
+        self._columns = self.sampled.columns(pool, form)
         self._dims = atom_dims(pool, form)
         self._relaxed: Fit | None = None  # the last program's solution, near the next one's
 
     def relaxed(self, atoms: NDArray, log_gamma: float) -> NDArray:
         """Return the weights of atoms of the pool at a price of the error (ldefm Sect. 2.1)."""
-        target = self.samples.target
+        target = self.sampled.target
         at_zero = target.signature(np.zeros((1, self.pool.shape[1])))[0]
         self._relaxed = minimise(
             self._columns[:, atoms],
-            self.samples.values,
+            self.sampled.values,
             price=self._dims[atoms].astype(float),
             gamma=np.exp(log_gamma) / at_zero,
-            quadrature=self.samples.quadrature,
+            quadrature=self.sampled.quadrature,
             near=self._relaxed,
         )
         return self._relaxed.x
@@ -125,7 +125,7 @@ class PoolSearch:
     def best(self, max_dim: int) -> Solution:
         """Return the best map found of at most ``max_dim`` outputs."""
         best, _ = self.start(max_dim)
-        return Solution(*polish(self.samples, best, self.continuous))
+        return Solution(*polish(self.sampled, best, self.continuous))
 
     def start(self, max_dim: int) -> tuple[CosineSum, Fit]:
         """Return the most promising map of at most ``max_dim`` outputs, and its fit.
@@ -134,7 +134,7 @@ class PoolSearch:
         """
         candidates = self._candidates(max_dim)
         tried = self.tried if self.continuous else 0
-        best, fit = best_start(self.samples, candidates, self.form, tried, self.precision)
+        best, fit = best_start(self.sampled, candidates, self.form, tried, self.precision)
         return (best, fit) if self.continuous else self._exchange(best, fit)
 
     def _exchange(self, best: CosineSum, fit: Fit) -> tuple[CosineSum, Fit]:
@@ -146,7 +146,7 @@ class PoolSearch:
                 for neighbour in self._neighbours(best.frequencies[i]):
                     frequencies = best.frequencies.copy()
                     frequencies[i] = neighbour
-                    other, other_fit = best_weights(self.samples, frequencies, self.form, fit)
+                    other, other_fit = best_weights(self.sampled, frequencies, self.form, fit)
                     if other_fit.error < fit.error:
                         best, fit = other, other_fit
         return best, fit
@@ -165,7 +165,7 @@ class PoolSearch:
         found: dict[bytes, NDArray] = {}
         for atoms in allowed:
             low, high = 0.0, _LARGEST_LOG_GAMMA
-            for _ in range(_SEARCH_STEPS[self.pool.shape[1]]):
+            for _ in range(_BISECTIONS[self.pool.shape[1]]):
                 middle = (low + high) / 2
                 weights = self.relaxed(atoms, middle)
                 joint = merge(self.pool[atoms], weights, self.near, snap=not self.continuous)
@@ -180,16 +180,16 @@ class PoolSearch:
 
 
 def best_start(
-    samples: Samples, candidates: list[NDArray], form: str, tried: int, precision: float
+    sampled: SampledTarget, candidates: list[NDArray], form: str, tried: int, precision: float
 ) -> tuple[CosineSum, Fit]:
     """Return the best of sets of frequencies, after those of the ``tried`` best have moved a while.
 
     The fit is that of its weights on the points.
     """
-    fitted = [best_weights(samples, omega, form) for omega in candidates]
+    fitted = [best_weights(sampled, omega, form) for omega in candidates]
     fitted.sort(key=lambda pair: pair[1].error)
     if tried:
-        fitted = [move(samples, start, _TRIED_STEPS, precision) for start, _ in fitted[:tried]]
+        fitted = [move(sampled, start, _TRIED_STEPS, precision) for start, _ in fitted[:tried]]
     return min(fitted, key=lambda pair: pair[1].error)
 
 
