@@ -164,7 +164,7 @@ def mean_squared_distance(
     kernel, gamma
         As for :func:`squared_distance`.
     sample : int
-        SampleMatrix drawn, without replacement; all of them when there are no more.
+        Samples drawn, without replacement; all of them when there are no more.
     seed : int
         Of the draw: the same rows give the same mean.
 
