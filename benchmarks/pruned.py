@@ -20,9 +20,9 @@ _KEPT = 500
 def pairs() -> list[Pair]:
     x_train, y_train, x_test, y_test = _samples()
     exact = KernelSVC("exp-chi2", C=10.0, multiclass="ovr").fit(x_train, y_train)
-    encoder = GeneralizedRBFMap("chi2", n_frequencies=_DRAWN).fit(x_train)
-    group = GroupLassoSVC(3.0, tol=1e-2).fit(encoder.transform(x_train), y_train)
-    few = resample(encoder, x_train, y_train, _KEPT)
+    feature_map = GeneralizedRBFMap("chi2", n_frequencies=_DRAWN).fit(x_train)
+    group = GroupLassoSVC(3.0, tol=1e-2).fit(feature_map.transform(x_train), y_train)
+    few = resample(feature_map, x_train, y_train, _KEPT)
     dense = LiblinearSVC(10.0, loss="hinge", tol=0.1).fit(few.transform(x_train), y_train)
 
     def accuracy(model: Any, rows: Any) -> str:
@@ -36,7 +36,7 @@ def pairs() -> list[Pair]:
             lambda: exact.predict(x_test),
             runs=3,
         )
-        for name, (own, model) in (("prune", prune(encoder, group)), ("resample", (few, dense)))
+        for name, (own, model) in (("prune", prune(feature_map, group)), ("resample", (few, dense)))
     ]
 
 

@@ -38,13 +38,13 @@ def pairs() -> list[Pair | Limit]:
 
 def _against_liblinear() -> list[Pair | Limit]:
     X, y = histograms(_ROWS)
-    encoder = HomogeneousMap().fit(X)
+    feature_map = HomogeneousMap().fit(X)
     return [
         Pair(
             "map to features, convert, train",
             _alone(lambda: _coded(HomogeneousMap(), X, y, tol=1e-3)),
             "the same by LiblinearSVC",
-            _alone(lambda: _linear(encoder.transform(X), y)),
+            _alone(lambda: _linear(feature_map.transform(X), y)),
             at_least=6,
             runs=3,
         ),
@@ -61,7 +61,7 @@ def _against_liblinear() -> list[Pair | Limit]:
             f"the same, {_FEW} rows",
             _alone(lambda: _coded(HomogeneousMap(), X[:_FEW], y[:_FEW])),
             "LIBLINEAR's own package",
-            _alone(lambda: _packaged(encoder.transform(X[:_FEW]), y[:_FEW])),
+            _alone(lambda: _packaged(feature_map.transform(X[:_FEW]), y[:_FEW])),
             at_least=10,
             runs=3,
         ),
@@ -147,9 +147,9 @@ def _coded_histograms():
 
 def _linear_histograms():
     X, y = histograms(_ROWS)
-    encoder = HomogeneousMap().fit(X)
-    _linear(encoder.transform(X[:_FEW]), y[:_FEW])
-    return _alone(lambda: _linear(encoder.transform(X), y))
+    feature_map = HomogeneousMap().fit(X)
+    _linear(feature_map.transform(X[:_FEW]), y[:_FEW])
+    return _alone(lambda: _linear(feature_map.transform(X), y))
 
 
 def _alone(function):
@@ -160,8 +160,8 @@ def _alone(function):
     return run
 
 
-def _coded(encoder, X, y, C=1.0, tol=1e-4):
-    return CodedSVC(encoder, C, tol=tol).fit(X, y)
+def _coded(feature_map, X, y, C=1.0, tol=1e-4):
+    return CodedSVC(feature_map, C, tol=tol).fit(X, y)
 
 
 def _linear(E, y):

@@ -52,9 +52,9 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     >>> codes
     array([[0, 2],
            [1, 3]], dtype=uint8)
-    >>> encoder = HomogeneousMap().fit(X)
-    >>> table = LookupTable(encoder.tabulate(quantizer.levels_))
-    >>> bool((table.take(codes) == encoder.transform(X)).all())
+    >>> feature_map = HomogeneousMap().fit(X)
+    >>> table = LookupTable(feature_map.tabulate(quantizer.levels_))
+    >>> bool((table.take(codes) == feature_map.transform(X)).all())
     True
     """
 

@@ -79,14 +79,14 @@ class AnchorMap(SteppedMap):
     >>> import numpy as np
     >>> from kmaps import AnchorMap, gram
     >>> X = np.array([[0, 1, 2], [4, 3, 0], [1, 2, 4]]) / 4
-    >>> encoder = AnchorMap(kernel="chi2", n_anchors=5, energy=1.0, shared=True).fit(X)
-    >>> encoder.to_codes(X)
+    >>> feature_map = AnchorMap(kernel="chi2", n_anchors=5, energy=1.0, shared=True).fit(X)
+    >>> feature_map.to_codes(X)
     array([[0, 1, 2],
            [4, 3, 0],
            [1, 2, 4]], dtype=uint8)
-    >>> encoder.code_bits_
+    >>> feature_map.code_bits_
     3
-    >>> Z = encoder.transform(X)
+    >>> Z = feature_map.transform(X)
     >>> bool(np.abs(Z @ Z.T - gram(X, kernel="chi2")).max() < 1e-6)
     True
     """

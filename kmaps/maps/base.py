@@ -114,8 +114,8 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         at_zero = self._curve(zero, features)
         self.n_outputs_ = at_zero.shape[1]
         self.zero_to_zero_ = not at_zero.any()
-        self._encoder = self._grid()
-        self.code_bits_ = self._encoder.codebook.bits if self._coded else None
+        self._fitted_grid = self._grid()
+        self.code_bits_ = self._fitted_grid.codebook.bits if self._coded else None
         self.table_bytes_ = sum(4 * table.size for table in self._tables())
         return self
 
@@ -206,7 +206,7 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", ensure_all_finite=False)
-        return self._encoder.codebook.to_codes(X, type(self).__name__, self._unsigned)
+        return self._fitted_grid.codebook.to_codes(X, type(self).__name__, self._unsigned)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
         """Return ``<feature>_<output>`` for each encoded column, as an object array."""
@@ -238,7 +238,7 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         values = values.astype(np.float32) if values.dtype == np.uint8 else values
         index = np.int32 if max(n * m * width, shape[1]) < 2**31 else np.int64
         data, columns = np.empty((n, m * width), values.dtype), np.empty((n, m * width), index)
-        self._fill(values, features.astype(index), self._encoder.encode, (data, columns), width)
+        self._fill(values, features.astype(index), self._fitted_grid.encode, (data, columns), width)
         parts = data.reshape(-1), columns.reshape(-1), pointers.astype(index) * width
         encoded = csr_array(parts, shape=shape)
         if self.zero_to_zero_:
@@ -250,7 +250,7 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         n, m = values.shape
         dtype = np.float32 if values.dtype == np.uint8 else values.dtype
         out = np.empty((n, m * self.n_outputs_), dtype)
-        encode = self._block_encoder(values.dtype)
+        encode = self._encoding(values.dtype)
         self._fill(values, features, encode, (out,), self.n_outputs_)
         return out
 
@@ -269,7 +269,7 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
             parts = [out[rows, wide] for out in outs]
             return encode(values[rows, columns], features[columns], *parts)
 
-        compiled = values.dtype != np.float64 and self._encoder is not None
+        compiled = values.dtype != np.float64 and self._fitted_grid is not None
         block = _TABLE_BLOCK_VALUES if compiled else _BLOCK_VALUES
         reports = for_parts(part, values.shape, block // width)
         if any(not_finite for not_finite, _ in reports):
@@ -280,12 +280,12 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         # Past the wrapper that scikit-learn puts around transform.
         warn_outside(outside, values.size, type(self).__name__, stacklevel=6)
 
-    def _block_encoder(self, dtype: np.dtype) -> Callable:
+    def _encoding(self, dtype: np.dtype) -> Callable:
         """Return the function that encodes a block: by look-up, by the grid, or by the curve."""
-        if self._encoder is not None and dtype in self._encoder.dtypes:
-            return self._encoder.encode
+        if self._fitted_grid is not None and dtype in self._fitted_grid.dtypes:
+            return self._fitted_grid.encode
         if dtype == np.uint8:
-            return self._byte_encoder()
+            return self._byte_encoding()
 
         def encode(values, features, out):
             if not np.isfinite(values).all():
@@ -297,10 +297,10 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
 
         return encode
 
-    def _byte_encoder(self) -> Callable:
+    def _byte_encoding(self) -> Callable:
         if not self.shared_curve_:
             # A table of 256 levels for each feature would outgrow the caches, and a small output.
-            encode_floats = self._block_encoder(np.dtype(np.float32))
+            encode_floats = self._encoding(np.dtype(np.float32))
             return lambda codes, *rest: encode_floats(codes.astype(np.float32), *rest)
         table = LookupTable(self.tabulate(np.arange(256)).astype(np.float32))
 

@@ -1,6 +1,6 @@
 """Where a curve is tabulated for float32 input, and how a value finds its cell.
 
-Between the knots of a grid the encoder interpolates. float64 input is not tabulated: it is encoded
+Between the knots of a grid a map interpolates. float64 input is not tabulated: it is encoded
 by the curve itself, unless the grid is exact.
 """
 

@@ -62,8 +62,8 @@ class IntersectionMap(RangedMap):
     --------
     >>> import numpy as np
     >>> from kmaps import IntersectionMap
-    >>> encoder = IntersectionMap(n_bins=4).fit([[1.0]])
-    >>> encoder.transform([[0.4]]) * 2
+    >>> feature_map = IntersectionMap(n_bins=4).fit([[1.0]])
+    >>> feature_map.transform([[0.4]]) * 2
     array([[1. , 0.6, 0. , 0. ]])
     """
 

@@ -152,8 +152,8 @@ class RandomFeatures(TransformerMixin, BaseEstimator):
 
         Examples
         --------
-        >>> encoder = RandomFourierMap(n_frequencies=100).fit([[0.0, 1.0]])
-        >>> small = encoder.keep([7, 30])
+        >>> feature_map = RandomFourierMap(n_frequencies=100).fit([[0.0, 1.0]])
+        >>> small = feature_map.keep([7, 30])
         >>> small.projections_
         array([ 7, 30])
         >>> small.transform([[0.0, 1.0]]).shape
@@ -192,8 +192,8 @@ class RandomFeatures(TransformerMixin, BaseEstimator):
 
         Examples
         --------
-        >>> encoder = RandomFourierMap(n_frequencies=100).fit([[0.0, 1.0]])
-        >>> encoder.keep([7, 30]).draw_near(4).projections_
+        >>> feature_map = RandomFourierMap(n_frequencies=100).fit([[0.0, 1.0]])
+        >>> feature_map.keep([7, 30]).draw_near(4).projections_
         array([  7,  30, 100, 101, 102, 103])
         """
         check_is_fitted(self)

@@ -20,19 +20,19 @@ _MOST_STEPS = 60
 _PILOT_TOL = 1e-2
 
 
-def prune(encoder: Any, model: Any) -> tuple[Any, Any]:
+def prune(map: Any, model: Any) -> tuple[Any, Any]:
     """Drop the projections to which a model gives no weight.
 
     Parameters
     ----------
-    encoder : RandomFourierMap or GeneralizedRBFMap
+    map : RandomFourierMap or GeneralizedRBFMap
         Fitted.
     model : LiblinearSVC or GroupLassoSVC
         Fitted on what the map gives, with ``penalty="l1"`` if the first.
 
     Returns
     -------
-    encoder, model
+    map, model
         Copies with the projections that some binary problem of the model uses. The scores are the
         same, to the last digits of sums.
 
@@ -50,16 +50,16 @@ def prune(encoder: Any, model: Any) -> tuple[Any, Any]:
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((300, 3))
     >>> y = (X**2).sum(axis=1) > 2.5
-    >>> encoder = RandomFourierMap(n_frequencies=200, sigma=2.0).fit(X)
-    >>> model = GroupLassoSVC(C=0.2).fit(encoder.transform(X), y)
-    >>> small, smaller = prune(encoder, model)
+    >>> feature_map = RandomFourierMap(n_frequencies=200, sigma=2.0).fit(X)
+    >>> model = GroupLassoSVC(C=0.2).fit(feature_map.transform(X), y)
+    >>> small, smaller = prune(feature_map, model)
     >>> len(small.projections_) < 100
     True
-    >>> before = model.decision_function(encoder.transform(X))
+    >>> before = model.decision_function(feature_map.transform(X))
     >>> bool(np.abs(smaller.decision_function(small.transform(X)) - before).max() < 1e-5)
     True
     """
-    used = projection_strength(encoder, model) > 0
+    used = projection_strength(map, model) > 0
     if not used.any():
         raise InputError(
             f"the model gives none of the {len(used)} projections a weight, so that nothing but "
@@ -69,10 +69,10 @@ def prune(encoder: Any, model: Any) -> tuple[Any, Any]:
     smaller.coef_ = np.ascontiguousarray(model.coef_[:, np.repeat(used, 2)])
     smaller.n_features_in_ = smaller.coef_.shape[1]
     smaller.model_bytes_ = smaller.coef_.nbytes + smaller.intercept_.nbytes
-    return encoder.keep(used), smaller
+    return map.keep(used), smaller
 
 
-def resample(encoder: Any, X: Any, y: ArrayLike, n_projections: int, *, rounds: int = 3) -> Any:
+def resample(map: Any, X: Any, y: ArrayLike, n_projections: int, *, rounds: int = 3) -> Any:
     """Return a copy of a map with a few projections that suit some labels, new ones among them.
 
     The group form of the sparse SVM picks them, with a C at which it just uses enough. Then others
@@ -81,7 +81,7 @@ def resample(encoder: Any, X: Any, y: ArrayLike, n_projections: int, *, rounds: 
 
     Parameters
     ----------
-    encoder : RandomFourierMap or GeneralizedRBFMap
+    map : RandomFourierMap or GeneralizedRBFMap
         Fitted, of structure "dense" unless ``rounds`` is 0.
     X, y
         Training samples, as the map takes them, and their labels.
@@ -117,16 +117,16 @@ def resample(encoder: Any, X: Any, y: ArrayLike, n_projections: int, *, rounds: 
     """
     check_whole("n_projections", n_projections, 1)
     check_whole("rounds", rounds, 0)
-    _check_projections(encoder)
-    C = encoder.n_frequencies**0.5 / (2 * len(y))  # the outputs are so short: none is used below
+    _check_projections(map)
+    C = map.n_frequencies**0.5 / (2 * len(y))  # the outputs are so short: none is used below
     for left in reversed(range(rounds + 1)):
-        strength, C = _pilot(encoder, encoder.transform(X), y, n_projections, C / _STEP**2)
+        strength, C = _pilot(map, map.transform(X), y, n_projections, C / _STEP**2)
         if left:
-            encoder = encoder.keep(strength > 0).draw_near(encoder.n_frequencies)
-    return encoder.keep(np.argsort(-strength, kind="stable")[:n_projections])
+            map = map.keep(strength > 0).draw_near(map.n_frequencies)
+    return map.keep(np.argsort(-strength, kind="stable")[:n_projections])
 
 
-def _pilot(encoder: Any, rows: NDArray, y: ArrayLike, enough: int, C: float) -> tuple:
+def _pilot(map: Any, rows: NDArray, y: ArrayLike, enough: int, C: float) -> tuple:
     """Raise C until the group form uses enough projections, or its weights hardly grow any more.
 
     Returns the strength of the projections, and that C.
@@ -135,7 +135,7 @@ def _pilot(encoder: Any, rows: NDArray, y: ArrayLike, enough: int, C: float) -> 
     for _ in range(_MOST_STEPS):
         before, C = total, C * _STEP
         model = GroupLassoSVC(C, tol=_PILOT_TOL).fit(rows, y)
-        strength = projection_strength(encoder, model)
+        strength = projection_strength(map, model)
         total = strength.sum()
         used = np.count_nonzero(strength)
         if used >= min(enough, len(strength)) or (used and total < _GROWTH * before):
@@ -143,10 +143,10 @@ def _pilot(encoder: Any, rows: NDArray, y: ArrayLike, enough: int, C: float) -> 
     return strength, C
 
 
-def projection_strength(encoder: Any, model: Any) -> NDArray[np.float64]:
+def projection_strength(map: Any, model: Any) -> NDArray[np.float64]:
     """Return the length of the weights of each projection, over all binary problems."""
-    _check_projections(encoder)
-    n_outputs = 2 * len(encoder.projections_)
+    _check_projections(map)
+    n_outputs = 2 * len(map.projections_)
     if model.coef_.shape[1] != n_outputs:
         raise InputError(
             f"the model has {model.coef_.shape[1]} features, the map gives {n_outputs}: train the "
@@ -156,9 +156,9 @@ def projection_strength(encoder: Any, model: Any) -> NDArray[np.float64]:
     return np.sqrt((pairs**2).sum(axis=(0, 2)))
 
 
-def _check_projections(encoder: Any) -> None:
-    if not hasattr(encoder, "projections_"):
+def _check_projections(map: Any) -> None:
+    if not hasattr(map, "projections_"):
         raise ConfigError(
-            f"{type(encoder).__name__} has no projections: pass a fitted RandomFourierMap or "
+            f"{type(map).__name__} has no projections: pass a fitted RandomFourierMap or "
             "GeneralizedRBFMap"
         )

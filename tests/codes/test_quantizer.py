@@ -63,13 +63,13 @@ def test_quantiles_serve_skewed_values_better():
     assert np.median(error["quantile"]) < np.median(error["uniform"]) / 2
 
 
-@pytest.mark.parametrize("encoder", [HomogeneousMap(order=2), SplineMap()], ids=str)
+@pytest.mark.parametrize("feature_map", [HomogeneousMap(order=2), SplineMap()], ids=str)
 @pytest.mark.parametrize("values", [BYTES, np.abs(FLOATS)], ids=["shared", "own"])
-def test_a_map_tabulated_on_the_levels_encodes_the_codes(encoder, values):
+def test_a_map_tabulated_on_the_levels_encodes_the_codes(feature_map, values):
     quantizer = Quantizer().fit(values)
-    table = LookupTable(encoder.fit(values).tabulate(quantizer.levels_))
+    table = LookupTable(feature_map.fit(values).tabulate(quantizer.levels_))
     codes = quantizer.transform(values)
-    expected = encoder.transform(quantizer.inverse_transform(codes))
+    expected = feature_map.transform(quantizer.inverse_transform(codes))
     np.testing.assert_allclose(table.take(codes), expected, atol=1e-15)
 
 

@@ -50,12 +50,12 @@ every_choice = pytest.mark.parametrize("choice", EVERY, ids=str)
 @pytest.mark.parametrize("k", [1, 2, 3])
 @pytest.mark.parametrize("kernel", [*KERNELS, gauss])
 def test_inner_products_are_the_mean_kernel_of_the_nearest(choice, k, kernel):
-    encoder = AnchorMap(kernel, n_neighbors=k, energy=1.0, **choice).fit(X)
-    Z = encoder.transform(X)
+    feature_map = AnchorMap(kernel, n_neighbors=k, energy=1.0, **choice).fit(X)
+    Z = feature_map.transform(X)
     function = KERNELS.get(kernel, kernel)
-    r = encoder.n_outputs_
+    r = feature_map.n_outputs_
     for j in range(4):
-        anchors = np.unique(encoder.anchors_[0 if len(encoder.anchors_) == 1 else j])
+        anchors = np.unique(feature_map.anchors_[0 if len(feature_map.anchors_) == 1 else j])
         expected = mean_kernel(function, X[:, j], anchors, min(k, len(anchors)))
         own = Z[:, j * r : (j + 1) * r]
         # Measured 5e-15 of the trace: eigenvectors below its rounding are left out.
@@ -68,14 +68,14 @@ def test_inner_products_are_the_mean_kernel_of_the_nearest(choice, k, kernel):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_codes_name_the_nearest_anchors(choice, k, dtype):
     values = X.astype(dtype)
-    encoder = AnchorMap(n_neighbors=k, **choice).fit(values)
-    codes = encoder.to_codes(values)
+    feature_map = AnchorMap(n_neighbors=k, **choice).fit(values)
+    codes = feature_map.to_codes(values)
     assert codes.dtype == np.uint8
     for j in range(4):
-        anchors = np.unique(encoder.anchors_[0 if len(encoder.anchors_) == 1 else j])
+        anchors = np.unique(feature_map.anchors_[0 if len(feature_map.anchors_) == 1 else j])
         expected = nearest(values[:, j], anchors, min(k, len(anchors)))[:, 0]
         np.testing.assert_array_equal(codes[:, j], expected)
-    assert codes.max() < 2**encoder.code_bits_
+    assert codes.max() < 2**feature_map.code_bits_
 
 
 @every_choice
@@ -83,25 +83,25 @@ def test_codes_name_the_nearest_anchors(choice, k, dtype):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
 def test_transform_is_the_look_up_of_the_codes(choice, k, dtype):
     values = X.astype(dtype)
-    encoder = AnchorMap(n_neighbors=k, **choice).fit(values)
-    Z = encoder.transform(values)
-    table = LookupTable(encoder.table_.astype(Z.dtype))
-    np.testing.assert_array_equal(table.take(encoder.to_codes(values)), Z)
+    feature_map = AnchorMap(n_neighbors=k, **choice).fit(values)
+    Z = feature_map.transform(values)
+    table = LookupTable(feature_map.table_.astype(Z.dtype))
+    np.testing.assert_array_equal(table.take(feature_map.to_codes(values)), Z)
     levels = values.T.astype(float)
-    by_level = encoder.tabulate(levels).transpose(1, 0, 2).reshape(len(Z), -1)
+    by_level = feature_map.tabulate(levels).transpose(1, 0, 2).reshape(len(Z), -1)
     np.testing.assert_array_equal(by_level.astype(Z.dtype), Z)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("n_anchors", [2, 40, 256])
 def test_exact_on_the_anchors(kernel, n_anchors):
-    encoder = AnchorMap(kernel, n_anchors, energy=1.0).fit([[0.0], [1.0]])
-    anchors = encoder.anchors_[0]
+    feature_map = AnchorMap(kernel, n_anchors, energy=1.0).fit([[0.0], [1.0]])
+    anchors = feature_map.anchors_[0]
     np.testing.assert_allclose(anchors, np.linspace(0, 1, n_anchors), atol=1e-16)
-    Z = encoder.transform(anchors[:, None])
+    Z = feature_map.transform(anchors[:, None])
     exact = KERNELS[kernel](anchors[:, None], anchors)
     np.testing.assert_allclose(Z @ Z.T, exact, atol=2e-13)  # measured 7e-14
-    assert encoder.table_[0, 0].any() == False  # noqa: E712 (zero, to the last bit)
+    assert feature_map.table_[0, 0].any() == False  # noqa: E712 (zero, to the last bit)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -112,10 +112,10 @@ def test_mean_error_falls_as_the_square_of_the_spacing(kernel):
     """
     spacings, means, sizes = [], [], []
     for n_anchors in (6, 11, 21, 41):
-        encoder = AnchorMap(kernel, n_anchors, energy=1.0).fit([[0.1], [1.0]])
+        feature_map = AnchorMap(kernel, n_anchors, energy=1.0).fit([[0.1], [1.0]])
         spacings.append(0.9 / (n_anchors - 1))
         x = 0.1 + spacings[-1] * (np.arange(40 * (n_anchors - 1)) + 0.5) / 40
-        Z = encoder.transform(x[:, None])
+        Z = feature_map.transform(x[:, None])
         error = Z @ Z.T - KERNELS[kernel](x[:, None], x)
         means.append(abs(error.mean()))
         sizes.append(np.abs(error).mean())
@@ -126,29 +126,29 @@ def test_mean_error_falls_as_the_square_of_the_spacing(kernel):
 @pytest.mark.parametrize("energy", [0.5, 0.95, 0.99, 0.999999])
 @pytest.mark.parametrize("kernel", ["chi2", "intersection"])
 def test_energy_keeps_the_fewest_eigenvectors_that_reach_it(kernel, energy):
-    encoder = AnchorMap(kernel, 30, energy=energy).fit([[0.0], [1.0]])
+    feature_map = AnchorMap(kernel, 30, energy=energy).fit([[0.0], [1.0]])
     z = np.linspace(0, 1, 30)
     matrix = KERNELS[kernel](z[:, None], z)
     spectrum = np.sort(np.linalg.eigvalsh(matrix))[::-1]
-    r = encoder.n_outputs_
+    r = feature_map.n_outputs_
     assert spectrum[:r].sum() >= energy * np.trace(matrix) > spectrum[: r - 1].sum()
-    kept = encoder.table_[0] @ encoder.table_[0].T
+    kept = feature_map.table_[0] @ feature_map.table_[0].T
     np.testing.assert_allclose(np.linalg.eigvalsh(kept)[-r:], spectrum[:r][::-1], atol=1e-12)
 
 
 def test_features_that_need_fewer_outputs_have_zeros():
     values = np.c_[np.linspace(0, 1, 50), np.full(50, 3.0), np.linspace(1, 1.001, 50)]
-    encoder = AnchorMap("intersection", 50, energy=0.99).fit(values)
-    used = encoder.table_.any(axis=1).sum(axis=1)
-    assert used[0] == encoder.n_outputs_ > used[2] >= 1
+    feature_map = AnchorMap("intersection", 50, energy=0.99).fit(values)
+    used = feature_map.table_.any(axis=1).sum(axis=1)
+    assert used[0] == feature_map.n_outputs_ > used[2] >= 1
     assert used[1] == 1
-    assert encoder.table_[1, 0, 0] == pytest.approx(np.sqrt(3))
+    assert feature_map.table_[1, 0, 0] == pytest.approx(np.sqrt(3))
 
 
 def test_rank_takes_the_place_of_energy():
-    encoder = AnchorMap("chi2", 40, rank=5).fit(X)
-    assert encoder.n_outputs_ == 5
-    assert encoder.table_.any(axis=(0, 1)).all()
+    feature_map = AnchorMap("chi2", 40, rank=5).fit(X)
+    assert feature_map.n_outputs_ == 5
+    assert feature_map.table_.any(axis=(0, 1)).all()
 
 
 def test_outputs_have_one_orientation():
@@ -159,16 +159,16 @@ def test_outputs_have_one_orientation():
 
 def test_kmeans_anchors_are_the_best_clusters():
     values = np.array([0, 0, 0, 0.1, 0.4, 0.5, 0.5, 2])
-    encoder = AnchorMap(n_anchors=3, anchors="kmeans").fit(values[:, None])
+    feature_map = AnchorMap(n_anchors=3, anchors="kmeans").fit(values[:, None])
     expected, _ = best_clusters(np.unique(values), np.array([3.0, 1, 1, 2, 1]), 3)
-    np.testing.assert_allclose(encoder.anchors_[0], expected)
+    np.testing.assert_allclose(feature_map.anchors_[0], expected)
     sparse = AnchorMap(n_anchors=3, anchors="kmeans").fit(csr_matrix(values[:, None]))
-    np.testing.assert_array_equal(sparse.anchors_, encoder.anchors_)
+    np.testing.assert_array_equal(sparse.anchors_, feature_map.anchors_)
 
 
 def test_cover_is_within_epsilon_and_no_larger_than_it_must():
-    encoder = AnchorMap(anchors="cover", epsilon=0.01).fit(X)
-    for j, anchors in enumerate(encoder.anchors_):
+    feature_map = AnchorMap(anchors="cover", epsilon=0.01).fit(X)
+    for j, anchors in enumerate(feature_map.anchors_):
         anchors = np.unique(anchors)
         assert np.abs(X[:, [j]] - anchors).min(axis=1).max() <= 0.01
         fewer = AnchorMap(n_anchors=max(2, len(anchors) - 1), anchors="kmeans").fit(X[:, [j]])
@@ -199,30 +199,30 @@ def test_anchors_are_shared_where_the_range_is():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
 def test_sparse_in_sparse_out(container, dtype):
     dense = np.random.default_rng(1).poisson(0.5, (30, 11)).astype(dtype)
-    encoder = AnchorMap(n_anchors=9).fit(container(dense))
-    np.testing.assert_array_equal(encoder.table_, AnchorMap(n_anchors=9).fit(dense).table_)
-    codes, Z = encoder.to_codes(container(dense)), encoder.transform(container(dense))
+    feature_map = AnchorMap(n_anchors=9).fit(container(dense))
+    np.testing.assert_array_equal(feature_map.table_, AnchorMap(n_anchors=9).fit(dense).table_)
+    codes, Z = feature_map.to_codes(container(dense)), feature_map.transform(container(dense))
     assert isinstance(codes, container)
     assert isinstance(Z, container)
-    np.testing.assert_array_equal(codes.toarray(), encoder.to_codes(dense))
-    np.testing.assert_array_equal(Z.toarray(), encoder.transform(dense))
-    table = LookupTable(encoder.table_.astype(Z.dtype))
+    np.testing.assert_array_equal(codes.toarray(), feature_map.to_codes(dense))
+    np.testing.assert_array_equal(Z.toarray(), feature_map.transform(dense))
+    table = LookupTable(feature_map.table_.astype(Z.dtype))
     np.testing.assert_array_equal(table.take(codes).toarray(), Z.toarray())
 
 
 def test_two_neighbours_do_not_keep_zero_zero():
     values = csr_matrix(X * (X > 0.1))
-    encoder = AnchorMap(n_neighbors=2).fit(values)
-    assert not encoder.zero_to_zero_
-    assert encoder.to_codes(values).nnz == values.nnz
+    feature_map = AnchorMap(n_neighbors=2).fit(values)
+    assert not feature_map.zero_to_zero_
+    assert feature_map.to_codes(values).nnz == values.nnz
     with pytest.raises(ValueError, match="AnchorMap does not map zero to zero"):
-        encoder.transform(values)
+        feature_map.transform(values)
 
 
 def test_what_is_stored_is_counted():
-    encoder = AnchorMap(n_anchors=30, rank=3, shared=True).fit(X)
-    assert encoder.code_bits_ == 5
-    assert encoder.table_bytes_ == 4 * (30 + 30 * 3)
+    feature_map = AnchorMap(n_anchors=30, rank=3, shared=True).fit(X)
+    assert feature_map.code_bits_ == 5
+    assert feature_map.table_bytes_ == 4 * (30 + 30 * 3)
     assert AnchorMap(n_anchors=40).fit(X).code_bits_ == 6
     assert AnchorMap(n_anchors=256).fit(X).code_bits_ == 8
     assert AnchorMap(n_anchors=33, n_neighbors=2).fit(X).code_bits_ == 5
@@ -233,9 +233,9 @@ def test_what_is_stored_is_counted():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_negative_values_are_refused(dtype):
     bad = X.astype(dtype)
-    encoder = AnchorMap().fit(bad)
+    feature_map = AnchorMap().fit(bad)
     bad[7, 2] = -1
-    for refuses in (AnchorMap().fit, encoder.transform, encoder.to_codes):
+    for refuses in (AnchorMap().fit, feature_map.transform, feature_map.to_codes):
         for given in (bad, csr_matrix(bad)):
             with pytest.raises(ValueError, match="Negative values in data passed to AnchorMap"):
                 refuses(given)
@@ -248,9 +248,9 @@ def test_negative_values_are_refused(dtype):
 @pytest.mark.parametrize("container", [np.asarray, csr_matrix])
 @pytest.mark.parametrize("anchors", ["uniform", "kmeans"])
 def test_values_outside_are_clamped_counted_and_warned_of_once(dtype, container, anchors):
-    encoder = AnchorMap(n_anchors=5, anchors=anchors).fit([[0.0, 0], [2, 8]])
+    feature_map = AnchorMap(n_anchors=5, anchors=anchors).fit([[0.0, 0], [2, 8]])
     far = container(np.array([[3, 9], [2, 200], [0, 0]], dtype))
-    for call in (encoder.transform, encoder.to_codes):
+    for call in (feature_map.transform, feature_map.to_codes):
         with pytest.warns(
             UserWarning, match=r"3 of \d values lie outside the range that Anchor"
         ) as w:
@@ -268,21 +268,21 @@ def test_training_data_is_never_outside():
     """Not even as float32 of what was fitted as float64."""
     values = np.random.default_rng(2).random((500, 20)) * 0.7 + 0.1
     for anchors in ("uniform", "kmeans"):
-        encoder = AnchorMap(n_anchors=5, anchors=anchors).fit(values)
+        feature_map = AnchorMap(n_anchors=5, anchors=anchors).fit(values)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            encoder.transform(values.astype(np.float32))
-            encoder.transform(values)
+            feature_map.transform(values.astype(np.float32))
+            feature_map.transform(values)
 
 
 def test_a_constant_feature_has_one_anchor():
     values = np.c_[X[:, 0], np.full(len(X), 0.25), np.zeros(len(X))]
     for anchors in ("uniform", "kmeans"):
         for k in (1, 3):
-            encoder = AnchorMap("chi2", 6, anchors, k, energy=1.0, shared=False).fit(values)
-            codes, r = encoder.to_codes(values), encoder.n_outputs_
+            feature_map = AnchorMap("chi2", 6, anchors, k, energy=1.0, shared=False).fit(values)
+            codes, r = feature_map.to_codes(values), feature_map.n_outputs_
             assert not codes[:, 1:].any()
-            Z = encoder.transform(values)
+            Z = feature_map.transform(values)
             np.testing.assert_allclose((Z[:, r : 2 * r] ** 2).sum(axis=1), 0.25)
             assert not Z[:, 2 * r :].any()
     one = AnchorMap().fit([[0.3, 0.0]])
@@ -294,9 +294,9 @@ def test_a_constant_feature_has_one_anchor():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_not_finite_is_refused_with_its_place(bad, dtype):
     values = np.ones((700, 3), dtype)
-    encoder = AnchorMap().fit(values)
+    feature_map = AnchorMap().fit(values)
     values[600, 2] = bad
-    for call in (encoder.transform, encoder.to_codes):
+    for call in (feature_map.transform, feature_map.to_codes):
         with pytest.raises(ValueError, match="row 600, column 2"):
             call(values)
 

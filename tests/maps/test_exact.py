@@ -52,8 +52,8 @@ def test_inner_products_are_the_kernel(kernel, dtype):
 def test_rank_on_256_levels(kernel, rank):
     """Stated in the module's docstring; also a count by numpy's own decomposition."""
     z = np.linspace(0, 1, 256)
-    encoder = ExactMap(kernel).fit(z[:, None])
-    assert encoder.n_outputs_ == rank
+    feature_map = ExactMap(kernel).fit(z[:, None])
+    assert feature_map.n_outputs_ == rank
     singular = np.linalg.svd(KERNELS[kernel](z[:, None], z), compute_uv=False)
     assert abs((singular > 1e-14 * singular[0]).sum() - rank) <= 1
 
@@ -63,9 +63,9 @@ def test_tolerance_trades_outputs_for_error():
     wanted = exact("chi2", X)
     outputs, errors = [], []
     for tol in (1e-2, 1e-4, 1e-8):
-        encoder = ExactMap(tol=tol).fit(X)
-        Z = encoder.transform(X)
-        outputs.append(encoder.n_outputs_)
+        feature_map = ExactMap(tol=tol).fit(X)
+        Z = feature_map.transform(X)
+        outputs.append(feature_map.n_outputs_)
         errors.append(np.abs(Z @ Z.T - wanted).max())
     assert outputs == sorted(set(outputs))
     assert errors == sorted(set(errors), reverse=True)
@@ -74,37 +74,37 @@ def test_tolerance_trades_outputs_for_error():
 def test_levels_are_those_of_the_quantizer():
     X = np.c_[BYTES[:, :2], np.random.default_rng(1).random(60) * 9, np.full(60, 3)]
     for n_levels in (256, 32):
-        encoder = ExactMap(n_levels=n_levels).fit(X)
+        feature_map = ExactMap(n_levels=n_levels).fit(X)
         quantizer = Quantizer(n_levels).fit(X)
-        np.testing.assert_array_equal(encoder.levels_, quantizer.levels_)
-        np.testing.assert_array_equal(encoder.to_codes(X), quantizer.transform(X))
-        for values in (encoder.table_, encoder.tabulate(quantizer.levels_)):
+        np.testing.assert_array_equal(feature_map.levels_, quantizer.levels_)
+        np.testing.assert_array_equal(feature_map.to_codes(X), quantizer.transform(X))
+        for values in (feature_map.table_, feature_map.tabulate(quantizer.levels_)):
             outputs = LookupTable(values).take(quantizer.transform(X))
-            np.testing.assert_array_equal(outputs, encoder.transform(X))
+            np.testing.assert_array_equal(outputs, feature_map.transform(X))
 
 
 def test_features_that_all_share_the_levels_share_the_table():
-    encoder = ExactMap().fit(BYTES / 255)
-    assert encoder.table_.shape[0] == 1
-    assert encoder.code_bits_ == 8
-    assert encoder.table_bytes_ == 4 * (encoder.levels_.size + encoder.table_.size)
+    feature_map = ExactMap().fit(BYTES / 255)
+    assert feature_map.table_.shape[0] == 1
+    assert feature_map.code_bits_ == 8
+    assert feature_map.table_bytes_ == 4 * (feature_map.levels_.size + feature_map.table_.size)
 
 
 def test_other_values_go_to_the_nearest_level():
-    encoder = ExactMap().fit([[0.0], [0.4], [1.0]])
-    Z = encoder.transform([[0.0], [0.4], [1.0]])
-    np.testing.assert_array_equal(encoder.transform([[0.15], [0.65], [0.75]]), Z)
+    feature_map = ExactMap().fit([[0.0], [0.4], [1.0]])
+    Z = feature_map.transform([[0.0], [0.4], [1.0]])
+    np.testing.assert_array_equal(feature_map.transform([[0.15], [0.65], [0.75]]), Z)
     with pytest.warns(UserWarning, match="1 of 2 values lie outside the range that ExactMap"):
-        np.testing.assert_array_equal(encoder.transform([[1.5], [1.0]])[0], Z[2])
+        np.testing.assert_array_equal(feature_map.transform([[1.5], [1.0]])[0], Z[2])
 
 
 def test_sparse_in_sparse_out():
     X = BYTES * (BYTES > 150)
-    encoder = ExactMap().fit(csr_matrix(X))
+    feature_map = ExactMap().fit(csr_matrix(X))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        Z = encoder.transform(csr_matrix(X))
-    np.testing.assert_array_equal(Z.toarray(), encoder.transform(X))
+        Z = feature_map.transform(csr_matrix(X))
+    np.testing.assert_array_equal(Z.toarray(), feature_map.transform(X))
 
 
 @pytest.mark.parametrize(
@@ -125,6 +125,6 @@ def test_bad_parameters_are_named(parameters, message):
 def test_negative_values_are_refused():
     with pytest.raises(ValueError, match="Negative values in data passed to ExactMap"):
         ExactMap().fit([[-1.0]])
-    encoder = ExactMap().fit([[0.0], [1.0]])
+    feature_map = ExactMap().fit([[0.0], [1.0]])
     with pytest.raises(ValueError, match="Negative values in data passed to ExactMap"):
-        encoder.transform([[-1.0]])
+        feature_map.transform([[-1.0]])

@@ -88,10 +88,10 @@ def test_exact_rbf_is_the_formula(sigma, X):
 def test_inner_products_are_the_kernel(kernel, structure, X):
     """Up to the random part, whose deviation is 1/√2m at most, and little of the additive one."""
     m = 8000
-    encoder = GeneralizedRBFMap(kernel, 4, m, structure=structure).fit(X)
-    assert encoder.sigma_ == pytest.approx(default_sigma(kernel, X), rel=1e-5)
-    Z = encoder.transform(X)
-    expected = np.exp(-distances(kernel, X) / (2 * encoder.sigma_**2))
+    feature_map = GeneralizedRBFMap(kernel, 4, m, structure=structure).fit(X)
+    assert feature_map.sigma_ == pytest.approx(default_sigma(kernel, X), rel=1e-5)
+    Z = feature_map.transform(X)
+    expected = np.exp(-distances(kernel, X) / (2 * feature_map.sigma_**2))
     assert np.abs(Z @ Z.T - expected).max() < 5 / np.sqrt(2 * m)
     assert np.abs(Z @ Z.T - expected).mean() < 0.7 / np.sqrt(2 * m)  # measured 0.5 at most
 
@@ -114,8 +114,8 @@ def test_error_is_the_additive_part_and_the_random_one(X):
     """The random one has no mean: many draws leave what infinitely many frequencies would give."""
     products = []
     for seed in range(30):
-        encoder = GeneralizedRBFMap("intersection", 1, 1000, random_state=seed).fit(X)
-        Z = encoder.transform(X)
+        feature_map = GeneralizedRBFMap("intersection", 1, 1000, random_state=seed).fit(X)
+        Z = feature_map.transform(X)
         products.append(Z @ Z.T)
     found, limit = np.mean(products, axis=0), inside("intersection", 1, X)
     assert np.abs(found - limit).mean() < 0.7 / np.sqrt(2 * 30_000)
@@ -128,37 +128,37 @@ def test_names_with_exp_are_the_same(X):
 
 
 def test_hellinger_needs_no_harmonics(X):
-    encoder = GeneralizedRBFMap("hellinger", order=3, n_frequencies=9).fit(X)
-    assert encoder.additive_.n_outputs_ == 1
+    feature_map = GeneralizedRBFMap("hellinger", order=3, n_frequencies=9).fit(X)
+    assert feature_map.additive_.n_outputs_ == 1
 
 
 def test_any_additive_map_fits_inside(X):
     anchors = AnchorMap("chi2", n_anchors=64, energy=1 - 1e-9)
-    encoder = GeneralizedRBFMap(n_frequencies=8000, additive=anchors).fit(X)
+    feature_map = GeneralizedRBFMap(n_frequencies=8000, additive=anchors).fit(X)
     Psi = clone(anchors).fit_transform(X)
     squared = ((Psi[:, None] - Psi) ** 2).sum(-1)
-    assert encoder.sigma_**2 == pytest.approx(squared.sum() / (80 * 79), rel=1e-5)
-    Z = encoder.transform(X)
-    expected = np.exp(-squared / (2 * encoder.sigma_**2))
+    assert feature_map.sigma_**2 == pytest.approx(squared.sum() / (80 * 79), rel=1e-5)
+    Z = feature_map.transform(X)
+    expected = np.exp(-squared / (2 * feature_map.sigma_**2))
     assert np.abs(Z @ Z.T - expected).max() < 5 / np.sqrt(16_000)
-    assert encoder.table_bytes_ == encoder.additive_.table_bytes_ > 0
+    assert feature_map.table_bytes_ == feature_map.additive_.table_bytes_ > 0
     assert not hasattr(anchors, "n_outputs_")  # the parameter is left alone
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
 def test_sparse_and_dense_give_the_same(dtype, X):
     X = (255 * X).astype(dtype)
-    encoder = GeneralizedRBFMap(n_frequencies=50).fit(csr_matrix(X))
-    dense = encoder.transform(X)
+    feature_map = GeneralizedRBFMap(n_frequencies=50).fit(csr_matrix(X))
+    dense = feature_map.transform(X)
     assert dense.dtype == (np.float64 if dtype == np.float64 else np.float32)
-    np.testing.assert_allclose(encoder.transform(csr_matrix(X)), dense, atol=2e-6)
+    np.testing.assert_allclose(feature_map.transform(csr_matrix(X)), dense, atol=2e-6)
 
 
 def test_kept_projections_give_the_kept_columns(X):
-    encoder = GeneralizedRBFMap(n_frequencies=100).fit(X)
-    kept = pickle.loads(pickle.dumps(encoder.keep([4, 60])))
+    feature_map = GeneralizedRBFMap(n_frequencies=100).fit(X)
+    kept = pickle.loads(pickle.dumps(feature_map.keep([4, 60])))
     np.testing.assert_allclose(
-        kept.transform(X), encoder.transform(X)[:, [8, 9, 120, 121]], atol=1e-12
+        kept.transform(X), feature_map.transform(X)[:, [8, 9, 120, 121]], atol=1e-12
     )
 
 
@@ -181,18 +181,18 @@ def test_bad_parameters_are_named(parameters, message, X):
 def test_distances_that_are_all_zero_are_refused(dtype, X):
     """Also where the products of equal rows differ by their rounding."""
     same = np.tile(X[:1], (7, 1)).astype(dtype)
-    for encoder in (GeneralizedRBFMap(), GeneralizedRBFMap(additive=HomogeneousMap())):
+    for feature_map in (GeneralizedRBFMap(), GeneralizedRBFMap(additive=HomogeneousMap())):
         for rows in (same, csr_matrix(same)):
             with pytest.raises(InputError, match="sigma cannot be estimated from rows that are al"):
-                encoder.fit(rows)
+                feature_map.fit(rows)
     for kernel in [f"exp-{name}" for name in METRICS] + ["rbf"]:
         with pytest.raises(InputError, match="sigma cannot be estimated from rows that are all"):
             gram(same, kernel=kernel)
 
 
 def test_frequencies_of_another_version_are_refused(X):
-    encoder = GeneralizedRBFMap(n_frequencies=5).fit(X)
-    encoder.frequency_version_ = 0
-    text = pickle.dumps(encoder)
+    feature_map = GeneralizedRBFMap(n_frequencies=5).fit(X)
+    feature_map.frequency_version_ = 0
+    text = pickle.dumps(feature_map)
     with pytest.raises(InputError, match="GeneralizedRBFMap whose frequencies are of version 0"):
         pickle.loads(text)

@@ -175,9 +175,9 @@ def test_error_bound_holds_for_every_pair(kernel, window, gamma):
     exact = KERNELS[kernel](X[:, None], X, gamma).sum(-1)
     bounds = []
     for order in (1, 2, 4):
-        encoder = HomogeneousMap(kernel, order, window, gamma=gamma).fit(X)
-        encoded = encoder.transform(X)
-        bounds.append(encoder.error_bound())
+        feature_map = HomogeneousMap(kernel, order, window, gamma=gamma).fit(X)
+        encoded = feature_map.transform(X)
+        bounds.append(feature_map.error_bound())
         assert np.abs(encoded @ encoded.T - exact).max() <= bounds[-1]
     assert bounds[2] < bounds[0]
 
@@ -200,9 +200,9 @@ WIDE = np.exp(np.random.default_rng(2).uniform(-60, 60, (4000, 1)))
 @pytest.mark.parametrize("order", [1, 2, 3, 10, 70])
 def test_float32_table_follows_the_curve(kernel, order):
     x = WIDE.astype(np.float32)
-    encoder = HomogeneousMap(kernel, order).fit(x)
-    exact = encoder.transform(x.astype(float))
-    fast = encoder.transform(x)
+    feature_map = HomogeneousMap(kernel, order).fit(x)
+    exact = feature_map.transform(x.astype(float))
+    fast = feature_map.transform(x)
     assert fast.dtype == np.float32
     error = np.abs(fast - exact) / np.sqrt(x)
     assert error.max() <= 1e-5  # measured 5e-6 at most
@@ -210,19 +210,19 @@ def test_float32_table_follows_the_curve(kernel, order):
 
 def test_float32_table_covers_every_float():
     extremes = np.array([1e-45, 1e-39, 1.2e-38, 3.4e38], np.float32).reshape(-1, 1)
-    encoder = HomogeneousMap(order=1).fit(extremes)
-    exact = encoder.transform(extremes.astype(float))
+    feature_map = HomogeneousMap(order=1).fit(extremes)
+    exact = feature_map.transform(extremes.astype(float))
     # Denormals share a few wide cells near zero: absolute error only, 1e-20 where 1e-19 is exact.
-    np.testing.assert_allclose(encoder.transform(extremes), exact, rtol=3e-6, atol=2e-20)
+    np.testing.assert_allclose(feature_map.transform(extremes), exact, rtol=3e-6, atol=2e-20)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int16, np.int32, np.int64])
 def test_integers_are_converted_never_truncated(dtype):
     X = np.array([[0, 1, 2], [3, 100, 7]], dtype)
-    encoder = HomogeneousMap(order=2).fit(X)
-    Z = encoder.transform(X)
+    feature_map = HomogeneousMap(order=2).fit(X)
+    Z = feature_map.transform(X)
     assert Z.dtype == (np.float32 if X.itemsize <= 2 else np.float64)
-    np.testing.assert_allclose(Z, encoder.transform(X.astype(float)), atol=1e-4)
+    np.testing.assert_allclose(Z, feature_map.transform(X.astype(float)), atol=1e-4)
 
 
 def test_negative_values_use_the_signed_extension():
@@ -241,25 +241,25 @@ def test_csr_gives_the_csr_of_the_dense(container, dtype):
     sparse = container(X)
     sparse.data[5] = 0  # a stored zero is a zero
     X = sparse.toarray()
-    encoder = HomogeneousMap(order=2).fit(X)
-    Z = encoder.transform(sparse)
+    feature_map = HomogeneousMap(order=2).fit(X)
+    Z = feature_map.transform(sparse)
     assert isinstance(Z, container)
-    np.testing.assert_array_equal(Z.toarray(), encoder.transform(X))
+    np.testing.assert_array_equal(Z.toarray(), feature_map.transform(X))
 
 
 def test_csr_duplicates_are_summed_first():
     sparse = csr_matrix((np.array([1.0, 2.0]), np.array([0, 0]), np.array([0, 2])), shape=(1, 2))
-    encoder = HomogeneousMap().fit(sparse)
-    expected = encoder.transform(np.array([[3.0, 0.0]]))
-    np.testing.assert_allclose(encoder.transform(sparse).toarray(), expected)
+    feature_map = HomogeneousMap().fit(sparse)
+    expected = feature_map.transform(np.array([[3.0, 0.0]]))
+    np.testing.assert_allclose(feature_map.transform(sparse).toarray(), expected)
     assert sparse.nnz == 2  # the caller's matrix is left alone
 
 
 def test_columns_are_feature_major_and_named():
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame({"red": [0.1, 0.2], "blue": [0.3, 0.0]})
-    encoder = HomogeneousMap().fit(X)
-    names = encoder.get_feature_names_out()
+    feature_map = HomogeneousMap().fit(X)
+    names = feature_map.get_feature_names_out()
     assert list(names) == [
         "red_root",
         "red_cos1",
@@ -268,10 +268,10 @@ def test_columns_are_feature_major_and_named():
         "blue_cos1",
         "blue_sin1",
     ]
-    assert not encoder.transform(X)[1, 3:].any()
-    table = encoder.tabulate([0.1, 0.2])
+    assert not feature_map.transform(X)[1, 3:].any()
+    table = feature_map.tabulate([0.1, 0.2])
     assert table.shape == (1, 2, 3)
-    np.testing.assert_allclose(table[0], encoder.transform(X)[:, :3])
+    np.testing.assert_allclose(table[0], feature_map.transform(X)[:, :3])
 
 
 @pytest.mark.parametrize(
@@ -294,7 +294,7 @@ def test_bad_parameters_are_named(parameters, message):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_not_finite_is_refused_with_its_place(bad, dtype):
     X = np.ones((700, 3), dtype)
-    encoder = HomogeneousMap().fit(X)
+    feature_map = HomogeneousMap().fit(X)
     X[600, 2] = bad
     with pytest.raises(ValueError, match="row 600, column 2"):
-        encoder.transform(X)
+        feature_map.transform(X)

@@ -33,7 +33,7 @@ def test_scikit_learn_runs_its_checks():
 RNG = np.random.default_rng(0)
 X = RNG.random((60, 3)) * [1, 7, 0.01]
 X[RNG.random(X.shape) < 0.3] = 0
-every_form = pytest.mark.parametrize("encoder", CHECKED, ids=str)
+every_form = pytest.mark.parametrize("feature_map", CHECKED, ids=str)
 
 
 def dense(Z):
@@ -98,9 +98,9 @@ def test_sparse_form_with_its_regularizer_is_the_unary_form():
     """The same problem, hence the same function; and by Cholesky the same inner products."""
     n_bins, y = 7, np.sign(np.random.default_rng(1).normal(size=len(X)))
     unary = IntersectionMap(n_bins).fit_transform(X)
-    encoder = IntersectionMap(n_bins, sparse=True).fit(X)
-    hats = encoder.transform(X)
-    H = np.kron(np.eye(3), encoder.regularizer_)
+    feature_map = IntersectionMap(n_bins, sparse=True).fit(X)
+    hats = feature_map.transform(X)
+    H = np.kron(np.eye(3), feature_map.regularizer_)
     plain = ridge(unary, y, np.eye(21))
     np.testing.assert_allclose(ridge(hats.toarray(), y, H), plain, atol=1e-10)
     assert np.abs(ridge(hats.toarray(), y, np.eye(21)) - plain).max() > 0.01  # H matters
@@ -109,14 +109,14 @@ def test_sparse_form_with_its_regularizer_is_the_unary_form():
     changed = np.linalg.solve(upper.T, hats.toarray().T).T
     np.testing.assert_allclose(changed @ changed.T, unary @ unary.T, atol=1e-12)
     differences = np.sqrt(n_bins) * (np.eye(n_bins) - np.eye(n_bins, k=-1))
-    np.testing.assert_allclose(encoder.regularizer_, differences.T @ differences, atol=1e-12)
+    np.testing.assert_allclose(feature_map.regularizer_, differences.T @ differences, atol=1e-12)
     changed = np.linalg.solve(np.kron(np.eye(3), differences).T, hats.toarray().T).T
     np.testing.assert_allclose(changed, unary, atol=1e-12)
 
 
 def test_sparse_form_stores_two_values_for_what_is_not_zero():
-    encoder = IntersectionMap(10, sparse=True, upper=8.0).fit(X)
-    Z = encoder.transform(np.array([[0, 1.0, 0.4], [8, 0, 5.2]]))
+    feature_map = IntersectionMap(10, sparse=True, upper=8.0).fit(X)
+    Z = feature_map.transform(np.array([[0, 1.0, 0.4], [8, 0, 5.2]]))
     row = np.zeros((2, 30))
     root = np.sqrt(8)
     row[0, 10:12] = np.array([0.75, 0.25]) * root  # 1.25 bins
@@ -131,60 +131,62 @@ def test_sparse_form_stores_two_values_for_what_is_not_zero():
 @every_form
 @pytest.mark.parametrize("container", [csr_matrix, csr_array])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
-def test_sparse_in_sparse_out(encoder, container, dtype):
+def test_sparse_in_sparse_out(feature_map, container, dtype):
     values = np.random.default_rng(2).poisson(0.5, (30, 11)).astype(dtype)
-    encoder = encoder.fit(values)
-    Z = encoder.transform(container(values))
+    feature_map = feature_map.fit(values)
+    Z = feature_map.transform(container(values))
     assert isinstance(Z, container)
-    np.testing.assert_array_equal(Z.toarray(), dense(encoder.transform(values)))
+    np.testing.assert_array_equal(Z.toarray(), dense(feature_map.transform(values)))
     assert Z.dtype == (np.float64 if dtype == np.float64 else np.float32)
 
 
 @every_form
-def test_table_is_transform_on_the_levels(encoder):
-    Z = dense(encoder.fit_transform(X))
-    table = encoder.tabulate(X.T)
+def test_table_is_transform_on_the_levels(feature_map):
+    Z = dense(feature_map.fit_transform(X))
+    table = feature_map.tabulate(X.T)
     np.testing.assert_array_equal(table.transpose(1, 0, 2).reshape(len(X), -1), Z)
 
 
 def test_constant_pieces_are_stored_as_codes():
-    encoder = IntersectionMap(20, "constant").fit(X)
-    assert encoder.code_bits_ == 5
-    codes = encoder.to_codes(X)
+    feature_map = IntersectionMap(20, "constant").fit(X)
+    assert feature_map.code_bits_ == 5
+    codes = feature_map.to_codes(X)
     high = X.max(axis=0)
     np.testing.assert_array_equal(codes, np.floor(20 * X / high + 0.5))
-    np.testing.assert_array_equal(LookupTable(encoder.table_).take(codes), encoder.transform(X))
+    np.testing.assert_array_equal(
+        LookupTable(feature_map.table_).take(codes), feature_map.transform(X)
+    )
     shared = IntersectionMap(20, "constant", upper=7.0).fit(X)
     assert shared.table_.shape == (1, 21, 20)
     assert IntersectionMap().fit(X).code_bits_ is None
     assert not hasattr(IntersectionMap(), "to_codes")
     # The table is a formula; only the ranges are learnt.
-    assert encoder.table_bytes_ == IntersectionMap().fit(X).table_bytes_ < 4 * 3 * 4
+    assert feature_map.table_bytes_ == IntersectionMap().fit(X).table_bytes_ < 4 * 3 * 4
 
 
 @every_form
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
-def test_values_outside_are_clamped_counted_and_warned_of_once(encoder, dtype):
-    encoder = encoder.fit([[2.0, 0], [1, 2]])
+def test_values_outside_are_clamped_counted_and_warned_of_once(feature_map, dtype):
+    feature_map = feature_map.fit([[2.0, 0], [1, 2]])
     with pytest.warns(UserWarning, match="2 of . values lie outside the range that Inters") as seen:
-        far = encoder.transform(np.array([[3, 9], [2, 2]], dtype))
+        far = feature_map.transform(np.array([[3, 9], [2, 2]], dtype))
     assert len(seen) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        inside = encoder.transform(np.array([[2, 2], [2, 2]], dtype))
+        inside = feature_map.transform(np.array([[2, 2], [2, 2]], dtype))
     np.testing.assert_array_equal(dense(far), dense(inside))
 
 
 @every_form
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_not_finite_and_negative_are_refused(encoder, dtype):
+def test_not_finite_and_negative_are_refused(feature_map, dtype):
     values = np.ones((70, 3), dtype)
-    encoder = encoder.fit(values)
+    feature_map = feature_map.fit(values)
     values[60, 2] = np.nan
     with pytest.raises(ValueError, match="Input X contains NaN or infinity"):
-        encoder.transform(values)
+        feature_map.transform(values)
     values[60, 2] = -1
-    for refuses in (encoder.transform, encoder.fit):
+    for refuses in (feature_map.transform, feature_map.fit):
         for given in (values, csr_matrix(values)):
             with pytest.raises(ValueError, match="Negative values in data passed to Intersect"):
                 refuses(given)

@@ -8,29 +8,29 @@ from kmaps import HarmonicMap, MultiLowDimMap
 
 POINTS = np.array([[0.0, 0.0], [1.0, 3.0]])
 both = pytest.mark.parametrize(
-    "encoder",
+    "feature_map",
     [
         HarmonicMap(dim=9, sigma=0.5, low=0.0, high=2.0),
         MultiLowDimMap(dim=9, sigma=0.5, low=0.0, high=2.0, method="modulation_no_lp"),
     ],
-    ids=lambda encoder: type(encoder).__name__,
+    ids=lambda feature_map: type(feature_map).__name__,
 )
 
 
 @both
-def test_values_outside_the_range_are_clamped(encoder):
-    encoder = clone(encoder).fit(POINTS)
-    inside = encoder.transform([[0.0, 0.5], [1.0, 2.0]])
+def test_values_outside_the_range_are_clamped(feature_map):
+    feature_map = clone(feature_map).fit(POINTS)
+    inside = feature_map.transform([[0.0, 0.5], [1.0, 2.0]])
     with pytest.warns(UserWarning, match=r"2 .*outside") as caught:
-        outside = encoder.transform([[-7.0, 0.5], [1.0, 2.5]])
+        outside = feature_map.transform([[-7.0, 0.5], [1.0, 2.5]])
     assert caught[0].filename == __file__
     np.testing.assert_array_equal(outside, inside)
 
 
 @both
-def test_a_function_of_differences_is_a_kernel(encoder):
-    named = clone(encoder).fit(POINTS)
-    own = clone(encoder).set_params(kernel=lambda lam: np.exp(-2 * (lam**2).sum(axis=1)))
+def test_a_function_of_differences_is_a_kernel(feature_map):
+    named = clone(feature_map).fit(POINTS)
+    own = clone(feature_map).set_params(kernel=lambda lam: np.exp(-2 * (lam**2).sum(axis=1)))
     own.fit(POINTS)
     np.testing.assert_allclose(own.frequencies_, named.frequencies_, atol=1e-6)
     np.testing.assert_allclose(own.weights_, named.weights_, atol=1e-6)

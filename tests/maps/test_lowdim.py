@@ -37,9 +37,9 @@ def test_scikit_learn_runs_its_checks():
     assert len(list(checks[0].args[1])) >= 40 * len(CHECKED)
 
 
-def errors_on(encoder, kernel, x):
+def errors_on(feature_map, kernel, x):
     """Return L∞ and RMS over all pairs of values."""
-    Z = encoder.fit_transform(x)
+    Z = feature_map.fit_transform(x)
     error = Z @ Z.T - KERNELS[kernel](x, x.T)
     return np.abs(error).max(), np.sqrt(np.mean(error**2))
 
@@ -115,18 +115,18 @@ CASES = [
 @pytest.mark.parametrize(("parameters", "length"), CASES)
 def test_reported_error_is_the_true_one(parameters, length):
     """On a grid far finer than that of the programs, dense at both ends too."""
-    encoder = LowDimMap(**parameters).fit([[1.0], [2.0]])
+    feature_map = LowDimMap(**parameters).fit([[1.0], [2.0]])
     kernel, error = parameters["kernel"], parameters.get("error", "absolute")
     k = Problem(kernel, sigma=parameters.get("sigma", 1.0)).signature
     lam = np.r_[
         np.linspace(0, length, 50_001), length * (1 - np.cos(np.linspace(0, np.pi, 50_001))) / 2
     ]
-    approximate = np.cos(lam[:, None] * encoder.frequencies_) @ encoder.weights_
+    approximate = np.cos(lam[:, None] * feature_map.frequencies_) @ feature_map.weights_
     decay = np.exp(-lam / 2) if kernel in KERNELS else 1
     weight = {"absolute": decay, "signature": 1, "relative": 1 / k(lam)}[error]
     true = (weight * np.abs(approximate - k(lam))).max()
-    assert true == pytest.approx(encoder.error_, rel=1e-4)  # measured 1e-6 at most; wanted 1e-2
-    assert encoder.n_outputs_ <= parameters["dim"]
+    assert true == pytest.approx(feature_map.error_, rel=1e-4)  # measured 1e-6 at most; wanted 1e-2
+    assert feature_map.n_outputs_ <= parameters["dim"]
 
 
 def best_of_one_frequency(kernel, length, weighted):
@@ -195,9 +195,9 @@ def test_source_is_the_table_then_programs_or_a_search():
         "lp": LowDimMap("chi2", 5, 254.0),
         "search": LowDimMap("chi2", 3, 254.0, optimal=True),
     }
-    for source, encoder in by.items():
-        assert encoder.fit([[1.0]]).solved_by_ == source
-        assert (encoder.lower_bound_ > 0) == (source != "lp")
+    for source, feature_map in by.items():
+        assert feature_map.fit([[1.0]]).solved_by_ == source
+        assert (feature_map.lower_bound_ > 0) == (source != "lp")
     assert LowDimMap("chi2", 5, 255.0, optimal=False).fit([[1.0]]).solved_by_ == "lp"
 
 
@@ -244,17 +244,17 @@ def test_norms_each_win_in_their_own():
 
 
 def test_least_dimension_for_an_error():
-    encoder = LowDimMap("js", max_error=1e-5).fit([[1.0]])
-    assert encoder.error_ <= 1e-5
-    assert encoder.n_outputs_ == 7
+    feature_map = LowDimMap("js", max_error=1e-5).fit([[1.0]])
+    assert feature_map.error_ <= 1e-5
+    assert feature_map.n_outputs_ == 7
     assert lp_signature("js", 6).error > 1e-5
 
 
 def test_ratio_and_range_of_the_data():
     X = np.array([[0.0, 2.0, 8.0], [-16.0, 4.0, 0.0]])
-    encoder = LowDimMap(ratio=None, dim=3).fit(csr_matrix(X))
-    assert encoder.ratio_ == 8.0
-    assert encoder.learns_from_data
+    feature_map = LowDimMap(ratio=None, dim=3).fit(csr_matrix(X))
+    assert feature_map.ratio_ == 8.0
+    assert feature_map.learns_from_data
     ranged = LowDimMap("rbf", dim=5, sigma=5.0).fit(X)
     assert (ranged.low_ == -16).all()
     assert (ranged.high_ == 8).all()
@@ -262,24 +262,24 @@ def test_ratio_and_range_of_the_data():
 
 
 @pytest.mark.parametrize(
-    "encoder", [LowDimMap("chi2", 7), LowDimMap("rbf", 5, low=0, high=1, sigma=0.5)]
+    "feature_map", [LowDimMap("chi2", 7), LowDimMap("rbf", 5, low=0, high=1, sigma=0.5)]
 )
-def test_engine_encodes_float32_bytes_and_tables_alike(encoder):
+def test_engine_encodes_float32_bytes_and_tables_alike(feature_map):
     x = np.random.default_rng(0).random((500, 1))
-    exact = encoder.fit(x).transform(x)
-    np.testing.assert_allclose(encoder.transform(x.astype(np.float32)), exact, atol=1e-5)
-    np.testing.assert_array_equal(encoder.tabulate(x.T)[0], exact)
-    Z = encoder.transform(np.array([[0], [1]], np.uint8))
-    np.testing.assert_allclose(Z, encoder.transform(np.array([[0.0], [1.0]])), atol=1e-6)
+    exact = feature_map.fit(x).transform(x)
+    np.testing.assert_allclose(feature_map.transform(x.astype(np.float32)), exact, atol=1e-5)
+    np.testing.assert_array_equal(feature_map.tabulate(x.T)[0], exact)
+    Z = feature_map.transform(np.array([[0], [1]], np.uint8))
+    np.testing.assert_allclose(Z, feature_map.transform(np.array([[0.0], [1.0]])), atol=1e-6)
 
 
 def test_signed_extension_and_names():
-    encoder = LowDimMap(dim=5).fit([[1.0]])
-    Z = encoder.transform([[0.5], [-0.5], [0.0]])
+    feature_map = LowDimMap(dim=5).fit([[1.0]])
+    Z = feature_map.transform([[0.5], [-0.5], [0.0]])
     np.testing.assert_array_equal(Z[1], -Z[0])
     assert not Z[2].any()
     names = ["x0_root", "x0_cos1", "x0_sin1", "x0_cos2", "x0_sin2"]
-    assert encoder.get_feature_names_out().tolist() == names
+    assert feature_map.get_feature_names_out().tolist() == names
     even = LowDimMap("rbf", dim=4, low=0, high=1, sigma=0.3).fit([[1.0]])
     assert even.get_feature_names_out().tolist() == ["x0_cos1", "x0_sin1", "x0_cos2", "x0_sin2"]
 

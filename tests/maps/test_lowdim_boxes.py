@@ -23,32 +23,32 @@ POINTS = np.array([[0.0, 0.0], [1.0, 3.0]])
     ],
 )
 def test_meets_table_2_of_the_paper(method, dim, printed):
-    encoder = MultiLowDimMap(dim=dim, method=method, **TABLE_2).fit(POINTS)
-    assert round(encoder.error_, 4) <= printed
-    assert encoder.n_outputs_ <= dim
+    feature_map = MultiLowDimMap(dim=dim, method=method, **TABLE_2).fit(POINTS)
+    assert round(feature_map.error_, 4) <= printed
+    assert feature_map.n_outputs_ <= dim
 
 
 @pytest.mark.parametrize("method", ["proj", "proj_product", "modulation", "modulation_no_lp"])
 def test_reported_error_is_the_true_one(method):
     """On all differences of a lattice ten times finer than that of the programs."""
-    encoder = MultiLowDimMap(dim=9, method=method, low=-1.0, high=1.0, sigma=0.8)
-    encoder.fit(POINTS[:, :2] / 10)
+    feature_map = MultiLowDimMap(dim=9, method=method, low=-1.0, high=1.0, sigma=0.8)
+    feature_map.fit(POINTS[:, :2] / 10)
     axis = np.linspace(-2, 2, 481)
     grid = np.stack(np.meshgrid(axis, axis[axis >= 0], indexing="ij"), axis=-1).reshape(-1, 2)
     # Written out from ldefm eq. 19 and 20.
     if method.startswith("proj"):
-        atoms = np.cos(grid @ encoder.frequencies_.T)
+        atoms = np.cos(grid @ feature_map.frequencies_.T)
     else:
-        waves = zip(grid.T, encoder.frequencies_.T, strict=True)
+        waves = zip(grid.T, feature_map.frequencies_.T, strict=True)
         atoms = np.prod([np.cos(np.outer(x, omega)) for x, omega in waves], axis=0)
     exact = np.exp(-(grid**2).sum(axis=1) / (2 * 0.8**2))
-    true = np.abs(atoms @ encoder.weights_ - exact).max()
-    assert true == pytest.approx(encoder.error_, rel=2e-3)
+    true = np.abs(atoms @ feature_map.weights_ - exact).max()
+    assert true == pytest.approx(feature_map.error_, rel=2e-3)
     X = np.random.default_rng(0).uniform(-1, 1, (60, 2))
-    Z = encoder.transform(X)
-    assert Z.shape == (60, encoder.n_outputs_)
+    Z = feature_map.transform(X)
+    assert Z.shape == (60, feature_map.n_outputs_)
     difference = ((X[:, None] - X) ** 2).sum(-1)
-    assert np.abs(Z @ Z.T - np.exp(-difference / (2 * 0.8**2))).max() <= 1.002 * encoder.error_
+    assert np.abs(Z @ Z.T - np.exp(-difference / (2 * 0.8**2))).max() <= 1.002 * feature_map.error_
 
 
 def test_programs_beat_the_greedy_choice():
@@ -62,12 +62,12 @@ def test_programs_beat_the_greedy_choice():
 
 def test_three_inputs_and_dtype():
     X = np.random.default_rng(0).uniform(0, 1, (40, 3)).astype(np.float32)
-    encoder = MultiLowDimMap(dim=27, method="modulation_no_lp", low=0, high=1).fit(X)
-    Z = encoder.transform(X)
+    feature_map = MultiLowDimMap(dim=27, method="modulation_no_lp", low=0, high=1).fit(X)
+    Z = feature_map.transform(X)
     assert Z.dtype == np.float32
-    assert encoder.get_feature_names_out()[0] == "multilowdimmap0"
+    assert feature_map.get_feature_names_out()[0] == "multilowdimmap0"
     exact = np.exp(-((X[:, None] - X) ** 2).sum(-1) / 2)
-    assert np.abs(Z @ Z.T - exact).max() <= encoder.error_ + 1e-5
+    assert np.abs(Z @ Z.T - exact).max() <= feature_map.error_ + 1e-5
 
 
 @pytest.mark.parametrize("form", ["projection", "modulation"])

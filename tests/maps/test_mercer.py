@@ -54,7 +54,7 @@ def summed(x, y):
     return (x * y).sum()
 
 
-@pytest.mark.parametrize("encoder", [AnchorMap, ExactMap, NystroemMap])
+@pytest.mark.parametrize("feature_map", [AnchorMap, ExactMap, NystroemMap])
 @pytest.mark.parametrize(
     ("kernel", "message"),
     [
@@ -70,15 +70,15 @@ def summed(x, y):
     ],
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_bad_kernels_are_refused_with_the_reason(encoder, kernel, message):
-    smaller = {AnchorMap: {"n_anchors": 2, "shared": False}}.get(encoder, {})
-    smaller = smaller or ({"dim": 1} if encoder is NystroemMap else {})
+def test_bad_kernels_are_refused_with_the_reason(feature_map, kernel, message):
+    smaller = {AnchorMap: {"n_anchors": 2, "shared": False}}.get(feature_map, {})
+    smaller = smaller or ({"dim": 1} if feature_map is NystroemMap else {})
     X = np.array([[0.5, 0.0], [0.5, 1.0]])
-    if encoder is ExactMap:
+    if feature_map is ExactMap:
         X[:, 0] = 0  # its levels are shared: the same message but for the feature
         message = message.replace("feature 1", "feature 0")
     with pytest.raises(ConfigError, match=message):
-        encoder(kernel, **smaller).fit(X)
+        feature_map(kernel, **smaller).fit(X)
 
 
 def test_the_offending_eigenvalue_is_that_of_the_anchors():

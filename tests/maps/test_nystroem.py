@@ -34,15 +34,15 @@ X = RNG.random((80, 3)) ** 2 * [1, 0.01, 30]
 @pytest.mark.parametrize("dim", [1, 3, 6])
 def test_best_of_its_rank_on_its_own_points(kernel, dim):
     """Eckart and Young: the truncated singular value decomposition, by numpy."""
-    encoder = NystroemMap(kernel, dim, n_points=80).fit(X)
+    feature_map = NystroemMap(kernel, dim, n_points=80).fit(X)
     function = KERNELS.get(kernel, kernel)
     for j in range(3):
-        z = encoder.points_[j]
+        z = feature_map.points_[j]
         np.testing.assert_array_equal(z, np.sort(X[:, j]))  # all, being no more than n_points
         matrix = function(z[:, None], z)
         left, singular, right = np.linalg.svd(matrix)
         best = left[:, :dim] * singular[:dim] @ right[:dim]
-        outputs = encoder.tabulate(encoder.points_)[j]
+        outputs = feature_map.tabulate(feature_map.points_)[j]
         # Measured 2e-15 of the largest singular value.
         np.testing.assert_allclose(outputs @ outputs.T, best, atol=1e-14 * singular[0])
 
@@ -54,9 +54,9 @@ def test_agrees_with_scikit_learn_at_full_rank():
         return float(KERNELS["chi2"](a[0], b[0]))
 
     theirs = Nystroem(chi2, n_components=12, random_state=0).fit(x)
-    encoder = NystroemMap("chi2", dim=12, n_points=12).fit(theirs.components_)
+    feature_map = NystroemMap("chi2", dim=12, n_points=12).fit(theirs.components_)
     inside = x[(x >= theirs.components_.min()) & (x <= theirs.components_.max())][:, None]
-    a, b = encoder.transform(inside), theirs.transform(inside)
+    a, b = feature_map.transform(inside), theirs.transform(inside)
     np.testing.assert_allclose(a @ a.T, b @ b.T, atol=1e-5)
 
 
@@ -75,12 +75,12 @@ def test_error_falls_with_the_dimension():
 
 def test_serves_the_dynamic_range_it_was_fitted_on():
     """hkm Fig. 2: relative to the range of the data, the error grows as that shrinks."""
-    encoder = NystroemMap("chi2", 3).fit(np.random.default_rng(1).random((100, 1)))
+    feature_map = NystroemMap("chi2", 3).fit(np.random.default_rng(1).random((100, 1)))
     errors = []
     for scale in (1, 0.1, 0.01):
-        x = np.linspace(encoder.low_[0], scale, 100)[:, None]
-        x = np.clip(x, encoder.low_, encoder.high_)
-        Z = encoder.transform(x)
+        x = np.linspace(feature_map.low_[0], scale, 100)[:, None]
+        x = np.clip(x, feature_map.low_, feature_map.high_)
+        Z = feature_map.transform(x)
         errors.append(np.abs(Z @ Z.T - KERNELS["chi2"](x, x.T)).max() / scale)
     assert errors[0] < 0.05
     assert errors[2] > 5 * errors[0]
@@ -95,8 +95,8 @@ TABLE_ERROR = {"chi2": 8e-6, "js": 8e-5, "hellinger": 2e-6, "intersection": 2e-3
 def test_float32_follows_the_curve(kernel, power):
     x = (np.random.default_rng(power).random((3000, 2)) ** power * [1, 1e-3]).astype(np.float32)
     x[:500] *= 1e-3
-    encoder = NystroemMap(kernel, 5).fit(x)
-    exact, fast = encoder.transform(x.astype(float)), encoder.transform(x)
+    feature_map = NystroemMap(kernel, 5).fit(x)
+    exact, fast = feature_map.transform(x.astype(float)), feature_map.transform(x)
     assert fast.dtype == np.float32
     for columns in (slice(0, 5), slice(5, 10)):
         error = np.abs(fast[:, columns] - exact[:, columns]).max() / np.abs(exact[:, columns]).max()
@@ -106,28 +106,28 @@ def test_float32_follows_the_curve(kernel, power):
 def test_float32_follows_the_curve_far_from_zero():
     x = (np.random.default_rng(2).random((200, 1)) + 100).astype(np.float32)
     for kernel in ("chi2", gauss):
-        encoder = NystroemMap(kernel, 3, n_points=10).fit(x)
-        exact = encoder.transform(x.astype(float))
-        assert np.abs(encoder.transform(x) - exact).max() < 2e-5 * np.abs(exact).max()
+        feature_map = NystroemMap(kernel, 3, n_points=10).fit(x)
+        exact = feature_map.transform(x.astype(float))
+        assert np.abs(feature_map.transform(x) - exact).max() < 2e-5 * np.abs(exact).max()
 
 
 def test_float32_table_is_small():
-    encoder = NystroemMap(dim=3, n_points=20).fit(np.random.default_rng(3).random((50, 784)))
-    assert sum(pieces.nbytes for pieces in encoder._encoder.pieces.values()) < 5e6
-    assert encoder.table_bytes_ == 4 * 784 * 20 * (1 + 3)
-    assert encoder.code_bits_ is None
-    assert not hasattr(encoder, "to_codes")
+    feature_map = NystroemMap(dim=3, n_points=20).fit(np.random.default_rng(3).random((50, 784)))
+    assert sum(pieces.nbytes for pieces in feature_map._fitted_grid.pieces.values()) < 5e6
+    assert feature_map.table_bytes_ == 4 * 784 * 20 * (1 + 3)
+    assert feature_map.code_bits_ is None
+    assert not hasattr(feature_map, "to_codes")
 
 
 def test_points_are_training_values_drawn_by_frequency():
     common = np.r_[np.zeros(5000), np.full(4000, 2.0), np.linspace(3, 4, 1000)][:, None]
     drawn = [NystroemMap(n_points=10, random_state=seed).fit(common) for seed in range(20)]
-    for encoder in drawn:
-        points = encoder.points_[0]
+    for feature_map in drawn:
+        points = feature_map.points_[0]
         assert np.isin(points, common).all()
         assert len(np.unique(points)) == 10
         assert {0, 2} <= set(points)
-    assert len({tuple(encoder.points_[0]) for encoder in drawn}) == 20
+    assert len({tuple(feature_map.points_[0]) for feature_map in drawn}) == 20
     again = NystroemMap(n_points=10, random_state=3).fit(csr_matrix(common))
     np.testing.assert_array_equal(again.points_, drawn[3].points_)
     two = NystroemMap(n_points=10).fit(np.c_[common, common])
@@ -136,10 +136,10 @@ def test_points_are_training_values_drawn_by_frequency():
 
 def test_few_distinct_values_leave_outputs_zero():
     values = np.array([[0.0, 3], [1, 3], [1, 3]])
-    encoder = NystroemMap(dim=3).fit(values)
-    assert encoder.points_.tolist() == [[0, 1], [3, 3]]
+    feature_map = NystroemMap(dim=3).fit(values)
+    assert feature_map.points_.tolist() == [[0, 1], [3, 3]]
     for dtype in (np.float32, np.float64):
-        Z = encoder.transform(values.astype(dtype))
+        Z = feature_map.transform(values.astype(dtype))
         np.testing.assert_allclose((Z @ Z.T), [[3, 3, 3], [3, 4, 4], [3, 4, 4]], rtol=2e-6)
         assert not Z[:, [1, 2, 4, 5]].any()
 
@@ -147,28 +147,28 @@ def test_few_distinct_values_leave_outputs_zero():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
 def test_sparse_in_sparse_out(dtype):
     dense = np.random.default_rng(4).poisson(0.5, (30, 4)).astype(dtype)
-    encoder = NystroemMap().fit(csr_matrix(dense))
-    Z = encoder.transform(csr_matrix(dense))
-    np.testing.assert_array_equal(Z.toarray(), encoder.transform(dense))
+    feature_map = NystroemMap().fit(csr_matrix(dense))
+    Z = feature_map.transform(csr_matrix(dense))
+    np.testing.assert_array_equal(Z.toarray(), feature_map.transform(dense))
     assert Z.nnz == 3 * np.count_nonzero(dense)
 
 
 def test_sparse_rows_may_be_zero_where_no_row_of_training_was():
-    encoder = NystroemMap().fit(csr_matrix([[1.0, 0], [2, 8], [1.5, 3]]))
-    assert encoder.zero_to_zero_
-    Z = encoder.transform(csr_matrix([[0.0, 8], [1, 0]]))
+    feature_map = NystroemMap().fit(csr_matrix([[1.0, 0], [2, 8], [1.5, 3]]))
+    assert feature_map.zero_to_zero_
+    Z = feature_map.transform(csr_matrix([[0.0, 8], [1, 0]]))
     assert Z.nnz == 2 * 3
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
 def test_values_outside_are_clamped_counted_and_warned_of_once(dtype):
-    encoder = NystroemMap().fit([[1.0, 0], [2, 8], [1.5, 3]])
+    feature_map = NystroemMap().fit([[1.0, 0], [2, 8], [1.5, 3]])
     with pytest.warns(UserWarning, match="3 of 6 values lie outside the range that Nystr") as seen:
-        far = encoder.transform(np.array([[3, 9], [0, 8], [2, 0]], dtype))
+        far = feature_map.transform(np.array([[3, 9], [0, 8], [2, 0]], dtype))
     assert len(seen) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        inside = encoder.transform(np.array([[2, 8], [1, 8], [2, 0]], dtype))
+        inside = feature_map.transform(np.array([[2, 8], [1, 8], [2, 0]], dtype))
     np.testing.assert_array_equal(far, inside)
 
 
@@ -176,12 +176,12 @@ def test_values_outside_are_clamped_counted_and_warned_of_once(dtype):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_not_finite_and_negative_are_refused(bad, dtype):
     values = np.ones((700, 3), dtype)
-    encoder = NystroemMap().fit(values)
+    feature_map = NystroemMap().fit(values)
     values[600, 2] = bad
     with pytest.raises(ValueError, match="row 600, column 2"):
-        encoder.transform(values)
+        feature_map.transform(values)
     values[600, 2] = -1
-    for refuses in (encoder.transform, NystroemMap().fit):
+    for refuses in (feature_map.transform, NystroemMap().fit):
         with pytest.raises(ValueError, match="Negative values in data passed to NystroemMap"):
             refuses(values)
 

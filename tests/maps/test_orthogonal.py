@@ -30,9 +30,9 @@ def test_scikit_learn_runs_its_checks():
 penalties = pytest.mark.parametrize("penalty", range(4))
 
 
-def on_range(encoder, t):
+def on_range(feature_map, t):
     """Encode positions t in [-1, 1] of the range, which here goes from 2 to 8."""
-    return encoder.fit([[2.0], [8.0]]).transform(5 + 3 * np.asarray(t).reshape(-1, 1))
+    return feature_map.fit([[2.0], [8.0]]).transform(5 + 3 * np.asarray(t).reshape(-1, 1))
 
 
 @penalties
@@ -106,21 +106,21 @@ def test_the_ends_of_a_range_meet_in_fourier_features_only():
 
 
 @pytest.mark.parametrize(
-    ("encoder", "names"),
+    ("feature_map", "names"),
     [
         (FourierMap(degree=2), ["a_cos1", "a_sin1", "a_cos2", "a_sin2"]),
         (HermiteMap(degree=3), ["a_hermite1", "a_hermite2", "a_hermite3"]),
     ],
 )
-def test_outputs_are_named_after_feature_and_function(encoder, names):
-    encoder.fit([[0.0], [1.0]])
-    assert encoder.n_outputs_ == len(names)
-    assert list(encoder.get_feature_names_out(["a"])) == names
+def test_outputs_are_named_after_feature_and_function(feature_map, names):
+    feature_map.fit([[0.0], [1.0]])
+    assert feature_map.n_outputs_ == len(names)
+    assert list(feature_map.get_feature_names_out(["a"])) == names
 
 
 def test_many_harmonics_are_computed_instead_of_tabulated():
     x = np.random.default_rng(0).random((50, 1), dtype=np.float32)
-    encoder = FourierMap(degree=400, penalty=0).fit(x)
-    Z = encoder.transform(x)
+    feature_map = FourierMap(degree=400, penalty=0).fit(x)
+    Z = feature_map.transform(x)
     assert Z.dtype == np.float32
-    np.testing.assert_allclose(Z, encoder.transform(x.astype(float)), atol=1e-6)
+    np.testing.assert_allclose(Z, feature_map.transform(x.astype(float)), atol=1e-6)

@@ -120,8 +120,8 @@ def test_the_formula_is_an_approximation():
 
 
 def test_projections_are_cauchy():
-    encoder = SignCauchyMap().fit(np.ones((1, 40)))
-    directions = encoder._directions(0, 500, 40)
+    feature_map = SignCauchyMap().fit(np.ones((1, 40)))
+    directions = feature_map._directions(0, 500, 40)
     assert directions.shape == (40, 500)
     assert kstest(directions.ravel(), cauchy.cdf).pvalue > 0.01
     signs = np.sign(directions)
@@ -139,18 +139,18 @@ def X():
 @pytest.mark.parametrize("output", ["sign", "onehot"])
 def test_blocks_threads_and_containers_change_nothing(X, dtype, output, monkeypatch):
     X = (255 * X).astype(dtype)
-    encoder = SignCauchyMap(203, output).fit(X)
-    whole = encoder.transform(X)
-    codes = encoder.to_codes(X)
+    feature_map = SignCauchyMap(203, output).fit(X)
+    whole = feature_map.transform(X)
+    codes = feature_map.to_codes(X)
     for block_values, n_threads in ((37, 1), (37 * 24, 3), (37 * 100, 2)):
         monkeypatch.setattr(random, "_BLOCK_VALUES", block_values)
         with threads(n_threads):
-            np.testing.assert_array_equal(encoder.transform(X), whole)
-            np.testing.assert_array_equal(encoder.transform(csr_matrix(X)), whole)
-            np.testing.assert_array_equal(encoder.transform(csr_array(X)), whole)
-            np.testing.assert_array_equal(encoder.transform(np.asfortranarray(X)), whole)
-            np.testing.assert_array_equal(encoder.to_codes(X), codes)
-            np.testing.assert_array_equal(encoder.to_codes(csr_matrix(X)), codes)
+            np.testing.assert_array_equal(feature_map.transform(X), whole)
+            np.testing.assert_array_equal(feature_map.transform(csr_matrix(X)), whole)
+            np.testing.assert_array_equal(feature_map.transform(csr_array(X)), whole)
+            np.testing.assert_array_equal(feature_map.transform(np.asfortranarray(X)), whole)
+            np.testing.assert_array_equal(feature_map.to_codes(X), codes)
+            np.testing.assert_array_equal(feature_map.to_codes(csr_matrix(X)), codes)
 
 
 def test_fewer_projections_are_the_first_of_more(X):
@@ -160,9 +160,9 @@ def test_fewer_projections_are_the_first_of_more(X):
 
 
 def test_signs_are_those_of_the_product(X):
-    encoder = SignCauchyMap(64).fit(X)
-    Z = encoder.transform(X)
-    np.testing.assert_array_equal(Z, np.sign(X @ encoder._directions(0, 64, 37)) / 8)
+    feature_map = SignCauchyMap(64).fit(X)
+    Z = feature_map.transform(X)
+    np.testing.assert_array_equal(Z, np.sign(X @ feature_map._directions(0, 64, 37)) / 8)
 
 
 @pytest.mark.parametrize("m", [16, 21])
@@ -178,11 +178,11 @@ def test_codes_and_onehot_are_the_signs(X, m):
 
 
 def test_rows_need_not_be_normalised(X):
-    encoder = SignCauchyMap(100).fit(X)
+    feature_map = SignCauchyMap(100).fit(X)
     scaled = X * np.ldexp(1.0, np.random.default_rng(6).integers(-900, 900, (200, 1)))
-    np.testing.assert_array_equal(encoder.transform(scaled), encoder.transform(X))
+    np.testing.assert_array_equal(feature_map.transform(scaled), feature_map.transform(X))
     sums = X.sum(axis=1, keepdims=True)
-    np.testing.assert_array_equal(encoder.transform(X / sums), encoder.transform(X))
+    np.testing.assert_array_equal(feature_map.transform(X / sums), feature_map.transform(X))
 
 
 def test_a_row_of_zeros_counts_as_positive():
@@ -208,20 +208,20 @@ def test_random_state_draws_the_projections(X):
 
 def test_the_projection_matrix_is_never_whole():
     X = np.ones((2, 20_000), np.float32)
-    encoder = SignCauchyMap(1500).fit(X)
-    encoder.transform(X)
+    feature_map = SignCauchyMap(1500).fit(X)
+    feature_map.transform(X)
     tracemalloc.start()
-    encoder.transform(X)
+    feature_map.transform(X)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 40e6  # measured 19 MB with two threads; the matrix is 240 MB in float64
 
 
 def test_outputs_are_named():
-    encoder = SignCauchyMap(2).fit([[1.0]])
-    assert list(encoder.get_feature_names_out()) == ["signcauchymap0", "signcauchymap1"]
-    encoder = SignCauchyMap(2, "onehot").fit([[1.0]])
-    assert len(encoder.get_feature_names_out()) == 4
+    feature_map = SignCauchyMap(2).fit([[1.0]])
+    assert list(feature_map.get_feature_names_out()) == ["signcauchymap0", "signcauchymap1"]
+    feature_map = SignCauchyMap(2, "onehot").fit([[1.0]])
+    assert len(feature_map.get_feature_names_out()) == 4
 
 
 @pytest.mark.parametrize(
@@ -238,9 +238,9 @@ def test_bad_parameters_are_named(parameters, message):
 
 
 def test_negative_values_are_refused():
-    encoder = SignCauchyMap(8).fit([[1.0, 0.0]])
+    feature_map = SignCauchyMap(8).fit([[1.0, 0.0]])
     bad = np.array([[0.5, -0.5]])
     for X in (bad, csr_matrix(bad)):
-        for method in (encoder.fit, encoder.transform, encoder.to_codes):
+        for method in (feature_map.fit, feature_map.transform, feature_map.to_codes):
             with pytest.raises(InputError, match="Negative values in data passed to SignCauchyMap"):
                 method(X)

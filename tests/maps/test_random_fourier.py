@@ -87,21 +87,21 @@ def test_few_features_are_no_special_case(structure, d):
 
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_single_precision_follows_double(structure, X):
-    encoder = RandomFourierMap(200, 0.1, structure).fit(X)
-    single, double = encoder.transform(X.astype(np.float32)), encoder.transform(X)
+    feature_map = RandomFourierMap(200, 0.1, structure).fit(X)
+    single, double = feature_map.transform(X.astype(np.float32)), feature_map.transform(X)
     assert single.dtype == np.float32
     assert double.dtype == np.float64
     np.testing.assert_allclose(single, double, atol=3e-6)  # measured 1e-6, phases up to 50
 
 
 def test_outputs_are_pairs_of_one_projection(X):
-    encoder = RandomFourierMap(9, sigma=0.7).fit(X)
-    Z = encoder.transform(X)
+    feature_map = RandomFourierMap(9, sigma=0.7).fit(X)
+    Z = feature_map.transform(X)
     np.testing.assert_allclose((Z**2).reshape(60, 9, 2).sum(2), 1 / 9)
-    ((_, _, project),) = encoder._frequencies.blocks(np.float64)
+    ((_, _, project),) = feature_map._frequencies.blocks(np.float64)
     np.testing.assert_allclose(Z[:, ::2] * 3, np.cos(2 * np.pi * project(X)), atol=1e-12)
     np.testing.assert_allclose(Z[:, 1::2] * 3, np.sin(2 * np.pi * project(X)), atol=1e-12)
-    assert list(encoder.get_feature_names_out()[-2:]) == ["cos8", "sin8"]
+    assert list(feature_map.get_feature_names_out()[-2:]) == ["cos8", "sin8"]
 
 
 @pytest.mark.parametrize("structure", STRUCTURES)
@@ -109,8 +109,8 @@ def test_outputs_are_pairs_of_one_projection(X):
 def test_blocks_threads_and_containers_change_nothing(structure, dtype, X, monkeypatch):
     X = (4 * np.abs(X)).astype(dtype)
     X[X < 1] = 0
-    encoder = RandomFourierMap(203, 3.0, structure).fit(X)
-    whole = encoder.transform(X)
+    feature_map = RandomFourierMap(203, 3.0, structure).fit(X)
+    whole = feature_map.transform(X)
     tolerance = 1e-12 if dtype == np.float64 else 1e-6
     monkeypatch.setattr(random_fourier, "_BLOCK_VALUES", 203 * 40)
     for block_values, n_threads in ((24 * 30, 1), (24 * 203, 2)):
@@ -123,9 +123,9 @@ def test_blocks_threads_and_containers_change_nothing(structure, dtype, X, monke
 
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_kept_projections_give_the_kept_columns(structure, X):
-    encoder = RandomFourierMap(100, 1.0, structure).fit(X)
-    Z = encoder.transform(X)
-    kept = encoder.keep([90, 3, 50, 51])
+    feature_map = RandomFourierMap(100, 1.0, structure).fit(X)
+    Z = feature_map.transform(X)
+    kept = feature_map.keep([90, 3, 50, 51])
     assert kept.projections_.tolist() == [3, 50, 51, 90]
     columns = np.ravel([(2 * j, 2 * j + 1) for j in (3, 50, 51, 90)])
     np.testing.assert_allclose(kept.transform(X), Z[:, columns], atol=1e-12)
@@ -133,7 +133,7 @@ def test_kept_projections_give_the_kept_columns(structure, X):
     fewer = kept.keep([False, True, False, True])
     assert fewer.projections_.tolist() == [50, 90]
     np.testing.assert_allclose(fewer.transform(X), kept.transform(X)[:, [2, 3, 6, 7]], atol=1e-12)
-    np.testing.assert_array_equal(encoder.transform(X), Z)  # the map itself keeps all
+    np.testing.assert_array_equal(feature_map.transform(X), Z)  # the map itself keeps all
     np.testing.assert_array_equal(
         pickle.loads(pickle.dumps(fewer)).transform(X), fewer.transform(X)
     )
@@ -141,12 +141,12 @@ def test_kept_projections_give_the_kept_columns(structure, X):
 
 def test_projections_near_others(X):
     """Children of 2 and 5, and of one such child: each is 0.9 of its parent and its own draw."""
-    encoder = RandomFourierMap(6, sigma=0.5, random_state=4).fit(X)
-    near = encoder.keep([2, 5]).draw_near(3)
+    feature_map = RandomFourierMap(6, sigma=0.5, random_state=4).fit(X)
+    near = feature_map.keep([2, 5]).draw_near(3)
     assert near.projections_.tolist() == [2, 5, 6, 7, 8]
     later = near.keep([1, 2, 4]).draw_near(4)
     assert later.projections_.tolist() == [5, 6, 8, 9, 10, 11, 12]
-    own = frequencies.normals(encoder.key_, 0, np.arange(13), 24).astype(float) / 0.5
+    own = frequencies.normals(feature_map.key_, 0, np.arange(13), 24).astype(float) / 0.5
     own[6:9] = 0.9 * own[[2, 5, 2]] + np.sqrt(0.19) * own[6:9]
     own[9:13] = 0.9 * own[[5, 6, 8, 5]] + np.sqrt(0.19) * own[9:13]
     turns = X @ own[later.projections_].T
@@ -171,31 +171,32 @@ def test_random_state_draws_the_frequencies(X):
 
 def test_frequencies_of_version_1(X):
     """A change of these numbers is a new FREQUENCY_VERSION."""
-    encoder = RandomFourierMap(2, random_state=0).fit(X)
-    assert (encoder.frequency_version_, encoder.key_) == (1, 10936052916359727788)
-    Z = encoder.transform(np.ones((1, 24)))
+    feature_map = RandomFourierMap(2, random_state=0).fit(X)
+    assert (feature_map.frequency_version_, feature_map.key_) == (1, 10936052916359727788)
+    Z = feature_map.transform(np.ones((1, 24)))
     np.testing.assert_allclose(Z, [[-0.436459, -0.556330, 0.085269, 0.701947]], atol=1e-6)
 
 
 def test_sigma_from_the_data_is_the_mean_squared_distance(X):
-    encoder = RandomFourierMap(10, sigma=None).fit(X)
+    feature_map = RandomFourierMap(10, sigma=None).fit(X)
     distances = ((X[:, None] - X) ** 2).sum(-1)
-    assert encoder.sigma_**2 == pytest.approx(distances.sum() / (60 * 59), rel=1e-6)
+    assert feature_map.sigma_**2 == pytest.approx(distances.sum() / (60 * 59), rel=1e-6)
 
 
 def test_pickles_hold_the_key_and_not_the_frequencies():
-    encoder = RandomFourierMap(2000).fit(np.ones((1, 500)))
-    encoder.transform(np.ones((1, 500), np.float32))
-    assert len(pickle.dumps(encoder)) < 20_000  # the projections' numbers; frequencies take 4 MB
+    feature_map = RandomFourierMap(2000).fit(np.ones((1, 500)))
+    feature_map.transform(np.ones((1, 500), np.float32))
+    # The numbers of the projections; the frequencies take 4 MB.
+    assert len(pickle.dumps(feature_map)) < 20_000
 
 
 def test_the_frequency_matrix_is_never_whole(monkeypatch):
     monkeypatch.setattr(frequencies, "_BLOCK_VALUES", 1 << 19)
     X = np.ones((40, 5000), np.float32)
-    encoder = RandomFourierMap(1500).fit(X)
-    encoder.transform(X)
+    feature_map = RandomFourierMap(1500).fit(X)
+    feature_map.transform(X)
     tracemalloc.start()
-    encoder.transform(X)
+    feature_map.transform(X)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 12e6  # measured 5 MB with two threads; the matrix is 30 MB
@@ -225,9 +226,9 @@ def test_sigma_needs_distances():
 
 
 def test_frequencies_of_another_version_are_refused(X):
-    encoder = RandomFourierMap(5).fit(X)
-    encoder.frequency_version_ = 7
-    text = pickle.dumps(encoder)
+    feature_map = RandomFourierMap(5).fit(X)
+    feature_map.frequency_version_ = 7
+    text = pickle.dumps(feature_map)
     with pytest.raises(
         InputError, match="RandomFourierMap whose frequencies are of version 7, this"
     ):

@@ -22,7 +22,7 @@ MAPS = [
     HermiteMap(),
     HermiteMap(degree=12, penalty=2),
 ]
-every_map = pytest.mark.parametrize("encoder", MAPS, ids=str)
+every_map = pytest.mark.parametrize("feature_map", MAPS, ids=str)
 
 
 @pytest.fixture(scope="module")
@@ -37,23 +37,23 @@ def dense(Z):
 
 
 @every_map
-def test_table_is_transform_on_the_levels(encoder, X):
-    Z = dense(encoder.fit_transform(X))
-    table = encoder.tabulate(X.T)
-    assert table.shape == (5, 300, encoder.n_outputs_)
+def test_table_is_transform_on_the_levels(feature_map, X):
+    Z = dense(feature_map.fit_transform(X))
+    table = feature_map.tabulate(X.T)
+    assert table.shape == (5, 300, feature_map.n_outputs_)
     np.testing.assert_array_equal(table.transpose(1, 0, 2).reshape(300, -1), Z)
     levels = np.linspace(-1, 3, 50)
     np.testing.assert_array_equal(
-        encoder.tabulate(levels)[1], encoder.tabulate(np.tile(levels, (5, 1)))[1]
+        feature_map.tabulate(levels)[1], feature_map.tabulate(np.tile(levels, (5, 1)))[1]
     )
 
 
 @every_map
-def test_float32_follows_float64(encoder, X):
+def test_float32_follows_float64(feature_map, X):
     X = X.astype(np.float32)
-    encoder.fit(X)
-    exact = dense(encoder.transform(X.astype(float)))
-    fast = encoder.transform(X)
+    feature_map.fit(X)
+    exact = dense(feature_map.transform(X.astype(float)))
+    fast = feature_map.transform(X)
     assert fast.dtype == np.float32
     # Of each output's largest value; measured 4e-7 at most.
     largest = np.maximum(np.abs(exact).max(axis=0), 1e-30)
@@ -61,108 +61,108 @@ def test_float32_follows_float64(encoder, X):
 
 
 @every_map
-def test_equal_ranges_share_one_table(encoder, X):
+def test_equal_ranges_share_one_table(feature_map, X):
     equal = X[:, [0, 0]] * 4 - 1
-    encoder.fit(equal)
-    assert encoder.shared_curve_
-    assert encoder.tabulate([0.0, 1.0]).shape == (1, 2, encoder.n_outputs_)
-    assert encoder.table_bytes_ == 8  # one range
-    together = dense(encoder.transform(equal))
-    r = encoder.n_outputs_
+    feature_map.fit(equal)
+    assert feature_map.shared_curve_
+    assert feature_map.tabulate([0.0, 1.0]).shape == (1, 2, feature_map.n_outputs_)
+    assert feature_map.table_bytes_ == 8  # one range
+    together = dense(feature_map.transform(equal))
+    r = feature_map.n_outputs_
     np.testing.assert_array_equal(together[:, :r], together[:, r:])
-    encoder.fit(X)
-    assert not encoder.shared_curve_
-    assert encoder.table_bytes_ == 5 * 8
+    feature_map.fit(X)
+    assert not feature_map.shared_curve_
+    assert feature_map.table_bytes_ == 5 * 8
     # A feature's outputs do not depend on the other features.
     np.testing.assert_allclose(
-        dense(encoder.transform(X))[:, r : 2 * r],
-        dense(encoder.fit_transform(X[:, [1]])),
+        dense(feature_map.transform(X))[:, r : 2 * r],
+        dense(feature_map.fit_transform(X[:, [1]])),
         rtol=1e-12,
     )
 
 
 @every_map
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int16, np.uint8])
-def test_values_outside_are_clamped_and_counted(encoder, dtype):
+def test_values_outside_are_clamped_and_counted(feature_map, dtype):
     train = np.array([[10, 0], [20, 100], [13, 40]], dtype)
-    encoder.fit(train)
+    feature_map.fit(train)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        ends = encoder.transform(train)
-    name = type(encoder).__name__
+        ends = feature_map.transform(train)
+    name = type(feature_map).__name__
     message = f"3 of 4 values lie outside the range that {name} was fitted on and were clamped"
     with pytest.warns(UserWarning, match=message) as caught:
-        beyond = encoder.transform(np.array([[5, 0], [90, 120]], dtype))
+        beyond = feature_map.transform(np.array([[5, 0], [90, 120]], dtype))
     assert [warning.filename for warning in caught] == [__file__]
     np.testing.assert_array_equal(dense(beyond), dense(ends)[:2])
 
 
 @every_map
-def test_a_constant_feature_is_zero_whatever_comes(encoder, X):
-    encoder.fit(X)
+def test_a_constant_feature_is_zero_whatever_comes(feature_map, X):
+    feature_map.fit(X)
     test = X[:3].copy()
     test[:, 4] = [7, 8, -1]
-    r = encoder.n_outputs_
+    r = feature_map.n_outputs_
     for dtype in (np.float64, np.float32):
         with pytest.warns(UserWarning, match="2 of 15 values lie outside"):
-            Z = dense(encoder.transform(test.astype(dtype)))
+            Z = dense(feature_map.transform(test.astype(dtype)))
         assert not Z[:, 4 * r :].any()
         assert Z[:, : 4 * r].any(axis=0).sum() > r
 
 
 @every_map
-def test_data_without_a_range_are_refused(encoder):
+def test_data_without_a_range_are_refused(feature_map):
     constant = np.ones((3, 2))
     for X in (constant, csr_matrix(constant), constant[:1]):
         with pytest.raises(InputError, match="needs a feature that varies, but all of them are"):
-            encoder.fit(X)
+            feature_map.fit(X)
 
 
 @every_map
-def test_fit_sees_the_zeros_of_a_sparse_matrix(encoder):
+def test_fit_sees_the_zeros_of_a_sparse_matrix(feature_map):
     X = np.array([[0.0, 3.0], [2.0, 0.0], [1.0, 4.0]])
     for container in (csr_matrix, csr_array):
-        Z = dense(encoder.fit(container(X)).transform(X))
-        np.testing.assert_array_equal(Z, dense(encoder.fit(X).transform(X)))
+        Z = dense(feature_map.fit(container(X)).transform(X))
+        np.testing.assert_array_equal(Z, dense(feature_map.fit(X).transform(X)))
         with pytest.raises(InputError, match="does not map zero to zero"):
-            encoder.transform(container(X))
+            feature_map.transform(container(X))
 
 
 @every_map
-def test_bytes_are_encoded_as_the_numbers_they_are(encoder):
+def test_bytes_are_encoded_as_the_numbers_they_are(feature_map):
     codes = np.random.default_rng(1).integers(0, 256, (50, 3), np.uint8)
     codes[:2] = [[0], [255]]
     for train in (codes, codes // [1, 2, 3]):  # one range, then three
-        encoder.fit(train)
+        feature_map.fit(train)
         test = train.astype(np.uint8)
-        Z = encoder.transform(test)
+        Z = feature_map.transform(test)
         assert Z.dtype == np.float32
-        exact = dense(encoder.transform(test.astype(float)))
+        exact = dense(feature_map.transform(test.astype(float)))
         np.testing.assert_allclose(dense(Z), exact, atol=1e-6 * np.abs(exact).max())
 
 
 @every_map
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_blocks_and_threads_change_nothing(encoder, dtype, X, monkeypatch):
+def test_blocks_and_threads_change_nothing(feature_map, dtype, X, monkeypatch):
     X = X.astype(dtype)
-    encoder.fit(X)
-    whole = encoder.transform(X)
+    feature_map.fit(X)
+    whole = feature_map.transform(X)
     monkeypatch.setattr(base, "_BLOCK_VALUES", 4000)
     with threads(3):
-        np.testing.assert_array_equal(dense(encoder.transform(X)), dense(whole))
-        one_row = np.vstack([dense(encoder.transform(row[None])) for row in X[:20]])
+        np.testing.assert_array_equal(dense(feature_map.transform(X)), dense(whole))
+        one_row = np.vstack([dense(feature_map.transform(row[None])) for row in X[:20]])
     np.testing.assert_array_equal(one_row, dense(whole)[:20])
 
 
 @every_map
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_not_finite_is_refused_with_its_place(encoder, bad, dtype, X):
-    encoder.fit(X)
+def test_not_finite_is_refused_with_its_place(feature_map, bad, dtype, X):
+    feature_map.fit(X)
     X = X.astype(dtype)
     X[200, 3] = bad
     with pytest.raises(ValueError, match="row 200, column 3"):
-        encoder.transform(X)
+        feature_map.transform(X)
 
 
 def test_a_range_too_narrow_for_float32_is_a_constant():
@@ -173,7 +173,7 @@ def test_a_range_too_narrow_for_float32_is_a_constant():
 
 
 @pytest.mark.parametrize(
-    ("encoder", "message"),
+    ("feature_map", "message"),
     [
         (SplineMap(n_bins=0), "n_bins=0: expected a whole number of at least 1"),
         (SplineMap(n_bins=2.5), r"n_bins=2\.5: expected a whole number of at least 1"),
@@ -189,6 +189,6 @@ def test_a_range_too_narrow_for_float32_is_a_constant():
     ],
     ids=str,
 )
-def test_bad_parameters_are_named(encoder, message):
+def test_bad_parameters_are_named(feature_map, message):
     with pytest.raises(ConfigError, match=message):
-        encoder.fit([[0.0], [1.0]])
+        feature_map.fit([[0.0], [1.0]])

@@ -79,8 +79,8 @@ def test_is_the_penalised_basis_of_scipy(degree, penalty, n_bins):
 def test_local_basis_is_a_partition_of_unity_in_csr(degree, dtype):
     values = np.random.default_rng(1).random((50, 3)).astype(dtype) * [1, 2, 4]
     values = values.astype(dtype)
-    encoder = SplineMap(n_bins=8, degree=degree, penalty=0)
-    Z = encoder.fit_transform(values)
+    feature_map = SplineMap(n_bins=8, degree=degree, penalty=0)
+    Z = feature_map.fit_transform(values)
     assert isinstance(Z, csr_matrix)
     assert Z.dtype == dtype
     assert Z.has_canonical_format
@@ -177,9 +177,9 @@ def test_plain_norm_is_the_penalty(order):
 
 
 def test_outputs_are_named_after_feature_and_spline():
-    encoder = SplineMap(n_bins=2, degree=1).fit([[0.0, 1.0], [1.0, 3.0]])
-    assert encoder.n_outputs_ == 3
-    assert list(encoder.get_feature_names_out(["red", "blue"])) == [
+    feature_map = SplineMap(n_bins=2, degree=1).fit([[0.0, 1.0], [1.0, 3.0]])
+    assert feature_map.n_outputs_ == 3
+    assert list(feature_map.get_feature_names_out(["red", "blue"])) == [
         "red_spline0",
         "red_spline1",
         "red_spline2",
@@ -190,6 +190,6 @@ def test_outputs_are_named_after_feature_and_spline():
 
 
 def test_refitting_with_a_penalty_gives_dense_output_again():
-    encoder = SplineMap(penalty=0).fit([[0.0], [1.0]])
-    encoder.set_params(penalty=1).fit([[0.0], [1.0]])
-    assert isinstance(encoder.transform([[0.5]]), np.ndarray)
+    feature_map = SplineMap(penalty=0).fit([[0.0], [1.0]])
+    feature_map.set_params(penalty=1).fit([[0.0], [1.0]])
+    assert isinstance(feature_map.transform([[0.5]]), np.ndarray)

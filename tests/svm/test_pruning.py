@@ -26,28 +26,28 @@ LEARNERS = [
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 @pytest.mark.parametrize("y", [Y, Y3], ids=["two", "three"])
 def test_scores_are_the_same(structure, learner, y):
-    encoder = GeneralizedRBFMap("chi2", n_frequencies=200, structure=structure).fit(X)
-    model = learner.fit(encoder.transform(X), y)
-    small, smaller = prune(encoder, model)
+    feature_map = GeneralizedRBFMap("chi2", n_frequencies=200, structure=structure).fit(X)
+    model = learner.fit(feature_map.transform(X), y)
+    small, smaller = prune(feature_map, model)
     kept = model.coef_.reshape(len(model.coef_), 200, 2).any(axis=(0, 2))
     np.testing.assert_array_equal(small.projections_, np.flatnonzero(kept))
     assert 0 < kept.sum() < 200
     Z = small.transform(X)
     assert Z.shape == (300, 2 * kept.sum())
-    before = model.decision_function(encoder.transform(X))
+    before = model.decision_function(feature_map.transform(X))
     np.testing.assert_allclose(smaller.decision_function(Z), before, rtol=0, atol=1e-5)
     assert smaller.model_bytes_ < model.model_bytes_
     again, model_again = pickle.loads(pickle.dumps((small, smaller)))
     np.testing.assert_array_equal(
-        model_again.predict(again.transform(X)), model.predict(encoder.transform(X))
+        model_again.predict(again.transform(X)), model.predict(feature_map.transform(X))
     )
 
 
 def test_a_projection_stays_where_one_weight_of_its_pair_does():
-    encoder = RandomFourierMap(3).fit(X)
-    model = LiblinearSVC().fit(encoder.transform(X), Y)
+    feature_map = RandomFourierMap(3).fit(X)
+    model = LiblinearSVC().fit(feature_map.transform(X), Y)
     model.coef_ = np.array([[0, 1e-9, 0, 0, 2, 0]], np.float32)
-    small, smaller = prune(encoder, model)
+    small, smaller = prune(feature_map, model)
     assert small.projections_.tolist() == [0, 2]
     assert smaller.coef_.tolist() == [[0, np.float32(1e-9), 2, 0]]
     assert prune(small, smaller)[0].projections_.tolist() == [0, 2]
@@ -58,13 +58,13 @@ def test_resampled_projections_suit_the_labels_better():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((1500, 8)).astype(np.float32)
     y = (np.sin(2 * X[:, 0]) + np.sin(2 * X[:, 1] - X[:, 2]) > 0).astype(int)
-    encoder = RandomFourierMap(300, sigma=1.5).fit(X)
-    encoders = [encoder.keep(np.arange(8))]
-    encoders += [resample(encoder, X[:500], y[:500], 8, rounds=rounds) for rounds in (0, 4)]
-    assert np.isin(encoders[1].projections_, encoder.projections_).all()
-    assert encoders[2].projections_.max() >= 300
+    feature_map = RandomFourierMap(300, sigma=1.5).fit(X)
+    feature_maps = [feature_map.keep(np.arange(8))]
+    feature_maps += [resample(feature_map, X[:500], y[:500], 8, rounds=rounds) for rounds in (0, 4)]
+    assert np.isin(feature_maps[1].projections_, feature_map.projections_).all()
+    assert feature_maps[2].projections_.max() >= 300
     losses = []
-    for few in encoders:
+    for few in feature_maps:
         Z = few.transform(X)
         assert Z.shape == (1500, 16)
         losses.append(1 - LiblinearSVC(100.0).fit(Z[:500], y[:500]).score(Z[500:], y[500:]))
@@ -72,24 +72,24 @@ def test_resampled_projections_suit_the_labels_better():
 
 
 def test_resampling_keeps_what_there_is():
-    encoder = RandomFourierMap(12).fit(X)
-    assert len(resample(encoder, X, Y, 50, rounds=0).projections_) == 12
-    assert len(resample(encoder, X, Y3, 5, rounds=1).projections_) == 5
+    feature_map = RandomFourierMap(12).fit(X)
+    assert len(resample(feature_map, X, Y, 50, rounds=0).projections_) == 12
+    assert len(resample(feature_map, X, Y3, 5, rounds=1).projections_) == 5
 
 
 def test_refuses_what_does_not_fit():
-    encoder = RandomFourierMap(3).fit(X)
-    model = LiblinearSVC().fit(encoder.transform(X), Y)
+    feature_map = RandomFourierMap(3).fit(X)
+    model = LiblinearSVC().fit(feature_map.transform(X), Y)
     with pytest.raises(ConfigError, match="HomogeneousMap has no projections: pass a fitted Rand"):
         prune(HomogeneousMap().fit(X), model)
     with pytest.raises(InputError, match="the model has 6 features, the map gives 8: train the"):
         prune(RandomFourierMap(4).fit(X), model)
     with pytest.raises(ConfigError, match="n_projections='4': expected a whole number of at"):
-        resample(encoder, X, Y, "4")
+        resample(feature_map, X, Y, "4")
     with pytest.raises(ConfigError, match="rounds=-1: expected a whole number of at least 0"):
-        resample(encoder, X, Y, 2, rounds=-1)
+        resample(feature_map, X, Y, 2, rounds=-1)
     with pytest.raises(ConfigError, match="'orthogonal': only frequencies of structure 'dense'"):
         resample(RandomFourierMap(3, structure="orthogonal").fit(X), X, Y, 2)
     model.coef_ = np.zeros((1, 6))
     with pytest.raises(InputError, match="gives none of the 3 projections a weight"):
-        prune(encoder, model)
+        prune(feature_map, model)

@@ -53,10 +53,10 @@ class MultiLowDimMap(JointMap):
     --------
     >>> import numpy as np
     >>> X = np.random.default_rng(0).uniform(0, 1, (20, 2))
-    >>> encoder = MultiLowDimMap(dim=9, low=0, high=1)
-    >>> Z = encoder.fit_transform(X)
+    >>> feature_map = MultiLowDimMap(dim=9, low=0, high=1)
+    >>> Z = feature_map.fit_transform(X)
     >>> exact = np.exp(-((X[:, None] - X) ** 2).sum(-1) / 2)
-    >>> Z.shape, bool(np.abs(Z @ Z.T - exact).max() <= encoder.error_ < 0.01)
+    >>> Z.shape, bool(np.abs(Z @ Z.T - exact).max() <= feature_map.error_ < 0.01)
     ((20, 9), True)
     """
 

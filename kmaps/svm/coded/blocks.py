@@ -20,7 +20,7 @@ Block = NDArray | csr_matrix
 
 
 def code_rows(
-    encoder: CodedMap | str,
+    map: CodedMap | str,
     blocks: Callable[[], Iterable[Block]],
     *,
     n_levels: int = MAX_LEVELS,
@@ -31,7 +31,7 @@ def code_rows(
 
     Parameters
     ----------
-    encoder : map or str
+    map : map or str
         As the ``map`` of :class:`CodedSVC`.
     blocks : callable
         ``blocks()`` gives all samples from the first on, as blocks of rows, dense or CSR; it is
@@ -70,17 +70,17 @@ def code_rows(
         columns.add(X)
     if sample is None:
         raise InputError("no samples: expected at least one row")
-    if learns(encoder):
+    if learns(map):
         ends = np.stack([columns.low, columns.high])
         sample = vstack([sample, ends], "csr") if issparse(sample) else np.vstack([sample, ends])
-    encoder = fitted(encoder, sample)
-    book = choose_codebook(columns, n_levels, level_strategy(encoder))
-    tables = tabulate(encoder, book.levels)
+    map = fitted(map, sample)
+    book = choose_codebook(columns, n_levels, level_strategy(map))
+    tables = tabulate(map, book.levels)
     coder = Coder(book, book.levels.shape[1], tables.cells)
     with codes_in_memory(columns.n_rows, columns.n_columns):
         rows = _collected((_floats(X) for X in blocks()), coder, tables.zero, columns)
     machinery = choose(tables, form)
-    return CodedRows(encoder, book.levels, coder, tables.zero, machinery, rows, columns.n_columns)
+    return CodedRows(map, book.levels, coder, tables.zero, machinery, rows, columns.n_columns)
 
 
 def _floats(X: Block) -> Block:

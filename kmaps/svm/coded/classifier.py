@@ -289,7 +289,7 @@ class CodedSVC(ReducedClassifier):
             pairs = zip(problems, machines, strict=True)
             fits = [logistic_fit(p.signs * m.margins, p.signs > 0, p.weights) for p, m in pairs]
             calibration = np.array(fits)
-        self.map_, self.levels_ = training.encoder, training.levels
+        self.map_, self.levels_ = training.map, training.levels
         self.form_, self.codes_bytes_ = training.machinery.name, training.codes_bytes
         book = training.coder.book
         self.model_ = CodedModel(

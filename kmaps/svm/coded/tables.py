@@ -131,17 +131,17 @@ class Tables:
         return TwoLevelTables(np.pad(ends, [(0, 0), (0, lanes - len(last))]), inside, block)
 
 
-def tabulate(encoder: CodedMap | str, levels: NDArray) -> Tables:
+def tabulate(map: CodedMap | str, levels: NDArray) -> Tables:
     """Return the tables of a fitted map, or of the kernel of that name, on levels (f, L)."""
-    if isinstance(encoder, str):
-        kernel = _exact(encoder, levels)
+    if isinstance(map, str):
+        kernel = _exact(map, levels)
         return Tables(_columns(kernel, _NEGLIGIBLE * np.diagonal(kernel).max())[None])
     levels = levels if len(levels) > 1 else levels[0]
-    if hasattr(encoder, "tabulate_local"):
-        local = _local(*encoder.tabulate_local(levels))
+    if hasattr(map, "tabulate_local"):
+        local = _local(*map.tabulate_local(levels))
         if local is not None:
             return local
-    return narrowed(shared(merged(np.asarray(encoder.tabulate(levels), np.float64))))
+    return narrowed(shared(merged(np.asarray(map.tabulate(levels), np.float64))))
 
 
 def padded(r: int) -> tuple[int, int]:

@@ -26,7 +26,7 @@ class CodedRows:
 
     Attributes
     ----------
-    encoder : map or str
+    map : map or str
         Fitted; or the name of a kernel.
     levels : ndarray, shape (1 or d, L)
     coder : Coder
@@ -42,7 +42,7 @@ class CodedRows:
         Those of the rows that count, in order; None: all.
     """
 
-    encoder: CodedMap | str
+    map: CodedMap | str
     levels: NDArray[np.float64]
     coder: Coder
     zero: NDArray[np.intp]
@@ -66,22 +66,22 @@ class CodedRows:
 
 
 def prepare(
-    encoder: CodedMap | str, X: Any, *, n_levels: int, levels: ArrayLike | None, form: str
+    map: CodedMap | str, X: Any, *, n_levels: int, levels: ArrayLike | None, form: str
 ) -> CodedRows:
     """Learn the map and its levels from samples, or take ``levels`` if X is codes already."""
     if levels is None:
-        encoder = fitted(encoder, X)
-        book = choose_codebook(Columns(X), n_levels, level_strategy(encoder))
+        map = fitted(map, X)
+        book = choose_codebook(Columns(X), n_levels, level_strategy(map))
         known = book.levels
     else:
-        _check_ready(encoder)
+        _check_ready(map)
         book, known = None, check_levels(levels, X.shape[1])
-    tables = tabulate(encoder, known)
+    tables = tabulate(map, known)
     machinery = choose(tables, form)
     coder = Coder(book, known.shape[1], tables.cells)
     with codes_in_memory(*X.shape):
         rows = coded(coder, X, tables.zero)
-    return CodedRows(encoder, known, coder, tables.zero, machinery, rows, X.shape[1])
+    return CodedRows(map, known, coder, tables.zero, machinery, rows, X.shape[1])
 
 
 def codes_in_memory(n: int, d: int) -> AbstractContextManager[None]:
@@ -105,30 +105,30 @@ def _in_memory(what: str, n_bytes: int, remedy: str) -> Iterator[None]:
         raise MemoryError(f"{needed}, more than there is: {remedy}") from None
 
 
-def level_strategy(encoder: CodedMap | str) -> str:
+def level_strategy(map: CodedMap | str) -> str:
     """Return how to choose levels: all features share them if they have the same curve."""
-    same_for_all = isinstance(encoder, str) or getattr(encoder, "shared_curve_", False)
+    same_for_all = isinstance(map, str) or getattr(map, "shared_curve_", False)
     return "shared" if same_for_all else "uniform"
 
 
-def fitted(encoder: CodedMap | str, X: Any) -> CodedMap | str:
+def fitted(map: CodedMap | str, X: Any) -> CodedMap | str:
     """Return a copy of a map, fitted to samples; or the name of a kernel as it is."""
-    if isinstance(encoder, str):
-        return encoder
+    if isinstance(map, str):
+        return map
     # Some maps need of X no more than its width.
-    return clone(encoder).fit(X if learns(encoder) else X[:1])
+    return clone(map).fit(X if learns(map) else X[:1])
 
 
-def learns(encoder: CodedMap | str) -> bool:
+def learns(map: CodedMap | str) -> bool:
     """Return whether fitting needs samples and not only their width."""
-    return not isinstance(encoder, str) and getattr(encoder, "learns_from_data", True)
+    return not isinstance(map, str) and getattr(map, "learns_from_data", True)
 
 
-def _check_ready(encoder: CodedMap | str) -> None:
-    if isinstance(encoder, str):
+def _check_ready(map: CodedMap | str) -> None:
+    if isinstance(map, str):
         return
     try:
-        check_is_fitted(encoder)
+        check_is_fitted(map)
     except NotFittedError:
         raise ConfigError(
             "levels=…: a map cannot be fitted to codes; pass a fitted one, or a kernel's name"

@@ -83,11 +83,13 @@ def best_linear(E, signs, C, loss, bias=1.0, class_weight=None):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize(("encoder", "C"), ADDITIVE, ids=[str(encoder) for encoder, _ in ADDITIVE])
-def test_objective_is_liblinears(histograms, encoder, C, loss):
+@pytest.mark.parametrize(
+    ("feature_map", "C"), ADDITIVE, ids=[str(feature_map) for feature_map, _ in ADDITIVE]
+)
+def test_objective_is_liblinears(histograms, feature_map, C, loss):
     X, y = histograms
     C = C if loss == "hinge" else C / 4
-    model = CodedSVC(encoder, C, loss=loss, bias=2.0).fit(X, y)
+    model = CodedSVC(feature_map, C, loss=loss, bias=2.0).fit(X, y)
     E = np.hstack([features(model, X), np.full((len(X), 1), 2.0)])
     signs = np.where(y == 1, 1.0, -1.0)
     w = best_linear(E[:, :-1], signs, C, loss, bias=2.0)
@@ -105,7 +107,7 @@ def test_objective_is_liblinears(histograms, encoder, C, loss):
 
 def test_every_additive_map_was_tried():
     additive = {map_class for map_class in MAPS.values() if hasattr(map_class, "tabulate")}
-    assert {type(encoder) for encoder, _ in ADDITIVE} == additive
+    assert {type(feature_map) for feature_map, _ in ADDITIVE} == additive
 
 
 @pytest.mark.parametrize("kernel", ["chi2", "js", "intersection", "hellinger"])
@@ -158,10 +160,12 @@ FORMS = [
 ]
 
 
-@pytest.mark.parametrize(("encoder", "forms"), FORMS, ids=[str(encoder) for encoder, _ in FORMS])
-def test_forms_give_the_same_machine(histograms, encoder, forms):
+@pytest.mark.parametrize(
+    ("feature_map", "forms"), FORMS, ids=[str(feature_map) for feature_map, _ in FORMS]
+)
+def test_forms_give_the_same_machine(histograms, feature_map, forms):
     X, y = histograms
-    models = [CodedSVC(encoder, C=0.3, tol=1e-5, form=form).fit(X, y) for form in forms]
+    models = [CodedSVC(feature_map, C=0.3, tol=1e-5, form=form).fit(X, y) for form in forms]
     assert tuple(model.form_ for model in models) == forms
     first, *others = models
     for other in others:
@@ -241,9 +245,9 @@ def _by_hand(model, X):
 
 def test_csr_whose_zeros_do_not_map_to_zero(digits):
     X, y = digits
-    encoder = SplineMap(n_bins=5, degree=1, penalty=1)
-    dense = CodedSVC(encoder, 0.1, tol=1e-5).fit(X, y)
-    thin = CodedSVC(encoder, 0.1, tol=1e-5).fit(sparse.csr_array(X), y)
+    feature_map = SplineMap(n_bins=5, degree=1, penalty=1)
+    dense = CodedSVC(feature_map, 0.1, tol=1e-5).fit(X, y)
+    thin = CodedSVC(feature_map, 0.1, tol=1e-5).fit(sparse.csr_array(X), y)
     np.testing.assert_array_equal(dense.model_.weights, thin.model_.weights)
     np.testing.assert_array_equal(
         dense.decision_function(X), thin.decision_function(sparse.csr_array(X))

@@ -47,9 +47,9 @@ def test_codes_with_their_levels(digits, form):
 
 
 def test_the_map_of_the_caller_is_left_alone(histograms):
-    encoder = HomogeneousMap()
-    model = CodedSVC(encoder).fit(*histograms)
-    assert not hasattr(encoder, "n_outputs_")
+    feature_map = HomogeneousMap()
+    model = CodedSVC(feature_map).fit(*histograms)
+    assert not hasattr(feature_map, "n_outputs_")
     assert model.map_.n_outputs_ == 3
 
 

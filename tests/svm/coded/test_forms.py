@@ -99,12 +99,12 @@ def test_kernels_need_shared_levels():
 def test_local_tables_are_those_of_the_map(degree, penalty):
     X = np.random.default_rng(3).random((50, 4)) * [1, 2, 3, 0.5]
     X[:, 1] = 0.3  # no range, so no function
-    encoder = SplineMap(7, degree, penalty).fit(X)
+    feature_map = SplineMap(7, degree, penalty).fit(X)
     # With 64 levels some lie on the ends of bins, where constant pieces depend on rounding.
-    levels = np.linspace(encoder.low_, encoder.high_, 64 if degree else 63, axis=1)
-    first, basis, kernel = encoder.tabulate_local(levels)
-    tables = tabulate(encoder, levels)
-    expected = own_kernels(encoder.tabulate(levels), 4)
+    levels = np.linspace(feature_map.low_, feature_map.high_, 64 if degree else 63, axis=1)
+    first, basis, kernel = feature_map.tabulate_local(levels)
+    tables = tabulate(feature_map, levels)
+    expected = own_kernels(feature_map.tabulate(levels), 4)
     assert tables.local is not None
     np.testing.assert_allclose(kernels(tables, 4), expected, atol=2e-6 * expected.max())
     splines = np.zeros((4, levels.shape[1], 7 + degree))
@@ -126,8 +126,8 @@ def test_features_with_bins_elsewhere_have_no_local_form():
 
 def spline_tables(n_bins, degree, penalty, n_levels=100):
     X = np.random.default_rng(4).random((60, 9)) * np.linspace(0.5, 2, 9)
-    encoder = SplineMap(n_bins, degree, penalty).fit(X)
-    return tabulate(encoder, np.linspace(encoder.low_, encoder.high_, n_levels, axis=1))
+    feature_map = SplineMap(n_bins, degree, penalty).fit(X)
+    return tabulate(feature_map, np.linspace(feature_map.low_, feature_map.high_, n_levels, axis=1))
 
 
 def own_tables(r):

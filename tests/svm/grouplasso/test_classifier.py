@@ -72,8 +72,8 @@ def test_float32_and_many_classes():
 
 def test_float32_reaches_a_small_gap_on_columns_much_alike():
     """Where losses nearly vanish, groups come in that gain less than float32 margins would tell."""
-    encoder = RandomFourierMap(200, sigma=10.0).fit(X)
-    model = GroupLassoSVC(100.0, tol=1e-5).fit(encoder.transform(X.astype(np.float32)), Y)
+    feature_map = RandomFourierMap(200, sigma=10.0).fit(X)
+    model = GroupLassoSVC(100.0, tol=1e-5).fit(feature_map.transform(X.astype(np.float32)), Y)
     assert model.gaps_[0] <= 1e-5
     assert model.n_iter_ < 40
 
