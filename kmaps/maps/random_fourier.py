@@ -170,7 +170,7 @@ class RandomFeatures(TransformerMixin, BaseEstimator):
             raise InputError("projections: got none, a map needs at least one")
         return self._with(self._lineages[kept], self._n_drawn)
 
-    def draw_near(self, n_projections: int) -> "RandomFeatures":
+    def draw_near(self, n_frequencies: int) -> "RandomFeatures":
         r"""Return a copy that has, besides its projections, others with frequencies near theirs.
 
         One near :math:`\omega` is :math:`0.9\,\omega + \sqrt{0.19}\,\omega'` with a new
@@ -178,7 +178,7 @@ class RandomFeatures(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        n_projections : int
+        n_frequencies : int
             How many are added, at least 1: near each of those that there are, in turn.
 
         Returns
@@ -197,17 +197,17 @@ class RandomFeatures(TransformerMixin, BaseEstimator):
         array([  7,  30, 100, 101, 102, 103])
         """
         check_is_fitted(self)
-        check_whole("n_projections", n_projections, 1)
+        check_whole("n_frequencies", n_frequencies, 1)
         if self.structure != "dense":
             raise ConfigError(
                 f"structure={self.structure!r}: only frequencies of structure 'dense' have others "
                 "near them"
             )
         none = np.full((len(self._lineages), 1), -1)
-        near = np.resize(np.arange(len(self._lineages)), n_projections)
-        numbers = self._n_drawn + np.arange(n_projections)
+        near = np.resize(np.arange(len(self._lineages)), n_frequencies)
+        numbers = self._n_drawn + np.arange(n_frequencies)
         added = np.column_stack([self._lineages[near], numbers])
-        return self._with(np.r_[np.c_[self._lineages, none], added], self._n_drawn + n_projections)
+        return self._with(np.r_[np.c_[self._lineages, none], added], self._n_drawn + n_frequencies)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
         """Return ``cos<j>`` and ``sin<j>`` for each projection j kept, as an object array."""

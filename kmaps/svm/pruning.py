@@ -72,7 +72,7 @@ def prune(map: Any, model: Any) -> tuple[Any, Any]:
     return map.keep(used), smaller
 
 
-def resample(map: Any, X: Any, y: ArrayLike, n_projections: int, *, rounds: int = 3) -> Any:
+def resample(map: Any, X: Any, y: ArrayLike, n_frequencies: int, *, rounds: int = 3) -> Any:
     """Return a copy of a map with a few projections that suit some labels, new ones among them.
 
     The group form of the sparse SVM picks them, with a C at which it just uses enough. Then others
@@ -85,7 +85,7 @@ def resample(map: Any, X: Any, y: ArrayLike, n_projections: int, *, rounds: int 
         Fitted, of structure "dense" unless ``rounds`` is 0.
     X, y
         Training samples, as the map takes them, and their labels.
-    n_projections : int
+    n_frequencies : int
         How many to keep; all, when there are no more.
     rounds : int
         How often others are drawn; with 0 the copy has none but the map's own.
@@ -115,15 +115,15 @@ def resample(map: Any, X: Any, y: ArrayLike, n_projections: int, *, rounds: int 
     0.57
     0.98
     """
-    check_whole("n_projections", n_projections, 1)
+    check_whole("n_frequencies", n_frequencies, 1)
     check_whole("rounds", rounds, 0)
     _check_projections(map)
     C = map.n_frequencies**0.5 / (2 * len(y))  # the outputs are so short: none is used below
     for left in reversed(range(rounds + 1)):
-        strength, C = _pilot(map, map.transform(X), y, n_projections, C / _STEP**2)
+        strength, C = _pilot(map, map.transform(X), y, n_frequencies, C / _STEP**2)
         if left:
             map = map.keep(strength > 0).draw_near(map.n_frequencies)
-    return map.keep(np.argsort(-strength, kind="stable")[:n_projections])
+    return map.keep(np.argsort(-strength, kind="stable")[:n_frequencies])
 
 
 def _pilot(map: Any, rows: NDArray, y: ArrayLike, enough: int, C: float) -> tuple:

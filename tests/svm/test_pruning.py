@@ -84,7 +84,7 @@ def test_refuses_what_does_not_fit():
         prune(HomogeneousMap().fit(X), model)
     with pytest.raises(InputError, match="the model has 6 features, the map gives 8: train the"):
         prune(RandomFourierMap(4).fit(X), model)
-    with pytest.raises(ConfigError, match="n_projections='4': expected a whole number of at"):
+    with pytest.raises(ConfigError, match="n_frequencies='4': expected a whole number of at"):
         resample(feature_map, X, Y, "4")
     with pytest.raises(ConfigError, match="rounds=-1: expected a whole number of at least 0"):
         resample(feature_map, X, Y, 2, rounds=-1)

@@ -98,7 +98,7 @@ class CodedSVC(ReducedClassifier):
     model_ : CodedModel
         All that prediction needs: levels, tables, weights, intercepts, as plain arrays.
     objective_, duality_gap_ : ndarray, shape (P,)
-        The primal objective, and the gap as a part of it.
+        The primal objective, and the relative duality gap, a part of it.
     n_iter_ : ndarray of int, shape (P,)
         Passes, rounded up.
     form_ : str
@@ -313,7 +313,7 @@ class CodedSVC(ReducedClassifier):
         unfinished = int((self.duality_gap_ > self.tol).sum())
         if unfinished:
             warnings.warn(
-                f"the duality gap is still {self.duality_gap_.max():.1e} of the objective after "
+                f"the relative duality gap is still {self.duality_gap_.max():.1e} after "
                 f"max_iter={self.max_iter} passes, above tol={self.tol:g}, in {unfinished} of "
                 f"{len(self.n_iter_)} binary problems: lower C (now {self.C:g}), or raise "
                 "max_iter or tol",

@@ -62,8 +62,8 @@ class GroupLassoSVC(LinearClassifier):
     coef_ : ndarray, shape (P, d), dtype of the training data
         P is 1 for two classes, K for one-vs-rest, K(K-1)/2 for one-vs-one.
     intercept_ : ndarray, shape (P,)
-    gaps_ : ndarray, shape (P,)
-        How far each objective may be from its optimum, as a part of it.
+    duality_gap_ : ndarray, shape (P,)
+        The relative duality gap: how far each objective may be from its optimum, as a part of it.
     n_iter_ : int
         Most rounds of a binary problem.
     n_features_in_ : int
@@ -152,13 +152,13 @@ class GroupLassoSVC(LinearClassifier):
         with threadpool_limits(1, user_api="blas"):
             fitted = self._timed("train_s", self._train, X.T, codes)
         self._set_weights(np.array([one.weights for one in fitted]), X)
-        self.gaps_ = np.array([one.gap for one in fitted])
+        self.duality_gap_ = np.array([one.gap for one in fitted])
         self.n_iter_ = max(one.n_rounds for one in fitted)
-        if self.gaps_.max() > self.tol:
+        if self.duality_gap_.max() > self.tol:
             warnings.warn(
-                f"the objective may be {self.gaps_.max():.2g} of itself from the optimum after "
-                f"{self.max_iter} rounds, more than tol={self.tol:g}: raise max_iter or tol, or "
-                "lower C",
+                f"the relative duality gap is still {self.duality_gap_.max():.1e} after "
+                f"max_iter={self.max_iter} rounds, above tol={self.tol:g}: raise max_iter or tol, "
+                "or lower C",
                 ConvergenceWarning,
                 stacklevel=2,
             )

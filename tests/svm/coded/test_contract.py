@@ -93,7 +93,7 @@ def test_progress_comes_from_every_problem(digits):
 
 def test_an_unfinished_machine_says_how_far_it_came(digits):
     message = (
-        r"the duality gap is still \d\.\de-\d\d of the objective after max_iter=3 passes, above "
+        r"the relative duality gap is still \d\.\de-\d\d after max_iter=3 passes, above "
         r"tol=1e-06, in 4 of 4 binary problems: lower C \(now 10\), or raise max_iter or tol"
     )
     with pytest.warns(ConvergenceWarning, match=message) as caught:

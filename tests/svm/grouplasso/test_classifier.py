@@ -40,7 +40,7 @@ def test_reaches_the_optimum(loss, C, size, bias):
     best = best_objective(whole, signs, costs, groups, squared=loss == "squared_hinge")
     found = objective(model, signs, costs)
     assert best * (1 - 1e-6) <= found <= best * (1 + 2e-5)
-    assert model.gaps_[0] <= 1e-5
+    assert model.duality_gap_[0] <= 1e-5
 
 
 def test_groups_of_one_are_the_l1_machine():
@@ -74,7 +74,7 @@ def test_float32_reaches_a_small_gap_on_columns_much_alike():
     """Where losses nearly vanish, groups come in that gain less than float32 margins would tell."""
     feature_map = RandomFourierMap(200, sigma=10.0).fit(X)
     model = GroupLassoSVC(100.0, tol=1e-5).fit(feature_map.transform(X.astype(np.float32)), Y)
-    assert model.gaps_[0] <= 1e-5
+    assert model.duality_gap_[0] <= 1e-5
     assert model.n_iter_ < 40
 
 
@@ -95,7 +95,7 @@ def test_sweeps_end_where_the_model_is_least():
 
 
 def test_says_when_it_stopped_early():
-    with pytest.warns(ConvergenceWarning, match="from the optimum after 1 rounds, more than tol"):
+    with pytest.warns(ConvergenceWarning, match="after max_iter=1 rounds, above tol="):
         GroupLassoSVC(10.0, max_iter=1).fit(X, Y)
 
 
