@@ -18,7 +18,6 @@ from kmaps.cli.array_files import (
     without_pandas,
 )
 from kmaps.cli.progress import progress_bar
-from kmaps.cli.random_machine import load_machine
 from kmaps.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -66,7 +65,8 @@ def command(
     _check_target(target, scores, as_json)
     check_paths(target, [model_file, source, labels], force)
     with without_pandas():
-        model = load_machine(model_file)
+        from kmaps.models import load_model
+    model = load_model(model_file)
     truth = read_labels(labels) if labels else None
     with (
         input_file(source, target, input_format) as (path, name),
@@ -124,12 +124,12 @@ def _predict(
     import numpy as np
 
     from kmaps.io import read_blocks
+    from kmaps.svm.reduction import winners
 
     done, right, own = 0, 0, False
     for X, y in read_blocks(reader, memory=int(memory * 1e6), progress=report):
         decision = model.decision_function(X)
-        chosen = decision.argmax(axis=1) if decision.ndim == 2 else (decision > 0).astype(int)
-        predicted = model.classes_[chosen]
+        predicted = model.classes_[winners(decision)]
         write(decision.reshape(len(decision), -1) if scores else predicted)
         if truth is not None:
             y = truth[done : done + len(predicted)]

@@ -1,9 +1,10 @@
 """``kmaps train``: an additive-kernel SVM on an array file, from codes of one byte a value."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from math import inf, log
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
@@ -19,13 +20,16 @@ from kmaps.cli.array_files import (
 )
 from kmaps.cli.map_options import MapCommand, build_map, map_options
 from kmaps.cli.progress import stage_bars
-from kmaps.cli.random_machine import RandomMachine, stratified
 from kmaps.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from kmaps.io import LabelledRows
+    from kmaps.io.reader import Reader
+    from kmaps.models import RandomFeatureSVC
     from kmaps.svm import CodedSVC
+    from kmaps.svm.prepared import PreparedRows
 
 Report = Callable[[str, int, int], None]  # of a stage: what is done, and the total
 
@@ -129,22 +133,16 @@ def command(
 
     For the exponential kernels, exp-chi2 and others, LIBLINEAR trains on m random projections (-m)
     of the generalized-rbf map, held in memory: some 24 bytes for each of a row's 2m outputs.
+    --random-state draws them and seeds LIBLINEAR; --seed is for the folds alone then.
 
     MODEL holds plain arrays, all that `kmaps predict` needs.
     """
     from kmaps.io import open_reader
 
-    with without_pandas():
-        from kmaps.svm import CodedSVC
     check_paths(target, [source, labels], force)
     settings = {name: parameters.pop(name) for name in _SETTINGS}
-    settings = {name: value for name, value in settings.items() if value is not None}
-    encoder = _encoder(map_name, kernel, parameters)
-    settings |= {"random_state": seed, "class_weight": "balanced" if balanced else None}
-    if hasattr(encoder, "keep"):
-        model = _random_machine(map_name, encoder, settings)
-    else:
-        model = CodedSVC(encoder, costs[0], n_levels=levels, **settings)
+    settings["class_weight"] = "balanced" if balanced else None
+    model = _model(map_name, kernel, parameters, settings, levels=levels, seed=seed)
     with (
         input_file(source, target, input_format) as (path, name),
         as_input_error(),
@@ -152,10 +150,9 @@ def command(
         stage_bars(quiet=quiet) as report,
     ):
         reader = open_reader(path, input_format, n_features=n_features, name=name)
+        rows = _labelled(reader, labels, memory, report)
         try:
-            rows = _Rows(reader, labels, memory, report)
-            fit = model.fit if isinstance(model, RandomMachine) else partial(_fit, model)
-            found = fit(rows, costs, folds, report)
+            found = _train(model, rows, costs, folds, seed, report)
         except MemoryError as error:
             raise InputError(f"{name}: too large for the memory there is: {error}") from None
         model.save(target, force=force)
@@ -165,130 +162,155 @@ def command(
 _SETTINGS = ("loss", "multiclass", "calibrate", "bias", "tol", "max_iter")
 
 
-def _encoder(map_name: str | None, kernel: str | None, parameters: dict[str, Any]) -> Any:
-    """Return what the machine is for: the name of a kernel, or a map."""
+def _model(
+    map_name: str | None,
+    kernel: str | None,
+    parameters: dict[str, Any],
+    settings: dict[str, Any],
+    *,
+    levels: int,
+    seed: int,
+) -> "CodedSVC | RandomFeatureSVC":
+    """Return the unfitted model that the options describe."""
+    with without_pandas():
+        from kmaps.maps.random_fourier import RandomFeatures
+        from kmaps.svm import CodedSVC
+    given = {name: value for name, value in settings.items() if value is not None}
     if map_name is None:
-        return kernel or DEFAULT_KERNEL
+        return CodedSVC(kernel or DEFAULT_KERNEL, n_levels=levels, random_state=seed, **given)
     takes_kernel = "kernel" in {option.name for option in map_options(map_name)}
     if kernel and not takes_kernel:
         raise ConfigError(f"--kernel {kernel}: the {map_name} map has no kernel; leave it out")
-    encoder = build_map(map_name, {"kernel": kernel, **parameters} if takes_kernel else parameters)
-    if not (hasattr(encoder, "tabulate") or hasattr(encoder, "keep")):
+    if takes_kernel:
+        parameters = {"kernel": kernel, **parameters}
+    chosen = build_map(map_name, parameters)
+    if isinstance(chosen, RandomFeatures):
+        return _random_features(map_name, chosen.get_params(), settings)
+    if not hasattr(chosen, "tabulate"):
         raise ConfigError(f"--map {map_name}: has no tables, which training on codes needs")
-    return encoder
+    return CodedSVC(chosen, n_levels=levels, random_state=seed, **given)
 
 
-def _random_machine(map_name: str, encoder: Any, settings: dict[str, Any]) -> RandomMachine:
-    """Return an unfitted machine on random projections."""
+def _random_features(
+    map_name: str, of_map: dict[str, Any], settings: dict[str, Any]
+) -> "RandomFeatureSVC":
+    """Return the unfitted model on a random map with some parameters."""
+    from kmaps.models import RandomFeatureSVC
+
     context = click.get_current_context()
     for name in ("calibrate", "levels", "max_iter"):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             option = name.replace("_", "-")
             raise ConfigError(f"--{option}: not for {map_name}, on which LIBLINEAR trains")
-    if encoder.random_state is None:
-        raise ConfigError("--random-state none: MODEL holds the seed; give a whole number")
-    with without_pandas():
-        from kmaps.svm import LiblinearSVC
-    settings = {name: value for name, value in settings.items() if name != "calibrate"}
-    return RandomMachine(map_name, encoder, LiblinearSVC(**settings))
+    kernel = of_map.get("kernel", "exp-rbf").removeprefix("exp-")
+    return RandomFeatureSVC(
+        kernel if kernel == "rbf" else f"exp-{kernel}",
+        of_map["n_frequencies"],
+        order=of_map.get("order", 1),
+        sigma=of_map["sigma"],
+        structure=of_map["structure"],
+        random_state=of_map["random_state"],
+        loss=settings["loss"],
+        multiclass=settings["multiclass"],
+        bias=settings["bias"],
+        tol=settings["tol"],
+        class_weight=settings["class_weight"],
+    )
 
 
-class _Rows:
-    """The rows of a file, block by block, as often as needed, and their labels."""
+def _labelled(
+    reader: "Reader", labels: str | None, memory: float, report: Report
+) -> "LabelledRows":
+    """Return the rows of a file with the labels of another, or with its own."""
+    from kmaps.io import LabelledRows, read_labels
 
-    def __init__(self, reader: Any, labels: str | None, memory: float, report: Report) -> None:
-        from kmaps.io import read_labels
-
-        self.reader = reader
-        self._labels = read_labels(labels) if labels else None
-        self._memory, self._report = int(memory * 1e6), report
-        self._passes = 0
-        if self._labels is None and not reader.has_labels:
-            raise ConfigError(f"{reader.name}: holds no labels; name a .npy file with --labels")
-        if self._labels is not None and reader.n_rows is not None:
-            self._check(reader.n_rows)
-
-    def blocks(self) -> Iterator[Any]:
-        """Yield the rows from the first on."""
-        from kmaps.io import read_blocks
-
-        self._passes += 1
-        stage, self._read = f"read {self.reader.name}, pass {self._passes}", []
-        options = {"memory": self._memory, "progress": lambda *at: self._report(stage, *at)}
-        for X, y in read_blocks(self.reader, **options):
-            self._read.append(X.shape[0] if y is None else y)
-            yield X
-
-    def sample(self) -> Any:
-        """Return rows to fit a map to."""
-        from kmaps.io import sample_rows
-
-        return sample_rows(self.reader)
-
-    def labels(self) -> "NDArray":
-        """Return the labels, once all blocks were read."""
-        import numpy as np
-
-        from kmaps.io.labels import whole
-
-        if self._labels is None:
-            return whole(np.concatenate(self._read))
-        self._check(sum(part if isinstance(part, int) else len(part) for part in self._read))
-        return self._labels
-
-    def _check(self, n_rows: int) -> None:
-        if len(self._labels) != n_rows:
-            raise InputError(
-                f"{len(self._labels)} labels, but {self.reader.name} has {n_rows} rows"
-            )
+    if labels is None and not reader.has_labels:
+        raise ConfigError(f"{reader.name}: holds no labels; name a .npy file with --labels")
+    y = None if labels is None else read_labels(labels)
+    return LabelledRows(reader, y, memory=int(memory * 1e6), progress=report)
 
 
-def _fit(
-    model: "CodedSVC", source: _Rows, costs: list[float], folds: int, report: Report
+def _train(
+    model: "CodedSVC | RandomFeatureSVC",
+    source: "LabelledRows",
+    costs: list[float],
+    folds: int,
+    seed: int,
+    report: Report,
 ) -> dict[str, Any]:
-    """Code the rows, choose C, train; return what there is to tell."""
-    from time import perf_counter
-
-    from kmaps.svm import code_rows, cross_validate
+    """Read the rows, choose C, train; return what there is to tell."""
+    from kmaps.models import RandomFeatureSVC
 
     start = perf_counter()
-    learns = getattr(model.map, "learns_from_data", not isinstance(model.map, str))
-    sample = source.sample() if learns else None
-    rows = code_rows(model.map, source.blocks, n_levels=model.n_levels, sample=sample)
+    rows = model.prepare_rows(source)
     y = source.labels()
-    coded = perf_counter()
-    scores: list[float] = []
-    if len(costs) > 1:
-        fold = stratified(y, folds, model.random_state)
-        told = lambda *at: report("choose C", *at)  # noqa: E731
-        scores = cross_validate(model, rows, y, costs, fold, told)
-        model.set_params(C=costs[scores.index(max(scores))])  # the smallest of equals
+    read = perf_counter()
+    model.set_params(C=costs[0])
+    cv = _choose_c(model, rows, y, costs, folds, seed, report) if len(costs) > 1 else []
     chosen = perf_counter()
-    model.fit(rows, y, progress=_Gap(model, len(set(y.tolist())), report))
+    if isinstance(model, RandomFeatureSVC):
+        model.fit(rows, y)
+        own = {
+            "projections": len(model.map_.projections_),
+            "sigma": model.sigma_,
+            "encoded_bytes": rows.outputs.nbytes,
+            "encode_s": read - start,
+        }
+    else:
+        model.fit(rows, y, progress=_Gap(model, len(set(y.tolist())), report))
+        own = {
+            "levels": rows.levels.shape[1],
+            "codes_bytes": rows.codes_bytes,
+            "duality_gap": float(model.duality_gap_.max()),
+            "passes": int(model.n_iter_.max()),
+            "code_s": read - start,
+        }
     return {
         "rows": len(rows),
         "features": rows.n_features,
-        "levels": rows.levels.shape[1],
         "classes": len(model.classes_),
-        "codes_bytes": rows.codes_bytes,
+        **own,
         "model_bytes": model.model_bytes_,
         "C": model.C,
-        "cv": [{"C": C, "accuracy": score} for C, score in zip(costs, scores, strict=False)],
-        "folds": folds if scores else None,
-        "duality_gap": float(model.duality_gap_.max()),
-        "passes": int(model.n_iter_.max()),
-        "code_s": coded - start,
-        "cv_s": chosen - coded,
+        "cv": cv,
+        "folds": folds if cv else None,
+        "cv_s": chosen - read,
         "train_s": perf_counter() - chosen,
     }
+
+
+def _choose_c(
+    model: "CodedSVC | RandomFeatureSVC",
+    rows: "PreparedRows",
+    y: "NDArray",
+    costs: list[float],
+    folds: int,
+    seed: int,
+    report: Report,
+) -> list[dict[str, float]]:
+    """Give the model the best C; return the accuracy of each."""
+    from kmaps.models import along_c, cross_validate
+
+    choice = cross_validate(
+        lambda of: along_c(model, rows.take(of), y[of]),
+        costs,
+        y,
+        folds=folds,
+        seed=seed,
+        progress=partial(report, "choose C"),
+    )
+    model.set_params(C=choice.C)
+    tried = zip(choice.grid, choice.accuracies, strict=True)
+    return [{"C": C, "accuracy": accuracy} for C, accuracy in tried]
 
 
 class _Gap:
     """Progress of training: how far the duality gaps have come, by their logarithms."""
 
     def __init__(self, model: "CodedSVC", n_classes: int, report: Report) -> None:
-        pairs = model.multiclass == "ovo" or n_classes == 2
-        self._n = n_classes * (n_classes - 1) // 2 if pairs else n_classes
+        from kmaps.svm.reduction import count_problems
+
+        self._n = count_problems(n_classes, model.multiclass)
         self._tol, self._report = model.tol, report
         self._come = dict.fromkeys(range(self._n), 0.0)
 

@@ -38,6 +38,8 @@ _PUBLIC = {
     "GroupLassoSVC": "kmaps.svm",
     "LiblinearSVC": "kmaps.svm",
     "KernelSVC": "kmaps.svm",
+    "RandomFeatureSVC": "kmaps.models",
+    "load_model": "kmaps.models",
     "prune": "kmaps.svm",
     "resample": "kmaps.svm",
     "threads": "kmaps.parallel",

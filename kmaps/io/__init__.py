@@ -12,6 +12,7 @@ _PUBLIC = {
     "sample_rows": "stream",
     "first_row": "stream",
     "encode_file": "stream",
+    "LabelledRows": "labelled",
 }
 
 __all__ = list(_PUBLIC)

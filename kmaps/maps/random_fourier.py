@@ -170,6 +170,37 @@ class RandomFeatures(TransformerMixin, BaseEstimator):
             raise InputError("projections: got none, a map needs at least one")
         return self._with(self._lineages[kept], self._n_drawn)
 
+    def with_key(self, key: int) -> "RandomFeatures":
+        """Return a copy with the frequencies that belong to another key.
+
+        A model that holds the key of a map makes the same map again, whatever drew the key.
+
+        Parameters
+        ----------
+        key : int
+            Below 2⁶⁴, as ``key_``.
+
+        Raises
+        ------
+        ConfigError
+            For another number.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.eye(2)
+        >>> one = RandomFourierMap(n_frequencies=10, random_state=5).fit(X)
+        >>> other = RandomFourierMap(n_frequencies=10).fit(X).with_key(one.key_)
+        >>> bool((other.transform(X) == one.transform(X)).all())
+        True
+        """
+        check_is_fitted(self)
+        check_whole("key", key, 0, 2**64 - 1)
+        other = copy.copy(self)
+        other.key_ = int(key)
+        other._draw()
+        return other
+
     def draw_near(self, n_frequencies: int) -> "RandomFeatures":
         r"""Return a copy that has, besides its projections, others with frequencies near theirs.
 

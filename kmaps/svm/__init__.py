@@ -1,7 +1,7 @@
 """Learners: LIBLINEAR on features, LIBSVM on Gram matrices, one multi-class reduction for all."""
 
 from kmaps.svm.clib import gram_rows
-from kmaps.svm.coded import CodedSVC, code_rows, cross_validate
+from kmaps.svm.coded import CodedSVC, code_rows
 from kmaps.svm.grouplasso import GroupLassoSVC
 from kmaps.svm.liblinear import LiblinearSVC
 from kmaps.svm.libsvm import KernelSVC
@@ -13,7 +13,6 @@ __all__ = [
     "KernelSVC",
     "LiblinearSVC",
     "code_rows",
-    "cross_validate",
     "gram_rows",
     "prune",
     "resample",

@@ -24,7 +24,7 @@ from kmaps.checks import check_choice, check_positive
 from kmaps.errors import ConfigError
 from kmaps.svm.clib import NodeRows, blank, captured, feature_rows, pointer_to
 from kmaps.svm.losses import LOSSES
-from kmaps.svm.reduction import BinaryProblem, LinearClassifier, check_bias
+from kmaps.svm.reduction import REDUCTIONS, BinaryProblem, LinearClassifier, check_bias
 
 
 class _Solver(NamedTuple):
@@ -157,7 +157,7 @@ class LiblinearSVC(LinearClassifier):
         MemoryError
             Saying how much LIBLINEAR's rows would take.
         """
-        solver = self._check_parameters()
+        solver = self.check_parameters()
         X, codes = self._check_training(X, y)
         self.timings_ = {}
         rows = self._timed("convert_s", feature_rows, X, self.bias)
@@ -165,7 +165,9 @@ class LiblinearSVC(LinearClassifier):
         self._set_weights(weights, X)
         return self
 
-    def _check_parameters(self) -> _Solver:
+    def check_parameters(self) -> _Solver:
+        """Raise ConfigError for a parameter out of range; return which of LIBLINEAR's solvers."""
+        check_choice("multiclass", self.multiclass, REDUCTIONS)
         check_positive("C", self.C)
         if self.tol is not None:
             check_positive("tol", self.tol)

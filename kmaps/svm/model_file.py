@@ -1,69 +1,282 @@
-"""Models in files: arrays in an ``.npz`` with a header in JSON; nothing in it is ever executed."""
+"""Models in files: arrays in an ``.npz`` with a header in JSON; nothing in it is ever executed.
+
+The header says the version of the format and which estimator the arrays are of. Compiled loops
+believe what they are given, so every array is checked when it is taken out of a file: its dtype,
+its shape against the arrays taken before, its values.
+"""
 
 import json
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from kmaps.errors import InputError
+from kmaps.checks import is_whole
+from kmaps.errors import InputError, KmapsError
 from kmaps.io import atomic_file
 
 FORMAT = "kmaps model"
-VERSION = 1
+VERSION = 2
+
+Size = int | tuple[int, ...] | None
+"""What a side of an array must measure: one number, one of several, or anything."""
 
 
 def write_model(
-    path: str | Path, header: dict[str, Any], arrays: dict[str, NDArray], *, force: bool
+    path: str | Path,
+    estimator: object,
+    parameters: Mapping[str, Any],
+    arrays: Mapping[str, NDArray],
+    *,
+    fitted: Mapping[str, Any] | None = None,
+    force: bool,
 ) -> None:
-    """Write a model; ``header`` is of what JSON can say.
+    """Write a fitted model to a file, which takes its name once it is complete.
+
+    Parameters
+    ----------
+    path : str or Path
+    estimator : object
+        The model; the file keeps the name of its class, by which it is loaded.
+    parameters : mapping
+        Arguments of that class, of what JSON can say.
+    arrays : mapping of str to ndarray
+    fitted : mapping, optional
+        What else was learnt, of what JSON can say.
+    force : bool
+        Whether an existing file may be replaced.
 
     Raises
     ------
     InputError
         When the file exists and ``force`` is off, or for arrays of Python objects.
     """
+    arrays = {name: _plain(array) for name, array in arrays.items()}
     for name, array in arrays.items():
         if array.dtype.hasobject:
             raise InputError(f"{name}: of Python objects, which no model file holds")
-    header = {"format": FORMAT, "version": VERSION, **header}
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "estimator": type(estimator).__name__,
+        "parameters": dict(parameters),
+        "fitted": dict(fitted or {}),
+    }
     text = json.dumps(header, default=lambda scalar: scalar.item())
     with atomic_file(path, force=force) as file:
         np.savez(file, header=np.frombuffer(text.encode(), np.uint8), **arrays)
 
 
-def read_model(
-    path: str | Path, needed: Iterable[str]
-) -> tuple[dict[str, Any], dict[str, NDArray]]:
-    """Return the header and the arrays of a model, among them those that are ``needed``.
+def _plain(array: NDArray) -> NDArray:
+    """Return labels that are strings as an array without Python objects."""
+    if array.dtype.hasobject and all(isinstance(value, str) for value in array.flat):
+        return array.astype(str)
+    return array
+
+
+class ModelFile:
+    """What a model file holds, checked piece by piece as an estimator takes it.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Attributes
+    ----------
+    path : Path
+    estimator : str
+        The name of the class that the model is of.
+    parameters, fitted : dict
+        As the header has them, not checked.
 
     Raises
     ------
     InputError
-        When the file is missing, damaged, no model, or of another version.
+        When the file is missing, no model, damaged, or of another version of the format.
     """
-    damaged = InputError(
-        f"{path}: no kmaps model, or a damaged one (cut off?); train and save it again"
-    )
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        header = json.loads(arrays.pop("header").tobytes())
-        known, version = header["format"] == FORMAT, header["version"]
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
-        raise damaged from None
-    if not known:
-        raise damaged
-    if version != VERSION:
-        raise InputError(
-            f"{path}: a model of version {version}, this kmaps reads version {VERSION}; train it "
-            "again, or use the kmaps that wrote it"
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._arrays = self._read()
+        header = self._header()
+        self.estimator = header.get("estimator")
+        self.parameters = header.get("parameters")
+        self.fitted = header.get("fitted")
+        pieces = (self.estimator, str), (self.parameters, dict), (self.fitted, dict)
+        if not all(isinstance(piece, kind) for piece, kind in pieces):
+            raise self.damaged("its header lacks the estimator, its parameters or what it learnt")
+
+    def _read(self) -> dict[str, NDArray]:
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                # Nothing is packed: a small file cannot unpack to a large one.
+                if any(piece.compress_type != zipfile.ZIP_STORED for piece in archive.infolist()):
+                    raise self._no_model()
+            with np.load(self.path, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+        except KmapsError:
+            raise
+        except OSError as error:
+            raise InputError(f"{self.path}: cannot be read ({error.strerror or error})") from None
+        # Also what zipfile and NumPy raise, one way or another, for bytes that are something else.
+        except (ValueError, KeyError, TypeError, AttributeError, EOFError, MemoryError):
+            raise self._no_model() from None
+        except (zipfile.BadZipFile, RuntimeError, NotImplementedError, SyntaxError):
+            raise self._no_model() from None
+        if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+            raise self._no_model()
+        return arrays
+
+    def _header(self) -> dict[str, Any]:
+        try:
+            header = json.loads(self._arrays.pop("header").tobytes())
+            known, version = header["format"] == FORMAT, header["version"]
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise self._no_model() from None
+        if not known or type(version) is not int:
+            raise self._no_model()
+        if version > VERSION:
+            raise InputError(
+                f"{self.path}: a model of version {version}, newer than this kmaps, which reads "
+                f"version {VERSION}; update kmaps, or train the model again"
+            )
+        if version < VERSION:
+            raise InputError(
+                f"{self.path}: a model of version {version}, older than this kmaps, which reads "
+                f"version {VERSION}; train it again, or use the kmaps that wrote it"
+            )
+        return header
+
+    def _no_model(self) -> InputError:
+        return InputError(
+            f"{self.path}: no kmaps model, or a damaged one (cut off?); train and save it again"
         )
-    if not arrays.keys() >= set(needed):
-        raise damaged
-    return header, arrays
+
+    def damaged(self, reason: str) -> InputError:
+        """Return the error for content that no estimator can have written."""
+        return InputError(f"{self.path}: a damaged model: {reason}; train and save it again")
+
+    def check_estimator(self, cls: type) -> None:
+        """Refuse the model of another estimator than ``cls``."""
+        if self.estimator != cls.__name__:
+            raise InputError(
+                f"{self.path}: a model of {self.estimator}, not of {cls.__name__}; load it with "
+                "kmaps.load_model"
+            )
+
+    def check_parameters(self, names: tuple[str, ...]) -> None:
+        """Refuse parameters of other names than these."""
+        if set(self.parameters) != set(names):
+            different = ", ".join(sorted(set(self.parameters) ^ set(names)))
+            raise self.damaged(f"its parameters are not those of {self.estimator} ({different})")
+
+    def check_arrays(self, names: tuple[str, ...]) -> None:
+        """Refuse arrays of other names than these."""
+        unknown = sorted(set(self._arrays) - set(names))
+        if unknown:
+            raise self.damaged(f"{self.estimator} has no {', '.join(unknown)}")
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._arrays
+
+    def array(
+        self,
+        name: str,
+        dtype: DTypeLike | tuple[DTypeLike, ...],
+        shape: tuple[Size, ...],
+        low: float = -np.inf,
+        high: float = np.inf,
+    ) -> NDArray:
+        """Return an array that must be there.
+
+        Parameters
+        ----------
+        name : str
+        dtype : dtype or tuple of dtype
+            Its own, or one of several.
+        shape : tuple
+            What each side must measure; no side may be empty, unless 0 is among its numbers.
+        low, high : float
+            The range of its values, which must be finite.
+
+        Raises
+        ------
+        InputError
+            When the array is missing, or is not such a one.
+        """
+        if name not in self._arrays:
+            raise self.damaged(f"it has no {name}")
+        array = self._arrays[name]
+        fits = array.ndim == len(shape) and all(map(_measures, array.shape, shape))
+        known = [np.dtype(one) for one in (dtype if isinstance(dtype, tuple) else (dtype,))]
+        if array.dtype not in known or not fits:
+            kinds, sides = " or ".join(map(str, known)), ", ".join(map(_told, shape))
+            sides += "," if len(shape) == 1 else ""
+            raise self.damaged(
+                f"{name} is {array.dtype} of shape {array.shape}, expected {kinds} of shape "
+                f"({sides})"
+            )
+        if not np.isfinite(array).all():
+            raise self.damaged(f"{name} has values that are not finite")
+        if array.size and not (low <= array.min() and array.max() <= high):
+            raise self.damaged(f"{name} has values that are not from {low:g} to {high:g}")
+        return np.ascontiguousarray(array)
+
+    def labels(self) -> NDArray:
+        """Return the array ``classes``: two or more different labels, in ascending order.
+
+        Raises
+        ------
+        InputError
+            When it is missing, or is not such a one.
+        """
+        if "classes" not in self._arrays:
+            raise self.damaged("it has no classes")
+        labels = self._arrays["classes"]
+        if labels.ndim != 1 or labels.dtype.kind not in "biufUS" or len(labels) < 2:
+            raise self.damaged(
+                f"classes is {labels.dtype} of shape {labels.shape}, expected two or more labels"
+            )
+        if not (labels[1:] > labels[:-1]).all():
+            raise self.damaged("classes are not different labels in ascending order")
+        return labels
+
+    @contextmanager
+    def checking(self) -> Iterator[None]:
+        """Turn what an estimator says of its parameters into the error of a damaged file."""
+        try:
+            yield
+        except MemoryError:
+            raise self.damaged("its parameters need more memory than there is") from None
+        except KmapsError as error:
+            raise self.damaged(str(error)) from None
+
+    def text(self, name: str) -> str:
+        """Return a text of what was learnt."""
+        value = self.fitted.get(name)
+        if not isinstance(value, str):
+            raise self.damaged(f"{name} is {value!r}, expected a text")
+        return value
+
+    def whole(self, name: str, low: int, high: int) -> int:
+        """Return a whole number of what was learnt, within a range."""
+        value = self.fitted.get(name)
+        if not is_whole(value, low, high):
+            raise self.damaged(f"{name} is {value!r}, expected a whole number from {low} to {high}")
+        return int(value)
+
+
+def _measures(size: int, wanted: Size) -> bool:
+    if wanted is None:
+        return size > 0
+    return size in (wanted if isinstance(wanted, tuple) else (wanted,))
+
+
+def _told(wanted: Size) -> str:
+    if wanted is None:
+        return "any"
+    return " or ".join(map(str, dict.fromkeys(wanted if isinstance(wanted, tuple) else (wanted,))))

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmaps.checks import check_choice, check_number
 from kmaps.errors import ConfigError, InputError, KmapsError
+from kmaps.svm.prepared import PreparedRows
 
 REDUCTIONS = ("ovr", "ovo")
 _BLOCK_VALUES = 2**22  # float64 values in one block of scores: 32 MB
@@ -67,6 +68,19 @@ def class_pairs(n_classes: int, reduction: str) -> list[tuple[int, int | None]]:
     if reduction == "ovr" and n_classes > 2:
         return [(k, None) for k in range(n_classes)]
     return [(j, i) for i in range(n_classes) for j in range(i + 1, n_classes)]
+
+
+def count_problems(n_classes: int, reduction: str) -> int:
+    """Return how many binary problems there are, the length of :func:`class_pairs`.
+
+    Examples
+    --------
+    >>> count_problems(10, "ovr"), count_problems(10, "ovo"), count_problems(2, "ovr")
+    (10, 45, 1)
+    """
+    if reduction == "ovr" and n_classes > 2:
+        return n_classes
+    return n_classes * (n_classes - 1) // 2
 
 
 def binary_problems(
@@ -137,6 +151,22 @@ def combine_scores(scores: NDArray, n_classes: int, reduction: str) -> NDArray:
     return votes + sums / (3 * (np.abs(sums) + 1))
 
 
+def winners(decision: NDArray) -> NDArray[np.intp]:
+    """Return the number of the class that each row of a decision function is of.
+
+    Parameters
+    ----------
+    decision : ndarray, shape (n,) or (n, K)
+        As :func:`combine_scores` returns it.
+
+    Examples
+    --------
+    >>> winners(np.array([-1.0, 2.0])), winners(np.array([[0.0, 3.0, 1.0]]))
+    (array([0, 1]), array([1]))
+    """
+    return decision.argmax(axis=1) if decision.ndim == 2 else (decision > 0).astype(np.intp)
+
+
 class ReducedClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     """A classifier made of binary ones.
 
@@ -189,8 +219,7 @@ class ReducedClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
 
     def predict(self, X: ArrayLike) -> NDArray:
         """Return the class of each row, from :meth:`decision_function`."""
-        decision = self.decision_function(X)
-        chosen = decision.argmax(axis=1) if decision.ndim == 2 else (decision > 0).astype(np.intp)
+        chosen = winners(self.decision_function(X))
         return self.classes_[chosen]
 
     def _check_training(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, NDArray[np.intp]]:
@@ -198,6 +227,14 @@ class ReducedClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         with input_errors():
             X, y = validate_data(self, X, y, **self._checks)
         return X, self._check_classes(y)
+
+    def _check_prepared(self, rows: PreparedRows, y: ArrayLike) -> NDArray[np.intp]:
+        """Check the labels of rows that were prepared beforehand, as `_check_training` does."""
+        y = np.asarray(y)
+        if y.shape != (len(rows),):
+            raise InputError(f"labels of shape {y.shape} for {len(rows)} rows, expected one each")
+        self.n_features_in_ = rows.n_features
+        return self._check_classes(y)
 
     def _check_classes(self, y: NDArray) -> NDArray[np.intp]:
         check_choice("multiclass", self.multiclass, REDUCTIONS)

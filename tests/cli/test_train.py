@@ -14,7 +14,6 @@ from sklearn.datasets import dump_svmlight_file
 
 from kmaps import CodedSVC, SplineMap
 from kmaps.cli.main import cli
-from kmaps.svm.model_file import write_model
 
 KMAPS = Path(sys.executable).parent / "kmaps"
 RNG = np.random.default_rng(0)
@@ -128,8 +127,8 @@ def test_blocks_do_not_matter():
 
 def test_c_is_chosen_by_cross_validation():
     arguments = "in.npy", "m.npz", "--labels", "y.npy", "--json", "--folds", 5, "--seed", 3
-    told = json.loads(train(*arguments, "-C", "100,0.001,1").stdout)
-    assert [tried["C"] for tried in told["cv"]] == [0.001, 1, 100]
+    told = json.loads(train(*arguments, "-C", "10,0.001,1").stdout)
+    assert [tried["C"] for tried in told["cv"]] == [0.001, 1, 10]
     accuracies = [tried["accuracy"] for tried in told["cv"]]
     assert (
         told["C"] == told["cv"][accuracies.index(max(accuracies))]["C"] == CodedSVC.load("m.npz").C
@@ -191,15 +190,24 @@ def test_what_cannot_be_predicted():
     np.save("short.npy", Y[:80])
     dump_svmlight_file(np.hstack([X, X]), Y, "wide.svm", zero_based=False)
     Path("cut.npz").write_bytes(Path("m.npz").read_bytes()[:-20])
-    write_model("other.npz", {"version": 9}, {}, force=False)
+    with np.load("m.npz") as file:
+        newer = dict(file)
+    header = json.loads(newer["header"].tobytes()) | {"version": 9}
+    newer["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    np.savez("other.npz", **newer)
+    header |= {"version": 2, "estimator": "CodedSVR"}
+    newer["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    np.savez("unknown.npz", **newer)
     damaged = "no kmaps model, or a damaged one (cut off?); train and save it again"
     for arguments, message in {
         "m.npz narrow.npy o.npy": "narrow.npy has 4 columns, m.npz was trained on 6",
         "m.npz wide.svm o.npy": "wide.svm:1: index 7 is beyond column 6, the last",
         "cut.npz in.npy o.npy": f"cut.npz: {damaged}",
         "in.npy in.npy o.npy": f"in.npy: {damaged}",
-        "other.npz in.npy o.npy": "other.npz: a model of version 9, this kmaps reads version 1; "
-        "train it again, or use the kmaps that wrote it",
+        "other.npz in.npy o.npy": "other.npz: a model of version 9, newer than this kmaps, which "
+        "reads version 2; update kmaps, or train the model again",
+        "unknown.npz in.npy o.npy": "unknown.npz: a model of 'CodedSVR', this kmaps has CodedSVC "
+        "and RandomFeatureSVC only; use the kmaps that wrote it",
         "m.npz in.npy y.npy": "y.npy: exists already; choose another name or pass --force",
         "m.npz in.npy m.npz --force": "m.npz: unknown format 'npz' (npy, txt, csv)",
         "m.npz in.npy o.txt --scores": "o.txt: scores are written to .npy only",

@@ -26,17 +26,26 @@ from sklearn.utils.validation import check_is_fitted
 
 from kmaps.checks import check_choice, check_positive, check_whole
 from kmaps.codes.codebook import MAX_LEVELS
-from kmaps.errors import ConfigError, InputError
+from kmaps.errors import ConfigError
 from kmaps.kernels import get_kernel
 from kmaps.parallel import for_blocks, num_threads
+from kmaps.svm.coded.blocks import code_rows
 from kmaps.svm.coded.calibration import logistic_fit
 from kmaps.svm.coded.descent import Solution, make_task, solve
 from kmaps.svm.coded.model import CodedModel
 from kmaps.svm.coded.tables import CodedMap
-from kmaps.svm.coded.training import CodedRows, prepare, weights_in_memory
+from kmaps.svm.coded.training import CodedRows, learns, prepare, weights_in_memory
 from kmaps.svm.losses import HINGES
-from kmaps.svm.model_file import read_model, write_model
-from kmaps.svm.reduction import BinaryProblem, ReducedClassifier, check_bias, combine_scores
+from kmaps.svm.model_file import ModelFile, write_model
+from kmaps.svm.prepared import BlockSource
+from kmaps.svm.reduction import (
+    REDUCTIONS,
+    BinaryProblem,
+    ReducedClassifier,
+    check_bias,
+    combine_scores,
+    count_problems,
+)
 
 # The parameters that a file holds.
 _STORED = ("C", "loss", "multiclass", "n_levels", "bias", "tol", "max_iter", "calibrate", "form")
@@ -209,7 +218,8 @@ class CodedSVC(ReducedClassifier):
         self._check_parameters()
         self.timings_: dict[str, float] = {}
         if isinstance(X, CodedRows):
-            training, classes = X, self._check_coded(X, y)
+            training, classes = X, self._check_prepared(X, y)
+            self.timings_["convert_s"] = 0.0
         else:
             X, classes = self._check_training(X, y)
             options = {"n_levels": self.n_levels, "levels": self.levels, "form": self.form}
@@ -221,14 +231,34 @@ class CodedSVC(ReducedClassifier):
         self._keep(training, problems, machines)
         return self
 
-    def _check_coded(self, rows: CodedRows, y: ArrayLike) -> NDArray[np.intp]:
-        y = np.asarray(y)
-        if y.shape != (len(rows),):
-            raise InputError(f"labels of shape {y.shape} for {len(rows)} coded rows")
-        self.n_features_in_, self.timings_["convert_s"] = rows.n_features, 0.0
-        return self._check_classes(y)
+    def prepare_rows(self, source: BlockSource) -> CodedRows:
+        """Turn samples that may be larger than memory into codes, which :meth:`fit` trains on.
+
+        Parameters
+        ----------
+        source : object
+            With ``blocks()`` and ``sample()``, as `kmaps.io.LabelledRows` has them.
+
+        Returns
+        -------
+        CodedRows
+            As of :func:`kmaps.svm.code_rows`.
+
+        Raises
+        ------
+        ConfigError, InputError
+            As :meth:`fit`.
+        """
+        self._check_parameters()
+        if self.levels is not None:
+            raise ConfigError("levels=…: samples in blocks are coded here; leave levels out")
+        sample = source.sample() if learns(self.map) else None
+        return code_rows(
+            self.map, source.blocks, n_levels=self.n_levels, form=self.form, sample=sample
+        )
 
     def _check_parameters(self) -> None:
+        check_choice("multiclass", self.multiclass, REDUCTIONS)
         check_positive("C", self.C)
         check_positive("tol", self.tol)
         if isinstance(self.map, str):
@@ -351,10 +381,9 @@ class CodedSVC(ReducedClassifier):
             not strings.
         """
         check_is_fitted(self)
-        kept = {name: getattr(self, name) for name in _STORED}
-        header = {"map": str(self.map_), "parameters": kept}
-        arrays = self.model_.arrays | {"classes": _plain(self.classes_)}
-        write_model(path, header, arrays, force=force)
+        parameters = {name: getattr(self, name) for name in _STORED}
+        arrays = self.model_.arrays | {"classes": self.classes_}
+        write_model(path, self, parameters, arrays, fitted={"map": str(self.map_)}, force=force)
 
     @classmethod
     def load(cls, path: str | Path) -> "CodedSVC":
@@ -365,21 +394,24 @@ class CodedSVC(ReducedClassifier):
         Raises
         ------
         InputError
-            When the file is missing, damaged, no model, or of another version.
+            When the file is missing, damaged, no model, or one of another version or estimator.
         """
-        header, arrays = read_model(path, (*CodedModel.needed, "classes"))
-        model = cls(header["map"], **header["parameters"])
-        model.classes_ = arrays.pop("classes")
-        model.model_ = CodedModel.of(arrays)
-        model.levels_, model.map_ = model.model_.levels, header["map"]
+        return cls.from_file(ModelFile(path))
+
+    @classmethod
+    def from_file(cls, file: ModelFile) -> "CodedSVC":
+        """Return the model in an opened file, as :meth:`load` does."""
+        file.check_estimator(cls)
+        file.check_parameters(_STORED)
+        model = cls(**file.parameters)
+        with file.checking():
+            model._check_parameters()
+        model.classes_ = file.labels()
+        n_problems = count_problems(len(model.classes_), model.multiclass)
+        model.model_ = CodedModel.from_file(file, n_problems)
+        model.map = model.map_ = file.text("map")
+        model.levels_ = model.model_.levels
         model.levels = None if model.model_.ends is not None else model.levels_
         model.n_features_in_ = model.model_.weights.shape[1]
         model.model_bytes_ = model.model_.nbytes
         return model
-
-
-def _plain(labels: NDArray) -> NDArray:
-    """Return labels as an array that a file can hold: strings without Python objects."""
-    if labels.dtype.hasobject and all(isinstance(label, str) for label in labels):
-        return labels.astype(str)
-    return labels

@@ -2,15 +2,16 @@
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kmaps._loops.forms import Rows
-from kmaps.codes.codebook import Codebook
+from kmaps.codes.codebook import MAX_LEVELS, Codebook
 from kmaps.svm.coded.rows import Coder, rows_of
 from kmaps.svm.coded.scores import ScoreTables
+from kmaps.svm.model_file import ModelFile
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +36,6 @@ class CodedModel:
         Slope and shift that turn scores into log-odds.
     """
 
-    needed: ClassVar[tuple[str, ...]] = ("levels", "zero", "weights", "intercept")
-
     levels: NDArray[np.float64]
     ends: NDArray[np.float64] | None
     cells: NDArray[np.uint8] | None
@@ -53,9 +52,37 @@ class CodedModel:
         return {name: array for name, array in values.items() if array is not None}
 
     @classmethod
-    def of(cls, arrays: dict[str, NDArray]) -> "CodedModel":
-        """Return the model with these `arrays`; names that are missing are None."""
-        return cls(**{field.name: arrays.get(field.name) for field in fields(cls)})
+    def from_file(cls, file: ModelFile, n_problems: int) -> "CodedModel":
+        """Return the model in a file, each of its arrays checked against the others.
+
+        Raises
+        ------
+        InputError
+            When one is missing, unknown, or cannot belong to the others.
+        """
+        file.check_arrays(("classes", *(field.name for field in fields(cls))))
+        weights = file.array("weights", np.float32, (n_problems, None, None))
+        _, d, m = weights.shape
+        basis = cells = None
+        if "basis" in file:
+            basis = file.array("basis", np.float32, ((1, d), None, m))
+        n_rows = m if basis is None else basis.shape[1]
+        levels = file.array("levels", np.float64, ((1, d), None))
+        if "cells" in file:
+            cells = file.array("cells", np.uint8, ((1, d), levels.shape[1]), 0, n_rows - 1)
+        _check_levels(file, levels, cells, n_rows)
+        return cls(
+            levels=levels,
+            ends=_ends(file, len(levels)),
+            cells=cells,
+            zero=file.array("zero", np.intp, ((0, 1),), 0, n_rows - 1),
+            basis=basis,
+            weights=weights,
+            intercept=file.array("intercept", np.float64, (n_problems,)),
+            calibration=file.array("calibration", np.float64, (n_problems, 2))
+            if "calibration" in file
+            else None,
+        )
 
     @property
     def nbytes(self) -> int:
@@ -83,3 +110,27 @@ class CodedModel:
         if self.calibration is None:
             return scores
         return scores * self.calibration[:, 0] + self.calibration[:, 1]
+
+
+def _check_levels(
+    file: ModelFile, levels: NDArray[np.float64], cells: NDArray[np.uint8] | None, n_rows: int
+) -> None:
+    """Refuse levels that no code can name, or whose codes have no row in the tables."""
+    n_levels = levels.shape[1]
+    if max(n_levels, n_rows) > MAX_LEVELS:
+        raise file.damaged(f"{n_levels} levels and {n_rows} rows of tables, {MAX_LEVELS} are most")
+    if cells is None and n_rows != n_levels:
+        raise file.damaged(f"{n_levels} levels, but {n_rows} rows of tables")
+    if cells is not None and cells[:, 0].any():
+        raise file.damaged("cells: the first level has another row than the first")
+    if (np.diff(levels) < 0).any():
+        raise file.damaged("levels are not in ascending order")
+
+
+def _ends(file: ModelFile, n_ranges: int) -> NDArray[np.float64] | None:
+    if "ends" not in file:
+        return None
+    ends = file.array("ends", np.float64, (2, n_ranges))
+    if (ends[0] > ends[1]).any():
+        raise file.damaged("ends: a range begins above its end")
+    return ends

@@ -1,13 +1,12 @@
-"""Rows coded block by block: the same machines as from a whole matrix; C along its path."""
+"""Rows coded block by block: the same machines as from a whole matrix."""
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
-from sklearn.model_selection import StratifiedKFold
 
 from kmaps import AnchorMap, CodedSVC, HomogeneousMap, SplineMap
-from kmaps.errors import InputError
-from kmaps.svm import code_rows, cross_validate
+from kmaps.errors import ConfigError, InputError
+from kmaps.svm import code_rows
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, size=(120, 7)).astype(np.float32)
@@ -82,7 +81,7 @@ def test_some_of_the_rows():
     scores = model.decision_function(X)
     np.testing.assert_array_equal(model.decision_function(part), scores[chosen])
     np.testing.assert_array_equal(model.decision_function(part.take([1, 0])), scores[[3, 5]])
-    with pytest.raises(InputError, match=r"labels of shape \(120,\) for 10 coded rows"):
+    with pytest.raises(InputError, match=r"labels of shape \(120,\) for 10 rows, expected one"):
         CodedSVC().fit(part, Y)
 
 
@@ -97,22 +96,35 @@ def test_bad_blocks():
         code_rows("chi2", blocks(bad))
 
 
-def test_cross_validation_leaves_each_fold_out_once():
-    """Against machines trained on their own, cold, on the folds' own copies."""
-    rows, grid, seen = code_rows("chi2", blocks(X)), [0.01, 1.0, 100.0], []
-    fold = np.empty(len(Y), int)
-    for k, (_, test) in enumerate(StratifiedKFold(3).split(X, Y)):
-        fold[test] = k
-    model = CodedSVC(tol=1e-5)
-    found = cross_validate(model, rows, Y, grid, fold, lambda *at: seen.append(at))
-    codes = rows.rows.codes.reshape(120, 7)
-    for C, accuracy in zip(grid, found, strict=True):
-        right = 0
-        for k in range(3):
-            alone = CodedSVC(C=C, tol=1e-5, levels=rows.levels)
-            alone.fit(codes[fold != k], Y[fold != k])
-            right += np.sum(alone.predict(codes[fold == k]) == Y[fold == k])
-        assert accuracy == pytest.approx(right / 120, abs=1.5 / 120)
-    assert max(found) > min(found) + 0.1
-    assert seen == [(i, 9) for i in range(1, 10)]
-    assert model.C == 1.0
+class Source:
+    """Samples in blocks, that count how often they were drawn from."""
+
+    def __init__(self):
+        self.drawn = 0
+        self.blocks = blocks(X)
+
+    def sample(self):
+        self.drawn += 1
+        return X
+
+
+def test_a_classifier_prepares_its_own_rows():
+    """As its map, levels and form would have it; a sample is drawn for maps that learn only."""
+    for kind, learns in (("kernel", 0), ("homogeneous", 0), ("anchors", 1), ("splines", 1)):
+        model, source = CodedSVC(MAPS[kind], n_levels=40), Source()
+        rows = model.prepare_rows(source)
+        assert source.drawn == learns
+        assert rows.levels.shape[1] == 40
+        expected = code_rows(MAPS[kind], blocks(X), n_levels=40, sample=X if learns else None)
+        np.testing.assert_array_equal(rows.rows.codes, expected.rows.codes)
+    assert CodedSVC("chi2", form="full").prepare_rows(Source()).machinery.name == "full"
+
+
+def test_what_is_refused_before_a_block_is_read():
+    for model, message in (
+        (CodedSVC(loss="hing"), "loss='hing': expected 'hinge'"),
+        (CodedSVC(multiclass="one"), "multiclass='one': expected 'ovr'"),
+        (CodedSVC(levels=[0, 1]), "levels=…: samples in blocks are coded here; leave levels out"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            model.prepare_rows(None)

@@ -7,7 +7,6 @@ import pytest
 
 from kmaps import AnchorMap, CodedSVC, SplineMap
 from kmaps.errors import InputError
-from kmaps.svm.model_file import write_model
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +66,8 @@ def test_the_file_is_plain_arrays(samples, tmp_path):
         header = json.loads(file["header"].tobytes())
         arrays = set(file.files) - {"header"}
     assert arrays == {"levels", "ends", "zero", "basis", "weights", "intercept", "classes"}
-    assert (header["format"], header["version"], header["map"]) == ("kmaps model", 1, "chi2")
+    assert (header["format"], header["version"]) == ("kmaps model", 2)
+    assert (header["estimator"], header["fitted"]) == ("CodedSVC", {"map": "chi2"})
 
 
 def test_a_file_is_replaced_only_by_force(samples, tmp_path):
@@ -88,51 +88,151 @@ def test_labels_that_no_file_holds(samples, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_damaged_files(samples, tmp_path):
+def rewrite(path, **changes):
+    """Replace arrays of a model file; one that is None is left out."""
+    with np.load(path) as file:
+        arrays = dict(file) | changes
+    np.savez(path, **{name: array for name, array in arrays.items() if array is not None})
+
+
+@pytest.fixture
+def saved(samples, tmp_path):
+    """A model that has every array: 3 classes, 7 features, tables of 9 anchors, log-odds."""
     path = tmp_path / "model.npz"
-    CodedSVC().fit(*samples).save(path)
-    whole = path.read_bytes()
-    damaged = r"model\.npz: no kmaps model, or a damaged one \(cut off\?\); train and save it again"
-    for length in (0, 1, 100, len(whole) // 2, len(whole) - 1):
-        path.write_bytes(whole[:length])
-        with pytest.raises(InputError, match=damaged):
-            CodedSVC.load(path)
-    flipped = bytearray(whole)
-    flipped[len(whole) // 2] ^= 0xFF
-    path.write_bytes(flipped)
-    with pytest.raises(InputError, match=damaged):
+    CodedSVC(KINDS["anchors of each feature"]["map"], calibrate=True).fit(*samples).save(path)
+    with np.load(path) as file:
+        arrays = dict(file)
+    assert (arrays["weights"].shape, arrays["basis"].shape) == ((3, 7, 3), (7, 9, 3))
+    assert (arrays["cells"].shape, arrays["cells"].max()) == ((7, 256), 8)
+    assert arrays["ends"].shape == (2, 7)
+    return path, arrays
+
+
+def changed(array, place, value):
+    """Return a copy of an array with one other value."""
+    array = array.copy()
+    array[place] = value
+    return array
+
+
+BROKEN = {
+    "no weights": (lambda a: {"weights": None}, "it has no weights"),
+    "no levels": (lambda a: {"levels": None}, "it has no levels"),
+    "no classes": (lambda a: {"classes": None}, "it has no classes"),
+    "another array": (lambda a: {"more": np.ones(3)}, "CodedSVC has no more"),
+    "double weights": (
+        lambda a: {"weights": a["weights"].astype(float)},
+        "weights is float64 of shape (3, 7, 3), expected float32 of shape (3, any, any)",
+    ),
+    "swapped bytes": (lambda a: {"weights": a["weights"].astype(">f4")}, "weights is >f4 of"),
+    "weights of fewer classes": (lambda a: {"weights": a["weights"][:2]}, "weights is float32 of"),
+    "weights of fewer features": (
+        lambda a: {"weights": a["weights"][:, :6]},
+        "basis is float32 of shape (7, 9, 3), expected float32 of shape (1 or 6, any, 3)",
+    ),
+    "no features": (
+        lambda a: {"weights": a["weights"][:, :0]},
+        "weights is float32 of shape (3, 0",
+    ),
+    "NaN weights": (
+        lambda a: {"weights": changed(a["weights"], (0, 0, 0), np.nan)},
+        "weights has values that are not finite",
+    ),
+    "infinite weights": (
+        lambda a: {"weights": changed(a["weights"], (0, 0, 0), np.inf)},
+        "weights has values that are not finite",
+    ),
+    "cells beyond the tables": (
+        lambda a: {"cells": changed(a["cells"], (3, 4), 9)},
+        "cells has values that are not from",
+    ),
+    "cells of fewer levels": (lambda a: {"cells": a["cells"][:, :9]}, "cells is uint8 of shape"),
+    "no cells": (lambda a: {"cells": None}, "256 levels, but 9 rows of tables"),
+    "cells that move zero": (
+        lambda a: {"cells": changed(a["cells"], (2, 0), 1)},
+        "cells: the first level has another row than the first",
+    ),
+    "zero beyond the tables": (lambda a: {"zero": np.array([9])}, "zero has values that are not"),
+    "many zeros": (lambda a: {"zero": np.array([0, 1])}, "zero is int64 of shape (2,), expected"),
+    "ends of fewer features": (lambda a: {"ends": a["ends"][:, :1]}, "ends is float64 of shape"),
+    "ends swapped": (lambda a: {"ends": a["ends"][::-1]}, "ends: a range begins above its end"),
+    "levels that fall": (lambda a: {"levels": a["levels"][:, ::-1]}, "levels are not in ascending"),
+    "many levels": (
+        lambda a: {
+            "levels": np.repeat(a["levels"], 2, axis=1),
+            "cells": np.repeat(a["cells"], 2, axis=1),
+        },
+        "512 levels and 9 rows of tables, 256 are most",
+    ),
+    "levels of more features": (
+        lambda a: {"levels": np.tile(a["levels"], (2, 1))},
+        "levels is float64 of shape (14, 256), expected float64 of shape (1 or 7, any)",
+    ),
+    "a basis of another width": (
+        lambda a: {"basis": np.ones((1, 9, 8), np.float32)},
+        "basis is float32 of shape (1, 9, 8), expected float32 of shape (1 or 7, any, 3)",
+    ),
+    "an intercept too few": (
+        lambda a: {"intercept": a["intercept"][:2]},
+        "intercept is float64 of",
+    ),
+    "calibration of another shape": (
+        lambda a: {"calibration": a["calibration"][:, :1]},
+        "calibration is float64 of shape (3, 1), expected float64 of shape (3, 2)",
+    ),
+    "one class": (
+        lambda a: {"classes": a["classes"][:1]},
+        "classes is int64 of shape (1,), expect",
+    ),
+    "a class twice": (
+        lambda a: {"classes": a["classes"][[0, 1, 1]]},
+        "classes are not different labels in ascending order",
+    ),
+    "classes in a table": (
+        lambda a: {"classes": np.ones((3, 1))},
+        "classes is float64 of shape (3,",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_arrays_that_do_not_fit_are_refused(saved, kind):
+    path, arrays = saved
+    change, message = BROKEN[kind]
+    rewrite(path, **change(arrays))
+    with pytest.raises(InputError) as caught:
         CodedSVC.load(path)
-    path.write_text("not a model")
-    with pytest.raises(InputError, match=damaged):
+    assert str(caught.value).startswith(f"{path}: a damaged model: {message}")
+    assert str(caught.value).endswith("; train and save it again")
+
+
+def test_every_array_is_needed_or_may_be_missing(saved, samples):
+    """What is optional changes the model, and it still scores."""
+    path, arrays = saved
+    rewrite(path, calibration=None)
+    assert CodedSVC.load(path).model_.calibration is None
+    rewrite(path, weights=np.asfortranarray(arrays["weights"]), calibration=arrays["calibration"])
+    scores = CodedSVC.load(path).decision_function(samples[0])
+    rewrite(path, weights=arrays["weights"])
+    np.testing.assert_array_equal(CodedSVC.load(path).decision_function(samples[0]), scores)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"C": "1"}, "C='1': expected a positive number"),
+        ({"multiclass": "all"}, "multiclass='all': expected 'ovr' or 'ovo'"),
+        ({"multiclass": ["ovr"]}, "multiclass=['ovr']: expected 'ovr' or 'ovo'"),
+        ({"n_levels": 1e9}, "n_levels=1000000000.0: expected a whole number from 2 to 256"),
+        ({"ordr": 1}, "its parameters are not those of CodedSVC (ordr)"),
+        ({"calibrate": True, "multiclass": "ovo"}, "calibrate=True: one-vs-one has no score"),
+    ],
+)
+def test_parameters_that_it_cannot_have(saved, changes, message):
+    path, arrays = saved
+    header = json.loads(arrays["header"].tobytes())
+    header["parameters"] |= changes
+    rewrite(path, header=np.frombuffer(json.dumps(header).encode(), np.uint8))
+    with pytest.raises(InputError) as caught:
         CodedSVC.load(path)
-    np.savez(path, a=np.ones(3))
-    with pytest.raises(InputError, match=damaged):
-        CodedSVC.load(path)
-    np.save(tmp_path / "a.npy", np.ones(3))
-    with pytest.raises(InputError, match="no kmaps model"):
-        CodedSVC.load(tmp_path / "a.npy")
-    with pytest.raises(InputError, match="cannot be read"):
-        CodedSVC.load(tmp_path / "none.npz")
-    with pytest.raises(InputError, match="cannot be read"):
-        CodedSVC.load(tmp_path)
-
-
-def test_files_of_another_kind_or_version(tmp_path):
-    for header, message in (
-        ({"version": 2}, "a model of version 2, this kmaps reads version 1; train it again"),
-        ({"format": "other"}, "no kmaps model, or a damaged one"),
-    ):
-        write_model(tmp_path / "m.npz", header, {}, force=True)
-        with pytest.raises(InputError, match=message):
-            CodedSVC.load(tmp_path / "m.npz")
-
-
-def test_a_model_without_one_of_its_arrays(samples, tmp_path):
-    model = CodedSVC().fit(*samples)
-    for name in ("classes", "weights"):
-        model.save(tmp_path / "m.npz", force=True)
-        with np.load(tmp_path / "m.npz") as file:
-            arrays = {key: file[key] for key in file.files if key != name}
-        np.savez(tmp_path / "m.npz", **arrays)
-        with pytest.raises(InputError, match="no kmaps model, or a damaged one"):
-            CodedSVC.load(tmp_path / "m.npz")
+    assert str(caught.value).startswith(f"{path}: a damaged model: {message}")

@@ -1,0 +1,98 @@
+"""The rows of an array file together with their labels."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps.errors import InputError
+from kmaps.io.labels import whole
+from kmaps.io.reader import Reader
+from kmaps.io.stream import MEMORY, Rows, read_blocks, sample_rows
+
+Report = Callable[[str, int, int], None]
+
+
+class LabelledRows:
+    """The rows of an array file, block by block and as often as needed, and their labels.
+
+    Learners take one as the source of samples that may be larger than memory.
+
+    Parameters
+    ----------
+    reader : Reader
+        As `open_reader` returns it.
+    y : ndarray, shape (n,), optional
+        The labels; by default those that the file itself holds.
+    memory : int
+        Bytes for the block in memory at one time.
+    progress : callable, optional
+        Called after every block with the name of the pass, what is done and the total.
+
+    Raises
+    ------
+    InputError
+        When there are no labels, or as many as another number of rows.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from kmaps.io import open_reader
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(f"{folder}/X.npy", np.eye(3))
+    ...     rows = LabelledRows(open_reader(f"{folder}/X.npy"), np.array([0, 1, 1]))
+    ...     print([X.shape for X in rows.blocks()], rows.labels())
+    [(3, 3)] [0 1 1]
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        y: NDArray | None = None,
+        *,
+        memory: int = MEMORY,
+        progress: Report = lambda stage, done, total: None,
+    ) -> None:
+        self._reader, self._y, self._memory, self._progress = reader, y, memory, progress
+        self._passes = 0
+        self._read: list[NDArray] = []  # the labels of the file, of the last pass
+        self._n_rows = reader.n_rows
+        if y is None and not reader.has_labels:
+            raise InputError(f"{reader.name}: holds no labels; pass them as y")
+        self._check()
+
+    def blocks(self) -> Iterator[Rows]:
+        """Yield the rows from the first on; a block may be overwritten by the next one."""
+        self._passes += 1
+        stage = f"read {self._reader.name}, pass {self._passes}"
+        read, n_rows = [], 0
+        for X, y in read_blocks(
+            self._reader,
+            memory=self._memory,
+            progress=lambda done, total: self._progress(stage, done, total),
+        ):
+            n_rows += X.shape[0]
+            if self._y is None:
+                read.append(y)
+            yield X
+        self._read, self._n_rows = read, n_rows
+        self._check()
+
+    def sample(self) -> Rows:
+        """Return rows drawn at random, for a map that learns from data."""
+        return sample_rows(self._reader)
+
+    def labels(self) -> NDArray:
+        """Return the label of each row; those of the file itself once all blocks were read."""
+        if self._y is not None:
+            return self._y
+        if not self._read:
+            raise InputError(f"{self._reader.name}: its labels are known once its blocks are read")
+        return whole(np.concatenate(self._read))
+
+    def _check(self) -> None:
+        """Refuse labels that are not as many as the rows, once these are counted."""
+        if self._y is not None and self._n_rows not in (None, len(self._y)):
+            raise InputError(
+                f"{len(self._y)} labels, but {self._reader.name} has {self._n_rows} rows"
+            )

@@ -1,0 +1,17 @@
+"""Models: estimators that combine a map and a learner, model files, the choice of C."""
+
+from kmaps.models.choice import Choice, along_c, along_c_precomputed, cross_validate
+from kmaps.models.files import load_model
+from kmaps.models.folds import stratified_order, stratified_sample
+from kmaps.models.random_features import RandomFeatureSVC
+
+__all__ = [
+    "Choice",
+    "RandomFeatureSVC",
+    "along_c",
+    "along_c_precomputed",
+    "cross_validate",
+    "load_model",
+    "stratified_order",
+    "stratified_sample",
+]

@@ -1,0 +1,56 @@
+"""Model files of every estimator."""
+
+from pathlib import Path
+
+from kmaps.errors import InputError
+from kmaps.models.random_features import RandomFeatureSVC
+from kmaps.svm import CodedSVC
+from kmaps.svm.model_file import ModelFile
+
+ESTIMATORS: dict[str, type[CodedSVC] | type[RandomFeatureSVC]] = {
+    cls.__name__: cls for cls in (CodedSVC, RandomFeatureSVC)
+}
+"""The estimators that model files are of, by the name that a file has for them."""
+
+
+def load_model(path: str | Path) -> CodedSVC | RandomFeatureSVC:
+    """Return the model in a file that `kmaps train` or ``model.save(path)`` wrote.
+
+    A file holds plain arrays and a header; nothing in it is executed. Its arrays are checked
+    against each other before anything computes with them.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    CodedSVC or RandomFeatureSVC
+        Fitted, with the very scores of the model that was saved. Of the parameters, it has those
+        that are numbers and words.
+
+    Raises
+    ------
+    InputError
+        When the file is missing, no model, damaged, of another version of the format, or of an
+        estimator that this version of kmaps does not have.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from kmaps import CodedSVC, load_model
+    >>> X = np.array([[0.0, 1.0], [0.2, 0.9], [1.0, 0.1], [0.9, 0.0]], dtype=np.float32)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     CodedSVC("chi2").fit(X, ["up", "up", "right", "right"]).save(f"{folder}/model.npz")
+    ...     model = load_model(f"{folder}/model.npz")
+    >>> model.predict(X).tolist()
+    ['up', 'up', 'right', 'right']
+    """
+    file = ModelFile(path)
+    if file.estimator not in ESTIMATORS:
+        raise InputError(
+            f"{path}: a model of {file.estimator!r}, this kmaps has {' and '.join(ESTIMATORS)} "
+            "only; use the kmaps that wrote it"
+        )
+    return ESTIMATORS[file.estimator].from_file(file)

@@ -1,0 +1,371 @@
+"""Exponential kernels: a linear machine on the outputs of a random map.
+
+An exponential kernel exp(-D² / 2σ²) is about the inner product of the random features of two
+samples, so that an SVM with that kernel is about LIBLINEAR's on the features.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_matrix
+from sklearn.utils.validation import check_is_fitted
+
+from kmaps.checks import check_whole, is_number
+from kmaps.errors import InputError
+from kmaps.kernels import WIDTH_KERNELS, check_kernel
+from kmaps.maps import MAP_VERSION, GeneralizedRBFMap, RandomFourierMap
+from kmaps.maps.frequencies import FREQUENCY_VERSION
+from kmaps.maps.random_fourier import RandomFeatures
+from kmaps.models.mapped_rows import MAX_FEATURES, MappedRows, map_rows, single
+from kmaps.svm import LiblinearSVC
+from kmaps.svm.model_file import ModelFile, write_model
+from kmaps.svm.prepared import BlockSource
+from kmaps.svm.reduction import (
+    ReducedClassifier,
+    combine_scores,
+    count_problems,
+)
+
+MAX_ORDER = 100
+
+_STORED = (
+    "kernel",
+    "n_frequencies",
+    "C",
+    "order",
+    "sigma",
+    "structure",
+    "loss",
+    "multiclass",
+    "bias",
+    "tol",
+)
+_VERSIONS = {"frequency_version": FREQUENCY_VERSION, "map_version": MAP_VERSION}
+
+
+class RandomFeatureSVC(ReducedClassifier):
+    r"""SVM with an exponential kernel, approximated by random Fourier features.
+
+    The kernel is :math:`e^{-D^2(x, y) / 2\sigma^2}` with the metric D of chi2, intersection, js,
+    hellinger or, for rbf, the Euclidean one (genrbf eq. 12). A random map
+    (:class:`kmaps.GeneralizedRBFMap`, for rbf :class:`kmaps.RandomFourierMap`) turns it into the
+    inner product of 2m outputs, on which LIBLINEAR trains. `kmaps.KernelSVC` is the exact machine;
+    the map's error falls as :math:`1/\sqrt m`.
+
+    Parameters
+    ----------
+    kernel : str, default="exp-chi2"
+        "exp-chi2", "exp-intersection", "exp-js", "exp-hellinger" or "rbf".
+    n_frequencies : int, default=1000
+        m ≥ 1, the number of projections. Training and prediction take time and memory in
+        proportion to it.
+    C : float, default=1.0
+        Weight of the loss against the penalty.
+    order : int, default=1
+        From 0 to 100, of the homogeneous map inside the random one: how well the metric is met.
+        exp-hellinger and rbf are met exactly and do not use it.
+    sigma : float or None, default=None
+        Width of the kernel, > 0. None: σ² is the mean squared distance D² between training rows, or
+        1,000 of them.
+    structure : {"dense", "orthogonal", "fastfood"}, default="dense"
+        Of the frequencies, as of :class:`kmaps.RandomFourierMap`: fastfood is the fastest for many
+        features.
+    loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
+    multiclass : {"ovr", "ovo"}, default="ovr"
+        One-vs-rest or one-vs-one.
+    bias : float, default=1.0
+        Value of a constant feature whose weight makes the intercept. That weight is
+        regularised like the others: the larger ``bias``, the less. 0 for no intercept.
+    tol : float or None, default=None
+        LIBLINEAR's stopping tolerance, as of :class:`kmaps.LiblinearSVC`.
+    class_weight : dict, "balanced" or None, default=None
+        Factor on C for each class; in one-vs-rest only on the class's own side, as in LIBLINEAR.
+    random_state : int, RandomState or None, default=0
+        Draws the key of the frequencies and seeds LIBLINEAR.
+
+    Attributes
+    ----------
+    classes_ : ndarray, shape (K,)
+    map_ : GeneralizedRBFMap or RandomFourierMap
+        The fitted map. It holds the key of its frequencies, not the frequencies.
+    sigma_ : float
+        The width used.
+    coef_ : ndarray, shape (P, 2m), dtype of the training data
+        P is 1 for two classes, K for one-vs-rest, K(K-1)/2 for one-vs-one, in the order of
+        :func:`kmaps.svm.reduction.class_pairs`.
+    intercept_ : ndarray, shape (P,)
+    n_features_in_ : int
+    timings_ : dict
+        Seconds: ``encode_s`` (fitting the map and encoding), ``convert_s`` (building LIBLINEAR's
+        rows) and ``train_s``.
+    model_bytes_ : int
+        Bytes of ``coef_`` and ``intercept_``.
+
+    Notes
+    -----
+    Training holds about 24 bytes for each of a row's 2m outputs, four of them the output itself in
+    single precision and the others LIBLINEAR's; float32 samples are enough, for the error of random
+    features is far above their rounding. Prediction maps some rows at a time.
+
+    References
+    ----------
+    Vempati, Vedaldi, Zisserman and Jawahar, Generalized RBF Feature Maps for Efficient Detection,
+    BMVC 2010.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((200, 3))
+    >>> y = np.where(np.abs(X - 0.5).sum(axis=1) < 0.7, "centre", "rim")
+    >>> model = RandomFeatureSVC("exp-js", n_frequencies=500, C=100.0).fit(X[:150], y[:150])
+    >>> model.score(X[150:], y[150:]) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: str = "exp-chi2",
+        n_frequencies: int = 1000,
+        C: float = 1.0,
+        *,
+        order: int = 1,
+        sigma: float | None = None,
+        structure: str = "dense",
+        loss: str = "hinge",
+        multiclass: str = "ovr",
+        bias: float = 1.0,
+        tol: float | None = None,
+        class_weight: dict | str | None = None,
+        random_state: int | RandomState | None = 0,
+    ):
+        self.kernel = kernel
+        self.n_frequencies = n_frequencies
+        self.C = C
+        self.order = order
+        self.sigma = sigma
+        self.structure = structure
+        self.loss = loss
+        self.multiclass = multiclass
+        self.bias = bias
+        self.tol = tol
+        self.class_weight = class_weight
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: ArrayLike | MappedRows, y: ArrayLike) -> "RandomFeatureSVC":
+        """Fit the map, encode the samples and train one binary machine for each problem.
+
+        Parameters
+        ----------
+        X : ndarray or CSR of float32 or float64, shape (n, d), or MappedRows
+            Other types are converted to float64. Or what :meth:`prepare_rows` made, which has its
+            own fitted map.
+        y : array-like, shape (n,)
+            Labels, numbers or strings, of at least two classes.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ConfigError
+            For a parameter out of range.
+        InputError
+            For NaN, infinity, a wrong shape, labels of one class, or samples that are all alike
+            when sigma is to come from them.
+        MemoryError
+            Saying how much LIBLINEAR's rows would take.
+        """
+        linear, random_map = self._make_learner(), self._make_map()
+        if isinstance(X, MappedRows):
+            rows, codes = X, self._check_prepared(X, y)
+            self.timings_ = {"encode_s": 0.0}
+        else:
+            X, codes = self._check_training(X, y)
+            self.timings_ = {}
+            rows = self._timed("encode_s", map_rows, random_map, X, [X])
+        linear.fit(rows.matrix(), self.classes_[codes])
+        self.timings_ |= linear.timings_
+        self._keep(rows.map, linear.coef_, linear.intercept_)
+        return self
+
+    def prepare_rows(self, source: BlockSource) -> MappedRows:
+        """Turn samples that may be larger than memory into what :meth:`fit` trains on.
+
+        Of the samples no more than a block is in memory at a time, of their outputs all, in single
+        precision: 8 bytes × ``n_frequencies`` for a row.
+
+        Parameters
+        ----------
+        source : object
+            With ``blocks()`` and ``sample()``, as `kmaps.io.LabelledRows` has them.
+
+        Returns
+        -------
+        MappedRows
+            With the fitted map: ``fit``, ``predict`` and ``decision_function`` take them.
+
+        Raises
+        ------
+        ConfigError, InputError
+            As :meth:`fit`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X, y = np.random.default_rng(0).random((90, 5)), np.arange(90) % 2
+        >>> class Source:
+        ...     def blocks(self):
+        ...         return (X[start : start + 30] for start in range(0, 90, 30))
+        ...
+        ...     def sample(self):
+        ...         return X
+        >>> model = RandomFeatureSVC(n_frequencies=50)
+        >>> model.fit(model.prepare_rows(Source()), y).predict(X[:2]).shape
+        (2,)
+        """
+        self._make_learner()  # a parameter out of range is found before all is read
+        random_map = self._make_map()
+        sample = single(source.sample()) if random_map.learns_from_data else None
+        return map_rows(random_map, sample, map(single, source.blocks()))
+
+    def _make_map(self) -> RandomFeatures:
+        """Return the unfitted map, its parameters checked but for sigma and structure."""
+        check_kernel(self.kernel, WIDTH_KERNELS)
+        check_whole("n_frequencies", self.n_frequencies, 1)
+        check_whole("order", self.order, 0, MAX_ORDER)
+        frequencies = {
+            "n_frequencies": self.n_frequencies,
+            "sigma": self.sigma,
+            "structure": self.structure,
+            "random_state": self.random_state,
+        }
+        if self.kernel == "rbf":
+            return RandomFourierMap(**frequencies)
+        return GeneralizedRBFMap(self.kernel, self.order, **frequencies)
+
+    def _make_learner(self) -> LiblinearSVC:
+        """Return the unfitted linear learner, its parameters checked."""
+        learner = LiblinearSVC(
+            self.C,
+            loss=self.loss,
+            multiclass=self.multiclass,
+            bias=self.bias,
+            tol=self.tol,
+            class_weight=self.class_weight,
+            random_state=self.random_state,
+        )
+        learner.check_parameters()
+        return learner
+
+    def _keep(self, random_map: RandomFeatures, coef: NDArray, intercept: NDArray) -> None:
+        self.map_, self.sigma_ = random_map, random_map.sigma_
+        self.coef_, self.intercept_ = coef, intercept
+        self.model_bytes_ = coef.nbytes + intercept.nbytes
+
+    def decision_function(self, X: ArrayLike | MappedRows) -> NDArray:
+        """Score rows, as every classifier here does; also those that were prepared beforehand."""
+        if not isinstance(X, MappedRows):
+            return super().decision_function(X)
+        check_is_fitted(self)
+        scores = X.matrix() @ self.coef_.T + self.intercept_
+        return combine_scores(scores, len(self.classes_), self.multiclass)
+
+    def _scores(self, X: Any) -> NDArray:
+        return self.map_.transform(X) @ self.coef_.T + self.intercept_
+
+    def _score_width(self) -> int:
+        return self.coef_.shape[1]
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the model to an ``.npz`` file, which takes its name once it is complete.
+
+        The file has the weights, and of the map the key of its frequencies.
+
+        Parameters
+        ----------
+        path : str or Path
+        force : bool, default=False
+            Whether an existing file may be replaced.
+
+        Raises
+        ------
+        InputError
+            When the file exists and ``force`` is off, or when labels are Python objects that are
+            not strings.
+        """
+        check_is_fitted(self)
+        parameters = {name: getattr(self, name) for name in _STORED}
+        fitted = {
+            "sigma": self.sigma_,
+            "n_features": self.n_features_in_,
+            "key": str(self.map_.key_),  # of 64 bits, which not every reader of JSON keeps
+            "frequency_version": self.map_.frequency_version_,
+            "map_version": MAP_VERSION,
+        }
+        arrays = {"coef": self.coef_, "intercept": self.intercept_, "classes": self.classes_}
+        write_model(path, self, parameters, arrays, fitted=fitted, force=force)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "RandomFeatureSVC":
+        """Return a model that :meth:`save` wrote, ready to predict.
+
+        Raises
+        ------
+        InputError
+            When the file is missing, damaged, no model, one of another version or estimator, or
+            one whose frequencies this version of kmaps cannot make again.
+        """
+        return cls.from_file(ModelFile(path))
+
+    @classmethod
+    def from_file(cls, file: ModelFile) -> "RandomFeatureSVC":
+        """Return the model in an opened file, as :meth:`load` does."""
+        file.check_estimator(cls)
+        file.check_parameters(_STORED)
+        file.check_arrays(("classes", "coef", "intercept"))
+        _check_versions(file)
+        model = cls(**file.parameters)
+        with file.checking():
+            model._make_learner()
+            model._make_map()
+        model.classes_ = file.labels()
+        n_problems = count_problems(len(model.classes_), model.multiclass)
+        single_or_double = np.float32, np.float64
+        coef = file.array("coef", single_or_double, (n_problems, 2 * model.n_frequencies))
+        intercept = file.array("intercept", coef.dtype, (n_problems,))
+        model.n_features_in_ = file.whole("n_features", 1, MAX_FEATURES)
+        model._keep(model._map_of(file), coef, intercept)
+        return model
+
+    def _map_of(self, file: ModelFile) -> RandomFeatures:
+        """Return the map with the very frequencies that the model in a file was trained on."""
+        key, sigma = file.text("key"), file.fitted.get("sigma")
+        if not (key.isascii() and key.isdigit() and len(key) <= 20):
+            raise file.damaged(f"key is {key!r}, expected a whole number")
+        if not is_number(sigma) or self.sigma not in (None, sigma):
+            raise file.damaged(f"sigma is {sigma!r}, expected the width that was trained with")
+        width = csr_matrix((1, self.n_features_in_), dtype=np.float32)
+        with file.checking():
+            random_map = self._make_map().set_params(sigma=sigma, random_state=0)
+            return random_map.fit(width).with_key(int(key))
+
+
+def _check_versions(file: ModelFile) -> None:
+    """Refuse a model whose frequencies or map this version of kmaps makes otherwise."""
+    for name, own in _VERSIONS.items():
+        if file.fitted.get(name) != own:
+            raise InputError(
+                f"{file.path}: trained with {name.replace('_', ' ')} {file.fitted.get(name)}, this "
+                f"kmaps has {own} and makes other projections; train it again, or use the kmaps "
+                "that wrote it"
+            )

@@ -1,0 +1,204 @@
+"""The choice of C: against folds and machines made by hand."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.svm import SVC
+
+from kmaps import CodedSVC, HomogeneousMap, KernelSVC, LiblinearSVC, RandomFeatureSVC, gram
+from kmaps.errors import ConfigError, InputError
+from kmaps.models import along_c, along_c_precomputed, cross_validate, stratified_order
+from kmaps.svm import code_rows
+
+RNG = np.random.default_rng(0)
+X = RNG.gamma(1.0, size=(120, 7)).astype(np.float32)
+Y = np.digitize(X[:, 0] + X[:, 1], [1, 2])
+GRID = [0.01, 1.0, 100.0]
+
+
+def folds_of(y, folds, seed):
+    """Return the fold of each sample, as the documentation says."""
+    fold = np.empty(len(y), int)
+    fold[stratified_order(y, seed)] = np.arange(len(y)) % folds
+    return fold
+
+
+def truth(y):
+    """Return a ``prepare`` that knows all labels, and what it was called with."""
+    calls = []
+
+    def prepare(chosen):
+        def predict(grid, train, test):
+            calls.append((chosen, list(grid), train, test))
+            return [y[chosen][test]] * len(grid)
+
+        return predict
+
+    return prepare, calls
+
+
+def test_each_fold_is_left_out_once():
+    prepare, calls = truth(Y)
+    seen = []
+    found = cross_validate(
+        prepare, [1, 4, 2], Y, folds=5, seed=3, progress=lambda *at: seen.append(at)
+    )
+    assert (found.C, found.grid, found.accuracies) == (1.0, (1.0, 2.0, 4.0), (1.0, 1.0, 1.0))
+    assert seen == [(i, 15) for i in range(1, 16)]
+    assert len(calls) == 5
+    fold = folds_of(Y, 5, 3)
+    for held_out, (chosen, grid, train, test) in enumerate(calls):
+        assert grid == [1.0, 2.0, 4.0]
+        assert set(chosen[test]) == set(np.flatnonzero(fold == held_out))
+        assert set(chosen[train]) == set(np.flatnonzero(fold != held_out))
+        share = np.bincount(Y[chosen[test]]) - np.bincount(Y) / 5
+        assert np.abs(share).max() < 1
+
+
+def test_labels_of_all_samples_count_once():
+    """A learner that is right for one sample of one fold, with the last C only."""
+
+    def prepare(chosen):
+        def predict(grid, train, test):
+            for C in grid:
+                wrong = (Y[chosen][test] + 1) % 3
+                if C == 8 and 17 in chosen[test]:
+                    wrong[chosen[test] == 17] = Y[17]
+                yield wrong
+
+        return predict
+
+    found = cross_validate(prepare, [2, 8], Y, folds=7)
+    assert (found.C, found.accuracies) == (8.0, (0.0, 1 / 120))
+
+
+def test_fewer_samples_are_a_stratified_draw():
+    prepare, calls = truth(Y)
+    cross_validate(prepare, [1], Y, samples=40, seed=2)
+    chosen = calls[0][0]
+    assert len(set(chosen.tolist())) == 40
+    share = np.bincount(Y[chosen]) - np.bincount(Y) / 3
+    assert np.abs(share).max() < 1
+    assert all(np.array_equal(call[0], chosen) for call in calls)
+    prepare, calls = truth(Y)
+    cross_validate(prepare, [1], Y, samples=4000, seed=2)
+    np.testing.assert_array_equal(calls[0][0], stratified_order(Y, 2))
+
+
+def test_codes_along_the_path_are_machines_trained_alone():
+    """Against cold machines on the folds' own copies of the codes."""
+    rows = code_rows("chi2", lambda: [X])
+    model = CodedSVC(tol=1e-5)
+    found = cross_validate(lambda of: along_c(model, rows.take(of), Y[of]), GRID, Y)
+    codes, fold = rows.rows.codes.reshape(120, 7), folds_of(Y, 3, 0)
+    for C, accuracy in zip(GRID, found.accuracies, strict=True):
+        right = 0
+        for held_out in range(3):
+            alone = CodedSVC(C=C, tol=1e-5, levels=rows.levels)
+            alone.fit(codes[fold != held_out], Y[fold != held_out])
+            test = fold == held_out
+            right += np.sum(alone.predict(codes[test]) == Y[test])
+        assert accuracy == pytest.approx(right / 120, abs=1.5 / 120)
+    assert max(found.accuracies) > min(found.accuracies) + 0.1
+    assert (model.C, model.warm_start) == (1.0, False)
+    assert not hasattr(model, "classes_")
+
+
+def test_a_path_starts_each_machine_from_the_one_before(monkeypatch):
+    starts = []
+    solve = CodedSVC._starting_points
+    monkeypatch.setattr(
+        CodedSVC,
+        "_starting_points",
+        lambda self, problems: (
+            starts.append(solve(self, problems)[0] is not None) or solve(self, problems)
+        ),
+    )
+    rows = code_rows("chi2", lambda: [X])
+    cross_validate(lambda of: along_c(CodedSVC(), rows.take(of), Y[of]), GRID, Y)
+    assert starts == 3 * [False, True, True]
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_matrix])
+def test_features_and_machines_by_hand(form):
+    Z = form(HomogeneousMap().fit_transform(X))
+    model = LiblinearSVC(multiclass="ovo")
+    found = cross_validate(lambda of: along_c(model, Z[of], Y[of]), GRID, Y, folds=4, seed=5)
+    fold = folds_of(Y, 4, 5)
+    for C, accuracy in zip(GRID, found.accuracies, strict=True):
+        right = 0
+        for held_out in range(4):
+            train, test = np.flatnonzero(fold != held_out), np.flatnonzero(fold == held_out)
+            alone = LiblinearSVC(C, multiclass="ovo").fit(Z[train], Y[train])
+            right += np.sum(alone.predict(Z[test]) == Y[test])
+        assert accuracy == pytest.approx(right / 120, abs=1.5 / 120)
+    assert found.grid[int(np.argmax(found.accuracies))] == found.C
+
+
+def test_a_gram_matrix_agrees_with_scikit_learn():
+    """The same folds, LIBSVM through scikit-learn's own copy."""
+    matrix = gram(X, kernel="chi2")
+    found = cross_validate(
+        lambda of: along_c_precomputed(KernelSVC("precomputed"), matrix[np.ix_(of, of)], Y[of]),
+        GRID,
+        Y,
+    )
+    fold, exact = folds_of(Y, 3, 0), matrix.astype(float)
+    for C, accuracy in zip(GRID, found.accuracies, strict=True):
+        right = 0
+        for held_out in range(3):
+            train, test = fold != held_out, fold == held_out
+            model = SVC(C=C, kernel="precomputed").fit(exact[np.ix_(train, train)], Y[train])
+            right += np.sum(model.predict(exact[np.ix_(test, train)]) == Y[test])
+        assert accuracy == right / 120
+
+
+def test_random_features_are_encoded_once(monkeypatch):
+    model = RandomFeatureSVC(n_frequencies=60)
+
+    class Source:
+        def blocks(self):
+            return [X]
+
+        def sample(self):
+            return X
+
+    rows = model.prepare_rows(Source())
+    monkeypatch.setattr(type(rows.map), "transform", None)
+    found = cross_validate(lambda of: along_c(model, rows.take(of), Y[of]), GRID, Y)
+    fold = folds_of(Y, 3, 0)
+    Z, right = rows.outputs, 0
+    for held_out in range(3):
+        train, test = fold != held_out, fold == held_out
+        alone = LiblinearSVC(100.0, loss="hinge").fit(Z[train], Y[train])
+        right += np.sum(alone.predict(Z[test]) == Y[test])
+    assert found.accuracies[2] == pytest.approx(right / 120, abs=2.5 / 120)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"grid": []}, "grid=(): expected at least one value of C"),
+        ({"grid": [1, 0]}, "C=0: expected a positive number"),
+        ({"grid": [np.nan]}, "C=nan: expected a positive number"),
+        ({"folds": 1}, "folds=1: expected a whole number of at least 2"),
+        ({"samples": 0}, "samples=0: expected a whole number of at least 1"),
+    ],
+)
+def test_bad_arguments(arguments, message):
+    with pytest.raises(ConfigError) as caught:
+        cross_validate(truth(Y)[0], **({"grid": [1], "y": Y} | arguments))
+    assert str(caught.value) == message
+
+
+def test_samples_that_cannot_be_cut():
+    with pytest.raises(InputError, match=r"^2 samples cannot be cut into folds=3: use fewer folds"):
+        cross_validate(truth(Y)[0], [1], Y[:2])
+    y = np.array(["many"] * 20 + ["one"])
+    message = (
+        "folds=3: without one of them only class many is left to train on; cross-validation needs "
+        "more samples of the others"
+    )
+    with pytest.raises(InputError) as caught:
+        cross_validate(truth(y)[0], [1], y)
+    assert str(caught.value) == message

@@ -1,0 +1,232 @@
+"""load_model: every estimator's files, and what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+import kmaps
+from kmaps import CodedSVC, HomogeneousMap, RandomFeatureSVC, SplineMap, load_model
+from kmaps.errors import InputError
+from kmaps.models.files import ESTIMATORS
+
+RNG = np.random.default_rng(0)
+X = RNG.gamma(1.0, size=(90, 6)).astype(np.float32)
+Y = np.digitize(X[:, 0] + X[:, 1] + RNG.normal(0, 0.2, 90), [1, 2])
+WORDS = np.array(["low", "middle", "high"], object)[Y]
+
+MODELS = {
+    "exact": (CodedSVC("js"), Y),
+    "words": (CodedSVC(HomogeneousMap(), multiclass="ovo"), WORDS),
+    "log-odds": (CodedSVC(SplineMap(n_bins=5), calibrate=True), Y),
+    "two classes": (CodedSVC("intersection", n_levels=20), Y > 0),
+    "exp-chi2": (RandomFeatureSVC(n_frequencies=80), Y),
+    "exp-intersection": (
+        RandomFeatureSVC("exp-intersection", 50, order=2, multiclass="ovo", tol=1e-3, bias=0.0),
+        WORDS,
+    ),
+    "orthogonal": (
+        RandomFeatureSVC("exp-hellinger", 50, structure="orthogonal", random_state=7),
+        Y,
+    ),
+    "fastfood": (RandomFeatureSVC("rbf", 50, structure="fastfood", sigma=2, random_state=None), Y),
+    "two halves": (
+        RandomFeatureSVC("exp-js", 50, C=2, random_state=np.random.RandomState(3)),
+        Y > 0,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_is_loaded_is_what_was_saved(kind, dtype, tmp_path):
+    """The same scores, to the last bit, dense and sparse."""
+    model, labels = MODELS[kind]
+    model.fit(X.astype(dtype), labels).save(tmp_path / "m.npz")
+    loaded = load_model(tmp_path / "m.npz")
+    assert type(loaded) is type(model)
+    for samples in (X, X.astype(np.float64), csr_matrix(X)):
+        np.testing.assert_array_equal(
+            loaded.decision_function(samples), model.decision_function(samples)
+        )
+    assert loaded.predict(X).tolist() == model.predict(X).tolist()
+    assert loaded.n_features_in_ == 6
+    assert loaded.model_bytes_ == model.model_bytes_
+    plain = {
+        name: value
+        for name, value in model.get_params().items()
+        if name.partition("__")[0] not in ("map", "random_state")
+    }
+    assert {name: loaded.get_params()[name] for name in plain} == plain
+    assert [path.name for path in tmp_path.iterdir()] == ["m.npz"]
+    loaded.save(tmp_path / "again.npz")
+    np.testing.assert_array_equal(
+        load_model(tmp_path / "again.npz").decision_function(X), model.decision_function(X)
+    )
+
+
+def test_load_model_is_public():
+    assert kmaps.load_model is kmaps.models.load_model
+    assert list(ESTIMATORS) == ["CodedSVC", "RandomFeatureSVC"]
+
+
+def test_a_file_is_replaced_only_by_force(tmp_path):
+    model = RandomFeatureSVC(n_frequencies=5).fit(X, Y)
+    model.save(tmp_path / "m.npz")
+    with pytest.raises(InputError, match="exists already"):
+        model.save(tmp_path / "m.npz")
+    model.save(tmp_path / "m.npz", force=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["m.npz"]
+
+
+def test_the_file_is_plain_arrays(tmp_path):
+    RandomFeatureSVC("exp-js", 5, random_state=None).fit(X, Y).save(tmp_path / "m.npz")
+    with np.load(tmp_path / "m.npz", allow_pickle=False) as file:
+        header = json.loads(file["header"].tobytes())
+        assert set(file.files) == {"header", "coef", "intercept", "classes"}
+    assert (header["estimator"], header["version"]) == ("RandomFeatureSVC", 2)
+    assert header["parameters"]["kernel"] == "exp-js"
+    assert "random_state" not in header["parameters"]
+
+
+def test_the_model_of_another_estimator(tmp_path):
+    path = tmp_path / "m.npz"
+    CodedSVC().fit(X, Y).save(path)
+    with pytest.raises(InputError) as caught:
+        RandomFeatureSVC.load(path)
+    assert str(caught.value) == (
+        f"{path}: a model of CodedSVC, not of RandomFeatureSVC; load it with kmaps.load_model"
+    )
+    change(path, {"estimator": "CodedSVR"})
+    with pytest.raises(InputError) as caught:
+        load_model(path)
+    assert str(caught.value) == (
+        f"{path}: a model of 'CodedSVR', this kmaps has CodedSVC and RandomFeatureSVC only; use "
+        "the kmaps that wrote it"
+    )
+
+
+def change(path, header=None, parameters=None, fitted=None, **changes):
+    """Change parts of a model file."""
+    with np.load(path) as file:
+        arrays = dict(file)
+    read = json.loads(arrays["header"].tobytes()) | (header or {})
+    read["parameters"] |= parameters or {}
+    read["fitted"] |= fitted or {}
+    arrays["header"] = np.frombuffer(json.dumps(read).encode(), np.uint8)
+    changed = {name: make(arrays.get(name)) for name, make in changes.items()}
+    np.savez(path, **(arrays | changed))
+
+
+BROKEN = {
+    "weights of fewer frequencies": (
+        {"coef": lambda a: a[:, :-1]},
+        "coef is float32 of shape (3, 39), expected float32 or float64 of shape (3, 40)",
+    ),
+    "weights of whole numbers": (
+        {"coef": lambda a: a.astype(int)},
+        "coef is int64 of shape (3, 40), expected float32 or float64 of shape (3, 40)",
+    ),
+    "weights that are NaN": (
+        {"coef": lambda a: np.full_like(a, np.nan)},
+        "coef has values that are not finite",
+    ),
+    "an intercept of another type": (
+        {"intercept": lambda a: a.astype(float)},
+        "intercept is float64 of shape (3,), expected float32 of shape (3,)",
+    ),
+    "fewer classes": (
+        {"classes": lambda a: a[:2]},
+        "coef is float32 of shape (3, 40), expected float32 or float64 of shape (1, 40)",
+    ),
+    "another array": ({"basis": lambda a: np.ones(3)}, "RandomFeatureSVC has no basis"),
+    "millions of classes, by pairs": (
+        {"parameters": {"multiclass": "ovo"}, "classes": lambda a: np.arange(2_000_000)},
+        "coef is float32 of shape (3, 40), expected float32 or float64 of shape (1999999000000",
+    ),
+    "another number of frequencies": (
+        {"parameters": {"n_frequencies": 10**15}},
+        "coef is float32 of shape (3, 40), expected float32 or float64 of shape (3, 2000000000000",
+    ),
+    "no frequencies": (
+        {"parameters": {"n_frequencies": 0}},
+        "n_frequencies=0: expected a whole number of at least 1",
+    ),
+    "a kernel without a map": (
+        {"parameters": {"kernel": "chi2"}},
+        "unknown kernel 'chi2', did you",
+    ),
+    "a kernel that is none": ({"parameters": {"kernel": ["rbf"]}}, "unknown kernel ['rbf']"),
+    "a huge order": ({"parameters": {"order": 10**9}}, "order=1000000000: expected a whole number"),
+    "a structure": ({"parameters": {"structure": "dens"}}, "structure='dens': expected 'dense'"),
+    "an unknown parameter": (
+        {"parameters": {"ordr": 1}},
+        "its parameters are not those of RandomFeatureSVC (ordr)",
+    ),
+    "a reduction": ({"parameters": {"multiclass": "all"}}, "multiclass='all': expected 'ovr'"),
+    "a loss": ({"parameters": {"loss": None}}, "loss=None: expected 'hinge', 'squared_hinge'"),
+    "no width": ({"fitted": {"sigma": None}}, "sigma is None, expected the width that was trained"),
+    "another width": (
+        {"fitted": {"sigma": 2.0}, "parameters": {"sigma": 3.0}},
+        "sigma is 2.0, expected the width that was trained with",
+    ),
+    "a negative width": ({"fitted": {"sigma": -2.0}}, "sigma=-2.0: expected a positive number"),
+    "a width that is none": ({"fitted": {"sigma": float("nan")}}, "sigma is nan, expected the"),
+    "a key": ({"fitted": {"key": "0x12"}}, "key is '0x12', expected a whole number"),
+    "a key of more bits": ({"fitted": {"key": "9" * 20}}, "key=99999999999999999999: expected a"),
+    "a key that is no text": ({"fitted": {"key": 12}}, "key is 12, expected a text"),
+    "no features": ({"fitted": {"n_features": 0}}, "n_features is 0, expected a whole number"),
+    "many features": (
+        {"fitted": {"n_features": 10**12}},
+        "n_features is 1000000000000, expected a whole number from 1 to 4194304",
+    ),
+    "half a feature": ({"fitted": {"n_features": 6.5}}, "n_features is 6.5, expected a whole"),
+}
+
+
+@pytest.fixture
+def path(tmp_path):
+    """The file of a model of random features: 3 classes, 20 frequencies."""
+    RandomFeatureSVC(n_frequencies=20).fit(X, Y).save(tmp_path / "m.npz")
+    return tmp_path / "m.npz"
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_pieces_that_do_not_fit_are_refused(path, kind):
+    changes, message = BROKEN[kind]
+    change(path, **changes)
+    with pytest.raises(InputError) as caught:
+        load_model(path)
+    assert str(caught.value).startswith(f"{path}: a damaged model: {message}")
+    assert "\n" not in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("fitted", "message"),
+    [
+        (
+            {"frequency_version": 7},
+            "trained with frequency version 7, this kmaps has 1 and makes other projections; "
+            "train it again, or use the kmaps that wrote it",
+        ),
+        ({"map_version": 0}, "trained with map version 0, this kmaps has "),
+        ({"map_version": None}, "trained with map version None, this kmaps has "),
+    ],
+)
+def test_projections_that_cannot_be_made_again(path, fitted, message):
+    change(path, fitted=fitted)
+    with pytest.raises(InputError) as caught:
+        load_model(path)
+    assert str(caught.value).startswith(f"{path}: {message}")
+
+
+def test_a_wide_model_is_loaded_without_its_width_in_memory(path):
+    """Then it refuses samples of another width."""
+    change(path, fitted={"n_features": 1 << 22})
+    model = load_model(path)
+    with pytest.raises(
+        InputError, match="X has 6 features, but RandomFeatureSVC is expecting 4194"
+    ):
+        model.predict(X)

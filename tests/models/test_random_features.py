@@ -1,0 +1,210 @@
+"""RandomFeatureSVC: LIBLINEAR on a random map, and near the exact machine."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, csr_matrix
+
+from kmaps import (
+    GeneralizedRBFMap,
+    KernelSVC,
+    LiblinearSVC,
+    RandomFeatureSVC,
+    RandomFourierMap,
+    gram,
+)
+from kmaps.errors import ConfigError, InputError
+from kmaps.gram_matrix import mean_squared_distance
+from kmaps.kernels import WIDTH_KERNELS
+
+RNG = np.random.default_rng(0)
+X = RNG.gamma(1.0, size=(150, 6)).astype(np.float32)
+X[X < 0.3] = 0
+Y = np.digitize(X[:, 0] * X[:, 1] + RNG.normal(0, 0.05, 150), [0.3, 1])
+WORDS = np.array(["low", "middle", "high"])[Y]
+
+
+class Source:
+    """Samples in blocks of one buffer, which the next block overwrites."""
+
+    def __init__(self, samples, rows=40):
+        self.samples, self.rows, self.drawn = samples, rows, 0
+
+    def blocks(self):
+        buffer = np.empty((self.rows, self.samples.shape[1]), self.samples.dtype)
+        for start in range(0, len(self.samples), self.rows):
+            part = self.samples[start : start + self.rows]
+            buffer[: len(part)] = part
+            yield buffer[: len(part)]
+
+    def sample(self):
+        self.drawn += 1
+        return self.samples
+
+
+COMPOSED = {
+    "exp-chi2": (GeneralizedRBFMap("chi2", n_frequencies=90), {}),
+    "exp-js": (
+        GeneralizedRBFMap("js", order=2, n_frequencies=90, structure="orthogonal"),
+        {"order": 2, "structure": "orthogonal"},
+    ),
+    "exp-intersection": (
+        GeneralizedRBFMap("intersection", order=3, n_frequencies=90, sigma=0.8),
+        {"order": 3, "sigma": 0.8},
+    ),
+    "exp-hellinger": (
+        GeneralizedRBFMap("hellinger", n_frequencies=90, structure="fastfood"),
+        {"structure": "fastfood"},
+    ),
+    "rbf": (
+        RandomFourierMap(90, sigma=None, random_state=4),
+        {"random_state": 4, "multiclass": "ovo"},
+    ),
+}
+
+
+@pytest.mark.parametrize("kernel", WIDTH_KERNELS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_it_is_liblinear_on_the_map(kernel, dtype):
+    random_map, parameters = COMPOSED[kernel]
+    samples = X.astype(dtype)
+    settings = {"C": 3.0, "loss": "squared_hinge", "bias": 2.0, "class_weight": "balanced"}
+    model = RandomFeatureSVC(kernel, 90, **settings, **parameters).fit(samples, WORDS)
+    Z = random_map.fit_transform(samples)
+    of_learner = {
+        key: parameters[key] for key in ("multiclass", "random_state") if key in parameters
+    }
+    expected = LiblinearSVC(**settings, **of_learner).fit(Z, WORDS)
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+    np.testing.assert_array_equal(model.intercept_, expected.intercept_)
+    assert model.coef_.dtype == dtype
+    scores = model.decision_function(samples)
+    np.testing.assert_array_equal(scores, expected.decision_function(Z))
+    assert model.predict(samples).tolist() == expected.predict(Z).tolist()
+    assert model.sigma_ == model.map_.sigma_ == random_map.sigma_
+    assert model.model_bytes_ == expected.model_bytes_
+    assert sorted(model.timings_) == ["convert_s", "encode_s", "train_s"]
+    assert all(seconds > 0 for seconds in model.timings_.values())
+
+
+@pytest.mark.parametrize("kernel", WIDTH_KERNELS)
+def test_it_is_near_the_exact_machine(kernel):
+    """Near the Gram matrix of this kernel, not of another one, and near LIBSVM's scores on it."""
+    exact = KernelSVC(kernel, C=1.0, multiclass="ovr").fit(X, Y == 2)
+    model = RandomFeatureSVC(kernel, 8000, order=3, bias=10.0, tol=1e-4).fit(X, Y == 2)
+    assert model.sigma_ == pytest.approx(exact.sigma_, rel=1e-6)
+    assert model.sigma_**2 == pytest.approx(mean_squared_distance(X, kernel=kernel), rel=1e-6)
+    Z = model.map_.transform(X)
+    errors = {name: np.abs(Z @ Z.T - gram(X, kernel=name)).mean() for name in WIDTH_KERNELS}
+    assert min(errors, key=errors.get) == kernel
+    difference = np.abs(model.decision_function(X) - exact.decision_function(X)).max()
+    assert difference < 0.3  # measured: 0.09 to 0.23; scores go from -2 to 2
+    few = RandomFeatureSVC(kernel, 20, order=3, bias=10.0, tol=1e-4).fit(X, Y == 2)
+    assert np.abs(few.decision_function(X) - exact.decision_function(X)).max() > 0.6
+
+
+@pytest.mark.parametrize("form", [csr_matrix, csr_array])
+def test_sparse_rows_are_as_good(form):
+    dense = RandomFeatureSVC(n_frequencies=200, loss="squared_hinge").fit(X, Y)
+    sparse = RandomFeatureSVC(n_frequencies=200, loss="squared_hinge").fit(form(X), Y)
+    np.testing.assert_allclose(
+        sparse.decision_function(form(X)), dense.decision_function(X), atol=1e-3
+    )
+
+
+def test_seeds():
+    def key(random_state):
+        return RandomFeatureSVC(n_frequencies=3, random_state=random_state).fit(X, Y).map_.key_
+
+    assert key(1) == key(1) == key(np.random.RandomState(1))
+    assert len({key(1), key(2), key(None), key(None)}) == 4
+
+
+def test_rows_prepared_in_blocks():
+    model = RandomFeatureSVC("exp-js", 200, C=2.0)
+    source = Source(X)
+    rows = model.prepare_rows(source)
+    assert (len(rows), rows.n_features, rows.outputs.shape, source.drawn) == (150, 6, (150, 400), 1)
+    expected = RandomFeatureSVC("exp-js", 200, C=2.0).fit(X, Y)
+    np.testing.assert_allclose(rows.outputs, expected.map_.transform(X), atol=1e-6)
+    model.fit(rows, Y)
+    assert model.n_features_in_ == 6
+    assert model.map_ is rows.map
+    np.testing.assert_allclose(model.coef_, expected.coef_, atol=1e-2)
+    np.testing.assert_allclose(model.decision_function(rows), model.decision_function(X), atol=1e-5)
+    assert model.predict(rows).tolist() == model.predict(X).tolist()
+    with pytest.raises(
+        InputError, match=r"labels of shape \(149,\) for 150 rows, expected one each"
+    ):
+        model.fit(rows, Y[1:])
+
+
+def test_a_single_block_makes_the_very_model():
+    model = RandomFeatureSVC(n_frequencies=50)
+    model.fit(model.prepare_rows(Source(X, 150)), Y)
+    expected = RandomFeatureSVC(n_frequencies=50).fit(X, Y)
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+
+
+def test_prepared_rows_are_single_and_taken_without_a_copy():
+    source = Source(X.astype(np.float64))
+    rows = RandomFeatureSVC(n_frequencies=20, sigma=1.0).prepare_rows(source)
+    assert rows.outputs.dtype == np.float32
+    assert source.drawn == 0
+    part = rows.take(np.array([5, 3, 100])).take(np.array([2, 0]))
+    assert part.outputs is rows.outputs
+    np.testing.assert_array_equal(part.matrix(), rows.outputs[[100, 5]])
+    assert rows.matrix() is rows.outputs
+
+
+BAD = [
+    (
+        {"kernel": "exp-ch2"},
+        "unknown kernel 'exp-ch2', did you mean 'exp-chi2'? (kernels: exp-chi2,",
+    ),
+    ({"kernel": "chi2"}, "unknown kernel 'chi2', did you mean 'exp-chi2'? (kernels: exp-chi2,"),
+    ({"n_frequencies": 0}, "n_frequencies=0: expected a whole number of at least 1"),
+    ({"order": -1}, "order=-1: expected a whole number from 0 to 100"),
+    ({"order": 101}, "order=101: expected a whole number from 0 to 100"),
+    ({"sigma": 0.0}, "sigma=0.0: expected a positive number, or None to take it from the data"),
+    ({"structure": "dens"}, "structure='dens': expected 'dense', 'orthogonal' or 'fastfood', did"),
+    ({"C": 0}, "C=0: expected a positive number"),
+    ({"bias": -1}, "bias=-1: expected a number of at least 0"),
+    (
+        {"loss": "hing"},
+        "loss='hing': expected 'hinge', 'squared_hinge' or 'logistic', did",
+    ),
+    ({"multiclass": "ovx"}, "multiclass='ovx': expected 'ovr' or 'ovo'"),
+    ({"class_weight": {0: -1.0}}, "class_weight={0: -1.0}: expected positive, finite factors"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "message"), BAD)
+def test_parameters_out_of_range(parameters, message):
+    with pytest.raises(ConfigError) as caught:
+        RandomFeatureSVC(**parameters).fit(X, Y)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("parameters", [{"loss": "hing"}, {"kernel": "chi"}, {"n_frequencies": 0}])
+def test_what_is_refused_before_a_block_is_read(parameters):
+    with pytest.raises(ConfigError):
+        RandomFeatureSVC(**parameters).prepare_rows(None)
+
+
+def test_bad_samples():
+    model = RandomFeatureSVC(n_frequencies=5)
+    with pytest.raises(InputError, match="sigma cannot be estimated from rows that are all alike"):
+        model.fit(np.ones((9, 2)), [0, 1, 2] * 3)
+    with pytest.raises(InputError, match="no samples: expected at least one row"):
+        RandomFeatureSVC(sigma=1.0).prepare_rows(Source(X[:0]))
+    bad = X.copy()
+    bad[60, 2] = np.nan
+    with pytest.raises(InputError, match="Input contains NaN"):
+        RandomFeatureSVC(sigma=1.0).prepare_rows(Source(bad))
+    wide = csr_matrix(([1.0], ([0], [1 << 22])), shape=(4, (1 << 22) + 1))
+    message = "X has 4,194,305 features, random features take at most 4,194,304: hash or select"
+    with pytest.raises(InputError, match=message):
+        RandomFeatureSVC(sigma=1.0).fit(wide, [0, 1, 0, 1])
+    model.fit(X, Y)
+    with pytest.raises(InputError, match="X has 5 features, but RandomFeatureSVC is expecting 6"):
+        model.predict(X[:, :5])
