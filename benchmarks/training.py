@@ -126,16 +126,16 @@ def _digits():
 
 
 def _enlarged_digits(n: int):
-    """Return n pictures of digits, 784 grey values in [0, 1], and which digits they are."""
+    """Return n images of digits, 784 grey values in [0, 1], and which digits they are."""
     rng = np.random.default_rng(0)
     small, y = load_digits(return_X_y=True)
     chosen = rng.integers(0, len(y), n)
-    pictures = np.zeros((n, 28, 28), np.uint8)
+    images = np.zeros((n, 28, 28), np.uint8)
     for i, (down, right) in enumerate(rng.integers(0, 5, (n, 2))):
         large = np.kron(small[chosen[i]].reshape(8, 8) * (255 / 16), np.ones((3, 3)))
         noise = (large > 60) * rng.uniform(0.6, 1, large.shape)
-        pictures[i, down : down + 24, right : right + 24] = large * noise
-    return pictures.reshape(n, -1) / np.float32(255), y[chosen]
+        images[i, down : down + 24, right : right + 24] = large * noise
+    return images.reshape(n, -1) / np.float32(255), y[chosen]
 
 
 def _coded_histograms():

@@ -1,4 +1,4 @@
-"""``kmaps features``: the pictures of a dataset to a file of vectors, and to the eye."""
+"""``kmaps features``: the images of a dataset to a file of vectors, and to the eye."""
 
 import json
 from collections.abc import Callable
@@ -56,7 +56,7 @@ Examples:
 @click.option(
     "--protocol",
     metavar="JSON",
-    help="How training pictures are drawn, for features that learn from them, as an experiment has "
+    help="How training images are drawn, for features that learn from them, as an experiment has "
     "it. [default: the dataset's usual one]",
 )
 @click.option("--split", type=click.IntRange(min=0), default=0, help="Which draw. [default: 0]")
@@ -69,9 +69,9 @@ Examples:
     "--show",
     type=click.IntRange(1, 50),
     metavar="K",
-    help="Draw K pictures with their features, as a PNG beside the file.",
+    help="Draw K images with their features, as a PNG beside the file.",
 )
-@click.option("--skip-bad", is_flag=True, help="Leave out pictures that cannot be used.")
+@click.option("--skip-bad", is_flag=True, help="Leave out images that cannot be used.")
 @click.option("--force", is_flag=True, help="Replace the files when they exist.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
 def command(
@@ -87,7 +87,7 @@ def command(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Extract features of the pictures of DATASET, a row each in the dataset's order.
+    """Extract features of the images of DATASET, a row each in the dataset's order.
 
     What is extracted is kept in the cache, so the same command again is fast, and one that was
     stopped goes on.
@@ -104,7 +104,7 @@ def command(
     for target in filter(None, (out, drawing)):
         check_target(target, force=force)
     dataset = load_dataset(name, skip_bad=skip_bad)
-    train = _training_pictures(dataset, protocol, split) if feature.learns else None
+    train = _training_images(dataset, protocol, split) if feature.learns else None
     with stage_bars(quiet=quiet) as report:
         where = {"cache": features_cache(), "progress": report, "skip_bad": skip_bad}
         extractor = Extractor(dataset, feature, train=train, **where)
@@ -114,11 +114,11 @@ def command(
         click.echo(f"note: left out {dataset.images[row]}: {reason}", err=True)
     click.echo(f"{name}: {kind}, {shape[0]:,} × {shape[1]:,}, {out}")
     if drawing:
-        from kmaps.bench.figures.features import draw_samples
+        from kmaps.bench.figures import samples
 
         rows = _spread(dataset, show, {row for row, _ in bad})
-        draw_samples(dataset, feature, extractor, rows, drawing)
-        click.echo(f"{name}: {len(rows)} pictures with their features, {drawing}")
+        samples.draw(dataset, feature, extractor, rows, drawing)
+        click.echo(f"{name}: {len(rows)} images with their features, {drawing}")
 
 
 def _parameters(settings: tuple[str, ...]) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def _parameters(settings: tuple[str, ...]) -> dict[str, Any]:
     return values
 
 
-def _training_pictures(dataset: "Dataset", protocol: str | None, split: int) -> Any:
+def _training_images(dataset: "Dataset", protocol: str | None, split: int) -> Any:
     from kmaps.data import draw_split, load_manifest
 
     if protocol is None:
@@ -152,7 +152,7 @@ def _training_pictures(dataset: "Dataset", protocol: str | None, split: int) -> 
 def _write(
     extractor: Any, normalized: Callable, dataset: "Dataset", out: Path, force: bool
 ) -> tuple[tuple[int, int], list[tuple[int, str]]]:
-    """Write the vectors block by block; return their shape and the pictures left out."""
+    """Write the vectors block by block; return their shape and the images left out."""
     import numpy as np
 
     from kmaps.io import open_writer
@@ -168,12 +168,12 @@ def _write(
             writer.write(X, dataset.y[rows[good]])
             n_rows, n_columns = n_rows + X.shape[0], X.shape[1]
     if not n_rows:
-        raise InputError(f"{dataset.name}: no picture can be used")
+        raise InputError(f"{dataset.name}: no image can be used")
     return (n_rows, n_columns), bad
 
 
 def _spread(dataset: "Dataset", count: int, bad: set[int]) -> list[int]:
-    """Return some pictures from all over the dataset, of different classes where there are."""
+    """Return some images from all over the dataset, of different classes where there are."""
     import numpy as np
 
     order = np.random.default_rng(0).permutation(len(dataset.y))

@@ -1,6 +1,6 @@
 """Oriented gradients: energies of each pixel, their sums over cells, SIFT's windowed bins, edges.
 
-A picture is (h, w); its energies are (h, w, orientations), the last axis contiguous so that the
+An image is (h, w); its energies are (h, w, orientations), the last axis contiguous so that the
 sums over pixels are vector operations. Angles are ``atan2(gy, gx)`` with y pointing down; bin k of
 O is centred on k / O of a turn, or of half a turn where opposite gradients count as one.
 """
@@ -58,7 +58,7 @@ def smooth(energies, bins, weights, work, out):
     """Convolve along both axes: ``weights[t]`` times the value t pixels ahead, summed over t.
 
     The arrays are (h, w * bins); ``out[y, x * bins + k]`` is the window that begins at pixel
-    (y, x), cut where the picture ends. ``work`` is scratch.
+    (y, x), cut where the image ends. ``work`` is scratch.
     """
     h, row = energies.shape
     for y in range(h):

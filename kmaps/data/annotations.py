@@ -1,4 +1,4 @@
-"""Pictures with boxes around objects: PASCAL VOC 2007 and INRIA person in their official layouts.
+"""Images with boxes around objects: PASCAL VOC 2007 and INRIA person in their official layouts.
 
 Neither is downloaded: unpack the archives and give the folder. Boxes are (left, top, right, bottom)
 in pixels counted from 0, the ends excluded; the files count from 1 and include them.
@@ -30,13 +30,13 @@ _INRIA_BOX = re.compile(
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A picture and the objects in it.
+    """An image and the objects in it.
 
     Attributes
     ----------
     name : str
     path : Path
-        The picture's file.
+        The image's file.
     boxes : ndarray of int64, shape (objects, 4)
         Left, top, right, bottom.
     classes : tuple of str
@@ -133,8 +133,8 @@ def load_inria(folder: str | Path, part: str) -> list[Scene]:
     ]
 
 
-def _read_inria(root: Path, picture: Path) -> Scene:
-    path = root / "annotations" / f"{picture.stem}.txt"
+def _read_inria(root: Path, image: Path) -> Scene:
+    path = root / "annotations" / f"{image.stem}.txt"
     try:
         # The people's names in it are in Latin-1.
         boxes = [[int(n) for n in found] for found in _INRIA_BOX.findall(path.read_text("latin-1"))]
@@ -142,7 +142,7 @@ def _read_inria(root: Path, picture: Path) -> Scene:
         raise DataError(f"{path}: {error.strerror}") from error
     if not boxes:
         raise DataError(f"{path}: no bounding box of a person")
-    return _scene(picture.stem, picture, boxes, [INRIA_CLASS] * len(boxes), [False] * len(boxes))
+    return _scene(image.stem, image, boxes, [INRIA_CLASS] * len(boxes), [False] * len(boxes))
 
 
 def _scene(name: str, path: Path, boxes: list, classes: list[str], difficult: list[bool]) -> Scene:

@@ -34,7 +34,7 @@ class Dataset:
     ----------
     name : str
     images : ndarray of uint8, shape (n, height, width), or list of Path
-        Grey levels 0 … ``max_level``; files when the pictures differ in size.
+        Grey levels 0 … ``max_level``; files when the images differ in size.
     y : ndarray of int64, shape (n,)
         Label ``i`` means ``class_names[i]``.
     groups : ndarray of str, shape (n,)
@@ -105,7 +105,7 @@ def load_dataset(
     data_dir : path, optional
         The cache; by default ``KMAPS_DATA_DIR`` or the platform's folder for caches.
     skip_bad : bool
-        Whether to accept damaged picture files, named in the result; not if a class has no others.
+        Whether to accept damaged image files, named in the result; not if a class has no others.
 
     Returns
     -------
@@ -133,7 +133,7 @@ def load_dataset(
     images, y, groups = chosen.load(manifest, root / manifest.name, paths)
     damaged = {row: faults[path] for row, path in enumerate(paths) if path in faults}
     if gone := set(y.tolist()) - set(np.delete(y, list(damaged)).tolist()):
-        which = f"{root / manifest.name}: no picture of {manifest.classes[min(gone)]!r} is left"
+        which = f"{root / manifest.name}: no image of {manifest.classes[min(gone)]!r} is left"
         raise DataError(f"{which}; {repair_hint(manifest)}")
     about = manifest.digest, manifest.classes, manifest.max_level
     return Dataset(manifest.name, images, y, groups, *about, damaged)
@@ -230,14 +230,14 @@ def _decode_idx(path: Path, source: SourceFile, manifest: Manifest, report: Repo
 def _store_idx(payloads: Mapping[str, bytes], manifest: Manifest, folder: Path) -> None:
     images, labels, groups = [], [], []
     for group in manifest.groups:
-        pictures = read_idx(payloads[f"{group}-images"], f"{group}-images", 3)
+        levels = read_idx(payloads[f"{group}-images"], f"{group}-images", 3)
         targets = read_idx(payloads[f"{group}-labels"], f"{group}-labels", 1)
-        if pictures.shape != (len(targets), *manifest.shape):
+        if levels.shape != (len(targets), *manifest.shape):
             raise DataError(
-                f"{manifest.name}: {group}: images of shape {pictures.shape} for {len(targets)} "
+                f"{manifest.name}: {group}: images of shape {levels.shape} for {len(targets)} "
                 f"labels, expected {(len(targets), *manifest.shape)}"
             )
-        images.append(pictures)
+        images.append(levels)
         labels.append(targets)
         groups += [group] * len(targets)
     _store_arrays(np.concatenate(images), np.concatenate(labels), np.array(groups), folder)

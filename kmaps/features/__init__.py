@@ -1,10 +1,10 @@
-"""From pictures to non-negative vectors: features, their normalisations, their cache."""
+"""From images to non-negative vectors: features, their normalisations, their cache."""
 
 from kmaps.features.base import Feature, LearnedFeature
 from kmaps.features.extraction import Extractor, extract
+from kmaps.features.images import load_image
 from kmaps.features.normalize import Matrix, get_normalization
 from kmaps.features.phog import Phog
-from kmaps.features.pictures import load_picture
 from kmaps.features.registry import FEATURES, make_feature, parameters_of
 from kmaps.features.store import Report
 from kmaps.features.windows import describe_windows
@@ -20,7 +20,7 @@ __all__ = [
     "describe_windows",
     "extract",
     "get_normalization",
-    "load_picture",
+    "load_image",
     "make_feature",
     "parameters_of",
 ]

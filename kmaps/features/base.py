@@ -1,8 +1,8 @@
-"""What a feature is: parameters, and one stage or two from pictures to vectors.
+"""What a feature is: parameters, and one stage or two from images to vectors.
 
-The first stage, ``describe``, looks at one picture at a time and can be kept for a whole dataset.
+The first stage, ``describe``, looks at one image at a time and can be kept for a whole dataset.
 A feature that learns has a second: ``fit`` learns from a ``sample`` of what the first left of the
-training pictures, ``encode`` turns what it left of any picture into its vector.
+training images, ``encode`` turns what it left of any image into its vector.
 """
 
 from abc import ABC, abstractmethod
@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-Picture = NDArray[np.float32]  # (height, width), grey, black 0, white 1
-Pictures = NDArray[np.float32] | Sequence[Picture]  # (n, height, width), or of several sizes
-Arrays = dict[str, NDArray]  # what a stage leaves of a block of pictures
+GreyImage = NDArray[np.float32]  # (height, width), grey, black 0, white 1
+GreyImages = NDArray[np.float32] | Sequence[GreyImage]  # (n, height, width), or of several sizes
+Arrays = dict[str, NDArray]  # what a stage leaves of a block of images
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,15 @@ class Feature(ABC):
     version : int
         Raised when the same parameters give other values: older caches are then left alone.
     uniform : bool
-        Whether all pictures must have one size.
+        Whether all images must have one size.
     cached : bool
         Whether the vectors are worth keeping on disk.
     learns : bool
         Whether there is a second stage (:class:`LearnedFeature`).
-    block_pictures : int
-        Pictures described at a time; bounds the memory.
+    block_images : int
+        Images described at a time; bounds the memory.
 
-    Features that take pictures of any size have a parameter ``longest``: larger ones are shrunk
+    Features that take images of any size have a parameter ``longest``: larger ones are shrunk
     until the longer side is that many pixels, or never if it is None.
     """
 
@@ -46,29 +46,29 @@ class Feature(ABC):
     uniform: ClassVar[bool] = False
     cached: ClassVar[bool] = True
     learns: ClassVar[bool] = False
-    block_pictures: ClassVar[int] = 64
+    block_images: ClassVar[int] = 64
     longest = None  # not annotated: a parameter only where a subclass makes it one
 
     @abstractmethod
-    def describe(self, pictures: Pictures) -> Arrays:
-        """Return what the first stage leaves of some pictures.
+    def describe(self, images: GreyImages) -> Arrays:
+        """Return what the first stage leaves of some images.
 
         Without a second stage that is ``{"vectors": float32 (n, d)}``.
 
         Parameters
         ----------
-        pictures : ndarray of float32, shape (n, height, width), or sequence of (height, width)
+        images : ndarray of float32, shape (n, height, width), or sequence of (height, width)
             The former if the feature is ``uniform``; none smaller than ``smallest``.
 
         Raises
         ------
         InputError
-            If a ``uniform`` feature does not fit the pictures.
+            If a ``uniform`` feature does not fit the images.
         """
 
     @property
     def smallest(self) -> int:
-        """The least height and width of a picture."""
+        """The least height and width of an image."""
         return 1
 
     def description(self) -> dict[str, Any]:
@@ -82,7 +82,7 @@ class Feature(ABC):
 
 
 class LearnedFeature(Feature):
-    """A feature whose second stage learns from the training pictures."""
+    """A feature whose second stage learns from the training images."""
 
     learns: ClassVar[bool] = True
 
@@ -95,14 +95,14 @@ class LearnedFeature(Feature):
     def sample(
         self, described: Arrays, rows: NDArray[np.intp], n_training: int, seed: int
     ) -> NDArray:
-        """Return what to learn from, out of some training pictures of a block.
+        """Return what to learn from, out of some training images of a block.
 
         Parameters
         ----------
         described : Arrays
             What the first stage left of the block.
         rows : ndarray of int
-            Which of its pictures are for training.
+            Which of its images are for training.
         n_training : int
             How many there are in all blocks.
         seed : int
@@ -115,4 +115,4 @@ class LearnedFeature(Feature):
 
     @abstractmethod
     def encode(self, described: Arrays, learned: NDArray) -> Arrays:
-        """Return ``data``, ``indices`` and ``indptr`` of the CSR rows of a block of pictures."""
+        """Return ``data``, ``indices`` and ``indptr`` of the CSR rows of a block of images."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from kmaps.checks import check_choice, check_flag, check_number, check_whole, check_whole_list
 from kmaps.errors import ConfigError
 from kmaps.features import sift
-from kmaps.features.base import Arrays, LearnedFeature, Picture, Pictures
+from kmaps.features.base import Arrays, GreyImage, GreyImages, LearnedFeature
 from kmaps.features.saliency import salient_places
 from kmaps.features.vocabulary import learn_words, nearest_words
 
@@ -23,7 +23,7 @@ class DenseSiftBow(LearnedFeature):
     """Histograms of visual words on a pyramid, the words being nearest centres of dense SIFT.
 
     Patches of one or more sizes on a regular grid are described by SIFT, each descriptor counts
-    for the nearest of the words that k-means found among descriptors of the training pictures, and
+    for the nearest of the words that k-means found among descriptors of the training images, and
     the words are counted in each cell of the pyramid (annfm, Sect. 5.2; hkm, Sect. 8): with the
     defaults 21 × 1,024 values, most of them zero.
 
@@ -34,10 +34,10 @@ class DenseSiftBow(LearnedFeature):
     step : int
         Pixels from one patch to the next.
     sampling : {"grid", "salient"}
-        Whether the patches lie on the grid, or as many of them where the picture is salient
+        Whether the patches lie on the grid, or as many of them where the image is salient
         (:mod:`kmaps.features.saliency`, which needs scikit-image).
     longest : int or None
-        The longer side of larger pictures is shrunk to this many pixels.
+        The longer side of larger images is shrunk to this many pixels.
     contrast : float
         Descriptors become zero whose patch has a mean gradient up to this, in grey values (0
         to 1) a pixel; they all belong to the word nearest to zero.
@@ -48,7 +48,7 @@ class DenseSiftBow(LearnedFeature):
     samples : int
         Descriptors drawn to learn it, for each of its words.
     divisions : tuple of int
-        The levels of the pyramid: g divides the picture into g × g cells.
+        The levels of the pyramid: g divides the image into g × g cells.
     """
 
     patches: tuple[int, ...] = (16, 24, 32)
@@ -93,31 +93,31 @@ class DenseSiftBow(LearnedFeature):
         """Return the parameters that the descriptors depend on."""
         return {k: v for k, v in asdict(self).items() if k not in self.second_stage}
 
-    def describe(self, pictures: Pictures) -> Arrays:
-        """Return the descriptors, how many there are of each picture, and where they are.
+    def describe(self, images: GreyImages) -> Arrays:
+        """Return the descriptors, how many there are of each image, and where they are.
 
-        ``places`` (m, 2), float32, are the centres of the patches as fractions of the picture's
+        ``places`` (m, 2), float32, are the centres of the patches as fractions of the image's
         height and width.
         """
-        parts = [self._describe_one(picture) for picture in pictures]
+        parts = [self._describe_one(image) for image in images]
         descriptors, places = (np.concatenate(part) for part in zip(*parts, strict=True))
         counts = np.array([len(part[0]) for part in parts])
         return {"descriptors": descriptors, "places": places, "counts": counts}
 
-    def _describe_one(self, picture: Picture) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-        grids = [sift.grid(picture.shape, patch, self.step) for patch in self.patches]
+    def _describe_one(self, image: GreyImage) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+        grids = [sift.grid(image.shape, patch, self.step) for patch in self.patches]
         if self.sampling == "salient":
-            grids = salient_places(picture, self.patches, [len(tops) for tops, _ in grids])
+            grids = salient_places(image, self.patches, [len(tops) for tops, _ in grids])
         descriptors, places = [], []
         for patch, (tops, lefts) in zip(self.patches, grids, strict=True):
-            descriptors.append(sift.describe_patches(picture, patch, tops, lefts, self.contrast))
-            places.append((np.column_stack([tops, lefts]) + patch / 2) / picture.shape)
+            descriptors.append(sift.describe_patches(image, patch, tops, lefts, self.contrast))
+            places.append((np.column_stack([tops, lefts]) + patch / 2) / image.shape)
         return np.concatenate(descriptors), np.concatenate(places, dtype=np.float32)
 
     def sample(
         self, described: Arrays, rows: NDArray[np.intp], n_training: int, seed: int
     ) -> NDArray[np.uint8]:
-        """Return descriptors drawn from training pictures, about as many of each."""
+        """Return descriptors drawn from training images, about as many of each."""
         share = -(-self.words * self.samples // n_training)
         ends = np.cumsum(described["counts"])
         rng = np.random.default_rng(seed)
@@ -136,11 +136,11 @@ class DenseSiftBow(LearnedFeature):
         """Return the CSR rows of a block: how often each word is in each cell."""
         words = self.words_of(described["descriptors"], learned)
         counts = described["counts"]
-        picture = np.repeat(np.arange(len(counts)), counts)
+        image = np.repeat(np.arange(len(counts)), counts)
         first, bins = 0, []
         for g in self.divisions:
             down, right = np.minimum((described["places"] * g).astype(np.int64), g - 1).T
-            bins.append(picture * self.n_columns + first + (down * g + right) * self.words + words)
+            bins.append(image * self.n_columns + first + (down * g + right) * self.words + words)
             first += g * g * self.words
         found, times = np.unique(np.concatenate(bins), return_counts=True)
         rows, columns = np.divmod(found, self.n_columns)

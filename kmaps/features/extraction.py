@@ -13,13 +13,13 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from kmaps.errors import ConfigError, DataError, InputError
-from kmaps.features.base import Arrays, Feature, LearnedFeature, Picture
+from kmaps.features.base import Arrays, Feature, GreyImage, LearnedFeature
+from kmaps.features.images import Images, as_grey, image_name, load_image
 from kmaps.features.normalize import Matrix, get_normalization
-from kmaps.features.pictures import Images, as_grey, load_picture, picture_name
 from kmaps.features.registry import make_feature
 from kmaps.features.store import Report, Stage, key_of, write_whole
 
-Bad = tuple[int, str]  # a picture that cannot be used, and why
+Bad = tuple[int, str]  # an image that cannot be used, and why
 
 
 def extract(
@@ -34,7 +34,7 @@ def extract(
     on_bad: Callable[[int, str], object] | None = None,
     **parameters: Any,
 ) -> Matrix:
-    """Return the features of a dataset's pictures.
+    """Return the features of a dataset's images.
 
     Parameters
     ----------
@@ -46,12 +46,12 @@ def extract(
         What becomes one in each row (:func:`~kmaps.features.get_normalization`): ``none``,
         ``l1``, ``l2`` or ``gamma=NUMBER``; rows of zeros stay.
     rows : sequence of int, optional
-        The pictures wanted, in this order; by default all of them.
+        The images wanted, in this order; by default all of them.
     train, cache, progress
         As in :class:`Extractor`.
     on_bad : callable, optional
-        ``on_bad(row, reason)`` is called for each of the wanted pictures that is unreadable or
-        too small; nothing is learned from it, and its row, that of a blank picture, is to be left
+        ``on_bad(row, reason)`` is called for each of the wanted images that is unreadable or
+        too small; nothing is learned from it, and its row, that of a blank image, is to be left
         out. Without it, the first one raises DataError.
     **parameters
         Of the feature: the fields of its class.
@@ -68,7 +68,7 @@ def extract(
     InputError
         If the features do not fit the dataset.
     DataError
-        If a picture cannot be used; the message names it.
+        If an image cannot be used; the message names it.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def extract(
 
 
 class Extractor:
-    """A feature on a dataset: what it learned there, and the vectors of the pictures.
+    """A feature on a dataset: what it learned there, and the vectors of the images.
 
     Parameters
     ----------
@@ -99,14 +99,14 @@ class Extractor:
         As :func:`kmaps.data.load_dataset` returns it.
     feature : Feature
     train : sequence of int, optional
-        The training pictures, for features that learn: from them, and from no others.
+        The training images, for features that learn: from them, and from no others.
     cache : path, optional
-        A folder where what a block of pictures leaves is kept, by the dataset's digest and the
+        A folder where what a block of images leaves is kept, by the dataset's digest and the
         parameters; a later call, also after an interruption, goes on from there.
     progress : callable, optional
-        ``progress(label, pictures done, pictures in all)``.
+        ``progress(label, images done, images in all)``.
     skip_bad : bool
-        Whether to go on after pictures that cannot be used; otherwise the first one raises.
+        Whether to go on after images that cannot be used; otherwise the first one raises.
 
     Attributes
     ----------
@@ -131,11 +131,11 @@ class Extractor:
     ) -> None:
         if feature.uniform and not isinstance(dataset.images, np.ndarray):
             raise InputError(
-                f"{dataset.name}: the pictures differ in size, {feature.name} needs them all of "
+                f"{dataset.name}: the images differ in size, {feature.name} needs them all of "
                 "one shape; use other features"
             )
         if feature.learns and train is None:
-            raise ConfigError(f"{feature.name} learns from the training pictures: name them")
+            raise ConfigError(f"{feature.name} learns from the training images: name them")
         self._dataset, self._feature = dataset, feature
         self._progress, self._skip_bad = progress, skip_bad
         self._damaged = getattr(dataset, "damaged", {})
@@ -146,15 +146,15 @@ class Extractor:
             self._stage = self._encoded(feature, self._stage, np.unique(train))
 
     def vectors(self, rows: Sequence[int] | None = None) -> tuple[Matrix, list[Bad]]:
-        """Return the vectors of some pictures, by default of all.
+        """Return the vectors of some images, by default of all.
 
         Returns
         -------
         X : ndarray of float32, shape (n, d), or csr_array of float32
-            Row i belongs to picture ``rows[i]``.
+            Row i belongs to image ``rows[i]``.
         bad : list of (int, str)
-            The pictures among them that cannot be used, with the reasons; their rows are those of
-            a blank picture.
+            The images among them that cannot be used, with the reasons; their rows are those of
+            a blank image.
         """
         feature = self._feature
 
@@ -165,7 +165,7 @@ class Extractor:
         every = np.arange(len(self._dataset.images))
         rows = every if rows is None else np.asarray(rows, np.intp)
         if not len(rows):
-            raise InputError(f"{self._label}: no pictures to extract")
+            raise InputError(f"{self._label}: no images to extract")
         order = np.unique(rows)
         parts, bad = zip(
             *self._stage.visit(order, select, self._label, self._progress), strict=True
@@ -176,21 +176,21 @@ class Extractor:
         return X, list(chain.from_iterable(bad))
 
     def fill_cache(self) -> None:
-        """Have all pictures in the cache, so that later calls only read it."""
+        """Have all images in the cache, so that later calls only read it."""
         if self._feature.cached:
             every = np.arange(len(self._dataset.images))
             self._stage.visit(every, self._bad, self._label, self._progress)
 
     def _bad(self, arrays: Arrays, wanted: NDArray[np.intp], first: int) -> list[Bad]:
-        """Return the pictures of a block that cannot be used; raise for the first one."""
+        """Return the images of a block that cannot be used; raise for the first one."""
         unread = zip(arrays.get("bad", ()), arrays.get("reasons", ()), strict=True)
         reasons = {**{first + row: str(reason) for row, reason in unread}, **self._damaged}
         found = [(int(row), reasons[row]) for row in first + wanted if row in reasons]
         if found and not self._skip_bad:
             row, reason = found[0]
             raise DataError(
-                f"{self._dataset.name}: {picture_name(self._dataset, row)}: {reason}; --skip-bad "
-                "leaves such pictures out"
+                f"{self._dataset.name}: {image_name(self._dataset, row)}: {reason}; --skip-bad "
+                "leaves such images out"
             )
         return found
 
@@ -201,8 +201,8 @@ class Extractor:
             "features": feature.name,
             "version": feature.version,
             "parameters": feature.description(),
-            "pictures": len(dataset.images),
-            "block_pictures": feature.block_pictures,
+            "images": len(dataset.images),
+            "block_images": feature.block_images,
         }
         folder = None
         if cache is not None and feature.cached:
@@ -211,7 +211,7 @@ class Extractor:
         return Stage(
             lambda start, stop: _describe(feature, dataset, start, stop, self._damaged),
             len(dataset.images),
-            feature.block_pictures,
+            feature.block_images,
             folder,
             about,
         )
@@ -219,7 +219,7 @@ class Extractor:
     def _encoded(self, feature: LearnedFeature, stage: Stage, train: NDArray[np.intp]) -> Stage:
         """Learn, and return the second stage."""
         learned_from = hashlib.sha256(train.astype("<i8").tobytes()).hexdigest()
-        about = {**stage.about, "parameters": asdict(feature), "training_pictures": learned_from}
+        about = {**stage.about, "parameters": asdict(feature), "training_images": learned_from}
         if left_out := self._left_out(stage, train):
             about["left_out"] = left_out
         folder = stage.folder and stage.folder.with_name(f"{feature.name}-{key_of(**about)}")
@@ -230,8 +230,8 @@ class Extractor:
             self.learned = self._learn(feature, stage, train)
         second = Stage(
             lambda start, stop: _encode(feature, stage, start, self.learned),
-            stage.n_pictures,
-            stage.block_pictures,
+            stage.n_images,
+            stage.block_images,
             folder,
             about,
         )
@@ -240,14 +240,14 @@ class Extractor:
         return second
 
     def _left_out(self, stage: Stage, train: NDArray[np.intp]) -> list[int]:
-        """Return the training pictures that cannot be used: a vocabulary without them is another.
+        """Return the training images that cannot be used: a vocabulary without them is another.
 
-        A block that is kept has none, but for pictures damaged since.
+        A block that is kept has none, but for images damaged since.
         """
         if stage.folder is None or not self._skip_bad:
             return []
         unsure = np.union1d(stage.not_kept(train), np.intersect1d(train, list(self._damaged)))
-        label = f"{self._label}: training pictures"
+        label = f"{self._label}: training images"
         found = stage.visit(unsure.astype(np.intp), self._bad, label, self._progress)
         return [row for row, _ in chain.from_iterable(found)]
 
@@ -257,10 +257,10 @@ class Extractor:
             good = np.setdiff1d(wanted, np.array(bad, np.intp))
             return feature.sample(arrays, good, len(train), seed=first)
 
-        label = f"{self._label}: training pictures"
+        label = f"{self._label}: training images"
         samples = np.concatenate(stage.visit(train, sample, label, self._progress))
         if not len(samples):
-            raise InputError(f"{self._dataset.name}: no training picture can be used")
+            raise InputError(f"{self._dataset.name}: no training image can be used")
         if self._progress is not None:
             self._progress(f"{self._label}: learning from {len(samples)} samples", 0, 1)
         with threadpool_limits(1):
@@ -270,35 +270,35 @@ class Extractor:
 def _describe(
     feature: Feature, dataset: Images, start: int, stop: int, damaged: Mapping[int, str]
 ) -> Arrays:
-    """Return the first stage of some pictures; blank ones stand for those that cannot be used."""
+    """Return the first stage of some images; blank ones stand for those that cannot be used."""
     if feature.uniform:
         return feature.describe(as_grey(dataset.images[start:stop], dataset.max_level))
-    pictures, bad = [], {}
+    images, bad = [], {}
     for row in range(start, stop):
         try:
             if row in damaged:
                 raise InputError(damaged[row])
-            pictures.append(_fit_picture(feature, dataset, row))
+            images.append(_fit_image(feature, dataset, row))
         except InputError as error:
-            pictures.append(np.zeros((feature.smallest, feature.smallest), np.float32))
+            images.append(np.zeros((feature.smallest, feature.smallest), np.float32))
             bad[row - start] = str(error)
     noted = {"bad": np.array(list(bad)), "reasons": np.array(list(bad.values()))} if bad else {}
-    return {**feature.describe(pictures), **noted}
+    return {**feature.describe(images), **noted}
 
 
-def _fit_picture(feature: Feature, dataset: Images, row: int) -> Picture:
-    picture = load_picture(dataset.images[row], dataset.max_level, feature.longest)
-    height, width = picture.shape
+def _fit_image(feature: Feature, dataset: Images, row: int) -> GreyImage:
+    image = load_image(dataset.images[row], dataset.max_level, feature.longest)
+    height, width = image.shape
     if min(height, width) < feature.smallest:
         raise InputError(
             f"{width} × {height} pixels (width × height) are too few, {feature.name} needs "
             f"{feature.smallest} × {feature.smallest}"
         )
-    return picture
+    return image
 
 
 def _encode(feature: LearnedFeature, stage: Stage, start: int, learned: NDArray) -> Arrays:
-    arrays = stage.block(start // stage.block_pictures)
+    arrays = stage.block(start // stage.block_images)
     noted = {key: arrays[key] for key in ("bad", "reasons") if key in arrays}
     return {**feature.encode(arrays, learned), **noted}
 

@@ -1,37 +1,37 @@
-"""Gradients of pictures, and their energies by orientation."""
+"""Gradients of images, and their energies by orientation."""
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
 from kmaps._loops import orientation as loops
-from kmaps.features.base import Pictures
+from kmaps.features.base import GreyImages
 
 _CENTRAL = np.array([-0.5, 0, 0.5], np.float32)
 _FAINT = np.float32(0.01)  # grey values (0 to 1) a pixel: noise, not to be raised to an edge
 
 
-def gradients(pictures: Pictures, sigma: float) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def gradients(images: GreyImages, sigma: float) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return the derivatives along x and y, after smoothing with a Gaussian.
 
     Parameters
     ----------
-    pictures : ndarray of float32, shape (..., height, width)
+    images : ndarray of float32, shape (..., height, width)
     sigma : float
         Of the Gaussian, in pixels; 0 for none. With it the derivatives are the Gaussian's own,
-        without it central differences. Beyond its border a picture goes on as it ends, so that
+        without it central differences. Beyond its border an image goes on as it ends, so that
         the border is no edge.
 
     Returns
     -------
-    gx, gy : ndarray of float32, shaped as the pictures
+    gx, gy : ndarray of float32, shaped as the images
     """
-    last = pictures.ndim - 1
+    last = images.ndim - 1
 
     def derive(along: int, across: int) -> NDArray[np.float32]:
         if sigma == 0:
-            return ndimage.correlate1d(pictures, _CENTRAL, along, mode="nearest")
-        smooth = ndimage.gaussian_filter1d(pictures, sigma, across, mode="nearest")
+            return ndimage.correlate1d(images, _CENTRAL, along, mode="nearest")
+        smooth = ndimage.gaussian_filter1d(images, sigma, across, mode="nearest")
         return ndimage.gaussian_filter1d(smooth, sigma, along, order=1, mode="nearest")
 
     return derive(last, last - 1), derive(last - 1, last)

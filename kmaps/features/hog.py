@@ -24,18 +24,18 @@ from kmaps.features.pyramid import Cells, half_overlapping
 class HogPyramid(Feature):
     """Gradient energies by orientation, summed over cells of several sizes.
 
-    The gradients of a picture are those of a Gaussian; their magnitudes, shared linearly between
+    The gradients of an image are those of a Gaussian; their magnitudes, shared linearly between
     the two nearest orientations, are summed over the cells of
-    :func:`kmaps.features.pyramid.half_overlapping`, divided by the sum over the whole picture and
+    :func:`kmaps.features.pyramid.half_overlapping`, divided by the sum over the whole image and
     weighted by ``growth`` to the power of the level, fine cells more. After Maji and Malik, "Fast
-    and accurate digit classification" (2009), the features of lac, Sect. 6: with the defaults a
-    picture of MNIST has 12 × 181 = 2,172 values.
+    and accurate digit classification" (2009), the features of lac, Sect. 6: with the defaults an
+    image of MNIST has 12 × 181 = 2,172 values.
 
     Parameters
     ----------
     cells : tuple of int, optional
         Sides of the cells in pixels, coarse to fine; by default a half, a quarter and a seventh of
-        the picture's shorter side.
+        the image's shorter side.
     overlap : bool
         Whether to tile also with cells shifted by half a side.
     orientations : int
@@ -61,7 +61,7 @@ class HogPyramid(Feature):
 
     name: ClassVar[str] = "hog-pyramid"
     uniform: ClassVar[bool] = True
-    block_pictures: ClassVar[int] = 512
+    block_images: ClassVar[int] = 512
 
     def __post_init__(self) -> None:
         if self.cells is not None:
@@ -71,27 +71,27 @@ class HogPyramid(Feature):
         self.check(check_positive, "growth")
         self.check(check_flag, "overlap", "signed")
 
-    def describe(self, pictures: NDArray[np.float32]) -> Arrays:
+    def describe(self, images: NDArray[np.float32]) -> Arrays:
         """Return the vectors, cell by cell, the orientations of a cell side by side."""
-        cells, levels = self.pyramid(pictures.shape[1:])
-        energies = oriented(*gradients(pictures, self.sigma), self.orientations, self.signed)
+        cells, levels = self.pyramid(images.shape[1:])
+        energies = oriented(*gradients(images, self.sigma), self.orientations, self.signed)
         if self.local:
             level_out(energies, self.local)
-        sums = np.empty((len(pictures), len(cells), self.orientations), np.float32)
+        sums = np.empty((len(images), len(cells), self.orientations), np.float32)
         loops.sum_cells(energies, cells, sums)
         totals = energies.sum(axis=(1, 2, 3), dtype=np.float64)
-        # A picture of one grey has no gradient: its vector is zero.
+        # An image of one grey has no gradient: its vector is zero.
         sums /= np.where(totals > 0, totals, 1).astype(np.float32)[:, None, None]
         sums *= np.float32(self.growth) ** levels.astype(np.float32)[:, None]
-        return {"vectors": sums.reshape(len(pictures), -1)}
+        return {"vectors": sums.reshape(len(images), -1)}
 
     def pyramid(self, shape: tuple[int, int]) -> tuple[Cells, NDArray[np.int64]]:
-        """Return the cells on pictures of one shape (height, width), and the level of each.
+        """Return the cells on images of one shape (height, width), and the level of each.
 
         Raises
         ------
         InputError
-            If a cell is larger than the pictures.
+            If a cell is larger than the images.
         """
         shorter = min(shape)
         sides = self.cells or tuple(max(1, round(shorter / part)) for part in (2, 4, 7))

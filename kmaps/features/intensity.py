@@ -10,13 +10,13 @@ from kmaps.features.base import Arrays, Feature
 
 @dataclass(frozen=True)
 class Intensity(Feature):
-    """The grey values, divided by the largest possible one, row by row of the picture."""
+    """The grey values, divided by the largest possible one, row by row of the image."""
 
     name: ClassVar[str] = "intensity"
     uniform: ClassVar[bool] = True
     cached: ClassVar[bool] = False
-    block_pictures: ClassVar[int] = 4096
+    block_images: ClassVar[int] = 4096
 
-    def describe(self, pictures: NDArray) -> Arrays:
+    def describe(self, images: NDArray) -> Arrays:
         """Return the vectors, height × width values each."""
-        return {"vectors": pictures.reshape(len(pictures), -1)}
+        return {"vectors": images.reshape(len(images), -1)}

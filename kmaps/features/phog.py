@@ -15,7 +15,7 @@ from kmaps.checks import (
     check_whole,
     check_whole_list,
 )
-from kmaps.features.base import Arrays, Feature, Picture, Pictures
+from kmaps.features.base import Arrays, Feature, GreyImage, GreyImages
 from kmaps.features.gradients import gradients, oriented
 from kmaps.features.pyramid import partition
 
@@ -36,9 +36,9 @@ class Phog(Feature):
     signed : bool
         Whether opposite gradients differ.
     divisions : tuple of int
-        The levels: g divides the picture into g × g cells.
+        The levels: g divides the image into g × g cells.
     longest : int
-        The longer side of larger pictures is shrunk to this many pixels.
+        The longer side of larger images is shrunk to this many pixels.
     sigma : float
         Width of the edge detector's Gaussian in pixels.
     edges : float
@@ -68,24 +68,24 @@ class Phog(Feature):
         """A pixel for each of the finest cells."""
         return max(self.divisions)
 
-    def describe(self, pictures: Pictures) -> Arrays:
+    def describe(self, images: GreyImages) -> Arrays:
         """Return the vectors, cell by cell, the orientations of a cell side by side."""
-        return {"vectors": np.stack([self._vector(picture) for picture in pictures])}
+        return {"vectors": np.stack([self._vector(image) for image in images])}
 
-    def edge_map(self, picture: Picture) -> NDArray[np.bool_]:
-        """Return the edge pixels of a picture."""
-        return canny(*gradients(picture, self.sigma), self.edges)
+    def edge_map(self, image: GreyImage) -> NDArray[np.bool_]:
+        """Return the edge pixels of an image."""
+        return canny(*gradients(image, self.sigma), self.edges)
 
-    def edge_energies(self, picture: Picture) -> NDArray[np.float32]:
+    def edge_energies(self, image: GreyImage) -> NDArray[np.float32]:
         """Return the energies (height, width, orientations) of the edge pixels, zero elsewhere."""
-        gx, gy = gradients(picture, self.sigma)
+        gx, gy = gradients(image, self.sigma)
         edges = canny(gx, gy, self.edges)
         return oriented((gx * edges)[None], (gy * edges)[None], self.orientations, self.signed)[0]
 
-    def _vector(self, picture: Picture) -> NDArray[np.float32]:
-        cells, _ = partition(picture.shape, self.divisions)
+    def _vector(self, image: GreyImage) -> NDArray[np.float32]:
+        cells, _ = partition(image.shape, self.divisions)
         sums = np.empty((1, len(cells), self.orientations), np.float32)
-        loops.sum_cells(self.edge_energies(picture)[None], cells, sums)
+        loops.sum_cells(self.edge_energies(image)[None], cells, sums)
         return sums.reshape(-1)
 
 
@@ -95,7 +95,7 @@ def canny(gx: NDArray[np.float32], gy: NDArray[np.float32], weak_share: float) -
     Parameters
     ----------
     gx, gy : ndarray of float32, shape (height, width)
-        The derivatives of the smoothed picture.
+        The derivatives of the smoothed image.
     weak_share : float
         This quantile of the magnitudes makes a pixel strong; a ridge is followed down to 0.4
         times as much.
@@ -108,7 +108,7 @@ def canny(gx: NDArray[np.float32], gy: NDArray[np.float32], weak_share: float) -
     high = np.quantile(magnitude, weak_share)
     ridge = np.zeros(magnitude.shape, bool)
     loops.thin(gx, gy, magnitude, ridge)
-    # Above zero, or the flat parts of a picture with few edges would all be edges.
+    # Above zero, or the flat parts of an image with few edges would all be edges.
     weak = ridge & (magnitude > max(0.4 * high, 1e-6))
     labels, n_labels = ndimage.label(weak, _EIGHT_NEIGHBOURS)
     strong = np.zeros(n_labels + 1, bool)

@@ -1,4 +1,4 @@
-"""Pyramids: the rectangles that a picture is cut into, from coarse to fine."""
+"""Pyramids: the rectangles that an image is cut into, from coarse to fine."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ Cells = NDArray[np.int64]  # (cells, 4): top, bottom, left, right in pixels, the
 
 
 def partition(shape: tuple[int, int], divisions: Sequence[int]) -> tuple[Cells, NDArray[np.int64]]:
-    """Cut a picture into g × g cells for each g, which cover it without a gap or an overlap.
+    """Cut an image into g × g cells for each g, which cover it without a gap or an overlap.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def partition(shape: tuple[int, int], divisions: Sequence[int]) -> tuple[Cells, 
 def half_overlapping(
     shape: tuple[int, int], sides: Sequence[int], overlap: bool
 ) -> tuple[Cells, NDArray[np.int64]]:
-    """Tile a picture with square cells of each side, also shifted by half a side if they overlap.
+    """Tile an image with square cells of each side, also shifted by half a side if they overlap.
 
     The tiles are centred; what is left at the borders is in no cell of that level. The shifted
     tilings are two: half a side to the right, and half a side down (not both at once), after the

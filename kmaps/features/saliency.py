@@ -1,7 +1,7 @@
-"""Places for patches where a picture is salient, instead of on a grid (annfm, Sect. 5.2).
+"""Places for patches where an image is salient, instead of on a grid (annfm, Sect. 5.2).
 
-The picture is over-segmented; a region is as important as its mean saliency, by how much a pixel
-differs from the picture's mean grey (Achanta et al., "Frequency-tuned salient region detection",
+The image is over-segmented; a region is as important as its mean saliency, by how much a pixel
+differs from the image's mean grey (Achanta et al., "Frequency-tuned salient region detection",
 CVPR 2009). Half of the patches lie densely along the boundary of the important regions, the others
 at random in all regions, in proportion to area and importance.
 """
@@ -14,24 +14,24 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from kmaps.errors import ConfigError
-from kmaps.features.base import Picture
+from kmaps.features.base import GreyImage
 
 _BLUR = np.array([1, 4, 6, 4, 1], np.float32) / 16
-_IMPORTANT = 2.0  # times the picture's mean saliency makes a region important (Achanta et al.)
+_IMPORTANT = 2.0  # times the image's mean saliency makes a region important (Achanta et al.)
 # Felzenszwalb and Huttenlocher's: the larger the scale, the larger the regions.
 _SCALE, _SIGMA, _SMALLEST = 100, 0.8, 50
 
 
 def salient_places(
-    picture: Picture, patches: Sequence[int], counts: Sequence[int]
+    image: GreyImage, patches: Sequence[int], counts: Sequence[int]
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Return the first row and column of patches of several sizes.
 
-    The same picture has the same places.
+    The same image has the same places.
 
     Parameters
     ----------
-    picture : ndarray of float32, shape (height, width)
+    image : ndarray of float32, shape (height, width)
         Not smaller than a patch.
     patches : sequence of int
         The sides of the patches in pixels.
@@ -48,33 +48,33 @@ def salient_places(
     ConfigError
         If scikit-image is not installed.
     """
-    regions, importance, saliency = segmented(picture)
+    regions, importance, saliency = segmented(image)
     important = importance >= _IMPORTANT * saliency.mean()
     if not important.any():
         important[importance.argmax()] = True
     inside = important[regions]
-    # What an erosion takes away; beyond the picture's border nothing is taken.
+    # What an erosion takes away; beyond the image's border nothing is taken.
     edge = np.flatnonzero(inside & ~ndimage.binary_erosion(inside, border_value=1))
     weights = importance[regions].ravel().astype(np.float64)
     total = weights.sum()
-    # A picture of one grey has no saliency: everywhere alike.
+    # An image of one grey has no saliency: everywhere alike.
     chances = weights / total if total > 0 else None
-    rng = np.random.default_rng(zlib.crc32(np.ascontiguousarray(picture)))
+    rng = np.random.default_rng(zlib.crc32(np.ascontiguousarray(image)))
     places = []
     for patch, count in zip(patches, counts, strict=True):
         along = rng.choice(edge, min(count // 2, len(edge)), replace=False)
-        within = rng.choice(picture.size, count - len(along), p=chances)
-        centres = np.divmod(np.concatenate([along, within]), picture.shape[1])
+        within = rng.choice(image.size, count - len(along), p=chances)
+        centres = np.divmod(np.concatenate([along, within]), image.shape[1])
         tops, lefts = (
             np.clip(of_axis - patch // 2, 0, side - patch)
-            for of_axis, side in zip(centres, picture.shape, strict=True)
+            for of_axis, side in zip(centres, image.shape, strict=True)
         )
         places.append((tops, lefts))
     return places
 
 
 def segmented(
-    picture: Picture,
+    image: GreyImage,
 ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]:
     """Return the region of each pixel, the importance of each region, the saliency of each pixel.
 
@@ -90,12 +90,10 @@ def segmented(
             "sampling='salient' needs scikit-image: choose 'grid', or install it with "
             "`pip install 'kmaps[images]'`"
         ) from None
-    regions = felzenszwalb(
-        picture, scale=_SCALE, sigma=_SIGMA, min_size=_SMALLEST, channel_axis=None
-    )
-    blurred = picture
+    regions = felzenszwalb(image, scale=_SCALE, sigma=_SIGMA, min_size=_SMALLEST, channel_axis=None)
+    blurred = image
     for axis in (0, 1):
         blurred = ndimage.correlate1d(blurred, _BLUR, axis, mode="nearest")
-    saliency = np.abs(blurred - picture.mean())
+    saliency = np.abs(blurred - image.mean())
     importance = ndimage.mean(saliency, regions, np.arange(regions.max() + 1))
     return regions, np.asarray(importance, np.float32), saliency

@@ -1,9 +1,9 @@
-"""Dense SIFT: descriptors of square patches at given places of a picture.
+"""Dense SIFT: descriptors of square patches at given places of an image.
 
 Lowe's descriptor (2004) without its search for places, sizes and rotations: 4 × 4 cells of 8
 orientations, each the gradient energies under a triangular window as wide as two cells, which is
 what sharing every pixel linearly between its nearest cells comes to. As in VLFeat, the Gaussian
-that gives the patch's centre more weight is taken once a cell, so that one pass over the picture
+that gives the patch's centre more weight is taken once a cell, so that one pass over the image
 serves all patches.
 """
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from kmaps._loops import orientation as loops
-from kmaps.features.base import Picture
+from kmaps.features.base import GreyImage
 from kmaps.features.gradients import gradients, oriented
 
 ORIENTATIONS = 8
@@ -27,7 +27,7 @@ _ENVELOPE = np.outer(_GAUSSIAN, _GAUSSIAN).astype(np.float32)
 def grid(
     shape: tuple[int, int], patch: int, step: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first row and column of the patches of a regular grid, centred in a picture.
+    """Return the first row and column of the patches of a regular grid, centred in an image.
 
     Parameters
     ----------
@@ -50,18 +50,18 @@ def grid(
 
 
 def describe_patches(
-    picture: Picture, patch: int, tops: NDArray, lefts: NDArray, contrast: float
+    image: GreyImage, patch: int, tops: NDArray, lefts: NDArray, contrast: float
 ) -> NDArray[np.uint8]:
-    """Return the SIFT descriptors of some patches of a picture.
+    """Return the SIFT descriptors of some patches of an image.
 
     Parameters
     ----------
-    picture : ndarray of float32, shape (height, width)
+    image : ndarray of float32, shape (height, width)
         From 0 to 1.
     patch : int
         The side of the patches, a multiple of 4.
     tops, lefts : ndarray of int, shape (m,)
-        The first row and column of each patch; all of it must lie in the picture.
+        The first row and column of each patch; all of it must lie in the image.
     contrast : float
         A patch becomes zero whose mean gradient is up to this, in grey values a pixel.
 
@@ -72,12 +72,12 @@ def describe_patches(
         :data:`SCALE` after values above 0.2 of the length were cut there.
     """
     side = patch // 4
-    # The picture is as sharp as its pixels (a Gaussian of 0.5); larger patches see less detail.
+    # The image is as sharp as its pixels (a Gaussian of 0.5); larger patches see less detail.
     blur = np.sqrt(max(0.0, (side / 6) ** 2 - 0.25))
     if blur > 0:
-        picture = ndimage.gaussian_filter(picture, blur, mode="nearest")
+        image = ndimage.gaussian_filter(image, blur, mode="nearest")
     # The windows of the outermost cells begin half a cell outside their patch.
-    gx, gy = (np.pad(g, side // 2) for g in gradients(picture, 0))
+    gx, gy = (np.pad(g, side // 2) for g in gradients(image, 0))
     height, width = gx.shape
     energies = oriented(gx[None], gy[None], ORIENTATIONS, True).reshape(height, -1)
     work, smoothed = np.empty_like(energies), np.empty_like(energies)

@@ -26,13 +26,13 @@ Report = Callable[[str, int, int], object]
 
 
 class Stage:
-    """What ``compute(start, stop)`` returns for each block of pictures.
+    """What ``compute(start, stop)`` returns for each block of images.
 
     Parameters
     ----------
     compute : callable
-        Returns the arrays of some consecutive pictures.
-    n_pictures, block_pictures : int
+        Returns the arrays of some consecutive images.
+    n_images, block_images : int
     folder : Path or None
         Where the blocks are kept; None computes them whenever they are asked for.
     about : dict
@@ -42,12 +42,12 @@ class Stage:
     def __init__(
         self,
         compute: Callable[[int, int], Arrays],
-        n_pictures: int,
-        block_pictures: int,
+        n_images: int,
+        block_images: int,
         folder: Path | None,
         about: dict[str, Any],
     ) -> None:
-        self._compute, self.n_pictures, self.block_pictures = compute, n_pictures, block_pictures
+        self._compute, self.n_images, self.block_images = compute, n_images, block_images
         self.folder, self.about = folder, about
         if folder is not None and not (folder / "about.json").exists():
             folder.mkdir(parents=True, exist_ok=True)
@@ -55,8 +55,8 @@ class Stage:
 
     def block(self, number: int) -> Arrays:
         """Return a block, from its file where there is one."""
-        start = number * self.block_pictures
-        stop = min(start + self.block_pictures, self.n_pictures)
+        start = number * self.block_images
+        stop = min(start + self.block_images, self.n_images)
         if self.folder is None:
             return self._compute(start, stop)
         path = self._path(number)
@@ -65,7 +65,7 @@ class Stage:
                 return dict(kept)
         except (OSError, ValueError, EOFError, zipfile.BadZipFile):
             arrays = self._compute(start, stop)
-            if "bad" not in arrays:  # those pictures may be there the next time
+            if "bad" not in arrays:  # those images may be there the next time
                 write_whole(path, lambda file: np.savez(file, **arrays))
             return arrays
 
@@ -76,10 +76,10 @@ class Stage:
         """Return those of some rows whose blocks have no file."""
         missing = [
             number
-            for number in np.unique(rows // self.block_pictures).tolist()
+            for number in np.unique(rows // self.block_images).tolist()
             if self.folder is None or not self._path(number).exists()
         ]
-        return rows[np.isin(rows // self.block_pictures, missing)]
+        return rows[np.isin(rows // self.block_images, missing)]
 
     def visit(
         self,
@@ -99,21 +99,21 @@ class Stage:
         label : str
             What the stage is called in the progress.
         progress : callable or None
-            ``progress(label, pictures done, pictures in all)``, one call at a time.
+            ``progress(label, images done, images in all)``, one call at a time.
 
         Returns
         -------
         list
             The results, in the order of the blocks.
         """
-        numbers, firsts = np.unique(np.asarray(rows) // self.block_pictures, return_index=True)
+        numbers, firsts = np.unique(np.asarray(rows) // self.block_images, return_index=True)
         wanted = np.split(np.asarray(rows), firsts[1:])
         done, lock = 0, Lock()
 
         def visit_one(start: int, stop: int) -> T:
             nonlocal done
             number, some = int(numbers[start]), wanted[start]
-            first = number * self.block_pictures
+            first = number * self.block_images
             with threads(1):
                 result = function(self.block(number), some - first, first)
             with lock:

@@ -36,7 +36,7 @@ def learn_words(sample: NDArray[np.float32], n_words: int, seed: int) -> NDArray
     if n_words > len(distinct):
         raise ConfigError(
             f"a vocabulary of {n_words} words needs as many different descriptors, the training "
-            f"pictures gave {len(distinct)}: take fewer words or more samples"
+            f"images gave {len(distinct)}: take fewer words or more samples"
         )
     rng = np.random.default_rng(seed)
     start = rng.choice(distinct[:, 0], n_words, replace=False)

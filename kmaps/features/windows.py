@@ -1,23 +1,23 @@
-"""Edge orientations in many windows of one picture."""
+"""Edge orientations in many windows of one image."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import InputError
-from kmaps.features.base import Picture
+from kmaps.features.base import GreyImage
 from kmaps.features.phog import Phog
 
 
 def describe_windows(
-    feature: Phog, picture: Picture, boxes: NDArray[np.int64]
+    feature: Phog, image: GreyImage, boxes: NDArray[np.int64]
 ) -> NDArray[np.float32]:
     """Return the vectors of windows, each as if it were cut out after the edges were found.
 
     Parameters
     ----------
     feature : Phog
-        Its ``longest`` has no part in it: the boxes are of this picture.
-    picture : ndarray of float32, shape (height, width)
+        Its ``longest`` has no part in it: the boxes are of this image.
+    image : ndarray of float32, shape (height, width)
     boxes : ndarray of int64, shape (m, 4)
         Left, top, right, bottom, the ends excluded.
 
@@ -28,21 +28,21 @@ def describe_windows(
     Raises
     ------
     InputError
-        If a window leaves the picture, or is too small for the pyramid.
+        If a window leaves the image, or is too small for the pyramid.
 
     Notes
     -----
-    The sum over any rectangle is four look-ups in the sums over all rectangles from the picture's
+    The sum over any rectangle is four look-ups in the sums over all rectangles from the image's
     corner.
     """
-    height, width = picture.shape
+    height, width = image.shape
     left, top, right, bottom = np.asarray(boxes, np.int64).reshape(-1, 4).T
     low = feature.smallest
     if ((left < 0) | (top < 0) | (right > width) | (bottom > height)).any():
-        raise InputError(f"a window leaves the picture of {width} × {height} pixels")
+        raise InputError(f"a window leaves the image of {width} × {height} pixels")
     if ((right - left < low) | (bottom - top < low)).any():
         raise InputError(f"a window is smaller than {low} × {low} pixels")
-    energies = feature.edge_energies(picture)
+    energies = feature.edge_energies(image)
     corner_sums = np.zeros((height + 1, width + 1, feature.orientations))
     np.cumsum(np.cumsum(energies, axis=0, dtype=np.float64), axis=1, out=corner_sums[1:, 1:])
     levels = []

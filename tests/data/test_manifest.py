@@ -14,7 +14,7 @@ from kmaps.errors import ConfigError
 A, B = "a" * 64, "b" * 64
 SOUND = {
     "name": "own",
-    "title": "My pictures",
+    "title": "My images",
     "licence": "mine",
     "citation": "none",
     "homepage": "https://example.org",

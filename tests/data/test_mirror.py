@@ -37,7 +37,7 @@ def test_daimler(data_dir):
         chosen = data.y[data.groups == group]
         assert np.bincount(chosen).tolist() == [5000, 4800]
     assert data.class_names == ("non-ped_examples", "ped_examples")
-    # A person is upright in the middle: the two sides of the mean picture agree far better than
+    # A person is upright in the middle: the two sides of the mean image agree far better than
     # its top and bottom do, which they would not if height and width were swapped.
     mean = data.images[data.y == 1].mean(axis=0)
     assert np.abs(mean - mean[:, ::-1]).mean() < 0.5 * np.abs(mean - mean[::-1]).mean()
@@ -51,13 +51,13 @@ def test_caltech101(data_dir):
     counts = np.bincount(data.y)
     assert (len(counts), counts.max(), counts.min()) == (101, 60, 31)
     for i in range(0, 5293, 250):
-        with Image.open(data.images[i]) as picture:
-            assert picture.format == "JPEG"
-            assert min(picture.size) > 50
+        with Image.open(data.images[i]) as image:
+            assert image.format == "JPEG"
+            assert min(image.size) > 50
         assert data.images[i].parent.name == data.class_names[data.y[i]]
     train, test = draw_split(data, {"train_per_class": 30, "test_per_class": 20}, 0)
     assert len(train) == 3030
-    assert np.bincount(data.y[test]).min() == 1  # inline_skate has 31 pictures
+    assert np.bincount(data.y[test]).min() == 1  # inline_skate has 31 images
 
 
 @pytest.mark.parametrize("name", ["mnist", "daimler", "caltech101"])

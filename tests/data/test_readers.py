@@ -147,12 +147,12 @@ def test_pgm_folders_other_pixel(tmp_path):
         download(PGM, data_dir=tmp_path, mirror=tmp_path / "m")
 
 
-PICTURES = {
+IMAGES = {
     "Zebra/image_1.jpg": b"z1",
     "ant/image_1.jpg": b"a1",
     "ant/image_2.jpg": b"a2",
 }
-JPEG = manifest_of("jpeg-folders", PICTURES, classes=("Zebra", "ant"), first_per_class=2)
+JPEG = manifest_of("jpeg-folders", IMAGES, classes=("Zebra", "ant"), first_per_class=2)
 
 
 def jpeg_mirror(tmp_path, members):
@@ -163,11 +163,11 @@ def jpeg_mirror(tmp_path, members):
 
 def test_jpeg_folders_keep_the_first_of_each_class(tmp_path):
     extra = [("ant/image_3.jpg", b"a3"), ("BACKGROUND/image_1.jpg", b"b1"), ("ant/notes", b"")]
-    members = [(f"top/{name}", content) for name, content in [*extra, *PICTURES.items()]]
+    members = [(f"top/{name}", content) for name, content in [*extra, *IMAGES.items()]]
     mirror = jpeg_mirror(tmp_path, members)
     done = download(JPEG, data_dir=tmp_path / "cache", mirror=mirror)
     data = load_dataset(JPEG, data_dir=tmp_path / "cache")
-    assert [path.relative_to(done.folder).as_posix() for path in data.images] == sorted(PICTURES)
+    assert [path.relative_to(done.folder).as_posix() for path in data.images] == sorted(IMAGES)
     assert [path.read_bytes() for path in data.images] == [b"z1", b"a1", b"a2"]
     assert data.y.tolist() == [0, 1, 1]
     assert data.groups.tolist() == [""] * 3
@@ -179,15 +179,15 @@ def test_jpeg_folders_with_a_missing_class(tmp_path):
         download(JPEG, data_dir=tmp_path / "cache", mirror=mirror)
 
 
-def test_jpeg_folders_with_a_missing_picture(tmp_path):
-    mirror = jpeg_mirror(tmp_path, [i for i in PICTURES.items() if "2" not in i[0]])
+def test_jpeg_folders_with_a_missing_image(tmp_path):
+    mirror = jpeg_mirror(tmp_path, [i for i in IMAGES.items() if "2" not in i[0]])
     with pytest.raises(DataError, match=r"expected 6 bytes .* got 4 bytes"):
         download(JPEG, data_dir=tmp_path / "cache", mirror=mirror)
 
 
-def test_damaged_pictures_are_named_and_can_be_skipped(tmp_path):
+def test_damaged_images_are_named_and_can_be_skipped(tmp_path):
     cache = {"data_dir": tmp_path / "cache"}
-    folder = download(JPEG, mirror=jpeg_mirror(tmp_path, PICTURES.items()), **cache).folder
+    folder = download(JPEG, mirror=jpeg_mirror(tmp_path, IMAGES.items()), **cache).folder
     (folder / "ant/image_2.jpg").write_bytes(b"")
     with pytest.raises(DataError, match=r"edited: ant/image_2.jpg: 0 bytes, expected 2; run"):
         load_dataset(JPEG, **cache)
@@ -200,7 +200,7 @@ def test_damaged_pictures_are_named_and_can_be_skipped(tmp_path):
     (folder / "Zebra/image_1.jpg").unlink()
     with pytest.raises(DataError, match=r"edited: Zebra/image_1.jpg: cannot be read: No such file"):
         load_dataset(JPEG, **cache)
-    with pytest.raises(DataError, match="no picture of 'Zebra' is left; run `kmaps download"):
+    with pytest.raises(DataError, match="no image of 'Zebra' is left; run `kmaps download"):
         load_dataset(JPEG, skip_bad=True, **cache)
 
 

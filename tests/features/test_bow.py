@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from drawn import dataset, noise, photograph
-from oracles import pictures as oracle
+from oracles import images as oracle
 from scipy import sparse
 
 from kmaps.errors import ConfigError
@@ -14,19 +14,17 @@ SMALL = {"patches": [8, 12], "step": 4, "words": 20, "samples": 30}
 
 
 @pytest.fixture(scope="module")
-def pictures():
+def images():
     return [photograph(40 + 3 * i, 60 - 2 * i, i) for i in range(12)]
 
 
-def bow(pictures, train=range(8), **parameters):
-    return extract(
-        dataset(pictures), "dense-sift-bow", train=list(train), **{**SMALL, **parameters}
-    )
+def bow(images, train=range(8), **parameters):
+    return extract(dataset(images), "dense-sift-bow", train=list(train), **{**SMALL, **parameters})
 
 
-def test_counts_by_hand(pictures):
+def test_counts_by_hand(images):
     feature = make_feature("dense-sift-bow", SMALL)
-    grey = [picture.astype(np.float32) / 255 for picture in pictures[:3]]
+    grey = [image.astype(np.float32) / 255 for image in images[:3]]
     found = feature.describe(grey)
     words = np.random.default_rng(0).random((20, 128), np.float32)
     encoded = feature.encode(found, words)
@@ -44,23 +42,23 @@ def test_counts_by_hand(pictures):
         np.testing.assert_array_equal(X[i], expected)
 
 
-def test_shape_type_and_mass(pictures):
-    X = bow(pictures)
+def test_shape_type_and_mass(images):
+    X = bow(images)
     assert isinstance(X, sparse.csr_array)
     assert X.shape == (12, 21 * 20)
     assert X.dtype == np.float32
     assert X.has_canonical_format
     levels = X[:, :20].sum(axis=1), X[:, 20:100].sum(axis=1), X[:, 100:].sum(axis=1)
-    for i, (h, w) in enumerate(picture.shape for picture in pictures):
+    for i, (h, w) in enumerate(image.shape for image in images):
         n = sum(((h - p) // 4 + 1) * ((w - p) // 4 + 1) for p in (8, 12))
         assert [level[i] for level in levels] == [n, n, n]
 
 
 def test_patches_are_counted_where_they_are():
     """A textured corner on flat grey: one word for the flat part, the others in one cell."""
-    picture = np.full((64, 64), 120, np.uint8)
-    picture[:16, 48:] = noise(16, 16)
-    X = bow([picture, *(noise(64, 64, seed=i) for i in range(6))], train=range(1, 7))
+    image = np.full((64, 64), 120, np.uint8)
+    image[:16, 48:] = noise(16, 16)
+    X = bow([image, *(noise(64, 64, seed=i) for i in range(6))], train=range(1, 7))
     counts = X[[0]].toarray()[0]
     flat = counts[:20].argmax()
     cells = counts[100:].reshape(4, 4, 20)
@@ -69,36 +67,36 @@ def test_patches_are_counted_where_they_are():
     assert textured.sum() - textured[:2, 2:].sum() == 0  # patches reach over the cell's border
 
 
-def test_nothing_of_a_test_picture_touches_the_vocabulary(pictures):
-    others = [*pictures[:8], *(noise(50, 50, seed=i) for i in range(4))]
-    before, after = bow(pictures), bow(others)
+def test_nothing_of_a_test_image_touches_the_vocabulary(images):
+    others = [*images[:8], *(noise(50, 50, seed=i) for i in range(4))]
+    before, after = bow(images), bow(others)
     np.testing.assert_array_equal(before[:8].toarray(), after[:8].toarray())
     assert (before[8:] != after[8:]).nnz > 0
     # Nor does their number.
-    fewer = bow(pictures[:9])
+    fewer = bow(images[:9])
     np.testing.assert_array_equal(before[:9].toarray(), fewer.toarray())
 
 
-def test_the_training_pictures_do(pictures):
-    other = bow([noise(50, 50), *pictures[1:]])
-    assert (bow(pictures)[1:] != other[1:]).nnz > 0
-    assert (bow(pictures) != bow(pictures, train=range(7))).nnz > 0
+def test_the_training_images_do(images):
+    other = bow([noise(50, 50), *images[1:]])
+    assert (bow(images)[1:] != other[1:]).nnz > 0
+    assert (bow(images) != bow(images, train=range(7))).nnz > 0
 
 
-def test_the_training_pictures_order_does_not_matter(pictures):
-    there, back = bow(pictures), bow(pictures, train=[7, 2, 5, 0, 1, 3, 4, 6])
+def test_the_training_images_order_does_not_matter(images):
+    there, back = bow(images), bow(images, train=[7, 2, 5, 0, 1, 3, 4, 6])
     assert (there != back).nnz == 0
 
 
-def test_options_change_what_they_say(pictures):
-    assert bow(pictures, divisions=[1, 3]).shape == (12, 200)
-    assert bow(pictures, patches=[8]).sum() < bow(pictures).sum()
-    assert (bow(pictures, root=False) != bow(pictures)).nnz > 0
-    # Shrunk pictures have fewer patches.
-    assert bow(pictures, longest=30).sum() < 0.5 * bow(pictures).sum()
+def test_options_change_what_they_say(images):
+    assert bow(images, divisions=[1, 3]).shape == (12, 200)
+    assert bow(images, patches=[8]).sum() < bow(images).sum()
+    assert (bow(images, root=False) != bow(images)).nnz > 0
+    # Shrunk images have fewer patches.
+    assert bow(images, longest=30).sum() < 0.5 * bow(images).sum()
     # Above every contrast all descriptors are zero: there is one word at most.
     with pytest.raises(ConfigError, match=r"20 words needs as many different .* gave 1"):
-        bow(pictures, contrast=10)
+        bow(images, contrast=10)
 
 
 def test_phow_is_four_scales_of_300_words():
@@ -107,15 +105,15 @@ def test_phow_is_four_scales_of_300_words():
     assert len(feature.patches) == 4
 
 
-def test_one_grey_has_counts_and_no_nan(pictures):
-    X = bow([*pictures, np.full((30, 30), 200, np.uint8)])
+def test_one_grey_has_counts_and_no_nan(images):
+    X = bow([*images, np.full((30, 30), 200, np.uint8)])
     assert np.isfinite(X.data).all()
     assert X[[12], :20].nnz == 1  # all patches are one word
 
 
-def test_training_pictures_must_be_named(pictures):
-    with pytest.raises(ConfigError, match="dense-sift-bow learns from the training pictures"):
-        extract(dataset(pictures), "dense-sift-bow", **SMALL)
+def test_training_images_must_be_named(images):
+    with pytest.raises(ConfigError, match="dense-sift-bow learns from the training images"):
+        extract(dataset(images), "dense-sift-bow", **SMALL)
 
 
 @pytest.mark.parametrize(

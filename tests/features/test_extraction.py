@@ -1,4 +1,4 @@
-"""Extraction over a dataset: rows, cache, interruptions, pictures that cannot be used."""
+"""Extraction over a dataset: rows, cache, interruptions, images that cannot be used."""
 
 import json
 
@@ -20,22 +20,22 @@ CASES = {"intensity": {}, "hog-pyramid": {}, "phog": {}, "dense-sift-bow": BOW}
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    """Blocks of three pictures, so that ten pictures have four."""
+    """Blocks of three images, so that ten images have four."""
     for feature in FEATURES.values():
-        monkeypatch.setattr(feature, "block_pictures", 3)
+        monkeypatch.setattr(feature, "block_images", 3)
 
 
 @pytest.fixture
 def described(monkeypatch):
-    """How many pictures each call of a first stage saw, and a picture after which it fails."""
+    """How many images each call of a first stage saw, and an image after which it fails."""
     seen = []
     whole = HogPyramid.describe
 
-    def spy(self, pictures):
-        if "limit" in vars(spy) and sum(seen) + len(pictures) > spy.limit:
+    def spy(self, images):
+        if "limit" in vars(spy) and sum(seen) + len(images) > spy.limit:
             raise KeyboardInterrupt
-        seen.append(len(pictures))
-        return whole(self, pictures)
+        seen.append(len(images))
+        return whole(self, images)
 
     monkeypatch.setattr(HogPyramid, "describe", spy)
     seen_and_limit = seen, lambda n: setattr(spy, "limit", n)
@@ -57,7 +57,7 @@ def test_the_same_with_and_without_a_cache_blocks_and_threads(name, drawn, tmp_p
     assert len(plain) == 10
     assert plain.dtype == np.float32
     if name != "dense-sift-bow":  # whose draw of descriptors depends on the blocks
-        monkeypatch.setattr(FEATURES[name], "block_pictures", 3)
+        monkeypatch.setattr(FEATURES[name], "block_images", 3)
     for n in (1, 3):
         with threads(n):
             for _ in ("fills the cache", "reads it"):
@@ -128,8 +128,8 @@ def test_words_share_descriptors_but_not_vocabularies(drawn, tmp_path):
     for arguments in (BOW, {**BOW, "words": 8}, {**BOW, "train": range(5)}):
         extract(drawn, "dense-sift-bow", cache=tmp_path, **arguments)
     abouts = [json.loads(path.read_text()) for path in tmp_path.rglob("about.json")]
-    assert sum("training_pictures" not in about for about in abouts) == 1
-    assert sum("training_pictures" in about for about in abouts) == 3
+    assert sum("training_images" not in about for about in abouts) == 1
+    assert sum("training_images" in about for about in abouts) == 3
     assert len(list(tmp_path.rglob("learned.npy"))) == 3
 
 
@@ -143,12 +143,12 @@ def test_filling_the_cache_leaves_nothing_to_extract(drawn, tmp_path, small_bloc
     assert len(list(tmp_path.rglob("about.json"))) == 1  # intensities are not worth keeping
 
 
-def test_progress_counts_pictures(drawn, tmp_path, small_blocks):
+def test_progress_counts_images(drawn, tmp_path, small_blocks):
     told = []
     arguments = {**BOW, "cache": tmp_path, "progress": lambda *step: told.append(step)}
     extract(drawn, "dense-sift-bow", rows=[1, 9], **arguments)
     labels = list(dict.fromkeys(label for label, _, _ in told))
-    assert labels[0] == "drawn dense-sift-bow: training pictures"
+    assert labels[0] == "drawn dense-sift-bow: training images"
     assert labels[1].startswith("drawn dense-sift-bow: learning from ")
     assert labels[2] == "drawn dense-sift-bow"
     for label in (labels[0], labels[2]):
@@ -160,12 +160,12 @@ def test_progress_counts_pictures(drawn, tmp_path, small_blocks):
 
 @pytest.fixture
 def files(tmp_path):
-    """Ten pictures of several sizes, of which four cannot be used."""
-    folder = tmp_path / "pictures"
+    """Ten images of several sizes, of which four cannot be used."""
+    folder = tmp_path / "images"
     folder.mkdir()
     paths = save(folder, [photograph(20 + i, 30, i) for i in range(10)], ".jpg")
     paths[2].write_bytes(b"")
-    paths[5].write_text("not a picture")
+    paths[5].write_text("not an image")
     paths[7].write_bytes(paths[7].read_bytes()[:300])
     save(folder, [noise(3, 40)], "-small.png")[0].replace(paths[8])
     return dataset(paths, name="files")
@@ -173,19 +173,19 @@ def files(tmp_path):
 
 REASONS = {
     2: "an empty file",
-    5: r"not a picture \(13 bytes\)",
+    5: r"not an image \(12 bytes\)",
     7: "cannot be read: .*[Tt]runcated.*",
     8: r"40 × 3 pixels \(width × height\) are too few, phog needs 4 × 4",
 }
 
 
 @pytest.mark.parametrize("row", REASONS)
-def test_a_picture_that_cannot_be_used_is_named(files, row):
+def test_an_image_that_cannot_be_used_is_named(files, row):
     with pytest.raises(DataError, match=f"files: .*/00{row}.jpg: {REASONS[row]}; --skip-bad"):
         extract(files, "phog", rows=[0, row])
 
 
-def test_bad_pictures_can_be_skipped(files, tmp_path, small_blocks):
+def test_bad_images_can_be_skipped(files, tmp_path, small_blocks):
     good = [0, 1, 3, 4, 6, 9]
     expected = extract(dataset([files.images[i] for i in good]), "phog")
     for _ in ("fills the cache", "reads it"):
@@ -201,7 +201,7 @@ def test_bad_pictures_can_be_skipped(files, tmp_path, small_blocks):
     np.testing.assert_array_equal(some, expected[:2])
 
 
-def test_a_repaired_picture_is_read_again(files, tmp_path):
+def test_a_repaired_image_is_read_again(files, tmp_path):
     arguments = {"cache": tmp_path / "cache", "on_bad": lambda row, reason: None}
     before = extract(files, "phog", **arguments)
     files.images[2].write_bytes(files.images[1].read_bytes())
@@ -210,7 +210,7 @@ def test_a_repaired_picture_is_read_again(files, tmp_path):
     np.testing.assert_array_equal(after[2], before[1])
 
 
-def test_nothing_is_learned_from_a_bad_picture(files, monkeypatch):
+def test_nothing_is_learned_from_a_bad_image(files, monkeypatch):
     samples = []
     whole = DenseSiftBow.fit
     monkeypatch.setattr(DenseSiftBow, "fit", lambda self, s: samples.append(s) or whole(self, s))
@@ -222,7 +222,7 @@ def test_nothing_is_learned_from_a_bad_picture(files, monkeypatch):
         extract(files, "dense-sift-bow", rows=[0], **BOW)
 
 
-def test_damaged_pictures_are_not_used_and_not_kept(files, tmp_path):
+def test_damaged_images_are_not_used_and_not_kept(files, tmp_path):
     """What the dataset calls damaged is bad although it can be read, whatever the cache has."""
     arguments = {**BOW, "words": 4, "cache": tmp_path / "cache", "train": [0, 1, 3, 4]}
     words = DenseSiftBow.name
@@ -239,9 +239,9 @@ def test_damaged_pictures_are_not_used_and_not_kept(files, tmp_path):
     assert (extract(files, words, rows=[0, 1, 3], **arguments) != whole).nnz == 0
 
 
-def test_pictures_of_arrays_are_called_by_number():
+def test_images_of_arrays_are_called_by_number():
     data = dataset([noise(20, 20), noise(2, 9)], name="arrays")
-    with pytest.raises(DataError, match="arrays: picture 1: 9 × 2 pixels"):
+    with pytest.raises(DataError, match="arrays: image 1: 9 × 2 pixels"):
         extract(data, "phog")
 
 
@@ -261,7 +261,7 @@ def test_colour_and_palette_files_become_grey(tmp_path):
 
 @pytest.mark.parametrize("name", ["intensity", "hog-pyramid"])
 def test_features_of_one_size_refuse_files(files, name):
-    with pytest.raises(InputError, match=f"files: the pictures differ in size, {name} needs them"):
+    with pytest.raises(InputError, match=f"files: the images differ in size, {name} needs them"):
         extract(files, name)
 
 
@@ -270,7 +270,7 @@ def test_features_have_the_parameters_of_their_classes():
 
 
 def test_no_rows(drawn):
-    with pytest.raises(InputError, match="drawn phog: no pictures to extract"):
+    with pytest.raises(InputError, match="drawn phog: no images to extract"):
         extract(drawn, "phog", rows=[])
 
 

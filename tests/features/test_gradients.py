@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from oracles import pictures as oracle
+from oracles import images as oracle
 
 from kmaps._loops import orientation as loops
 from kmaps.features.gradients import gradients, oriented
@@ -10,12 +10,12 @@ from kmaps.features.pyramid import half_overlapping, partition
 
 
 @pytest.fixture
-def picture():
+def image():
     return np.random.default_rng(1).random((9, 11), np.float32)
 
 
-def test_plain_gradients_are_central_differences(picture):
-    for found, expected in zip(gradients(picture, 0), oracle.differences(picture), strict=True):
+def test_plain_gradients_are_central_differences(image):
+    for found, expected in zip(gradients(image, 0), oracle.differences(image), strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-7)
 
 
@@ -30,19 +30,19 @@ def test_a_slope_has_its_slope_and_the_border_is_no_edge(sigma):
     np.testing.assert_allclose(flat, 0, atol=1e-7)
 
 
-def test_pictures_of_a_block_do_not_mix(picture):
-    alone = gradients(picture[None], 1.0)
-    among = gradients(np.stack([1 - picture, picture, picture**2]), 1.0)
+def test_images_of_a_block_do_not_mix(image):
+    alone = gradients(image[None], 1.0)
+    among = gradients(np.stack([1 - image, image, image**2]), 1.0)
     for one, three in zip(alone, among, strict=True):
         np.testing.assert_array_equal(one[0], three[1])
 
 
 @pytest.mark.parametrize("signed", [False, True])
 @pytest.mark.parametrize("bins", [2, 8, 9])
-def test_energies_by_hand(picture, bins, signed):
-    gx, gy = gradients(picture[None], 0)
+def test_energies_by_hand(image, bins, signed):
+    gx, gy = gradients(image[None], 0)
     energies = oriented(gx, gy, bins, signed)
-    for y, x in np.ndindex(picture.shape):
+    for y, x in np.ndindex(image.shape):
         shares = oracle.orientation_shares(gx[0, y, x], gy[0, y, x], bins, signed)
         expected = [shares.get(k, 0) for k in range(bins)]
         np.testing.assert_allclose(energies[0, y, x], expected, atol=1e-6)
@@ -73,9 +73,9 @@ def test_bins_of_known_directions(a, b, signed, k):
     assert energies[k] == pytest.approx(np.hypot(a, b), rel=1e-5)
 
 
-def test_sums_over_cells_by_hand(picture):
-    gx, gy = gradients(picture[None], 0)
-    cells, _ = half_overlapping(picture.shape, (4, 2), True)
+def test_sums_over_cells_by_hand(image):
+    gx, gy = gradients(image[None], 0)
+    cells, _ = half_overlapping(image.shape, (4, 2), True)
     energies = oriented(gx, gy, 5, False)
     sums = np.empty((1, len(cells), 5), np.float32)
     loops.sum_cells(energies, cells, sums)

@@ -3,23 +3,23 @@
 import numpy as np
 import pytest
 from drawn import dataset, noise, photograph, step_edge
-from oracles import pictures as oracle
+from oracles import images as oracle
 
 from kmaps.errors import ConfigError, InputError
 from kmaps.features import extract, make_feature
 
 
-def hog(pictures, **parameters) -> np.ndarray:
-    return extract(dataset(np.stack(pictures)), "hog-pyramid", **parameters)
+def hog(images, **parameters) -> np.ndarray:
+    return extract(dataset(np.stack(images)), "hog-pyramid", **parameters)
 
 
 def test_by_hand():
-    pictures = noise(2, 13, 10)
+    images = noise(2, 13, 10)
     parameters = {"cells": [6, 3], "orientations": 5, "signed": True, "sigma": 0, "growth": 3}
-    found = hog(pictures, **parameters).reshape(2, -1, 5)
+    found = hog(images, **parameters).reshape(2, -1, 5)
     cells, levels = make_feature("hog-pyramid", parameters).pyramid((13, 10))
-    for picture, vector in zip(pictures / 255, found, strict=True):
-        gx, gy = oracle.differences(picture)
+    for image, vector in zip(images / 255, found, strict=True):
+        gx, gy = oracle.differences(image)
         expected = oracle.cell_sums(gx, gy, cells, 5, True) / np.hypot(gx, gy).sum()
         np.testing.assert_allclose(vector, expected * 3.0 ** levels[:, None], rtol=2e-5, atol=1e-8)
 
@@ -55,7 +55,7 @@ def test_polarity_counts_only_when_signed(signed, opposite):
 
 
 def test_mass():
-    """Where the tiles cover the picture each level has all of the energy, times its weight."""
+    """Where the tiles cover the image each level has all of the energy, times its weight."""
     X = hog(noise(4, 28, 28), overlap=False, orientations=9).reshape(4, -1, 9)
     _, levels = make_feature("hog-pyramid", {"overlap": False}).pyramid((28, 28))
     for level, mass in enumerate([1, 2, 4]):
@@ -63,41 +63,41 @@ def test_mass():
 
 
 def test_brightness_and_contrast_do_not_matter():
-    picture = photograph(28, 28, 0)
-    darker = (picture.astype(int) // 2 * 2).astype(np.uint8)
+    image = photograph(28, 28, 0)
+    darker = (image.astype(int) // 2 * 2).astype(np.uint8)
     a, b = hog([darker]), hog([darker // 2 + 60])
     np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-6)
 
 
 def test_a_faint_copy_counts_more_when_levelled():
-    picture = np.full((24, 48), 128, np.uint8)
+    image = np.full((24, 48), 128, np.uint8)
     patch = photograph(12, 12, 4).astype(int) - 128
-    picture[6:18, 6:18], picture[6:18, 30:42] = 128 + patch, 128 + patch // 4
+    image[6:18, 6:18], image[6:18, 30:42] = 128 + patch, 128 + patch // 4
     arguments = {"cells": [24], "overlap": False, "orientations": 4}
-    (plain,), (levelled,) = hog([picture], **arguments), hog([picture], **arguments, local=3)
+    (plain,), (levelled,) = hog([image], **arguments), hog([image], **arguments, local=3)
     assert plain[4:].sum() / plain[:4].sum() == pytest.approx(1 / 4, rel=0.05)
     # Not 1: gradients fainter than a hundredth of the range a pixel stay faint.
     assert levelled[4:].sum() / levelled[:4].sum() == pytest.approx(0.64, rel=0.05)
 
 
 def test_levelled_by_hand():
-    pictures = noise(1, 9, 7)
-    gx, gy = oracle.differences(pictures[0] / 255)
+    images = noise(1, 9, 7)
+    gx, gy = oracle.differences(images[0] / 255)
     magnitude = np.hypot(gx, gy)
     offsets = np.arange(-8, 9)
     weights = np.exp(-(np.hypot(offsets[:, None], offsets) ** 2) / (2 * 2.0**2))
     padded = np.pad(magnitude, 8, mode="edge")
     windows = np.lib.stride_tricks.sliding_window_view(padded, weights.shape)
     level = magnitude / (0.01 + (windows * weights).sum(axis=(2, 3)) / weights.sum())
-    found = hog(pictures, cells=[1], overlap=False, sigma=0, local=2).reshape(9, 7, -1)
+    found = hog(images, cells=[1], overlap=False, sigma=0, local=2).reshape(9, 7, -1)
     np.testing.assert_allclose(found.sum(axis=2), level / level.sum(), rtol=1e-4)
 
 
 def test_a_quarter_turn_turns_the_cells_and_the_orientations():
-    picture = photograph(24, 24, 1)
+    image = photograph(24, 24, 1)
     shape = (4, 4, 8)
     arguments = {"cells": [6], "overlap": False, "orientations": 8, "signed": True}
-    upright, turned = (hog([p], **arguments).reshape(shape) for p in (picture, np.rot90(picture)))
+    upright, turned = (hog([p], **arguments).reshape(shape) for p in (image, np.rot90(image)))
     # rot90 is counter-clockwise; orientations count clockwise, a quarter is two bins of eight.
     expected = np.roll(np.rot90(upright), -2, axis=2)
     np.testing.assert_allclose(turned, expected, rtol=1e-3, atol=1e-5)
@@ -119,7 +119,7 @@ def test_one_grey_is_zero():
     assert X[1].any()
 
 
-def test_cells_larger_than_the_pictures():
+def test_cells_larger_than_the_images():
     with pytest.raises(
         InputError, match=r"18 × 36 pixels \(width × height\) are too few for cells of 20"
     ):

@@ -64,7 +64,7 @@ def test_unknown_names(words, message):
         extract(toy(), **words)
 
 
-def test_pictures_of_several_sizes():
+def test_images_of_several_sizes():
     data = SimpleNamespace(name="caltech101", images=["a.jpg", "b.jpg"], max_level=255)
-    with pytest.raises(InputError, match="caltech101: the pictures differ in size, intensity need"):
+    with pytest.raises(InputError, match="caltech101: the images differ in size, intensity need"):
         extract(data)

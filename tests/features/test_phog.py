@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from drawn import dataset, photograph, step_edge
-from oracles import pictures as oracle
+from oracles import images as oracle
 
 from kmaps._loops import orientation as loops
 from kmaps.errors import ConfigError
@@ -12,15 +12,15 @@ from kmaps.features.gradients import gradients
 from kmaps.features.phog import canny
 
 
-def phog(*pictures, **parameters) -> np.ndarray:
-    return extract(dataset(list(pictures)), "phog", **parameters)
+def phog(*images, **parameters) -> np.ndarray:
+    return extract(dataset(list(images)), "phog", **parameters)
 
 
 def square(side: int, inner: int) -> np.ndarray:
-    picture = np.zeros((side, side), np.uint8)
+    image = np.zeros((side, side), np.uint8)
     low = (side - inner) // 2
-    picture[low : low + inner, low : low + inner] = 255
-    return picture
+    image[low : low + inner, low : low + inner] = 255
+    return image
 
 
 def test_length_and_mass_of_every_level():
@@ -51,13 +51,13 @@ def test_a_disc_has_every_orientation():
     assert whole.max() < 2 * whole.min()
 
 
-def test_one_grey_and_tiny_pictures():
+def test_one_grey_and_tiny_images():
     X = phog(np.full((20, 20), 80, np.uint8), photograph(4, 4, 0))
     assert not X[0].any()
     assert np.isfinite(X).all()
 
 
-def test_larger_pictures_are_shrunk():
+def test_larger_images_are_shrunk():
     large = phog(np.kron(square(64, 32), np.ones((10, 10), np.uint8)), longest=64)
     small = phog(square(64, 32), longest=64)
     np.testing.assert_allclose(large / large.sum(), small / small.sum(), atol=5e-3)
@@ -82,11 +82,11 @@ def test_ridges_are_the_oracle_s():
 
 
 def test_weak_edges_count_where_they_go_on_from_strong_ones():
-    picture = np.full((60, 60), 100, np.uint8)
-    picture[:, 30:] = 130
-    picture[:20, 30:] = 190  # the upper part of the same line is strong
-    picture[30:40, 10:20] = 130  # a weak square by itself
-    gx, gy = gradients(picture / np.float32(255), 1.0)
+    image = np.full((60, 60), 100, np.uint8)
+    image[:, 30:] = 130
+    image[:20, 30:] = 190  # the upper part of the same line is strong
+    image[30:40, 10:20] = 130  # a weak square by itself
+    gx, gy = gradients(image / np.float32(255), 1.0)
     edges = canny(gx, gy, 0.95)
     magnitude, ridge = np.hypot(gx, gy), np.zeros(gx.shape, bool)
     loops.thin(gx, gy, magnitude, ridge)

@@ -1,4 +1,4 @@
-"""Places where a picture is salient."""
+"""Places where an image is salient."""
 
 import sys
 
@@ -17,9 +17,9 @@ BOW = {"patches": [8], "step": 4, "words": 10, "samples": 20}
 def spot():
     """A bright square on dark ground: the square is salient, the ground is not."""
     pytest.importorskip("skimage")
-    picture = np.full((60, 80), 0.1, np.float32)
-    picture[20:40, 50:70] = 0.9
-    return picture
+    image = np.full((60, 80), 0.1, np.float32)
+    image[20:40, 50:70] = 0.9
+    return image
 
 
 def test_the_square_is_what_is_important(spot):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from drawn import photograph, step_edge
-from oracles import pictures as oracle
+from oracles import images as oracle
 
 from kmaps.features.sift import SCALE, describe_patches, grid
 
@@ -12,25 +12,25 @@ def grey(levels) -> np.ndarray:
     return levels.astype(np.float32) / np.float32(255)
 
 
-def one(picture, patch, top, left, contrast=0.0) -> np.ndarray:
+def one(image, patch, top, left, contrast=0.0) -> np.ndarray:
     places = np.array([top]), np.array([left])
-    return describe_patches(picture, patch, *places, contrast)[0].astype(float)
+    return describe_patches(image, patch, *places, contrast)[0].astype(float)
 
 
 @pytest.mark.parametrize(("patch", "top", "left"), [(8, 2, 3), (12, 4, 0), (12, 1, 5), (4, 10, 9)])
 def test_by_the_definition(patch, top, left):
     # Patches up to 12 pixels are not blurred first.
-    picture = grey(photograph(17, 19, 0))
-    expected = SCALE * oracle.sift(picture.astype(float), patch, top, left)
-    found = one(picture, patch, top, left)
+    image = grey(photograph(17, 19, 0))
+    expected = SCALE * oracle.sift(image.astype(float), patch, top, left)
+    found = one(image, patch, top, left)
     assert expected.max() < 255
     np.testing.assert_allclose(found, expected, atol=0.51)
 
 
 def test_descriptors_have_one_length():
-    picture = grey(photograph(64, 64, 1))
-    tops, lefts = grid(picture.shape, 16, 4)
-    lengths = np.linalg.norm(describe_patches(picture, 16, tops, lefts, 0).astype(float), axis=1)
+    image = grey(photograph(64, 64, 1))
+    tops, lefts = grid(image.shape, 16, 4)
+    lengths = np.linalg.norm(describe_patches(image, 16, tops, lefts, 0).astype(float), axis=1)
     # Values at the cut and the rounding take a little off.
     assert (np.abs(lengths - SCALE) < 0.02 * SCALE).mean() > 0.9
     assert lengths.max() < 1.01 * SCALE
@@ -46,13 +46,13 @@ def test_an_edge_is_one_orientation():
 
 
 def test_brightness_and_contrast_do_not_matter():
-    picture = photograph(30, 30, 3) / np.float32(255)
-    found, changed = one(picture, 16, 5, 6), one(0.3 * picture + 0.2, 16, 5, 6)
+    image = photograph(30, 30, 3) / np.float32(255)
+    found, changed = one(image, 16, 5, 6), one(0.3 * image + 0.2, 16, 5, 6)
     np.testing.assert_allclose(changed, found, atol=1)
 
 
 @pytest.mark.parametrize("patch", [16, 24])
-def test_a_shift_of_the_picture_shifts_the_descriptors(patch):
+def test_a_shift_of_the_image_shifts_the_descriptors(patch):
     large = grey(photograph(80, 80, 4))
     here, there = one(large, patch, 30, 31), one(large[5:, 7:], patch, 25, 24)
     np.testing.assert_allclose(here, there, atol=1)

@@ -11,21 +11,21 @@ from kmaps.features.pyramid import partition
 
 
 @pytest.fixture
-def picture():
+def image():
     return photograph(50, 70, 0) / np.float32(255)
 
 
-def test_the_whole_picture_is_its_own_vector(picture):
-    whole = describe_windows(Phog(), picture, np.array([[0, 0, 70, 50]]))
+def test_the_whole_image_is_its_own_vector(image):
+    whole = describe_windows(Phog(), image, np.array([[0, 0, 70, 50]]))
     expected = extract(dataset([photograph(50, 70, 0)]), "phog")
     np.testing.assert_allclose(whole, expected, rtol=1e-5, atol=1e-6)
 
 
-def test_windows_by_hand(picture):
+def test_windows_by_hand(image):
     feature = Phog(orientations=6, divisions=(1, 3))
     boxes = np.array([[3, 5, 40, 33], [10, 0, 13, 50], [66, 46, 70, 50]])
-    energies = feature.edge_energies(picture)
-    for box, vector in zip(boxes, describe_windows(feature, picture, boxes), strict=True):
+    energies = feature.edge_energies(image)
+    for box, vector in zip(boxes, describe_windows(feature, image, boxes), strict=True):
         left, top, right, bottom = box
         cells, _ = partition((bottom - top, right - left), (1, 3))
         sums = np.empty((1, len(cells), 6), np.float32)
@@ -35,19 +35,19 @@ def test_windows_by_hand(picture):
         assert vector.min() >= 0
 
 
-def test_no_windows(picture):
-    assert describe_windows(Phog(), picture, np.empty((0, 4), int)).shape == (0, 336)
+def test_no_windows(image):
+    assert describe_windows(Phog(), image, np.empty((0, 4), int)).shape == (0, 336)
 
 
 @pytest.mark.parametrize(
     ("box", "message"),
     [
-        ([0, 0, 71, 50], "a window leaves the picture of 70 × 50 pixels"),
+        ([0, 0, 71, 50], "a window leaves the image of 70 × 50 pixels"),
         ([-1, 0, 20, 20], "a window leaves"),
         ([0, 0, 3, 20], "a window is smaller than 4 × 4 pixels"),
         ([20, 0, 10, 20], "a window is smaller"),
     ],
 )
-def test_bad_windows(picture, box, message):
+def test_bad_windows(image, box, message):
     with pytest.raises(InputError, match=message):
-        describe_windows(Phog(), picture, np.array([box]))
+        describe_windows(Phog(), image, np.array([box]))

@@ -1,4 +1,4 @@
-"""Features of pictures, written down as their definitions: one pixel, one cell at a time."""
+"""Features of images, written down as their definitions: one pixel, one cell at a time."""
 
 import math
 from collections import Counter
@@ -19,14 +19,14 @@ def orientation_shares(a: float, b: float, bins: int, signed: bool) -> dict[int,
     return shares
 
 
-def differences(picture: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return central differences of a picture that goes on as it ends."""
-    h, w = picture.shape
+def differences(image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return central differences of an image that goes on as it ends."""
+    h, w = image.shape
     gx, gy = np.zeros((h, w)), np.zeros((h, w))
     for y in range(h):
         for x in range(w):
-            gx[y, x] = (picture[y, min(x + 1, w - 1)] - picture[y, max(x - 1, 0)]) / 2
-            gy[y, x] = (picture[min(y + 1, h - 1), x] - picture[max(y - 1, 0), x]) / 2
+            gx[y, x] = (image[y, min(x + 1, w - 1)] - image[y, max(x - 1, 0)]) / 2
+            gy[y, x] = (image[min(y + 1, h - 1), x] - image[max(y - 1, 0), x]) / 2
     return gx, gy
 
 
@@ -41,9 +41,9 @@ def cell_sums(gx, gy, cells, bins: int, signed: bool) -> np.ndarray:
     return sums
 
 
-def sift(picture: np.ndarray, patch: int, top: int, left: int) -> np.ndarray:
+def sift(image: np.ndarray, patch: int, top: int, left: int) -> np.ndarray:
     """Return the SIFT descriptor of one patch, before it is rounded; no blur, no threshold."""
-    gx, gy = differences(picture)
+    gx, gy = differences(image)
     side = patch / 4
     values = np.zeros((4, 4, 8))
     for r in range(4):
@@ -53,8 +53,8 @@ def sift(picture: np.ndarray, patch: int, top: int, left: int) -> np.ndarray:
             centre_x = left - 0.5 + (c + 0.5) * side
             from_middle = ((r - 1.5) ** 2 + (c - 1.5) ** 2) * side**2
             weight = math.exp(-from_middle / (2 * (2 * side) ** 2))
-            for y in range(picture.shape[0]):
-                for x in range(picture.shape[1]):
+            for y in range(image.shape[0]):
+                for x in range(image.shape[1]):
                     near = max(0, 1 - abs(y - centre_y) / side)
                     near *= max(0, 1 - abs(x - centre_x) / side)
                     for k, share in orientation_shares(gx[y, x], gy[y, x], 8, True).items():
@@ -106,7 +106,7 @@ def connected(strong: np.ndarray, weak: np.ndarray) -> np.ndarray:
 
 
 def words_by_cell(words, places, n_words: int, divisions) -> np.ndarray:
-    """Return the counts of words in each cell of a pyramid, of one picture."""
+    """Return the counts of words in each cell of a pyramid, of one image."""
     histogram = []
     for g in divisions:
         counts = Counter()

@@ -1,4 +1,4 @@
-"""Reading pictures: grey, black 0 and white 1, blocks of them; the unreadable ones by name."""
+"""Reading images: grey, black 0 and white 1, blocks of them; the unreadable ones by name."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
 from kmaps.errors import InputError
-from kmaps.features.base import Picture
+from kmaps.features.base import GreyImage
 
 
 class Images(Protocol):
@@ -19,13 +19,13 @@ class Images(Protocol):
     images: NDArray[np.uint8] | Sequence[Path]
     max_level: int
     digest: str  # only for a cache
-    damaged: Mapping[int, str]  # only if there are any: pictures not to be used, and why
+    damaged: Mapping[int, str]  # only if there are any: images not to be used, and why
 
 
-def picture_name(dataset: Images, row: int) -> str:
-    """Return what to call a picture in a message."""
+def image_name(dataset: Images, row: int) -> str:
+    """Return what to call an image in a message."""
     image = dataset.images[row]
-    return f"picture {row}" if isinstance(image, np.ndarray) else str(image)
+    return f"image {row}" if isinstance(image, np.ndarray) else str(image)
 
 
 def as_grey(levels: NDArray[np.uint8], max_level: int) -> NDArray[np.float32]:
@@ -33,8 +33,8 @@ def as_grey(levels: NDArray[np.uint8], max_level: int) -> NDArray[np.float32]:
     return np.divide(levels, np.float32(max_level), dtype=np.float32)
 
 
-def load_picture(image: NDArray[np.uint8] | Path, max_level: int, longest: int | None) -> Picture:
-    """Return a picture as grey values from 0 to 1.
+def load_image(image: NDArray[np.uint8] | Path, max_level: int, longest: int | None) -> GreyImage:
+    """Return an image as grey values from 0 to 1.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def load_picture(image: NDArray[np.uint8] | Path, max_level: int, longest: int |
     max_level : int
         White in the arrays; files always end at 255.
     longest : int or None
-        The longer side is shrunk to this many pixels; smaller pictures stay as they are.
+        The longer side is shrunk to this many pixels; smaller images stay as they are.
 
     Raises
     ------
@@ -61,15 +61,15 @@ def load_picture(image: NDArray[np.uint8] | Path, max_level: int, longest: int |
             return _shrunk(opened.convert("L"), longest, 255)
     except UnidentifiedImageError:
         size = Path(image).stat().st_size
-        raise InputError(f"not a picture ({size:,} bytes)" if size else "an empty file") from None
+        raise InputError(f"not an image ({size:,} bytes)" if size else "an empty file") from None
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"cannot be read: {reason}") from None
 
 
-def _shrunk(picture: Image.Image, longest: int | None, max_level: int) -> Picture:
-    factor = 1 if longest is None else longest / max(picture.size)
+def _shrunk(image: Image.Image, longest: int | None, max_level: int) -> GreyImage:
+    factor = 1 if longest is None else longest / max(image.size)
     if factor < 1:
-        size = [max(1, round(side * factor)) for side in picture.size]
-        picture = picture.resize(size, Image.Resampling.BILINEAR)
-    return as_grey(np.asarray(picture), max_level)
+        size = [max(1, round(side * factor)) for side in image.size]
+        image = image.resize(size, Image.Resampling.BILINEAR)
+    return as_grey(np.asarray(image), max_level)
