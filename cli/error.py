@@ -10,7 +10,7 @@ from kmaps.cli.map_options import MapsCommand, build_maps
 from kmaps.errors import InputError
 
 if TYPE_CHECKING:
-    from kmaps.bench.work.errors import Approximation
+    from kmaps.bench.work.errors import SquareErrors
 
 
 @click.command(
@@ -76,11 +76,7 @@ def command(
     rows = [_row(label, result) for label, result in results.items()]
     click.echo(json.dumps(rows, indent=2) if as_json else _table(rows))
     if plot:
-        from kmaps.bench.figures.errors import DRAWN
-
-        title = f"{kernel}, {text}{', relative' if relative else ''}"
-        for name, target in targets.items():
-            DRAWN[name]({title: results}, target)
+        _draw(targets, maps, results, {"kernel": kernel, "range": text, "relative": relative})
 
 
 def _plot_files(plot: Path | None, force: bool) -> dict[str, Path]:
@@ -98,7 +94,36 @@ def _plot_files(plot: Path | None, force: bool) -> dict[str, Path]:
     return files
 
 
-def _row(label: str, result: "Approximation") -> dict[str, Any]:
+def _draw(
+    targets: dict[str, Path],
+    maps: dict[str, Any],
+    results: dict[str, "SquareErrors"],
+    shown: dict[str, Any],
+) -> None:
+    """Draw the results as those of an experiment's records are."""
+    from kmaps.bench.figures import errors, sections
+    from kmaps.bench.records.row import Row
+    from kmaps.maps import MAPS
+
+    names = {cls: name for name, cls in MAPS.items()}
+    records, arrays = [], {}
+    for label, result in results.items():
+        row = Row(names[type(maps[label])], _parameters(maps[label]))
+        own = {"key": label, "kernel": shown["kernel"], "dim": result.dim, "setting": ""}
+        records.append({**own, **row.columns, "options": shown})
+        arrays[label] = result.arrays
+    draw = {"errors": errors.draw, "sections": sections.draw}
+    for name, target in targets.items():
+        draw[name](records, arrays, target)
+
+
+def _parameters(made: Any) -> dict[str, Any]:
+    """Return the parameters of a map, but for the kernel, which all share."""
+    given = made.get_params(deep=False)
+    return {name: value for name, value in given.items() if name != "kernel"}
+
+
+def _row(label: str, result: "SquareErrors") -> dict[str, Any]:
     x, y = result.worst
     return {
         "map": label,

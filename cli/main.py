@@ -19,7 +19,7 @@ COMMANDS = {
     "table": "Show the records of a run as a table.",
     "report": "Write a page on a run: how, tables, claims, figures.",
     "check": "Compare the records of a run with a baseline.",
-    "features": "Turn the pictures of a dataset into histograms.",
+    "features": "Turn the images of a dataset into histograms.",
     "encode": "Map an array file to explicit features, block by block.",
     "train": "Train an additive-kernel SVM on an array file.",
     "predict": "Predict labels with a trained model.",

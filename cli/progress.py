@@ -1,8 +1,16 @@
 """A progress bar with the time left, on standard error, for what takes longer than a moment."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from time import monotonic
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 _PATIENCE_S = 2.0
 
@@ -60,15 +68,78 @@ def stage_bars(*, quiet: bool = False) -> Iterator[Callable[[str, int, int], Non
         yield report
 
 
-def _bar():
+@dataclass(frozen=True)
+class CellState:
+    """How far a run is: cells done of all, the time left in words, the last cell in a line."""
+
+    done: int
+    total: int
+    left: str
+    line: str
+    failed: bool
+
+
+@contextmanager
+def cell_bar(
+    *, quiet: bool = False
+) -> Iterator[tuple[Callable[[CellState], None], Callable[[str, int, int], None]]]:
+    """Yield the functions that show the progress of a run's cells and of its features.
+
+    On a terminal that is a bar, and a line for each cell that failed; elsewhere a line for each
+    cell and for each finished stage of the features.
+
+    Parameters
+    ----------
+    quiet : bool
+        Whether to show nothing.
+    """
+    if quiet:
+        yield lambda state: None, lambda title, done, total: None
+    elif not sys.stderr.isatty():
+        yield _print_cell, _print_stage
+    else:
+        with _bar(counted=True) as bar:
+            task = bar.add_task("")
+
+            def show(state: CellState) -> None:
+                bar.update(task, total=state.total, completed=state.done, description=state.left)
+                if state.failed:
+                    bar.console.print(state.line, markup=False, highlight=False)
+
+            def show_stage(title: str, done: int, total: int) -> None:
+                bar.update(task, total=total, completed=done, description=title)
+
+            yield show, show_stage
+
+
+def _print_cell(state: CellState) -> None:
+    if state.line:
+        click.echo(f"{state.done}/{state.total}  {state.line}, {state.left}", err=True)
+
+
+def _print_stage(title: str, done: int, total: int) -> None:
+    if done == total:
+        click.echo(f"{title}: {total} images", err=True)
+
+
+def _bar(*, counted: bool = False) -> "Progress":
     # Rich takes a tenth of a second to import: only for those who wait.
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-    from rich.progress import TimeRemainingColumn as TimeLeft
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
     console = Console(stderr=True)
+    ends = [MofNCompleteColumn()] if counted else [TaskProgressColumn(), TimeRemainingColumn()]
     return Progress(
-        *(TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeLeft()),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        *ends,
         console=console,
         transient=True,
         disable=not console.is_terminal,

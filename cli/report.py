@@ -15,38 +15,37 @@ from kmaps.errors import ConfigError
 def command(results: Path, out: Path | None, force: bool, quiet: bool) -> None:
     """Write a Markdown page on the records in the folder RESULTS.
 
-    It says what was run, with which command, on what, at which commit; whether the claims of the
-    experiment hold; and has the tables and the figures of the folder. The text of NOTES.md in the
-    folder, if there is one, becomes its findings.
+    The page says what was run, with which command, on what, at which commit, and whether the claims
+    of the experiment hold; it has the tables and the figures of the folder. The text of NOTES.md in
+    the folder, if there is one, becomes its findings.
     """
+    from kmaps.bench.kinds import kind_of
     from kmaps.bench.kinds.load import load
     from kmaps.bench.records.file import read_records
-    from kmaps.bench.report.page import report
+    from kmaps.bench.report.page import page
     from kmaps.io import atomic_file, check_target
 
     records = read_records(results)
+    kind = kind_of(records)
     out = out or results / "README.md"
     check_target(out, force=force)
     try:
         experiment = load(records[0]["experiment"])
-        about, claims = experiment.about, experiment.claims
-        printed = getattr(experiment, "printed", [])
-    except ConfigError:
-        about, claims, printed = (
-            "",
-            [],
-            [],
-        )  # an experiment of the user's own, known by its records alone
+        about, claims, printed = experiment.about, experiment.claims, experiment.printed
+    except ConfigError:  # an experiment of the user's own, known by its records alone
+        about, claims, printed = "", [], []
     notes = results / "NOTES.md"
-    page = report(
+    text = page(
         records,
-        about,
-        [claim.model_dump() for claim in claims],
-        sorted(path.name for path in results.glob("*.png")),
-        notes.read_text() if notes.exists() else "",
-        [given.model_dump() for given in printed],
+        measures=kind.measures(records),
+        about=about,
+        claims=[claim.model_dump() for claim in claims],
+        printed=[given.model_dump() for given in printed],
+        sections=kind.sections(records),
+        figures=sorted(path.name for path in results.glob("*.png")),
+        notes=notes.read_text() if notes.exists() else "",
     )
     with atomic_file(out, force=force) as file:
-        file.write(page.encode())
+        file.write(text.encode())
     if not quiet:
         click.echo(out)

@@ -1,7 +1,5 @@
 """``kmaps run``: measure the cells of an experiment, resume, show the table."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,10 +8,10 @@ import click
 from kmaps.errors import CellsFailed, NothingMeasured
 
 if TYPE_CHECKING:
-    from kmaps.bench.kinds.load import Experiment
-    from kmaps.bench.records.file import Record
+    from kmaps.bench.records.columns import Record
     from kmaps.bench.run.runner import Outcome, Progress
-    from kmaps.features import Report
+    from kmaps.bench.spec.fields import Experiment
+    from kmaps.cli.progress import CellState
 
 _LISTED_FAILURES = 5
 
@@ -45,7 +43,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 )
 @click.option("--retry-failed", is_flag=True, help="Measure the cells that failed again.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first cell that fails.")
-@click.option("--skip-bad", is_flag=True, help="Leave out pictures that cannot be used.")
+@click.option("--skip-bad", is_flag=True, help="Leave out images that cannot be used.")
 @click.option("--dry-run", is_flag=True, help="List the cells and what is done; run nothing.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
 def command(
@@ -64,59 +62,44 @@ def command(
     Every finished cell is one line of records.jsonl in the output folder; the same command again
     resumes there. The table of all records goes to standard output.
     """
-    from kmaps.bench.kinds.load import Experiment, load
+    from kmaps.bench.kinds.load import load
 
     checked = load(experiment)
     out = out or Path("results", checked.experiment)
     if dry_run:
         _list_cells(checked, out, quiet)
         return
-    from kmaps.bench.kinds.study import run_study
+    from kmaps.bench.kinds import KINDS
     from kmaps.bench.report.tables import render
     from kmaps.bench.run.runner import run
+    from kmaps.cli.progress import cell_bar
 
     try:
-        if not isinstance(checked, Experiment):
-            outcome = run_study(checked, out)
-        else:
-            with _shown(quiet) as (progress, extracted):
-                outcome = run(
-                    checked,
-                    out,
-                    jobs=jobs,
-                    threads=threads,
-                    retry_failed=retry_failed,
-                    fail_fast=fail_fast,
-                    skip_bad=skip_bad,
-                    progress=progress,
-                    extracted=extracted,
-                )
+        with cell_bar(quiet=quiet) as (progress, extracted):
+            outcome = run(
+                checked,
+                out,
+                jobs=jobs,
+                threads=threads,
+                retry_failed=retry_failed,
+                fail_fast=fail_fast,
+                skip_bad=skip_bad,
+                progress=lambda state: progress(_state(state)),
+                extracted=extracted,
+            )
     except KeyboardInterrupt:
         if not quiet:
             click.echo("the finished cells are kept; the same command resumes", err=True)
         raise
-    _draw(checked, outcome, out)
     if not outcome.measured and not quiet:
         click.echo(f"nothing to do: all {len(outcome.records)} cells are in {out}", err=True)
-    click.echo(render(outcome.records), nl=False)
+    measures = KINDS[checked.kind].measures(outcome.records)
+    click.echo(render(outcome.records, "text", measures), nl=False)
     _report_failures(outcome)
 
 
-def _draw(checked: "Experiment", outcome: "Outcome", out: Path) -> None:
-    """Draw the figures that are made of records alone."""
-    if checked.kind == "scaling":
-        from kmaps.bench.figures.growth import draw_growth
-
-        draw_growth(outcome.records, out / "scaling.png")
-    if "accuracy" in getattr(checked, "figures", []):
-        from kmaps.bench.figures.accuracy import draw_accuracy
-
-        draw_accuracy(outcome.records, out / "accuracy.png")
-
-
 def _list_cells(experiment: "Experiment", out: Path, quiet: bool) -> None:
-    from kmaps.bench.kinds.load import Experiment
-    from kmaps.bench.kinds.study import study_cells
+    from kmaps.bench.records.columns import cell_name
     from kmaps.bench.records.file import read_records
     from kmaps.bench.run.runner import plan
 
@@ -126,20 +109,16 @@ def _list_cells(experiment: "Experiment", out: Path, quiet: bool) -> None:
         status = {}
     words = {"ok": "done", "failed": "failed", None: "to do"}
     states = []
-    if isinstance(experiment, Experiment):
-        planned = plan(experiment)
-    else:
-        planned = {cell.key: cell for cell in study_cells(experiment)}
-    for key, cell in planned.items():
+    for key, cell in plan(experiment).items():
         states.append(words[status.get(key)])
-        click.echo(f"{states[-1]:6}  {cell.name}")
+        click.echo(f"{states[-1]:6}  {cell_name(cell.columns)}")
     if not quiet:
         counts = ", ".join(f"{states.count(word)} {word}" for word in words.values())
         click.echo(f"{len(states)} cells: {counts}", err=True)
 
 
 def _report_failures(outcome: "Outcome") -> None:
-    from kmaps.bench.records.file import cell_name
+    from kmaps.bench.records.columns import cell_name
 
     failed = outcome.failed
     if not failed:
@@ -155,59 +134,33 @@ def _report_failures(outcome: "Outcome") -> None:
     )
 
 
-@contextmanager
-def _shown(quiet: bool) -> "Iterator[tuple[Callable[[Progress], None], Report]]":
-    """Yield the functions that show progress on standard error, of the cells and of the features.
+def _state(progress: "Progress") -> "CellState":
+    """Say what a run's progress is to be shown as."""
+    from kmaps.cli.progress import CellState
 
-    A bar, or a line a cell and a line for each finished stage of the features.
-    """
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-    from rich.progress import Progress as Bar
-
-    console = Console(stderr=True)
-    if quiet:
-        yield lambda progress: None, lambda label, done, total: None
-    elif not console.is_terminal:
-        yield _print_line, _print_stage
-    else:
-        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
-        with Bar(*columns, console=console, transient=True, redirect_stdout=False) as bar:
-            task = bar.add_task("")
-
-            def show(progress: "Progress") -> None:
-                bar.update(
-                    task,
-                    total=progress.total,
-                    completed=progress.done,
-                    description=_left(progress),
-                )
-                if progress.last and progress.last["status"] == "failed":
-                    bar.console.print(_described(progress.last), markup=False, highlight=False)
-
-            def show_stage(label: str, done: int, total: int) -> None:
-                bar.update(task, total=total, completed=done, description=label)
-
-            yield show, show_stage
-
-
-def _print_line(progress: "Progress") -> None:
-    if progress.last:
-        count = f"{progress.done}/{progress.total}"
-        click.echo(f"{count}  {_described(progress.last)}, {_left(progress)}", err=True)
-
-
-def _print_stage(label: str, done: int, total: int) -> None:
-    if done == total:
-        click.echo(f"{label}: {total} pictures", err=True)
+    last = progress.last
+    return CellState(
+        done=progress.done,
+        total=progress.total,
+        left=_left(progress),
+        line=_described(last) if last else "",
+        failed=bool(last) and last["status"] == "failed",
+    )
 
 
 def _described(record: "Record") -> str:
-    from kmaps.bench.records.file import cell_name
+    from kmaps.bench.records.columns import cell_name
 
     if record["status"] == "failed":
         return f"{cell_name(record)}: failed, {record['error']}"
-    return f"{cell_name(record)}: {100 * record['accuracy']:.2f} %"
+    from kmaps.bench.kinds import KINDS
+    from kmaps.bench.records.measures import MEASURES
+
+    measure = MEASURES[KINDS[record["kind"]].measures([record])[0]]
+    title, _, unit = measure.title.partition(", ")
+    value = measure.value(record)
+    shown = "–" if value is None else f"{measure.format(value)} {unit}".rstrip()
+    return f"{cell_name(record)}: {title} {shown}"
 
 
 def _left(progress: "Progress") -> str:

@@ -24,8 +24,7 @@ import click
     metavar="NAME",
     help="accuracy, per-class, ap, time, storage, memory, train-memory, linf, rms, random-rms, "
     "additive-rms, dim, fit, encode, convert, train, predict, cv, storage-train, storage-tables, "
-    "storage-model, or all; repeat for several. "
-    "[default: accuracy, time, storage; of studies: all they have]",
+    "storage-model, or all; repeat for several. [default: those of the kind of experiment]",
 )
 @click.option("--json", "as_json", is_flag=True, help="The lines of --format csv as JSON.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="Write to this file.")
@@ -43,18 +42,22 @@ def command(
     """Show the records in RESULTS: rows by method, columns by kernel, mean ± std over splits.
 
     RESULTS is a records.jsonl or the folder it is in. Each multi-class reduction has tables of its
-    own. The best map of each column is marked; the references, linear
-    and exact, never are.
+    own. Rows go by the papers' names for them; parameters that are the same in all rows of a map
+    stand below the tables. The best map of each column is marked; the references, linear and exact,
+    never are.
     """
+    from kmaps.bench.kinds import kind_of
     from kmaps.bench.records.file import read_records
-    from kmaps.bench.records.summary import MEASURES, default_measures, mixed_conditions
+    from kmaps.bench.records.measures import MEASURES
+    from kmaps.bench.records.summary import mixed_conditions
     from kmaps.bench.report.tables import render
     from kmaps.io import atomic_file, check_target
 
     if out is not None:
         check_target(out, force=force)
     records = read_records(results)
-    names = list(MEASURES) if "all" in measures else measures or default_measures(records)
+    given = tuple(MEASURES) if "all" in measures else measures
+    names = given or kind_of(records).measures(records)
     rendered = render(records, "json" if as_json else form, names)
     mixed = mixed_conditions(records) if any(MEASURES[n].unit == "s" for n in names) else []
     if mixed and not quiet:

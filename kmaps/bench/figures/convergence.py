@@ -1,76 +1,67 @@
-"""The figure of a study of random maps: the error over the number of projections."""
+"""The figure ``convergence``: the error of random maps over the number of projections."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from kmaps.bench.figures.errors import COLORS
+from kmaps.bench.figures import style
+from kmaps.bench.records.arrays import Arrays
+from kmaps.bench.records.columns import Record
 from kmaps.bench.report.convergence import Convergence, convergence
 
-_COLORS = (*COLORS, "#000000")
-_MARKERS = "osD^vP*X"
-_DPI = 150
 
+def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
+    """Draw the errors of each map, an axes for each kernel, with 1/√(2m) beside them.
 
-def draw_convergence(records: Iterable[Mapping[str, Any]], path: Path) -> None:
-    """Draw one axes a kernel: errors as points on lines, what stays of them dashed, 1/√2m grey."""
+    The part of an error that does not fall is a dashed line of the same colour.
+
+    Parameters
+    ----------
+    records : sequence of dict
+        Of random features, measured.
+    arrays : mapping
+        Not used.
+    path : Path
+        The PNG file.
+    """
     panels: dict[str, list[Convergence]] = {}
     for row in convergence(records):
         panels.setdefault(row.kernel, []).append(row)
-    columns = min(3, len(panels))
-    lines = -(-len(panels) // columns)
-    figure = Figure(figsize=(4.3 * columns, 3.6 * lines + 0.5), layout="constrained")
-    axes = figure.subplots(lines, columns, squeeze=False, sharey=True).ravel()
-    labels = list(dict.fromkeys(_short(row) for rows in panels.values() for row in rows))
-    for ax, (kernel, rows) in zip(axes, panels.items(), strict=False):
+    labels = list(dict.fromkeys(row.label for rows in panels.values() for row in rows))
+    figure, axes = style.panel_axes(len(panels), 4.3, 3.6, sharey=True)
+    for ax, (kernel, rows) in zip(axes, panels.items(), strict=True):
         _panel(ax, rows, labels)
-        ax.set_title(kernel, fontsize="medium", loc="left")
-    for ax in axes[len(panels) :]:
-        ax.set_axis_off()
-    shown: dict[str, Any] = {}
-    for ax in axes:
-        shown |= dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
-    figure.legend(
-        *(shown.values(), shown.keys()),
-        loc="outside lower center",
-        ncols=4,
-        frameon=False,
-        fontsize="small",
-    )
-    figure.savefig(path, dpi=_DPI)
+        style.title(ax, kernel)
+        if ax.get_subplotspec().is_first_col():
+            ax.set_ylabel("root mean square error of the kernel")
+    style.legend_below(figure, axes)
+    style.save(figure, path)
 
 
 def _panel(ax: Axes, rows: list[Convergence], labels: list[str]) -> None:
     sizes = np.unique(np.concatenate([row.sizes for row in rows]))
-    ax.plot(sizes, 1 / np.sqrt(2 * sizes), color="0.75", linewidth=3, label="1/√(2m)")
-    stays: dict[float, str] = {}
+    ax.plot(sizes, 1 / np.sqrt(2 * sizes), color="0.8", linewidth=3, label="1/√(2m)")
+    ax.plot([], [], color="0.4", linewidth=1, linestyle="--", label="part that does not fall")
     lowest = min(row.rms.min() for row in rows) / 20  # what lies below is of no account
+    stays: dict[float, str] = {}
     for row in rows:
-        i = labels.index(_short(row))
-        color, marker = _COLORS[i % len(_COLORS)], _MARKERS[i % len(_MARKERS)]
+        i = labels.index(row.label)
         ax.plot(
-            *(row.sizes, row.rms, marker),
-            color=color,
+            row.sizes,
+            row.rms,
+            color=style.color(i),
+            marker=style.marker(i),
             markersize=4.5,
-            linewidth=1.2,
-            linestyle="-",
-            label=_short(row),
+            linewidth=style.LINE_WIDTH,
+            label=row.label,
         )
         if row.additive_rms > lowest:
-            stays.setdefault(row.additive_rms, color)
-    for value, color in stays.items():
-        ax.axhline(value, color=color, linewidth=1, linestyle=(0, (4, 3)))
-    ax.set(xscale="log", yscale="log", xlabel="projections m", ylabel="rms error of the kernel")
-    ax.set_xticks(sizes[::2], [f"{m:,}" for m in sizes[::2]], fontsize="small")
-    ax.minorticks_off()
-    ax.grid(color="0.9", linewidth=0.6)
-    ax.spines[["top", "right"]].set_visible(False)
-
-
-def _short(row: Convergence) -> str:
-    """Return what tells rows of one kernel apart: their parameters, but for a sigma of none."""
-    return row.label.removeprefix(row.method).replace(" sigma=None", "").strip() or row.method
+            stays.setdefault(row.additive_rms, style.color(i))
+    for value, shade in stays.items():
+        ax.axhline(value, color=shade, linewidth=1, linestyle="--")
+    style.log_axis_at(ax.xaxis, [int(size) for size in sizes[::2]])
+    style.log_axis(ax.yaxis)
+    ax.set_xlabel("projections m")
+    style.plain(ax, grid=True)

@@ -1,8 +1,8 @@
 """What a paper says in words, checked on records: relations between cells of one run.
 
 A claim compares the rows that two selections pick, reduction by reduction and kernel by kernel.
-Rows are paired when the parameters that neither selection names agree, splits by their number; what
-has no draws, the exact kernel of a trade-off, stands beside every draw.
+Rows are paired when the parameters that neither selection names agree, cells by the numbers of
+their split and draw; what has no draws, the exact kernel of a trade-off, stands beside every draw.
 Accuracies are compared by their mean difference in points, sizes and times by their ratio.
 """
 
@@ -13,9 +13,10 @@ from math import sqrt
 from statistics import fmean, stdev
 from typing import Any
 
-from kmaps.bench.records.summary import MEASURES, REFERENCES
-
-_ALWAYS = -1  # the split of what is the same in all
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.measures import MEASURES, Measure
+from kmaps.bench.records.names import short_labels
+from kmaps.bench.records.row import Row
 
 LEEWAY = 0.5
 """Points within which accuracies are about the same, unless two standard errors are more."""
@@ -40,7 +41,7 @@ class Finding:
     holds: bool
 
 
-def check_claim(claim: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> list[Finding]:
+def check_claim(claim: Mapping[str, Any], records: Iterable[Record]) -> list[Finding]:
     """Check one claim of an experiment.
 
     Parameters
@@ -60,95 +61,111 @@ def check_claim(claim: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) 
 
     Examples
     --------
-    >>> cell = {"status": "ok", "reduction": "ovo", "kernel": "chi2", "params": {}, "split": 0}
-    >>> records = [cell | {"method": "exact", "label": "exact", "accuracy": 0.935},
-    ...            cell | {"method": "homogeneous", "label": "homogeneous", "accuracy": 0.933}]
+    >>> cell = {"status": "ok", "reduction": "ovo", "kernel": "chi2", "split": 0, "draw": None}
+    >>> cell |= {"options": {}}
+    >>> records = [cell | Row("exact").columns | {"accuracy": 0.935},
+    ...            cell | Row("homogeneous").columns | {"accuracy": 0.933}]
     >>> claim = {"left": {"method": "homogeneous"}, "right": {"method": "exact"}}
     >>> [finding] = check_claim(claim | {"relation": "about"}, records)
     >>> finding.holds, round(finding.value, 2)
     (True, -0.2)
     """
     measure = MEASURES[claim.get("measure", "accuracy")]
-    rows = _rows(records, measure.columns)
+    rows = _lines(records, measure)
     findings = []
     for left, right in _pairs(rows, claim):
         pairs = _side_by_side(rows[left], rows[right])
         if pairs:
-            where = " ".join(filter(None, [left[0], left[1] or right[1], left[2]]))
-            findings.append(_compare(claim, f"{where} against {right[2]}", pairs))
+            findings.append(_compare(claim, _where(left, right), pairs))
     return findings
 
 
-def _side_by_side(left: dict, right: dict) -> list[tuple[float, float]]:
-    """Return the values of two rows split by split."""
-    splits = (left.keys() | right.keys()) - {_ALWAYS} or {_ALWAYS}
-    pairs = [
-        [row.get(split, row.get(_ALWAYS)) for row in (left, right)] for split in sorted(splits)
-    ]
-    return [(one, other) for one, other in pairs if one is not None and other is not None]
+Place = tuple[int | None, int | None]  # the numbers of a split and of a draw
 
 
-def row_names(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a selection can name of a record: method, parameters, solver and form.
+def _side_by_side(
+    left: Mapping[Place, float], right: Mapping[Place, float]
+) -> list[tuple[float, float]]:
+    """Return the values of two lines cell by cell."""
+    places = left.keys() | right.keys()
+    drawn = {split for split, draw in places if draw is not None}
+    pairs = []
+    for split, draw in sorted(places, key=str):
+        if draw is not None or split not in drawn:
+            values = [line.get((split, draw), line.get((split, None))) for line in (left, right)]
+            if None not in values:
+                pairs.append((values[0], values[1]))
+    return pairs
 
-    Of a study over ranges also the ``range`` and ``dim``, the outputs (those asked for, where that
-    is a parameter): rows are compared on the same range and at the same number of outputs, unless
-    a selection names them. A map's own parameter ``method`` stands for the map's name.
+
+def row_names(record: Record) -> dict[str, Any]:
+    """Return what a selection can name of a record: :attr:`Row.names`, and more on ranges.
+
+    There also the ``range`` and ``dim``, the outputs (those asked for, where that is a parameter):
+    rows are compared on the same range and at the same number of outputs, unless a selection names
+    them.
     """
-    names = {"method": record["method"], **record["params"], **_solver(record)}
-    setting = record.get("protocol") or {}
-    if "range" in setting:
-        return {"dim": record["dim"], **names, "range": setting["range"]}
+    names = Row.of(record).names
+    if "range" in record["options"]:
+        return {"dim": record["dim"], **names, "range": record["options"]["range"]}
     return names
 
 
-Row = tuple[str, str, str, str, tuple]  # reduction, kernel, label, method, parameters
+@dataclass(frozen=True)
+class _Line:
+    """A row under one reduction and kernel, with its label and what selections can name of it."""
+
+    reduction: str
+    kernel: str
+    label: str
+    names: tuple[tuple[str, Any], ...]
 
 
-def _rows(records: Iterable[Mapping[str, Any]], columns: tuple) -> dict[Row, dict[int, float]]:
-    rows: dict[Row, dict[int, float]] = defaultdict(dict)
-    for record in records:
-        if record["status"] == "ok":
-            names = row_names(record)
-            method = names.pop("method")
-            label = record["label"] + (f" ({names['range']})" if "range" in names else "")
-            row = record["reduction"], record["kernel"], label, method, tuple(sorted(names.items()))
-            split = _ALWAYS if names.get("learner") == "exact" else record["split"]
-            rows[row][split] = sum(record[column] for column in columns)
-    return rows
+def _lines(records: Iterable[Record], measure: Measure) -> dict[_Line, dict[Place, float]]:
+    measured = [record for record in records if record["status"] == "ok"]
+    labels, _ = short_labels(map(Row.of, measured))
+    lines: dict[_Line, dict[Place, float]] = defaultdict(dict)
+    for record in measured:
+        names = row_names(record)
+        label = labels[Row.of(record).identity]
+        label += f" ({names['range']})" if "range" in names else ""
+        value = measure.value(record)
+        if value is not None:
+            line = _Line(record["reduction"], record["kernel"], label, tuple(names.items()))
+            lines[line][record["split"], record["draw"]] = value
+    return lines
 
 
-def _solver(record: Mapping[str, Any]) -> dict[str, str]:
-    """Return the solver of a map's row, with its form; references have one each, by their names."""
-    learner = record.get("learner") or {}
-    if "name" in learner:
-        return {"learner" if key == "name" else key: value for key, value in learner.items()}
-    if record["method"] in REFERENCES:
-        return {}
-    return {key: learner[key] for key in ("solver", "form") if key in learner}
+def _where(left: _Line, right: _Line) -> str:
+    differ = "" not in (left.kernel, right.kernel) and left.kernel != right.kernel
+    kernel = left.kernel or right.kernel
+    other = f"{right.kernel} {right.label}" if differ else right.label
+    words = left.reduction, kernel, left.label, "against", other
+    return " ".join(filter(None, words))
 
 
-def _pairs(rows: Iterable[Row], claim: Mapping[str, Any]) -> Iterator[tuple[Row, Row]]:
+def _pairs(lines: Iterable[_Line], claim: Mapping[str, Any]) -> Iterator[tuple[_Line, _Line]]:
     named = (claim["left"].keys() | claim["right"].keys()) - {"method"}
-    for left in rows:
-        for right in rows:
+    for left in lines:
+        for right in lines:
             # A row without a kernel, linear, stands beside every kernel, and so do rows of a kernel
             # that is named.
-            beside = left[1] == right[1] or not (left[1] and right[1]) or "kernel" in named
+            kernels = left.kernel, right.kernel
+            beside = "" in kernels or left.kernel == right.kernel or "kernel" in named
             if (
-                left[0] == right[0]
+                left.reduction == right.reduction
                 and beside
                 and left != right
                 and _picked(left, claim["left"])
                 and _picked(right, claim["right"])
-                and _others_agree(dict(left[4]), dict(right[4]), named)
+                and _others_agree(dict(left.names), dict(right.names), named | {"method"})
             ):
                 yield left, right
 
 
-def _picked(row: Row, selection: Mapping[str, Any]) -> bool:
-    params = {"kernel": row[1], "method": row[3], **dict(row[4])}
-    return all(params.get(name) == value for name, value in selection.items())
+def _picked(line: _Line, selection: Mapping[str, Any]) -> bool:
+    names = {"kernel": line.kernel, **dict(line.names)}
+    return all(names.get(name) == value for name, value in selection.items())
 
 
 def _others_agree(left: dict, right: dict, named: set[str]) -> bool:

@@ -1,16 +1,18 @@
 r"""The gate: results against a baseline, cell by cell.
 
-A cell is one (dataset, features, kernel, method, parameters, reduction), its splits taken together.
+A cell of the gate is one row of a table under one kernel and reduction, its splits and draws taken
+together. Every kind of experiment says which columns are judged, each with its tolerance:
 
-**Accuracy** is compared by its mean over the baseline's splits. With :math:`s_b` the sample
-standard deviation of the baseline over its :math:`n` splits, the tolerance is
+- **fractions** (accuracy, average precision) by their mean over the baseline's splits. With
+  :math:`s_b` the sample standard deviation of the baseline over its :math:`n` splits, the tolerance
+  is :math:`\max(\text{floor},\; 2\, s_b \sqrt{2 / n})`, two standard errors of a difference of two
+  means over n splits, and never less than the floor of 0.5 points. Only the baseline's spread
+  enters: results that became erratic must not widen their own tolerance;
+- **errors** of kernels, split by split, to a thousandth of the baseline's;
+- **projections kept**, split by split, to a twentieth;
+- **storage**, split by split, to the byte.
 
-.. math:: \max(\text{floor},\; 2\, s_b \sqrt{2 / n}),
-
-two standard errors of a difference of two means over n splits, and never less than the floor of
-0.5 points. Only the baseline's spread enters: results that became erratic must not widen their own
-tolerance. **Storage** is compared split by split, to the byte; for exact, whose model is as large
-as its number of support vectors, without the model. **Times** are not compared.
+**Times** and peaks of memory are not compared.
 
 A cell of the baseline that has no record fails the gate. A cell that could not be measured, because
 it failed or because the baseline was made under other conditions, neither passes nor fails it: the
@@ -18,32 +20,123 @@ exit code then says that the gate did not decide.
 """
 
 import json
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from math import sqrt
 from statistics import fmean, stdev
+from typing import Any
 
-from kmaps.bench.records.summary import latest_cells
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.row import Row
 from kmaps.errors import GateFailed, KmapsError, NothingMeasured
 
 FLOOR = 0.005
-"""Smallest tolerance on a mean accuracy, as a fraction."""
+"""Smallest tolerance on a mean fraction."""
 
-IDENTITY = ("dataset", "features", "normalize", "kernel", "method", "label", "params", "reduction")
 CONDITIONS = {
     "data_digest": "digest of the data",
     "protocol": "split protocol",
+    "options": "options",
     "n_train": "n_train",
     "n_test": "n_test",
     "n_features": "n_features",
-    "learner": "learner",
+    "n_skipped": "n_skipped",
+    "feature_version": "version of the features",
+    "settings": "settings of the solver",
     "C_grid": "C grid",
+    "C_folds": "folds",
+    "C_samples": "samples that C is chosen on",
+    "C_unit_norm": "unit norm",
     "map_version": "map_version",
 }
 """Record columns that must agree for two measurements to compare, with their names in messages."""
 
 VERDICTS = ("worse", "missing", "not measured", "improved", "new", "same")
 """Worst first, the order of the report."""
+
+_ROUNDING = 1e-12  # a loss of exactly the tolerance is within it, whatever the last bit says
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far a number may be from the baseline's and count as the same.
+
+    Parameters
+    ----------
+    relative : float
+        As a part of the baseline's number, split by split.
+    of_mean : bool
+        Whether means over the splits are compared instead, within their standard errors and a
+        floor (the fractions).
+    """
+
+    relative: float = 0.0
+    of_mean: bool = False
+
+
+FRACTION = Tolerance(of_mean=True)
+NUMERICAL = Tolerance(relative=1e-3)
+KEPT = Tolerance(relative=0.05)
+EXACT = Tolerance()
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A column that the gate judges.
+
+    Parameters
+    ----------
+    column : str
+    tolerance : Tolerance
+    highest : bool
+        Whether more is better.
+    unless : mapping
+        Columns by which records are left out.
+    """
+
+    column: str
+    tolerance: Tolerance
+    highest: bool = False
+    unless: Mapping[str, Any] = field(default_factory=dict)
+
+    def concerns(self, record: Record) -> bool:
+        """Return whether the column of a record is judged."""
+        left_out = self.unless and all(record[name] == v for name, v in self.unless.items())
+        return not left_out and record[self.column] is not None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A judged column of a cell, beside the baseline's.
+
+    Attributes
+    ----------
+    column : str
+    baseline, ours : float
+        Means over the baseline's splits, or the pair of the split with the largest difference.
+    tolerance : float
+    verdict : str
+        ``worse``, ``improved`` or ``same``.
+    """
+
+    column: str
+    baseline: float
+    ours: float
+    tolerance: float
+    verdict: str
+
+    @property
+    def text(self) -> str:
+        """The difference in words."""
+        if self.column in ("accuracy", "accuracy_per_class", "average_precision"):
+            title = self.column.replace("_", " ")
+            return (
+                f"{title} {100 * self.ours:.2f} %, baseline {100 * self.baseline:.2f} "
+                f"± {100 * self.tolerance:.2f}"
+            )
+        if self.column.endswith("_bytes"):
+            return f"{self.column} {self.ours - self.baseline:+,.0f}"
+        return f"{self.column} {self.ours:.6g}, baseline {self.baseline:.6g}"
 
 
 @dataclass(frozen=True)
@@ -55,34 +148,36 @@ class CellVerdict:
     verdict : str
         One of :data:`VERDICTS`.
     name : str
-        The cell in words: dataset, features, reduction, kernel, label.
+        The cell in words: what it was measured on, features, reduction, kernel, row.
     reason : str
         One line: what was compared, with numbers, or why it was not.
-    baseline_accuracy, accuracy : float or None
-        Means over the baseline's splits.
-    tolerance : float or None
-        On the mean accuracy.
+    differences : tuple of Difference
+        Of every judged column.
     """
 
     verdict: str
     name: str
     reason: str
-    baseline_accuracy: float | None = None
-    accuracy: float | None = None
-    tolerance: float | None = None
+    differences: tuple[Difference, ...] = ()
 
 
 def compare(
-    records: Iterable[dict], baseline: Iterable[dict], *, floor: float = FLOOR
+    records: Iterable[Record],
+    baseline: Iterable[Record],
+    judged: Sequence[Judged],
+    *,
+    floor: float = FLOOR,
 ) -> list[CellVerdict]:
-    """Compare records with a baseline and return one verdict a cell, the worst first.
+    """Compare records with a baseline and return one verdict per cell, the worst first.
 
     Parameters
     ----------
     records, baseline : iterable of dict
         As read from two ``records.jsonl``. Failed records of the baseline set no standard.
+    judged : sequence of Judged
+        What the kind of the experiment is judged by.
     floor : float
-        Smallest tolerance on a mean accuracy, as a fraction.
+        Smallest tolerance on a mean fraction.
 
     Returns
     -------
@@ -99,10 +194,12 @@ def compare(
     ours, theirs = _by_cell(records), _by_cell(measured)
     if not ours.keys() & theirs.keys():
         raise NothingMeasured(
-            f"no cell in common: the results are on {_datasets(ours)}, the baseline on "
-            f"{_datasets(theirs)}; check that it belongs to this experiment"
+            f"no cell in common: the results are on {_subjects(ours)}, the baseline on "
+            f"{_subjects(theirs)}; check that it belongs to this experiment"
         )
-    verdicts = [_judge(ours.get(cell, {}), splits, floor) for cell, splits in theirs.items()]
+    verdicts = [
+        _judge(ours.get(cell, {}), splits, judged, floor) for cell, splits in theirs.items()
+    ]
     verdicts += [
         CellVerdict("new", _name(splits), "not in the baseline")
         for cell, splits in ours.items()
@@ -111,84 +208,103 @@ def compare(
     return sorted(verdicts, key=lambda cell: (VERDICTS.index(cell.verdict), cell.name))
 
 
-Splits = dict[int, dict]
+Splits = dict[tuple, Record]  # by the numbers of the split and of the draw
+_IDENTITY = ("kind", "setting", "dataset", "features", "normalize", "kernel", "reduction")
 
 
-def _by_cell(records: Iterable[dict]) -> dict[tuple, Splits]:
+def _by_cell(records: Iterable[Record]) -> dict[tuple, Splits]:
     cells: dict[tuple, Splits] = {}
-    for record in latest_cells(records):
-        identity = tuple(record.get(name) for name in IDENTITY)
-        cells.setdefault(identity, {})[record["split"]] = record
+    for record in records:
+        identity = *(record[name] for name in _IDENTITY), Row.of(record).identity
+        cells.setdefault(identity, {})[record["split"], record["draw"]] = record
     return cells
 
 
-def _datasets(cells: dict[tuple, Splits]) -> str:
-    return ", ".join(sorted({cell[0] for cell in cells})) or "nothing"
+def _subjects(cells: dict[tuple, Splits]) -> str:
+    return ", ".join(sorted({cell[1] or cell[2] for cell in cells})) or "nothing"
 
 
 def _name(splits: Splits) -> str:
     record = next(iter(splits.values()))
-    normalize = record.get("normalize") or "none"
+    normalize = record["normalize"] or "none"
     features = record["features"] + (f" ({normalize})" if normalize != "none" else "")
-    kernel = record["kernel"] or "any"
-    return " ".join([record["dataset"], features, record["reduction"], kernel, record["label"]])
+    words = record["setting"], record["dataset"], features, record["reduction"]
+    return " ".join(filter(None, [*words, record["kernel"] or "any", Row.of(record).label]))
 
 
-def _judge(ours: Splits, theirs: Splits, floor: float) -> CellVerdict:
+def _judge(ours: Splits, theirs: Splits, judged: Sequence[Judged], floor: float) -> CellVerdict:
     name = _name(theirs)
-    absent = sorted(theirs.keys() - ours.keys())
+    absent = [split for split in theirs if split not in ours]
     if absent:
-        which = f"of split {', '.join(map(str, absent))}" if ours else "at all"
+        which = f"of {', '.join(map(_numbers, absent))}" if ours else "at all"
         return CellVerdict("missing", name, f"no record {which}")
-    pairs = [(ours[split], theirs[split]) for split in sorted(theirs)]
+    pairs = [(ours[split], record) for split, record in theirs.items()]
     for record, reference in pairs:
         obstacle = _obstacle(record, reference)
         if obstacle:
-            return CellVerdict("not measured", name, f"split {record['split']}: {obstacle}")
-    return _judge_measured(name, pairs, floor)
+            where = _numbers((record["split"], record["draw"]))
+            return CellVerdict("not measured", name, f"{where}: {obstacle}".removeprefix(": "))
+    return _judge_measured(name, pairs, judged, floor)
 
 
-def _obstacle(ours: dict, theirs: dict) -> str:
+def _numbers(replicate: tuple) -> str:
+    """Name a split and a draw; a cell without either has no name."""
+    split, draw = replicate
+    words = [f"split {split}"] if split is not None else []
+    return " ".join([*words, *([f"draw {draw}"] if draw is not None else [])])
+
+
+def _obstacle(ours: Record, theirs: Record) -> str:
     """Say why two records do not compare, or nothing."""
     if ours["status"] != "ok":
-        return f"failed: {ours.get('error') or 'no reason recorded'}"
+        return f"failed: {ours['error'] or 'no reason recorded'}"
     for column, title in CONDITIONS.items():
-        if ours.get(column) != theirs.get(column):
-            given, expected = json.dumps(ours.get(column)), json.dumps(theirs.get(column))
+        if ours[column] != theirs[column]:
+            given, expected = json.dumps(ours[column]), json.dumps(theirs[column])
             return f"baseline incompatible: {title} is {given}, the baseline has {expected}"
-    if ours["accuracy"] is None or theirs["accuracy"] is None:
-        return "no accuracy recorded, and there is nothing else to judge by"
     return ""
 
 
-def _judge_measured(name: str, pairs: list[tuple[dict, dict]], floor: float) -> CellVerdict:
-    ours = [record["accuracy"] for record, _ in pairs]
-    theirs = [reference["accuracy"] for _, reference in pairs]
-    spread = stdev(theirs) if len(theirs) > 1 else 0.0
-    tolerance = max(floor, 2 * spread * sqrt(2 / len(theirs)))
-    gain = fmean(ours) - fmean(theirs)
-    growth = [_fixed_bytes(record) - _fixed_bytes(reference) for record, reference in pairs]
-    reason = (
-        f"accuracy {100 * fmean(ours):.2f} %, baseline {100 * fmean(theirs):.2f} "
-        f"± {100 * tolerance:.2f}"
-    )
-    grown = max(growth, key=abs)
-    if grown:
-        reason += f"; storage {grown:+,} bytes"
-    # A loss of exactly the tolerance is within it, whatever the last bit of the means says.
-    if gain < -tolerance - 1e-12 or max(growth) > 0:
-        verdict = "worse"
-    elif gain > tolerance + 1e-12 or min(growth) < 0:
-        verdict = "improved"
-    else:
-        verdict = "same"
-    return CellVerdict(verdict, name, reason, fmean(theirs), fmean(ours), tolerance)
+def _judge_measured(
+    name: str, pairs: list[tuple[Record, Record]], judged: Sequence[Judged], floor: float
+) -> CellVerdict:
+    differences = []
+    for what in judged:
+        concerned = [(one, other) for one, other in pairs if what.concerns(other)]
+        lacking = [one for one, _ in concerned if one[what.column] is None]
+        if lacking:
+            return CellVerdict("missing", name, f"no {what.column} recorded, the baseline has it")
+        if concerned:
+            differences.append(_difference(what, concerned, floor))
+    if not differences:
+        return CellVerdict("not measured", name, "the baseline has nothing that is judged")
+    verdicts = [difference.verdict for difference in differences]
+    verdict = min(verdicts, key=VERDICTS.index)
+    shown = [d for d in differences if d.verdict != "same"] or differences[:1]
+    reason = "; ".join(difference.text for difference in shown)
+    return CellVerdict(verdict, name, reason, tuple(differences))
 
 
-def _fixed_bytes(record: dict) -> int:
-    """Return the bytes that do not depend on what training found."""
-    support_vectors = record["model_bytes"] if record["method"] == "exact" else 0
-    return record["storage_bytes"] - support_vectors
+def _difference(what: Judged, pairs: list[tuple[Record, Record]], floor: float) -> Difference:
+    values = [(one[what.column], other[what.column]) for one, other in pairs]
+    sign = 1 if what.highest else -1
+    if what.tolerance.of_mean:
+        theirs = [baseline for _, baseline in values]
+        spread = stdev(theirs) if len(theirs) > 1 else 0.0
+        tolerance = max(floor, 2 * spread * sqrt(2 / len(theirs)))
+        ours, baseline = fmean(value for value, _ in values), fmean(theirs)
+        return _told(what, ours, baseline, tolerance)
+    told = [_told(what, *pair, what.tolerance.relative * abs(pair[1])) for pair in values]
+    by_gain = sorted(told, key=lambda found: sign * (found.ours - found.baseline))
+    return by_gain[0] if by_gain[0].verdict == "worse" else by_gain[-1]
+
+
+def _told(what: Judged, ours: float, baseline: float, tolerance: float) -> Difference:
+    gain = ours - baseline if what.highest else baseline - ours
+    verdict = "same"
+    if abs(gain) > tolerance + _ROUNDING * max(1.0, abs(baseline)):
+        verdict = "worse" if gain < 0 else "improved"
+    return Difference(what.column, baseline, ours, tolerance, verdict)
 
 
 def count(verdicts: Iterable[CellVerdict]) -> dict[str, int]:
@@ -216,7 +332,7 @@ def _in_words(counts: dict[str, int]) -> str:
 
 
 def report(verdicts: list[CellVerdict], *, unchanged: bool = True) -> str:
-    """Return the report for a terminal: one aligned line a cell, the worst first, and a summary.
+    """Return the report for a terminal: one aligned line per cell, the worst first, and a summary.
 
     Parameters
     ----------

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from kmaps.bench.records.claims import row_names
-from kmaps.bench.records.summary import MEASURES
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.measures import MEASURES
+from kmaps.bench.records.names import short_labels
+from kmaps.bench.records.row import Row
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,7 @@ class Comparison:
     where : str
         The range, the kernel and our row.
     measure : str
-        A key of :data:`kmaps.bench.records.summary.MEASURES`.
+        A key of :data:`kmaps.bench.records.measures.MEASURES`.
     printed, ours : float
     """
 
@@ -57,7 +60,7 @@ def _decimals(number: float) -> int:
 
 
 def compare(
-    printed: Iterable[Mapping[str, Any]], records: Iterable[Mapping[str, Any]]
+    printed: Iterable[Mapping[str, Any]], records: Iterable[Record]
 ) -> Iterator[Comparison]:
     """Yield each printed number beside each of our rows that it is one of.
 
@@ -70,30 +73,23 @@ def compare(
 
     Examples
     --------
-    >>> record = {"status": "ok", "method": "lowdim", "params": {"dim": 5}, "kernel": "chi2"}
-    >>> record |= {"label": "lowdim dim=5", "dataset": "x, y in 0:255", "linf": 0.1634}
+    >>> record = Row("lowdim", {"dim": 5}).columns | {"status": "ok", "kernel": "chi2", "dim": 5}
+    >>> record |= {"setting": "x, y in 0:255", "options": {"range": "0:255"}, "linf": 0.1634}
     >>> given = {"rows": {"method": "lowdim"}, "kernel": "chi2", "values": {"linf": 0.163}}
     >>> [line] = compare([given], [record])
     >>> line.texts[2:]
-    ['lowdim dim=5', 'largest error', '0.163', '0.1634', 'met']
+    ['low-dimensional, D = 5', 'largest error', '0.163', '0.1634', 'met']
     """
     records = [record for record in records if record["status"] == "ok"]
+    labels, _ = short_labels(map(Row.of, records))
     for given in printed:
         for record in records:
             names = row_names(record)
             picked = all(names.get(name) == value for name, value in given["rows"].items())
             if picked and record["kernel"] == given["kernel"]:
-                where = record["dataset"], record["kernel"], record["label"]
+                label = labels[Row.of(record).identity]
+                where = record["setting"] or record["dataset"], record["kernel"], label
                 for measure, value in given["values"].items():
-                    ours = sum(record[column] for column in MEASURES[measure].columns)
-                    yield Comparison(where, measure, value, ours)
-
-
-def page(comparisons: Iterable[Comparison]) -> str:
-    """Return the comparisons as a Markdown table below one line that sums them up."""
-    lines = list(comparisons)
-    met = sum(line.met for line in lines)
-    head = ["", "kernel", "row", "measure", "printed", "ours", ""]
-    rows = [head, ["---"] * 4 + ["---:"] * 3, *(line.texts for line in lines)]
-    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    return f"Met or beaten, to the printed digits: {met} of {len(lines)}.\n\n{table}"
+                    ours = MEASURES[measure].value(record)
+                    if ours is not None:
+                        yield Comparison(where, measure, value, ours)

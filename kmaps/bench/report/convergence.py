@@ -1,11 +1,15 @@
 """How the error of maps of random projections falls with their number: power laws of records."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.names import short_labels
+from kmaps.bench.records.row import Row
+from kmaps.bench.report.markdown import markdown_table
 
 _FITTED = 4  # sizes, the largest: few frequencies that depend on each other behave otherwise
 
@@ -16,7 +20,7 @@ class Convergence:
 
     Attributes
     ----------
-    method, label, kernel : str
+    label, kernel : str
         The row, without its number of projections.
     sizes : ndarray of int
         Numbers of projections m, ascending.
@@ -29,7 +33,6 @@ class Convergence:
         sizes; NaN for one size.
     """
 
-    method: str
     label: str
     kernel: str
     sizes: NDArray[np.int64]
@@ -39,52 +42,48 @@ class Convergence:
     exponent: float
 
 
-def convergence(records: Iterable[Mapping[str, Any]]) -> list[Convergence]:
-    """Return a :class:`Convergence` for each row of a study, in the order of its records.
+def convergence(records: Iterable[Record]) -> list[Convergence]:
+    """Return a :class:`Convergence` for each row and kernel, in the order of the records.
 
     Examples
     --------
-    >>> cell = {"status": "ok", "method": "random-fourier", "kernel": "rbf", "additive_rms": 0.0}
-    >>> records = [
-    ...     cell | {"params": {}, "dim": 2 * m, "rms": m**-0.5, "random_rms": m**-0.5}
-    ...     for m in (100, 400, 1600)
-    ... ]
+    >>> cell = Row("random-fourier").columns | {"status": "ok", "kernel": "rbf", "additive_rms": 0}
+    >>> records = [cell | {"dim": 2 * m, "rms": m**-0.5, "random_rms": m**-0.5}
+    ...            for m in (100, 400, 1600)]
     >>> [row] = convergence(records)
     >>> row.label, round(row.exponent, 6)
-    ('random-fourier', -0.5)
+    ('random Fourier', -0.5)
     """
-    rows: dict[tuple[str, str, str], dict[int, Mapping[str, Any]]] = {}
+    rows: dict[tuple[str, str], dict[int, Record]] = {}
+    whole: dict[str, Row] = {}
     for record in records:
-        if record["status"] == "ok" and record.get("random_rms") is not None:
-            params = {k: v for k, v in record["params"].items() if k != "n_frequencies"}
-            label = " ".join([record["method"], *(f"{k}={v}" for k, v in params.items())])
-            row = rows.setdefault((record["method"], label, record["kernel"]), {})
-            row[record["dim"] // 2] = record
-    return [_fitted(*row, dict(sorted(by_size.items()))) for row, by_size in rows.items()]
+        if record["status"] == "ok":
+            row = Row.of(record).without("n_frequencies")
+            whole[row.identity] = row
+            by_size = rows.setdefault((row.identity, record["kernel"]), {})
+            by_size[record["dim"] // 2] = record  # two outputs a projection
+    labels, _ = short_labels(whole.values())
+    return [_fitted(labels[row], kernel, by_size) for (row, kernel), by_size in rows.items()]
 
 
-def _fitted(
-    method: str, label: str, kernel: str, by_size: dict[int, Mapping[str, Any]]
-) -> Convergence:
-    sizes = np.array(list(by_size))
-    rms, random = (
-        np.array([r[name] for r in by_size.values()], float) for name in ("rms", "random_rms")
-    )
+def _fitted(label: str, kernel: str, by_size: dict[int, Record]) -> Convergence:
+    sizes = np.array(sorted(by_size))
+    rms = np.array([by_size[m]["rms"] for m in sizes], float)
+    random = np.array([by_size[m]["random_rms"] for m in sizes], float)
     slope = np.nan
     if len(sizes) > 1:
         slope = np.polyfit(np.log(sizes[-_FITTED:]), np.log(random[-_FITTED:]), 1)[0]
-    additive = next(iter(by_size.values()))["additive_rms"]
-    return Convergence(method, label, kernel, sizes, rms, random, additive, float(slope))
+    additive = by_size[sizes[0]]["additive_rms"]
+    return Convergence(label, kernel, sizes, rms, random, additive, float(slope))
 
 
-def convergence_table(records: Iterable[Mapping[str, Any]]) -> str:
+def convergence_table(records: Iterable[Record]) -> str:
     """Return a Markdown table: the two parts of each row's error, and how the random one falls."""
-    lines = [
-        "| kernel | map | random part falls as | at m = | random part | additive part | whole |",
-        "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
-    ]
+    lines = []
     for row in convergence(records):
-        cells = [row.kernel, row.label, f"m^{row.exponent:.3f}", f"{row.sizes[-1]:,}"]
         parts = row.random_rms[-1], row.additive_rms, row.rms[-1]
-        lines.append(f"| {' | '.join([*cells, *(f'{part:.5f}' for part in parts)])} |")
-    return "\n".join(lines)
+        numbers = [f"{part:.5f}" for part in parts]
+        fall = [f"m^{row.exponent:.3f}", f"{row.sizes[-1]:,}"]
+        lines.append([row.kernel, row.label, *fall, *numbers])
+    head = ["kernel", "map", "random part falls as", "at m =", "random part", "additive part"]
+    return markdown_table([*head, "whole"], lines, texts=2)

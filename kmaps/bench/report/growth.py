@@ -1,13 +1,16 @@
 """How time and memory grow with the number of training samples: power laws fitted to records."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.bench.records.summary import MEASURES
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.measures import MEASURES
+from kmaps.bench.records.names import short_labels
+from kmaps.bench.records.row import Row
+from kmaps.bench.report.markdown import markdown_table
 
 SHOWN = ("time", "train-memory")
 """The measures that a scaling experiment is about."""
@@ -21,9 +24,8 @@ class Growth:
 
     Attributes
     ----------
-    label : str
-        The row, without its size.
-    kernel, solver : str
+    name : str
+        The row in words, without its size; with its kernel where there are several.
     sizes, values : ndarray
         Training samples, ascending, and the measure, in plain units.
     exponent, factor : float
@@ -31,74 +33,68 @@ class Growth:
         sizes; NaN for one size.
     """
 
-    label: str
-    kernel: str
-    solver: str
+    name: str
     sizes: NDArray[np.int64]
     values: NDArray[np.float64]
     exponent: float
     factor: float
-
-    @property
-    def name(self) -> str:
-        """The row in words."""
-        words = ", ".join(filter(None, [self.label, self.kernel]))
-        return (
-            f"{words} ({self.solver.upper()})" if self.solver in ("libsvm", "liblinear") else words
-        )
 
     def at(self, n: float) -> float:
         """Return what the power law says for n samples."""
         return self.factor * n**self.exponent
 
 
-def growth(records: Iterable[Mapping[str, Any]], measure: str) -> list[Growth]:
+def growth(records: Iterable[Record], measure: str) -> list[Growth]:
     """Return a :class:`Growth` for each row of a scaling experiment, in the order of its records.
 
     Examples
     --------
-    >>> cell = {"status": "ok", "kernel": "chi2", "peak_bytes": 0, "fit_s": 0.0, "encode_s": 0.0}
-    >>> records = [
-    ...     cell | {"label": f"exact n={n}", "n_train": n, "convert_s": 0.0, "train_s": n**2 / 1e6}
-    ...     for n in (1000, 2000, 4000)
-    ... ]
-    >>> [row] = growth(records, "time")
+    >>> cell = Row("exact", solver="libsvm").columns | {"status": "ok", "kernel": "chi2"}
+    >>> records = [cell | {"n_train": n, "size": n, "train_s": n**2 / 1e6} for n in (1000, 2000)]
+    >>> [row] = growth(records, "train")
     >>> row.name, round(row.exponent, 6), round(row.at(8000), 6)
-    ('exact, chi2', 2.0, 64.0)
+    ('exact', 2.0, 64.0)
     """
-    columns = MEASURES[measure].columns
-    rows: dict[tuple[str, str, str], dict[int, float]] = {}
+    rows: dict[tuple[str, str], dict[int, float]] = {}
+    whole: dict[str, Row] = {}
     for record in records:
-        if record["status"] == "ok" and all(record.get(name) is not None for name in columns):
-            n = record["n_train"]
-            solver = (record.get("learner") or {}).get("solver", "")
-            row = record["label"].removesuffix(f" n={n}"), record["kernel"], solver
-            rows.setdefault(row, {})[n] = sum(record[name] for name in columns)
-    return [_fitted(*row, values) for row, values in rows.items()]
+        value = MEASURES[measure].value(record)
+        if record["status"] == "ok" and value is not None:
+            row = Row.of(record).without("size")
+            whole[row.identity] = row
+            rows.setdefault((row.identity, record["kernel"]), {})[record["n_train"]] = value
+    labels, _ = short_labels(whole.values())
+    several = len({kernel for _, kernel in rows} - {""}) > 1
+    return [
+        _fitted(", ".join(filter(None, [labels[row], several and kernel])), by_size)
+        for (row, kernel), by_size in rows.items()
+    ]
 
 
-def _fitted(label: str, kernel: str, solver: str, by_size: dict[int, float]) -> Growth:
+def _fitted(name: str, by_size: dict[int, float]) -> Growth:
     sizes = np.array(sorted(by_size))
     values = np.array([by_size[n] for n in sizes])
     exponent, factor = np.nan, np.nan
     if len(sizes) > 1 and (values > 0).all():
         exponent, logarithm = np.polyfit(np.log(sizes[-_FITTED:]), np.log(values[-_FITTED:]), 1)
         factor = np.exp(logarithm)
-    return Growth(label, kernel, solver, sizes, values, float(exponent), float(factor))
+    return Growth(name, sizes, values, float(exponent), float(factor))
 
 
-def growth_table(records: Iterable[Mapping[str, Any]]) -> str:
+def growth_table(records: Iterable[Record]) -> str:
     """Return a Markdown table: each row at its largest size, and the exponents."""
     records = list(records)
-    by_measure = {name: growth(records, name) for name in SHOWN}
-    accuracy = {row.name: row.values[-1] for row in growth(records, "accuracy")}
-    lines = [
-        "| | largest n | accuracy, % | time, s | grows as | peak memory, MB | grows as |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
-    ]
-    for time, memory in zip(*by_measure.values(), strict=True):
-        cells = [time.name, f"{time.sizes[-1]:,}", f"{100 * accuracy[time.name]:.2f}"]
-        for name, row in zip(SHOWN, (time, memory), strict=True):
-            cells += [MEASURES[name].format(row.values[-1]), f"n^{row.exponent:.2f}"]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+    by_measure = {name: {row.name: row for row in growth(records, name)} for name in SHOWN}
+    lines = []
+    for row in growth(records, "accuracy"):
+        cells = [row.name, f"{row.sizes[-1]:,}", MEASURES["accuracy"].format(row.values[-1])]
+        for name, rows in by_measure.items():
+            measured = rows.get(row.name)
+            cells += _grown(name, measured) if measured else ["", ""]
+        lines.append(cells)
+    head = ["", "largest n", "accuracy, %", "time, s", "grows as", "peak memory, MB", "grows as"]
+    return markdown_table(head, lines)
+
+
+def _grown(measure: str, row: Growth) -> list[str]:
+    return [MEASURES[measure].format(row.values[-1]), f"n^{row.exponent:.2f}"]

@@ -4,24 +4,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kmaps.bench.records.claims import Finding, check_claim
+from kmaps.bench.records.columns import Record
 from kmaps.bench.records.printed import compare
-from kmaps.bench.records.printed import page as compared
 from kmaps.bench.records.summary import mixed_conditions
-from kmaps.bench.report.convergence import convergence_table
-from kmaps.bench.report.growth import growth_table
+from kmaps.bench.report.markdown import markdown_table
 from kmaps.bench.report.tables import render
-from kmaps.bench.report.tradeoff import tradeoff_table
 
 _SAME = ("cpu", "cores", "threads", "jobs", "python", "commit", "map_version")
 
 
-def report(
-    records: Sequence[Mapping[str, Any]],
+def page(
+    records: Sequence[Record],
+    *,
+    measures: Sequence[str],
     about: str = "",
     claims: Sequence[Mapping[str, Any]] = (),
+    printed: Sequence[Mapping[str, Any]] = (),
+    sections: Iterable[tuple[str, str]] = (),
     figures: Iterable[str] = (),
     notes: str = "",
-    printed: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """Return a Markdown page on the records of one experiment.
 
@@ -29,16 +30,20 @@ def report(
     ----------
     records : sequence of mapping
         As :func:`kmaps.bench.records.file.read_records` returns them.
+    measures : sequence of str
+        What its tables show, keys of :data:`kmaps.bench.records.measures.MEASURES`.
     about : str
         What the experiment is.
     claims : sequence of mapping
         The claims of the experiment, see :func:`kmaps.bench.records.claims.check_claim`.
+    printed : sequence of mapping
+        What the paper prints, see :func:`kmaps.bench.records.printed.compare`.
+    sections : iterable of (str, str)
+        Heading and Markdown of the parts that only this kind of experiment has.
     figures : iterable of str
         File names beside the page.
     notes : str
         Markdown, put below the heading ``Findings``.
-    printed : sequence of mapping
-        What the paper prints, see :func:`kmaps.bench.records.printed.compare`.
 
     Returns
     -------
@@ -50,20 +55,16 @@ def report(
         parts += ["## Findings", notes.strip()]
     if claims:
         parts += ["## Claims", *(_claim(claim, records) for claim in claims)]
-    if any((record.get("protocol") or {}).keys() == {"official", "train"} for record in records):
-        parts += ["## Growth", growth_table(records)]
-    if any(record.get("random_rms") is not None for record in records):
-        parts += ["## Convergence", convergence_table(records)]
-    if any("n_frequencies" in r["params"] and r.get("learner") for r in records):
-        parts += ["## Trade-off", "Mean ± std over the draws.", tradeoff_table(records)]
+    for heading, text in sections:
+        parts += [f"## {heading}", text]
     if printed:
-        parts += ["## The paper's numbers", compared(compare(printed, records))]
-    parts += ["## Tables", render(records, "md").strip()]
+        parts += ["## The paper's numbers", _printed(printed, records)]
+    parts += ["## Tables", render(records, "md", measures).strip()]
     parts += [f"![{figure}]({figure})" for figure in figures]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _environment(records: Sequence[Mapping[str, Any]]) -> str:
+def _environment(records: Sequence[Record]) -> str:
     """Say what made the records; several values where they were not made in one go."""
     lines = []
     for column in _SAME:
@@ -83,7 +84,7 @@ def _environment(records: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def _claim(claim: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> str:
+def _claim(claim: Mapping[str, Any], records: Sequence[Record]) -> str:
     findings = check_claim(claim, records)
     held = sum(finding.holds for finding in findings)
     verdict = "not measured" if not findings else f"holds in {held} of {len(findings)} comparisons"
@@ -111,3 +112,12 @@ def _number(claim: Mapping[str, Any], finding: Finding) -> str:
     if claim["relation"] == "smaller":
         return f"{finding.value:.1f} ×"
     return f"{finding.value:+.2f} ± {finding.error:.2f} points"
+
+
+def _printed(printed: Sequence[Mapping[str, Any]], records: Sequence[Record]) -> str:
+    """Return the paper's numbers beside ours, below one line that sums them up."""
+    lines = list(compare(printed, records))
+    met = sum(line.met for line in lines)
+    head = ["", "kernel", "row", "measure", "printed", "ours", ""]
+    table = markdown_table(head, [line.texts for line in lines], texts=4)
+    return f"Met or beaten, to the printed digits: {met} of {len(lines)}.\n\n{table}"

@@ -1,68 +1,133 @@
 """What trade-offs come to: the points of each learner, averaged over the draws, and their table."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import isnan
 
 import numpy as np
 
-Point = dict[str, float]
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.names import short_labels
+from kmaps.bench.records.row import Row
+from kmaps.bench.records.vocabulary import LEARNERS
+from kmaps.bench.report.markdown import markdown_table
 
 
-def quality(records: Iterable[Mapping[str, Any]]) -> str:
-    """Return the measure of a study's records: accuracy, or with classes average precision."""
-    return (
-        "average_precision"
-        if any(r.get("average_precision") is not None for r in records)
-        else "accuracy"
+@dataclass(frozen=True)
+class Point:
+    """A row of a trade-off, averaged over the draws.
+
+    Attributes
+    ----------
+    quality, spread : float
+        Accuracy or average precision in percent, and its standard deviation over the draws; NaN
+        for one draw.
+    kept, drawn : float, int
+        Projections that are left, and those that were drawn.
+    C : float
+    us : float
+        Microseconds per test sample.
+    told : int
+        How many projections the learner was told to keep; 0 where it chose.
+    """
+
+    quality: float
+    spread: float
+    kept: float
+    drawn: int
+    C: float
+    us: float
+    told: int
+
+
+@dataclass(frozen=True)
+class Learner:
+    """What trained the machines of some rows: a learner on random maps, or an exact kernel.
+
+    Attributes
+    ----------
+    name : str
+        In words; an exact kernel by its name.
+    exact : bool
+    points : list of Point
+    """
+
+    name: str
+    exact: bool
+    points: list[Point]
+
+
+def quality(records: Iterable[Record]) -> str:
+    """Return the measure of a trade-off: accuracy, or of detectors of classes average precision.
+
+    Examples
+    --------
+    >>> quality([{"options": {}}]), quality([{"options": {"classes": ["cat"]}}])
+    ('accuracy', 'average_precision')
+    """
+    detect = any(record["options"].get("classes") for record in records)
+    return "average_precision" if detect else "accuracy"
+
+
+def learners(records: Iterable[Record]) -> list[Learner]:
+    """Return the learners with their points, in the order of the records.
+
+    Where there are several kernels of random maps, or several maps, a learner is one with each.
+    """
+    measured = [record for record in records if record["status"] == "ok"]
+    rows: dict[tuple[str, str], list[Record]] = {}
+    for record in measured:
+        rows.setdefault((Row.of(record).identity, record["kernel"]), []).append(record)
+    drawn = [record for record in measured if not _is_exact(record)]
+    several_kernels = len({record["kernel"] for record in drawn}) > 1
+    maps, _ = short_labels(map(_map_row, drawn))
+    found: dict[str, Learner] = {}
+    for group in rows.values():
+        first, exact = group[0], _is_exact(group[0])
+        name = LEARNERS.get(first["learner"]["name"], first["learner"]["name"])
+        if exact or several_kernels:
+            name += f" {first['kernel']}"
+        if not exact and len(maps) > 1:
+            name += f", {maps[_map_row(first).identity]}"
+        learner = found.setdefault(name, Learner(name, exact, []))
+        learner.points.append(_point(group, quality(measured)))
+    return list(found.values())
+
+
+def _map_row(record: Record) -> Row:
+    return Row(record["method"], record["params"]).without("n_frequencies")
+
+
+def _is_exact(record: Record) -> bool:
+    return record["method"] == "exact"
+
+
+def _point(group: Sequence[Record], measure: str) -> Point:
+    values = [100 * record[measure] for record in group]
+    first = group[0]
+    return Point(
+        quality=float(np.mean(values)),
+        spread=float(np.std(values, ddof=1)) if len(values) > 1 else float("nan"),
+        kept=float(np.mean([record["dim"] / 2 for record in group])),
+        drawn=first["params"].get("n_frequencies", 0),
+        C=first["learner"]["C"],
+        us=float(np.mean([1e6 * one["predict_s"] / one["n_test"] for one in group])),
+        told=first["learner"].get("keep", 0),
     )
 
 
-def means(records: Iterable[Mapping[str, Any]]) -> dict[str, list[Point]]:
-    """Return the points of each learner, averaged over the draws: one a row of the table.
-
-    A point has its quality, accuracy or average precision, in percent and the standard deviation of
-    it over the draws, the projections kept and drawn, how many the learner was ``told`` to keep (0:
-    it chose), C, and the microseconds of a test sample.
-    """
-    records = [record for record in records if record["status"] == "ok" and record["learner"]]
-    measure = quality(records)
-    rows: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for record in records:
-        name = record["learner"]["name"]
-        name = f"{name} {record['kernel']}" if name == "exact" else name
-        rows.setdefault((name, record["label"]), []).append(record)
-    points: dict[str, list[Point]] = {}
-    for (name, _), group in rows.items():
-        values = [100 * record[measure] for record in group]
-        points.setdefault(name, []).append(
-            {
-                "quality": float(np.mean(values)),
-                "spread": float(np.std(values, ddof=1)) if len(values) > 1 else 0.0,
-                "kept": float(np.mean([record["dim"] / 2 for record in group])),
-                "drawn": group[0]["params"].get("n_frequencies", 0),
-                "C": group[0]["C"],
-                "us": float(np.mean([1e6 * r["predict_s"] / r["n_test"] for r in group])),
-                "told": group[0]["learner"].get("keep", 0),
-            }
-        )
-    return points
-
-
-def tradeoff_table(records: Iterable[Mapping[str, Any]]) -> str:
+def tradeoff_table(records: Iterable[Record]) -> str:
     """Return a Markdown table of the points: what each learner keeps, costs and attains."""
     records = list(records)
-    lines = [
-        f"| learner | C | projections | kept | {quality(records).replace('_', ' ')}, % "
-        "| µs a test sample |",
-        "| --- | ---: | ---: | ---: | ---: | ---: |",
-    ]
-    for name, group in means(records).items():
-        for point in group:
-            shown = f"{point['quality']:.2f}"
-            drawn = kept = ""
-            if not name.startswith("exact"):
-                shown += f" ± {point['spread']:.2f}"
-                drawn, kept = f"{point['drawn']:,}", f"{point['kept']:,.0f}"
-            row = [name, f"{point['C']:g}", drawn, kept, shown, f"{point['us']:.1f}"]
-            lines.append(f"| {' | '.join(row)} |")
-    return "\n".join(lines)
+    lines = [_line(one, point) for one in learners(records) for point in one.points]
+    title = quality(records).replace("_", " ")
+    head = ["learner", "C", "projections", "kept", f"{title}, %", "test, µs per sample"]
+    return markdown_table(head, lines)
+
+
+def _line(learner: Learner, point: Point) -> list[str]:
+    shown = f"{point.quality:.2f}"
+    if not isnan(point.spread):
+        shown += f" ± {point.spread:.2f}"
+    projections = ["", ""] if learner.exact else [f"{point.drawn:,}", f"{point.kept:,.0f}"]
+    return [learner.name, f"{point.C:g}", *projections, shown, f"{point.us:.1f}"]

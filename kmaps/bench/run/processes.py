@@ -1,7 +1,7 @@
-"""Calls in processes of their own: one that dies is a result, one without a parent ends itself.
+"""Batches in processes of their own: one that dies is a result, one without a parent ends itself.
 
 The processes are forked from a server (multiprocessing's forkserver) that has imported the
-measuring code once, so that a call starts in milliseconds, with the memory of a fresh process, and
+measuring code once, so that a batch starts in milliseconds, with the memory of a fresh process, and
 without the threads of its parent.
 """
 
@@ -10,16 +10,15 @@ import os
 import signal
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from multiprocessing import connection, forkserver, resource_tracker
 from typing import Any
 
-Result = dict[str, Any]
-
-_PRELOADED = ["__main__", "kmaps.bench.work.classify"]
+_PRELOADED = ["__main__", "kmaps.bench.run.measure"]
 
 # OpenMP's threads otherwise spin while they wait. On two processors with other work to do, LIBSVM
 # then took up to ten times as long, and its times said nothing.
@@ -27,73 +26,124 @@ _WAIT_POLICY = "OMP_WAIT_POLICY"
 
 
 @dataclass(frozen=True)
+class Failure:
+    """Why an item of a batch has no result.
+
+    Attributes
+    ----------
+    error : str
+        One line: the exception, or the signal that ended the process.
+    traceback : str
+    """
+
+    error: str
+    traceback: str = ""
+
+
+@dataclass(frozen=True)
 class Finished:
-    """A call that has ended, one way or another.
+    """An item of a batch that has ended, one way or another.
 
     Attributes
     ----------
     key : str
-    result : dict
-        What the function returned, and ``status`` ``"ok"``; or ``status`` ``"failed"`` with
-        ``error``, one line: the exception or the signal that ended the process, and ``traceback``.
+    result : object
+        What the function yielded for it, or a :class:`Failure`.
     started : datetime
         UTC.
     seconds : float
-        From starting the process to its result.
+        From its start, or that of the process, to its result.
     """
 
     key: str
-    result: Result
+    result: Any
     started: datetime
     seconds: float
 
 
-def call_each(
-    function: Callable[..., Result], calls: Mapping[str, tuple], jobs: int
-) -> Iterator[Finished]:
-    """Call ``function(*arguments)`` for each entry, ``jobs`` at a time, each in its own process.
+Batch = Mapping[str, Any]  # items by their keys
+Function = Callable[[Batch], Iterator[tuple[str, Any]]]
+
+
+@dataclass
+class _Running:
+    """A process and the items of its batch that have no result yet."""
+
+    child: Any
+    left: dict[str, Any]
+    started: datetime
+
+
+def run_batches(function: Function, batches: Iterable[Batch], jobs: int) -> Iterator[Finished]:
+    """Call a function on batches of items, ``jobs`` at a time, each batch in a process of its own.
 
     Parameters
     ----------
     function : callable
-        Importable by name; returns a dict that can be pickled.
-    calls : mapping of str to tuple
-        Arguments by key; started in this order.
+        Importable by name: ``function(batch)`` yields a pair of key and result, or key and
+        :class:`Failure`, for each item in order. Results can be pickled.
+    batches : iterable of mapping
+        Items by key; started in this order.
     jobs : int
 
     Yields
     ------
     Finished
-        In the order in which the calls end.
+        In the order in which the items end. When a process dies, the item under way has failed,
+        and those after it start again in another process.
 
     Notes
     -----
     Closing the generator, or an exception in the caller's loop, kills the processes under way.
     """
     context = _forkserver()
-    waiting = iter(calls.items())
-    running: dict[connection.Connection, tuple[str, Any, datetime]] = {}
+    waiting = deque(dict(batch) for batch in batches)
+    running: dict[connection.Connection, _Running] = {}
     try:
-        while True:
-            while len(running) < jobs and (call := next(waiting, None)):
-                key, arguments = call
-                reader, writer = context.Pipe(duplex=False)
-                child = context.Process(target=_child, args=(writer, function, arguments))
-                with _uninterrupted():
-                    child.start()
-                    running[reader] = key, child, datetime.now(UTC)
-                writer.close()  # the child's end is the only one: when it dies, we read the end
-            if not running:
-                return
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                _start(context, function, waiting.popleft(), running)
             for reader in connection.wait(list(running)):
-                key, child, started = running.pop(reader)
-                result = _result(reader, child)
-                yield Finished(key, result, started, (datetime.now(UTC) - started).total_seconds())
+                process = running[reader]
+                try:
+                    key, result = reader.recv()
+                except EOFError:
+                    yield from _ended(running.pop(reader), reader, waiting)
+                    continue
+                del process.left[key]
+                now = datetime.now(UTC)
+                started, process.started = process.started, now
+                yield Finished(key, result, started, (now - started).total_seconds())
     finally:
-        for _, child, _ in running.values():
-            child.kill()
-        for _, child, _ in running.values():
-            child.join()
+        for process in running.values():
+            process.child.kill()
+        for process in running.values():
+            process.child.join()
+
+
+def _start(context: Any, function: Function, batch: dict[str, Any], running: dict) -> None:
+    reader, writer = context.Pipe(duplex=False)
+    # The server has the environment of its start: where the data are may be said since.
+    own = {name: value for name, value in os.environ.items() if name.startswith("KMAPS_")}
+    child = context.Process(target=_child, args=(writer, function, batch, own))
+    with _uninterrupted():
+        child.start()
+        running[reader] = _Running(child, batch, datetime.now(UTC))
+    writer.close()  # the child's end is the only one: when it dies, we read the end
+
+
+def _ended(process: _Running, reader: connection.Connection, waiting: deque) -> Iterator[Finished]:
+    """Yield what failed when a process ended, if it did; let the rest of its batch start again."""
+    reader.close()
+    process.child.join()
+    if not process.left:
+        return
+    key = next(iter(process.left))
+    del process.left[key]
+    if process.left:
+        waiting.appendleft(process.left)
+    seconds = (datetime.now(UTC) - process.started).total_seconds()
+    yield Finished(key, Failure(_end(process.child.exitcode)), process.started, seconds)
 
 
 def _forkserver() -> Any:
@@ -133,18 +183,6 @@ def _uninterrupted() -> Iterator[None]:
             signal.raise_signal(signal.SIGINT)
 
 
-def _result(reader: connection.Connection, child: Any) -> Result:
-    with reader:
-        try:
-            result = reader.recv()
-        except EOFError:
-            result = None
-    child.join()
-    if result is None:
-        return {"status": "failed", "error": _end(child.exitcode), "traceback": ""}
-    return result
-
-
 def _end(exitcode: int) -> str:
     if exitcode >= 0:
         return f"the process ended with exit code {exitcode}"
@@ -153,22 +191,24 @@ def _end(exitcode: int) -> str:
     return f"the process was ended by {name}{hint}"
 
 
-def _child(writer: connection.Connection, function: Callable[..., Result], arguments: tuple):
+def _child(
+    writer: connection.Connection, function: Function, batch: Batch, own: Mapping[str, str]
+) -> None:
+    os.environ.update(own)
     # Ctrl-C reaches the whole group; the parent decides what becomes of the children.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     os.dup2(2, 1)  # standard output belongs to the parent's data
-    try:
-        result = {**function(*arguments), "status": "ok"}
-    except Exception as error:
-        text = " ".join(str(error).split())
-        result = {
-            "status": "failed",
-            "error": f"{type(error).__name__}: {text}" if text else type(error).__name__,
-            "traceback": traceback.format_exc(),
-        }
     with suppress(BrokenPipeError):  # nobody waits for it any more
-        writer.send(result)
+        for pair in function(batch):
+            writer.send(pair)
+
+
+def failure(error: Exception) -> Failure:
+    """Return the failure that an exception is."""
+    text = " ".join(str(error).split())
+    name = type(error).__name__
+    return Failure(f"{name}: {text}" if text else name, traceback.format_exc())
 
 
 def _end_with_parent() -> None:

@@ -1,26 +1,26 @@
-"""Running an experiment: plan the cells, measure those without a record, record each at once."""
+"""Running an experiment of any kind: plan its cells, measure those without a record."""
 
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from kmaps.bench.kinds.grid import Cell, cells
-from kmaps.bench.kinds.load import Experiment
-from kmaps.bench.records.file import COLUMNS, Record, RecordsFile, latest
+from kmaps.bench.kinds import KINDS, Kind
+from kmaps.bench.records.arrays import collect_arrays, read_arrays, write_arrays
+from kmaps.bench.records.columns import COLUMNS, FORMAT, Record
+from kmaps.bench.records.file import RecordsFile, latest
 from kmaps.bench.run.environment import describe
-from kmaps.bench.run.processes import call_each
-from kmaps.bench.work.samples import fill_cache
-from kmaps.data import Dataset, draw_split, load_dataset, load_manifest
+from kmaps.bench.run.measure import Measuring
+from kmaps.bench.run.processes import Failure, Finished, Function, run_batches
+from kmaps.bench.spec.cell import Cell
+from kmaps.bench.spec.fields import Experiment
+from kmaps.errors import ConfigError, DataError
 from kmaps.features import Report
 from kmaps.maps import MAP_VERSION
 from kmaps.parallel import threads as compiled_threads
-
-Measure = Callable[[Cell, int], dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,14 @@ class Outcome:
 
 def plan(experiment: Experiment) -> dict[str, Cell]:
     """Return the cells of an experiment by their keys, in the order they run."""
-    digest = load_manifest(experiment.dataset.name).digest
-    return {cell.key(digest): cell for cell in cells(experiment)}
+    kind = KINDS[experiment.kind]
+    digests: dict[str, str] = {}
+    planned = {}
+    for cell in kind.cells(experiment):
+        if cell.dataset not in digests:
+            digests[cell.dataset] = kind.digest(cell.dataset)
+        planned[cell.key(digests[cell.dataset])] = cell
+    return planned
 
 
 def run(
@@ -82,37 +88,37 @@ def run(
     threads: int | None = None,
     retry_failed: bool = False,
     fail_fast: bool = False,
+    skip_bad: bool = False,
     progress: Callable[[Progress], None] = lambda progress: None,
     extracted: Report | None = None,
-    skip_bad: bool = False,
-    measure: Measure | None = None,
+    measure: Function | None = None,
 ) -> Outcome:
-    """Measure the cells of an experiment that have no record yet.
+    """Measure the cells of an experiment that have no record yet, and draw its figures.
 
     Parameters
     ----------
     experiment : Experiment
     folder : str or Path
-        Where ``records.jsonl`` is, or will be.
+        Where ``records.jsonl`` and the figures, PNG files, are or will be.
     jobs : int
-        Cells measured at the same time. More than one is for accuracies: concurrent cells compete
-        for memory bandwidth, and their times say so.
+        Batches of cells measured at the same time. More than one is for accuracies: concurrent
+        cells compete for memory bandwidth, and their times say so.
     threads : int or None
         Threads of each cell; None shares the processors out between the jobs.
     retry_failed : bool
         Whether to measure cells again whose record is a failure.
     fail_fast : bool
         Whether to stop at the first failure; cells under way are abandoned.
+    skip_bad : bool
+        Whether to leave out images that cannot be read, or are too small for the features.
     progress : callable
         Called with a :class:`Progress` at the start and after every cell.
     extracted : callable, optional
-        ``extracted(label, pictures done, pictures in all)``, called while the features are
-        extracted, before the first cell.
-    skip_bad : bool
-        Whether to leave out pictures that cannot be read, or are too small for the features.
+        ``extracted(label, images done, images in all)``, called while the features are extracted,
+        before the first cell.
     measure : callable or None
-        ``measure(cell, threads)`` returns the measured columns; importable, since it runs in
-        another process. None is :func:`kmaps.bench.work.classify.measure_cell`.
+        Measures a batch, see :func:`kmaps.bench.run.processes.run_batches`; by default
+        :class:`kmaps.bench.run.measure.Measuring`.
 
     Returns
     -------
@@ -121,79 +127,122 @@ def run(
     Raises
     ------
     ConfigError
-        When the experiment asks for more data than there is, or another run writes the records.
+        When the experiment asks for more data than there is, another run writes the records, or
+        ``skip_bad`` is given for a kind without images.
     DataError
-        When the dataset is missing or damaged.
+        When the data are missing or damaged, or the arrays that a figure needs.
     """
+    kind, folder = KINDS[experiment.kind], Path(folder)
+    if skip_bad and not kind.has_images:
+        raise ConfigError(
+            f"skip_bad=True: an experiment of the kind {experiment.kind} has no images to leave "
+            "out; run it without"
+        )
     planned = plan(experiment)
-    dataset = _checked_data(planned.values(), skip_bad=skip_bad)
-    threads = threads or max(1, len(os.sched_getaffinity(0)) // jobs)
     with RecordsFile(folder) as file:
+        _check_kind(file.records, experiment)
         status = {record["key"]: record["status"] for record in file.records}
         settled = {"ok"} if retry_failed else {"ok", "failed"}
         todo = {key: cell for key, cell in planned.items() if status.get(key) not in settled}
         new: list[Record] = []
         if todo:
+            threads = threads or max(1, len(os.sched_getaffinity(0)) // jobs)
             with compiled_threads(threads * jobs):
-                fill_cache(todo.values(), dataset, skip_bad=skip_bad, progress=extracted)
-            finished = _measured(todo, dataset.digest, jobs, threads, skip_bad, measure)
+                kind.prepare(todo.values(), skip_bad=skip_bad, progress=extracted)
+            batches = _batches(kind, todo)
+            function = measure or Measuring(experiment.kind, threads, skip_bad)
+            shared = _shared_columns(kind, threads, jobs)
             tally = _Tally(todo, jobs, progress)
-            with closing(finished):
-                for record, seconds in finished:
+            with closing(run_batches(function, batches, jobs)) as results:
+                for done in results:
+                    record = _record(shared, todo[done.key], done, kind)
+                    if not isinstance(done.result, Failure):
+                        write_arrays(folder, done.key, done.result.arrays)
                     file.append(record)
                     new.append(record)
-                    tally.count(record, seconds)
+                    tally.count(record, done.seconds)
                     if fail_fast and record["status"] == "failed":
                         break
-    records = latest([*file.records, *new], planned)
+        records = latest([*file.records, *new], planned)
+        collect_arrays(folder, planned)
+        draw_figures(experiment, records, folder, again=bool(new))
     return Outcome(records, len(new), len(planned) - len(records))
 
 
-def _measured(
-    todo: dict[str, Cell],
-    digest: str,
-    jobs: int,
-    threads: int,
-    skip_bad: bool,
-    measure: Measure | None,
-) -> Iterator[tuple[Record, float]]:
-    """Yield the record of each cell as it finishes, and the seconds it took."""
-    if measure is None:
-        # Imported here: planning needs no solver.
-        from kmaps.bench.work.classify import measure_cell
+def draw_figures(
+    experiment: Experiment, records: Sequence[Record], folder: Path, *, again: bool
+) -> None:
+    """Draw the figures of an experiment that are not there, or all ``again``.
 
-        measure = partial(measure_cell, skip_bad=skip_bad)
-    shared = {
-        **dict.fromkeys(COLUMNS),
-        **{"threads": threads, "jobs": jobs, "map_version": MAP_VERSION},
-        **{"data_digest": digest, "error": "", "traceback": "", "warnings": []},
-        **describe(),
+    Raises
+    ------
+    DataError
+        When arrays that a figure needs are missing.
+    """
+    figures = KINDS[experiment.kind].figures(experiment)
+    wanted = {
+        name: figure
+        for name, figure in figures.items()
+        if again or not (folder / f"{name}.png").exists()
     }
-    calls = {key: (cell, threads) for key, cell in todo.items()}
-    with closing(call_each(measure, calls, jobs)) as results:
-        for done in results:
-            started = done.started.isoformat(timespec="seconds")
-            identity = {"key": done.key, **_identity(todo[done.key]), "started": started}
-            yield {**shared, **identity, **done.result}, done.seconds
+    ok = [record for record in records if record["status"] == "ok"]
+    if not wanted or not ok:
+        return
+    keys = [record["key"] for record in ok]
+    needed = any(figure.needs_arrays for figure in wanted.values())
+    arrays = read_arrays(folder, keys) if needed else {}
+    for name, figure in wanted.items():
+        missing = [key for key in keys if key not in arrays] if figure.needs_arrays else []
+        if missing:
+            raise DataError(
+                f"{folder}: the figure {name} needs the arrays of {len(missing)} of {len(keys)} "
+                "cells, which are not there; measure them again in another folder "
+                f"(kmaps run {experiment.experiment} --out FOLDER)"
+            )
+        figure.draw(ok, arrays, folder / f"{name}.png")
 
 
-def _checked_data(cells: Collection[Cell], *, skip_bad: bool) -> Dataset:
-    """Return the dataset of the cells; refuse here what would otherwise fail every one."""
-    dataset = load_dataset(next(iter(cells)).dataset, skip_bad=skip_bad)
-    for cell in {(str(cell.protocol), cell.split): cell for cell in cells}.values():
-        draw_split(dataset, cell.protocol, cell.split)
-    return dataset
+def _check_kind(records: Sequence[Record], experiment: Experiment) -> None:
+    if records and records[0]["kind"] != experiment.kind:
+        raise ConfigError(
+            f"the folder has records of the kind {records[0]['kind']}, the experiment is of the "
+            f"kind {experiment.kind}: choose another folder (--out)"
+        )
 
 
-def _identity(cell: Cell) -> dict[str, Any]:
-    columns = asdict(cell)
-    choice = columns.pop("C")
+def _batches(kind: Kind, todo: Mapping[str, Cell]) -> list[dict[str, Cell]]:
+    """Return the batches of the kind, the cells of each by their keys."""
+    keys = {id(cell): key for key, cell in todo.items()}
+    return [{keys[id(cell)]: cell for cell in batch} for batch in kind.batches([*todo.values()])]
+
+
+def _shared_columns(kind: Kind, threads: int, jobs: int) -> dict[str, Any]:
     return {
-        **columns,
-        **{f"C_{name}": value for name, value in choice.items()},
-        "label": cell.label,
-        "seed": cell.seed,
+        **dict.fromkeys(COLUMNS),
+        **describe(),
+        "format": FORMAT,
+        "threads": threads,
+        "jobs": jobs,
+        "map_version": MAP_VERSION,
+        "error": "",
+        "traceback": "",
+        "warnings": [],
     }
+
+
+def _record(shared: Mapping[str, Any], cell: Cell, done: Finished, kind: Kind) -> Record:
+    record = {
+        **shared,
+        **cell.columns,
+        "key": done.key,
+        "data_digest": kind.digest(cell.dataset),
+        "seed": cell.seed,
+        "started": done.started.isoformat(timespec="seconds"),
+    }
+    if isinstance(done.result, Failure):
+        told = {"error": done.result.error, "traceback": done.result.traceback}
+        return {**record, "status": "failed", **told}
+    return {**record, "status": "ok", **done.result.columns}
 
 
 class _Tally:
@@ -202,7 +251,7 @@ class _Tally:
     def __init__(
         self, todo: dict[str, Cell], jobs: int, progress: Callable[[Progress], None]
     ) -> None:
-        self._left = {key: cell.method for key, cell in todo.items()}
+        self._left = {key: cell.row.method for key, cell in todo.items()}
         self._seconds: dict[str, list[float]] = {}
         self._total, self._failed, self._jobs = len(todo), 0, jobs
         self._progress = progress

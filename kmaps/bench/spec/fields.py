@@ -123,3 +123,22 @@ class Claim(Model):
     relation: Literal["about", "above", "smaller"]
     measure: MeasureName = "accuracy"
     by: float | None = None
+
+
+class Printed(Model):
+    """What the paper prints of some rows (:mod:`kmaps.bench.records.printed`)."""
+
+    rows: dict[str, Any]
+    kernel: str
+    values: Annotated[dict[MeasureName, float], Field(min_length=1)]
+
+
+class Experiment(Model):
+    """What every experiment has, whatever its kind."""
+
+    kind: str
+    experiment: Name
+    about: str = ""
+    maps: list[dict[str, Any]] = []
+    claims: list[Claim] = []
+    printed: list[Printed] = []

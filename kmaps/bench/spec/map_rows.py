@@ -6,29 +6,31 @@ What they mean is known to their classes alone, so the check is to make and to f
 import inspect
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import yaml
 
 from kmaps.bench.spec.positions import Mistake, Place, at, unknown_key
-from kmaps.bench.spec.solver_rows import CLASSIFY, ROW_KEYS
 from kmaps.errors import ConfigError, suggest
 from kmaps.features import FEATURES, make_feature, parameters_of
 from kmaps.kernels import EXP_KERNELS, KERNELS
 from kmaps.maps import MAPS
+from kmaps.maps.registry import make_map, takes
 
 KERNEL_NAMES = (*KERNELS, *EXP_KERNELS, "rbf", "linear")
 """The kernels that an experiment may name."""
 
 
-def map_rows(entry: dict[str, Any], kernels: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+def map_rows(
+    entry: dict[str, Any], kernels: list[str], row_keys: Sequence[str] = ()
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Expand an entry of ``maps`` to its rows: pairs of a kernel and the other parameters.
 
     A parameter given as a list becomes one row for each value. A map that takes a kernel gets each
     of the experiment's, unless the entry names its own; one that takes none has the kernel that it
-    ``approximates``, or ``""``.
+    ``approximates``, or ``""``. ``row_keys`` are not parameters of the map.
 
     Examples
     --------
@@ -38,10 +40,10 @@ def map_rows(entry: dict[str, Any], kernels: list[str]) -> Iterator[tuple[str, d
     choices = {
         key: value if isinstance(value, list) else [value]
         for key, value in entry.items()
-        if key not in ROW_KEYS
+        if key not in row_keys
     }
     name = choices.pop("map")[0]
-    if takes_kernel(name):
+    if takes(name, "kernel"):
         kernels = choices.pop("kernel", kernels)
     else:
         kernels = [getattr(MAPS[name], "approximates", "")]
@@ -50,25 +52,14 @@ def map_rows(entry: dict[str, Any], kernels: list[str]) -> Iterator[tuple[str, d
             yield kernel, dict(zip(choices, values, strict=True))
 
 
-def takes(name: str, parameter: str) -> bool:
-    """Return whether the map of that name has a parameter of that name."""
-    return parameter in inspect.signature(MAPS[name]).parameters
+def map_mistakes(
+    root: yaml.Node, content: dict[str, Any], row_keys: Sequence[str] = ()
+) -> Iterator[Mistake]:
+    """Yield the mistakes that pydantic does not find: in the maps' own parameters.
 
-
-def takes_kernel(name: str) -> bool:
-    """Return whether the map of that name has a parameter ``kernel``."""
-    return takes(name, "kernel")
-
-
-def map_arguments(name: str, kernel: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a map's class for one of its rows."""
-    return {"kernel": kernel, **params} if takes_kernel(name) else params
-
-
-def map_mistakes(root: yaml.Node, content: dict[str, Any]) -> Iterator[Mistake]:
-    """Check what pydantic does not know: the maps' own parameters."""
+    ``row_keys`` are keys of an entry that say something else than a parameter of its map.
+    """
     kernels = _listed(content, "kernels")
-    of_row = ROW_KEYS if content.get("kind", CLASSIFY[0]) in CLASSIFY else ()
     for i, entry in enumerate(_listed(content, "maps")):
         if not isinstance(entry, dict):
             continue
@@ -79,17 +70,18 @@ def map_mistakes(root: yaml.Node, content: dict[str, Any]) -> Iterator[Mistake]:
             )
             yield at(root, ("maps", i, "map"), f"{what} (known: {', '.join(MAPS)})")
             continue
-        known = ["map", *of_row, *inspect.signature(MAPS[name]).parameters]
+        known = ["map", *row_keys, *inspect.signature(MAPS[name]).parameters]
         odd = [key for key in entry if key not in known]
         for key in odd:
             yield at(root, ("maps", i, key), unknown_key(key, known), key=True)
         if not odd:
-            for place, problem in _trials(entry, kernels):
+            own = {key: value for key, value in entry.items() if key not in row_keys}
+            for place, problem in _trials(own, kernels):
                 yield at(root, ("maps", i, *place), problem)
 
 
 def feature_mistakes(root: yaml.Node, content: dict[str, Any]) -> Iterator[Mistake]:
-    """Check the features' own parameters."""
+    """Yield the mistakes in the features' own parameters."""
     given = content.get("features")
     name = given.get("name", "intensity") if isinstance(given, dict) else None
     if not isinstance(name, str) or name not in FEATURES:
@@ -134,9 +126,9 @@ def _trials(entry: dict[str, Any], kernels: list) -> Iterator[tuple[Place, str]]
     for kernel, params in rows:
         if "kernel" not in entry and kernel and kernel not in KERNEL_NAMES:
             continue  # told already, where the kernels are listed
-        arguments = map_arguments(entry["map"], kernel, params)
+        arguments = {"kernel": kernel, **params}
         try:
-            made = MAPS[entry["map"]](**arguments)
+            made = make_map(entry["map"], kernel, params)
             # A map that is long to fit says without it what it objects to.
             getattr(made, "check_parameters", made.fit)(sample)
         except (ValueError, TypeError) as error:

@@ -25,7 +25,13 @@ Loader.add_implicit_resolver(
 
 
 def read(text: str, source: str) -> tuple[yaml.Node, dict[str, Any]]:
-    """Return the nodes and the content of a mapping; ConfigError, with the place, for less."""
+    """Return the nodes and the content of a mapping.
+
+    Raises
+    ------
+    ConfigError
+        When the text is no YAML or no mapping, with the place.
+    """
     try:
         loader = Loader(text)
         root = loader.get_single_node()

@@ -1,6 +1,6 @@
 """Which solver each row of an experiment has: expanded from its file, and checked.
 
-``liblinear`` trains on the encoded rows of a map, ``coded`` on one byte a value
+``liblinear`` trains on the encoded rows of a map, ``coded`` on one byte per value
 (:class:`kmaps.svm.CodedSVC`), whose baseline ``exact-coded`` is the exact kernel on the levels.
 """
 
@@ -11,9 +11,6 @@ from kmaps.bench.spec.positions import Mistake, Node, Place, at
 from kmaps.errors import suggest
 from kmaps.kernels import KERNELS
 from kmaps.maps import MAPS
-
-CLASSIFY = ("classification", "scaling")
-"""The kinds of experiments whose rows are trained."""
 
 SOLVERS = ("liblinear", "coded")
 FORMS = ("auto", "low-rank", "full", "local", "two-level")
@@ -42,7 +39,7 @@ def solver_rows(entry: dict[str, Any], default: str) -> Iterator[dict[str, str]]
 
 
 def solver_mistakes(root: Node, content: dict[str, Any]) -> Iterator[Mistake]:
-    """Check the solvers of the rows, and that the learner's settings suit them."""
+    """Yield the mistakes in the solvers of the rows, and in settings that do not suit them."""
     learner = content.get("learner")
     learner = learner if isinstance(learner, dict) else {}
     default = learner.get("solver", SOLVERS[0])

@@ -1,109 +1,84 @@
-"""One cell, measured: times, memory, storage and accuracy.
+"""One machine on one split: trained, timed, its storage counted, its predictions judged.
 
-Every time is taken with ``perf_counter`` after a warm-up on a few samples along the same path, so
-that compiling and loading libraries stay outside. C is chosen inside the training split before the
-measured part begins.
+C is chosen inside the training split, before the measured part begins.
 """
 
-import ctypes
-import gc
-import inspect
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from threadpoolctl import threadpool_limits
 
-from kmaps.bench.kinds.grid import Cell
-from kmaps.bench.spec.map_rows import map_arguments
-from kmaps.bench.work.samples import split_features
+from kmaps.bench.work.samples import Split
 from kmaps.bench.work.storage import coded_storage, storage
-from kmaps.data import load_dataset
+from kmaps.bench.work.timing import UNTIMED, Timing
 from kmaps.gram_matrix import gram
 from kmaps.kernels import EXP_KERNELS, KERNELS
-from kmaps.maps import MAPS
-from kmaps.parallel import threads as compiled_threads
-from kmaps.svm import CodedSVC, KernelSVC, LiblinearSVC, gram_rows
+from kmaps.maps.registry import make_map
+from kmaps.models.choice import Places, Predict, along_c, along_c_precomputed, cross_validate
+from kmaps.models.folds import stratified_order
+from kmaps.svm import CodedSVC, KernelSVC, LiblinearSVC
 
 Array = NDArray[np.float32]
 
-_BLOCK_VALUES = 1 << 18  # encoded values, where only their norms are wanted
+_BLOCK_VALUES = 1 << 18  # encoded at once, where only the norms of the rows are wanted
 
 
 @dataclass(frozen=True)
-class Split:
-    """Features and labels of one split, and how many of its pictures were left out."""
+class Machine:
+    """A map, or an exact kernel, and the solver that trains on it.
 
-    x_train: Array
-    y_train: NDArray[np.int64]
-    x_test: Array
-    y_test: NDArray[np.int64]
-    n_skipped: int = 0
-
-
-def measure_cell(cell: Cell, threads: int, *, skip_bad: bool = False) -> dict[str, Any]:
-    """Measure one cell.
-
-    Parameters
+    Attributes
     ----------
-    cell : Cell
-    threads : int
-        Threads of BLAS, OpenMP and the compiled loops alike.
-    skip_bad : bool
-        Whether to leave out pictures that cannot be used.
-
-    Returns
-    -------
-    dict
-        The columns of a record that a measurement fills.
+    method : str
+        ``linear``, ``exact``, ``exact-coded``, or the name of a map.
+    kernel : str
+        ``""`` for the linear machine.
+    params : dict
+        Parameters of the map.
+    solver : {"liblinear", "libsvm", "coded"}
+    reduction : {"ovo", "ovr"}
+    settings : dict
+        Settings of the solver: its loss, bias and tolerance.
+    unit_norm : bool
+        Whether C and the bias are for rows scaled to a root mean square norm of one.
+    seed : int
     """
-    with pinned(threads):
-        split = load_split(cell, skip_bad=skip_bad)
-        with warnings.catch_warnings(action="ignore"):
-            _warm_up(cell, split)
-            start = perf_counter()
-            best, scores = choose_c(cell, split.x_train, split.y_train)
-            cv_s = perf_counter() - start
-        with peak_memory() as peak, warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            measured = evaluate(cell, best, split, peak.note_training)
-    return {
-        "C": best,
-        "cv_accuracy": scores,
-        "cv_s": cv_s,
-        "n_train": len(split.y_train),
-        "n_test": len(split.y_test),
-        "n_skipped": split.n_skipped,
-        "n_features": split.x_train.shape[1],
-        "peak_bytes": peak.bytes,
-        "train_peak_bytes": peak.training_bytes,
-        "warnings": sorted({f"{w.category.__name__}: {w.message}" for w in caught}),
-        **measured,
-    }
+
+    method: str
+    kernel: str
+    params: dict[str, Any]
+    solver: str
+    reduction: str
+    settings: dict[str, Any]
+    unit_norm: bool
+    seed: int
 
 
-def load_split(cell: Cell, *, skip_bad: bool = False) -> Split:
-    """Load the data of a cell: the rows of its split, with its features."""
-    dataset = load_dataset(cell.dataset, skip_bad=skip_bad)
-    x, y, n, n_skipped = split_features(cell, dataset, skip_bad=skip_bad)
-    return Split(x[:n], y[:n], x[n:], y[n:], n_skipped)
+@dataclass(frozen=True)
+class Choosing:
+    """How C is chosen: from a grid, by cross-validation on a stratified draw of the samples.
+
+    ``unit_norm`` is that of the machine. ``seed`` is the same for every method.
+    """
+
+    grid: list[float]
+    seed: int
+    folds: int = 3
+    samples: int | None = None
+    unit_norm: bool = False
 
 
-def _warm_up(cell: Cell, split: Split) -> None:
-    """Compile and load what the cell needs, along the path that its measurement takes."""
-    C = cell.C["grid"][0]
-    if cell.learner["solver"] == "coded":
+def warm_up(machine: Machine, C: float, split: Split) -> None:
+    """Compile and load what a machine needs, along the path that its measurement takes."""
+    if machine.solver == "coded":
         # Which loops are compiled follows from the levels and from how many codes are zero.
-        machine = _coded(cell, C, 1.0, max_iter=1, tol=0.9)
-        machine.fit(split.x_train, split.y_train).predict(split.x_test[:50])
+        model = _coded(machine, C, 1.0, max_iter=1, tol=0.9)
+        model.fit(split.x_train, split.y_train).predict(split.x_test[:50])
     else:
-        evaluate(cell, C, _few(split))
+        evaluate(machine, C, _few(split), UNTIMED)
 
 
 def _few(split: Split) -> Split:
@@ -114,85 +89,78 @@ def _few(split: Split) -> Split:
     return Split(split.x_train[rows], y[rows], split.x_test[:50], split.y_test[:50])
 
 
-@contextmanager
-def pinned(threads: int) -> Iterator[None]:
-    """Give the compiled loops, BLAS and OpenMP (LIBSVM's) the same number of threads."""
-    with threadpool_limits(threads), compiled_threads(threads):
-        yield
+def evaluate(machine: Machine, C: float, split: Split, timing: Timing) -> dict[str, Any]:
+    """Train with the given C and predict: time each part, return sizes and accuracies.
 
+    Parameters
+    ----------
+    machine : Machine
+    C : float
+    split : Split
+    timing : Timing
+        Notes ``fit_s``, ``encode_s``, ``convert_s``, ``train_s`` and ``predict_s``.
 
-Trained = Callable[[], None]
-
-
-def evaluate(cell: Cell, C: float, split: Split, trained: Trained = lambda: None) -> dict[str, Any]:
-    """Train with the given C, call ``trained``, predict; return times, sizes and accuracies."""
+    Returns
+    -------
+    dict
+        The other columns of a record: ``dim``, sizes in bytes, accuracies.
+    """
     by_solver = {
         "libsvm": _evaluate_exact,
         "liblinear": _evaluate_linear,
         "coded": _evaluate_coded,
     }
-    return by_solver[cell.learner["solver"]](cell, C, split, trained)
+    return by_solver[machine.solver](machine, C, split, timing)
 
 
-def _evaluate_exact(cell: Cell, C: float, split: Split, trained: Trained) -> dict[str, Any]:
-    scale = _mean_square(split.x_train, cell.kernel) if cell.C["unit_norm"] else 1.0
-    model = KernelSVC(kernel=cell.kernel, C=C / scale, multiclass=cell.reduction)
+def _evaluate_exact(machine: Machine, C: float, split: Split, timing: Timing) -> dict[str, Any]:
+    scale = _mean_square(split.x_train, machine.kernel) if machine.unit_norm else 1.0
+    model = KernelSVC(kernel=machine.kernel, C=C / scale, multiclass=machine.reduction)
     model.fit(split.x_train, split.y_train)
-    trained()
-    start = perf_counter()
-    predicted = model.predict(split.x_test)
     times = model.timings_
+    timing.note(
+        fit_s=0.0,
+        encode_s=times["gram_s"],
+        convert_s=times["convert_s"],
+        train_s=times["train_s"],
+    )
+    timing.trained()
+    with timing.timed("predict_s"):
+        predicted = model.predict(split.x_test)
     return {
         "dim": len(split.y_train),
-        "fit_s": 0.0,
-        "encode_s": times["gram_s"],
-        "convert_s": times["convert_s"],
-        "train_s": times["train_s"],
-        "predict_s": perf_counter() - start,
         **storage(split.x_train, None, split.x_train, model.model_bytes_),
         **_accuracies(split.y_test, predicted),
     }
 
 
-def _evaluate_linear(cell: Cell, C: float, split: Split, trained: Trained) -> dict[str, Any]:
-    encoder = make_map(cell)
-    start = perf_counter()
-    encoder.fit(split.x_train)
-    fitted = perf_counter()
-    encoded = encoder.transform(split.x_train)
-    ready = perf_counter()
-    model = _liblinear(cell, C, encoded).fit(encoded, split.y_train)
-    stored = storage(split.x_train, encoder, encoded, model.model_bytes_)
+def _evaluate_linear(machine: Machine, C: float, split: Split, timing: Timing) -> dict[str, Any]:
+    feature_map = _map_of(machine)
+    with timing.timed("fit_s"):
+        feature_map.fit(split.x_train)
+    with timing.timed("encode_s"):
+        encoded = feature_map.transform(split.x_train)
+    model = _liblinear(machine, C, encoded).fit(encoded, split.y_train)
+    timing.note(convert_s=model.timings_["convert_s"], train_s=model.timings_["train_s"])
+    stored = storage(split.x_train, feature_map, encoded, model.model_bytes_)
     dim = encoded.shape[1]
     del encoded
-    trained()
-    start_of_test = perf_counter()
-    predicted = model.predict(encoder.transform(split.x_test))
-    return {
-        "dim": dim,
-        "fit_s": fitted - start,
-        "encode_s": ready - fitted,
-        "convert_s": model.timings_["convert_s"],
-        "train_s": model.timings_["train_s"],
-        "predict_s": perf_counter() - start_of_test,
-        **stored,
-        **_accuracies(split.y_test, predicted),
-    }
+    timing.trained()
+    with timing.timed("predict_s"):
+        predicted = model.predict(feature_map.transform(split.x_test))
+    return {"dim": dim, **stored, **_accuracies(split.y_test, predicted)}
 
 
-def _evaluate_coded(cell: Cell, C: float, split: Split, trained: Trained) -> dict[str, Any]:
-    scale = _coded_scale(cell, split.x_train)
-    model = _coded(cell, C, scale).fit(split.x_train, split.y_train)
-    trained()
-    start = perf_counter()
-    predicted = model.predict(split.x_test)
+def _evaluate_coded(machine: Machine, C: float, split: Split, timing: Timing) -> dict[str, Any]:
+    scale = _coded_scale(machine, split.x_train)
+    model = _coded(machine, C, scale).fit(split.x_train, split.y_train)
+    times = model.timings_
+    timing.note(fit_s=0.0, encode_s=0.0, convert_s=times["convert_s"], train_s=times["train_s"])
+    timing.trained()
+    with timing.timed("predict_s"):
+        predicted = model.predict(split.x_test)
     return {
         "dim": split.x_train.shape[1],
-        "fit_s": 0.0,
-        "encode_s": 0.0,
-        "convert_s": model.timings_["convert_s"],
-        "train_s": model.timings_["train_s"],
-        "predict_s": perf_counter() - start,
         **coded_storage(model, len(split.y_train)),
         **_accuracies(split.y_test, predicted),
     }
@@ -208,43 +176,40 @@ class _Identity:
         return x
 
 
-def make_map(cell: Cell) -> Any:
-    """Return the cell's map, unfitted, seeded by the cell."""
-    if cell.method == "linear":
+def _map_of(machine: Machine) -> Any:
+    """Return a machine's map, unfitted, seeded by the machine."""
+    if machine.method == "linear":
         return _Identity()
-    arguments = map_arguments(cell.method, cell.kernel, cell.params)
-    if "random_state" in inspect.signature(MAPS[cell.method]).parameters:
-        arguments = {"random_state": cell.seed, **arguments}
-    return MAPS[cell.method](**arguments)
+    return make_map(machine.method, machine.kernel, machine.params, random_state=machine.seed)
 
 
-def _liblinear(cell: Cell, C: float, encoded: Any) -> LiblinearSVC:
-    """Return the learner of a cell for these encoded training rows."""
-    settings = {key: value for key, value in cell.learner.items() if key != "solver"}
-    if cell.C["unit_norm"]:
+def _liblinear(machine: Machine, C: float, encoded: Any) -> LiblinearSVC:
+    """Return LIBLINEAR with the settings of a machine, scaled for these encoded training rows."""
+    settings = dict(machine.settings)
+    if machine.unit_norm:
         scale = _mean_square(encoded)
         C, settings["bias"] = C / scale, settings["bias"] * scale**0.5
-    return LiblinearSVC(C=C, multiclass=cell.reduction, random_state=cell.seed, **settings)
+    return LiblinearSVC(C=C, multiclass=machine.reduction, random_state=machine.seed, **settings)
 
 
-def _coded(cell: Cell, C: float, scale: float, **options: Any) -> CodedSVC:
-    """Return the machine of a cell; ``scale`` is the mean square norm that C and bias are for."""
-    settings = {key: cell.learner[key] for key in ("loss", "n_levels", "calibrate", "form")}
-    settings |= {"tol": cell.learner["gap"], "bias": cell.learner["bias"] * scale**0.5, **options}
-    encoder = cell.kernel if cell.method == "exact-coded" else make_map(cell)
-    seeded = {"multiclass": cell.reduction, "random_state": cell.seed}
-    return CodedSVC(encoder, C / scale, **seeded, **settings)
+def _coded(machine: Machine, C: float, scale: float, **options: Any) -> CodedSVC:
+    """Return the coded solver of a machine; ``scale`` is the mean square norm that C is for."""
+    settings = dict(machine.settings)
+    settings |= {"tol": settings.pop("gap"), "bias": settings["bias"] * scale**0.5, **options}
+    of_rows = machine.kernel if machine.method == "exact-coded" else _map_of(machine)
+    seeded = {"multiclass": machine.reduction, "random_state": machine.seed}
+    return CodedSVC(of_rows, C / scale, **seeded, **settings)
 
 
-def _coded_scale(cell: Cell, x: Array) -> float:
-    if not cell.C["unit_norm"]:
+def _coded_scale(machine: Machine, x: Array) -> float:
+    if not machine.unit_norm:
         return 1.0
-    if cell.method == "exact-coded":
-        return _mean_square(x, cell.kernel)
-    encoder = make_map(cell).fit(x)
-    width = encoder.transform(x[:1]).shape[1]
+    if machine.method == "exact-coded":
+        return _mean_square(x, machine.kernel)
+    feature_map = _map_of(machine).fit(x)
+    width = feature_map.transform(x[:1]).shape[1]
     rows = max(1, _BLOCK_VALUES // width)
-    parts = (encoder.transform(x[start : start + rows]) for start in range(0, x.shape[0], rows))
+    parts = (feature_map.transform(x[start : start + rows]) for start in range(0, x.shape[0], rows))
     # The mean square of a part is of its own rows, the last may have fewer.
     return sum(_mean_square(part) * part.shape[0] for part in parts) / x.shape[0]
 
@@ -265,15 +230,18 @@ def _accuracies(truth: NDArray, predicted: NDArray) -> dict[str, float]:
     return {"accuracy": float(right.mean()), "accuracy_per_class": float(np.mean(by_class))}
 
 
-def choose_c(cell: Cell, x: Array, y: NDArray[np.int64]) -> tuple[float, list[float]]:
+def choose_c(
+    machine: Machine, choosing: Choosing, x: Array, y: NDArray[np.int64]
+) -> tuple[float, list[float]]:
     """Choose C by cross-validation on training samples.
 
-    Every method sees the same samples and folds (their seed is the split's, not the method's). The
-    samples are encoded, or their Gram matrix computed, once. Ties go to the smaller C.
+    Every method sees the same samples and folds. The samples are encoded, or their Gram matrix
+    computed, once. Ties go to the smaller C.
 
     Parameters
     ----------
-    cell : Cell
+    machine : Machine
+    choosing : Choosing
     x : ndarray of float32, shape (n, d)
         Training features; nothing of the test split comes near.
     y : ndarray of int, shape (n,)
@@ -284,112 +252,38 @@ def choose_c(cell: Cell, x: Array, y: NDArray[np.int64]) -> tuple[float, list[fl
     accuracies : list of float
         Cross-validated, for each value of the grid; empty when there is nothing to choose.
     """
-    grid = cell.C["grid"]
-    if len(grid) == 1:
-        return grid[0], []
-    rows = stratified_order(y, cell.choice_seed)
-    samples = min(cell.C["samples"] or len(y), len(y))
-    rows = rows[np.arange(samples) * len(y) // samples]
-    fold = np.arange(samples) % cell.C["folds"]
-    x, y = x[rows], y[rows]
-    predict = _predictor(cell, x, y)
-    right = np.zeros(len(grid), int)
-    for held_out in range(cell.C["folds"]):
-        train, test = np.flatnonzero(fold != held_out), np.flatnonzero(fold == held_out)
-        right += [np.sum(found == y[test]) for found in predict(grid, train, test)]
-    return grid[int(right.argmax())], (right / samples).tolist()
+    if len(choosing.grid) == 1:
+        return choosing.grid[0], []
+    found = cross_validate(
+        lambda chosen: _predictor(machine, x[chosen], y[chosen]),
+        choosing.grid,
+        y,
+        folds=choosing.folds,
+        seed=choosing.seed,
+        samples=choosing.samples,
+    )
+    return found.C, list(found.accuracies)
 
 
-Predict = Callable[[list[float], NDArray, NDArray], Iterator[NDArray[np.int64]]]
+def _predictor(machine: Machine, x: Array, y: NDArray[np.int64]) -> Predict:
+    """Return what predicts with each C; what all values share is made once."""
+    if machine.solver == "coded":
+        scale = _coded_scale(machine, x)
+        return _in_units_of(scale, along_c(_coded(machine, 1.0, scale), x, y))
+    if machine.method == "exact":
+        scale = _mean_square(x, machine.kernel) if machine.unit_norm else 1.0
+        model = KernelSVC("precomputed", multiclass=machine.reduction)
+        matrix = gram(x, kernel=machine.kernel)
+        return _in_units_of(scale, along_c_precomputed(model, matrix, y))
+    encoded = _map_of(machine).fit(x).transform(x)
+    scale = _mean_square(encoded) if machine.unit_norm else 1.0
+    return _in_units_of(scale, along_c(_liblinear(machine, 1.0, encoded), encoded, y))
 
 
-def _predictor(cell: Cell, x: Array, y: NDArray[np.int64]) -> Predict:
-    """Return ``predict(grid, train, test)``: with each C, train on some rows, predict others."""
-    if cell.learner["solver"] == "coded":
-        scale = _coded_scale(cell, x)
+def _in_units_of(scale: float, predict: Predict) -> Predict:
+    """Return ``predict`` for values of C that are to be divided by a mean square norm."""
 
-        def predict_coded(grid: list[float], train: NDArray, test: NDArray) -> Iterator[NDArray]:
-            model = _coded(cell, 1.0, scale, warm_start=True)
-            for C in grid:
-                model.set_params(C=C / scale).fit(x[train], y[train])
-                yield model.predict(x[test])
+    def scaled(grid: Sequence[float], train: Places, test: Places) -> Iterable[NDArray]:
+        return predict([C / scale for C in grid], train, test)
 
-        return predict_coded
-    if cell.method == "exact":
-        matrix = gram(x, kernel=cell.kernel)
-        nodes = gram_rows(matrix)
-        scale = _mean_square(x, cell.kernel) if cell.C["unit_norm"] else 1.0
-
-        def predict_exact(grid: list[float], train: NDArray, test: NDArray) -> Iterator[NDArray]:
-            for C in grid:
-                model = KernelSVC("precomputed", C=C / scale, multiclass=cell.reduction)
-                yield model.fit(nodes.take(train), y[train]).predict(matrix[np.ix_(test, train)])
-
-        return predict_exact
-    encoded = make_map(cell).fit(x).transform(x)
-
-    def predict(grid: list[float], train: NDArray, test: NDArray) -> Iterator[NDArray]:
-        for C in grid:
-            model = _liblinear(cell, C, encoded)
-            yield model.fit(encoded[train], y[train]).predict(encoded[test])
-
-    return predict
-
-
-def stratified_order(y: NDArray[np.int64], seed: int) -> NDArray[np.intp]:
-    """Return the samples class by class, in random order within each class.
-
-    Every m-th of them is a stratified draw: each class has its share, to within one sample.
-    """
-    order = np.random.default_rng(seed).permutation(len(y))
-    return order[np.argsort(y[order], kind="stable")]
-
-
-class Peak:
-    """The memory a block needed: ``bytes``, None where the system does not tell.
-
-    ``training_bytes`` is what it had needed when `note_training` was called.
-    """
-
-    bytes: int | None = None
-    training_bytes: int | None = None
-    before: int | None = None
-
-    def note_training(self) -> None:
-        """Write down the peak so far."""
-        self.training_bytes = self.so_far()
-
-    def so_far(self) -> int | None:
-        """Return the peak since the block began."""
-        return None if self.before is None else max(0, _status("VmHWM") - self.before)
-
-
-@contextmanager
-def peak_memory() -> Iterator[Peak]:
-    """Measure the memory a block needs beyond what the process holds before it.
-
-    The kernel's high-water mark of the resident memory is reset before the block (Linux:
-    ``/proc/self/clear_refs``), so what came earlier, loading data or choosing C, does not hide what
-    the block needs. Freed memory that the allocator kept is given back first, for the same reason.
-    """
-    peak = Peak()
-    gc.collect()
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # the GNU library has it
-    if trim is not None:
-        trim(0)
-    try:
-        with open("/proc/self/clear_refs", "w") as file:
-            file.write("5")
-        peak.before = _status("VmRSS")
-    except OSError:
-        pass
-    yield peak
-    peak.bytes = peak.so_far()
-    if peak.training_bytes is not None:  # the system counts pages of threads late, now and then
-        peak.bytes = max(peak.bytes, peak.training_bytes)
-
-
-def _status(field: str) -> int:
-    with open("/proc/self/status") as file:
-        line = next(line for line in file if line.startswith(f"{field}:"))
-    return int(line.split()[1]) * 1024
+    return scaled

@@ -3,7 +3,7 @@ r"""How well the inner products of a map match a scalar kernel, on a square of p
 .. math::
     \epsilon(x, y) = \langle\hat\psi(x), \hat\psi(y)\rangle - k(x, y)
 
-or, relative, that over k(x, y).
+or, for relative errors, that divided by k(x, y).
 """
 
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from kmaps.bench.work.timing import UNTIMED, Timing
 from kmaps.errors import ConfigError
 from kmaps.kernels import STATIONARY, get_kernel
 
@@ -68,7 +69,7 @@ class Errors:
     Attributes
     ----------
     exact, approximate : ndarray, float64
-        Of the same shape, an entry a pair.
+        Of the same shape, with one entry per pair.
     dim : int
         Outputs of the map for one sample.
     relative : bool
@@ -102,8 +103,8 @@ class Errors:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Approximation(Errors):
-    """A kernel and its approximation on all pairs of some values, arrays (n, n).
+class SquareErrors(Errors):
+    """A kernel and its approximation on all pairs of some values, as arrays (n, n).
 
     Attributes
     ----------
@@ -113,6 +114,11 @@ class Approximation(Errors):
     values: NDArray[np.float64]
 
     @property
+    def arrays(self) -> dict[str, NDArray[np.float64]]:
+        """What a figure of the errors needs, by name."""
+        return {"values": self.values, "exact": self.exact, "approximate": self.approximate}
+
+    @property
     def worst(self) -> tuple[float, float]:
         """The pair x ≤ y with the largest error."""
         pair = np.unravel_index(np.abs(self.error).argmax(), self.error.shape)
@@ -120,19 +126,20 @@ class Approximation(Errors):
 
 
 def approximate(
-    encoder: Any,
+    feature_map: Any,
     kernel: str,
     values: NDArray[np.float64],
     *,
     sigma: float = 1.0,
     fit_values: NDArray[np.float64] | None = None,
     relative: bool = False,
-) -> Approximation:
+    timing: Timing = UNTIMED,
+) -> SquareErrors:
     """Fit a map on one feature and compare its inner products with the kernel.
 
     Parameters
     ----------
-    encoder : transformer
+    feature_map : transformer
         A map of :data:`kmaps.maps.MAPS`, unfitted.
     kernel : str
         The additive or stationary kernel to compare with.
@@ -144,10 +151,12 @@ def approximate(
         What the map learns from, where it does: by default ``values``.
     relative : bool
         Whether to divide errors by the kernel.
+    timing : Timing
+        Notes ``fit_s``, the seconds that fitting the map takes.
 
     Returns
     -------
-    Approximation
+    SquareErrors
 
     Examples
     --------
@@ -156,16 +165,17 @@ def approximate(
     >>> result.dim, round(result.linf, 2), result.worst
     (5, 3.19, (255.0, 255.0))
     """
-    encoder.fit((values if fit_values is None else fit_values)[:, None])
-    encoded = encode(encoder, values[:, None])
+    with timing.timed("fit_s"):
+        feature_map.fit((values if fit_values is None else fit_values)[:, None])
+    encoded = encode(feature_map, values[:, None])
     if kernel in STATIONARY:
         exact = STATIONARY[kernel](sigma)(values[:, None] - values)
     else:
         exact = get_kernel(kernel)(values[:, None], values)
-    return Approximation(exact, encoded @ encoded.T, encoded.shape[1], relative, values=values)
+    return SquareErrors(exact, encoded @ encoded.T, encoded.shape[1], relative, values=values)
 
 
-def encode(encoder: Any, X: NDArray) -> NDArray:
+def encode(feature_map: Any, X: NDArray) -> NDArray:
     """Return the outputs of a fitted map as a dense array."""
-    encoded = encoder.transform(X)
+    encoded = feature_map.transform(X)
     return encoded.toarray() if issparse(encoded) else np.asarray(encoded)

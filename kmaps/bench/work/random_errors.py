@@ -6,8 +6,8 @@ With :math:`\hat K` from the map and :math:`\bar K` its limit for infinitely man
     \hat K - K = (\bar K - K) + (\hat K - \bar K), \qquad
     \bar K(x, y) = e^{-\|\hat\Psi(x) - \hat\Psi(y)\|^2 / 2\sigma^2}
 
-The first part is that of the additive map inside, of order n; the second is random and falls as
-1/√m (genrbf Sect. 2.3).
+The first part is the error of the additive map inside, and does not depend on the number m of
+projections; the second is random and falls as 1/√m (genrbf Sect. 2.3).
 """
 
 from dataclasses import dataclass
@@ -16,10 +16,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from kmaps.bench.work.samples import features_cache
-from kmaps.data import draw_split, load_dataset
 from kmaps.errors import ConfigError
-from kmaps.features import Matrix, extract
+from kmaps.features import Matrix
 from kmaps.gram_matrix import gram
 from kmaps.maps.random_fourier import RandomFeatures
 
@@ -31,13 +29,13 @@ class RandomErrors:
     Attributes
     ----------
     linf : float
-        The largest, of all draws.
+        The largest absolute error of all draws.
     rms : float
-        The root of the mean squared error.
+        The root of the mean squared error, over all draws.
     additive_rms, random_rms : float
-        The same of either part.
+        The root of the mean square of the additive and of the random part.
     dim : int
-        Outputs of the map.
+        The number of outputs of the map.
     """
 
     linf: float
@@ -47,31 +45,19 @@ class RandomErrors:
     dim: int
 
 
-def draw_samples(
-    dataset: str, protocol: dict[str, Any], features: str, normalize: str, params: dict[str, Any]
-) -> tuple[Matrix, Matrix]:
-    """Return the features of the training and the test samples of split 0."""
-    data = load_dataset(dataset)
-    train, test = draw_split(data, protocol, 0)
-    rows = np.concatenate([train, test])
-    cache = features_cache()
-    x = extract(data, features, normalize, rows=rows, train=train, cache=cache, **params)
-    return x[: len(train)], x[len(train) :]
-
-
 def random_errors(
-    encoder: Any, kernel: str, x_train: Matrix, x_test: Matrix, draws: int
+    feature_map: Any, kernel: str, x_train: Matrix, x_test: Matrix, draws: int
 ) -> RandomErrors:
     """Compare a map with its kernel, drawing its projections several times.
 
     Parameters
     ----------
-    encoder : RandomFourierMap or GeneralizedRBFMap
+    feature_map : RandomFourierMap or GeneralizedRBFMap
         Unfitted; its ``random_state`` becomes the number of the draw.
     kernel : str
-        rbf or an exp- kernel.
+        ``rbf`` or the name of an exponential kernel, ``exp-…``.
     x_train, x_test : ndarray or CSR
-        The map, and so sigma, is fitted on the former.
+        The map is fitted on ``x_train``, which also gives its sigma.
     draws : int
 
     Returns
@@ -91,13 +77,13 @@ def random_errors(
     >>> found.additive_rms, found.random_rms == found.rms < 0.02
     (0.0, True)
     """
-    if not isinstance(encoder, RandomFeatures):
-        raise ConfigError(f"map {type(encoder).__name__}: draws no projections")
+    if not isinstance(feature_map, RandomFeatures):
+        raise ConfigError(f"map {type(feature_map).__name__}: draws no projections")
     if not (kernel == "rbf" or kernel.startswith("exp-")):
         raise ConfigError(f"kernel {kernel!r}: expected rbf or an exp- kernel")
     whole, random, largest = [], [], 0.0
     for draw in range(draws):
-        fitted = clone(encoder).set_params(random_state=draw).fit(x_train)
+        fitted = clone(feature_map).set_params(random_state=draw).fit(x_train)
         inside = getattr(fitted, "additive_", None)
         if draw == 0:
             exact = gram(x_test, x_train, kernel=kernel, sigma=fitted.sigma_)

@@ -1,70 +1,119 @@
-"""The features of a cell's pictures, kept in the cache beside the datasets."""
+"""The samples that work is done on: features and labels of a split, kept in the cache."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.bench.kinds.grid import Cell
-from kmaps.data import Dataset, cache_root, draw_split
-from kmaps.features import Extractor, Matrix, Report, extract, make_feature
+from kmaps.data import Dataset, cache_root, draw_split, load_dataset
+from kmaps.features import Extractor, Feature, Matrix, Report, extract
+
+Protocol = Mapping[str, Any]
 
 
-def split_features(
-    cell: Cell, dataset: Dataset, *, skip_bad: bool
-) -> tuple[Matrix, NDArray[np.int64], int, int]:
-    """Return the features and labels of a cell's training pictures, followed by the test pictures'.
+@dataclass(frozen=True)
+class Split:
+    """Features and labels of one split.
 
-    Features that learn do so from the training pictures alone.
+    Attributes
+    ----------
+    x_train, x_test : ndarray or CSR of float32, shapes (n, d) and (m, d)
+    y_train, y_test : ndarray of int64
+    n_skipped : int
+        How many images were left out, because they cannot be used.
+    class_names : tuple of str
+        The class of each label.
+    """
+
+    x_train: Matrix
+    y_train: NDArray[np.int64]
+    x_test: Matrix
+    y_test: NDArray[np.int64]
+    n_skipped: int = 0
+    class_names: tuple[str, ...] = ()
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The sizes that a record has."""
+        n_train, n_features = self.x_train.shape
+        return {
+            "n_train": n_train,
+            "n_test": self.x_test.shape[0],
+            "n_features": n_features,
+            "n_skipped": self.n_skipped,
+        }
+
+
+def load_split(
+    name: str,
+    protocol: Protocol,
+    split: int,
+    feature: Feature,
+    normalize: str,
+    *,
+    skip_bad: bool = False,
+) -> Split:
+    """Load the features and labels of one split of a dataset.
+
+    Features that learn do so from the training images alone.
 
     Parameters
     ----------
-    cell : Cell
-    dataset : Dataset
+    name : str
+        The name of the dataset.
+    protocol : mapping
+        How a split is drawn (:func:`kmaps.data.draw_split`).
+    split : int
+        The number of the split.
+    feature : Feature
+    normalize : str
+        What becomes one in each row (:func:`kmaps.features.get_normalization`).
     skip_bad : bool
-        Whether to leave out pictures that cannot be used; otherwise the first one is an error.
+        Whether to leave out images that cannot be used; otherwise the first one is an error.
 
     Returns
     -------
-    x : ndarray or csr_array of float32
-    y : ndarray of int64
-    n_train : int
-        How many of the rows are training pictures.
-    n_skipped : int
-        How many pictures were left out.
+    Split
     """
-    train, test = draw_split(dataset, cell.protocol, cell.split)
-    rows, n_train = np.concatenate([train, test]), len(train)
+    dataset = load_dataset(name, skip_bad=skip_bad)
+    train, test = draw_split(dataset, protocol, split)
+    rows, n = np.concatenate([train, test]), len(train)
     bad: list[int] = []
     x = extract(
         dataset,
-        cell.feature_name,
-        cell.normalize,
+        feature.name,
+        normalize,
         rows=rows,
         on_bad=(lambda row, reason: bad.append(row)) if skip_bad else None,
         train=train,
         cache=features_cache(),
-        **cell.feature_params,
+        **asdict(feature),
     )
     if bad:
         good = ~np.isin(rows, bad)
-        x, rows, n_train = x[good], rows[good], int(good[:n_train].sum())
-    return x, dataset.y[rows], n_train, len(bad)
+        x, rows, n = x[good], rows[good], int(good[:n].sum())
+    y = dataset.y[rows]
+    return Split(x[:n], y[:n], x[n:], y[n:], len(bad), tuple(dataset.class_names))
 
 
 def fill_cache(
-    cells: Iterable[Cell], dataset: Dataset, *, skip_bad: bool, progress: Report | None
+    splits: Iterable[tuple[Feature, Protocol, int]],
+    dataset: Dataset,
+    *,
+    skip_bad: bool,
+    progress: Report | None,
 ) -> None:
-    """Extract the features of some cells of an experiment, so that measuring them only reads."""
+    """Extract the features of some splits, so that measuring them only reads."""
     done = set()
-    for cell in cells:
-        feature = make_feature(cell.feature_name, cell.feature_params)
-        # What learns nothing is the same for every split.
-        split = cell.split if feature.learns else None
-        if split not in done:
-            done.add(split)
-            train, _ = draw_split(dataset, cell.protocol, cell.split)
+    for feature, protocol, split in splits:
+        train, _ = draw_split(dataset, protocol, split)
+        # Features that learn nothing are the same for every split.
+        what = train.tobytes() if feature.learns else None
+        if what not in done:
+            done.add(what)
             Extractor(
                 dataset,
                 feature,

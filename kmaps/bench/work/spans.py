@@ -1,9 +1,9 @@
 r"""How well the inner products of a map match a kernel that depends on ratios or differences alone.
 
 A homogeneous kernel is known by the ratio of its inputs, :math:`k(x, y) = y\,k(x/y, 1)`, so its
-error for inputs up to 1 is looked at over y/x with y = 1. A stationary kernel is known by the
-difference of its inputs, as long as the map's inner products are, too: they are looked at between
-a grid of points and corners of the box, which have all differences between them.
+error for inputs up to 1 is taken over the ratios y/x with y = 1. A stationary kernel is known by
+the difference of its inputs, and so is its error where the inner products of the map are: it is
+taken between a grid of points and the corners of the box, which have all differences between them.
 """
 
 import re
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.bench.work.errors import Errors, Range, encode
+from kmaps.bench.work.timing import UNTIMED, Timing
 from kmaps.errors import ConfigError
 from kmaps.kernels import get_kernel
 
@@ -34,7 +35,7 @@ class Span:
     of : {"ratios", "differences"}
     low, high : float
     levels : int or None
-        Differences: the inputs are so many equally spaced values, and only their errors count.
+        Of differences: the inputs are this many equally spaced values, and only their errors count.
 
     Examples
     --------
@@ -104,13 +105,30 @@ class SpanErrors(Errors):
     corners: NDArray[np.float64]
 
     @property
+    def arrays(self) -> dict[str, NDArray[np.float64]]:
+        """What a figure of the errors needs, by name."""
+        return {
+            "values": self.values,
+            "corners": self.corners,
+            "exact": self.exact,
+            "approximate": self.approximate,
+        }
+
+    @property
     def worst(self) -> tuple[float, ...]:
         """The ratio, or the difference, with the largest error."""
         corner, *point = np.unravel_index(np.abs(self.error).argmax(), self.error.shape)
         return tuple(float(value) for value in self.values[list(point)] - self.corners[corner])
 
 
-def over_ratios(encoder: Any, kernel: str, span: Span, *, relative: bool = False) -> SpanErrors:
+def over_ratios(
+    feature_map: Any,
+    kernel: str,
+    span: Span,
+    *,
+    relative: bool = False,
+    timing: Timing = UNTIMED,
+) -> SpanErrors:
     """Fit a map on inputs from 1/``span.high`` to 1 and compare it with a homogeneous kernel.
 
     Examples
@@ -122,27 +140,29 @@ def over_ratios(encoder: Any, kernel: str, span: Span, *, relative: bool = False
     """
     ratios = span.values()
     x, y = 1 / ratios, np.ones((1, 1))
-    encoder.fit(np.array([[1 / span.high], [1.0]]))
-    encoded = encode(encoder, x[:, None])
-    approximate = encode(encoder, y) @ encoded.T
+    with timing.timed("fit_s"):
+        feature_map.fit(np.array([[1 / span.high], [1.0]]))
+    encoded = encode(feature_map, x[:, None])
+    approximate = encode(feature_map, y) @ encoded.T
     exact = get_kernel(kernel)(x, 1.0)[None, :]
     shown = {"of": span.of, "values": ratios, "corners": np.zeros((1, 1))}
     return SpanErrors(exact, approximate, encoded.shape[1], relative, **shown)
 
 
 def over_differences(
-    encoder: Any,
+    feature_map: Any,
     signature: Callable[[NDArray], NDArray],
     span: Span,
     *,
     inputs: int = 1,
     relative: bool = False,
+    timing: Timing = UNTIMED,
 ) -> SpanErrors:
     r"""Fit a map on the box of inputs [0, HIGH] and compare it with a product of signatures.
 
     Parameters
     ----------
-    encoder : transformer
+    feature_map : transformer
         Of samples (n, inputs), unfitted.
     signature : callable
         :math:`k`, elementwise; the kernel is :math:`\prod_i k(y_i - x_i)`.
@@ -151,14 +171,16 @@ def over_differences(
     inputs : int
         1, 2 or 3.
     relative : bool
+    timing : Timing
+        Notes ``fit_s``, the seconds that fitting the map takes.
 
     Examples
     --------
     >>> from kmaps.kernels import STATIONARY
     >>> from kmaps.maps.lowdim import LowDimMap
-    >>> encoder = LowDimMap("rbf", dim=5, sigma=0.5)
-    >>> result = over_differences(encoder, STATIONARY["rbf"](0.5), Span.parse("differences 0:1"))
-    >>> result.linf < 1.01 * encoder.error_
+    >>> made = LowDimMap("rbf", dim=5, sigma=0.5)
+    >>> result = over_differences(made, STATIONARY["rbf"](0.5), Span.parse("differences 0:1"))
+    >>> result.linf < 1.01 * made.error_
     True
     """
     axis = span.values(inputs)
@@ -166,11 +188,12 @@ def over_differences(
     # A difference and its opposite have the same value, so one input of x may stay 0.
     ends = [(0.0,)] + [(0.0, span.high)] * (inputs - 1)
     corners = np.array(list(product(*ends)))
-    encoder.fit(np.array([[0.0] * inputs, [span.high] * inputs]))
-    at_corners = encode(encoder, corners)
+    with timing.timed("fit_s"):
+        feature_map.fit(np.array([[0.0] * inputs, [span.high] * inputs]))
+    at_corners = encode(feature_map, corners)
     blocks = [points[i : i + _BLOCK] for i in range(0, len(points), _BLOCK)]
     shape = len(corners), *[len(axis)] * inputs
-    approximate = np.hstack([at_corners @ encode(encoder, block).T for block in blocks])
+    approximate = np.hstack([at_corners @ encode(feature_map, block).T for block in blocks])
     exact = np.array([signature(points - corner).prod(axis=1) for corner in corners])
     shown = {"of": span.of, "values": axis, "corners": corners}
     dim = at_corners.shape[1]

@@ -1,6 +1,6 @@
 """The two-dimensional toy problem of the spline and Fourier embeddings (lac Fig. 3).
 
-The points of a square grid are positive inside a disc. That boundary is additive, x² + y² = r², so
+The points of a square grid are positive inside a disc. Its boundary, x² + y² = r², is additive, so
 a linear classifier on an additive map learns one function of x and one of y; with a good map both
 are parabolas.
 """
@@ -22,11 +22,11 @@ class ToyFit:
     Attributes
     ----------
     x, function : ndarray (n,)
-        The function learned of the first coordinate, its mean taken off.
+        The values of the first coordinate, and the learned function of it, less its mean.
     accuracy : float
         On the training points, in [0, 1].
     dim : int
-        Encoded columns of both coordinates.
+        The number of encoded columns, of both coordinates together.
     """
 
     x: NDArray[np.float64]
@@ -49,12 +49,12 @@ def toy_points(side: int, radius: float) -> tuple[NDArray[np.float64], NDArray[n
     return points, (np.hypot(*points.T) <= radius).astype(np.int64)
 
 
-def fit_toy(encoder: Any, side: int, radius: float, C: float) -> ToyFit:
+def fit_toy(feature_map: Any, side: int, radius: float, C: float) -> ToyFit:
     """Train LIBLINEAR (squared hinge) on the encoded points; return the function it learned of x.
 
     Parameters
     ----------
-    encoder : transformer
+    feature_map : transformer
         An additive map, unfitted.
     side, radius : int, float
         See :func:`toy_points`.
@@ -67,10 +67,10 @@ def fit_toy(encoder: Any, side: int, radius: float, C: float) -> ToyFit:
     True
     """
     points, inside = toy_points(side, radius)
-    encoded = encoder.fit(points).transform(points)
+    encoded = feature_map.fit(points).transform(points)
     model = LiblinearSVC(C=C).fit(encoded, inside)
     x = np.linspace(-1, 1, 401)
-    line = encoder.transform(np.stack([x, np.zeros_like(x)], axis=1))
+    line = feature_map.transform(np.stack([x, np.zeros_like(x)], axis=1))
     line = line.toarray() if issparse(line) else line
     own = line.shape[1] // 2  # the columns of the first coordinate
     function = line[:, :own] @ model.coef_[0, :own]

@@ -5,9 +5,8 @@ and times what is left: encoding and scoring all test samples, best of three. Wi
 it does so for each of them against the rest, as a detector would, and takes the mean.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.metrics import average_precision_score
 
-from kmaps.bench.work.samples import features_cache
-from kmaps.data import draw_split, load_dataset
+from kmaps.bench.work.samples import Split
+from kmaps.bench.work.timing import Timing
 from kmaps.errors import ConfigError, suggest
-from kmaps.features import Matrix, extract
+from kmaps.features import Matrix
+from kmaps.maps.random_fourier import RandomFeatures
 from kmaps.svm import GroupLassoSVC, KernelSVC, LiblinearSVC, prune, resample
 from kmaps.svm.pruning import projection_strength
 
@@ -29,12 +29,12 @@ LEARNERS: dict[str, Callable[[float], Any]] = {
     "group": lambda C: GroupLassoSVC(C, tol=1e-2),
     "group-hinge": lambda C: GroupLassoSVC(C, loss="hinge", tol=1e-2),
 }
-"""What trains on the projections: genrbf's SVM dense, SVM sparse and LR sparse (eq. 15-17), and eq.
-18 with the squared hinge and as printed. The sparse ones stop at LIBLINEAR's own tolerances, as the
-paper's may have."""
+"""What trains on the projections: genrbf's SVM dense, SVM sparse and LR sparse (eq. 15-17), and the
+group lasso (eq. 18) with the squared hinge and, as printed, the hinge. The sparse ones stop at
+LIBLINEAR's own tolerances, as the paper's may have."""
 
 CHOOSERS = ("strongest", "resampled")
-"""What chooses projections for a dense machine: a dense pilot's weights, or `resample`."""
+"""What chooses projections for a dense machine: the weights of a dense pilot, or `resample`."""
 
 _TIMED = 3
 
@@ -43,179 +43,183 @@ Columns = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Samples:
-    """Features and labels of the training and of the test samples.
+class Tasks:
+    """Features of the training and of the test samples, and the labels to be predicted.
 
-    ``tasks`` are pairs of training and test labels: those of the dataset, or, for each of some
-    classes, whether a sample is of it. Then ``judge`` returns the average precision of scores,
-    given the second of the pair.
+    ``labels`` are pairs of training and test labels: one pair with those of the dataset or, for
+    detectors, a pair per class that says which samples are of it. Then ``judge`` returns the
+    average precision of scores, given the second of the pair.
     """
 
     x_train: Matrix
     x_test: Matrix
-    tasks: list[tuple[Labels, Any]]
+    labels: list[tuple[Labels, Any]]
     judge: Callable[[Any, NDArray], float] | None
-
-    @property
-    def sizes(self) -> Columns:
-        """The sizes that a record has."""
-        n_train, n_features = self.x_train.shape
-        return {"n_train": n_train, "n_test": self.x_test.shape[0], "n_features": n_features}
+    sizes: Columns
 
 
-def load_samples(
-    name: str,
-    protocol: dict[str, Any],
-    features: str,
-    normalize: str,
-    params: dict[str, Any],
-    classes: Sequence[str] = (),
-) -> Samples:
-    """Return the samples of split 0, to be told apart, or each of some classes from the rest.
+def tasks_of(split: Split, classes: Sequence[str] = ()) -> Tasks:
+    """Return a split's classes to be told apart, or each of some classes from the rest.
 
     Raises
     ------
     ConfigError
         For a class that the dataset does not have.
     """
-    data = load_dataset(name)
-    known = list(data.class_names)
+    known = list(split.class_names)
     for wanted in classes:
         if wanted not in known:
             hint = suggest(wanted, known)
-            raise ConfigError(f"classes: {name} has no {wanted!r}{hint}")
-    train, test = draw_split(data, protocol, 0)
-    rows = np.concatenate([train, test])
-    cache = features_cache()
-    x = extract(data, features, normalize, rows=rows, train=train, cache=cache, **params)
-    labels = [(data.y == known.index(wanted)).astype(np.int64) for wanted in classes] or [data.y]
-    tasks = [(y[train], y[test]) for y in labels]
-    return Samples(
-        x[: len(train)], x[len(train) :], tasks, average_precision_score if classes else None
-    )
+            raise ConfigError(f"classes: the dataset has no {wanted!r}{hint}")
+    numbers = [known.index(wanted) for wanted in classes]
+    labels = [
+        ((split.y_train == i).astype(np.int64), (split.y_test == i).astype(np.int64))
+        for i in numbers
+    ]
+    judge = average_precision_score if classes else None
+    both = labels or [(split.y_train, split.y_test)]
+    return Tasks(split.x_train, split.x_test, both, judge, split.sizes)
+
+
+def _few_of(tasks: Tasks) -> Tasks:
+    """Return some fifty samples of either part, with both labels of every task to train on."""
+    ends = [np.unique(y_train, return_index=True)[1] for y_train, _ in tasks.labels]
+    spread = np.arange(tasks.x_train.shape[0])[:: max(1, tasks.x_train.shape[0] // 50)]
+    rows = np.unique(np.concatenate([spread, *ends]))
+    labels = [(y_train[rows], y_test[:50]) for y_train, y_test in tasks.labels]
+    judge = (lambda truth, scores: 0.0) if tasks.judge else None
+    return Tasks(tasks.x_train[rows], tasks.x_test[:50], labels, judge, {})
 
 
 @dataclass
 class Draw:
     """One draw of projections: the fitted map, the encoded training samples, dense machines."""
 
-    encoder: Any
+    settings: tuple
+    map: Any
     encoded: NDArray
-    fit_s: float
-    encode_s: float
+    seconds: dict[str, float]
     dense: dict[tuple, tuple[Any, float]] = field(default_factory=dict)
 
 
 @dataclass
 class Trials:
-    """The trials of a study; what those of one draw share is made once, if they run in a row."""
+    """The trials on some tasks; what those of one draw share is made once, if they run in a row."""
 
-    samples: Samples
+    tasks: Tasks
     _draw: Draw | None = None
+    _small: "Trials | None" = None
 
-    def exact(self, kernel: str, C: float) -> Columns:
+    def few(self) -> "Trials":
+        """Return trials on some fifty samples, for warm-ups."""
+        if self._small is None:
+            self._small = Trials(_few_of(self.tasks))
+        return self._small
+
+    def exact(self, kernel: str, C: float, timing: Timing) -> Columns:
         """Measure the exact kernel; return the columns of its record."""
-        samples, measured = self.samples, []
-        for y_train, y_test in samples.tasks:
-            model = KernelSVC(kernel, C=C).fit(samples.x_train, y_train)
-            scored = _score(samples, model, lambda rows: rows, y_test)
-            times = {"encode_s": model.timings_["gram_s"], "train_s": model.timings_["train_s"]}
-            measured.append({**scored, **times, "model_bytes": model.model_bytes_})
-        return {**_mean(measured), **samples.sizes, "dim": samples.x_train.shape[0]}
+        tasks, measured = self.tasks, []
+        for y_train, y_test in tasks.labels:
+            model = KernelSVC(kernel, C=C).fit(tasks.x_train, y_train)
+            took = model.timings_
+            timing.note(encode_s=took["gram_s"], convert_s=took["convert_s"])
+            timing.note(train_s=took["train_s"])
+            quality = _score(tasks, model, lambda rows: rows, y_test, timing)
+            measured.append({**quality, "model_bytes": model.model_bytes_})
+        return {**_mean(measured), **tasks.sizes, "dim": tasks.x_train.shape[0]}
 
-    def learner(self, encoder: Any, learner: dict[str, Any]) -> Columns:
+    def learner(self, feature_map: Any, learner: Mapping[str, Any], timing: Timing) -> Columns:
         """Measure one learner on one draw; return the columns of its record.
 
         Parameters
         ----------
-        encoder : RandomFourierMap or GeneralizedRBFMap
+        feature_map : RandomFourierMap or GeneralizedRBFMap
             Unfitted.
-        learner : dict
+        learner : mapping
             ``name`` (of `LEARNERS` or `CHOOSERS`), ``C`` and, for the latter, ``keep``: how many
             projections.
+        timing : Timing
 
         Returns
         -------
         dict
             ``dim`` is twice the projections that are left.
         """
-        draw = self._drawn(encoder)
-        shared = {"fit_s": draw.fit_s, "encode_s": draw.encode_s, **self.samples.sizes}
-        tasks = range(len(self.samples.tasks))
-        return {**_mean([self._try(draw, learner, task) for task in tasks]), **shared}
+        draw = self._drawn(feature_map, timing)
+        tasks = range(len(self.tasks.labels))
+        measured = [self._try(draw, learner, task, timing) for task in tasks]
+        timing.note(**draw.seconds)
+        return {**_mean(measured), **self.tasks.sizes}
 
-    def _try(self, draw: Draw, learner: dict[str, Any], task: int) -> Columns:
-        y_train, y_test = self.samples.tasks[task]
+    def _try(self, draw: Draw, learner: Mapping[str, Any], task: int, timing: Timing) -> Columns:
+        y_train, y_test = self.tasks.labels[task]
         if learner["name"] == "dense":
-            encoder, (model, train_s) = draw.encoder, self._dense(draw, learner["C"], task)
+            used, (model, train_s) = draw.map, self._dense(draw, learner["C"], task, timing)
         elif "keep" in learner:
-            encoder, model, train_s = self._few(draw, learner, task)
+            used, model, train_s = self._chosen(draw, learner, task, timing)
         else:
-            start = perf_counter()
-            model = LEARNERS[learner["name"]](learner["C"]).fit(draw.encoded, y_train)
-            encoder, train_s = draw.encoder, perf_counter() - start
-        encoder, model = prune(encoder, model)
+            made = LEARNERS[learner["name"]](learner["C"])
+            model, train_s = timing.seconds(lambda: made.fit(draw.encoded, y_train))
+            used = draw.map
+        timing.note(train_s=train_s)
+        used, model = prune(used, model)
         return {
-            "dim": 2 * len(encoder.projections_),
-            "train_s": train_s,
+            "dim": 2 * len(used.projections_),
             "model_bytes": model.model_bytes_,
-            **_score(self.samples, model, encoder.transform, y_test),
+            **_score(self.tasks, model, used.transform, y_test, timing),
         }
 
-    def _dense(self, draw: Draw, C: float, task: int) -> tuple[Any, float]:
-        """Train on all projections; it is the pilot of strongest, too."""
+    def _dense(self, draw: Draw, C: float, task: int, timing: Timing) -> tuple[Any, float]:
+        """Return the machine on all projections, also the pilot of strongest, and its seconds."""
         if (C, task) not in draw.dense:
-            start = perf_counter()
-            model = LEARNERS["dense"](C).fit(draw.encoded, self.samples.tasks[task][0])
-            draw.dense[C, task] = model, perf_counter() - start
+            y_train = self.tasks.labels[task][0]
+            machine = LEARNERS["dense"](C)
+            draw.dense[C, task] = timing.seconds(lambda: machine.fit(draw.encoded, y_train))
         return draw.dense[C, task]
 
-    def _few(self, draw: Draw, learner: dict[str, Any], task: int) -> tuple[Any, Any, float]:
+    def _chosen(
+        self, draw: Draw, learner: Mapping[str, Any], task: int, timing: Timing
+    ) -> tuple[Any, Any, float]:
         """Find the projections to keep, and train on them."""
-        C, keep, pilot_s = learner["C"], learner["keep"], 0.0
-        x_train, y_train = self.samples.x_train, self.samples.tasks[task][0]
+        C, keep = learner["C"], learner["keep"]
+        x_train, y_train = self.tasks.x_train, self.tasks.labels[task][0]
         if learner["name"] == "strongest":
-            pilot, pilot_s = self._dense(draw, C, task)
-        start = perf_counter()
-        if learner["name"] == "strongest":
-            strength = projection_strength(draw.encoder, pilot)
-            encoder = draw.encoder.keep(np.argsort(-strength, kind="stable")[:keep])
+            pilot, pilot_s = self._dense(draw, C, task, timing)
+            kept, choice_s = timing.seconds(lambda: _strongest(draw.map, pilot, keep))
         else:
-            encoder = resample(draw.encoder, x_train, y_train, keep)
-        model = LEARNERS["dense"](C).fit(encoder.transform(x_train), y_train)
-        return encoder, model, pilot_s + perf_counter() - start
+            pilot_s = 0.0
+            kept, choice_s = timing.seconds(lambda: resample(draw.map, x_train, y_train, keep))
+        machine = LEARNERS["dense"](C)
+        model, train_s = timing.seconds(lambda: machine.fit(kept.transform(x_train), y_train))
+        return kept, model, pilot_s + choice_s + train_s
 
-    def _drawn(self, encoder: Any) -> Draw:
-        last = self._draw
-        if last is None or _settings(last.encoder) != _settings(encoder):
-            self._draw = last = None  # its memory is needed for the next
-            start = perf_counter()
-            encoder = clone(encoder).fit(self.samples.x_train)
-            fitted = perf_counter()
-            if not hasattr(encoder, "projections_"):
-                raise ConfigError(f"map {type(encoder).__name__}: draws no projections")
-            encoded = encoder.transform(self.samples.x_train)
-            self._draw = last = Draw(encoder, encoded, fitted - start, perf_counter() - fitted)
-        return last
-
-
-def _settings(encoder: Any) -> tuple:
-    return type(encoder), encoder.get_params(deep=False)
+    def _drawn(self, feature_map: Any, timing: Timing) -> Draw:
+        settings = type(feature_map), feature_map.get_params(deep=False)
+        if self._draw is None or self._draw.settings != settings:
+            self._draw = None  # its memory is needed for the next
+            x_train = self.tasks.x_train
+            drawn, fit_s = timing.seconds(lambda: clone(feature_map).fit(x_train))
+            if not isinstance(drawn, RandomFeatures):
+                raise ConfigError(f"map {type(drawn).__name__}: draws no projections")
+            encoded, encode_s = timing.seconds(lambda: drawn.transform(x_train))
+            seconds = {"fit_s": fit_s, "encode_s": encode_s}
+            self._draw = Draw(settings, drawn, encoded, seconds)
+        return self._draw
 
 
-def _score(samples: Samples, model: Any, encode: Callable, truth: Any) -> Columns:
-    """Return how well and how fast a model tells the test samples apart, encoding included."""
-    output = model.decision_function if samples.judge else model.predict
-    times = []
-    for _ in range(_TIMED):  # the first also compiles
-        start = perf_counter()
-        found = output(encode(samples.x_test))
-        times.append(perf_counter() - start)
-    if samples.judge:
-        quality = {"average_precision": float(samples.judge(truth, found))}
-    else:
-        quality = {"accuracy": float((found == truth).mean())}
-    return {**quality, "predict_s": min(times)}
+def _strongest(feature_map: Any, pilot: Any, keep: int) -> Any:
+    """Return a map with the projections alone that have the largest weights in a pilot."""
+    strength = projection_strength(feature_map, pilot)
+    return feature_map.keep(np.argsort(-strength, kind="stable")[:keep])
+
+
+def _score(tasks: Tasks, model: Any, encode: Callable, truth: Any, timing: Timing) -> Columns:
+    """Return how well a model tells the test samples apart; time it, encoding included."""
+    output = model.decision_function if tasks.judge else model.predict
+    found = timing.best("predict_s", lambda: output(encode(tasks.x_test)), _TIMED)
+    if tasks.judge:
+        return {"average_precision": float(tasks.judge(truth, found))}
+    return {"accuracy": float((found == truth).mean())}
 
 
 def _mean(measured: list[Columns]) -> Columns:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kmaps.data.annotations import Scene
 from kmaps.errors import ConfigError, DataError
-from kmaps.features import Phog, describe_windows, load_picture
+from kmaps.features import Phog, describe_windows, load_image
 
 Boxes = NDArray[np.int64]  # (m, 4): left, top, right, bottom, the ends excluded
 
@@ -22,7 +22,7 @@ OVERLAP = 0.5
 
 @dataclass(frozen=True)
 class Windows:
-    """The candidate windows of a picture: a grid for every size and shape.
+    """The candidate windows of an image: a grid for every size and shape.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Windows:
     stride: float = 0.2
 
     def of(self, shape: tuple[int, int]) -> Boxes:
-        """Return the windows of a picture of some shape (height, width)."""
+        """Return the windows of an image of some shape (height, width)."""
         found = [np.empty((0, 4), np.int64)]
         for ratio in self.ratios:
             height = self.smallest / min(1.0, ratio)
@@ -203,29 +203,29 @@ def training_windows(
     rng = np.random.default_rng(seed)
     vectors, labels = [], []
     for scene in scenes:
-        picture = load_picture(scene.path, 255, None)
+        image = load_image(scene.path, 255, None)
         of_class = [scene.of_class(name) for name in names]
-        candidates = windows.of(picture.shape)
+        candidates = windows.of(image.shape)
         shared = overlaps(candidates, np.concatenate([boxes for boxes, _ in of_class]))
         beside = candidates[(shared <= 0.3).all(axis=1)]
         drawn = rng.choice(len(beside), min(per_scene, len(beside)), replace=False)
         wanted = [
-            _inside(boxes[~difficult], picture.shape, feature.smallest)
+            _inside(boxes[~difficult], image.shape, feature.smallest)
             for boxes, difficult in of_class
         ]
         own = np.repeat(np.arange(1, len(names) + 1), [len(boxes) for boxes in wanted])
         objects = np.concatenate(wanted)
         mirrored = objects.copy()
-        mirrored[:, [0, 2]] = picture.shape[1] - objects[:, [2, 0]]
+        mirrored[:, [0, 2]] = image.shape[1] - objects[:, [2, 0]]
         here = np.concatenate([beside[np.sort(drawn)], objects])
-        flipped = np.ascontiguousarray(picture[:, ::-1])
-        vectors.append(describe_windows(feature, picture, here))
+        flipped = np.ascontiguousarray(image[:, ::-1])
+        vectors.append(describe_windows(feature, image, here))
         vectors.append(describe_windows(feature, flipped, mirrored))
         labels += [np.zeros(len(drawn), np.int64), own, own]
     X, y = np.concatenate(vectors), np.concatenate(labels)
     for label, name in enumerate(names, 1):
         if not (y == label).any():
-            raise DataError(f"no object of the class {name!r} in the pictures to train on")
+            raise DataError(f"no object of the class {name!r} in the images to train on")
     if y.all():
         raise DataError(f"no window beside the objects of the classes {', '.join(names)}")
     return X, y
@@ -260,10 +260,10 @@ def detect(
     """
     found = []
     for scene in scenes:
-        picture = load_picture(scene.path, 255, None)
-        boxes = windows.of(picture.shape)
+        image = load_image(scene.path, 255, None)
+        boxes = windows.of(image.shape)
         scores = np.zeros(0)
         if len(boxes):
-            scores = np.asarray(model.decision_function(describe_windows(feature, picture, boxes)))
+            scores = np.asarray(model.decision_function(describe_windows(feature, image, boxes)))
         found.append(suppress(Detections(boxes, scores.astype(float)), overlap, most))
     return found

@@ -1,20 +1,20 @@
 """VOC 2007 as samples of a trade-off: windows to train on, candidate windows to be scored.
 
 As in a cascade, a first stage leaves the kernels few windows: an additive chi2 machine that tells
-objects, of any class, from what is beside them, and keeps the best windows of a picture.
+objects, of any class, from what is beside them, and keeps the best windows of an image.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from kmaps.bench.kinds.study_spec import Devkit
-from kmaps.bench.work.trials import Samples
+from kmaps.bench.work.trials import Tasks
 from kmaps.bench.work.voc import (
     Detections,
     Windows,
@@ -26,7 +26,7 @@ from kmaps.bench.work.voc import (
 from kmaps.data.annotations import Scene, load_voc
 from kmaps.data.cache import cache_root
 from kmaps.errors import DataError
-from kmaps.features import Phog, describe_windows, get_normalization, load_picture
+from kmaps.features import Phog, describe_windows, get_normalization, load_image
 from kmaps.maps import HomogeneousMap
 from kmaps.svm import LiblinearSVC
 
@@ -37,7 +37,7 @@ _ALIKE = 0.8  # overlap beyond which the first stage keeps one window of two
 
 @dataclass(frozen=True)
 class Candidates:
-    """The windows of the test pictures, in the order of the samples."""
+    """The windows of the test images, in the order of the samples."""
 
     scenes: list[Scene]
     boxes: list[NDArray[np.int64]]
@@ -52,46 +52,62 @@ class Candidates:
         return evaluate(found, self.scenes, name).average_precision()
 
 
-def load_windows(devkit: Devkit, feature: Phog, normalize: str, classes: Sequence[str]) -> Samples:
-    """Return windows of VOC 2007 as the samples of detectors of some classes.
+def load_windows(
+    protocol: Mapping[str, Any], feature: Phog, normalize: str, classes: Sequence[str]
+) -> Tasks:
+    """Return windows of VOC 2007 as the tasks of detectors of some classes.
 
     Parameters
     ----------
-    devkit : Devkit
-        Which pictures of ``trainval`` and of ``test``, and which windows.
+    protocol : mapping
+        How many images, the first ones, of ``trainval`` (``train``) and of ``test`` (``test``; both
+        may be left out), and which windows: ``ratios``, ``smallest``, ``growth``, ``stride`` (see
+        :class:`kmaps.bench.work.voc.Windows`), ``beside`` objects in an image to train on, and
+        ``candidates`` kept of a test image.
     feature : Phog
     normalize : str
-        As of `kmaps.features.get_normalization`.
+        What becomes one in each row (:func:`kmaps.features.get_normalization`).
     classes : sequence of str
 
     Raises
     ------
     DataError
-        If the pictures are not there; it says where they belong.
+        If the images are not there; it says where they belong.
     """
-    folder = _devkit()
-    train, test = load_voc(folder, "trainval"), load_voc(folder, "test")
-    train, test = train[: devkit.train], test[: devkit.test]
-    windows = Windows(tuple(devkit.ratios), devkit.smallest, devkit.growth, devkit.stride)
+    folder = devkit_folder()
+    train = load_voc(folder, "trainval")[: protocol.get("train")]
+    test = load_voc(folder, "test")[: protocol.get("test")]
+    windows = Windows(
+        tuple(protocol["ratios"]), protocol["smallest"], protocol["growth"], protocol["stride"]
+    )
     normalized = get_normalization(normalize)
-    x_train, y = training_windows(train, classes, feature, windows, per_scene=devkit.beside)
+    per_scene = protocol["beside"]
+    x_train, y = training_windows(train, classes, feature, windows, per_scene=per_scene)
     linear = LiblinearSVC(10.0, loss="hinge", tol=0.1)
     first = make_pipeline(FunctionTransformer(normalized), HomogeneousMap("chi2"), linear)
     first.fit(x_train, y > 0)
-    kept = [
-        found.boxes
-        for found in detect(test, feature, windows, first, overlap=_ALIKE, most=devkit.candidates)
-    ]
+    most = protocol["candidates"]
+    found = detect(test, feature, windows, first, overlap=_ALIKE, most=most)
+    kept = [detections.boxes for detections in found]
     described = [
-        describe_windows(feature, load_picture(scene.path, 255, None), boxes)
+        describe_windows(feature, load_image(scene.path, 255, None), boxes)
         for scene, boxes in zip(test, kept, strict=True)
     ]
-    tasks = [((y == i).astype(np.int64), name) for i, name in enumerate(classes, 1)]
-    judge = Candidates(test, kept).average_precision
-    return Samples(normalized(x_train), normalized(np.concatenate(described)), tasks, judge)
+    labels = [((y == i).astype(np.int64), name) for i, name in enumerate(classes, 1)]
+    x_train, x_test = normalized(x_train), normalized(np.concatenate(described))
+    n_train, n_features = x_train.shape
+    sizes = {"n_train": n_train, "n_test": len(x_test), "n_features": n_features, "n_skipped": 0}
+    return Tasks(x_train, x_test, labels, Candidates(test, kept).average_precision, sizes)
 
 
-def _devkit() -> Path:
+def devkit_folder() -> Path:
+    """Return the folder of VOC 2007.
+
+    Raises
+    ------
+    DataError
+        When it is not there, with the place it belongs to.
+    """
     root = cache_root()
     folder = root / "VOCdevkit" / "VOC2007"
     if not folder.is_dir():

@@ -1,4 +1,4 @@
-"""Pictures beside their features, for the eye: are the right things where they should be?"""
+"""The figure ``features``: images beside what features see of them, for the eye."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,25 +10,25 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from kmaps.bench.figures.style import save
 from kmaps.data import Dataset
 from kmaps.features import Extractor, Feature, sift
-from kmaps.features.base import Picture
+from kmaps.features.base import GreyImage
 from kmaps.features.bow import DenseSiftBow
 from kmaps.features.hog import HogPyramid
+from kmaps.features.images import load_image
 from kmaps.features.phog import Phog
-from kmaps.features.pictures import load_picture
 from kmaps.features.pyramid import Cells, partition
 
 Panel = tuple[str, Callable[[Axes], object]]
 
-_DPI = 130
 _SIDE_INCHES = 2.4
 
 
-def draw_samples(
+def draw(
     dataset: Dataset, feature: Feature, extractor: Extractor, rows: list[int], path: Path
 ) -> None:
-    """Draw a row for each picture: itself, what the feature saw of it, and its vector.
+    """Draw a row for each image: itself, what the feature saw of it, and its vector.
 
     Gradients are drawn as the edges they stand for: a stroke across the gradient, the stronger the
     more energy the cell has in that orientation. Words are dots at the centres of their patches, a
@@ -41,16 +41,16 @@ def draw_samples(
     extractor : Extractor
         Of that feature on that dataset.
     rows : list of int
-        The pictures.
+        The images.
     path : Path
         The PNG file.
     """
     X, _ = extractor.vectors(rows)
     table = []
     for row, vector in zip(rows, X.toarray() if issparse(X) else X, strict=True):
-        picture = load_picture(dataset.images[row], dataset.max_level, feature.longest)
+        image = load_image(dataset.images[row], dataset.max_level, feature.longest)
         title = f"{row}: {dataset.class_names[dataset.y[row]]}"
-        table.append(_panels(feature, title, picture, vector, extractor.learned))
+        table.append(_panels(feature, title, image, vector, extractor.learned))
     size = _SIDE_INCHES * len(table[0]), _SIDE_INCHES * len(table)
     figure = Figure(figsize=size, layout="constrained")
     grid = figure.subplots(len(table), len(table[0]), squeeze=False)
@@ -58,26 +58,26 @@ def draw_samples(
         for ax, (title, draw) in zip(axes, panels, strict=True):
             draw(ax)
             ax.set_title(title, fontsize="small")
-    figure.savefig(path, dpi=_DPI)
+    save(figure, path)
 
 
 def _panels(
     feature: Feature,
     title: str,
-    picture: Picture,
+    image: GreyImage,
     vector: NDArray[np.float32],
     learned: NDArray | None,
 ) -> list[Panel]:
-    panels: list[Panel] = [(title, lambda ax: _show(ax, picture))]
+    panels: list[Panel] = [(title, lambda ax: _show(ax, image))]
     if isinstance(feature, HogPyramid | Phog):
-        panels += _gradient_panels(feature, picture, vector)
+        panels += _gradient_panels(feature, image, vector)
     elif isinstance(feature, DenseSiftBow):
-        panels += _word_panels(feature, picture, vector, learned)
+        panels += _word_panels(feature, image, vector, learned)
     return [*panels, (f"{len(vector):,} values", lambda ax: _profile(ax, vector))]
 
 
-def _show(ax: Axes, picture: Picture, strength: float = 1.0) -> None:
-    ax.imshow(picture, cmap="gray", vmin=0, vmax=1, alpha=strength, interpolation="nearest")
+def _show(ax: Axes, image: GreyImage, strength: float = 1.0) -> None:
+    ax.imshow(image, cmap="gray", vmin=0, vmax=1, alpha=strength, interpolation="nearest")
     ax.set_axis_off()
 
 
@@ -91,15 +91,15 @@ def _profile(ax: Axes, vector: NDArray[np.float32]) -> None:
 
 
 def _gradient_panels(
-    feature: HogPyramid | Phog, picture: Picture, vector: NDArray[np.float32]
+    feature: HogPyramid | Phog, image: GreyImage, vector: NDArray[np.float32]
 ) -> list[Panel]:
     panels: list[Panel] = []
     if isinstance(feature, HogPyramid):
-        cells, levels = feature.pyramid(picture.shape)
+        cells, levels = feature.pyramid(image.shape)
     else:
-        edges = feature.edge_map(picture)
+        edges = feature.edge_map(image)
         panels.append(("edges", lambda ax: _show(ax, 1 - edges.astype(np.float32))))
-        cells, levels = partition(picture.shape, feature.divisions)
+        cells, levels = partition(image.shape, feature.divisions)
     energies = vector.reshape(len(cells), feature.orientations)
     for level in range(levels.max() + 1):
         of_level = levels == level
@@ -108,7 +108,7 @@ def _gradient_panels(
             (
                 f"cells: {of_level.sum()}, {side} pixels high",
                 lambda ax, here=of_level: _strokes(
-                    ax, picture, cells[here], energies[here], feature.signed
+                    ax, image, cells[here], energies[here], feature.signed
                 ),
             )
         )
@@ -116,10 +116,10 @@ def _gradient_panels(
 
 
 def _strokes(
-    ax: Axes, picture: Picture, cells: Cells, energies: NDArray[np.float32], signed: bool
+    ax: Axes, image: GreyImage, cells: Cells, energies: NDArray[np.float32], signed: bool
 ) -> None:
     """Draw a star in each cell; of signed orientations half a stroke, on the brighter side."""
-    _show(ax, picture, 0.35)
+    _show(ax, image, 0.35)
     bins = energies.shape[1]
     angles = np.arange(bins) / bins * np.pi * (2 if signed else 1)
     across = np.column_stack([-np.sin(angles), np.cos(angles)])
@@ -141,13 +141,13 @@ def _strokes(
 
 
 def _word_panels(
-    feature: DenseSiftBow, picture: Picture, vector: NDArray[np.float32], learned: NDArray
+    feature: DenseSiftBow, image: GreyImage, vector: NDArray[np.float32], learned: NDArray
 ) -> list[Panel]:
-    found = feature.describe([picture])
+    found = feature.describe([image])
     words = feature.words_of(found["descriptors"], learned)
     flat = ~found["descriptors"].any(axis=1)
-    dots = found["places"][:, ::-1] * picture.shape[::-1] - 0.5
-    counts = [len(sift.grid(picture.shape, patch, feature.step)[0]) for patch in feature.patches]
+    dots = found["places"][:, ::-1] * image.shape[::-1] - 0.5
+    counts = [len(sift.grid(image.shape, patch, feature.step)[0]) for patch in feature.patches]
     sides = np.repeat(feature.patches, counts)
     finest = feature.divisions[-1]
     panels: list[Panel] = []
@@ -155,17 +155,17 @@ def _word_panels(
         of_size = sides == patch
         title = f"{patch} × {patch} patches: {of_size.sum()}, flat {flat[of_size].sum()}"
         seen = of_size & ~flat
-        panels.append((title, lambda ax, of=seen: _dots(ax, picture, dots[of], words[of], finest)))
+        panels.append((title, lambda ax, of=seen: _dots(ax, image, dots[of], words[of], finest)))
     of_cell = vector[-feature.words * finest**2 :].reshape(-1, feature.words)
     return [*panels, ("different words in each cell", lambda ax: _kinds(ax, of_cell, finest))]
 
 
-def _dots(ax: Axes, picture: Picture, dots: NDArray, words: NDArray, divisions: int) -> None:
-    _show(ax, picture, 0.35)
+def _dots(ax: Axes, image: GreyImage, dots: NDArray, words: NDArray, divisions: int) -> None:
+    _show(ax, image, 0.35)
     # Neighbouring numbers say nothing of words: spread them over the colours.
     ax.scatter(*dots.T, s=5, c=words * 37 % 256, cmap="hsv", vmin=0, vmax=255, linewidths=0)
     for part in range(1, divisions):
-        for line, side in ((ax.axhline, picture.shape[0]), (ax.axvline, picture.shape[1])):
+        for line, side in ((ax.axhline, image.shape[0]), (ax.axvline, image.shape[1])):
             line(part * side / divisions - 0.5, color="black", linewidth=0.5)
 
 

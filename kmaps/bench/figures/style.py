@@ -1,0 +1,195 @@
+"""The one style of the figures: colours, markers, sizes, axes, legends, files."""
+
+from collections.abc import Iterable
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+from PIL import Image
+
+COLORS = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#cc79a7",
+    "#e69f00",
+    "#56b4e9",
+    "#666666",
+    "#000000",
+)
+"""Distinct for colour-blind eyes (Okabe and Ito), and grey."""
+
+MARKERS = "osD^vP*X"
+DASHES = ("-", "--", "-.")
+"""Their number and that of the colours have no common divisor: 24 lines differ in one or both."""
+
+DPI = 150
+HEAT_DPI = 110
+"""A heat map is no sharper with more, only larger."""
+
+EXACT_WIDTH = 2.4
+LINE_WIDTH = 1.3
+_MOST_COLUMNS = 3
+_GREYS = 32  # of text, in a palette of 256 colours
+_FINE = 3.0  # decades, on which a logarithmic axis has numbers between powers of ten
+
+
+def color(i: int) -> str:
+    """Return the colour of the line number i."""
+    return COLORS[i % len(COLORS)]
+
+
+def dash(i: int) -> str:
+    """Return the line style of the line number i."""
+    return DASHES[i % len(DASHES)]
+
+
+def marker(i: int) -> str:
+    """Return the marker of the line number i."""
+    return MARKERS[i % len(MARKERS)]
+
+
+def panel_axes(
+    n: int, width: float, height: float, *, sharey: bool = False
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure with so many axes, at most three in a row.
+
+    Parameters
+    ----------
+    n : int
+    width, height : float
+        Of an axes, inches.
+    sharey : bool
+    """
+    columns = n if n <= _MOST_COLUMNS else 2 if n == 4 else _MOST_COLUMNS
+    rows = -(-n // columns)
+    figure = Figure(figsize=(width * columns, height * rows + 0.4), layout="constrained")
+    axes = list(figure.subplots(rows, columns, squeeze=False, sharey=sharey).ravel())
+    for ax in axes[n:]:
+        ax.set_axis_off()
+    return figure, axes[:n]
+
+
+def plain(ax: Axes, *, grid: bool = False) -> None:
+    """Leave out the frame's upper and right lines; draw a pale grid where it is wanted."""
+    ax.spines[["top", "right"]].set_visible(False)
+    if grid:
+        ax.grid(color="0.9", linewidth=0.6)
+        ax.set_axisbelow(True)
+
+
+def title(ax: Axes, text: str) -> None:
+    """Write what an axes shows above its left end."""
+    ax.set_title(text, fontsize="medium", loc="left")
+
+
+def log_axis(axis: Axis) -> None:
+    """Make an axis logarithmic, with plain numbers: 1, 2, 5, 10 where there is room for them."""
+    _make_log(axis)
+    low, high = np.log10(axis.get_view_interval())
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high - low < _FINE else (1,)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _number(value)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def log_axis_at(axis: Axis, values: Iterable[int]) -> None:
+    """Make an axis logarithmic, with ticks at some whole numbers only."""
+    _make_log(axis)
+    values = list(values)
+    axis.set_ticks(values, [f"{value:,}" for value in values], fontsize="small")
+    axis.set_minor_locator(NullLocator())
+
+
+def _make_log(axis: Axis) -> None:
+    if axis.axis_name == "x":
+        axis.axes.set_xscale("log")
+    else:
+        axis.axes.set_yscale("log")
+
+
+def _number(value: float) -> str:
+    if 1e-4 <= value < 1e6:
+        return f"{value:,.6g}"
+    exponent = int(np.floor(np.log10(value) + 1e-9))
+    factor = round(value / 10.0**exponent)
+    power = f"10^{{{exponent}}}"
+    return f"${power}$" if factor == 1 else rf"${factor}\cdot{power}$"
+
+
+def legend_below(figure: Figure, axes: Iterable[Axes]) -> None:
+    """Name what the axes show, each once, below them, in as many columns as there is room for."""
+    shown: dict[str, object] = {}
+    for ax in axes:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            shown.setdefault(label, handle)
+    entry = 0.6 + 0.078 * max(map(len, shown))  # inches of one, for small type
+    columns = max(1, min(len(shown), int(figure.get_figwidth() / entry)))
+    lines = -(-len(shown) // columns)
+    figure.legend(
+        list(shown.values()),
+        list(shown),
+        loc="outside lower center",
+        ncols=-(-len(shown) // lines),
+        frameon=False,
+        fontsize="small",
+    )
+
+
+def mark_ends(ax: Axes, ends: Iterable[tuple[float, str, str]], gap: float = 0.055) -> None:
+    """Write texts at the right end, one above the other where these are close.
+
+    Parameters
+    ----------
+    ax : Axes
+        With all that it shows: later its limits would move.
+    ends : iterable of (float, str, str)
+        A value of y, the text and its colour.
+    gap : float
+        The least distance of two texts, as a fraction of the axes' height.
+    """
+    right, _ = ax.get_xlim()[1], ax.get_ylim()  # brings the limits up to date
+    to_axes = ax.transData + ax.transAxes.inverted()
+    previous = -np.inf
+    for value, text, shade in sorted(ends):
+        place = max(float(to_axes.transform((right, value))[1]), previous + gap)
+        previous = place
+        ax.annotate(
+            text,
+            (1.01, place),
+            xycoords="axes fraction",
+            color=shade,
+            fontsize="small",
+            va="center",
+            annotation_clip=False,
+        )
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure of lines to a PNG file."""
+    figure.savefig(path, dpi=DPI)
+
+
+def save_heat(figure: Figure, path: Path, colors: str) -> None:
+    """Write a figure of heat maps to a PNG file of 256 colours, a third of the bytes.
+
+    Parameters
+    ----------
+    figure : Figure
+    path : Path
+    colors : str
+        The colour map; the palette is made of it and of greys.
+    """
+    drawn = BytesIO()
+    figure.savefig(drawn, dpi=HEAT_DPI, bbox_inches="tight")
+    mapped = colormaps[colors](np.linspace(0, 1, 256 - _GREYS))[:, :3]
+    greys = np.repeat(np.linspace(0, 1, _GREYS)[:, None], 3, axis=1)
+    palette = Image.new("P", (1, 1))
+    palette.putpalette(np.uint8(255 * np.concatenate([mapped, greys]) + 0.5).tobytes())
+    with Image.open(drawn) as image:
+        few = image.convert("RGB").quantize(palette=palette, dither=Image.Dither.NONE)
+        few.save(path, format="PNG", optimize=True)

@@ -1,0 +1,133 @@
+"""Heat maps side by side, under one colour bar: what errors, surfaces and quadrants are made of."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from kmaps.bench.figures.style import save_heat
+
+_MOST_COLUMNS = 7
+_SIDE = 1.75  # inches
+_TITLE = 20  # characters that fit above it
+
+
+@dataclass(frozen=True, eq=False)
+class Tile:
+    """A heat map: a surface over the square of some values, between two limits, and a note."""
+
+    surface: NDArray[np.float64]
+    values: NDArray[np.float64]
+    low: float
+    high: float
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """The colour bar of all tiles: the colours, and the texts from its lowest to its highest."""
+
+    colors: str
+    texts: tuple[str, ...]
+
+
+Line = tuple[str, list[tuple[str, Tile | None]]]  # heading, and the titles and tiles of one line
+
+
+def draw_tiles(panels: Mapping[str, Mapping[str, Tile]], bar: Bar, path: Path) -> None:
+    """Draw the tiles of each panel by their labels, in as few lines as fit.
+
+    Panels are columns where there are as many as labels; else lines, broken where they are long.
+    """
+    labels = list(dict.fromkeys(label for tiles in panels.values() for label in tiles))
+    if len(panels) >= len(labels):
+        lines = _by_label(panels, labels)
+    else:
+        lines = [line for name, tiles in panels.items() for line in broken(name, tiles)]
+    draw_lines(lines, bar, path)
+
+
+def _by_label(panels: Mapping[str, Mapping[str, Tile]], labels: Sequence[str]) -> list[Line]:
+    return [
+        (
+            label,
+            [(wrapped(name) if i == 0 else "", tiles.get(label)) for name, tiles in panels.items()],
+        )
+        for i, label in enumerate(labels)
+    ]
+
+
+def broken(heading: str, tiles: Mapping[str, Tile]) -> list[Line]:
+    """Return the tiles of a panel in lines of equal length, the heading before the first."""
+    n_lines = -(-len(tiles) // _MOST_COLUMNS)
+    length = -(-len(tiles) // n_lines)
+    entries = [(wrapped(label), tile) for label, tile in tiles.items()]
+    starts = range(0, len(entries), length)
+    return [(heading if i == 0 else "", entries[i : i + length]) for i in starts]
+
+
+def draw_lines(lines: Sequence[Line], bar: Bar, path: Path) -> None:
+    """Draw lines of tiles, each with its heading, and the colour bar."""
+    n_columns = max(len(tiles) for _, tiles in lines)
+    size = _SIDE * n_columns + 0.9, (_SIDE + 0.35) * len(lines) + 0.5
+    figure = Figure(figsize=size, layout="compressed")
+    grid = figure.subplots(len(lines), n_columns, squeeze=False)
+    for axes, (heading, tiles) in zip(grid, lines, strict=True):
+        for ax, (title, tile) in zip(axes, tiles, strict=False):
+            if tile is None:
+                ax.set_axis_off()
+            else:
+                _draw(ax, title, tile, bar.colors)
+        for ax in axes[len(tiles) :]:
+            ax.set_axis_off()
+        axes[0].set_ylabel(wrapped(heading), fontsize="small")
+    _draw_bar(figure, grid, bar)
+    save_heat(figure, path, bar.colors)
+
+
+def wrapped(text: str) -> str:
+    """Break a label after commas, so that it fits above a tile.
+
+    Examples
+    --------
+    >>> wrapped("homogeneous, r = 3, uniform window").splitlines()
+    ['homogeneous, r = 3', 'uniform window']
+    """
+    lines = [""]
+    for part in text.split(", "):
+        longer = f"{lines[-1]}, {part}".removeprefix(", ")
+        lines[-1:] = [longer] if len(longer) <= _TITLE else filter(None, [lines[-1], part])
+    return "\n".join(lines)
+
+
+def _draw(ax: Axes, title: str, tile: Tile, colors: str) -> None:
+    ends = tile.values[0], tile.values[-1]
+    ax.imshow(
+        tile.surface.T,
+        origin="lower",
+        extent=(ends[0], ends[1], ends[0], ends[1]),
+        cmap=colors,
+        vmin=tile.low,
+        vmax=tile.high,
+    )
+    texts = [f"{end:.4g}" for end in ends]
+    ax.set_xticks(ends, texts, fontsize="x-small")
+    ax.set_yticks(ends, texts, fontsize="x-small")
+    ax.set_title(title, fontsize="small")
+    ax.set_xlabel(tile.note, fontsize="x-small")
+
+
+def _draw_bar(figure: Figure, grid: NDArray, bar: Bar) -> None:
+    drawn = figure.colorbar(
+        ScalarMappable(cmap=bar.colors),
+        ax=grid,
+        location="right",
+        shrink=min(0.6, 2 / len(grid)),  # of two tiles at most
+        aspect=20,
+    )
+    drawn.set_ticks(np.linspace(0, 1, len(bar.texts)), labels=bar.texts, fontsize="small")

@@ -1,0 +1,149 @@
+"""Approximations: how near the inner products of maps are to a kernel; no dataset, no learner."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field
+from pydantic import model_validator as validator
+
+from kmaps.bench.kinds.kind import Figure, Kind, Measured
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.gate import EXACT, NUMERICAL, Judged
+from kmaps.bench.records.row import Row
+from kmaps.bench.spec.cell import Cell
+from kmaps.bench.spec.fields import Experiment, Interval, Positive, Unique, known_name
+from kmaps.bench.spec.map_rows import map_rows
+from kmaps.bench.work.errors import Range
+from kmaps.bench.work.spans import Span, parse_range
+from kmaps.bench.work.timing import Timing
+from kmaps.kernels import KERNELS, STATIONARY
+from kmaps.maps.registry import make_map, takes
+
+
+def _range(value: str) -> str:
+    parse_range(value)
+    return value
+
+
+ScalarName = Annotated[str, known_name("kernel", lambda: [*KERNELS, *STATIONARY])]
+RangeText = Annotated[str, AfterValidator(_range)]
+
+
+class Approximation(Experiment):
+    """How near the inner products of maps are to a kernel, over ranges of values."""
+
+    kind: Literal["approximation"]
+    maps: Annotated[list[dict[str, Any]], Field(min_length=1)]
+    kernels: Annotated[list[ScalarName], Field(min_length=1), Unique]
+    ranges: Annotated[list[RangeText], Field(min_length=1), Unique]
+    fit_range: Interval | None = None
+    integers: bool = False
+    inputs: Literal[1, 2, 3] = 1
+    sigma: Positive = 1.0
+    relative: bool = False
+    figures: Annotated[
+        list[Literal["errors", "sections", "surfaces", "signatures", "gaps", "quadrants"]], Unique
+    ] = []
+
+    @validator(mode="after")
+    def _of_one_kind(self) -> "Approximation":
+        for text in self.ranges:
+            span = parse_range(text)
+            known = STATIONARY if isinstance(span, Span) and span.of == "differences" else KERNELS
+            odd = [kernel for kernel in self.kernels if kernel not in known]
+            if odd:
+                kind = "stationary" if known is STATIONARY else "homogeneous"
+                raise ValueError(
+                    f"range {text!r} is one of {kind} kernels ({', '.join(known)}), "
+                    f"which {odd[0]!r} is not"
+                )
+        return self
+
+    @property
+    def subject(self) -> str:
+        """What is measured, in a word."""
+        return "approximation"
+
+
+class ApproximationKind(Kind):
+    """The largest and the root mean square error of each map, and the pair with the largest."""
+
+    model = Approximation
+    fills = ("linf", "rms", "worst", "dim", "fit_s")
+    judged = (Judged("linf", NUMERICAL), Judged("rms", NUMERICAL), Judged("dim", EXACT))
+
+    def cells(self, experiment: Approximation) -> list[Cell]:
+        """Return the cells range by range."""
+        return [
+            Cell(
+                kind=experiment.kind,
+                experiment=experiment.experiment,
+                setting=_setting(experiment, text),
+                row=row,
+                kernel=kernel,
+                options=_options(experiment, text),
+            )
+            for text in experiment.ranges
+            for row, kernel in _rows(experiment)
+        ]
+
+    def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
+        """Compare the map with the kernel; keep both for the figures."""
+        from kmaps.bench.work.approximation import compare
+
+        options = cell.options
+        shared_with_kernel = {
+            name: options[name] for name in ("sigma", "levels") if options.get(name) is not None
+        }
+        made = make_map(cell.row.method, cell.kernel, cell.row.params, **shared_with_kernel)
+        found = compare(made, cell.kernel, options, timing)
+        columns = {"linf": found.linf, "rms": found.rms, "worst": found.worst, "dim": found.dim}
+        return Measured(columns, found.arrays)
+
+    def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
+        """Return the errors and the outputs."""
+        return ("linf", "rms", "dim")
+
+    def figures(self, experiment: Approximation) -> dict[str, Figure]:
+        """Return the figures that the experiment names."""
+        from kmaps.bench.figures import errors, gaps, quadrants, sections, signatures, surfaces
+
+        known = {
+            "errors": errors,
+            "sections": sections,
+            "surfaces": surfaces,
+            "signatures": signatures,
+            "gaps": gaps,
+            "quadrants": quadrants,
+        }
+        return {name: Figure(known[name].draw, needs_arrays=True) for name in experiment.figures}
+
+
+def _options(experiment: Approximation, text: str) -> dict[str, Any]:
+    span = parse_range(text)
+    if isinstance(span, Range):
+        shared = experiment.model_dump(include={"fit_range", "integers", "relative"})
+        return {"range": text, **shared}
+    options = {"range": text, "relative": experiment.relative}
+    if span.of == "differences":
+        options |= {"inputs": experiment.inputs, "sigma": experiment.sigma, "levels": span.levels}
+    return options
+
+
+def _setting(experiment: Approximation, text: str) -> str:
+    relative = ", relative" if experiment.relative else ""
+    span = parse_range(text, experiment.integers)
+    if isinstance(span, Range):
+        return f"x, y in {span}{relative}"
+    inputs = f", {experiment.inputs} inputs" if experiment.inputs > 1 else ""
+    levels = f" ({span.levels} levels)" if span.levels else ""
+    return f"{span.of} {span.low:g}:{span.high:g}{levels}{inputs}{relative}"
+
+
+def _rows(experiment: Approximation) -> Iterator[tuple[Row, str]]:
+    """Yield the rows, each with its kernel: a map that takes none is compared with every one."""
+    for entry in experiment.maps:
+        for own, params in map_rows(entry, experiment.kernels):
+            kernels = [own] if takes(entry["map"], "kernel") else experiment.kernels
+            for kernel in kernels:
+                yield Row(entry["map"], params), kernel

@@ -1,0 +1,254 @@
+"""Classifications: exact kernels, maps and the linear machine on the samples of a dataset."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, Field, PositiveInt
+from pydantic import model_validator as validator
+
+from kmaps.bench.kinds.kind import Figure, Measured
+from kmaps.bench.kinds.samples import SampledKind, sample_columns
+from kmaps.bench.records.gate import EXACT, FRACTION, Judged
+from kmaps.bench.records.row import Row
+from kmaps.bench.spec.cell import Cell
+from kmaps.bench.spec.fields import (
+    Dataset,
+    Experiment,
+    Features,
+    KernelName,
+    Model,
+    Positive,
+    Unique,
+    known_name,
+)
+from kmaps.bench.spec.map_rows import map_rows
+from kmaps.bench.spec.positions import Mistake, Node
+from kmaps.bench.spec.solver_rows import ROW_KEYS, SOLVERS, solver_mistakes, solver_rows
+from kmaps.bench.work.timing import Timing
+from kmaps.kernels import KERNELS
+
+
+class Learner(Model):
+    """The problem of the linear baseline and the maps, and who solves it.
+
+    The defaults are LIBSVM's problem, but for the bias, which LIBLINEAR regularises. ``solver`` is
+    that of the maps, unless a row names its own; the linear baseline is LIBLINEAR's. ``gap`` and
+    ``tol`` are when the coded solver and LIBLINEAR stop.
+    """
+
+    solver: Annotated[str, known_name("solver", lambda: SOLVERS)] = "liblinear"
+    loss: Literal["hinge", "squared_hinge", "logistic"] = "hinge"
+    penalty: Literal["l2", "l1"] = "l2"
+    bias: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
+    tol: Positive | None = None
+    gap: Annotated[float, Field(gt=0, lt=1)] = 1e-3
+    n_levels: Annotated[int, Field(ge=2, le=256)] = 256
+    calibrate: bool = False
+
+    @validator(mode="after")
+    def _solvable(self) -> "Learner":
+        if (self.loss, self.penalty) == ("hinge", "l1"):
+            raise ValueError("penalty l1 needs loss squared_hinge or logistic")
+        return self
+
+    def settings(self, solver: str) -> dict[str, Any]:
+        """Return the settings that a solver has."""
+        own = {
+            "liblinear": {"loss", "bias", "penalty", "tol"},
+            "coded": {"loss", "bias", "gap", "n_levels", "calibrate"},
+            "libsvm": set(),
+        }
+        return self.model_dump(include=own[solver])
+
+
+class Choice(Model):
+    """The values of C, and how one is chosen from several.
+
+    By cross-validation inside the training split, on all of it or on a stratified draw of
+    ``samples``; every method sees the same samples and folds, and ties go to the smaller C.
+
+    With ``unit_norm``, C and the learner's bias are those for encoded rows divided by the root mean
+    square norm of the training rows (exact: for the kernel divided by its mean k(x, x)). Then one
+    grid suits all methods, whatever the scale of their outputs.
+    """
+
+    grid: Annotated[list[Positive], Field(min_length=1), Unique, AfterValidator(sorted)]
+    folds: Annotated[int, Field(ge=2)] = 3
+    samples: PositiveInt | None = None
+    unit_norm: bool = False
+
+    @validator(mode="before")
+    @classmethod
+    def _from_number(cls, given: Any) -> Any:
+        return given if isinstance(given, dict) else {"grid": [given]}
+
+    @validator(mode="after")
+    def _enough(self) -> "Choice":
+        if self.samples is not None and self.samples < self.folds:
+            raise ValueError(f"samples must be at least folds ({self.folds}), got {self.samples}")
+        return self
+
+    @property
+    def of_cell(self) -> dict[str, Any]:
+        """The choice as cells have it: without a choice there are no folds and no samples."""
+        alone = {"grid", "unit_norm"} if len(self.grid) == 1 else None
+        return self.model_dump(include=alone)
+
+
+class Classification(Experiment):
+    """A checked classification: what the YAML says, with the defaults filled in."""
+
+    kind: Literal["classification"] = "classification"
+    dataset: Dataset
+    features: Features = Features()
+    splits: PositiveInt = 1
+    kernels: Annotated[list[KernelName], Unique] = []
+    reductions: Annotated[list[Literal["ovo", "ovr"]], Field(min_length=1), Unique]
+    baselines: Annotated[list[Literal["linear", "exact", "exact-coded"]], Unique] = []
+    learner: Learner = Learner()
+    C: Choice
+    figures: Annotated[list[Literal["accuracy"]], Unique] = []
+
+    @validator(mode="after")
+    def _something_to_run(self) -> "Classification":
+        if not self.baselines and not self.maps:
+            raise ValueError("nothing to run: name baselines or maps")
+        if "exact" in self.baselines and not self.kernels:
+            raise ValueError("the baseline 'exact' needs kernels")
+        return self
+
+    @property
+    def subject(self) -> str:
+        """What is measured, in a word."""
+        return self.dataset.name
+
+
+class ClassificationKind(SampledKind):
+    """Accuracy, time, memory and storage of machines, each on every split."""
+
+    model = Classification
+    row_keys = ROW_KEYS
+    fills = (
+        "C",
+        "cv_accuracy",
+        "cv_s",
+        "n_train",
+        "n_test",
+        "n_skipped",
+        "n_features",
+        "accuracy",
+        "accuracy_per_class",
+        "dim",
+        "fit_s",
+        "encode_s",
+        "convert_s",
+        "train_s",
+        "predict_s",
+        "train_bytes",
+        "table_bytes",
+        "model_bytes",
+        "storage_bytes",
+        "train_peak_bytes",
+    )
+    judged: ClassVar[tuple[Judged, ...]] = (
+        Judged("accuracy", FRACTION, highest=True),
+        Judged("accuracy_per_class", FRACTION, highest=True),
+        Judged("train_bytes", EXACT),
+        Judged("table_bytes", EXACT),
+        # The model of an exact machine is as large as its number of support vectors.
+        Judged("model_bytes", EXACT, unless={"method": "exact"}),
+    )
+
+    def mistakes(self, root: Node, content: dict[str, Any]) -> Iterable[Mistake]:
+        """Yield what is wrong with the solvers of an experiment's rows."""
+        return solver_mistakes(root, content)
+
+    def cells(self, experiment: Classification) -> list[Cell]:
+        """Return the cells, split by split.
+
+        Within a split: each reduction, with the baselines first; the linear one has no kernel and
+        comes once.
+        """
+        rows = list(_rows(experiment))
+        return [
+            Cell(
+                **sample_columns(experiment),
+                row=row,
+                kernel=kernel,
+                protocol=experiment.dataset.protocol,
+                split=split,
+                reduction=reduction,
+                settings=experiment.learner.settings(row.solver),
+                C=experiment.C.of_cell,
+            )
+            for split in range(experiment.splits)
+            for reduction in experiment.reductions
+            for row, kernel in rows
+        ]
+
+    def warm_up(self, cell: Cell, shared: Any) -> None:
+        """Train on a few samples along the path of the measurement."""
+        from kmaps.bench.work.classify import warm_up
+
+        warm_up(_machine(cell), cell.C["grid"][0], shared)
+
+    def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
+        """Choose C inside the training split, train with it, predict the test split."""
+        from kmaps.bench.work.classify import Choosing, choose_c, evaluate
+
+        machine = _machine(cell)
+        with timing.timed("cv_s"):
+            choosing = Choosing(seed=cell.choice_seed, **cell.C)
+            best, scores = choose_c(machine, choosing, shared.x_train, shared.y_train)
+        timing.begin()
+        measured = evaluate(machine, best, shared, timing)
+        return Measured({"C": best, "cv_accuracy": scores, **shared.sizes, **measured})
+
+    def measures(self, records: Sequence[dict]) -> tuple[str, ...]:
+        """Return accuracy, time and storage; accuracy per class where the test samples are so."""
+        per_class = any("test_per_class" in record["protocol"] for record in records)
+        return ("per-class" if per_class else "accuracy", "time", "storage")
+
+    def figures(self, experiment: Classification) -> dict[str, Figure]:
+        """Return the figures that the experiment names."""
+        from kmaps.bench.figures import accuracy
+
+        known = {"accuracy": Figure(accuracy.draw)}
+        return {name: known[name] for name in experiment.figures}
+
+
+def _rows(experiment: Classification) -> Iterator[tuple[Row, str]]:
+    """Yield the rows, each with its kernel."""
+    kernels = experiment.kernels
+    if "linear" in experiment.baselines:
+        yield Row("linear", solver="liblinear"), ""
+    if "exact" in experiment.baselines:
+        for kernel in kernels:
+            yield Row("exact", solver="libsvm"), kernel
+    if "exact-coded" in experiment.baselines:
+        for kernel in (kernel for kernel in kernels if kernel in KERNELS):
+            yield Row("exact-coded", solver="coded"), kernel
+    for entry in experiment.maps:
+        for kernel, params in map_rows(entry, kernels, ROW_KEYS):
+            for row in solver_rows(entry, experiment.learner.solver):
+                form = {} if row.get("form", "auto") == "auto" else {"form": row["form"]}
+                yield Row(entry["map"], params, row["solver"], form), kernel
+
+
+def _machine(cell: Cell) -> Any:
+    """Return what a cell trains, as the work has it."""
+    from kmaps.bench.work.classify import Machine
+
+    settings = dict(cell.settings)
+    if cell.row.solver == "coded":
+        settings["form"] = cell.row.learner.get("form", "auto")
+    return Machine(
+        method=cell.row.method,
+        kernel=cell.kernel,
+        params=dict(cell.row.params),
+        solver=cell.row.solver,
+        reduction=cell.reduction,
+        settings=settings,
+        unit_norm=cell.C["unit_norm"],
+        seed=cell.seed,
+    )

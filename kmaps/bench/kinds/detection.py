@@ -1,0 +1,77 @@
+"""Detection: a trade-off of detectors in the images of VOC 2007, as in genrbf, Sect. 4."""
+
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PositiveInt
+
+from kmaps.bench.kinds.trade_off import TradeOff, TradeOffKind
+from kmaps.bench.spec.cell import Cell
+from kmaps.bench.spec.fields import Features, Model, Positive, Unique
+from kmaps.data.annotations import VOC_CLASSES
+from kmaps.features import Report
+
+
+class Devkit(Model):
+    """VOC 2007: how many images, the first ones, and the grid of candidate windows.
+
+    ``beside`` windows without objects are drawn from an image to train on; a first stage keeps the
+    best ``candidates`` of a test image.
+    """
+
+    name: Literal["voc2007"]
+    train: PositiveInt | None = None
+    test: PositiveInt | None = None
+    beside: PositiveInt = 20
+    candidates: PositiveInt = 100
+    ratios: Annotated[list[Positive], Field(min_length=1), Unique] = [0.5, 1.0, 2.0]
+    smallest: PositiveInt = 32
+    growth: Annotated[float, Field(gt=1, allow_inf_nan=False)] = 1.4
+    stride: Positive = 0.2
+
+    @property
+    def protocol(self) -> dict[str, Any]:
+        """What the samples are."""
+        return self.model_dump(exclude={"name"}, exclude_none=True)
+
+
+class Phogs(Features):
+    """Edge pyramids, the features of windows."""
+
+    name: Literal["phog"]
+
+
+class Detection(TradeOff):
+    """A trade-off of detectors in images."""
+
+    kind: Literal["detection"]
+    dataset: Devkit
+    features: Phogs
+    classes: Annotated[list[Literal[VOC_CLASSES]], Field(min_length=1), Unique]
+
+
+class DetectionKind(TradeOffKind):
+    """A trade-off whose samples are candidate windows."""
+
+    model = Detection
+    has_images = False  # each image is read whole, or the run stops: none may be left out
+
+    def digest(self, dataset: str) -> str:
+        """Return nothing: the images are not verified, they come from the user's own devkit."""
+        return ""
+
+    def prepare(
+        self, cells: Iterable[Cell], *, skip_bad: bool = False, progress: Report | None = None
+    ) -> None:
+        """Look for the images."""
+        from kmaps.bench.work.windows import devkit_folder
+
+        devkit_folder()
+
+    def set_up(self, cell: Cell, *, skip_bad: bool = False) -> Any:
+        """Describe the windows of a batch's images."""
+        from kmaps.bench.work.trials import Trials
+        from kmaps.bench.work.windows import load_windows
+
+        classes = cell.options["classes"]
+        return Trials(load_windows(cell.protocol, cell.feature, cell.normalize, classes))

@@ -1,0 +1,138 @@
+"""What a kind of experiment is: its YAML, its cells, how one is measured, judged and shown."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.gate import Judged
+from kmaps.bench.spec.cell import Cell
+from kmaps.bench.spec.fields import Experiment
+from kmaps.bench.spec.positions import Mistake, Node
+from kmaps.bench.work.timing import Timing
+from kmaps.features import Report
+
+Arrays = Mapping[str, NDArray[np.generic]]
+Section = tuple[str, str]  # heading and Markdown of a part of a page
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What measuring a cell gives: columns of its record, and the arrays that its figures need."""
+
+    columns: Mapping[str, Any]
+    arrays: Arrays = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a kind.
+
+    Parameters
+    ----------
+    draw : callable
+        ``draw(records, arrays, path)``: the records that are measured, the arrays of each by its
+        key, and the PNG file to write.
+    needs_arrays : bool
+        Whether the records alone do not suffice.
+    """
+
+    draw: Callable[[Sequence[Record], Mapping[str, Arrays], Path], None]
+    needs_arrays: bool = False
+
+
+class Kind(ABC):
+    """A kind of experiment; each is one class and one line of :data:`kmaps.bench.kinds.KINDS`.
+
+    Attributes
+    ----------
+    model : type of Experiment
+        The keys of its YAML files.
+    fills : tuple of str
+        The columns of a record that measuring fills, beside those that the runner fills.
+    judged : tuple of Judged
+        Those of them that the gate judges, with their tolerances.
+    row_keys : tuple of str
+        Keys of an entry of ``maps`` that are not parameters of its map.
+    has_images : bool
+        Whether its cells have images, some of which ``--skip-bad`` may leave out.
+    """
+
+    model: ClassVar[type[Experiment]]
+    fills: ClassVar[tuple[str, ...]]
+    judged: ClassVar[tuple[Judged, ...]]
+    row_keys: ClassVar[tuple[str, ...]] = ()
+    has_images: ClassVar[bool] = False
+
+    def mistakes(self, root: Node, content: dict[str, Any]) -> Iterable[Mistake]:
+        """Yield mistakes in the content of a file that its model does not find."""
+        return ()
+
+    @abstractmethod
+    def cells(self, experiment: Any) -> list[Cell]:
+        """Return the cells of an experiment in the order they run."""
+
+    def batches(self, cells: Sequence[Cell]) -> list[list[Cell]]:
+        """Return the cells in batches that share a set-up; a batch runs in one process."""
+        return [[cell] for cell in cells]
+
+    def digest(self, dataset: str) -> str:
+        """Return the sha256 of the data that the cells of a dataset are measured on."""
+        from kmaps.data import load_manifest
+
+        return load_manifest(dataset).digest if dataset else ""
+
+    def prepare(
+        self, cells: Iterable[Cell], *, skip_bad: bool = False, progress: Report | None = None
+    ) -> None:
+        """Check and make, once for all cells, what each would otherwise fail on or make anew.
+
+        Raises
+        ------
+        ConfigError
+            When the experiment asks for more data than there is.
+        DataError
+            When the data are missing or damaged.
+        """
+        return None
+
+    def set_up(self, cell: Cell, *, skip_bad: bool = False) -> Any:
+        """Return what the cells of one batch share, such as the samples of a split."""
+        return None
+
+    def warm_up(self, cell: Cell, shared: Any) -> None:
+        """Compile and load what a cell needs, along the path that its measurement takes."""
+        return None
+
+    @abstractmethod
+    def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
+        """Measure one cell.
+
+        Parameters
+        ----------
+        cell : Cell
+        shared : object
+            What :meth:`set_up` returned for the batch.
+        timing : Timing
+            Takes the times and the peak of memory; what it took is added to the columns.
+        """
+
+    @abstractmethod
+    def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
+        """Return what tables show unasked.
+
+        Keys of :data:`kmaps.bench.records.measures.MEASURES`.
+        """
+
+    def figures(self, experiment: Any) -> dict[str, Figure]:
+        """Return the figures of an experiment by the names of their files, without the suffix."""
+        return {}
+
+    def sections(self, records: Sequence[Record]) -> list[Section]:
+        """Return the parts of a page that only this kind has."""
+        return []

@@ -1,0 +1,101 @@
+"""Random features: how the error of maps of random projections falls with their number."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PositiveInt
+
+from kmaps.bench.kinds.kind import Figure, Measured, Section
+from kmaps.bench.kinds.samples import SampledKind, sample_columns
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.gate import EXACT, NUMERICAL, Judged
+from kmaps.bench.records.row import Row
+from kmaps.bench.report.convergence import convergence_table
+from kmaps.bench.spec.cell import Cell
+from kmaps.bench.spec.fields import Dataset, Experiment, Features, KernelName, Unique
+from kmaps.bench.spec.map_rows import map_rows
+from kmaps.bench.work.timing import Timing
+from kmaps.maps.registry import make_map
+
+
+class RandomFeatures(Experiment):
+    """How the error of maps of random projections falls with their number.
+
+    Each map is compared with its kernel on all pairs of a test and a training sample, drawn
+    ``draws`` times with other projections.
+    """
+
+    kind: Literal["random-features"]
+    maps: Annotated[list[dict[str, Any]], Field(min_length=1)]
+    dataset: Dataset
+    features: Features = Features()
+    kernels: Annotated[list[KernelName], Unique] = []
+    draws: PositiveInt = 5
+
+    @property
+    def subject(self) -> str:
+        """What is measured, in a word."""
+        return self.dataset.name
+
+
+class RandomFeaturesKind(SampledKind):
+    """The error of each map with its kernel, and its two parts, over all draws together."""
+
+    model = RandomFeatures
+    fills = (
+        "linf",
+        "rms",
+        "additive_rms",
+        "random_rms",
+        "dim",
+        "n_train",
+        "n_test",
+        "n_features",
+        "n_skipped",
+    )
+    judged = (
+        Judged("linf", NUMERICAL),
+        Judged("rms", NUMERICAL),
+        Judged("additive_rms", NUMERICAL),
+        Judged("random_rms", NUMERICAL),
+        Judged("dim", EXACT),
+    )
+
+    def cells(self, experiment: RandomFeatures) -> list[Cell]:
+        """Return a cell for each map and kernel; its draws are part of it."""
+        return [
+            Cell(
+                **sample_columns(experiment),
+                row=Row(entry["map"], params),
+                kernel=kernel,
+                protocol=experiment.dataset.protocol,
+                split=0,
+                options={"draws": experiment.draws},
+            )
+            for entry in experiment.maps
+            for kernel, params in map_rows(entry, experiment.kernels)
+        ]
+
+    def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
+        """Compare the map with the kernel on all pairs of samples."""
+        from kmaps.bench.work.random_errors import random_errors
+
+        made = make_map(cell.row.method, cell.kernel, cell.row.params)
+        draws = cell.options["draws"]
+        found = random_errors(made, cell.kernel, shared.x_train, shared.x_test, draws)
+        return Measured({**asdict(found), **shared.sizes})
+
+    def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
+        """Return the errors and the outputs."""
+        return ("linf", "rms", "dim")
+
+    def figures(self, experiment: RandomFeatures) -> dict[str, Figure]:
+        """Return the figure of the errors over the number of projections."""
+        from kmaps.bench.figures import convergence
+
+        return {"convergence": Figure(convergence.draw)}
+
+    def sections(self, records: Sequence[Record]) -> list[Section]:
+        """Return how the errors fall."""
+        return [("Convergence", convergence_table(records))]

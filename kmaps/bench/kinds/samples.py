@@ -1,0 +1,60 @@
+"""What the kinds share that measure on the samples of a dataset."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from kmaps.bench.kinds.kind import Kind
+from kmaps.bench.spec.cell import Cell
+from kmaps.data import draw_split, load_dataset
+from kmaps.features import Report
+
+
+class SampledKind(Kind):
+    """A kind whose cells have a dataset, features, and a split."""
+
+    has_images: ClassVar[bool] = True
+
+    def prepare(
+        self, cells: Iterable[Cell], *, skip_bad: bool = False, progress: Report | None = None
+    ) -> None:
+        """Load the data, draw every split and extract the features, so that cells only read."""
+        from kmaps.bench.work.samples import fill_cache
+
+        cells = list(cells)
+        dataset = load_dataset(cells[0].dataset, skip_bad=skip_bad)
+        by_split = {(str(cell.protocol), cell.split): cell for cell in cells}
+        for cell in by_split.values():
+            draw_split(dataset, cell.protocol, cell.split)
+        fill_cache(
+            [(cell.feature, cell.protocol, cell.split) for cell in by_split.values()],
+            dataset,
+            skip_bad=skip_bad,
+            progress=progress,
+        )
+
+    def set_up(self, cell: Cell, *, skip_bad: bool = False) -> Any:
+        """Load the features and labels of the split of a cell."""
+        from kmaps.bench.work.samples import load_split
+
+        return load_split(
+            cell.dataset,
+            cell.protocol,
+            cell.split,
+            cell.feature,
+            cell.normalize,
+            skip_bad=skip_bad,
+        )
+
+
+def sample_columns(experiment: Any) -> dict[str, Any]:
+    """Return the fields of cells that follow from an experiment's dataset and features."""
+    features = experiment.features
+    given = [f"{key}={value}" for key, value in features.parameters.items()]
+    return {
+        "kind": experiment.kind,
+        "experiment": experiment.experiment,
+        "dataset": experiment.dataset.name,
+        "features": " ".join([features.name, *given]),
+        "feature_params": features.parameters,
+        "normalize": features.normalize,
+    }

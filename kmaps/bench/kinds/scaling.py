@@ -1,0 +1,67 @@
+"""Scaling: how time and memory grow with the number of training samples."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import AfterValidator, Field, PositiveInt
+from pydantic import model_validator as validator
+
+from kmaps.bench.kinds.classification import Classification, ClassificationKind
+from kmaps.bench.kinds.kind import Figure, Section
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.row import REFERENCES
+from kmaps.bench.report.growth import growth_table
+from kmaps.bench.spec.cell import Cell
+from kmaps.bench.spec.fields import Unique, known_name
+from kmaps.maps import MAPS
+
+
+class Scaling(Classification):
+    """A classification on growing parts of the official training set.
+
+    Each row is measured on every one of ``sizes``, up to its method's in ``limits``; the samples of
+    one size are among those of the next.
+    """
+
+    kind: Literal["scaling"]
+    sizes: Annotated[list[PositiveInt], Field(min_length=2), Unique, AfterValidator(sorted)]
+    limits: dict[
+        Annotated[str, known_name("method", lambda: (*REFERENCES, *MAPS))], PositiveInt
+    ] = {}
+
+    @validator(mode="after")
+    def _official_sizes(self) -> "Scaling":
+        if self.dataset.protocol != {"official": True} or self.splits != 1:
+            raise ValueError("a scaling experiment needs dataset: official: true, and one split")
+        return self
+
+
+class ScalingKind(ClassificationKind):
+    """A classification whose rows differ in their numbers of training samples."""
+
+    model: ClassVar[type[Scaling]] = Scaling
+
+    def cells(self, experiment: Scaling) -> list[Cell]:
+        """Return the cells of all sizes, the smallest first."""
+        whole = super().cells(experiment)
+        return [
+            replace(
+                cell,
+                row=replace(cell.row, size=size),
+                protocol={"official": True, "train": size},
+            )
+            for size in experiment.sizes
+            for cell in whole
+            if size <= experiment.limits.get(cell.row.method, size)
+        ]
+
+    def figures(self, experiment: Scaling) -> dict[str, Figure]:
+        """Return the figure of time and memory over the number of samples."""
+        from kmaps.bench.figures import scaling
+
+        return {**super().figures(experiment), "scaling": Figure(scaling.draw)}
+
+    def sections(self, records: Sequence[Record]) -> list[Section]:
+        """Return how time and memory grow."""
+        return [("Growth", growth_table(records))]

@@ -1,0 +1,79 @@
+"""The toy problem: the functions that maps can learn, of a disc against what is around it."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from kmaps.bench.kinds.kind import Figure, Kind, Measured
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.gate import EXACT, FRACTION, Judged
+from kmaps.bench.records.row import Row
+from kmaps.bench.spec.cell import Cell
+from kmaps.bench.spec.fields import AdditiveName, Experiment, Positive, Unique
+from kmaps.bench.spec.map_rows import map_rows
+from kmaps.bench.work.timing import Timing
+from kmaps.maps.registry import make_map
+
+
+class Toy(Experiment):
+    """The functions that maps can learn: the points of a disc against those around it.
+
+    The points are a square grid of ``side`` × ``side`` on [-1, 1]²; positive are those within
+    ``radius`` of the centre. C is LIBLINEAR's, with squared hinge loss.
+    """
+
+    kind: Literal["toy"]
+    maps: Annotated[list[dict[str, Any]], Field(min_length=1)]
+    kernels: Annotated[list[AdditiveName], Unique] = []
+    side: Annotated[int, Field(ge=4)] = 40
+    radius: Annotated[float, Field(gt=0, lt=1)] = 0.75
+    C: Positive = 1.0
+
+    @property
+    def subject(self) -> str:
+        """What is measured, in a word."""
+        return "toy"
+
+
+class ToyKind(Kind):
+    """Accuracy of each map on the points that it is trained on, and the function it learns."""
+
+    model = Toy
+    fills = ("accuracy", "dim", "train_s")
+    judged = (Judged("accuracy", FRACTION, highest=True), Judged("dim", EXACT))
+
+    def cells(self, experiment: Toy) -> list[Cell]:
+        """Return a cell for each map and kernel."""
+        return [
+            Cell(
+                kind=experiment.kind,
+                experiment=experiment.experiment,
+                setting="disc in a square",
+                row=Row(entry["map"], params),
+                kernel=kernel,
+                options=experiment.model_dump(include={"side", "radius", "C"}),
+            )
+            for entry in experiment.maps
+            for kernel, params in map_rows(entry, experiment.kernels)
+        ]
+
+    def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
+        """Train on the points; keep the function of the first coordinate for the figure."""
+        from kmaps.bench.work.toy import fit_toy
+
+        made = make_map(cell.row.method, cell.kernel, cell.row.params)
+        with timing.timed("train_s"):
+            fitted = fit_toy(made, **cell.options)
+        arrays = {"x": fitted.x, "function": fitted.function}
+        return Measured({"accuracy": fitted.accuracy, "dim": fitted.dim}, arrays)
+
+    def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
+        """Return accuracy and dimension."""
+        return ("accuracy", "dim")
+
+    def figures(self, experiment: Toy) -> dict[str, Figure]:
+        """Return the figure of the functions."""
+        from kmaps.bench.figures import functions
+
+        return {"functions": Figure(functions.draw, needs_arrays=True)}

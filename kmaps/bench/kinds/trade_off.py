@@ -1,0 +1,187 @@
+"""Trade-offs: accuracy against the time of a test, of random maps that learners thin out."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PositiveInt
+from pydantic import model_validator as validator
+
+from kmaps.bench.kinds.kind import Figure, Measured, Section
+from kmaps.bench.kinds.samples import SampledKind, sample_columns
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.gate import FRACTION, KEPT, Judged
+from kmaps.bench.records.row import Row
+from kmaps.bench.report.tradeoff import tradeoff_table
+from kmaps.bench.spec.cell import Cell
+from kmaps.bench.spec.fields import (
+    Dataset,
+    Experiment,
+    Features,
+    KernelName,
+    Model,
+    Positive,
+    Unique,
+)
+from kmaps.bench.spec.map_rows import map_rows
+from kmaps.bench.work.timing import Timing
+from kmaps.maps.registry import make_map
+
+
+class TradeOffLearner(Model):
+    """A learner of a trade-off: its values of C and, for two of them, how many projections stay."""
+
+    name: Literal[
+        "dense", "sparse-svm", "sparse-lr", "group", "group-hinge", "strongest", "resampled"
+    ]
+    C: Annotated[list[Positive], Field(min_length=1), Unique]
+    keep: Annotated[list[PositiveInt], Unique] = []
+
+    @validator(mode="after")
+    def _keeps(self) -> "TradeOffLearner":
+        if (self.name in ("strongest", "resampled")) != bool(self.keep):
+            raise ValueError(
+                "strongest and resampled need keep, how many projections stay; the others refuse it"
+            )
+        return self
+
+    @property
+    def settings(self) -> Iterator[dict[str, Any]]:
+        """Yield the learner with each of its values, as rows have it."""
+        for C in self.C:
+            learner = {"name": self.name, "C": C}
+            yield from [learner | {"keep": n} for n in self.keep] or [learner]
+
+
+class ExactKernel(Model):
+    """An exact kernel of a trade-off, trained by LIBSVM, and its values of C."""
+
+    kernel: KernelName
+    C: Annotated[list[Positive], Field(min_length=1), Unique]
+
+
+class TradeOff(Experiment):
+    """Accuracy against the time of a test, of random maps that learners thin out.
+
+    With ``classes`` it is of detectors, one for each of them, and of their mean average precision.
+    """
+
+    kind: Literal["trade-off"]
+    maps: Annotated[list[dict[str, Any]], Field(min_length=1)]
+    dataset: Dataset
+    features: Features = Features()
+    kernels: Annotated[list[KernelName], Unique] = []
+    exact: list[ExactKernel] = []
+    learners: Annotated[list[TradeOffLearner], Field(min_length=1)]
+    classes: Annotated[list[str], Unique] = []
+    draws: PositiveInt = 5
+    figures: Annotated[list[Literal["trade-off", "sparsity"]], Unique] = ["trade-off"]
+
+    @property
+    def subject(self) -> str:
+        """What is measured, in a word."""
+        return self.dataset.name
+
+
+class TradeOffKind(SampledKind):
+    """Quality, time of a test, and projections kept, of every learner on every draw."""
+
+    model = TradeOff
+    fills = (
+        "C",
+        "accuracy",
+        "average_precision",
+        "dim",
+        "n_train",
+        "n_test",
+        "n_features",
+        "n_skipped",
+        "fit_s",
+        "encode_s",
+        "convert_s",
+        "train_s",
+        "predict_s",
+        "model_bytes",
+    )
+    judged = (
+        Judged("accuracy", FRACTION, highest=True),
+        Judged("average_precision", FRACTION, highest=True),
+        Judged("dim", KEPT),
+    )
+
+    def cells(self, experiment: TradeOff) -> list[Cell]:
+        """Return the exact kernels, then every draw of every map with every learner and C.
+
+        The learners of one draw follow each other: they are one batch.
+        """
+        shared = {
+            **sample_columns(experiment),
+            "protocol": experiment.dataset.protocol,
+            "split": 0,
+            "options": {"classes": experiment.classes} if experiment.classes else {},
+        }
+        exact = [
+            Cell(**shared, row=Row("exact", learner={"name": "exact", "C": C}), kernel=row.kernel)
+            for row in experiment.exact
+            for C in row.C
+        ]
+        drawn = [
+            Cell(**shared, row=Row(entry["map"], params, learner=learner), kernel=kernel, draw=draw)
+            for entry in experiment.maps
+            for kernel, params in map_rows(entry, experiment.kernels)
+            for draw in range(experiment.draws)
+            for row in experiment.learners
+            for learner in row.settings
+        ]
+        return exact + drawn
+
+    def batches(self, cells: Sequence[Cell]) -> list[list[Cell]]:
+        """Return the learners of each draw together: it is encoded once."""
+
+        def drawn(cell: Cell) -> tuple:
+            alone = cell if cell.draw is None else None
+            return cell.row.method, cell.row.params, cell.kernel, cell.draw, alone
+
+        return [list(batch) for _, batch in groupby(cells, key=drawn)]
+
+    def set_up(self, cell: Cell, *, skip_bad: bool = False) -> Any:
+        """Load the samples of a batch; what its first cell draws is kept with them."""
+        from kmaps.bench.work.trials import Trials, tasks_of
+
+        split = super().set_up(cell, skip_bad=skip_bad)
+        return Trials(tasks_of(split, cell.options.get("classes", ())))
+
+    def warm_up(self, cell: Cell, shared: Any) -> None:
+        """Run the trial on a few samples and projections."""
+        from kmaps.bench.work.timing import UNTIMED
+
+        _try(cell, shared.few(), UNTIMED)
+
+    def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
+        """Train, thin out, and time the test of what is left."""
+        measured = _try(cell, shared, timing)
+        return Measured({"C": cell.row.learner["C"], **measured})
+
+    def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
+        """Return the quality, accuracy or average precision, and the outputs."""
+        quality = "ap" if any("classes" in record["options"] for record in records) else "accuracy"
+        return (quality, "dim")
+
+    def figures(self, experiment: TradeOff) -> dict[str, Figure]:
+        """Return the figures that the experiment names."""
+        from kmaps.bench.figures import sparsity, trade_off
+
+        known = {"trade-off": Figure(trade_off.draw), "sparsity": Figure(sparsity.draw)}
+        return {name: known[name] for name in experiment.figures}
+
+    def sections(self, records: Sequence[Record]) -> list[Section]:
+        """Return the points of the learners."""
+        return [("Trade-off", f"Mean ± std over the draws.\n\n{tradeoff_table(records)}")]
+
+
+def _try(cell: Cell, trials: Any, timing: Timing) -> dict[str, Any]:
+    learner = cell.row.learner
+    if learner["name"] == "exact":
+        return trials.exact(cell.kernel, learner["C"], timing)
+    made = make_map(cell.row.method, cell.kernel, cell.row.params)
+    return trials.learner(made.set_params(random_state=cell.draw), learner, timing)

@@ -1,0 +1,78 @@
+"""Arrays that belong to records and that a line of text cannot hold, in an .npz beside them.
+
+While a run is under way each cell has a file of its own, ``arrays/KEY.npz``; at its end they are
+put together into ``arrays.npz``. Either is written under another name first, so that a run that is
+killed leaves whole files.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps.errors import DataError
+from kmaps.io import atomic_file
+
+Arrays = Mapping[str, NDArray[np.generic]]
+
+FILE_NAME = "arrays.npz"
+_FOLDER = "arrays"
+
+
+def write_arrays(folder: Path, key: str, arrays: Arrays) -> None:
+    """Write the arrays of one cell; nothing where there are none."""
+    if not arrays:
+        return
+    (folder / _FOLDER).mkdir(exist_ok=True)
+    with atomic_file(folder / _FOLDER / f"{key}.npz", force=True) as file:
+        np.savez_compressed(file, **arrays)
+
+
+def collect_arrays(folder: Path, keys: Iterable[str]) -> None:
+    """Put the arrays of some cells together into one file, and delete those of others."""
+    parts = sorted((folder / _FOLDER).glob("*.npz"))
+    if not parts:
+        return
+    together = {
+        f"{key}/{name}": array
+        for key, arrays in read_arrays(folder, keys).items()
+        for name, array in arrays.items()
+    }
+    with atomic_file(folder / FILE_NAME, force=True) as file:
+        np.savez_compressed(file, **together)
+    for part in parts:
+        part.unlink()
+    (folder / _FOLDER).rmdir()
+
+
+def read_arrays(folder: Path, keys: Iterable[str]) -> dict[str, dict[str, NDArray[np.generic]]]:
+    """Return the arrays of cells by their keys, leaving out cells that have none.
+
+    Raises
+    ------
+    DataError
+        When a file is damaged.
+    """
+    wanted = set(keys)
+    found: dict[str, dict[str, NDArray[np.generic]]] = {}
+    for name, array in _members(folder / FILE_NAME):
+        key, _, own = name.partition("/")
+        if key in wanted:
+            found.setdefault(key, {})[own] = array
+    for part in (folder / _FOLDER).glob("*.npz"):
+        if part.stem in wanted:
+            found[part.stem] = dict(_members(part))
+    return found
+
+
+def _members(path: Path) -> list[tuple[str, NDArray[np.generic]]]:
+    if not path.exists():
+        return []
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return list(file.items())
+    except (OSError, ValueError, EOFError, BadZipFile) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DataError(f"{path}: damaged ({reason}); delete it and run again") from None

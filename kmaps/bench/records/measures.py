@@ -1,0 +1,117 @@
+"""The measures: what tables can show of records, with their units."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import floor, log10
+from typing import Any
+
+from kmaps.errors import ConfigError, suggest
+
+_SMALLEST = 1e-6  # printed without an exponent
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What a table can show: a sum of record columns, its unit there and its unit as printed.
+
+    Parameters
+    ----------
+    title : str
+        Heading of the block, with the printed unit.
+    columns : tuple of str
+        The record columns that add up to the measure.
+    unit : str
+        The unit in the records and in the tidy table.
+    scale : float
+        Printed value = scale × recorded value.
+    highest : bool
+        Whether the best value is the highest one.
+    decimals : int or None
+        Printed decimals; None for three significant digits.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    unit: str
+    scale: float = 1.0
+    highest: bool = False
+    decimals: int | None = None
+
+    def value(self, record: Mapping[str, Any]) -> float | None:
+        """Return the measure of a record, None where a part of it was not measured.
+
+        Examples
+        --------
+        >>> MEASURES["time"].value({"fit_s": 1, "encode_s": 2, "convert_s": 3, "train_s": 4})
+        10.0
+        """
+        parts = [record.get(name) for name in self.columns]
+        return None if None in parts else float(sum(parts))
+
+    def format(self, value: float, like: float | None = None) -> str:
+        """Print a recorded value, with as many decimals as ``like`` would get.
+
+        Examples
+        --------
+        >>> MEASURES["accuracy"].format(0.9354), MEASURES["train"].format(0.00123, like=12.3)
+        ('93.54', '0.0')
+        """
+        if self.decimals is not None:
+            return f"{self.scale * value:.{self.decimals}f}"
+        size = abs(self.scale * (value if like is None else like))
+        if 0 < size < _SMALLEST:
+            return f"{self.scale * value:.2e}"
+        decimals = max(0, 2 - floor(log10(size))) if size else 0
+        return f"{self.scale * value:.{decimals}f}"
+
+
+def _percent(title: str, column: str) -> Measure:
+    return Measure(f"{title}, %", (column,), "fraction", scale=100.0, highest=True, decimals=2)
+
+
+def _seconds(title: str, *columns: str) -> Measure:
+    return Measure(f"{title}, s", columns, "s")
+
+
+def _megabytes(title: str, column: str) -> Measure:
+    return Measure(f"{title}, MB", (column,), "bytes", scale=1e-6)
+
+
+MEASURES = {
+    "accuracy": _percent("accuracy", "accuracy"),
+    "per-class": _percent("accuracy per class", "accuracy_per_class"),
+    "ap": _percent("average precision", "average_precision"),
+    "time": _seconds("fit + encode + convert + train", "fit_s", "encode_s", "convert_s", "train_s"),
+    "storage": _megabytes("stored training set + tables + model", "storage_bytes"),
+    "memory": _megabytes("peak memory", "peak_bytes"),
+    "train-memory": _megabytes("peak memory of training", "train_peak_bytes"),
+    "linf": Measure("largest error", ("linf",), "kernel"),
+    "rms": Measure("root mean square error", ("rms",), "kernel"),
+    "random-rms": Measure("random part of that error", ("random_rms",), "kernel"),
+    "additive-rms": Measure("additive part of that error", ("additive_rms",), "kernel"),
+    "dim": Measure("encoded columns", ("dim",), "columns", decimals=0),
+    "fit": _seconds("fit", "fit_s"),
+    "encode": _seconds("encode", "encode_s"),
+    "convert": _seconds("convert", "convert_s"),
+    "train": _seconds("train", "train_s"),
+    "predict": _seconds("predict", "predict_s"),
+    "cv": _seconds("choose C", "cv_s"),
+    "storage-train": _megabytes("stored training set", "train_bytes"),
+    "storage-tables": _megabytes("stored tables", "table_bytes"),
+    "storage-model": _megabytes("stored model", "model_bytes"),
+}
+"""The measures by name, in the order of the help."""
+
+
+def check_measures(names: Iterable[str]) -> None:
+    """Refuse a measure that there is not.
+
+    Raises
+    ------
+    ConfigError
+        Suggesting the nearest name.
+    """
+    for name in names:
+        if name not in MEASURES:
+            known = ", ".join(MEASURES)
+            raise ConfigError(f"unknown measure {name!r}{suggest(name, MEASURES)} ({known})")

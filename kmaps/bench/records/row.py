@@ -1,0 +1,96 @@
+"""A row of a table, as data: a method with its parameters, its solver or learner, and its size."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+REFERENCES = ("linear", "exact", "exact-coded")
+"""The methods that maps are read against."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What tells one line of a table from the others of its kernel, reduction and setting.
+
+    Parameters
+    ----------
+    method : str
+        ``linear``, ``exact``, ``exact-coded``, or the name of a map.
+    params : mapping
+        The parameters of the map that the experiment names, without the kernel.
+    solver : str
+        Who solves the problem of a classification: ``liblinear``, ``libsvm`` or ``coded``; else
+        ``""``.
+    learner : mapping
+        What else tells machines on one map apart: the ``form`` of the coded solver where the
+        experiment names it; the ``name``, ``C`` and ``keep`` of a trade-off's learner.
+    size : int or None
+        Training samples, where rows differ in them.
+
+    Examples
+    --------
+    >>> row = Row("homogeneous", {"order": 2}, solver="coded")
+    >>> row.label, row.without("order").label
+    ('homogeneous order=2 solver=coded', 'homogeneous solver=coded')
+    """
+
+    method: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    solver: str = ""
+    learner: Mapping[str, Any] = field(default_factory=dict)
+    size: int | None = None
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> "Row":
+        """Return the row that a record belongs to."""
+        return cls(**{name: record[name] for name in ROW_COLUMNS})
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The row as columns of a record."""
+        return {name: getattr(self, name) for name in ROW_COLUMNS}
+
+    @property
+    def identity(self) -> str:
+        """The row as text that is equal for equal rows, whatever the order of parameters."""
+        return json.dumps(self.columns, sort_keys=True)
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """What a selection of rows can name, by name.
+
+        The parameters of the map, the ``solver`` of a map's row and the ``learner`` with its
+        settings. A map's own parameter ``method`` stands for the map's name.
+        """
+        learner = {"learner" if key == "name" else key: v for key, v in self.learner.items()}
+        solver = {"solver": self.solver} if self.solver and self.method not in REFERENCES else {}
+        return {"method": self.method, **self.params, **solver, **learner}
+
+    @property
+    def label(self) -> str:
+        """The row in words, every parameter named; a solver where it is not the usual one."""
+        learner = dict(self.learner)
+        name = learner.pop("name", "")
+        shown = dict(self.params)
+        if self.solver == "coded" and self.method not in REFERENCES:
+            shown["solver"] = "coded"
+        shown |= learner
+        if self.size is not None:
+            shown["n"] = self.size
+        words = [self.method, *(f"{key}={value}" for key, value in shown.items())]
+        return " ".join(words if name in ("", self.method) else [name, *words])
+
+    def without(self, name: str) -> "Row":
+        """Return the row without a parameter, ``"solver"``, a learner's setting, or ``"size"``."""
+        return replace(
+            self,
+            params={key: value for key, value in self.params.items() if key != name},
+            solver="" if name == "solver" else self.solver,
+            learner={key: value for key, value in self.learner.items() if key != name},
+            size=None if name == "size" else self.size,
+        )
+
+
+ROW_COLUMNS = ("method", "params", "solver", "learner", "size")
+"""The columns of a record that make its row."""

@@ -1,0 +1,1 @@
+"""What records say about the papers: verdicts on claims, printed numbers; nothing is run here."""

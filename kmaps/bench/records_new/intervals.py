@@ -1,0 +1,252 @@
+"""The interval of the difference between two rows, by how their splits hang together.
+
+Two things are drawn by chance: what a machine is trained on, and what it is tested on. Accuracies
+of splits show both only as far as the splits differ in them; which test samples were right shows
+the second one directly. Where that is on record both are used, and no interval is narrower than the
+test samples allow; where it is not, the interval comes from the splits alone and says so.
+"""
+
+from collections.abc import Sequence
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from kmaps.bench.records_new.designs import CrossedSets, Design, RandomSplits
+from kmaps.bench.records_new.paired import Outcomes, score_interval
+from kmaps.bench.records_new.verdicts import Bounds, Estimate, unknown
+from kmaps.errors import InputError
+
+Values = NDArray[np.float64]
+Parts = list[tuple[float, float]]  # variances with their degrees of freedom
+
+_NO_OUTCOMES = "which test samples were right is not on record"
+_SPLITS_ALONE = f"from the splits alone: {_NO_OUTCOMES}"
+_SAME_TRAINING = "the training set is taken as drawn"
+_SAME_TESTS = "the test sets are taken as given"
+_SAME_ACCURACY = 1e-9
+
+
+def difference(
+    left: Sequence[float],
+    right: Sequence[float],
+    design: Design,
+    outcomes: Sequence[Outcomes] | None = None,
+) -> Estimate:
+    """Compare the accuracies of two rows, split by split.
+
+    - One split: the score interval of paired proportions on its test samples
+      (:func:`~kmaps.bench.records_new.paired.score_interval`). It is about the two machines as they
+      were trained: another training set is not in it.
+    - Random splits: the corrected resampled t interval (:func:`random_splits`).
+    - Combinations of training and test sets: a jackknife over the training sets
+      (:func:`crossed_sets`).
+    - Draws of a random map on one split: a t interval over the draws (:func:`repeated_draws`).
+
+    Parameters
+    ----------
+    left, right : sequence of float
+        Accuracies in [0, 1], of the same splits in the same order.
+    design : Design
+    outcomes : sequence of Outcomes or None
+        Of each split, in that order; None when they are not on record for all of them.
+
+    Returns
+    -------
+    Estimate
+        Of the mean difference left - right, in points. Without an interval for one split without
+        outcomes, for splits that are all equal, and for incomplete combinations.
+
+    Raises
+    ------
+    InputError
+        When the accuracies are not as many, or not those of the outcomes.
+
+    Examples
+    --------
+    >>> estimate = difference([0.93, 0.94, 0.92], [0.91, 0.93, 0.91], RandomSplits(100, 50))
+    >>> low, high = estimate.bounds(0.05)
+    >>> f"{estimate.value:.2f} points from {low:.2f} to {high:.2f}"
+    '1.33 points from -0.93 to 3.60'
+    >>> difference([0.93], [0.91], RandomSplits(100, 50)).note
+    'one split, and which test samples were right is not on record'
+    """
+    if len(left) != len(right) or not len(left):
+        raise InputError(
+            f"{len(left)} and {len(right)} accuracies: expected as many, those of the same splits"
+        )
+    _check_outcomes(left, right, outcomes)
+    differences = np.subtract(left, right, dtype=float)
+    if len(differences) == 1:
+        return _one_split(differences, outcomes)
+    if isinstance(design, RandomSplits):
+        return random_splits(differences, design, outcomes)
+    if isinstance(design, CrossedSets):
+        return crossed_sets(differences, design, outcomes)
+    return repeated_draws(differences, outcomes)
+
+
+def _check_outcomes(
+    left: Sequence[float], right: Sequence[float], outcomes: Sequence[Outcomes] | None
+) -> None:
+    if outcomes is None:
+        return
+    if len(outcomes) != len(left):
+        raise InputError(f"outcomes of {len(outcomes)} splits for {len(left)} accuracies")
+    for *recorded, found in zip(left, right, outcomes, strict=True):
+        if not np.allclose(recorded, found.accuracies, rtol=0, atol=_SAME_ACCURACY):
+            there, here = (
+                "{:.6g} and {:.6g}".format(*pair) for pair in (found.accuracies, recorded)
+            )
+            raise InputError(
+                f"outcomes with the accuracies {there}, records with {here}: expected the same; "
+                "they are not of one run, run the cells again"
+            )
+
+
+def _one_split(differences: Values, outcomes: Sequence[Outcomes] | None) -> Estimate:
+    value = 100 * float(differences[0])
+    if outcomes is None:
+        return unknown(value, f"one split, and {_NO_OUTCOMES}")
+    bounds = _score_bounds(outcomes, outcomes[0].n_effective)
+    return Estimate(value, _points(bounds), "paired, one split", _SAME_TRAINING)
+
+
+def random_splits(
+    differences: Values, design: RandomSplits, outcomes: Sequence[Outcomes] | None
+) -> Estimate:
+    r"""Return the corrected resampled t interval, for splits that overlap.
+
+    J random splits of one pool share samples, so the variance of their mean is not s² / J but, when
+    two of them have the correlation :math:`\rho`,
+
+    .. math:: \left(\frac{1}{J} + \frac{\rho}{1 - \rho}\right) s^2
+
+    (Nadeau and Bengio, Machine Learning 52, 2003), in a t interval of J - 1 degrees of freedom.
+    :attr:`RandomSplits.correlation` is theirs, with which the second term is the number of test
+    samples over that of training samples, or less where the pool is known to be larger.
+
+    With outcomes it is never narrower than the score interval of as many samples as the test sets
+    are worth together, :math:`n / ((1 - \rho)/J + \rho)` of n each: splits that happen to agree do
+    not make the test samples more.
+    """
+    n_splits, rho = len(differences), design.correlation
+    variance = differences.var(ddof=1) * (1 / n_splits + rho / (1 - rho))
+    floor = None
+    if outcomes is not None:
+        n_effective = float(np.mean([found.n_effective for found in outcomes]))
+        floor = _score_bounds(outcomes, n_effective / ((1 - rho) / n_splits + rho))
+    method = f"corrected resampled t, {n_splits} splits"
+    parts: Parts = [(float(variance), n_splits - 1)]
+    return _estimate(differences, parts, floor, method)
+
+
+def crossed_sets(
+    differences: Values, design: CrossedSets, outcomes: Sequence[Outcomes] | None
+) -> Estimate:
+    r"""Return an interval for all combinations of some training sets with some test sets.
+
+    Combinations that share a set are not independent. With training sets as the units, the means of
+    the choices over the test sets are the delete-d jackknife's replicates; its variance (Shao and
+    Wu, Annals of Statistics 17, 1989) has one degree of freedom less than there are training sets.
+    For two of three sets it is four times the variance of three independent means.
+
+    To this comes the variance of the test sets' mean. With outcomes it is that of their samples:
+    the test sets are taken for the ones that the claim is about, their samples for a random draw.
+    Without outcomes the difference between the test sets is all there is to tell it from, and they
+    are a random draw of test sets: with two of them the interval is wide. The degrees of freedom of
+    the sum are Satterthwaite's (Biometrics Bulletin 2, 1946). Incomplete combinations have no
+    interval.
+    """
+    value = 100 * float(differences.mean())
+    if not design.is_complete:
+        combinations = design.n_choices * design.n_test_sets
+        return unknown(value, f"{len(differences)} of the {combinations} combinations of the sets")
+    if design.n_choices == 1:
+        return unknown(value, "one choice of training sets")
+    places, n_tests = design.places, design.n_test_sets
+    means = differences[places].mean(axis=1)
+    squares = float(((means - means.mean()) ** 2).sum())
+    parts: Parts = [(design.jackknife_factor * squares, design.n_train_sets - 1)]
+    floor = None
+    if outcomes is not None:
+        groups = [[outcomes[place] for place in of_test] for of_test in places.T]
+        parts += [_of_samples(group, n_tests) for group in groups]
+        floor = _score_bounds(outcomes, sum(group[0].n_effective for group in groups))
+    elif n_tests == 1:
+        return unknown(value, f"one test set, and {_NO_OUTCOMES}")
+    else:
+        of_tests = differences[places].mean(axis=0).var(ddof=1) / n_tests
+        parts.append((float(of_tests), n_tests - 1))
+    method = f"jackknife over {design.n_train_sets} training sets, {n_tests} test sets"
+    return _estimate(differences, parts, floor, method, _SAME_TESTS)
+
+
+def repeated_draws(differences: Values, outcomes: Sequence[Outcomes] | None) -> Estimate:
+    """Return the interval over independent draws of a random map on one split.
+
+    The draws are independent, the test samples the same: the variance of the mean is that of the
+    draws over their number, with one degree of freedom less, and, with outcomes, that of the test
+    samples' mean outcomes. Without outcomes it is the former alone.
+    """
+    parts: Parts = [(float(differences.var(ddof=1)) / len(differences), len(differences) - 1)]
+    floor = None
+    if outcomes is not None:
+        parts.append(_of_samples(outcomes, 1))
+        floor = _score_bounds(outcomes, outcomes[0].n_effective)
+    method = f"t over {len(differences)} draws"
+    return _estimate(differences, parts, floor, method, _SAME_TRAINING)
+
+
+def _of_samples(outcomes: Sequence[Outcomes], n_tests: int) -> tuple[float, float]:
+    """Return what one test set adds to the variance of the mean over ``n_tests``, and its degrees.
+
+    The rows were tested on its samples more than once; a sample counts by the mean over these.
+    """
+    sizes = sorted({len(found.left) for found in outcomes})
+    if len(sizes) > 1:
+        counts = ", ".join(map(str, sizes))
+        raise InputError(f"outcomes of {counts} test samples: expected the same for one test set")
+    shares, n = outcomes[0].shares, outcomes[0].n_effective
+    signs = np.mean([found.signs for found in outcomes], axis=0)
+    variance = float(shares**2 @ (signs - shares @ signs) ** 2) * n / (n - 1)
+    return variance / n_tests**2, n - 1
+
+
+def _estimate(
+    differences: Values, parts: Parts, floor: Bounds | None, method: str, note: str = ""
+) -> Estimate:
+    """Return the t interval of a variance that is a sum of parts, no narrower than the floor.
+
+    The floor comes from outcomes; ``note`` is what the interval does not know though it has them.
+    """
+    value = 100 * float(differences.mean())
+    if floor is None and not np.ptp(differences):
+        return unknown(value, f"no difference between the splits, and {_NO_OUTCOMES}")
+    total = sum(variance for variance, _ in parts)
+    squares = sum(variance**2 / degrees for variance, degrees in parts)
+    degrees = total**2 / squares if squares else np.inf
+
+    def bounds(alpha: float) -> tuple[float, float]:
+        half = float(stdtrit(degrees, 1 - alpha / 2)) * sqrt(total) if total else 0.0
+        ends = value / 100 - half, value / 100 + half
+        if floor is None:
+            return ends
+        return min(ends[0], floor(alpha)[0]), max(ends[1], floor(alpha)[1])
+
+    return Estimate(value, _points(bounds), method, _SPLITS_ALONE if floor is None else note)
+
+
+def _score_bounds(outcomes: Sequence[Outcomes], n: float) -> Bounds:
+    """Return the score interval of the mean shares of discordant samples, for n samples."""
+    only_left, only_right = np.mean([found.discordant for found in outcomes], axis=0)
+    return lambda alpha: score_interval(float(only_left), float(only_right), n, alpha)
+
+
+def _points(bounds: Bounds) -> Bounds:
+    def in_points(alpha: float) -> tuple[float, float]:
+        low, high = bounds(alpha)
+        return 100 * low, 100 * high
+
+    return in_points

@@ -1,0 +1,260 @@
+"""The numbers that the papers print, each beside ours or with the reason why there is none.
+
+``printed/`` has one CSV a table: the number as printed, in the paper's own words for row and
+column, and either the row of an experiment that measures it or the reason why none does.
+``tables.csv`` there has what is common to a table.
+
+A number is met when ours, rounded to the digits that the paper prints, is at least as good. Seconds
+of other machines do not compare: a time is shown as the ratio to that of one row of its table, the
+reference, on either side, and not judged.
+"""
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+from statistics import fmean, median
+
+from kmaps.bench.records_new.selections import Record, Selection, parse_selection, select_rows
+from kmaps.errors import InputError
+
+TABLES = "tables.csv"
+
+_COLUMNS = {
+    "per-class": ("accuracy_per_class",),
+    "time": ("fit_s", "encode_s", "convert_s", "train_s"),
+    "storage-train": ("train_bytes",),
+    "linf": ("linf",),
+    "rms": ("rms",),
+    "sum-of-squares": ("rms",),
+}
+_SCALES = {"%": 100.0, "MB": 1e-6, "s": 1.0, "": 1.0}
+
+
+@dataclass(frozen=True)
+class PrintedTable:
+    """What is common to the numbers of a table.
+
+    Parameters
+    ----------
+    paper, table : str
+        The paper's short name; the table as the paper calls it.
+    title : str
+    reference_row, reference_column : str
+        The time that the others of the table are divided by; empty where the table has no times.
+    note : str
+        How our runs differ from the paper's, where that matters for all numbers.
+    """
+
+    paper: str
+    table: str
+    title: str
+    reference_row: str
+    reference_column: str
+    note: str
+
+
+@dataclass(frozen=True)
+class PrintedNumber:
+    """One number that a paper prints.
+
+    Parameters
+    ----------
+    paper, table, row, column : str
+        Where it stands, in the paper's words.
+    text : str
+        The number as printed.
+    unit : str
+        ``%``, ``s``, ``MB``, or empty for errors of kernels.
+    note : str
+    experiment : str
+        The experiment that measures it; empty when none does.
+    select : str
+        The row there that does, as :func:`~kmaps.bench.records_new.selections.parse_selection`
+        reads it.
+    measure : str
+        What of that row; ``sum-of-squares`` is the sum of the squared errors over all pairs.
+    reason : str
+        Why no experiment measures it; empty when one does.
+    """
+
+    paper: str
+    table: str
+    row: str
+    column: str
+    text: str
+    unit: str
+    note: str
+    experiment: str
+    select: str
+    measure: str
+    reason: str
+
+    @property
+    def name(self) -> str:
+        """The paper, the table, the row and the column."""
+        return f"{self.paper} {self.table}: {self.row}, {self.column}"
+
+    @property
+    def value(self) -> float:
+        """The number."""
+        return float(self.text)
+
+    @property
+    def decimals(self) -> int:
+        """How many decimals are printed, powers of ten counted."""
+        return max(0, -int(Decimal(self.text).as_tuple().exponent))
+
+    @property
+    def selection(self) -> Selection:
+        """The row of the experiment that measures it."""
+        return parse_selection(self.select)
+
+    def is_met_by(self, ours: float) -> bool:
+        """Return whether ours, in the same unit and digits, is at least as good.
+
+        Examples
+        --------
+        >>> number = PrintedNumber("ldefm", "1", "5D", "L∞", "0.163", "", "", "", "", "linf", "")
+        >>> number.is_met_by(0.16342), number.is_met_by(0.1636)
+        (True, False)
+        """
+        rounded = round(ours, self.decimals)
+        return rounded >= self.value if self.unit == "%" else rounded <= self.value
+
+
+class Outcome(StrEnum):
+    """What becomes of a printed number."""
+
+    MET = "met"
+    NOT_MET = "not met"
+    SHOWN = "shown"
+    MISSING = "missing"
+    NOT_MEASURED = "not measured"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A printed number beside ours.
+
+    Parameters
+    ----------
+    number : PrintedNumber
+    printed : float
+        In its unit; for a time, over that of the reference of its table.
+    ours : float or None
+        The same of our records; None when there is none.
+    outcome : Outcome
+        ``shown`` for times; ``missing`` when the experiment has no record of the row; ``not
+        measured`` when there is a reason why no experiment measures it.
+    """
+
+    number: PrintedNumber
+    printed: float
+    ours: float | None
+    outcome: Outcome
+
+
+@cache
+def printed_tables() -> dict[tuple[str, str], PrintedTable]:
+    """Return the tables by paper and name, in the order of the papers."""
+    tables = [PrintedTable(**line) for line in _read(TABLES)]
+    return {(table.paper, table.table): table for table in tables}
+
+
+@cache
+def printed_numbers() -> tuple[PrintedNumber, ...]:
+    """Return all printed numbers, table by table.
+
+    Examples
+    --------
+    >>> len(printed_numbers())
+    230
+    """
+    folder = files("kmaps.bench.records_new") / "printed"
+    names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".csv"))
+    return tuple(
+        PrintedNumber(text=line.pop("value"), **line)
+        for name in names
+        if name != TABLES
+        for line in _read(name)
+    )
+
+
+def _read(name: str) -> list[dict[str, str]]:
+    path = files("kmaps.bench.records_new") / "printed" / name
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def compare(
+    numbers: Iterable[PrintedNumber], records: Mapping[str, Iterable[Record]]
+) -> Iterator[Comparison]:
+    """Yield each printed number beside ours.
+
+    Parameters
+    ----------
+    numbers : iterable of PrintedNumber
+    records : mapping of str to iterable of mapping
+        The records of each experiment, by its name. What is not there is missing.
+
+    Raises
+    ------
+    InputError
+        When the selection of a number picks more than one row.
+    """
+    held = {name: list(run) for name, run in records.items()}
+    for number in numbers:
+        if number.reason:
+            yield Comparison(number, number.value, None, Outcome.NOT_MEASURED)
+            continue
+        printed, ours = number.value, _ours(number, held)
+        if number.unit == "s":
+            reference = _reference(number)
+            printed /= reference.value
+            under = _ours(reference, held)
+            ours = ours / under if ours is not None and under is not None else None
+        yield Comparison(number, printed, ours, _outcome(number, ours))
+
+
+def _reference(number: PrintedNumber) -> PrintedNumber:
+    """Return the time that those of the number's table are divided by."""
+    table = printed_tables()[number.paper, number.table]
+    wanted = number.paper, number.table, table.reference_row, table.reference_column
+    [found] = [n for n in printed_numbers() if (n.paper, n.table, n.row, n.column) == wanted]
+    return found
+
+
+def _outcome(number: PrintedNumber, ours: float | None) -> Outcome:
+    if ours is None:
+        return Outcome.MISSING
+    if number.unit == "s":
+        return Outcome.SHOWN
+    return Outcome.MET if number.is_met_by(ours) else Outcome.NOT_MET
+
+
+def _ours(number: PrintedNumber, records: Mapping[str, list[Record]]) -> float | None:
+    """Return what our records have, in the number's unit: the mean over splits, times' median."""
+    rows = select_rows(number.selection, records.get(number.experiment, []))
+    if not rows:
+        return None
+    if len(rows) > 1:
+        raise InputError(
+            f"{number.name}: {number.select!r} picks {len(rows)} rows of {number.experiment}, "
+            "expected one; name more of its parameters"
+        )
+    columns = _COLUMNS[number.measure]
+    values = [sum(record[column] for column in columns) for record in rows[0]]
+    if number.measure == "sum-of-squares":
+        return fmean(values) ** 2 * _n_pairs(rows[0][0])
+    middle = median if number.measure == "time" else fmean
+    return _SCALES[number.unit] * middle(values)
+
+
+def _n_pairs(record: Record) -> int:
+    """Return how many pairs of whole numbers a range such as ``0:127`` has."""
+    low, high = map(int, record["protocol"]["range"].split(":"))
+    return (high - low + 1) ** 2

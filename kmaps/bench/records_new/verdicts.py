@@ -1,0 +1,244 @@
+"""Verdicts: a claim holds, fails, or is undecided, by the whole of an interval.
+
+A comparison of two rows is an :class:`Estimate`: a value and, for every error probability alpha,
+the two-sided interval of that error. It decides a relation when the interval lies on one side of
+the bound; whatever the interval leaves open is undecided. The comparisons under one claim are
+judged together, with Holm's correction, so that the chance of any wrong verdict among them is at
+most 5 %.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+ALPHA = 0.05
+"""The error probability of intervals and verdicts: 95 % intervals."""
+
+LEEWAY = 0.5
+"""Points within which accuracies are about the same, unless a claim says otherwise."""
+
+Relation = Literal["above", "about", "smaller"]
+Bounds = Callable[[float], tuple[float, float]]
+
+DEFAULT_BY: dict[str, float] = {"above": 0.0, "about": LEEWAY, "smaller": 1.0}
+"""The bound of a relation that names none: any difference, the leeway, any factor."""
+
+_SMALLEST_ALPHA = 1e-12
+_HALVINGS = 40
+
+
+class Verdict(StrEnum):
+    """What an interval says about a relation."""
+
+    HOLDS = "holds"
+    FAILS = "fails"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A comparison of two rows, with its intervals.
+
+    Parameters
+    ----------
+    value : float
+        The difference left - right in points, or the ratio right / left.
+    bounds : callable or None
+        ``bounds(alpha)`` is the two-sided interval (low, high) that misses the truth with
+        probability alpha; it grows as alpha falls. None where the records allow no interval.
+    method : str
+        How the interval was made, in a few words.
+    note : str
+        What the interval does not know, or why there is none; empty when nothing is missing.
+    """
+
+    value: float
+    bounds: Bounds | None
+    method: str
+    note: str = ""
+
+
+def exact(value: float) -> Estimate:
+    """Return the comparison of two numbers without chance: bytes, errors of a fixed map.
+
+    Examples
+    --------
+    >>> exact(9.5).bounds(0.05)
+    (9.5, 9.5)
+    """
+    return Estimate(value, lambda alpha: (value, value), "exact")
+
+
+def unknown(value: float, reason: str) -> Estimate:
+    """Return a comparison about whose error nothing is on record; it is never decided."""
+    return Estimate(value, None, "no interval", reason)
+
+
+def decide(relation: Relation, by: float, low: float, high: float) -> Verdict:
+    """Return what the interval from ``low`` to ``high`` says about a relation.
+
+    Parameters
+    ----------
+    relation : {"above", "about", "smaller"}
+        ``above``: the difference is at least ``by``. ``about``: it lies within ± ``by``, an
+        equivalence test by the inclusion of the interval (Schuirmann, J. Pharmacokin. Biopharm.
+        15, 1987; with the 95 % interval both one-sided tests are at 2.5 %). ``smaller``: the ratio
+        is at least ``by``.
+    by : float
+    low, high : float
+        The ends of a two-sided interval.
+
+    Returns
+    -------
+    Verdict
+        ``holds`` when the relation is true on all of the interval, ``fails`` when it is false on
+        all of it.
+
+    Examples
+    --------
+    >>> str(decide("above", 4, 4.2, 5.1)), str(decide("above", 4, 3.9, 5.1))
+    ('holds', 'undecided')
+    >>> str(decide("about", 0.5, -0.2, 0.4)), str(decide("about", 0.5, -0.9, -0.6))
+    ('holds', 'fails')
+    """
+    if relation == "about":
+        inside, outside = -by <= low and high <= by, high < -by or low > by
+    else:
+        inside, outside = low >= by, high < by
+    if inside:
+        return Verdict.HOLDS
+    return Verdict.FAILS if outside else Verdict.UNDECIDED
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One comparison under a claim, judged.
+
+    Parameters
+    ----------
+    where : str
+        The rows that are compared.
+    estimate : Estimate
+    p : float
+        The least alpha whose interval decides the relation, either way.
+    adjusted_p : float
+        The same after Holm's correction for the other comparisons of the claim.
+    verdict : Verdict
+    """
+
+    where: str
+    estimate: Estimate
+    p: float
+    adjusted_p: float
+    verdict: Verdict
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of this comparison alone."""
+        return self.estimate.bounds and self.estimate.bounds(ALPHA)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What becomes of a claim.
+
+    Parameters
+    ----------
+    findings : tuple of Finding
+        In the order in which the comparisons were given.
+    """
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """``holds`` when every comparison does, ``fails`` when one fails, else ``undecided``."""
+        verdicts = {finding.verdict for finding in self.findings}
+        if Verdict.FAILS in verdicts:
+            return Verdict.FAILS
+        return Verdict.HOLDS if verdicts == {Verdict.HOLDS} else Verdict.UNDECIDED
+
+    @property
+    def counts(self) -> str:
+        """How many comparisons hold, fail and are undecided, in words."""
+        if not self.findings:
+            return "nothing measured"
+        verdicts = [finding.verdict for finding in self.findings]
+        hold, fail, open_ = (verdicts.count(verdict) for verdict in Verdict)
+        words = [f"{hold} of {len(verdicts)} hold"]
+        words += [f"{fail} fail"] if fail else []
+        words += [f"{open_} undecided"] if open_ else []
+        return ", ".join(words)
+
+
+def judge(
+    relation: Relation, by: float | None, comparisons: Iterable[tuple[str, Estimate]]
+) -> Judgement:
+    """Judge the comparisons under one claim, and the claim.
+
+    Each comparison is decided either way by two one-sided tests of 2.5 %. Over the comparisons of a
+    claim Holm's step-down procedure (Holm, Scand. J. Stat. 6, 1979) keeps the chance of any wrong
+    verdict at 5 %: the smallest of n p-values counts n times, the next n - 1 times, and so on. A
+    comparison without an interval is not a test and does not count among the n.
+
+    Parameters
+    ----------
+    relation : {"above", "about", "smaller"}
+    by : float or None
+        None: :data:`DEFAULT_BY`.
+    comparisons : iterable of (str, Estimate)
+        What is compared, and how it came out.
+
+    Returns
+    -------
+    Judgement
+
+    Examples
+    --------
+    >>> judgement = judge("smaller", 9, [("chi2", exact(9.6)), ("js", exact(7.4))])
+    >>> str(judgement.verdict), judgement.counts
+    ('fails', '1 of 2 hold, 1 fail')
+    """
+    named, by = list(comparisons), DEFAULT_BY[relation] if by is None else by
+    decided = [_first_decision(relation, by, estimate) for _, estimate in named]
+    adjusted = _holm([p for _, p in decided if p is not None])
+    findings = []
+    for (where, estimate), (verdict, p) in zip(named, decided, strict=True):
+        corrected = 1.0 if p is None else adjusted.pop(0)
+        kept = verdict if corrected <= ALPHA else Verdict.UNDECIDED
+        findings.append(Finding(where, estimate, 1.0 if p is None else p, corrected, kept))
+    return Judgement(tuple(findings))
+
+
+def _first_decision(
+    relation: Relation, by: float, estimate: Estimate
+) -> tuple[Verdict, float | None]:
+    """Return which way the relation is decided, and the least alpha that decides it."""
+    if estimate.bounds is None:
+        return Verdict.UNDECIDED, None
+
+    def verdict(alpha: float) -> Verdict:
+        return decide(relation, by, *estimate.bounds(alpha))
+
+    if (sure := verdict(_SMALLEST_ALPHA)) is not Verdict.UNDECIDED:
+        return sure, 0.0
+    # Intervals shrink as alpha grows, so there is one place where the relation becomes decided.
+    undecided, decided = _SMALLEST_ALPHA, 1.0
+    for _ in range(_HALVINGS):
+        middle = (undecided * decided) ** 0.5
+        if verdict(middle) is Verdict.UNDECIDED:
+            undecided = middle
+        else:
+            decided = middle
+    return verdict(decided), decided
+
+
+def _holm(p_values: list[float]) -> list[float]:
+    """Return p-values adjusted by Holm's procedure, in the order given."""
+    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    adjusted, largest = [0.0] * len(p_values), 0.0
+    for rank, i in enumerate(order):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[i]))
+        adjusted[i] = largest
+    return adjusted

@@ -1,0 +1,71 @@
+"""Measuring the cells of a batch, in a process of their own."""
+
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from kmaps.bench.kinds import KINDS, Kind
+from kmaps.bench.kinds.kind import Arrays
+from kmaps.bench.run.clock import Clock, pinned
+from kmaps.bench.run.processes import Failure, failure
+from kmaps.bench.spec.cell import Cell
+from kmaps.errors import KmapsError
+
+
+@dataclass(frozen=True)
+class Result:
+    """The columns that measuring a cell filled, and arrays for its figures."""
+
+    columns: dict[str, Any]
+    arrays: Arrays
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """Measures batches of cells; can be pickled, as processes need it.
+
+    Parameters
+    ----------
+    kind : str
+        A key of :data:`kmaps.bench.kinds.KINDS`.
+    threads : int
+        Threads of BLAS, OpenMP and the compiled loops alike.
+    skip_bad : bool
+        Whether to leave out images that cannot be used.
+    """
+
+    kind: str
+    threads: int
+    skip_bad: bool = False
+
+    def __call__(self, batch: Mapping[str, Cell]) -> Iterator[tuple[str, Result | Failure]]:
+        """Yield the key and the result, or the failure, of every cell of a batch."""
+        kind = KINDS[self.kind]
+        with pinned(self.threads):
+            try:
+                shared = kind.set_up(next(iter(batch.values())), skip_bad=self.skip_bad)
+            except Exception as error:
+                failed = failure(error)
+                yield from ((key, failed) for key in batch)
+                return
+            for key, cell in batch.items():
+                try:
+                    yield key, measure_cell(kind, cell, shared)
+                except Exception as error:
+                    yield key, failure(error)
+
+
+def measure_cell(kind: Kind, cell: Cell, shared: Any) -> Result:
+    """Measure one cell: warm up, then time."""
+    # What a few samples are refused for need not be wrong with all of them.
+    with warnings.catch_warnings(action="ignore"), suppress(KmapsError):
+        kind.warm_up(cell, shared)
+    with Clock() as clock:
+        measured = kind.measure(cell, shared, clock)
+    columns = {**clock.columns, **measured.columns}
+    odd = sorted(set(measured.columns) - set(kind.fills))
+    if odd:
+        raise TypeError(f"kind {cell.kind}: columns that it does not say it fills: {odd}")
+    return Result(columns, measured.arrays)

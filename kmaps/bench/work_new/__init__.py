@@ -1,0 +1,1 @@
+"""What the experiments compute; nothing here knows of YAML or of records."""
