@@ -1,16 +1,10 @@
 """A new map is one class, one line in the registry, one entry in an experiment; nothing else."""
 
 import json
-import os
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-ROOT = Path(__file__).resolve().parent.parent
+from changed_package import changed_package
 
 CLASS = '''\
 """Powers of a value: a map of one output."""
@@ -59,28 +53,8 @@ C: 1
 @pytest.fixture
 def kmaps(tmp_path):
     """Return `kmaps` of a copy of the package that has the new map."""
-    source = tmp_path / "source"
-    for folder in ("kmaps", "cli", "datasets", "experiments"):
-        unneeded = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / folder, source / folder, ignore=unneeded)
-    (source / "kmaps" / "maps" / "power.py").write_text(CLASS)
-    registry = source / "kmaps" / "maps" / "__init__.py"
     line = 'MAPS["power"] = __import__("kmaps.maps.power", fromlist=["PowerMap"]).PowerMap\n'
-    registry.write_text(registry.read_text() + line)
-    program = "from kmaps.cli.main import main; main()"
-
-    def run(*args, code=0):
-        done = subprocess.run(
-            [sys.executable, "-c", program, *map(str, args)],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(source)},
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == code, done.stderr
-        return done
-
-    return run
+    return changed_package(tmp_path, "maps/power.py", CLASS, "maps/__init__.py", line)
 
 
 def test_one_class_one_line_one_entry(kmaps, tmp_path):
@@ -97,9 +71,9 @@ def test_one_class_one_line_one_entry(kmaps, tmp_path):
     (tmp_path / "powers.yaml").write_text(EXPERIMENT)
     kmaps("run", "powers.yaml", "--out", "powers", "--quiet")
     records = map(json.loads, (tmp_path / "powers" / "records.jsonl").read_text().splitlines())
-    accuracy = {record["label"]: record["accuracy"] for record in records}
-    assert set(accuracy) == {"exact", "power power=0.5", "power power=2"}
-    assert accuracy["power power=0.5"] == pytest.approx(accuracy["exact"], abs=0.02)
+    accuracy = {(r["method"], r["params"].get("power")): r["accuracy"] for r in records}
+    assert set(accuracy) == {("exact", None), ("power", 0.5), ("power", 2)}
+    assert accuracy["power", 0.5] == pytest.approx(accuracy["exact", None], abs=0.02)
     (tmp_path / "powers.yaml").write_text(EXPERIMENT.replace("power: [0.5, 2]", "powr: 1"))
     refused = kmaps("run", "powers.yaml", code=2)
     assert "powers.yaml:7:18: maps[0].powr: unknown key, did you mean 'power'?" in refused.stderr

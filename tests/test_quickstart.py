@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 
 from kmaps.bench.records.file import read_records
-from kmaps.bench.records.summary import MEASURES, summarize
+from kmaps.bench.records.measures import MEASURES
+from kmaps.bench.records.row import Row
+from kmaps.bench.records.summary import summarize
 
 ROOT = Path(__file__).resolve().parent.parent
 KMAPS = str(Path(sys.executable).parent / "kmaps")
@@ -39,7 +41,7 @@ def test_quickstart_is_no_worse_than_the_baseline(tmp_path):
 
 
 def test_readme_headline_is_the_published_scaling():
-    records = {r["label"]: r for r in read_records(ROOT / "results" / "scaling-mnist")}
+    records = {Row.of(r).label: r for r in read_records(ROOT / "results" / "scaling-mnist")}
     lines = (ROOT / "README.md").read_text().splitlines()
     rows = [
         line.split("|")[1:-1] for line in lines if re.match(r"\| (exact|homog).* \d\d,000 ", line)
@@ -64,12 +66,11 @@ def test_readme_table_of_maps_is_the_published_run():
     records = read_records(ROOT / "results" / "annfm-table1-mnist")
     table = summarize(records, ["accuracy", "time", "storage"])
     table = table[(table["reduction"] == "ovo") & table["kernel"].isin(["chi2", ""])]
-    anchor = "anchor n_anchors=40 n_neighbors=1 energy=0.95 shared=True"
     readme = (ROOT / "README.md").read_text()
     for start, label in (
         ("exact", "exact"),
-        ("homogeneous map, r = 3", "homogeneous order=1"),
-        ("anchor map", anchor),
+        ("homogeneous map, r = 3", "homogeneous, r = 3"),
+        ("anchor map", "ANNFM, N = 40"),
         ("linear", "linear"),
     ):
         row = next(line for line in readme.splitlines() if line.startswith(f"| {start}, "))

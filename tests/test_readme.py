@@ -54,7 +54,7 @@ def test_experiments_named_are_packaged():
 def test_gains_of_low_dimensional_maps_are_on_record():
     lines = (ROOT / "results/ldefm-table1/records.jsonl").read_text().splitlines()
     records = [json.loads(line) for line in lines]
-    rows = re.search(r"\| outputs a feature \|.*\n.*\n((?:\|.*\n)+)", README)[1].splitlines()
+    rows = re.search(r"\| outputs per feature \|.*\n.*\n((?:\|.*\n)+)", README)[1].splitlines()
     assert len(rows) == 3
     for row in rows:
         dim, *printed = (cell.strip() for cell in row.strip("|").split("|"))

@@ -32,7 +32,7 @@ def draw_voc(folder: Path, sizes: dict[str, int]) -> Path:
 
 def _draw_scene(root: Path, name: str) -> None:
     rng = np.random.default_rng(int(name))
-    picture = np.clip(rng.normal(110, 6, (120, 160)), 0, 255)
+    image = np.clip(rng.normal(110, 6, (120, 160)), 0, 255)
     y, x = np.mgrid[:120, :160]
     objects = []
     # One object in each quarter at most, so that none hides another.
@@ -45,12 +45,12 @@ def _draw_scene(root: Path, name: str) -> None:
         left = 80 * (corner % 2) + int(rng.integers(4, 78 - width))
         inside = (y >= top) & (y < top + height) & (x >= left) & (x < left + width)
         if kind == "car":
-            picture[inside] = np.where((x - left) // 6 % 2, 40, 220)[inside]
+            image[inside] = np.where((x - left) // 6 % 2, 40, 220)[inside]
         else:
             middle = top + height / 2, left + width / 2
-            picture[np.hypot(y - middle[0], (x - middle[1]) / 1.5) < height / 2] = 215
+            image[np.hypot(y - middle[0], (x - middle[1]) / 1.5) < height / 2] = 215
         # The files count from 1 and include the ends.
         objects.append((kind, (left + 1, top + 1, left + width, top + height)))
-    Image.fromarray(picture.astype(np.uint8)).save(root / "JPEGImages" / f"{name}.jpg", quality=95)
+    Image.fromarray(image.astype(np.uint8)).save(root / "JPEGImages" / f"{name}.jpg", quality=95)
     body = "".join(_OBJECT.format(*box, name=kind, difficult=0) for kind, box in objects)
     (root / "Annotations" / f"{name}.xml").write_text(f"<annotation>\n{body}</annotation>\n")

@@ -79,7 +79,7 @@ def test_kernels_of_a_difference():
     assert rows[1]["linf"] < 0.1 * rows[0]["linf"] < 0.01
 
 
-def test_plots_are_pictures_and_never_overwritten(tmp_path):
+def test_plots_are_images_and_never_overwritten(tmp_path):
     plot = tmp_path / "out.png"
     assert run("--plot", str(plot)).exit_code == 0
     for name in ("out.png", "out-sections.png"):

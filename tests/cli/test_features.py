@@ -27,12 +27,12 @@ def run(tmp_path, monkeypatch):
     return invoke
 
 
-def test_a_file_and_a_picture(run, tmp_path):
+def test_a_file_and_an_image(run, tmp_path):
     done = run("digits", "--features", "hog-pyramid", "--set", "cells=[4,2]", "--show", "3")
     assert done.exit_code == 0, done.output
     assert done.stdout.splitlines() == [
         "digits: hog-pyramid, 1,797 × 576, digits-hog-pyramid.npz",
-        "digits: 3 pictures with their features, digits-hog-pyramid.png",
+        "digits: 3 images with their features, digits-hog-pyramid.png",
     ]
     X = np.load("digits-hog-pyramid.npz")["X"]
     expected = extract(load_dataset("digits"), "hog-pyramid", cells=[4, 2])
@@ -42,7 +42,7 @@ def test_a_file_and_a_picture(run, tmp_path):
     assert (drawn < 128).mean() > 0.02
 
 
-def test_words_learn_from_the_protocol_s_training_pictures(run):
+def test_words_learn_from_the_protocol_s_training_images(run):
     settings = [f"--set={text}" for text in ("patches=[4]", "step=2", "words=6", "contrast=0")]
     words = ["digits", "--features", "dense-sift-bow", *settings, "--normalize", "l1"]
     protocol = json.dumps({"train": 100, "test": 100})
@@ -50,7 +50,7 @@ def test_words_learn_from_the_protocol_s_training_pictures(run):
     X = load_npz("digits-dense-sift-bow.npz")
     assert X.shape == (1797, 21 * 6)
     np.testing.assert_allclose(X.sum(axis=1), 1, rtol=1e-5)
-    # Without a protocol, the dataset's usual one: other pictures, other words.
+    # Without a protocol, the dataset's usual one: other images, other words.
     assert run(*words, "--out", "usual.npz").exit_code == 0
     assert (load_npz("usual.npz") != X).nnz > 0
 
@@ -98,7 +98,7 @@ def test_every_kind_can_be_drawn(run, features):
         (["digits", "--features", "phow"], 4, "8 × 8 pixels (width × height) are too few, phow"),
         (["digits", "--features", "phow", "--protocol", "{"], 2, "--protocol: not JSON"),
         (["digits", "--features", "phow", "--protocol", "3"], 2, "expected a JSON object, got 3"),
-        (["digits", "--features", "phow", "--skip-bad"], 2, "no training picture can be used"),
+        (["digits", "--features", "phow", "--skip-bad"], 2, "no training image can be used"),
     ],
 )
 def test_mistakes_are_one_line(run, words, code, message):

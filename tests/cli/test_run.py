@@ -8,10 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from cell_workers import Each
 from click.testing import CliRunner
 
 from kmaps.bench.records.file import read_records
-from kmaps.bench.work import classify as measure
+from kmaps.bench.run import runner
 from kmaps.cli.main import cli
 
 TEXT = """\
@@ -26,21 +27,26 @@ C: 1
 CELLS = ["split 0 ovo linear", "split 0 ovo chi2 exact", "split 0 ovo chi2 homogeneous order=1"]
 
 
-def succeed(cell, threads, **options):
+def succeed(cell):
     return {"accuracy": 0.5, "C": 1.0}
 
 
-def fail_on_exact(cell, threads, **options):
-    if cell.method == "exact":
-        raise MemoryError("the Gram matrix needs 9 GiB")
-    return succeed(cell, threads)
+def fail_on_exact(cell):
+    if cell.row.method == "exact":
+        raise ValueError("the Gram matrix needs 9 GiB")
+    return succeed(cell)
+
+
+def measure_by(monkeypatch, worker):
+    """Let cells be measured by a function of one."""
+    monkeypatch.setattr(runner, "Measuring", lambda kind, threads, skip_bad: Each(worker))
 
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     """Run the command in an empty folder that holds the experiment, with nothing measured."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(measure, "measure_cell", succeed)
+    measure_by(monkeypatch, succeed)
     Path("tiny.yaml").write_text(TEXT)
 
     def invoke(*arguments: str):
@@ -56,8 +62,8 @@ def test_records_by_default_in_results_and_the_table_alone_on_stdout(run):
     assert "accuracy, %; 1 split" in result.stdout.splitlines()[0]
     lines = result.stderr.splitlines()
     assert len(lines) == 3
-    assert lines[0].startswith(f"1/3  {CELLS[0]}: 50.00 %, ")
-    assert lines[2] == f"3/3  {CELLS[2]}: 50.00 %, 0:00 left"
+    assert lines[0].startswith(f"1/3  {CELLS[0]}: accuracy 50.00 %, ")
+    assert lines[2] == f"3/3  {CELLS[2]}: accuracy 50.00 %, 0:00 left"
 
 
 def test_a_second_run_does_nothing_and_says_so(run):
@@ -79,7 +85,7 @@ def test_dry_run_lists_and_runs_nothing(run, monkeypatch):
     assert result.stdout.splitlines() == [f"to do   {name}" for name in CELLS]
     assert result.stderr == "3 cells: 0 done, 0 failed, 3 to do\n"
     assert [path.name for path in Path().iterdir()] == ["tiny.yaml"]
-    monkeypatch.setattr(measure, "measure_cell", fail_on_exact)
+    measure_by(monkeypatch, fail_on_exact)
     run("tiny.yaml")
     states = [
         line.split("  ")[0].strip() for line in run("tiny.yaml", "--dry-run").stdout.splitlines()
@@ -106,24 +112,24 @@ sys.exit(" ".join(heavy & set(sys.modules)) or 0)
 
 
 def test_failed_cells_exit_3_with_one_line_after_the_table(run, monkeypatch):
-    monkeypatch.setattr(measure, "measure_cell", fail_on_exact)
+    measure_by(monkeypatch, fail_on_exact)
     result = run("tiny.yaml", "--quiet")
     assert result.exit_code == 3
-    assert "homogeneous order=1" in result.stdout
+    assert "homogeneous, r = 3" in result.stdout
     assert result.stderr == (
         "error: 1 of 3 cells failed: split 0 ovo chi2 exact "
-        "(MemoryError: the Gram matrix needs 9 GiB). --retry-failed measures them again\n"
+        "(ValueError: the Gram matrix needs 9 GiB). --retry-failed measures them again\n"
     )
     again = run("tiny.yaml")
     assert again.exit_code == 3  # a recorded failure is not forgotten
-    monkeypatch.setattr(measure, "measure_cell", succeed)
+    measure_by(monkeypatch, succeed)
     retried = run("tiny.yaml", "--retry-failed")
     assert retried.exit_code == 0
-    assert retried.stderr.startswith("1/1  split 0 ovo chi2 exact: 50.00 %")
+    assert retried.stderr.startswith("1/1  split 0 ovo chi2 exact: accuracy 50.00 %")
 
 
 def test_fail_fast(run, monkeypatch):
-    monkeypatch.setattr(measure, "measure_cell", fail_on_exact)
+    measure_by(monkeypatch, fail_on_exact)
     result = run("tiny.yaml", "--quiet", "--fail-fast")
     assert result.exit_code == 3
     assert "1 of 3 cells failed, 1 not run: split 0 ovo chi2 exact" in result.stderr

@@ -23,6 +23,13 @@ def _in_folder(tmp_path, monkeypatch):
     write(CELLS)
 
 
+SHOWN = ("accuracy", "time", "storage")
+
+
+def rendered(cells, form="text", measures=SHOWN):
+    return render(cells, form, measures)
+
+
 def write(cells):
     Path("run/records.jsonl").write_text("".join(json.dumps(cell) + "\n" for cell in cells))
 
@@ -36,14 +43,14 @@ def table(*args, code=0):
 @pytest.mark.parametrize("path", ["run", "run/records.jsonl"])
 def test_the_table_goes_to_standard_output(path):
     result = table(path)
-    assert result.stdout == render(CELLS)
+    assert result.stdout == rendered(CELLS)
     assert "90.00 ± 0.00*" in result.stdout
     assert result.stderr == ""
 
 
 @pytest.mark.parametrize("form", ["text", "md", "csv", "latex"])
 def test_formats(form):
-    assert table("run", "--format", form).stdout == render(CELLS, form)
+    assert table("run", "--format", form).stdout == rendered(CELLS, form)
 
 
 def test_json():
@@ -51,7 +58,7 @@ def test_json():
 
 
 def test_measures():
-    assert table("run", "--measure", "train").stdout == render(CELLS, measures=["train"])
+    assert table("run", "--measure", "train").stdout == rendered(CELLS, measures=["train"])
     several = table("run", "--measure", "train", "--measure", "accuracy", "--format", "csv")
     lines = list(csv.DictReader(io.StringIO(several.stdout)))
     assert {line["measure"] for line in lines} == {"accuracy", "train"}
@@ -60,10 +67,32 @@ def test_measures():
 
 
 def test_the_measures_of_the_help_are_those_there_are():
-    from kmaps.bench.records.summary import MEASURES
+    from kmaps.bench.records.measures import MEASURES
 
     listed = "".join(table("--help").output.partition("--measure NAME")[2].split())
     assert listed.startswith("".join(f"{name}," for name in MEASURES))
+
+
+def test_the_kind_says_what_is_shown_unasked():
+    write([cell | {"protocol": {"train_per_class": 3, "test_per_class": 2}} for cell in CELLS])
+    assert "accuracy per class, %" in table("run").stdout
+    toy = {"kind": "toy", "setting": "disc in a square", "dataset": "", "reduction": "", "dim": 9}
+    write([cell | toy for cell in CELLS[:1]])
+    titles = [line for line in table("run").stdout.splitlines() if line.startswith("disc")]
+    assert [title.split(": ")[1].split(";")[0] for title in titles] == [
+        "accuracy, %",
+        "encoded columns",
+    ]
+
+
+def test_mixed_and_unknown_kinds_are_one_line():
+    write([CELLS[0], CELLS[1] | {"kind": "toy"}])
+    mixed = table("run", code=2).stderr
+    assert "records of several kinds (classification, toy)" in mixed
+    write([cell | {"kind": "tasting"} for cell in CELLS])
+    unknown = table("run", code=2).stderr
+    assert "'tasting', which this version of kmaps does not know" in unknown
+    assert mixed.count("\n") == unknown.count("\n") == 1
 
 
 def test_an_unknown_measure_is_one_line():
@@ -74,14 +103,14 @@ def test_an_unknown_measure_is_one_line():
 
 def test_out_writes_a_new_file_and_nothing_else():
     assert table("run", "--format", "md", "-o", "table.md").output == ""
-    assert Path("table.md").read_text() == render(CELLS, "md")
+    assert Path("table.md").read_text() == rendered(CELLS, "md")
     result = table("run", "-o", "table.md", code=2)
     assert result.stderr == (
         "error: table.md: exists already; choose another name or pass --force\n"
     )
-    assert Path("table.md").read_text() == render(CELLS, "md")
+    assert Path("table.md").read_text() == rendered(CELLS, "md")
     table("run", "-o", "table.md", "--force")
-    assert Path("table.md").read_text() == render(CELLS)
+    assert Path("table.md").read_text() == rendered(CELLS)
     assert sorted(os.listdir()) == ["run", "table.md"]
 
 

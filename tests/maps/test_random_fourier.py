@@ -122,6 +122,21 @@ def test_blocks_threads_and_containers_change_nothing(structure, dtype, X, monke
 
 
 @pytest.mark.parametrize("structure", STRUCTURES)
+def test_a_key_is_all_that_frequencies_come_from(structure, X):
+    drawn = RandomFourierMap(40, 2.0, structure, random_state=None).fit(X)
+    made = RandomFourierMap(40, 2.0, structure).fit(csr_matrix((1, X.shape[1])))
+    before = made.transform(X)
+    again = made.with_key(drawn.key_)
+    np.testing.assert_array_equal(again.transform(X), drawn.transform(X))
+    np.testing.assert_array_equal(made.transform(X), before)
+    kept = made.keep([3, 30]).with_key(drawn.key_)
+    np.testing.assert_allclose(kept.transform(X), drawn.keep([3, 30]).transform(X), atol=1e-12)
+    for key in (-1, 2**64, 0.5):
+        with pytest.raises(ConfigError, match=f"key={key}: expected a whole number from 0 to"):
+            made.with_key(key)
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
 def test_kept_projections_give_the_kept_columns(structure, X):
     feature_map = RandomFourierMap(100, 1.0, structure).fit(X)
     Z = feature_map.transform(X)

@@ -1,0 +1,41 @@
+"""Accuracy over outputs per feature."""
+
+import pytest
+from PIL import Image
+
+from kmaps.bench.figures.accuracy import accuracy_panels, draw
+from tests.bench.sample_records import record
+
+RECORDS = [
+    record("linear", split=0, accuracy=0.8),
+    *(
+        record(
+            "homogeneous",
+            split=split,
+            accuracy=0.9 + order / 100,
+            params={"order": order},
+            solver="coded",
+        )
+        for order in (1, 2)
+        for split in (0, 1)
+    ),
+    record("lowdim", split=0, accuracy=0.94, params={"optimal": True, "dim": 5}),
+    record("lowdim", split=0, status="failed", accuracy=None),
+]
+
+
+def test_lines_go_through_the_values_of_what_decides_the_outputs():
+    (panel,) = accuracy_panels(RECORDS).values()
+    assert panel.lines == {
+        "homogeneous": {3: [pytest.approx(91)] * 2, 5: [pytest.approx(92)] * 2},
+        "optimal": {5: [pytest.approx(94)]},
+    }
+    assert panel.references == {"linear": [pytest.approx(80)]}  # in every panel
+
+
+def test_figure_has_an_axes_a_kernel_and_reduction(tmp_path):
+    draw(RECORDS, {}, tmp_path / "one.png")
+    others = [cell | {"kernel": cell["kernel"] and "js"} for cell in RECORDS]
+    draw([*RECORDS, *others], {}, tmp_path / "two.png")
+    with Image.open(tmp_path / "one.png") as one, Image.open(tmp_path / "two.png") as two:
+        assert two.width == 2 * one.width

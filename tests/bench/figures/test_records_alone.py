@@ -1,0 +1,75 @@
+"""Figures made of records alone: that they are drawn, and what their lines join."""
+
+import pytest
+from PIL import Image
+
+from kmaps.bench.figures import convergence, scaling, sparsity, trade_off
+from kmaps.bench.report.tradeoff import Point
+from tests.bench.sample_records import record
+
+
+def colors(path):
+    with Image.open(path) as image:
+        assert image.format == "PNG"
+        assert min(image.size) > 400
+        return len(image.convert("RGB").getcolors(1 << 24))
+
+
+def test_scaling(tmp_path):
+    times = {"fit_s": 0.0, "encode_s": 0.0, "convert_s": 0.0}
+    records = [
+        record(method, n_train=n, size=n, train_s=n / 1e3, train_peak_bytes=n * 1000, **times)
+        for method, sizes in (("exact", (1000, 2000)), ("exact-coded", (1000, 2000, 4000)))
+        for n in sizes
+    ]
+    scaling.draw(records, {}, tmp_path / "scaling.png")
+    assert colors(tmp_path / "scaling.png") > 20
+
+
+def test_convergence(tmp_path):
+    errors = {"rms": 0.2, "random_rms": 0.1, "additive_rms": 0.1}
+    records = [
+        record("random-fourier", params={"n_frequencies": m}, kernel=kernel, dim=2 * m, **errors)
+        for m in (64, 256)
+        for kernel in ("rbf", "exp-chi2")
+    ]
+    convergence.draw(records, {}, tmp_path / "convergence.png")
+    assert colors(tmp_path / "convergence.png") > 20
+
+
+def trials():
+    for name, C in (("exact", 1.0), ("dense", 1.0), ("dense", 10.0), ("sparse-svm", 1.0)):
+        row = {"learner": {"name": name, "C": C}, "kernel": "exp-chi2", "solver": ""}
+        measured = {"predict_s": 0.1 * C, "n_test": 100, "accuracy": 0.8 + C / 100}
+        if name == "exact":
+            yield record("exact", dim=100, **row, **measured)
+        else:
+            params = {"n_frequencies": 60}
+            yield record("generalized-rbf", params=params, draw=0, dim=80, **row, **measured)
+
+
+@pytest.mark.parametrize("figure", [trade_off, sparsity])
+def test_tradeoffs(figure, tmp_path):
+    figure.draw(list(trials()), {}, tmp_path / "drawn.png")
+    assert colors(tmp_path / "drawn.png") > 20
+
+
+def point(drawn, C, told=0):
+    return Point(quality=80.0, spread=1.0, kept=drawn, drawn=drawn, C=C, us=1.0, told=told)
+
+
+@pytest.mark.parametrize(
+    ("points", "lines"),
+    [
+        ([(9, 1), (3, 1)], {"": [(3, 1), (9, 1)]}),  # over the projections drawn
+        (
+            [(3, 2), (9, 1), (3, 1), (9, 2)],
+            {", C = 1": [(3, 1), (9, 1)], ", C = 2": [(3, 2), (9, 2)]},
+        ),
+        ([(3, 4), (3, 1), (3, 2)], {", m = 3": [(3, 1), (3, 2), (3, 4)]}),  # over C
+        ([(9, 1, 5), (3, 1, 2), (9, 1, 2)], {" of 9": [(9, 1, 2), (9, 1, 5)]}),  # over those kept
+    ],
+)
+def test_lines_go_over_what_was_varied(points, lines):
+    joined = trade_off.lines_of([point(*values) for values in points])
+    assert dict(joined) == {what: [point(*values) for values in own] for what, own in lines.items()}

@@ -1,0 +1,183 @@
+"""Approximations: maps against kernels over ranges of values, of ratios, of differences."""
+
+import numpy as np
+import pytest
+from measured import cells_of, measured
+
+from kmaps.bench.kinds import KINDS
+from kmaps.bench.kinds import load as spec
+from kmaps.bench.records.arrays import read_arrays
+from kmaps.bench.records.columns import cell_name
+from kmaps.bench.records.file import read_records
+from kmaps.bench.records.row import Row
+from kmaps.bench.run.runner import run
+from kmaps.errors import ConfigError
+
+APPROXIMATION = """\
+experiment: near
+kind: approximation
+kernels: [chi2, intersection]
+ranges: ["0:1", "0:0.1"]
+fit_range: "0:1"
+maps:
+  - {map: homogeneous, order: [1, 2]}
+  - {map: spline, n_bins: 4}
+figures: [sections, errors, surfaces]
+"""
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("near")
+    return folder, run(spec.parse(APPROXIMATION), folder)
+
+
+def test_records_and_arrays(done):
+    folder, outcome = done
+    assert outcome.measured == len(outcome.records) == 2 * 2 * 3
+    by_name = {(r["setting"], r["kernel"], Row.of(r).label): r for r in read_records(folder)}
+    wide = by_name["x, y in 0:1", "chi2", "homogeneous order=2"]
+    narrow = by_name["x, y in 0:0.1", "chi2", "homogeneous order=2"]
+    assert narrow["linf"] == pytest.approx(wide["linf"] / 10, rel=1e-6)  # homogeneity
+    assert (wide["dim"], wide["worst"][1]) == (5, 1.0)
+    # Fitted on [0, 1], four bins say little about [0, 0.1].
+    spline = by_name["x, y in 0:0.1", "intersection", "spline n_bins=4"]
+    assert spline["rms"] > by_name["x, y in 0:1", "intersection", "spline n_bins=4"]["rms"] / 10
+    arrays = read_arrays(folder, [record["key"] for record in outcome.records])
+    assert len(arrays) == 12
+    held = arrays[narrow["key"]]
+    assert (held["values"].min(), held["values"].max()) == (0, 0.1)
+    assert np.abs(held["approximate"] - held["exact"]).max() == narrow["linf"]
+
+
+def test_cells_are_named_range_by_range():
+    names = [cell_name(cell.columns) for cell in cells_of(APPROXIMATION)]
+    assert names[0] == "x, y in 0:1 chi2 homogeneous order=1"
+    # A map without a kernel is compared with each.
+    assert names[4:7] == [
+        "x, y in 0:1 chi2 spline n_bins=4",
+        "x, y in 0:1 intersection spline n_bins=4",
+        "x, y in 0:0.1 chi2 homogeneous order=1",
+    ]
+    integers = APPROXIMATION + "integers: true\nrelative: true\n"
+    assert cells_of(integers)[0].setting == "x, y in 0:1 (integers), relative"
+
+
+def test_same_again_does_nothing(done):
+    folder, _ = done
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert set(files) == {"records.jsonl", "arrays.npz"}
+    assert run(spec.parse(APPROXIMATION), folder).measured == 0
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == files
+
+
+def test_another_option_is_another_cell():
+    keys = {cell.key("") for cell in cells_of(APPROXIMATION)}
+    relative = {cell.key("") for cell in cells_of(APPROXIMATION + "relative: true\n")}
+    assert len(keys) == 12
+    assert not keys & relative
+
+
+def test_measuring_fills_the_columns_of_the_kind():
+    ratios = cells_of(APPROXIMATION.replace('"0:0.1"', '"ratios 1:9"'))
+    differences = cells_of(SPANS)
+    for cell in (ratios[0], ratios[-1], differences[0], differences[-1]):
+        result = measured(cell)
+        told = {"peak_bytes", "train_peak_bytes", "warnings"}
+        assert set(result.columns) == {*KINDS["approximation"].fills, *told}
+        assert result.columns["train_peak_bytes"] is None
+        assert {"values", "exact", "approximate"} <= set(result.arrays)
+
+
+def test_a_map_that_fails_is_recorded(tmp_path):
+    text = APPROXIMATION.replace('"0:1", "0:0.1"', '"-1:1"').replace("spline, n_bins: 4", "anchor")
+    text = text.replace('fit_range: "0:1"', 'fit_range: "-1:1"')
+    outcome = run(spec.parse(text), tmp_path)
+    assert {record["method"] for record in outcome.failed} == {"anchor"}
+    assert "egative" in outcome.failed[0]["error"]
+
+
+def test_an_infinite_relative_error_is_a_failure(tmp_path):
+    """A spline is not zero at zero, where the kernel is."""
+    text = APPROXIMATION.replace(', "0:0.1"', "").replace(", intersection", "")
+    outcome = run(spec.parse(text + "relative: true\n"), tmp_path)
+    assert [record["method"] for record in outcome.failed] == ["spline"]
+    assert outcome.failed[0]["error"] == (
+        "ConfigError: relative: the kernel is zero at (0, 0), where the map is not: its relative "
+        "error is infinite; choose a range without such pairs, or relative: false"
+    )
+    assert len(outcome.records) == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("kind: approximation", "kind: aproximation"), "2:7: kind: unknown kind 'aproximation', "),
+        (("chi2, inter", "exp-chi2, inter"), "unknown kernel 'exp-chi2'"),
+        (('"0:0.1"', '"1:0"'), "expected LOW:HIGH with LOW < HIGH"),
+        (("order:", "ordr:"), "7:24: maps[0].ordr: unknown key, did you mean 'order'?"),
+        (("sections,", "section,"), "figures[0]"),
+        (("ranges:", "rnges:"), "unknown key, did you mean 'ranges'?"),
+    ],
+)
+def test_mistakes_are_told_with_their_place(change, message):
+    with pytest.raises(ConfigError) as refused:
+        spec.parse(APPROXIMATION.replace(*change))
+    assert message in str(refused.value)
+
+
+SPANS = """\
+experiment: spans
+kind: approximation
+kernels: [rbf]
+ranges: ["differences 0:2", "differences 0:2:9"]
+sigma: 0.5
+maps:
+  - {map: random-fourier, n_frequencies: [4, 4000]}
+  - {map: lowdim, dim: 5}
+figures: [signatures, gaps]
+"""
+
+
+def test_maps_have_the_kernels_width_and_levels():
+    results = {
+        (cell.setting, cell.row.label): measured(cell).columns["linf"] for cell in cells_of(SPANS)
+    }
+    everywhere, levels = "differences 0:2", "differences 0:2 (9 levels)"
+    # Of another width, thousands of frequencies would be far off.
+    assert results[everywhere, "random-fourier n_frequencies=4000"] < 0.05
+    assert results[everywhere, "random-fourier n_frequencies=4"] > 0.1
+    # Made for nine values, the map is better there than one made for all.
+    assert results[levels, "lowdim dim=5"] < 0.95 * results[everywhere, "lowdim dim=5"]
+    wider = {cell.key("") for cell in cells_of(SPANS.replace("0.5", "0.6"))}
+    assert not wider & {cell.key("") for cell in cells_of(SPANS)}
+
+
+def test_ratios_stand_beside_pairs():
+    text = APPROXIMATION.replace('"0:0.1"', '"ratios 1:100"')
+    text = text.replace("  - {map: spline, n_bins: 4}\n", "")
+    cells = cells_of(text)
+    assert {cell.setting for cell in cells} == {"x, y in 0:1", "ratios 1:100"}
+    chi2 = [cell for cell in cells if cell.row.label == "homogeneous order=2"]
+    pairs, _, ratios, _ = (measured(cell).columns["linf"] for cell in chi2)
+    assert ratios == pytest.approx(pairs, rel=1e-3)  # both reach 1, with all ratios below 100
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("[rbf]", "[chi2]"), "range 'differences 0:2' is one of stationary kernels"),
+        (('"differences 0:2"', '"ratios 1:2"'), "range 'ratios 1:2' is one of homogeneous kernels"),
+        (('"differences 0:2"', '"differences 1:2"'), "4:10: ranges[0]: range 'differences 1:2'"),
+        (("dim: 5", "dim: 0"), "8:24: maps[1].dim: dim=0: expected a whole number of at least 1"),
+    ],
+)
+def test_mistakes_in_spans(change, message):
+    with pytest.raises(ConfigError) as refused:
+        spec.parse(SPANS.replace(*change))
+    assert message in str(refused.value)
+
+
+def test_checking_a_file_solves_no_program(monkeypatch):
+    monkeypatch.setattr("kmaps.maps.lowdim.transformer.solve", None)
+    assert spec.parse(SPANS).maps[1] == {"map": "lowdim", "dim": 5}

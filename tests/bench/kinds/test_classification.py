@@ -1,0 +1,209 @@
+"""Classifications: which cells there are, and what measuring one of them gives."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from measured import cells_of, measured
+
+from kmaps.bench.kinds import KINDS
+from kmaps.bench.records.columns import COLUMNS, cell_name
+from kmaps.bench.run.measure import measure_cell
+from kmaps.bench.spec.cell import Cell
+from kmaps.bench.work import classify
+from kmaps.bench.work.samples import Split
+
+KIND = KINDS["classification"]
+
+TEXT = """\
+experiment: small
+dataset: {name: digits, train: 200, test: 100}
+splits: 2
+kernels: [chi2, js]
+reductions: [ovo, ovr]
+baselines: [linear, exact]
+maps:
+  - {map: homogeneous, order: [1, 2]}
+C: {grid: [0.1, 1], folds: 3}
+"""
+MEASURED = """\
+experiment: small
+dataset: {name: digits, train: 150, test: 90}
+kernels: [chi2]
+reductions: [ovo]
+baselines: [linear, exact, exact-coded]
+maps:
+  - {map: homogeneous, order: 1, solver: [liblinear, coded]}
+learner: {gap: 1e-3}
+C: {grid: [0.01, 0.1, 1, 10], folds: 3}
+"""
+CODED = "homogeneous order=1 solver=coded"
+METHODS = ("linear", "exact", "homogeneous order=1", "exact-coded", CODED)
+
+
+def names_of(cells):
+    return [cell_name(cell.columns) for cell in cells]
+
+
+def test_every_combination_once_and_linear_once_for_each_reduction():
+    names = names_of(cells_of(TEXT))
+    assert len(set(names)) == len(names) == 2 * 2 * (1 + 2 + 2 * 2)
+    assert names[:7] == [
+        "split 0 ovo linear",
+        "split 0 ovo chi2 exact",
+        "split 0 ovo js exact",
+        "split 0 ovo chi2 homogeneous order=1",
+        "split 0 ovo js homogeneous order=1",
+        "split 0 ovo chi2 homogeneous order=2",
+        "split 0 ovo js homogeneous order=2",
+    ]
+    assert [name for name in names if "linear" in name] == [
+        f"split {split} {reduction} linear" for split in (0, 1) for reduction in ("ovo", "ovr")
+    ]
+
+
+def test_a_map_may_name_its_own_kernels():
+    cells = cells_of(TEXT.replace("order: [1, 2]", "order: 1, kernel: [js]"))
+    maps = [cell for cell in cells if cell.row.method == "homogeneous"]
+    assert {cell.kernel for cell in maps} == {"js"}
+    assert all("kernel" not in cell.row.params for cell in maps)
+
+
+def test_solvers_stand_side_by_side():
+    row = "{map: homogeneous, order: [1, 2], solver: [liblinear, coded]}"
+    text = TEXT.replace("{map: homogeneous, order: [1, 2]}", row)
+    text = text.replace("exact]", "exact, exact-coded]").replace("chi2, js", "chi2, rbf")
+    text = text.replace("1, 2], s", "1, 2], kernel: chi2, s")
+    text += "learner: {n_levels: 64, tol: 0.1}\n"
+    found = [c for c in cells_of(text) if (c.split, c.reduction) == (0, "ovr")]
+    assert [cell.row.label for cell in found] == [
+        *("linear", "exact", "exact", "exact-coded"),
+        *("homogeneous order=1", "homogeneous order=1 solver=coded"),
+        *("homogeneous order=2", "homogeneous order=2 solver=coded"),
+    ]
+    assert len({cell.key("d") for cell in found}) == len(found)
+    liblinear, coded = found[4:6]
+    assert liblinear.seed == coded.seed  # the same map
+    common = {"loss": "hinge", "bias": 1.0}
+    assert liblinear.row.solver == "liblinear"
+    assert liblinear.settings == {**common, "penalty": "l2", "tol": 0.1}
+    assert coded.row.solver == found[3].row.solver == "coded"
+    assert coded.settings == found[3].settings
+    assert coded.settings == {**common, "gap": 1e-3, "n_levels": 64, "calibrate": False}
+
+
+def test_settings_of_a_solver_do_not_touch_the_keys_of_the_other():
+    row = "{map: homogeneous, order: [1, 2], solver: [liblinear, coded]}"
+    both = TEXT.replace("{map: homogeneous, order: [1, 2]}", row)
+    plain, changed = (
+        {cell.row.label: cell.key("d") for cell in cells_of(text)}
+        for text in (both, both + "learner: {n_levels: 64, gap: 1e-2}\n")
+    )
+    assert plain["homogeneous order=1"] in {cell.key("d") for cell in cells_of(TEXT)}
+    differs = {label for label in plain if plain[label] != changed[label]}
+    assert differs == {"homogeneous order=1 solver=coded", "homogeneous order=2 solver=coded"}
+    form = {cell.row.label for cell in cells_of(both.replace("coded]", "coded], form: full"))}
+    assert "homogeneous order=1 solver=coded form=full" in form
+
+
+def test_the_learner_of_the_maps_does_not_touch_exact():
+    changed = TEXT.replace("splits: 2", "splits: 2\nlearner: {loss: logistic}")
+    before, after = cells_of(TEXT), cells_of(changed)
+    assert before[1].key("d") == after[1].key("d")
+    assert before[0].key("d") != after[0].key("d")
+
+
+@pytest.fixture(scope="module")
+def cells() -> dict[str, Cell]:
+    return {cell.row.label: cell for cell in cells_of(MEASURED)}
+
+
+@pytest.fixture(scope="module")
+def split(cells) -> Split:
+    return KIND.set_up(cells["linear"])
+
+
+def with_c(cell: Cell, *values: float) -> Cell:
+    return replace(cell, C={"grid": list(values), "unit_norm": False})
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_measurement_fills_the_columns_of_a_record(cells, method):
+    columns = measured(cells[method]).columns
+    assert set(columns) == {*KIND.fills, "peak_bytes", "warnings"} < set(COLUMNS)
+    assert 0.75 < columns["accuracy"] <= 1
+    assert (columns["n_train"], columns["n_test"], columns["n_features"]) == (150, 90, 64)
+    dims = {"linear": 64, "exact": 150, "exact-coded": 64}
+    assert columns["dim"] == {**dims, "homogeneous order=1": 192, CODED: 64}[method]
+    assert columns["C"] in (0.01, 0.1, 1, 10)
+    assert columns["train_peak_bytes"] <= columns["peak_bytes"]
+    times = [name for name in COLUMNS if name.endswith("_s")]
+    assert all(columns[name] >= 0 for name in times)
+    assert min(columns["train_s"], columns["predict_s"], columns["cv_s"]) > 0
+    if "coded" not in method:  # whose fits start from one another
+        assert columns["cv_s"] > columns["train_s"]  # twelve fits on two thirds against one
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_test_split_has_no_say_in_the_choice_of_c(cells, split, method):
+    rng = np.random.default_rng(0)
+    other = replace(
+        split,
+        y_test=rng.permutation(split.y_test),
+        x_test=rng.random(split.x_test.shape, np.float32),
+    )
+    honest, spoiled = (measure_cell(KIND, cells[method], part).columns for part in (split, other))
+    assert spoiled["accuracy"] < 0.5 < honest["accuracy"]
+    assert (spoiled["C"], spoiled["cv_accuracy"]) == (honest["C"], honest["cv_accuracy"])
+
+
+def test_one_value_of_c_is_no_choice(cells):
+    columns = measured(with_c(cells["linear"], 0.5)).columns
+    assert (columns["C"], columns["cv_accuracy"]) == (0.5, [])
+
+
+def test_warm_up_comes_first_on_few_samples_of_every_class(cells, split, monkeypatch):
+    seen = []
+    evaluate = classify.evaluate
+
+    def spy(machine, C, split, timing):
+        seen.append((len(split.y_train), np.unique(split.y_train).tolist(), len(split.y_test)))
+        return evaluate(machine, C, split, timing)
+
+    rare = split.y_train.copy()
+    rare[:] = 0
+    rare[77] = 1
+    monkeypatch.setattr(classify, "evaluate", spy)
+    measure_cell(KIND, with_c(cells["homogeneous order=1"], 1.0), replace(split, y_train=rare))
+    assert seen == [(51, [0, 1], 50), (150, [0, 1], 90)]
+
+
+def test_exact_needs_more_memory_than_linear(cells):
+    protocol = {"train": 1200, "test": 90}
+    linear, exact = (
+        measured(replace(with_c(cells[method], 1.0), protocol=protocol)).columns["peak_bytes"]
+        for method in ("linear", "exact")
+    )
+    # The Gram matrix, and LIBSVM's copy of it at 16 bytes a value.
+    assert exact > 1200**2 * (4 + 16) > 4 * linear
+
+
+def test_machine_and_choice_are_seeded_by_the_cell(cells, split, monkeypatch):
+    seen = []
+    choose_c = classify.choose_c
+
+    def spy(machine, choosing, x, y):
+        seen.append((machine.seed, choosing.seed))
+        return choose_c(machine, choosing, x, y)
+
+    monkeypatch.setattr(classify, "choose_c", spy)
+    cell = cells["homogeneous order=1"]
+    measure_cell(KIND, cell, split)
+    assert seen == [(cell.seed, cell.choice_seed)]
+    assert cell.seed != cell.choice_seed
+
+
+def test_the_solver_warns_in_the_record(cells):
+    told = measured(with_c(cells["linear"], 1e4)).columns["warnings"]
+    assert any("ConvergenceWarning" in text for text in told)
+    assert measured(cells["linear"]).columns["warnings"] == []

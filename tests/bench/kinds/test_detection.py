@@ -1,0 +1,99 @@
+"""Detections: trade-offs of detectors on a small VOC 2007 drawn on the spot."""
+
+from shutil import rmtree
+
+import pytest
+from measured import cells_of, measured
+from voc_drawn import draw_voc
+
+from kmaps.bench.kinds import KINDS
+from kmaps.bench.kinds import load as spec
+from kmaps.bench.records.file import read_records
+from kmaps.bench.run.runner import run
+from kmaps.data import cache_root
+from kmaps.errors import ConfigError, DataError
+
+KIND = KINDS["detection"]
+
+TEXT = """\
+experiment: drawn
+kind: detection
+dataset: {name: voc2007, train: 12, test: 6, candidates: 60, ratios: [1.5], smallest: 24,
+  growth: 1.25, stride: 0.2}
+features: {name: phog, normalize: l1}
+classes: [car, bus]
+kernels: [exp-chi2]
+exact:
+  - {kernel: exp-chi2, C: [10]}
+draws: 1
+maps:
+  - {map: generalized-rbf, n_frequencies: [300]}
+learners:
+  - {name: dense, C: [10]}
+  - {name: resampled, C: [10], keep: [40]}
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _drawn():
+    # In the folder that the session's processes know: they are forked from a server that was
+    # started before this test, with the environment of that moment.
+    draw_voc(cache_root(), {"trainval": 14, "test": 8})
+    yield
+    rmtree(cache_root() / "VOCdevkit")
+
+
+def test_a_trade_off_of_detectors(tmp_path):
+    outcome = run(spec.parse(TEXT), tmp_path)
+    records = read_records(tmp_path)
+    assert outcome.measured == len(records) == len(cells_of(TEXT)) == 3
+    assert [record["error"] for record in records] == [""] * 3
+    assert all(record["average_precision"] > 0.6 for record in records)
+    assert records[0]["n_test"] <= 6 * 60
+    assert records[2]["dim"] <= 80
+    assert records[0]["protocol"]["candidates"] == 60
+    assert records[0]["options"] == {"classes": ["car", "bus"]}
+
+
+def test_measuring_fills_the_columns_of_the_kind():
+    columns = measured(cells_of(TEXT)[1]).columns
+    told = {"peak_bytes", "train_peak_bytes", "warnings"}
+    assert set(columns) == {*KIND.fills, *told} - {"accuracy", "convert_s"}
+
+
+def test_the_exact_kernels_are_alone_and_the_learners_of_a_draw_together():
+    batches = KIND.batches(cells_of(TEXT))
+    assert [[cell.row.learner["name"] for cell in batch] for batch in batches] == [
+        ["exact"],
+        ["dense", "resampled"],
+    ]
+
+
+def test_says_where_the_images_belong(tmp_path, monkeypatch):
+    monkeypatch.setenv("KMAPS_DATA_DIR", str(tmp_path))
+    with pytest.raises(
+        DataError, match=r"voc2007 is not in .*: unpack VOCtrainval_06-Nov-2007\.tar"
+    ):
+        run(spec.parse(TEXT), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("name: voc2007", "name: voc2008", "dataset.name: .*voc2007"),
+        ("classes: [car, bus]", "classes: [cars]", "classes"),
+        ("classes: [car, bus]\n", "", "missing key 'classes'"),
+        ("name: phog", "name: intensity", "features.name: .*phog"),
+        ("growth: 1.25", "growth: 1", "dataset.growth"),
+    ],
+)
+def test_mistakes_are_named(old, new, message):
+    with pytest.raises(ConfigError, match=message):
+        spec.parse(TEXT.replace(old, new))
+
+
+def test_the_packaged_experiment_is_checked():
+    experiment = spec.load("genrbf-voc2007-tradeoff")
+    assert len(experiment.classes) == 20
+    assert len(KIND.cells(experiment)) == 3 + 4 * 5 * 6

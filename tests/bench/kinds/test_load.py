@@ -1,0 +1,274 @@
+"""Experiment files: what is accepted, and that every mistake is told with its place."""
+
+import textwrap
+
+import pytest
+
+from kmaps.bench.kinds import load as spec
+from kmaps.errors import ConfigError
+from tests.bench.spec_text import GOOD, mistakes, replaced
+
+
+def test_values_and_defaults():
+    experiment = spec.parse(GOOD)
+    assert experiment.dataset.protocol == {"train": 200, "test": 100}
+    assert experiment.features.normalize == "l1"
+    assert experiment.C.grid == [0.01, 1.0, 10.0]  # sorted; 1e-2 is a number
+    common = {"loss": "hinge", "bias": 1.0}
+    liblinear = {**common, "penalty": "l2", "tol": None}
+    coded = {**common, "gap": 1e-3, "n_levels": 256, "calibrate": False}
+    assert experiment.learner.solver == "liblinear"
+    assert experiment.learner.settings("liblinear") == liblinear
+    assert experiment.learner.settings("coded") == coded
+
+
+def test_a_single_value_of_c():
+    text = GOOD[: GOOD.index("C:")] + "C: 0.5\n"
+    assert spec.parse(text).C.grid == [0.5]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place", "message"),
+    [
+        ("splits: 2", "splitz: 2", "5:1: splitz", "unknown key, did you mean 'splits'?"),
+        ("splits: 2", "splits: 0", "5:9: splits", "should be greater than 0, got 0"),
+        ("splits: 2", "splits: two", "5:9: splits", "should be a valid integer, got 'two'"),
+        ("splits: 2", "splits: true", "5:9: splits", "should be a valid integer, got True"),
+        ("splits: 2", "splits: [2]", "5:9: splits", "should be a valid integer, got a list"),
+        ("[chi2, js]", "chi2", "6:10: kernels", "should be a valid list, got 'chi2'"),
+        ("[chi2, js]", "[js, js]", "6:10: kernels", "'js' is listed twice"),
+        ("[ovo, ovr]", "[ovo, ova]", "7:19: reductions[1]", "should be 'ovo' or 'ovr', got 'ova'"),
+        ("name: digits", "nam: digits", "3:11: dataset.nam", "unknown key, did you mean 'name'?"),
+        (
+            "bias: 1}",
+            "bias: -1}",
+            "13:30: learner.bias",
+            "should be greater than or equal to 0, got -1",
+        ),
+        (
+            "loss: hinge",
+            "loss: hing",
+            "13:17: learner.loss",
+            "should be 'hinge', 'squared_hinge' or 'logistic', got 'hing'",
+        ),
+        (
+            "bias: 1}",
+            "penalty: l1}",
+            "13:10: learner",
+            "penalty l1 needs loss squared_hinge or logistic",
+        ),
+        ("1e-2", "-1e-2", "15:13: C.grid[1]", "should be greater than 0, got -0.01"),
+        ("1e-2", ".nan", "15:13: C.grid[1]", "should be a finite number, got nan"),
+        ("folds: 3", "folds: 1", "16:10: C.folds", "should be greater than or equal to 2, got 1"),
+        ("samples: 100", "samples: 2", "15:3: C", "samples must be at least folds (3), got 2"),
+        (
+            "small",
+            "../up",
+            "1:13: experiment",
+            "expected letters, digits, '-', '_' and '.', got '../up'",
+        ),
+    ],
+)
+def test_one_mistake_in_its_place(old, new, place, message):
+    assert f"e.yaml:{place}: {message}" in mistakes(replaced(old, new))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place", "message"),
+    [
+        (
+            "[chi2, js]",
+            "[chi, js]",
+            "6:11: kernels[0]",
+            "unknown kernel 'chi', did you mean 'chi2'?",
+        ),
+        (
+            "name: digits",
+            "name: digts",
+            "3:17: dataset.name",
+            "unknown dataset 'digts', did you mean 'digits'?",
+        ),
+        (
+            "name: intensity",
+            "name: intensty",
+            "4:18: features.name",
+            "unknown features 'intensty', did you mean 'intensity'?",
+        ),
+        (
+            "normalize: l1",
+            "normalize: nono",
+            "4:40: features.normalize",
+            "unknown normalisation 'nono', did you mean 'none'?",
+        ),
+        (
+            "normalize: l1",
+            "normalize: gamma=0",
+            "4:40: features.normalize",
+            "unknown normalisation 'gamma=0'",
+        ),
+        (
+            "name: intensity",
+            "cells: [3], name: intensity",
+            "4:12: features.cells",
+            "unknown key (known: name, normalize)",
+        ),
+        (
+            "name: intensity",
+            "name: hog-pyramid, cell: [3]",
+            "4:31: features.cell",
+            "unknown key, did you mean 'cells'?",
+        ),
+        (
+            "name: intensity",
+            "name: hog-pyramid, cells: [3, 3]",
+            "4:38: features.cells",
+            "hog-pyramid: cells=[3, 3]: expected a list of different whole numbers",
+        ),
+        (
+            "name: intensity",
+            "name: phow, patches: [40], longest: 30",
+            "4:48: features.longest",
+            "phow: longest=30: expected a whole number of at least 40",
+        ),
+        (
+            "- {map: homogeneous",
+            "- {map: homogenous",
+            "10:11: maps[0].map",
+            "unknown map 'homogenous', did you mean 'homogeneous'?",
+        ),
+        (
+            "order: [1, 2]",
+            "ordr: [1, 2]",
+            "10:24: maps[0].ordr",
+            "unknown key, did you mean 'order'?",
+        ),
+        ("order: [1, 2]", "order: [1, -2]", "10:35: maps[0].order[1]", ""),
+        ("order: 3", "order: three", "12:12: maps[1].order", ""),
+        ("order: 3", "kernel: chi", "12:13: maps[1].kernel", ""),
+        ("order: 3", "order: []", "12:12: maps[1].order", "expected at least one value"),
+        ("order: 3", "window: rectangle", "12:13: maps[1].window", ""),
+    ],
+)
+def test_unknown_names_get_the_nearest_known_one(old, new, place, message):
+    found = mistakes(replaced(old, new))
+    assert len(found) == 1
+    assert found[0].startswith(f"e.yaml:{place}: {message}")
+
+
+def test_all_mistakes_at_once_in_the_order_of_the_file():
+    text = """\
+    experiment: x
+    dataset: {name: digts, train: 10, test: 5}
+    splits: -1
+    kernels: [chi]
+    maps:
+      - {map: homogeneous, ordr: 1}
+    C: high
+    """
+    places = [line.split(": ")[0] for line in mistakes(textwrap.dedent(text))]
+    assert places == [
+        "e.yaml:1:1",
+        *(f"e.yaml:{p}" for p in ("2:17", "3:9", "4:11", "6:24", "7:4")),
+    ]
+
+
+def test_missing_keys_are_named():
+    found = mistakes("experiment: x\nbaselines: [linear]\n")
+    assert [line.partition(": ")[2] for line in found] == [
+        f"missing key '{key}'" for key in ("C", "dataset", "reductions")
+    ]
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["train: 10", "official: false", "train: 10, test: [a]", "train: 1, test: 1, official: true"],
+)
+def test_the_protocol_is_one_of_the_known_forms(form):
+    assert mistakes(replaced("train: 200, test: 100", form))
+
+
+@pytest.mark.parametrize(
+    ("form", "protocol"),
+    [
+        ("official: true", {"official": True}),
+        ("train: [train], test: [test]", {"train": ["train"], "test": ["test"]}),
+        ("train_per_class: 3, test_per_class: 2", {"train_per_class": 3, "test_per_class": 2}),
+    ],
+)
+def test_the_other_protocols(form, protocol):
+    assert spec.parse(replaced("train: 200, test: 100", form)).dataset.protocol == protocol
+
+
+def test_keys_given_twice():
+    found = mistakes(GOOD + "splits: 3\n")
+    assert found == ["e.yaml:18:1: splits: given twice, first in line 5"]
+    nested = replaced("{loss: hinge, bias: 1}", "{loss: hinge, loss: logistic}")
+    assert mistakes(nested) == ["e.yaml:13:24: loss: given twice, first in line 13"]
+
+
+def test_exact_and_maps_need_kernels():
+    found = mistakes(replaced("kernels: [chi2, js]\n", ""))
+    assert "e.yaml:1:1: the baseline 'exact' needs kernels" in found
+    assert any("maps[0]: needs kernels" in line for line in found)
+
+
+def test_something_has_to_run():
+    text = GOOD[: GOOD.index("baselines")] + "C: 1\n"
+    assert mistakes(text) == ["e.yaml:1:1: nothing to run: name baselines or maps"]
+
+
+def test_a_kernel_the_map_does_not_know():
+    found = mistakes(replaced("[chi2, js]", "[exp-chi2]"))
+    assert any(line.startswith("e.yaml:10:5: maps[0]: ") and "exp-chi2" in line for line in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "e.yaml:1:1: expected a mapping (key: value), got nothing"),
+        ("- 1\n- 2\n", "e.yaml:1:1: expected a mapping (key: value), got a list"),
+        ("hello\n", "e.yaml:1:1: expected a mapping (key: value), got 'hello'"),
+        ("a: [1, 2\nb: 3\n", "e.yaml:2:2: expected ',' or ']', but got ':'"),
+        ("a: 1\n---\nb: 2\n", "e.yaml:2:1: but found another document"),
+        ("a: \x07\n", "e.yaml: not YAML: unacceptable character #x0007: special characters"),
+        ("? [a]\n: 1\n", "e.yaml:1:3: found unhashable key"),
+        ("a: !!python/object:os.system {}\n", "e.yaml:1:4: could not determine a constructor"),
+    ],
+)
+def test_what_is_not_an_experiment_at_all(text, expected):
+    found = mistakes(text)
+    assert len(found) == 1
+    assert found[0].startswith(expected)
+
+
+def test_files(tmp_path):
+    path = tmp_path / "e.yaml"
+    with pytest.raises(ConfigError, match=r"e.yaml: cannot be read: No such file"):
+        spec.load(path)
+    path.write_bytes(b"about: \xff\xfe")
+    with pytest.raises(ConfigError, match=r"e.yaml: not a text file in UTF-8"):
+        spec.load(path)
+    folder = tmp_path / "folder.yaml"
+    folder.mkdir()
+    with pytest.raises(ConfigError, match=r"cannot be read: Is a directory"):
+        spec.load(folder)
+
+
+def test_packaged_names():
+    assert spec.load("quickstart").experiment == "quickstart"
+    message = "no experiment 'quikstart', did you mean 'quickstart'?"
+    with pytest.raises(ConfigError, match=message.replace("?", r"\?")):
+        spec.load("quikstart")
+
+
+@pytest.mark.parametrize("name", spec.packaged())
+def test_every_packaged_experiment_is_sound_and_named_as_its_file(name):
+    assert spec.load(name).experiment == name
+
+
+def test_every_parameter_of_the_features_is_checked_with_the_others():
+    text = replaced("name: intensity", "name: phow, patches: [8], longest: 30")
+    assert spec.parse(text).features.parameters == {"patches": [8], "longest": 30}
+    found = mistakes(replaced("name: intensity", "name: phow, step: 0, words: -1, root: 1"))
+    places = [line.split(": ")[1] for line in found]
+    assert places == ["features.step", "features.words", "features.root"]

@@ -1,0 +1,87 @@
+"""Random features: the parts of their error on record, how they fall with their number."""
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from measured import cells_of, measured
+
+from kmaps.bench.kinds import KINDS
+from kmaps.bench.kinds import load as spec
+from kmaps.bench.records.columns import cell_name
+from kmaps.bench.records.file import read_records
+from kmaps.bench.records.row import Row
+from kmaps.bench.run.runner import run
+
+TEXT = """\
+experiment: random
+kind: random-features
+dataset: {name: digits, train: 60, test: 50}
+features: {name: intensity, normalize: l1}
+kernels: [exp-chi2, exp-intersection]
+draws: 12
+maps:
+  - {map: generalized-rbf, order: [1, 3], structure: dense, n_frequencies: [64, 256, 1024]}
+  - {map: generalized-rbf, order: 2, structure: orthogonal, n_frequencies: [320, 640, 1280]}
+  - {map: generalized-rbf, order: 2, structure: fastfood, n_frequencies: [512, 1024, 2048]}
+  - {map: random-fourier, sigma: null, n_frequencies: [64, 256, 1024]}
+"""
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("random")
+    return folder, run(spec.parse(TEXT), folder)
+
+
+def by_row(records):
+    """Return the records of each map, that of the fewest projections first."""
+    rows = defaultdict(list)
+    for record in sorted(records, key=lambda record: record["dim"]):
+        rows[record["kernel"], Row.of(record).without("n_frequencies").label].append(record)
+    return rows
+
+
+def test_the_random_part_falls_as_one_over_the_root_of_m(done):
+    rows = by_row(done[1].records)
+    assert len(rows) == 2 * 4 + 1
+    assert {kernel for kernel, _ in rows} == {"exp-chi2", "exp-intersection", "rbf"}
+    for records in rows.values():
+        logs = np.log([(record["dim"], record["random_rms"]) for record in records])
+        exponent = np.polyfit(*logs.T, 1)[0]
+        assert exponent == pytest.approx(-0.5, abs=0.05)
+
+
+def test_the_additive_part_stays_and_falls_with_the_order(done):
+    rows = by_row(done[1].records)
+    for kernel in ("exp-chi2", "exp-intersection"):
+        first, third = (rows[kernel, f"generalized-rbf order={n} structure=dense"] for n in (1, 3))
+        assert first[0]["additive_rms"] == pytest.approx(first[2]["additive_rms"], rel=1e-6)
+        assert first[0]["additive_rms"] > 1.5 * third[0]["additive_rms"] > 0
+    rbf = rows["rbf", "random-fourier sigma=None"]
+    assert {record["additive_rms"] for record in rbf} == {0}
+
+
+def test_same_again_does_nothing(done):
+    folder, first = done
+    written = (folder / "records.jsonl").read_bytes()
+    assert first.measured == len(read_records(folder)) == 27
+    assert run(spec.parse(TEXT), folder).measured == 0
+    assert (folder / "records.jsonl").read_bytes() == written
+
+
+def test_measuring_fills_the_columns_of_the_kind():
+    cell = cells_of(TEXT)[0]
+    assert cell_name(cell.columns) == (
+        "split 0 exp-chi2 generalized-rbf order=1 structure=dense n_frequencies=64"
+    )
+    columns = measured(cell).columns
+    told = {"peak_bytes", "train_peak_bytes", "warnings"}
+    assert set(columns) == {*KINDS["random-features"].fills, *told}
+    assert (columns["n_train"], columns["n_test"], columns["n_features"]) == (60, 50, 64)
+    assert columns["dim"] == 128
+
+
+def test_draws_are_part_of_a_cell():
+    more = cells_of(TEXT.replace("draws: 12", "draws: 13"))
+    assert not {cell.key("") for cell in more} & {cell.key("") for cell in cells_of(TEXT)}

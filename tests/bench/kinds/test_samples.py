@@ -1,0 +1,209 @@
+"""Kinds on the samples of a dataset: checked and extracted first, bad images left out."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from measured import cells_of, measured
+from PIL import Image
+
+from kmaps.bench.kinds import KINDS
+from kmaps.bench.kinds import load as spec
+from kmaps.bench.run import runner
+from kmaps.bench.run.measure import measure_cell
+from kmaps.bench.work import samples
+from kmaps.bench.work.samples import features_cache
+from kmaps.data import draw_split, load_dataset
+from kmaps.errors import ConfigError, DataError
+
+WORDS = """
+experiment: words
+dataset: {name: digits, train: 120, test: 60}
+features: {name: dense-sift-bow, normalize: l1, patches: [4], step: 2, words: 5, contrast: 0}
+splits: 2
+kernels: [chi2]
+reductions: [ovr]
+baselines: [linear]
+maps: [{map: homogeneous}]
+C: 10
+"""
+HOG = WORDS.replace(
+    "name: dense-sift-bow, normalize: l1, patches: [4], step: 2, words: 5, contrast: 0",
+    "name: hog-pyramid, cells: [4, 2], signed: true",
+)
+BY_KIND = {
+    "classification": HOG,
+    "scaling": HOG.replace("train: 120, test: 60", "official: true").replace("splits: 2\n", "")
+    + "kind: scaling\nsizes: [20, 40]\n",
+    "random-features": """
+experiment: random
+kind: random-features
+dataset: {name: digits, train: 120, test: 60}
+features: {name: hog-pyramid, cells: [4, 2], signed: true, normalize: l1}
+kernels: [exp-chi2]
+draws: 1
+maps: [{map: generalized-rbf, n_frequencies: 20}]
+""",
+    "trade-off": """
+experiment: thin
+kind: trade-off
+dataset: {name: digits, train: 120, test: 60}
+features: {name: hog-pyramid, cells: [4, 2], signed: true, normalize: l1}
+kernels: [exp-chi2]
+draws: 1
+maps: [{map: generalized-rbf, n_frequencies: 20}]
+learners: [{name: dense, C: [10]}]
+""",
+}
+SAMPLED = ("classification", "random-features", "trade-off")
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("KMAPS_DATA_DIR", str(tmp_path / "cache"))
+
+
+def test_records_say_which_features(tmp_path):
+    done = runner.run(spec.parse(HOG), tmp_path / "out")
+    assert [record["status"] for record in done.records] == ["ok"] * 4
+    record = done.records[0]
+    assert record["features"] == "hog-pyramid cells=[4, 2] signed=True"
+    assert record["feature_params"] == {"cells": [4, 2], "signed": True}
+    assert (record["n_features"], record["n_skipped"]) == (576, 0)
+    assert all(record["accuracy"] > 0.85 for record in done.records)
+    # Measured again from the records: the same cells.
+    again = runner.run(spec.parse(HOG), tmp_path / "out")
+    assert again.measured == 0
+
+
+@pytest.mark.parametrize("kind", SAMPLED)
+def test_features_are_extracted_once_before_the_cells(kind):
+    told = []
+    cells = cells_of(BY_KIND[kind])
+    KINDS[kind].prepare(cells, progress=lambda *step: told.append(step))
+    assert told[0] == ("digits hog-pyramid", 0, 1797)
+    assert told[-1] == ("digits hog-pyramid", 1797, 1797)
+    assert len(list(features_cache().rglob("about.json"))) == 1
+    told.clear()
+    KINDS[kind].set_up(cells[0])
+    KINDS[kind].prepare(cells, progress=lambda *step: told.append(step))
+    assert len(list(features_cache().rglob("about.json"))) == 1
+
+
+def test_a_run_tells_of_the_extraction(tmp_path):
+    told = []
+    runner.run(
+        spec.parse(BY_KIND["random-features"]),
+        tmp_path / "out",
+        extracted=lambda *step: told.append(step),
+    )
+    assert (told[0], told[-1]) == (
+        ("digits hog-pyramid", 0, 1797),
+        ("digits hog-pyramid", 1797, 1797),
+    )
+
+
+@pytest.mark.parametrize("kind", SAMPLED)
+def test_too_large_splits_are_refused_before_anything_is_measured(kind):
+    text = BY_KIND[kind].replace("train: 120, test: 60", "train: 1700, test: 300")
+    message = "digits: train 1700 and test 300 ask for 2000 samples, there are 1797"
+    with pytest.raises(ConfigError) as refused:
+        KINDS[kind].prepare(cells_of(text))
+    assert str(refused.value) == message
+    assert not features_cache().exists()
+
+
+def test_every_split_is_drawn_before_anything_is_measured():
+    text = HOG.replace("splits: 2", "splits: 3").replace(
+        "train: 120, test: 60", "choose: 1, train: [a, b], test: [c]"
+    )
+    digits = load_dataset("digits")
+    groups = np.resize(["a", "b", "c"], len(digits.y))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "kmaps.bench.kinds.samples.load_dataset",
+            lambda name, skip_bad: replace(digits, groups=groups),
+        )
+        with pytest.raises(ConfigError, match="split 2: choosing 1 of 2 training groups"):
+            KINDS["classification"].prepare(cells_of(text))
+
+
+def test_too_large_sizes_of_a_scaling_experiment_are_refused(tmp_path):
+    text = BY_KIND["scaling"].replace("[20, 40]", "[20, 2000]")
+    digits = load_dataset("digits")
+    groups = np.where(np.arange(len(digits.y)) < 1000, "train", "test")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "kmaps.bench.kinds.samples.load_dataset",
+            lambda name, skip_bad: replace(digits, groups=groups),
+        )
+        with pytest.raises(ConfigError) as refused:
+            KINDS["scaling"].prepare(cells_of(text))
+    assert str(refused.value) == (
+        "digits: train 2000 asks for more than the 1000 samples of the group 'train'"
+    )
+
+
+def test_no_test_image_touches_what_is_learned(tmp_path, monkeypatch):
+    """Vocabulary, normalisation and C are the same whatever the test images are."""
+    digits = load_dataset("digits")
+    cell = cells_of(WORDS.replace("C: 10", "C: {grid: [1, 30], unit_norm: true}"))[1]
+    train, _ = draw_split(digits, cell.protocol, cell.split)
+    rest = np.setdiff1d(np.arange(len(digits.y)), train)
+    others = digits.images.copy()
+    others[rest] = 16 - others[rest]
+    kind, splits, records = KINDS["classification"], [], []
+    for images in (digits.images, others):
+        monkeypatch.setenv("KMAPS_DATA_DIR", str(tmp_path / str(len(splits))))
+        changed = replace(digits, images=images)
+        monkeypatch.setattr(samples, "load_dataset", lambda name, skip_bad, d=changed: d)
+        splits.append(kind.set_up(cell))
+        records.append(measure_cell(kind, cell, splits[-1]).columns)
+    assert (splits[0].x_test != splits[1].x_test).nnz > 0
+    assert records[0]["accuracy"] != records[1]["accuracy"]
+    assert (splits[0].x_train != splits[1].x_train).nnz == 0
+    for column in ("C", "cv_accuracy", "train_bytes"):
+        assert records[0][column] == records[1][column]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("words: 5", "words: 6", False),
+        ("words: 5", "words: 5, root: true", True),  # the default
+        ("words: 5", "words: 5, root: false", False),
+        ("normalize: l1", "normalize: l2", False),
+    ],
+)
+def test_the_key_depends_on_the_resolved_parameters(old, new, same):
+    keys = [cells_of(text)[0].key("d") for text in (WORDS, WORDS.replace(old, new))]
+    assert (keys[0] == keys[1]) == same
+
+
+def test_a_new_version_of_a_feature_is_another_cell(monkeypatch):
+    before = cells_of(WORDS)[0].key("d")
+    monkeypatch.setattr("kmaps.features.bow.DenseSiftBow.version", 99)
+    assert cells_of(WORDS)[0].key("d") != before
+
+
+@pytest.mark.parametrize("kind", SAMPLED)
+def test_images_left_out_are_counted_in_the_record(kind, tmp_path, monkeypatch):
+    digits = load_dataset("digits")
+    paths = []
+    for i, image in enumerate(digits.images):
+        paths.append(tmp_path / f"{i}.png")
+        Image.fromarray(image * 15).save(paths[-1])
+    for path in paths[-2:]:
+        path.write_bytes(b"")
+    spoiled = replace(digits, images=paths, digest="spoiled")
+    monkeypatch.setattr(samples, "load_dataset", lambda name, skip_bad: spoiled)
+    monkeypatch.setattr("kmaps.bench.kinds.samples.load_dataset", lambda name, skip_bad: spoiled)
+    text = BY_KIND[kind].replace("train: 120, test: 60", "train: 1700, test: 97")
+    words = "dense-sift-bow, patches: [4], step: 2, words: 5, contrast: 0"
+    cells = cells_of(text.replace("hog-pyramid, cells: [4, 2], signed: true", words))
+    with pytest.raises(DataError, match="an empty file; --skip-bad leaves such images out"):
+        KINDS[kind].prepare(cells)
+    KINDS[kind].prepare(cells, skip_bad=True)
+    columns = measured(cells[0], skip_bad=True).columns
+    assert columns["n_skipped"] == 2
+    assert columns["n_train"] + columns["n_test"] == 1795

@@ -1,0 +1,49 @@
+"""Scaling experiments: which cells there are."""
+
+import pytest
+
+from kmaps.bench.kinds import KINDS
+from kmaps.bench.kinds import load as spec
+from kmaps.errors import ConfigError
+
+TEXT = """\
+experiment: growth
+kind: scaling
+dataset: {name: mnist, official: true}
+sizes: [200, 100, 400]
+limits: {exact: 200}
+kernels: [chi2]
+reductions: [ovr]
+baselines: [exact, exact-coded]
+maps:
+  - {map: homogeneous, order: 1, solver: [liblinear, coded]}
+C: 0.1
+"""
+
+
+def test_each_row_at_each_size_up_to_its_limit():
+    cells = KINDS["scaling"].cells(spec.parse(TEXT))
+    assert [cell.row.label for cell in cells if cell.protocol["train"] == 400] == [
+        "exact-coded n=400",
+        "homogeneous order=1 n=400",
+        "homogeneous order=1 solver=coded n=400",
+    ]
+    assert [cell.protocol["train"] for cell in cells] == [100] * 4 + [200] * 4 + [400] * 3
+    assert len({cell.key("d") for cell in cells}) == len(cells)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("exact: 200", "exat: 200", "5:16: limits.exat: unknown method 'exat', did you mean"),
+        ("exact: 200", "exact: 0", "5:17: limits.exact: should be greater than 0, got 0"),
+        ("[200, 100, 400]", "[200]", "4:8: sizes: List should have at least 2 items"),
+        ("official: true", "train: 9, test: 9", "1:1: a scaling experiment needs dataset: off"),
+        ("official: true", "official: true, train: 9", "1:1: a scaling experiment needs"),
+        ("sizes:", "size:", "4:1: size: unknown key, did you mean 'sizes'?"),
+    ],
+)
+def test_mistakes(old, new, expected):
+    with pytest.raises(ConfigError) as caught:
+        spec.parse(TEXT.replace(old, new), "e.yaml")
+    assert f"e.yaml:{expected}" in str(caught.value)

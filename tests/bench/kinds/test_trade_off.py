@@ -1,0 +1,161 @@
+"""Trade-offs: every learner on every draw, in batches of one draw."""
+
+import pytest
+from measured import cells_of, measured
+
+from kmaps.bench.kinds import KINDS
+from kmaps.bench.kinds import load as spec
+from kmaps.bench.records.columns import cell_name
+from kmaps.bench.records.file import read_records
+from kmaps.bench.run.measure import measure_cell
+from kmaps.bench.run.runner import run
+from kmaps.errors import ConfigError
+from kmaps.maps import GeneralizedRBFMap
+
+KIND = KINDS["trade-off"]
+
+TEXT = """\
+experiment: thin
+kind: trade-off
+dataset: {name: digits, train: 200, test: 300}
+features: {name: intensity, normalize: l1}
+kernels: [exp-chi2]
+exact:
+  - {kernel: chi2, C: [1, 2]}
+draws: 2
+maps:
+  - {map: generalized-rbf, n_frequencies: [60]}
+learners:
+  - {name: dense, C: [10]}
+  - {name: sparse-svm, C: [1, 10]}
+  - {name: group, C: [0.3]}
+  - {name: strongest, C: [10], keep: [20]}
+  - {name: resampled, C: [10], keep: [20]}
+figures: [trade-off, sparsity]
+"""
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("thin")
+    return folder, run(spec.parse(TEXT), folder)
+
+
+def test_measures_every_cell(done):
+    folder, outcome = done
+    records = read_records(folder)
+    assert outcome.measured == len(records) == len(cells_of(TEXT)) == 2 + 6 * 2
+    assert [record["error"] for record in records] == [""] * 14
+    assert all(record["predict_s"] > 0 and record["accuracy"] > 0.7 for record in records)
+    assert run(spec.parse(TEXT), folder).measured == 0
+
+
+def test_counts_the_projections_that_are_left(done):
+    kept = {
+        (record["learner"]["name"], record["C"], record["draw"]): record["dim"] / 2
+        for record in done[1].records
+        if record["method"] != "exact"
+    }
+    for draw in (0, 1):
+        assert kept["dense", 10, draw] == 60
+        assert kept["strongest", 10, draw] == kept["resampled", 10, draw] == 20
+        assert kept["sparse-svm", 1, draw] <= kept["sparse-svm", 10, draw] <= 60
+
+
+def test_the_cells_of_one_draw_share_its_times(done):
+    by_draw = [
+        {record["encode_s"] for record in done[1].records if record["draw"] == draw}
+        for draw in (0, 1)
+    ]
+    assert [len(times) for times in by_draw] == [1, 1]
+    assert by_draw[0] != by_draw[1]
+
+
+def test_exact_kernels_come_first_then_draw_by_draw():
+    names = [cell_name(cell.columns) for cell in cells_of(TEXT)]
+    assert names[:4] == [
+        "split 0 chi2 exact C=1.0",
+        "split 0 chi2 exact C=2.0",
+        "split 0 draw 0 exp-chi2 dense generalized-rbf n_frequencies=60 C=10.0",
+        "split 0 draw 0 exp-chi2 sparse-svm generalized-rbf n_frequencies=60 C=1.0",
+    ]
+    assert names[7] == (
+        "split 0 draw 0 exp-chi2 resampled generalized-rbf n_frequencies=60 C=10.0 keep=20"
+    )
+    assert names[8].startswith("split 0 draw 1 exp-chi2 dense")
+    assert len(set(names)) == 14
+
+
+def test_a_batch_is_one_draw_of_one_map():
+    two_maps = TEXT.replace("[60]", "[60, 90]")
+    cells = cells_of(two_maps)
+    batches = KIND.batches(cells)
+    assert [len(batch) for batch in batches] == [1, 1, *[6] * 4]
+    assert [cell for batch in batches for cell in batch] == cells
+    for batch in batches[2:]:
+        assert len({(cell.draw, cell.row.params["n_frequencies"]) for cell in batch}) == 1
+    # Two exact kernels need nothing of each other, and neither do kernels of one draw's number.
+    kernels = cells_of(TEXT.replace("kernels: [exp-chi2]", "kernels: [exp-chi2, exp-js]"))
+    assert [len(batch) for batch in KIND.batches(kernels)] == [1, 1, *[6] * 4]
+
+
+def test_batches_keep_their_order_when_part_of_the_cells_is_done():
+    cells = cells_of(TEXT)
+    left = cells[1:3] + cells[5:9] + cells[13:]
+    batches = KIND.batches(left)
+    assert [len(batch) for batch in batches] == [1, 4, 2]
+    assert [cell for batch in batches for cell in batch] == left
+    assert [{cell.draw for cell in batch} for batch in batches] == [{None}, {0}, {1}]
+
+
+def test_a_warm_up_leaves_the_draw_of_the_batch_alone(monkeypatch):
+    batch = KIND.batches(cells_of(TEXT))[-1]
+    seen = []
+    fit = GeneralizedRBFMap.fit
+
+    def spy(self, X, y=None):
+        seen.append((len(X), self.random_state))
+        return fit(self, X, y)
+
+    monkeypatch.setattr(GeneralizedRBFMap, "fit", spy)
+    shared = KIND.set_up(batch[0])
+    for cell in batch:
+        measure_cell(KIND, cell, shared)
+    (few, first), *others = seen
+    assert few < 70
+    # The draw of all samples is made once, by the first cell, its warm-up before it.
+    assert (first, others) == (1, [(200, 1)])
+
+
+@pytest.mark.parametrize(
+    ("classes", "quality", "other"),
+    [
+        ("", "accuracy", "average_precision"),
+        ("classes: ['3', '8']\n", "average_precision", "accuracy"),
+    ],
+)
+@pytest.mark.parametrize("number", [0, 2, 4, -1])
+def test_measuring_fills_the_columns_of_the_kind(classes, quality, other, number):
+    cell = cells_of(TEXT + classes)[number]
+    columns = measured(cell).columns
+    told = {"peak_bytes", "train_peak_bytes", "warnings"}
+    lacking = {other} | ({"fit_s"} if number == 0 else {"convert_s"})
+    assert set(columns) == {*KIND.fills, *told} - lacking
+    assert 0.5 < columns[quality] <= 1
+    assert columns["C"] == cell.row.learner["C"]
+    assert (columns["n_train"], columns["n_test"]) == (200, 300)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (", keep: [20]", "", "15:5: .*strongest and resampled need keep"),
+        ("name: group", "name: groups", "14:12: .*'group-hinge'.* got 'groups'"),
+        ("C: [0.3]}", "C: [0]}", "14:23: .*greater than 0, got 0"),
+        ("figures: [trade-off", "figures: [trade", "17:11: .*'trade-off' or 'sparsity'"),
+    ],
+)
+def test_mistakes_have_their_place(old, new, message):
+    assert old in TEXT
+    with pytest.raises(ConfigError, match=f"experiment.yaml:{message}"):
+        spec.parse(TEXT.replace(old, new))

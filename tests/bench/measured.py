@@ -1,0 +1,18 @@
+"""Cells measured in the tests' own process, as a run measures them in one of theirs."""
+
+from kmaps.bench.kinds import KINDS
+from kmaps.bench.kinds import load as spec
+from kmaps.bench.run.measure import Result, measure_cell
+from kmaps.bench.spec.cell import Cell
+
+
+def cells_of(text: str) -> list[Cell]:
+    """Return the cells of an experiment."""
+    experiment = spec.parse(text)
+    return KINDS[experiment.kind].cells(experiment)
+
+
+def measured(cell: Cell, **options) -> Result:
+    """Set a cell up, alone in its batch, and measure it."""
+    kind = KINDS[cell.kind]
+    return measure_cell(kind, cell, kind.set_up(cell, **options))

@@ -1,0 +1,61 @@
+"""Arrays beside records: kept cell by cell, put together at the end, whole after any end."""
+
+import numpy as np
+import pytest
+
+from kmaps.bench.records.arrays import collect_arrays, read_arrays, write_arrays
+from kmaps.errors import DataError
+
+ONE = {"x": np.arange(3.0), "f": np.ones((2, 2))}
+OTHER = {"x": np.zeros(1)}
+
+
+def names(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def same(found, expected):
+    assert found.keys() == expected.keys()
+    for key, arrays in expected.items():
+        assert found[key].keys() == arrays.keys()
+        for name, array in arrays.items():
+            np.testing.assert_array_equal(found[key][name], array)
+
+
+def test_what_is_written_is_read_before_and_after_it_is_put_together(tmp_path):
+    write_arrays(tmp_path, "a", ONE)
+    write_arrays(tmp_path, "b", OTHER)
+    same(read_arrays(tmp_path, ["a", "b", "c"]), {"a": ONE, "b": OTHER})
+    collect_arrays(tmp_path, ["a", "b"])
+    assert names(tmp_path) == ["arrays.npz"]
+    same(read_arrays(tmp_path, ["a", "b", "c"]), {"a": ONE, "b": OTHER})
+    same(read_arrays(tmp_path, ["b"]), {"b": OTHER})
+
+
+def test_a_later_run_adds_to_what_is_there_and_new_arrays_count(tmp_path):
+    write_arrays(tmp_path, "a", ONE)
+    collect_arrays(tmp_path, ["a"])
+    write_arrays(tmp_path, "a", OTHER)
+    write_arrays(tmp_path, "b", ONE)
+    same(read_arrays(tmp_path, ["a", "b"]), {"a": OTHER, "b": ONE})
+    collect_arrays(tmp_path, ["a", "b"])
+    same(read_arrays(tmp_path, ["a", "b"]), {"a": OTHER, "b": ONE})
+
+
+def test_cells_that_are_no_longer_planned_are_left_out(tmp_path):
+    write_arrays(tmp_path, "a", ONE)
+    write_arrays(tmp_path, "old", OTHER)
+    collect_arrays(tmp_path, ["a"])
+    assert read_arrays(tmp_path, ["a", "old"]).keys() == {"a"}
+
+
+def test_nothing_is_written_for_cells_without_arrays(tmp_path):
+    write_arrays(tmp_path, "a", {})
+    collect_arrays(tmp_path, ["a"])
+    assert names(tmp_path) == []
+
+
+def test_a_damaged_file_is_told(tmp_path):
+    (tmp_path / "arrays.npz").write_bytes(b"PK no archive")
+    with pytest.raises(DataError, match=r"arrays\.npz: damaged .*; delete it and run again"):
+        read_arrays(tmp_path, ["a"])

@@ -1,0 +1,187 @@
+"""The records file: what is written is read, one writer at a time, half a line is no harm."""
+
+import json
+import multiprocessing
+import re
+
+import pytest
+import sample_records
+
+from kmaps.bench.records.columns import COLUMNS, cell_name
+from kmaps.bench.records.file import RecordsFile, latest, read_records, records_path
+from kmaps.errors import ConfigError, InputError, NothingMeasured
+
+
+def record(key: str, **columns) -> dict:
+    return sample_records.record(key=key, **columns)
+
+
+def write(folder, *records):
+    with RecordsFile(folder) as file:
+        for each in records:
+            file.append(each)
+
+
+def test_what_is_appended_is_read_in_the_order_of_the_columns(tmp_path):
+    write(tmp_path, record("a", accuracy=0.1 + 0.2), record("b"))
+    write(tmp_path / "records.jsonl", record("c"))
+    assert [r["key"] for r in read_records(tmp_path)] == ["a", "b", "c"]
+    first = read_records(tmp_path / "records.jsonl")[0]
+    assert list(first) == list(COLUMNS)
+    assert first["accuracy"] == 0.1 + 0.2
+
+
+def test_the_latest_record_of_a_key_counts(tmp_path):
+    write(tmp_path, record("a", status="failed"), record("b"), record("a"))
+    assert [(r["key"], r["status"]) for r in read_records(tmp_path)] == [("a", "ok"), ("b", "ok")]
+
+
+@pytest.mark.parametrize("cut", [1, 10, 100])
+def test_a_half_written_last_line_is_ignored_and_cut(tmp_path, cut):
+    write(tmp_path, record("a"), record("b"))
+    path = tmp_path / "records.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole[: -1 - cut])
+    assert [r["key"] for r in read_records(tmp_path)] == ["a"]
+    write(tmp_path, record("b"))
+    assert path.read_bytes() == whole
+
+
+def test_a_last_line_that_only_lacks_its_end_is_kept(tmp_path):
+    write(tmp_path, record("a"), record("b"))
+    path = tmp_path / "records.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1])
+    assert len(read_records(tmp_path)) == 2
+    write(tmp_path, record("c"))
+    assert path.read_bytes().startswith(whole)
+    assert len(read_records(tmp_path)) == 3
+
+
+@pytest.mark.parametrize("line", ["{", "[]", "3", '{"status": "ok"}', ""])
+def test_a_broken_line_in_the_middle_is_refused_with_its_number(tmp_path, line):
+    path = tmp_path / "records.jsonl"
+    good = json.dumps(record("a"))
+    path.write_text(f"{good}\n{line}\n{good}\n")
+    with pytest.raises(InputError, match=r"records\.jsonl:2: not a record"):
+        read_records(path)
+    with pytest.raises(InputError, match=r"records\.jsonl:2: not a record"), RecordsFile(path):
+        pass
+    assert path.read_text() == f"{good}\n{line}\n{good}\n"
+
+
+def test_nothing_to_read(tmp_path):
+    with pytest.raises(NothingMeasured, match="no records there; `kmaps run` writes them"):
+        read_records(tmp_path)
+    (tmp_path / "records.jsonl").touch()
+    with pytest.raises(NothingMeasured, match="no finished cell yet"):
+        read_records(tmp_path)
+
+
+def test_columns_are_exactly_the_described_ones(tmp_path):
+    with RecordsFile(tmp_path) as file:
+        with pytest.raises(InputError, match="columns: acuracy"):
+            file.append({**record("a"), "acuracy": 1})
+        incomplete = record("a")
+        del incomplete["seed"]
+        with pytest.raises(InputError, match="columns: seed"):
+            file.append(incomplete)
+    assert all(COLUMNS.values())
+
+
+def test_nothing_is_left_of_a_run_without_records(tmp_path):
+    with pytest.raises(OSError, match="no data"), RecordsFile(tmp_path / "new" / "one"):
+        raise OSError("no data")
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "notes.txt").write_text("mine")
+    with RecordsFile(tmp_path):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_two_runs_on_one_file_are_refused(tmp_path):
+    with RecordsFile(tmp_path):
+        with pytest.raises(ConfigError, match="another run is writing it"), RecordsFile(tmp_path):
+            pass
+        read_records_is_free = tmp_path / "records.jsonl"
+        assert read_records_is_free.read_bytes() == b""
+    write(tmp_path, record("a"))
+
+
+def _hold(folder, ready):
+    with RecordsFile(folder):
+        ready.set()
+        multiprocessing.Event().wait(60)
+
+
+def test_the_lock_goes_with_the_process_that_held_it(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    ready = context.Event()
+    holder = context.Process(target=_hold, args=(tmp_path, ready))
+    holder.start()
+    assert ready.wait(30)
+    with pytest.raises(ConfigError), RecordsFile(tmp_path):
+        pass
+    holder.kill()
+    holder.join()
+    write(tmp_path, record("a"))
+
+
+def test_a_folder_or_a_file(tmp_path):
+    assert records_path(tmp_path) == tmp_path / "records.jsonl"
+    assert records_path(tmp_path / "v1.2") == tmp_path / "v1.2" / "records.jsonl"
+    assert records_path(tmp_path / "old.jsonl") == tmp_path / "old.jsonl"
+
+
+def test_latest_and_names():
+    records = [record("a", C=1), record("b"), record("a", C=2)]
+    assert [(r["key"], r["C"]) for r in latest(records, ["b", "a", "x"])] == [("b", None), ("a", 2)]
+    names = {"split": 1, "reduction": "ovr", "kernel": "js", "params": {"order": 1}}
+    assert cell_name(record("a", **names)) == "split 1 ovr js homogeneous order=1"
+    drawn = record("a", split=0, draw=2, learner={"name": "dense", "C": 3}, reduction="")
+    assert cell_name(drawn) == "split 0 draw 2 chi2 dense homogeneous C=3"
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        ({"accuracy": float("nan")}, "accuracy is nan, expected a finite number or null"),
+        ({"accuracy": 2.0}, "accuracy is 2.0, expected a number from 0 to 1"),
+        ({"accuracy": "0.9"}, "accuracy is '0.9', expected a finite number or null"),
+        ({"linf": float("inf")}, "linf is inf, expected a finite number or null"),
+        ({"train_s": True}, "train_s is True, expected a finite number or null"),
+        ({"params": "order=1"}, "params is 'order=1', expected a mapping"),
+        ({"kernel": None}, "kernel is None, expected text"),
+        ({"status": "fine"}, "status is 'fine', expected ok or failed"),
+    ],
+)
+def test_values_that_no_measurement_gives_are_refused_with_their_line(tmp_path, columns, told):
+    path = tmp_path / "records.jsonl"
+    lines = [json.dumps(record("a")), json.dumps(record("b") | columns)]
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(InputError, match=re.escape(f"records.jsonl:2: {told}")):
+        read_records(path)
+
+
+def test_records_of_an_older_or_a_newer_format_are_refused_with_what_to_do(tmp_path):
+    path = tmp_path / "records.jsonl"
+    older = record("a")
+    del older["format"]
+    path.write_text(json.dumps(older) + "\n")
+    with pytest.raises(ConfigError, match=r"jsonl:1: a record of format 1.*measure again"):
+        read_records(path)
+    path.write_text(json.dumps(record("a", format=3)) + "\n")
+    with pytest.raises(ConfigError, match=r"jsonl:1: a record of format 3.*newer kmaps: update"):
+        read_records(path)
+    before = path.read_bytes()
+    with pytest.raises(ConfigError), RecordsFile(path):
+        pass
+    assert path.read_bytes() == before
+
+
+def test_a_folder_that_mixes_kinds_is_refused(tmp_path):
+    path = tmp_path / "records.jsonl"
+    lines = [json.dumps(record("a")), json.dumps(record("b", kind="toy"))]
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(InputError, match=r"several kinds \(classification, toy\): one folder"):
+        read_records(path)

@@ -1,0 +1,324 @@
+"""The gate: each verdict and exit code, and the two traps of a gate."""
+
+import json
+from math import sqrt
+
+import pytest
+
+from kmaps.bench.kinds import KINDS
+from kmaps.bench.records import gate
+from kmaps.bench.records.gate import FLOOR, VERDICTS, as_json, count, outcome, report
+from kmaps.errors import GateFailed, NothingMeasured
+from tests.bench.sample_records import record
+
+MEASURED = {
+    "data_digest": "d1",
+    "protocol": {"train": 900, "test": 897},
+    "n_train": 900,
+    "n_test": 897,
+    "n_features": 64,
+    "settings": {"loss": "hinge"},
+    "C_grid": [0.1, 1],
+    "map_version": 1,
+    "train_bytes": 600,
+    "table_bytes": 100,
+    "model_bytes": 300,
+    "train_s": 1.0,
+    "error": "",
+}
+
+
+def compare(ours, baseline, **options):
+    return gate.compare(ours, baseline, KINDS["classification"].judged, **options)
+
+
+def cell(accuracies=(0.90, 0.92, 0.94), **columns):
+    """Return the records of one cell, one a split."""
+    return [
+        record(split=i, **MEASURED | {"accuracy": a} | columns) for i, a in enumerate(accuracies)
+    ]
+
+
+BASELINE = cell()
+TOLERANCE = 2 * 0.02 * sqrt(2 / 3)  # the spread of these accuracies is 0.02
+
+
+def verdict(ours, baseline=BASELINE, **options):
+    (judged,) = compare(ours, baseline, **options)
+    return judged
+
+
+def code(ours, baseline=BASELINE):
+    error = outcome(compare(ours, baseline))
+    return error.exit_code if error else 0
+
+
+def shifted(by, **columns):
+    return cell([a + by for a in (0.90, 0.92, 0.94)], **columns)
+
+
+def test_the_same_results_pass():
+    judged = verdict(BASELINE)
+    assert judged.verdict == "same"
+    accuracy = judged.differences[0]
+    assert accuracy.tolerance == pytest.approx(TOLERANCE)
+    assert accuracy.ours == accuracy.baseline == pytest.approx(0.92)
+    assert code(BASELINE) == 0
+
+
+@pytest.mark.parametrize(
+    ("shift", "expected", "exit_code"),
+    [(-1.01, "worse", 1), (-0.99, "same", 0), (0.99, "same", 0), (1.01, "improved", 0)],
+)
+def test_accuracy_has_the_tolerance_of_the_baselines_spread(shift, expected, exit_code):
+    ours = shifted(shift * TOLERANCE)
+    assert verdict(ours).verdict == expected
+    assert code(ours) == exit_code
+
+
+@pytest.mark.parametrize(("shift", "expected"), [(-0.0051, "worse"), (-0.005, "same")])
+def test_without_spread_the_floor_holds(shift, expected):
+    one = cell([0.90])
+    assert verdict(cell([0.90 + shift]), one).verdict == expected
+    flat = cell([0.90] * 3)
+    assert verdict(cell([0.90 + shift] * 3), flat).verdict == expected
+    assert FLOOR == 0.005
+
+
+def test_the_floor_can_be_chosen():
+    assert verdict(cell([0.899]), cell([0.9]), floor=0.0).verdict == "worse"
+
+
+def test_erratic_results_do_not_widen_their_own_tolerance():
+    assert verdict(cell([0.99, 0.99, 0.5])).verdict == "worse"
+
+
+def test_times_are_not_compared():
+    assert verdict(cell(train_s=1e6)).verdict == "same"
+
+
+@pytest.mark.parametrize("column", ["train_bytes", "table_bytes", "model_bytes"])
+@pytest.mark.parametrize(("grown", "expected"), [(1, "worse"), (-1, "improved")])
+def test_storage_is_compared_to_the_byte(column, grown, expected):
+    judged = verdict(cell(**{column: MEASURED[column] + grown}))
+    assert judged.verdict == expected
+    assert judged.reason == f"{column} {grown:+}"
+
+
+def test_storage_is_compared_split_by_split():
+    ours = cell()
+    ours[0]["train_bytes"] -= 50
+    ours[2]["train_bytes"] += 5
+    assert verdict(ours).verdict == "worse"
+
+
+def test_more_storage_is_worse_whatever_the_accuracy():
+    assert verdict(shifted(0.05, train_bytes=601)).verdict == "worse"
+    assert verdict(shifted(-0.05, train_bytes=599)).verdict == "worse"
+
+
+def test_the_number_of_support_vectors_of_exact_is_free_the_rest_is_not():
+    exact = cell(method="exact")
+    assert verdict(cell(method="exact", model_bytes=340), exact).verdict == "same"
+    assert verdict(cell(method="exact", train_bytes=601), exact).verdict == "worse"
+    assert verdict(cell(model_bytes=340)).verdict == "worse"
+
+
+@pytest.mark.parametrize(("factor", "expected"), [(1.002, "worse"), (1.0005, "same")])
+def test_errors_of_kernels_are_compared_to_a_thousandth(factor, expected):
+    judged = KINDS["approximation"].judged
+
+    def errors(linf):
+        return cell([None], kind="approximation", linf=linf, rms=0.01, dim=3)
+
+    (found,) = gate.compare(errors(0.1 * factor), errors(0.1), judged)
+    assert found.verdict == expected
+    (found,) = gate.compare(errors(0.1 / factor), errors(0.1), judged)
+    assert found.verdict == ("improved" if expected == "worse" else "same")
+    (found,) = gate.compare(errors(0.1), [r | {"dim": 2} for r in errors(0.1)], judged)
+    assert (found.verdict, found.reason) == ("worse", "dim 3, baseline 2")
+
+
+def test_draws_of_a_trade_off_are_taken_together():
+    judged = KINDS["trade-off"].judged
+    draws = [
+        made | {"kind": "trade-off", "split": 0, "draw": i, "dim": 1000}
+        for i, made in enumerate(BASELINE)
+    ]
+    (found,) = gate.compare(draws, draws, judged)
+    assert found.verdict == "same"
+    (found,) = gate.compare(draws[:2], draws, judged)
+    assert (found.verdict, found.reason) == ("missing", "no record of split 0 draw 2")
+    more = [*draws[:2], draws[2] | {"dim": 1051}]
+    (found,) = gate.compare(more, draws, judged)
+    assert (found.verdict, found.reason) == ("worse", "dim 1051, baseline 1000")
+
+
+def test_a_judged_number_that_is_gone_fails():
+    (found,) = compare(cell(train_bytes=None), BASELINE)
+    assert (found.verdict, found.reason) == (
+        "missing",
+        "no train_bytes recorded, the baseline has it",
+    )
+
+
+def test_a_missing_cell_or_split_fails():
+    other = cell(params={"order": 2})
+    judged = compare(BASELINE, [*BASELINE, *other])
+    assert [j.verdict for j in judged] == ["missing", "same"]
+    assert judged[0].reason == "no record at all"
+    assert code(BASELINE, [*BASELINE, *other]) == 1
+    assert verdict(BASELINE[:1]).verdict == "missing"
+    assert verdict(BASELINE[:1]).reason == "no record of split 1, split 2"
+
+
+def test_a_failed_cell_is_not_measured_and_leaves_the_gate_undecided():
+    ours = cell()
+    ours[1] |= {"status": "failed", "accuracy": None, "error": "MemoryError: too large"}
+    judged = verdict(ours)
+    assert judged.verdict == "not measured"
+    assert judged.reason == "split 1: failed: MemoryError: too large"
+    assert code(ours) == 5
+    worse = shifted(-0.5, params={"order": 2})
+    assert code([*ours, *worse], [*BASELINE, *cell(params={"order": 2})]) == 1
+
+
+def test_what_has_nothing_that_is_judged_is_not_measured():
+    nothing = [
+        made | dict.fromkeys(("accuracy", "train_bytes", "table_bytes", "model_bytes"))
+        for made in BASELINE
+    ]
+    assert verdict(nothing, nothing).verdict == "not measured"
+    assert verdict(nothing, nothing).reason == "the baseline has nothing that is judged"
+    assert code(nothing, nothing) == 5
+
+
+def test_a_cell_the_baseline_could_not_measure_sets_no_standard():
+    failed = cell(params={"order": 2}, status="failed", accuracy=None)
+    judged = compare([*BASELINE, *cell(params={"order": 2})], [*BASELINE, *failed])
+    assert [j.verdict for j in judged] == ["new", "same"]
+
+
+def test_a_new_cell_passes_even_when_it_failed():
+    extra = cell(params={"order": 2}, status="failed", accuracy=None)
+    assert [j.verdict for j in compare([*BASELINE, *extra], BASELINE)] == ["new", "same"]
+    assert code([*BASELINE, *extra]) == 0
+
+
+def test_more_splits_than_the_baseline_has_are_left_out():
+    judged = verdict([*BASELINE, *(r | {"split": 3} for r in cell([0.1]))])
+    assert judged.verdict == "same"
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "words"),
+    [
+        ("data_digest", "d2", 'digest of the data is "d2", the baseline has "d1"'),
+        ("protocol", {"official": True}, "split protocol is"),
+        ("n_train", 800, "n_train is 800, the baseline has 900"),
+        ("n_test", 800, "n_test is 800, the baseline has 897"),
+        ("n_features", 63, "n_features is 63, the baseline has 64"),
+        ("settings", {"loss": "logistic"}, 'settings of the solver is {"loss": "logistic"}'),
+        ("options", {"range": "0:1"}, 'options is {"range": "0:1"}, the baseline has {}'),
+        ("feature_version", 2, "version of the features is 2, the baseline has null"),
+        ("n_skipped", 1, "n_skipped is 1, the baseline has null"),
+        ("C_folds", 5, "folds is 5, the baseline has null"),
+        ("C_grid", [1], "C grid is [1], the baseline has [0.1, 1]"),
+        ("map_version", 2, "map_version is 2, the baseline has 1"),
+    ],
+)
+def test_a_baseline_of_other_conditions_is_named_and_leaves_the_gate_undecided(
+    column, value, words
+):
+    ours = shifted(-0.5, **{column: value})
+    judged = verdict(ours)
+    assert judged.verdict == "not measured"
+    assert f"baseline incompatible: {words}" in judged.reason
+    assert code(ours) == 5
+
+
+@pytest.mark.parametrize("column", ["cpu", "threads", "started", "commit", "key", "seed", "C"])
+def test_what_may_differ(column):
+    assert verdict(cell(**{column: "other"})).verdict == "same"
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        *({name: "other"} for name in ("dataset", "setting", "features", "normalize")),
+        *({name: "other"} for name in ("kernel", "reduction", "solver")),
+        {"params": {"order": 3}},
+        {"learner": {"form": "local"}},
+        {"size": 1000},
+    ],
+)
+def test_cells_are_told_apart_by(columns):
+    both = [*BASELINE, *shifted(-0.2, **columns)]
+    assert [j.verdict for j in compare(both, both)] == ["same", "same"]
+
+
+def test_nothing_to_compare():
+    failed = cell(status="failed", accuracy=None)
+    with pytest.raises(NothingMeasured, match="the baseline holds no measured cell"):
+        compare(BASELINE, failed)
+    with pytest.raises(NothingMeasured, match="the baseline holds no measured cell"):
+        compare(BASELINE, [])
+    with pytest.raises(NothingMeasured, match="results are on mnist, the baseline on digits"):
+        compare(cell(dataset="mnist"), BASELINE)
+    with pytest.raises(NothingMeasured, match="results are on nothing"):
+        compare([], BASELINE)
+
+
+def mixture():
+    """Return results and a baseline that give every verdict once."""
+    orders = {name: {"order": i} for i, name in enumerate(VERDICTS)}
+    ours = [
+        *shifted(-0.2, params=orders["worse"]),
+        *cell(params=orders["not measured"], map_version=2),
+        *shifted(0.04, params=orders["improved"]),
+        *cell(params=orders["new"]),
+        *cell(params=orders["same"]),
+    ]
+    baseline = [r for name in VERDICTS if name != "new" for r in cell(params=orders[name])]
+    return ours, baseline
+
+
+def test_the_report_has_a_line_a_cell_the_worst_first():
+    judged = compare(*mixture())
+    assert [j.verdict for j in judged] == list(VERDICTS)
+    assert count(judged) == dict.fromkeys(VERDICTS, 1)
+    lines = report(judged).splitlines()
+    prefix = "digits intensity ovo chi2 homogeneous"
+    assert lines[0] == (f"worse         {prefix} order=0  accuracy 72.00 %, baseline 92.00 ± 3.27")
+    assert lines[1] == f"missing       {prefix} order=1  no record at all"
+    assert lines[-1] == ("6 cells: 1 worse, 1 missing, 1 not measured, 1 improved, 1 new, 1 same")
+    assert len(lines) == 7
+    short = report(judged, unchanged=False).splitlines()
+    assert [line.split()[0] for line in short[:-1]] == [
+        "worse",
+        "missing",
+        "not",
+        "improved",
+        "new",
+    ]
+    assert short[-1] == lines[-1]
+    assert report(compare(BASELINE, BASELINE), unchanged=False) == "1 cell: 1 same"
+
+
+def test_the_outcome_in_words():
+    error = outcome(compare(*mixture()))
+    assert isinstance(error, GateFailed)
+    assert str(error).startswith("gate failed: 1 worse, 1 missing, 1 not measured")
+    undecided = outcome(compare(cell(map_version=2), BASELINE))
+    assert isinstance(undecided, NothingMeasured)
+    assert str(undecided) == "gate undecided: 1 not measured"
+
+
+def test_json_holds_verdicts_counts_and_exit_code():
+    document = json.loads(as_json(compare(*mixture())))
+    assert document["exit_code"] == 1
+    assert document["counts"] == dict.fromkeys(VERDICTS, 1)
+    worse = document["cells"][0]
+    assert worse["verdict"] == "worse"
+    assert worse["differences"][0]["ours"] == pytest.approx(0.72)
+    assert document["cells"][1]["differences"] == []

@@ -1,0 +1,146 @@
+"""Short labels: different for different rows, in the papers' words, with nothing said twice."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kmaps.bench.records.names import short_label, short_labels
+from kmaps.bench.records.row import Row
+from kmaps.bench.records.vocabulary import VOCABULARY
+from kmaps.maps import MAPS
+
+RESULTS = Path(__file__).parents[3] / "results"
+RUNS = sorted(path.parent.name for path in RESULTS.glob("*/records.jsonl"))
+
+
+def labels_of(*rows):
+    labels, said = short_labels(rows)
+    return [labels[row.identity] for row in rows], said
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "label"),
+    [
+        ("linear", {}, "linear"),
+        ("exact", {}, "exact"),
+        ("exact-coded", {}, "exact on codes"),
+        ("homogeneous", {"order": 1}, "homogeneous, r = 3"),
+        ("homogeneous", {}, "homogeneous"),
+        ("anchor", {"n_anchors": 40}, "ANNFM, N = 40"),
+        ("anchor", {"n_anchors": 40, "n_neighbors": 1}, "ANNFM, N = 40"),
+        ("anchor", {"n_anchors": 40, "n_neighbors": 2}, "2-ANNFM, N = 40"),
+        ("anchor", {"n_anchors": 30, "anchors": "kmeans"}, "ANNFM k-means, N = 30"),
+        ("intersection", {"n_bins": 10}, "Maji–Berg, N = 10"),
+        ("nystroem", {"dim": 3}, "addKPCA, r = 3"),
+        ("lowdim", {"dim": 5, "optimal": False}, "LP, D = 5"),
+        ("lowdim", {"dim": 5, "optimal": True}, "optimal, D = 5"),
+        ("lowdim", {"dim": 5}, "low-dimensional, D = 5"),
+        ("lowdim-joint", {"dim": 31, "method": "proj_product"}, "Proj ⊗, D = 31"),
+        ("spline", {"n_bins": 10, "degree": 3, "penalty": 1}, "spline, p = 3, s = 1, 10 bins"),
+        ("fourier", {"degree": 4, "penalty": 1}, "Fourier, degree 4, s = 1"),
+        ("hermite", {"degree": 4, "penalty": 1}, "Hermite, degree 4, s = 1"),
+        ("sign-cauchy", {"n_projections": 1000}, "sign-Cauchy, m = 1,000"),
+        ("generalized-rbf", {"n_frequencies": 10000}, "random map, m = 10,000"),
+        ("random-fourier", {"n_frequencies": 16}, "random Fourier, m = 16"),
+        ("my-map", {"tree_depth": 3, "scale": 0.5}, "my-map, tree depth = 3, scale = 0.5"),
+    ],
+)
+def test_words_of_the_papers(method, params, label):
+    assert short_label(Row(method, params)) == label
+
+
+def test_every_map_has_words():
+    assert VOCABULARY.keys() >= MAPS.keys()
+
+
+def test_other_parameters_show_where_the_rows_of_their_map_differ():
+    wide, narrow = ({"order": 1, "window": window} for window in ("uniform", "rectangular"))
+    labels, said = labels_of(Row("homogeneous", wide), Row("homogeneous", narrow))
+    assert labels == [
+        "homogeneous, r = 3, uniform window",
+        "homogeneous, r = 3, rectangular window",
+    ]
+    assert said == []
+    labels, said = labels_of(Row("homogeneous", wide), Row("anchor", {"energy": 0.95}))
+    assert labels == ["homogeneous, r = 3", "ANNFM"]
+    assert said == ["homogeneous: uniform window", "ANNFM: energy = 0.95"]
+
+
+def test_a_parameter_that_one_row_lacks_shows_in_the_others():
+    labels, said = labels_of(
+        Row("anchor", {"n_anchors": 30, "shared": True}), Row("anchor", {"n_anchors": 40})
+    )
+    assert labels == ["ANNFM, N = 30, shared range", "ANNFM, N = 40"]
+    assert said == []
+
+
+def test_solvers_show_where_the_rows_of_a_map_differ_in_them():
+    both = [Row("homogeneous", {"order": 1}, solver) for solver in ("liblinear", "coded")]
+    spline = Row("spline", {"degree": 1}, "coded", {"form": "local"})
+    linear = Row("linear", solver="liblinear")
+    labels, said = labels_of(*both, spline, linear, Row("exact", solver="libsvm"))
+    assert labels == [
+        *("homogeneous, r = 3, LIBLINEAR", "homogeneous, r = 3, on codes"),
+        *("spline, p = 1", "linear", "exact"),
+    ]
+    assert said == ["spline: on codes, local form"]
+
+
+def test_maps_that_are_all_on_codes_say_so_once():
+    rows = [Row("homogeneous", {}, "coded"), Row("lowdim", {}, "coded"), Row("exact-coded")]
+    assert labels_of(*rows)[1] == ["all maps: on codes"]
+
+
+def test_sizes_show_where_they_differ():
+    rows = [Row("exact", size=1000), Row("exact", size=60000)]
+    assert labels_of(*rows)[0] == ["exact, n = 1,000", "exact, n = 60,000"]
+    assert labels_of(rows[0])[0] == ["exact"]
+
+
+def trial(name, C, m=4000, **settings):
+    learner = {"name": name, "C": C, **settings}
+    if name == "exact":
+        return Row("exact", learner=learner)
+    return Row("generalized-rbf", {"n_frequencies": m, "structure": "fastfood"}, learner=learner)
+
+
+def test_learners_of_tradeoffs_by_their_own_words():
+    labels, said = labels_of(
+        trial("exact", 3.0),
+        trial("dense", 10.0),
+        trial("sparse-svm", 0.5),
+        trial("sparse-svm", 1.0),
+        trial("sparse-lr", 30.0),
+        trial("group-hinge", 2.0),
+        trial("strongest", 10.0, keep=1000),
+    )
+    assert labels == [
+        *("exact", "dense, m = 4,000", "sparse SVM, m = 4,000, C = 0.5"),
+        *("sparse SVM, m = 4,000, C = 1", "sparse LR, m = 4,000", "group, hinge, m = 4,000"),
+        "strongest 1,000 of 4,000",
+    ]
+    assert said == [
+        *("all learners: on the random map, Fastfood", "exact: C = 3", "dense: C = 10"),
+        *("sparse LR: C = 30", "group, hinge: C = 2", "strongest: C = 10"),
+    ]
+
+
+def test_values_that_no_word_tells_apart_fall_back_to_the_whole_row():
+    rows = [
+        Row("anchor", {"n_anchors": 40, "n_neighbors": 1}),
+        Row("anchor", {"n_anchors": 40}),
+    ]
+    labels, _ = labels_of(*rows)
+    assert labels == ["anchor n_anchors=40 n_neighbors=1", "anchor n_anchors=40"]
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_rows_of_a_published_run_have_different_labels_without_falling_back(name):
+    lines = (RESULTS / name / "records.jsonl").read_text().splitlines()
+    rows = {row.identity: row for row in map(Row.of, map(json.loads, lines))}
+    labels, _ = short_labels(rows.values())
+    assert len(set(labels.values())) == len(rows)
+    for label in labels.values():
+        assert "_" not in label
+        assert label.count("=") == label.count(" = ")

@@ -1,0 +1,305 @@
+"""Intervals over splits: what the splits share is in them."""
+
+import numpy as np
+import pytest
+from scipy.stats import t as student
+
+from kmaps.bench.records_new.designs import CrossedSets, RandomSplits, RepeatedDraws, design_of
+from kmaps.bench.records_new.intervals import difference
+from kmaps.bench.records_new.paired import Outcomes, score_interval
+from kmaps.errors import InputError
+
+ALL_SIX = CrossedSets(3, 2, 2, tuple(range(6)))
+RUNS = 1000
+SLACK = 3 * np.sqrt(0.05 * 0.95 / RUNS)  # three standard errors of a rate of 5 %
+
+
+def misses(estimate, truth=0.0):
+    low, high = estimate.bounds(0.05)
+    return not low <= truth <= high
+
+
+def naive_misses(differences):
+    """Whether the t interval for independent splits misses zero."""
+    n = len(differences)
+    half = student.ppf(0.975, n - 1) * np.std(differences, ddof=1) / np.sqrt(n)
+    return abs(np.mean(differences)) > half
+
+
+# Two rows that are equally good in truth: nearest-mean classifiers, each on features of its own
+# that are drawn alike. What they learn and how well they do vary with the samples they get.
+
+
+def draw_samples(rng, n, shift=(0.0, 0.0), dim=5):
+    labels = rng.choice([-1.0, 1.0], n)
+    features = rng.normal(size=(n, 2, dim))
+    features[:, :, 0] += 0.6 * labels[:, None] + np.array(shift)
+    return features, labels
+
+
+def train_and_test(train, test):
+    """Return which test samples each of the two rows gets right."""
+    weights = np.einsum("nad,n->ad", *train)
+    right = np.einsum("nad,ad->na", test[0], weights) * test[1][:, None] > 0
+    return Outcomes(right[:, 0], right[:, 1])
+
+
+def accuracies(outcomes):
+    return np.transpose([found.accuracies for found in outcomes])
+
+
+def overlapping_splits(rng, pool, n_train, n_test, n_splits):
+    features, labels = draw_samples(rng, pool)
+    outcomes = []
+    for _ in range(n_splits):
+        order = rng.permutation(pool)
+        train, test = order[:n_train], order[n_train : n_train + n_test]
+        outcomes.append(
+            train_and_test((features[train], labels[train]), (features[test], labels[test]))
+        )
+    return outcomes
+
+
+def six_combinations(rng, n_train=15, n_test=200, shift=0.0):
+    train = [draw_samples(rng, n_train) for _ in range(3)]
+    tests = [draw_samples(rng, n_test, rng.normal(size=2) * shift) for _ in range(2)]
+    pairs = [
+        [np.concatenate(parts) for parts in zip(train[i], train[j], strict=True)]
+        for i, j in ((0, 1), (0, 2), (1, 2))
+    ]
+    return [train_and_test(pair, test) for pair in pairs for test in tests]
+
+
+@pytest.mark.parametrize(
+    ("pool", "n_train", "n_test", "n_splits"),
+    [(60, 40, 20, 5), (60, 40, 20, 10), (300, 100, 100, 5), (700, 100, 100, 10)],
+)
+def test_random_splits_of_one_pool_rarely_differ_when_the_rows_do_not(
+    pool, n_train, n_test, n_splits
+):
+    rng = np.random.default_rng(4)
+    wrong = np.zeros(3)
+    for _ in range(RUNS):
+        outcomes = overlapping_splits(rng, pool, n_train, n_test, n_splits)
+        left, right = accuracies(outcomes)
+        design = RandomSplits(n_train, n_test, pool)
+        wrong += [
+            misses(difference(left, right, design, outcomes)),
+            np.ptp(left - right) > 0 and misses(difference(left, right, design)),
+            naive_misses(left - right),
+        ]
+    with_outcomes, alone, naive = wrong / RUNS
+    assert with_outcomes <= 0.05 + SLACK
+    assert alone <= 0.05 + SLACK
+    assert naive > 0.15  # taken for independent
+
+
+@pytest.mark.parametrize("with_outcomes", [True, False])
+def test_six_combinations_that_share_sets_rarely_differ_when_the_rows_do_not(with_outcomes):
+    """Without outcomes also where the test sets are drawn from populations of their own."""
+    rng = np.random.default_rng(5)
+    wrong = np.zeros(2)
+    for _ in range(RUNS):
+        outcomes = six_combinations(rng, shift=0.0 if with_outcomes else 0.5)
+        left, right = accuracies(outcomes)
+        estimate = difference(left, right, ALL_SIX, outcomes if with_outcomes else None)
+        wrong += [misses(estimate), naive_misses(left - right)]
+    assert wrong[0] / RUNS <= 0.05 + SLACK
+    assert wrong[1] / RUNS > 0.2  # taken for independent
+
+
+def test_draws_of_a_map_do_not_make_the_test_samples_more():
+    rng = np.random.default_rng(6)
+    wrong = np.zeros(2)
+    for _ in range(RUNS):
+        fixed = rng.random(300) < 0.8
+        chance = rng.beta(8, 2, 300)  # of each sample to be right in a draw: 0.8 on average
+        outcomes = [Outcomes(fixed, rng.random(300) < chance) for _ in range(5)]
+        left, right = accuracies(outcomes)
+        estimate = difference(left, right, RepeatedDraws(), outcomes)
+        wrong += [misses(estimate), naive_misses(left - right)]
+    assert wrong[0] / RUNS <= 0.05 + SLACK
+    assert wrong[1] / RUNS > 0.2  # the draws alone
+
+
+def test_corrected_resampled_t_in_numbers():
+    differences = np.array([1.0, 2.0, 4.0, 3.0]) / 100
+    estimate = difference(0.9 + differences, [0.9] * 4, RandomSplits(300, 100))
+    half = student.ppf(0.975, 3) * np.sqrt((1 / 4 + 1 / 3) * np.var([1, 2, 4, 3], ddof=1))
+    assert estimate.value == pytest.approx(2.5)
+    assert estimate.bounds(0.05) == pytest.approx((2.5 - half, 2.5 + half))
+    assert estimate.note == "from the splits alone: which test samples were right is not on record"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "correlation"),
+    [
+        ((300, 100, None), 0.25),
+        ((300, 100, 400), 0.25),  # all of the pool: Nadeau and Bengio's
+        ((100, 100, 700), 1 / 7),
+        ((200, 50, 2000), 0.1),
+        ((50, 200, 2000), 0.1),
+    ],
+)
+def test_splits_of_a_large_pool_share_less(sizes, correlation):
+    assert RandomSplits(*sizes).correlation == pytest.approx(correlation)
+    width = [
+        np.diff(difference([0.9, 0.8, 0.7], [0.6] * 3, RandomSplits(*s)).bounds(0.05))
+        for s in (sizes, sizes[:2])
+    ]
+    assert width[0] <= width[1]
+
+
+def test_jackknife_over_training_sets_in_numbers():
+    """Two of three sets: what one set adds is in two of three choices."""
+    differences = np.array([[1.0, 3.0], [2.0, 6.0], [3.0, 9.0]])  # choices by test sets, points
+    estimate = difference(0.5 + differences.ravel() / 100, [0.5] * 6, ALL_SIX)
+    of_training = 4 / 3 * np.var([2, 4, 6], ddof=1)
+    of_tests = np.var([2, 6], ddof=1) / 2
+    degrees = (of_training + of_tests) ** 2 / (of_training**2 / 2 + of_tests**2 / 1)
+    half = student.ppf(0.975, degrees) * np.sqrt(of_training + of_tests)
+    assert estimate.value == pytest.approx(4)
+    assert estimate.bounds(0.05) == pytest.approx((4 - half, 4 + half))
+
+
+def outcomes_of(rng, n, *chances):
+    """Return outcomes of n samples; the left row is right with each chance, the right with 0.5."""
+    return [Outcomes(rng.random(n) < chance, rng.random(n) < 0.5) for chance in chances]
+
+
+def half_width(parts, degrees):
+    """Return that of a sum of variances, by Satterthwaite's degrees of freedom."""
+    parts, degrees = np.array(parts), np.array(degrees)
+    together = parts.sum() ** 2 / (parts**2 / degrees).sum()
+    return student.ppf(0.975, together) * np.sqrt(parts.sum())
+
+
+def test_draws_and_test_samples_add_up_in_numbers():
+    found = outcomes_of(np.random.default_rng(10), 100, 0.9, 0.6, 0.3)
+    left, right = accuracies(found)
+    of_samples = np.mean([f.left * 1.0 - f.right for f in found], axis=0).var(ddof=1) / 100
+    half = half_width([np.var(left - right, ddof=1) / 3, of_samples], [2, 99])
+    low, high = difference(left, right, RepeatedDraws(), found).bounds(0.05)
+    assert (high - low) / 2 == pytest.approx(100 * half)
+
+
+def test_training_sets_and_test_samples_add_up_in_numbers():
+    found = outcomes_of(np.random.default_rng(11), 100, 0.9, 0.8, 0.6, 0.5, 0.3, 0.2)
+    left, right = accuracies(found)
+    means = (left - right).reshape(3, 2).mean(axis=1)
+    signs = np.reshape([f.left * 1.0 - f.right for f in found], (3, 2, 100)).mean(axis=0)
+    of_samples = signs.var(axis=1, ddof=1) / 100 / 4  # a quarter: the mean of two test sets
+    half = half_width([4 / 3 * np.var(means, ddof=1), *of_samples], [2, 99, 99])
+    estimate = difference(left, right, ALL_SIX, found)
+    low, high = estimate.bounds(0.05)
+    assert (high - low) / 2 == pytest.approx(100 * half)
+    assert estimate.note == "the test sets are taken as given"
+
+
+def test_jackknife_factor_of_disjoint_training_sets_is_that_of_a_mean():
+    design = CrossedSets(4, 1, 1, (0, 1, 2, 3))
+    assert design.jackknife_factor == pytest.approx(1 / (4 * 3))
+
+
+def test_combinations_may_come_in_any_order():
+    rng = np.random.default_rng(7)
+    outcomes = six_combinations(rng)
+    left, right = accuracies(outcomes)
+    straight = difference(left, right, ALL_SIX, outcomes)
+    order = [3, 0, 5, 1, 4, 2]
+    mixed = CrossedSets(3, 2, 2, tuple(order))
+    shuffled = difference(left[order], right[order], mixed, [outcomes[i] for i in order])
+    assert shuffled.bounds(0.05) == pytest.approx(straight.bounds(0.05))
+
+
+def test_test_samples_of_one_split_make_its_interval():
+    rng = np.random.default_rng(8)
+    left, right = rng.random(400) < 0.9, rng.random(400) < 0.8
+    found = Outcomes(left, right)
+    estimate = difference([left.mean()], [right.mean()], RandomSplits(10, 400), [found])
+    low, high = score_interval(*found.discordant, 400, 0.05)
+    assert estimate.value == pytest.approx(100 * (left.mean() - right.mean()))
+    assert estimate.bounds(0.05) == pytest.approx((100 * low, 100 * high))
+    assert 0 < low < high
+    assert estimate.note == "the training set is taken as drawn"
+
+
+@pytest.mark.parametrize(
+    ("design", "n"),
+    [(RandomSplits(300, 100), 100 / (0.75 / 6 + 0.25)), (ALL_SIX, 200), (RepeatedDraws(), 100)],
+)
+def test_splits_that_agree_are_no_more_certain_than_their_test_samples(design, n):
+    """Equal differences on all splits: never ± 0."""
+    left, right = np.array([True] * 90 + [False] * 10), np.array([True] * 88 + [False] * 12)
+    found = [Outcomes(left, right)] * 6
+    estimate = difference([0.9] * 6, [0.88] * 6, design, found)
+    low, high = score_interval(0.02, 0.0, n, 0.05)
+    ends = estimate.bounds(0.05)
+    assert ends[0] <= 100 * low + 1e-9
+    assert ends[1] >= 100 * high - 1e-9
+
+
+SPLITS_ALONE = "which test samples were right is not on record"
+
+
+@pytest.mark.parametrize(
+    ("n", "design", "reason"),
+    [
+        (1, RandomSplits(10, 10), f"one split, and {SPLITS_ALONE}"),
+        (1, RepeatedDraws(), f"one split, and {SPLITS_ALONE}"),
+        (3, CrossedSets(3, 2, 2, (0, 1, 2)), "3 of the 6 combinations of the sets"),
+        (2, CrossedSets(3, 3, 2, (0, 1)), "one choice of training sets"),
+        (3, CrossedSets(3, 2, 1, (0, 1, 2)), f"one test set, and {SPLITS_ALONE}"),
+    ],
+)
+def test_no_interval_where_there_can_be_none(n, design, reason):
+    left = 0.9 + np.arange(n) / 100
+    estimate = difference(left, [0.8] * n, design)
+    assert estimate.bounds is None
+    assert estimate.note == reason
+    assert estimate.value == pytest.approx(100 * (left.mean() - 0.8))
+
+
+def test_equal_differences_without_outcomes_are_not_plus_minus_zero():
+    estimate = difference([0.75] * 3, [0.5] * 3, RandomSplits(10, 10))
+    assert estimate.bounds is None
+    assert estimate.note == f"no difference between the splits, and {SPLITS_ALONE}"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "outcomes", "message"),
+    [
+        ([0.9], [0.8, 0.7], None, "1 and 2 accuracies: expected as many, those of the same splits"),
+        ([], [], None, "0 and 0 accuracies"),
+        ([0.5, 0.5], [0.5, 0.5], 1, "outcomes of 1 splits for 2 accuracies"),
+        ([0.5], [1.0], 1, "outcomes with the accuracies 0.5 and 0.5, records with 0.5 and 1"),
+    ],
+)
+def test_what_does_not_belong_together_is_refused(left, right, outcomes, message):
+    one = Outcomes(np.array([True, False]), np.array([False, True]))
+    with pytest.raises(InputError) as refused:
+        difference(left, right, RandomSplits(5, 5), outcomes and [one] * outcomes)
+    assert str(refused.value).startswith(message)
+
+
+def test_choices_that_were_tested_on_other_samples_are_refused():
+    found = [Outcomes(np.ones(2 + i // 2, bool), np.ones(2 + i // 2, bool)) for i in range(6)]
+    with pytest.raises(InputError, match="2, 3, 4 test samples: expected the same"):
+        difference([1.0] * 6, [1.0] * 6, ALL_SIX, found)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "design"),
+    [
+        ({"train": 10, "test": 5}, RandomSplits(10, 5, 90)),
+        ({"train_per_class": 2, "test_per_class": 1}, RandomSplits(10, 5, 90)),
+        ({"official": True}, RepeatedDraws()),
+        ({"train": ["1"], "test": ["T1"]}, RepeatedDraws()),
+        (
+            {"choose": 2, "train": ["1", "2", "3"], "test": ["T1", "T2"]},
+            CrossedSets(3, 2, 2, (0, 1)),
+        ),
+    ],
+)
+def test_protocols_say_what_splits_share(protocol, design):
+    assert design_of(protocol, [0, 1], 10, 5, 90) == design

@@ -1,0 +1,115 @@
+"""The score interval of paired proportions, and the outcomes it comes from."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from kmaps.bench.records_new.paired import Outcomes, score_interval
+from kmaps.errors import InputError
+
+
+def outcomes(only_left, only_right, both, neither):
+    counts = [only_left, only_right, both, neither]
+    left = np.repeat([True, False, True, False], counts)
+    right = np.repeat([False, True, True, False], counts)
+    return Outcomes(left, right)
+
+
+def test_shares_and_difference():
+    found = outcomes(30, 10, 50, 10)
+    assert found.accuracies == pytest.approx((0.8, 0.6))
+    assert found.discordant == pytest.approx((0.3, 0.1))
+    assert found.difference == pytest.approx(0.2)
+    assert found.n_effective == pytest.approx(100)
+
+
+def test_weights_make_a_mean_over_classes():
+    classes = np.array([0] * 8 + [1] * 2)
+    left, right = (
+        np.array([True] * 8 + [False, True]),
+        np.array([True] * 4 + [False] * 4 + [True] * 2),
+    )
+    weights = 1 / np.bincount(classes)[classes]
+    found = Outcomes(left, right, weights)
+    per_class = [[row[classes == c].mean() for c in (0, 1)] for row in (left, right)]
+    assert found.accuracies == pytest.approx(np.mean(per_class, axis=1))
+    assert found.n_effective == pytest.approx(1 / (8 / 16**2 + 2 / 4**2))
+
+
+def test_differences_within_are_those_the_score_test_does_not_reject():
+    """Against the score found on a grid, its nuisance share by brute force over the likelihood."""
+    b, c, n = 12, 5, 200
+    low, high = score_interval(b / n, c / n, n, 0.05)
+    for end in (low, high):
+        q = np.linspace(max(0, -end) + 1e-9, 0.5, 400_001)
+        p = q + end
+        inside = (p > 0) & (p + q < 1)
+        q, p = q[inside], p[inside]
+        likelihood = b * np.log(p) + c * np.log(q) + (n - b - c) * np.log(1 - p - q)
+        share = q[likelihood.argmax()]
+        score = (b - c - n * end) / np.sqrt(n * (2 * share + end * (1 - end)))
+        assert abs(score) == pytest.approx(norm.ppf(0.975), abs=1e-3)
+    assert low < (b - c) / n < high
+
+
+@pytest.mark.parametrize(("b", "c"), [(15, 4), (15, 5), (15, 6), (8, 1), (8, 2)])
+def test_zero_is_outside_where_mcnemar_rejects(b, c):
+    low, high = score_interval(b / 300, c / 300, 300, 0.05)
+    assert (low > 0 or high < 0) == ((b - c) ** 2 / (b + c) > norm.ppf(0.975) ** 2)
+
+
+def test_rows_that_agree_everywhere_still_have_an_interval():
+    z = norm.ppf(0.975)
+    low, high = score_interval(0, 0, 500, 0.05)
+    assert (low, high) == pytest.approx((-(z**2) / (500 + z**2), z**2 / (500 + z**2)))
+
+
+def test_many_samples_give_the_two_sided_normal_interval():
+    b, c, n = 0.05, 0.03, 1_000_000
+    half = norm.ppf(0.975) * np.sqrt((b + c - (b - c) ** 2) / n)  # 1.96, not 1.645
+    assert score_interval(b, c, n, 0.05) == pytest.approx((0.02 - half, 0.02 + half), abs=2e-6)
+
+
+def test_rows_swapped_swap_the_ends():
+    low, high = score_interval(0.04, 0.01, 300, 0.05)
+    assert score_interval(0.01, 0.04, 300, 0.05) == pytest.approx((-high, -low))
+
+
+@pytest.mark.parametrize(("only_left", "only_right"), [(1.0, 0.0), (0.0, 1.0), (0.5, 0.5)])
+def test_ends_stay_within_one(only_left, only_right):
+    low, high = score_interval(only_left, only_right, 20, 0.05)
+    assert -1 <= low < high <= 1
+    assert low <= only_left - only_right <= high
+
+
+def test_a_true_null_is_rejected_in_one_of_twenty_cases():
+    rng = np.random.default_rng(1)
+    shares, n, runs = (0.02, 0.02, 0.96), 1000, 2000
+    ends = [score_interval(b / n, c / n, n, 0.05) for b, c, _ in rng.multinomial(n, shares, runs)]
+    low, high = np.transpose(ends)
+    above, below = (low > 0).mean(), (high < 0).mean()
+    assert above + below <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
+    assert above + below >= 0.02  # not merely wide
+    for one_side in (above, below):
+        assert one_side <= 0.025 + 3 * np.sqrt(0.025 * 0.975 / runs)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "weights", "message"),
+    [
+        (
+            [True],
+            [True, False],
+            None,
+            "outcomes of shapes (1,), (2,): expected as many for each row",
+        ),
+        ([True], [True], [1.0, 2.0], "outcomes of shapes (1,), (1,), (2,)"),
+        ([], [], None, "outcomes of shapes (0,), (0,)"),
+        ([1], [0], None, "outcomes of types int64 and int64: expected booleans"),
+    ],
+)
+def test_bad_outcomes_are_refused(left, right, weights, message):
+    left, right = (np.array(row, None if row else bool) for row in (left, right))
+    with pytest.raises(InputError) as refused:
+        Outcomes(left, right, None if weights is None else np.array(weights))
+    assert str(refused.value).startswith(message)

@@ -1,0 +1,189 @@
+"""All 230 printed numbers are there, and each is measured or has a reason why it is not."""
+
+from collections import Counter
+from copy import deepcopy
+from dataclasses import replace
+
+import pytest
+from bench.records_new.published import ROOT, records
+
+from kmaps.bench.records_new.paper_numbers import (
+    PrintedNumber,
+    compare,
+    printed_numbers,
+    printed_tables,
+)
+from kmaps.bench.records_new.selections import select_rows
+from kmaps.errors import InputError
+
+# How many numbers a table prints, how many of them are not measured, and their sum.
+TABLES = {
+    ("annfm", "Table 1"): (64, 0, 5975.45),
+    ("annfm", "Table 2"): (12, 0, 600.35),
+    ("annfm", "Table 3"): (54, 22, 66021.81),
+    ("annfm", "Table 4"): (50, 7, 5749.92),
+    ("annfm", "storage"): (8, 2, 893.4),
+    ("ldefm", "Table 1"): (24, 0, 101.3622),
+    ("ldefm", "Table 2"): (12, 0, 0.692),
+    ("ldefm", "Figure 4"): (2, 0, 0.01),
+    ("ldefm", "Figure 5"): (4, 0, 20.512),
+}
+UNITS = {"per-class": "%", "time": "s", "storage-train": "MB"}
+
+NUMBERS = printed_numbers()
+MEASURED = [number for number in NUMBERS if number.experiment]
+
+
+def of(paper, table):
+    return [number for number in NUMBERS if (number.paper, number.table) == (paper, table)]
+
+
+def named(name):
+    [number] = [number for number in NUMBERS if number.name == name]
+    return number
+
+
+def test_there_are_230_and_none_stands_twice():
+    assert len(NUMBERS) == sum(n for n, _, _ in TABLES.values()) == 230
+    assert Counter(number.name for number in NUMBERS).most_common(1)[0][1] == 1
+    assert set(printed_tables()) == set(TABLES)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_tables_are_whole(table):
+    """The sum is a control: a number typed wrongly changes it."""
+    n, n_reasons, total = TABLES[table]
+    numbers = of(*table)
+    assert len(numbers) == n
+    assert sum(bool(number.reason) for number in numbers) == n_reasons
+    assert sum(number.value for number in numbers) == pytest.approx(total, abs=1e-9)
+
+
+@pytest.mark.parametrize("number", NUMBERS, ids=lambda number: number.name)
+def test_each_has_an_experiment_or_a_reason(number):
+    tied = [number.experiment, number.select, number.measure]
+    assert all(tied) != bool(number.reason)
+    assert any(tied) != bool(number.reason)
+    if number.experiment:
+        assert (ROOT / "experiments" / f"{number.experiment}.yaml").is_file()
+        assert number.unit == UNITS.get(number.measure, "")
+
+
+@pytest.mark.parametrize("number", MEASURED, ids=lambda number: number.name)
+def test_each_selection_picks_one_row_of_the_published_run(number):
+    [row] = select_rows(number.selection, records()[number.experiment])
+    assert len({record["split"] for record in row}) == len(row)
+
+
+def test_rows_are_measured_once():
+    """Two numbers of one measure never come from one row: selections are not copied by mistake."""
+    places = Counter((n.experiment, n.select, n.measure, n.paper, n.table) for n in MEASURED)
+    assert places.most_common(1)[0][1] == 1
+
+
+@pytest.mark.parametrize("table", printed_tables().values(), ids=lambda t: f"{t.paper} {t.table}")
+def test_times_have_a_reference_that_is_measured(table):
+    times = [number for number in of(table.paper, table.table) if number.unit == "s"]
+    if not times:
+        assert not table.reference_row
+        return
+    [reference] = [
+        n for n in times if (n.row, n.column) == (table.reference_row, table.reference_column)
+    ]
+    assert reference.experiment
+    [found] = compare([reference], records())
+    assert (found.printed, found.ours, found.outcome) == (1, 1, "shown")
+
+
+def test_what_becomes_of_the_published_numbers():
+    outcomes = Counter(str(found.outcome) for found in compare(NUMBERS, records()))
+    assert outcomes["missing"] == 0
+    assert outcomes["not measured"] == 31
+    assert outcomes["shown"] == 70
+    assert outcomes["met"] + outcomes["not met"] == 129
+
+
+def test_times_are_ratios_to_the_reference():
+    [found] = compare([named("annfm Table 4: Li 12k, χ² time (s)")], records())
+    assert found.printed == pytest.approx(206.1 / 12.4)
+    assert 1 < found.ours < 20  # ours of one processor, not 206 seconds
+
+
+def test_squares_are_summed_over_all_pairs():
+    [found] = compare([named("ldefm Figure 5: Ours 5D, M = log 127, Σ(χ² - χ̂²)²")], records())
+    [row] = select_rows(found.number.selection, records()[found.number.experiment])
+    assert found.ours == pytest.approx(128**2 * row[0]["rms"] ** 2)
+    assert found.ours == pytest.approx(9.121, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "change"),
+    [
+        ("annfm Table 4: VZ 3, χ² acc. (%)", "accuracy_per_class", -0.01),
+        ("ldefm Table 1: Ours 7D, χ² L∞", "linf", 0.01),
+    ],
+)
+def test_a_number_that_got_worse_is_not_met_any_more(name, column, change):
+    number = named(name)
+    [before] = compare([number], records())
+    changed = deepcopy(records()[number.experiment])
+    for record in changed:
+        record[column] += change
+    [after] = compare([number], {number.experiment: changed})
+    assert (before.outcome, after.outcome) == ("met", "not met")
+
+
+def test_another_size_of_storage_is_seen():
+    number = named("annfm storage: VZ (dm. = 3), DaimlerChrysler")
+    changed = [record | {"train_bytes": 41_000_000} for record in records()[number.experiment]]
+    [found] = compare([number], {number.experiment: changed})
+    assert (found.ours, found.outcome) == (pytest.approx(41), "met")
+
+
+def test_a_run_or_a_row_that_is_not_there_is_missing():
+    number = named("annfm Table 1: exact, χ² acc. (%)")
+    others = [r for r in records()[number.experiment] if r["method"] != "exact"]
+    for held in ({}, {number.experiment: others}):
+        [found] = compare([number], held)
+        assert (found.ours, found.outcome) == (None, "missing")
+
+
+def test_a_time_without_its_reference_is_missing():
+    number = named("annfm Table 1: exact, χ² time (s)")
+    others = [r for r in records()[number.experiment] if r["method"] == "exact"]
+    [found] = compare([number], {number.experiment: others})
+    assert found.outcome == "missing"
+
+
+def test_a_selection_of_several_rows_is_refused():
+    number = replace(
+        named("annfm Table 1: VZ 3, χ² acc. (%)"), select="method=homogeneous; order=1"
+    )
+    with pytest.raises(InputError) as refused:
+        list(compare([number], records()))
+    assert str(refused.value) == (
+        "annfm Table 1: VZ 3, χ² acc. (%): 'method=homogeneous; order=1' picks 6 rows of "
+        "annfm-table1-mnist, expected one; name more of its parameters"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "ours", "met"),
+    [
+        ("0.163", "", 0.16349, True),
+        ("0.163", "", 0.16351, False),
+        ("0.070", "", 0.0704, True),
+        ("0.070", "", 0.0714, False),
+        ("9e-4", "", 9.4e-4, True),
+        ("9e-4", "", 9.6e-4, False),
+        ("3.3e-3", "", 3.36e-3, False),
+        ("41", "MB", 41.4, True),
+        ("41", "MB", 41.6, False),
+        ("92.70", "%", 92.698, True),
+        ("92.70", "%", 92.69, False),
+        ("92.7", "%", 92.69, True),
+    ],
+)
+def test_met_to_the_printed_digits(text, unit, ours, met):
+    number = PrintedNumber("", "", "", "", text, unit, "", "", "", "", "")
+    assert number.is_met_by(ours) is met

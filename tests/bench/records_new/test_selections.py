@@ -1,0 +1,78 @@
+"""Selections pick rows of records by what the records say."""
+
+import pytest
+
+from kmaps.bench.records_new.selections import parse_selection, select_rows
+
+CELL = {
+    "status": "ok",
+    "reduction": "ovr",
+    "kernel": "chi2",
+    "method": "anchor",
+    "params": {"n_anchors": 30, "shared": True},
+    "learner": {"solver": "liblinear"},
+    "protocol": None,
+    "split": 0,
+}
+
+
+def test_values_have_their_types():
+    text = "a=3; b=0.5; c=true; d=chi2; e=0:127; f=differences 0:1"
+    assert list(parse_selection(text).values()) == [
+        3,
+        0.5,
+        True,
+        "chi2",
+        "0:127",
+        "differences 0:1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "'' in '': expected name=value"),
+        ("a=1; b", "'b' in 'a=1; b': expected name=value"),
+        ("a=", "'a=' in 'a=': expected name=value"),
+        ("a=1; a=2", "'a=1; a=2': a stands twice"),
+    ],
+)
+def test_bad_selections_are_refused(text, message):
+    with pytest.raises(ValueError) as refused:
+        parse_selection(text)
+    assert str(refused.value) == message
+
+
+def test_splits_of_a_row_are_together_and_the_later_record_counts():
+    records = [CELL | {"accuracy": 0.1}, CELL | {"split": 1}, CELL | {"accuracy": 0.2}]
+    [row] = select_rows({"method": "anchor"}, records)
+    assert [record["split"] for record in row] == [0, 1]
+    assert row[0]["accuracy"] == 0.2
+
+
+def test_failed_cells_are_left_out():
+    assert select_rows({}, [CELL | {"status": "failed"}]) == []
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"params": {"n_anchors": 40, "shared": True}},
+        {"learner": {"solver": "coded"}},
+        {"reduction": "ovo"},
+        {"kernel": "js"},
+        {"dataset": "x, y in 0:1"},
+    ],
+)
+def test_rows_differ_in_anything_but_the_split(other):
+    assert len(select_rows({"method": "anchor"}, [CELL, CELL | other])) == 2
+
+
+def test_a_name_that_a_record_lacks_does_not_match():
+    assert select_rows({"order": 1}, [CELL]) == []
+    assert select_rows({"levels": 32}, [CELL | {"protocol": {"range": "0:1"}}]) == []
+
+
+def test_a_parameter_called_method_stands_for_the_map():
+    joint = CELL | {"method": "lowdim-joint", "params": {"method": "proj", "dim": 31}}
+    assert len(select_rows({"method": "proj"}, [joint])) == 1

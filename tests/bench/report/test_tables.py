@@ -1,0 +1,231 @@
+"""Tables: what a reader sees. The expected texts are written out by hand."""
+
+import io
+import json
+
+import pandas as pd
+import pytest
+
+from kmaps.bench.report.tables import render
+from tests.bench.sample_records import record
+
+LINEAR = [record("linear", i, accuracy=a) for i, a in enumerate([0.91, 0.93])]
+EXACT = [record("exact", i, accuracy=a) for i, a in enumerate([0.97, 0.97])]
+FIRST = [record(split=i, params={"order": 1}, accuracy=a) for i, a in enumerate([0.94, 0.96])]
+SECOND = [record(split=i, params={"order": 2}, accuracy=a) for i, a in enumerate([0.95, 0.96])]
+JS = [cell | {"kernel": "js"} for cell in FIRST]
+CELLS = [*LINEAR, *EXACT, *FIRST, *SECOND, *JS]
+TITLE = "digits, intensity, one-vs-one: accuracy, %; mean ± std over 2 splits"
+
+
+def show(cells, form="text", *measures):
+    return render(cells, form, measures or ["accuracy"])
+
+
+def lines_of(text):
+    """Return the cells of a text table by label, split at two or more spaces."""
+    rows = [line.split("  ") for line in text.splitlines()]
+    return {row[0]: [cell.strip() for cell in row[1:] if cell.strip()] for row in rows}
+
+
+def test_text():
+    assert show(CELLS) == (
+        f"{TITLE}\n"
+        "                             any           chi2             js\n"
+        "linear              92.00 ± 1.41              –              –\n"
+        "exact                          –   97.00 ± 0.00              –\n"
+        "homogeneous, r = 3             –   95.00 ± 1.41   95.00 ± 1.41*\n"
+        "homogeneous, r = 5             –   95.50 ± 0.71*             –\n"
+        "\n"
+        "* best map of its column\n"
+    )
+
+
+def test_markdown():
+    assert show(CELLS, "md") == (
+        f"### {TITLE}\n\n"
+        "|  | any | chi2 | js |\n"
+        "| --- | ---: | ---: | ---: |\n"
+        "| linear | 92.00 ± 1.41 | – | – |\n"
+        "| exact | – | 97.00 ± 0.00 | – |\n"
+        "| homogeneous, r = 3 | – | 95.00 ± 1.41 | **95.00 ± 1.41** |\n"
+        "| homogeneous, r = 5 | – | **95.50 ± 0.71** | – |\n"
+        "\n"
+        "Bold: best map of its column.\n"
+    )
+
+
+def test_latex():
+    assert show(CELLS, "latex") == (
+        "% needs \\usepackage{booktabs}; bold: best map of its column\n"
+        "\\begin{table}\n"
+        "\\caption{digits, intensity, one-vs-one: accuracy, \\%; mean $\\pm$ std over 2 splits}\n"
+        "\\begin{tabular}{lrrr}\n"
+        "\\toprule\n"
+        " & any & chi2 & js \\\\\n"
+        "\\midrule\n"
+        "linear & 92.00 $\\pm$ 1.41 & -- & -- \\\\\n"
+        "exact & -- & 97.00 $\\pm$ 0.00 & -- \\\\\n"
+        "homogeneous, r = 3 & -- & 95.00 $\\pm$ 1.41 & \\textbf{95.00 $\\pm$ 1.41} \\\\\n"
+        "homogeneous, r = 5 & -- & \\textbf{95.50 $\\pm$ 0.71} & -- \\\\\n"
+        "\\bottomrule\n"
+        "\\end{tabular}\n"
+        "\\end{table}\n"
+    )
+
+
+def test_latex_and_markdown_escape_what_is_special_to_them():
+    cell = record(r"n_a=1 50% {x} a\b ~^ & # $ | y")
+    latex = show([cell], "latex")
+    assert r"n\_a=1 50\% \{x\} a\textbackslash{}b \textasciitilde{}\textasciicircum{}" in latex
+    assert r"\& \# \$ | y &" in latex
+    assert r"\| y |" in show([cell], "md")
+
+
+SAID = [record("anchor", params={"n_anchors": n, "energy": 0.95, "shared": True}) for n in (30, 40)]
+FEATURES = {"features": "hog-pyramid cells=[9] overlap=False"}
+
+
+@pytest.mark.parametrize(
+    ("form", "last"),
+    [
+        ("text", "\n\n{}\n* best map of its column\n"),
+        ("md", "\n\n{} Bold: best map of its column.\n"),
+        ("latex", "\\end{{tabular}}\n\\par\\footnotesize {}\n\\end{{table}}\n"),
+    ],
+)
+def test_what_is_the_same_in_all_rows_is_said_once_below(form, last):
+    said = "ANNFM: energy = 0.95, shared range; hog-pyramid: cells=[9] overlap=False."
+    text = show([cell | FEATURES for cell in SAID], form)
+    assert text.endswith(last.format(said))
+    assert "ANNFM, N = 30" in text
+    assert text.count("energy") == text.count("overlap") == 1
+    assert "digits, hog-pyramid, one-vs-one: accuracy" in text
+
+
+def test_features_that_differ_in_parameters_keep_them_in_the_title():
+    other = {"features": "hog-pyramid cells=[3]"}
+    text = show([record() | FEATURES, record() | other])
+    assert "digits, hog-pyramid cells=[9] overlap=False, one-vs-one" in text
+    assert "digits, hog-pyramid cells=[3], one-vs-one" in text
+
+
+def test_an_exact_kernel_that_has_no_draws_lacks_none():
+    learner = {"name": "dense", "C": 1.0}
+    shown = {"reduction": "", "dataset": "digits"}
+    cells = [record("generalized-rbf", draw=i, learner=learner, **shown) for i in range(3)]
+    cells.append(record("exact", learner={"name": "exact", "C": 1.0}, **shown))
+    rows = lines_of(show(cells))
+    assert rows["exact"] == ["90.00"]
+    assert rows["dense"] == ["90.00 ± 0.00*"]
+    assert "mean ± std over 3 draws" in show(cells)
+
+
+def test_what_has_neither_splits_nor_draws_does_not_speak_of_them():
+    cell = record(split=None, setting="x, y in 0:255", dataset="", features="", reduction="")
+    assert show([cell | {"linf": 0.5}], "text", "linf").splitlines()[0] == (
+        "x, y in 0:255: largest error"
+    )
+
+
+def test_csv_and_json_are_tidy_and_in_plain_units():
+    table = pd.read_csv(io.StringIO(show(CELLS, "csv", "accuracy")), keep_default_na=False)
+    assert len(table) == 5
+    row = table[(table["label"] == "homogeneous, r = 5") & (table["kernel"] == "chi2")].iloc[0]
+    assert (row["measure"], row["unit"], row["n"], row["failed"]) == ("accuracy", "fraction", 2, 0)
+    assert float(row["mean"]) == pytest.approx(0.955)
+    assert json.loads(row["params"]) == {"order": 2}
+    lines = json.loads(show([*LINEAR, record("exact")], "json", "accuracy"))
+    assert [line["mean"] for line in lines] == pytest.approx([0.92, 0.9])
+    assert lines[1]["std"] is None
+
+
+def test_reductions_and_measures_have_blocks_of_their_own():
+    cells = [*EXACT, *(cell | {"reduction": "ovr", "accuracy": 0.5} for cell in EXACT)]
+    cells = [cell | {"storage_bytes": 12_345_678} for cell in cells]
+    text = show(cells, "text", "accuracy", "storage")
+    blocks = text.split("\n\n")[:-1]
+    assert [block.splitlines()[0].partition(";")[0] for block in blocks] == [
+        "digits, intensity, one-vs-one: accuracy, %",
+        "digits, intensity, one-vs-one: stored training set + tables + model, MB",
+        "digits, intensity, one-vs-rest: accuracy, %",
+        "digits, intensity, one-vs-rest: stored training set + tables + model, MB",
+    ]
+    assert "97.00" in blocks[0]
+    assert "50.00" not in blocks[0]
+    assert "12.3" in blocks[1]
+
+
+def test_normalisation_and_dataset_are_in_the_title():
+    text = show([record(normalize="l1", dataset="mnist", reduction="ovr")])
+    assert text.startswith("mnist, intensity (l1), one-vs-rest: accuracy, %; 1 split\n")
+
+
+def test_ties_in_print_are_all_marked_and_references_never():
+    cells = [
+        record("linear", accuracy=0.99),
+        record("exact", accuracy=0.99),
+        record(params={"order": 1}, accuracy=0.90001),
+        record(params={"order": 2}, accuracy=0.90004),
+        record(params={"order": 3}, accuracy=0.8999),
+    ]
+    assert {
+        label: cells[-1] for label, cells in lines_of(show(cells)).items() if "r =" in label
+    } == {
+        "homogeneous, r = 3": "90.00*",
+        "homogeneous, r = 5": "90.00*",
+        "homogeneous, r = 7": "89.99",
+    }
+    assert "99.00*" not in show(cells)
+
+
+def test_the_best_time_is_the_lowest():
+    cells = [record(params={"order": n}, train_s=float(n)) for n in (1, 2)]
+    assert "1.00*" in show(cells, "text", "train")
+    assert "2.00*" not in show(cells, "text", "train")
+
+
+def test_uneven_and_failed_splits_show_and_are_never_the_best():
+    failed = {"status": "failed", "accuracy": None}
+    cells = [
+        *(record(split=i, params={"order": 1}, accuracy=0.5) for i in range(3)),
+        *(record(split=i, params={"order": 2}, accuracy=0.9) for i in range(2)),
+        record(split=2, params={"order": 2}) | failed,
+        record(split=0, params={"order": 3}, accuracy=0.95),
+        *(record(split=i, params={"order": 4}) | failed for i in range(3)),
+    ]
+    rows = lines_of(show(cells))
+    assert rows["homogeneous, r = 3"] == ["50.00 ± 0.00*"]
+    assert rows["homogeneous, r = 5"] == ["90.00 ± 0.00 (n=2, failed 1)"]
+    assert rows["homogeneous, r = 7"] == ["95.00 (n=1)"]
+    assert rows["homogeneous, r = 9"] == ["failed (3)"]
+    assert "over 3 splits" in show(cells)
+
+
+def test_a_failure_in_every_row_is_not_hidden():
+    cells = [record(split=0), record(split=1, status="failed", accuracy=None)]
+    assert "90.00 (n=1, failed 1)" in show(cells)
+
+
+def test_all_failed_has_no_best():
+    text = show([record(status="failed", accuracy=None)])
+    assert "failed (1)" in text
+    assert "1)*" not in text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "printed"),
+    [(0.0, "0"), (0.000123456, "0.000123"), (0.5, "0.500"), (12.345, "12.3"), (12345.6, "12346")],
+)
+def test_three_significant_digits(seconds, printed):
+    rows = lines_of(show([record("exact", train_s=seconds)], "text", "train"))
+    assert rows["exact"] == [printed]
+
+
+def test_the_deviation_has_the_decimals_of_the_mean():
+    cells = [record("exact", split=i, train_s=s) for i, s in enumerate([10.0, 10.01])]
+    assert lines_of(show(cells, "text", "train"))["exact"] == ["10.0 ± 0.0"]
+
+
+def test_a_method_that_needs_no_kernel_stands_in_a_column_of_its_own():
+    assert show(LINEAR).splitlines()[1].split() == ["any"]

@@ -1,0 +1,72 @@
+"""Trade-offs: what the points of a learner are, and their table."""
+
+import math
+
+import pytest
+
+from kmaps.bench.report.tradeoff import learners, tradeoff_table
+from tests.bench.sample_records import record
+
+
+def trial(name, draw=0, m=4000, dim=None, accuracy=0.8, kernel="exp-chi2", **columns):
+    times = {"predict_s": 0.5, "n_test": 1000}
+    learner = {"name": name, "C": 10.0, **columns.pop("learner", {})}
+    params = {"n_frequencies": m} | columns.pop("params", {})
+    shown = {"learner": learner, "solver": "", "kernel": kernel, "accuracy": accuracy}
+    if name == "exact":
+        return record("exact", dim=4000, **times, **shown, **columns)
+    dim = 2 * m if dim is None else dim
+    map_row = {"params": params, "draw": draw, "dim": dim}
+    return record("generalized-rbf", **map_row, **times, **shown, **columns)
+
+
+def test_points_are_means_over_the_draws():
+    records = [
+        trial("sparse-svm", draw=i, dim=d, accuracy=a) for i, d, a in [(0, 20, 0.8), (1, 40, 0.9)]
+    ]
+    ((learner, exact),) = [learners([*records, trial("exact", accuracy=0.85)])]
+    assert (learner.name, learner.exact) == ("sparse SVM", False)
+    (point,) = learner.points
+    assert (point.quality, point.kept) == (pytest.approx(85), 15)
+    assert point.spread == pytest.approx(100 * math.sqrt(0.005))
+    assert (point.drawn, point.C, point.told) == (4000, 10, 0)
+    assert point.us == pytest.approx(500)
+    assert (exact.name, exact.exact, math.isnan(exact.points[0].spread)) == (
+        *("exact exp-chi2", True),
+        True,
+    )
+
+
+def test_kernels_and_maps_are_not_mixed():
+    records = [trial("dense", kernel=kernel) for kernel in ("exp-chi2", "exp-js")]
+    assert [learner.name for learner in learners(records)] == ["dense exp-chi2", "dense exp-js"]
+    records = [trial("dense", params={"structure": s}) for s in ("dense", "fastfood")]
+    assert [learner.name for learner in learners(records)] == [
+        *("dense, random map, dense", "dense, random map, Fastfood"),
+    ]
+
+
+def test_failed_cells_do_not_count():
+    failed = trial("dense", draw=1) | {"status": "failed", "accuracy": None}
+    ((learner,),) = [learners([trial("dense"), failed])]
+    assert learner.points[0].quality == pytest.approx(80)
+
+
+def test_table():
+    strongest = {"learner": {"keep": 60}, "dim": 120}
+    records = [trial("strongest", draw=i, accuracy=0.8 + i / 50, **strongest) for i in (0, 1)]
+    records += [trial("dense"), trial("exact", accuracy=0.857)]
+    assert tradeoff_table(records).splitlines() == [
+        "| learner | C | projections | kept | accuracy, % | test, µs per sample |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+        "| strongest | 10 | 4,000 | 60 | 81.00 ± 1.41 | 500.0 |",
+        "| dense | 10 | 4,000 | 4,000 | 80.00 | 500.0 |",
+        "| exact exp-chi2 | 10 |  |  | 85.70 | 500.0 |",
+    ]
+
+
+def test_detectors_of_classes_have_average_precision():
+    found = {"accuracy": None, "average_precision": 0.4, "options": {"classes": ["cat"]}}
+    assert "average precision, % |" in tradeoff_table([trial("dense") | found])
+    ((learner,),) = [learners([trial("dense") | found])]
+    assert learner.points[0].quality == pytest.approx(40)

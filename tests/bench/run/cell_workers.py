@@ -1,0 +1,85 @@
+"""Stand-ins for measuring cells; importable, because they run in other processes."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kmaps.bench.records.columns import cell_name
+from kmaps.bench.run.measure import Result
+from kmaps.bench.run.processes import failure
+from kmaps.bench.spec.cell import Cell
+
+
+@dataclass(frozen=True)
+class Each:
+    """Measures the cells of a batch one after the other by a function of a cell."""
+
+    worker: Callable[[Cell], dict[str, Any]]
+
+    def __call__(self, batch: Mapping[str, Cell]) -> Iterator[tuple[str, Any]]:
+        for key, cell in batch.items():
+            try:
+                yield key, Result(self.worker(cell), {})
+            except ValueError as error:
+                yield key, failure(error)
+
+
+def instant(cell: Cell) -> dict[str, Any]:
+    """Return at once what depends on the cell alone."""
+    return {"accuracy": cell.seed / 2**31, "C": cell.C["grid"][0], "storage_bytes": cell.seed}
+
+
+def logged(folder: str, seconds: float, cell: Cell) -> dict[str, Any]:
+    """Leave a file with the process's id at the start and another at the end."""
+    name = cell_name(cell.columns).replace(" ", "_")
+    Path(folder, f"{name}.{os.getpid()}.started").touch()
+    time.sleep(seconds)
+    Path(folder, f"{name}.{os.getpid()}.finished").touch()
+    return instant(cell)
+
+
+def chatty(cell: Cell) -> dict[str, Any]:
+    """Print, as solvers do from C."""
+    os.write(1, b"noise\n")
+    print("noise", flush=True)
+    return instant(cell)
+
+
+def broken(cell: Cell) -> dict[str, Any]:
+    """Fail with two lines for a map of order 2."""
+    if cell.row.params == {"order": 2}:
+        raise ValueError("two\n  lines")
+    return instant(cell)
+
+
+def out_of_memory(cell: Cell) -> dict[str, Any]:
+    """End for the exact cells as the system ends a process when memory runs out."""
+    if cell.row.method == "exact":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return instant(cell)
+
+
+def gone(cell: Cell) -> dict[str, Any]:
+    """Exit without a word."""
+    os._exit(7)
+
+
+def squares(batch: Mapping[str, int]) -> Iterator[tuple[str, Any]]:
+    """Yield squares; a negative number ends the process, one above 100 is a failure."""
+    for key, number in batch.items():
+        if number < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if number > 100:
+            yield key, failure(ValueError("too large"))
+        else:
+            yield key, (number**2, os.getpid())
+
+
+def data_folder(batch: Mapping[str, None]) -> Iterator[tuple[str, Any]]:
+    """Yield where the data are."""
+    for key in batch:
+        yield key, os.environ["KMAPS_DATA_DIR"]

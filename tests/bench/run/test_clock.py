@@ -1,0 +1,103 @@
+"""The clock: times by column, peaks of memory, warnings, threads pinned."""
+
+import time
+import warnings
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from kmaps.bench.run.clock import Clock, pinned
+from kmaps.parallel import num_threads
+
+SIZE = 64 * 2**20
+
+
+def test_peak_memory_is_what_the_block_needs():
+    held = np.ones(SIZE, np.uint8)
+    del held  # an earlier peak, which must not count
+    kept = np.ones(SIZE // 2, np.uint8)
+    with Clock() as clock:
+        np.ones(SIZE, np.uint8)
+    assert clock.columns["peak_bytes"] == pytest.approx(SIZE, rel=0.1)
+    assert clock.columns["train_peak_bytes"] is None
+    with Clock() as clock:
+        np.ones(SIZE // 4, np.uint8)
+        clock.trained()
+        np.ones(SIZE, np.uint8)
+    assert clock.columns["train_peak_bytes"] == pytest.approx(SIZE // 4, rel=0.1)
+    assert clock.columns["peak_bytes"] == pytest.approx(SIZE, rel=0.1)
+    with Clock() as clock:
+        kept.sum()
+    assert clock.columns["peak_bytes"] < SIZE / 8
+
+
+def test_what_came_before_begin_does_not_count():
+    with Clock() as clock:
+        np.ones(SIZE, np.uint8)
+        clock.trained()
+        warnings.warn("while it was prepared", stacklevel=1)
+        clock.begin()
+        np.ones(SIZE // 4, np.uint8)
+        warnings.warn("while it was measured", stacklevel=1)
+    assert clock.columns["peak_bytes"] == pytest.approx(SIZE // 4, rel=0.1)
+    assert clock.columns["train_peak_bytes"] is None
+    assert clock.columns["warnings"] == ["UserWarning: while it was measured"]
+
+
+def test_training_is_part_of_the_whole():
+    with Clock() as clock:
+        np.ones(SIZE // 4, np.uint8)
+        clock.trained()
+    assert clock.columns["train_peak_bytes"] <= clock.columns["peak_bytes"]
+
+
+def test_a_column_noted_several_times_has_the_mean():
+    with Clock() as clock:
+        clock.note(train_s=1.0, fit_s=5.0)
+        clock.note(train_s=2.0)
+        clock.note(train_s=6.0)
+    assert (clock.columns["train_s"], clock.columns["fit_s"]) == (3.0, 5.0)
+
+
+def test_begin_keeps_the_times_noted_before():
+    with Clock() as clock:
+        clock.note(cv_s=2.0)
+        clock.begin()
+    assert clock.columns["cv_s"] == 2.0
+
+
+def test_times_are_those_of_the_blocks():
+    with Clock() as clock:
+        with clock.timed("encode_s"):
+            time.sleep(0.05)
+        result, took = clock.seconds(lambda: time.sleep(0.05) or 7)
+    assert 0.05 <= clock.columns["encode_s"] < 1
+    assert result == 7
+    assert 0.05 <= took < 1
+    assert set(clock.columns) == {"encode_s", "peak_bytes", "train_peak_bytes", "warnings"}
+
+
+def test_the_best_of_some_calls_counts_and_the_last_result_is_returned():
+    pauses, calls = [0.3, 0.02, 0.2], []
+
+    def call():
+        time.sleep(pauses[len(calls)])
+        calls.append(len(calls))
+        return calls[-1]
+
+    with Clock() as clock:
+        assert clock.best("predict_s", call, 3) == 2
+        assert 0.02 <= clock._noted["predict_s"][0] < 0.2
+        clock.note(predict_s=10.0)
+    # One call of `best` is one value: with another one, the mean is of two.
+    assert 5.01 <= clock.columns["predict_s"] < 5.1
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_pinned_threads_are_the_same_everywhere(n):
+    before = num_threads(), threadpool_info()
+    with pinned(n):
+        assert num_threads() == n
+        assert {library["num_threads"] for library in threadpool_info()} == {n}
+    assert (num_threads(), threadpool_info()) == before

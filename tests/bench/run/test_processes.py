@@ -1,0 +1,49 @@
+"""Batches in processes: results as they come, deaths told, the rest of a batch in another one."""
+
+from itertools import pairwise
+
+import cell_workers
+import pytest
+
+from kmaps.bench.run.processes import Failure, run_batches
+
+
+def run(*batches, jobs=1):
+    return {done.key: done.result for done in run_batches(cell_workers.squares, batches, jobs)}
+
+
+def test_a_batch_shares_a_process_and_batches_do_not():
+    found = run({"a": 2, "b": 3}, {"c": 4})
+    assert [found[key][0] for key in "abc"] == [4, 9, 16]
+    assert found["a"][1] == found["b"][1] != found["c"][1]
+
+
+def test_a_failure_leaves_the_rest_of_its_batch_in_the_same_process():
+    found = run({"a": 2, "b": 101, "c": 4})
+    assert found["b"].error == "ValueError: too large"
+    assert found["a"][1] == found["c"][1]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_after_a_death_the_rest_of_the_batch_starts_in_another_process(jobs):
+    found = run({"a": 2, "b": -1, "c": 4, "d": -1, "e": 5}, {"f": 6}, jobs=jobs)
+    assert sorted(found) == list("abcdef")
+    assert [found[key][0] for key in "acef"] == [4, 16, 25, 36]
+    assert len({found[key][1] for key in "acef"}) == 4
+    for key in "bd":
+        assert isinstance(found[key], Failure)
+        assert found[key].error.startswith("the process was ended by SIGKILL")
+
+
+def test_items_end_in_their_order_with_their_own_seconds():
+    done = list(run_batches(cell_workers.squares, [{"a": 1, "b": 2, "c": 3}], 1))
+    assert [item.key for item in done] == ["a", "b", "c"]
+    assert all(earlier.started <= later.started for earlier, later in pairwise(done))
+    assert all(item.seconds >= 0 for item in done)
+
+
+def test_processes_see_where_the_data_are_whenever_that_was_said(monkeypatch):
+    for folder in ("here", "there"):
+        monkeypatch.setenv("KMAPS_DATA_DIR", folder)
+        (done,) = run_batches(cell_workers.data_folder, [{"a": None}], 1)
+        assert done.result == folder

@@ -1,0 +1,321 @@
+"""Runs: every cell once, failures kept, resumed after any end, the same with any number of jobs."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import cell_workers
+import pytest
+
+from kmaps.bench.kinds import load as spec
+from kmaps.bench.records.file import RecordsFile, read_records
+from kmaps.bench.run import runner
+from kmaps.errors import ConfigError, DataError
+
+TEXT = """\
+experiment: small
+dataset: {name: digits, train: 120, test: 80}
+splits: 2
+kernels: [chi2]
+reductions: [ovo]
+baselines: [linear, exact]
+maps:
+  - {map: homogeneous, order: [1, 2]}
+C: {grid: [0.1, 1], folds: 3}
+"""
+N_CELLS = 8
+VARYING = ("started", "jobs", "threads", "peak_bytes", "train_peak_bytes")
+
+
+def run(folder, worker=cell_workers.instant, text=TEXT, **options):
+    measure = worker and cell_workers.Each(worker)
+    return runner.run(spec.parse(text), folder, measure=measure, **options)
+
+
+def content(folder) -> dict[str, dict]:
+    """Return the records by key without what varies from run to run."""
+
+    def stable(record: dict) -> dict:
+        varies = [name for name in record if name in VARYING or name.endswith("_s")]
+        return {name: value for name, value in record.items() if name not in varies}
+
+    return {record["key"]: stable(record) for record in read_records(folder)}
+
+
+def test_every_cell_once_and_nothing_the_second_time(tmp_path):
+    worker = partial(cell_workers.logged, str(tmp_path), 0)
+    first = run(tmp_path / "out", worker)
+    assert (first.measured, first.missing, first.failed) == (N_CELLS, 0, [])
+    assert len(list(tmp_path.glob("*.finished"))) == N_CELLS
+    second = run(tmp_path / "out", worker)
+    assert (second.measured, second.missing) == (0, 0)
+    assert second.records == first.records
+    assert len(list(tmp_path.glob("*.finished"))) == N_CELLS
+
+
+def test_a_record_describes_its_cell_and_where_it_ran(tmp_path):
+    run(tmp_path, jobs=1, threads=1)
+    record = next(r for r in read_records(tmp_path) if r["params"] == {"order": 2})
+    expected = {
+        "format": 2,
+        "kind": "classification",
+        "experiment": "small",
+        "dataset": "digits",
+        "setting": "",
+        "features": "intensity",
+        "feature_version": 1,
+        "split": 0,
+        "draw": None,
+        "protocol": {"train": 120, "test": 80},
+        "kernel": "chi2",
+        "method": "homogeneous",
+        "solver": "liblinear",
+        "learner": {},
+        "size": None,
+        "reduction": "ovo",
+        "C_grid": [0.1, 1.0],
+        "C_folds": 3,
+        "status": "ok",
+        "error": "",
+        "threads": 1,
+        "jobs": 1,
+        "map_version": 1,
+    }
+    assert {name: record[name] for name in expected} == expected
+    assert record["settings"]["loss"] == "hinge"
+    assert len(record["data_digest"]) == 64
+    assert record["versions"]["numpy"]
+    assert record["started"].endswith("+00:00")
+
+
+def test_measurements_are_the_same_with_any_number_of_jobs(tmp_path):
+    """The real measuring code: linear, exact and two maps on two splits."""
+    run(tmp_path / "one", None, jobs=1)
+    run(tmp_path / "two", None, jobs=2)
+    one, two = content(tmp_path / "one"), content(tmp_path / "two")
+    assert one == two
+    assert len(one) == N_CELLS
+    assert all(record["status"] == "ok" and record["accuracy"] > 0.8 for record in one.values())
+
+
+def test_adding_a_method_changes_no_other_record(tmp_path):
+    run(tmp_path / "all")
+    fewer = TEXT.replace("baselines: [linear, exact]\n", "").replace("[1, 2]", "2")
+    run(tmp_path / "fewer", text=fewer)
+    some, every = content(tmp_path / "fewer"), content(tmp_path / "all")
+    assert len(some) == 2
+    assert all(every[key] == record for key, record in some.items())
+
+
+def test_a_cut_off_record_is_measured_again(tmp_path):
+    run(tmp_path)
+    path = tmp_path / "records.jsonl"
+    before = content(tmp_path)
+    path.write_bytes(path.read_bytes()[:-20])
+    assert run(tmp_path).measured == 1
+    assert content(tmp_path) == before
+    assert len(path.read_text().splitlines()) == N_CELLS
+
+
+def test_an_exception_is_a_record(tmp_path):
+    outcome = run(tmp_path, cell_workers.broken)
+    assert [record["params"] for record in outcome.failed] == [{"order": 2}] * 2
+    assert outcome.missing == 0
+    record = outcome.failed[0]
+    assert (record["status"], record["error"]) == ("failed", "ValueError: two lines")
+    assert "in broken" in record["traceback"]
+    assert record["accuracy"] is None
+    assert record["dataset"] == "digits"
+
+
+@pytest.mark.parametrize(
+    ("worker", "n_failed", "error"),
+    [
+        (
+            cell_workers.out_of_memory,
+            2,
+            "the process was ended by SIGKILL (the system does that when memory runs out)",
+        ),
+        (cell_workers.gone, N_CELLS, "the process ended with exit code 7"),
+    ],
+)
+def test_a_process_that_dies_is_a_record(tmp_path, worker, n_failed, error):
+    outcome = run(tmp_path, worker, jobs=2)
+    assert [record["error"] for record in outcome.failed] == [error] * n_failed
+    assert len(read_records(tmp_path)) == N_CELLS
+
+
+def test_failures_stay_until_asked_for(tmp_path):
+    run(tmp_path, cell_workers.broken)
+    assert run(tmp_path).measured == 0
+    retried = run(tmp_path, retry_failed=True)
+    assert (retried.measured, retried.failed) == (2, [])
+    assert [record["status"] for record in read_records(tmp_path)] == ["ok"] * N_CELLS
+
+
+def test_fail_fast_stops_and_leaves_the_rest_for_later(tmp_path):
+    outcome = run(tmp_path, cell_workers.gone, fail_fast=True)
+    assert (outcome.measured, len(outcome.failed), outcome.missing) == (1, 1, N_CELLS - 1)
+    assert run(tmp_path, retry_failed=True).measured == N_CELLS
+
+
+def test_two_runs_in_one_folder_are_refused(tmp_path):
+    with RecordsFile(tmp_path), pytest.raises(ConfigError, match="another run is writing it"):
+        run(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        (TEXT.replace("digits", "mnist"), DataError),
+        (TEXT.replace("train: 120", "train: 12000"), ConfigError),
+        (TEXT.replace("train: 120, test: 80", "official: true"), ConfigError),
+    ],
+)
+def test_what_would_fail_every_cell_is_refused_before_anything_is_written(
+    tmp_path, monkeypatch, text, error
+):
+    monkeypatch.setenv("KMAPS_DATA_DIR", str(tmp_path / "empty"))
+    with pytest.raises(error):
+        run(tmp_path / "out", text=text)
+    assert not (tmp_path / "out").exists()
+
+
+def test_progress_counts_up_and_the_time_left_goes_to_zero(tmp_path):
+    seen = []
+    run(tmp_path, cell_workers.broken, progress=seen.append)
+    assert [p.done for p in seen] == list(range(N_CELLS + 1))
+    assert {p.total for p in seen} == {N_CELLS}
+    assert seen[-1].failed == 2
+    assert seen[0].seconds_left is None
+    assert seen[-1].seconds_left == 0
+    assert all(p.seconds_left > 0 for p in seen[1:-1])
+    assert [p.last["key"] for p in seen[1:]] == [r["key"] for r in read_records(tmp_path)]
+
+
+def test_threads_are_shared_out(tmp_path):
+    processors = len(os.sched_getaffinity(0))
+    for jobs, threads, expected in ((1, None, processors), (processors, None, 1), (2, 3, 3)):
+        outcome = run(tmp_path / f"{jobs}{threads}", jobs=jobs, threads=threads)
+        assert {(r["jobs"], r["threads"]) for r in outcome.records} == {(jobs, expected)}
+
+
+# ---- a real process: printing, killed, interrupted
+
+LONGER = TEXT.replace("splits: 2", "splits: 6")
+
+
+def script(folder: Path, worker: str) -> list:
+    """Write a program that runs the experiment, two cells at a time, into ``folder/out``."""
+    path = folder / "script.py"
+    path.write_text(
+        f"""\
+import sys
+from functools import partial
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import cell_workers
+from kmaps.bench.run import runner
+from kmaps.bench.kinds import load as spec
+if __name__ == "__main__":
+    measure = cell_workers.Each({worker})
+    runner.run(spec.parse({LONGER!r}), {str(folder / "out")!r}, jobs=2, measure=measure)
+"""
+    )
+    return [sys.executable, path]
+
+
+def test_what_a_cell_prints_stays_off_standard_output(tmp_path):
+    command = script(tmp_path, "cell_workers.chatty")
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert done.stdout == ""
+    assert done.stderr.count("noise") == 2 * 3 * N_CELLS
+
+
+@pytest.fixture
+def begun(tmp_path):
+    """Return the process of a run that has opened its records and begins to import."""
+    worker = f"partial(cell_workers.logged, {str(tmp_path)!r}, 0.5)"
+    command = script(tmp_path, worker)
+    records = tmp_path / "out" / "records.jsonl"
+    with subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE) as process:
+        wait_until(lambda: records.exists() or process.poll() is not None, 120)
+        yield process
+        process.kill()
+
+
+@pytest.fixture
+def process(tmp_path, begun):
+    """Return the process of a run with four of its cells finished."""
+    wait_until(lambda: n_records(tmp_path) >= 4 or begun.poll() is not None, 120)
+    assert begun.poll() is None, begun.stderr.read().decode()
+    return begun
+
+
+def n_records(folder: Path) -> int:
+    path = folder / "out" / "records.jsonl"
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def wait_until(condition, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def alive(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def under_way(folder: Path) -> set[int]:
+    def pids(state: str) -> set[int]:
+        return {int(path.name.split(".")[-2]) for path in folder.glob(f"*.{state}")}
+
+    return pids("started") - pids("finished")
+
+
+def finish_and_check(folder: Path) -> None:
+    """Resume; every cell then has one record, and those recorded before were left alone."""
+    before = {record["key"]: record for record in read_records(folder / "out")}
+    finished = sorted(folder.glob("*.finished"))
+    outcome = run(folder / "out", partial(cell_workers.logged, str(folder), 0), LONGER)
+    assert outcome.measured == 3 * N_CELLS - len(before) > 0
+    assert len(outcome.records) == n_records(folder) == 3 * N_CELLS
+    assert all(record in outcome.records for record in before.values())
+    assert len(list(folder.glob("*.finished"))) == len(finished) + outcome.measured
+
+
+def test_a_killed_run_resumes_without_losing_or_repeating_a_cell(tmp_path, process):
+    wait_until(lambda: len(under_way(tmp_path)) == 2, 10)
+    orphans = under_way(tmp_path)
+    process.kill()  # SIGKILL: no chance to tidy up
+    process.wait()
+    wait_until(lambda: not any(map(alive, orphans)), 20)
+    finish_and_check(tmp_path)
+
+
+def interrupt(process: subprocess.Popen) -> None:
+    """Do what Ctrl-C does: everybody in the group gets it, and the parent alone speaks."""
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait(60) == -signal.SIGINT
+    stderr = process.stderr.read().decode()
+    assert stderr.count("Traceback") == 1, stderr
+
+
+def test_an_interrupted_run_keeps_what_is_finished(tmp_path, process):
+    interrupt(process)
+    assert not any(map(alive, under_way(tmp_path)))
+    finish_and_check(tmp_path)
+
+
+def test_a_run_interrupted_before_its_first_cell(begun):
+    time.sleep(0.3)  # the server has started and imports
+    interrupt(begun)

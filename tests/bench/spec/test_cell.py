@@ -1,0 +1,119 @@
+"""Cells: seeds and keys depend on what a cell is and no more."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from measured import cells_of
+
+from kmaps.bench.kinds import KINDS
+from kmaps.bench.kinds import load as spec
+from kmaps.bench.records.columns import cell_name
+from kmaps.bench.records.file import read_records
+from kmaps.bench.run import runner
+from kmaps.bench.spec import cell as cell_module
+
+RESULTS = Path(__file__).resolve().parents[3] / "results"
+
+TEXT = """\
+experiment: small
+dataset: {name: digits, train: 200, test: 100}
+splits: 2
+kernels: [chi2, js]
+reductions: [ovo, ovr]
+baselines: [linear, exact]
+maps:
+  - {map: homogeneous, order: [1, 2]}
+C: {grid: [0.1, 1], folds: 3}
+"""
+
+
+def cells(text=TEXT):
+    return cells_of(text)
+
+
+def test_keys_are_stable():
+    # sha256 of the resolved cell; printed by this test's own code. When it changes, every record
+    # ever written is measured again: only MAP_VERSION, a default of the map or the columns that
+    # make up a cell may do that.
+    linear, exact = cells()[:2]
+    assert linear.key("0" * 64)[:16] == "d286be4f2fd84fb1"
+    assert exact.key("0" * 64)[:16] == "f9fa75b1a7cb963c"
+    assert cells()[3].key("0" * 64)[:16] == "939497fbe314456b"
+
+
+def test_seeds_are_stable():
+    # Printed by this test's own code. When one changes, random maps, folds and the order in which
+    # LIBLINEAR visits its samples do.
+    found = cells()
+    assert [found[i].seed for i in (0, 1, 3, 27)] == [293257054, 190591251, 1090256402, 321671937]
+    assert [found[i].choice_seed for i in (0, 27)] == [1240088258, 78877473]
+    with_features = KINDS["classification"].cells(spec.load("annfm-table3-caltech101"))
+    assert (with_features[-1].seed, with_features[-1].choice_seed) == (1080353525, 2016837014)
+    scaling = KINDS["scaling"].cells(spec.load("scaling-mnist"))
+    assert (scaling[-1].seed, scaling[-1].choice_seed) == (1211269422, 1809151306)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("train: 200", "train: 201"),
+        ("C: {grid: [0.1, 1], folds: 3}", "C: 1"),
+        ("folds: 3", "folds: 4"),
+        ("splits: 2", "splits: 2\nlearner: {loss: logistic}"),
+        ("splits: 2", "splits: 2\nfeatures: {normalize: l1}"),
+    ],
+)
+def test_a_key_changes_with_what_is_measured(old, new):
+    before, after = cells()[0], cells(TEXT.replace(old, new))[0]
+    assert before.key("d") != after.key("d")
+
+
+def test_a_key_changes_with_the_data_and_the_map_version(monkeypatch):
+    cell = cells()[3]
+    assert cell.key("d") != cell.key("e")
+    before = cell.key("d")
+    monkeypatch.setattr(cell_module, "MAP_VERSION", cell_module.MAP_VERSION + 1)
+    assert cell.key("d") != before
+
+
+def test_a_key_does_not_change_with_the_rest():
+    """The name of the experiment, other rows, and defaults written out are not part of a cell."""
+    keys = [cell.key("d") for cell in cells()]
+    renamed = TEXT.replace("small", "other").replace("baselines: [linear, exact]\n", "")
+    assert {cell.key("d") for cell in cells(renamed)} < set(keys)
+    cell = cells()[3]
+    row = replace(cell.row, params={**cell.row.params, "gamma": 1.0})
+    assert replace(cell, row=row).key("d") == cell.key("d")
+
+
+def test_the_learner_and_the_draw_are_part_of_a_key():
+    cell = replace(cells()[3], kind="trade-off", draw=0)
+    other = replace(cell, row=replace(cell.row, learner={"name": "dense", "C": 1.0}))
+    assert len({cell.key("d"), replace(cell, draw=1).key("d"), other.key("d")}) == 3
+
+
+def test_seeds_come_from_names():
+    alone = TEXT.replace("baselines: [linear, exact]\n", "").replace("[1, 2]", "2")
+    seeds = {cell_name(cell.columns): cell.seed for cell in cells()}
+    assert len(set(seeds.values())) == len(seeds)
+    assert all(seeds[cell_name(cell.columns)] == cell.seed for cell in cells(alone))
+
+
+def test_every_method_of_a_split_chooses_c_on_the_same_samples():
+    by_split = [{cell.choice_seed for cell in cells() if cell.split == split} for split in (0, 1)]
+    assert [len(seeds) for seeds in by_split] == [1, 1]
+    assert by_split[0] != by_split[1]
+
+
+@pytest.mark.parametrize("name", sorted(path.parent.name for path in RESULTS.glob("*/*.jsonl")))
+def test_published_records_are_those_of_their_experiments(name):
+    planned = runner.plan(spec.load(name))
+    records = read_records(RESULTS / name)
+    assert {record["key"] for record in records} == set(planned)
+    assert all(record["status"] == "ok" for record in records)
+    for record in records:
+        cell = planned[record["key"]]
+        assert {column: record[column] for column in cell.columns} == cell.columns
+        if record["seed"] is not None:  # the first records of the other kinds have none
+            assert record["seed"] == cell.seed

@@ -1,0 +1,212 @@
+"""One machine on one split: C from the training split alone, honest sizes, the same problem."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.svm import SVC
+
+from kmaps import gram
+from kmaps.bench.run.clock import Clock
+from kmaps.bench.work import classify
+from kmaps.bench.work.classify import Choosing, Machine, choose_c, evaluate
+from kmaps.bench.work.samples import Split, load_split
+from kmaps.bench.work.timing import UNTIMED
+from kmaps.features import make_feature
+from kmaps.maps import MAPS, HomogeneousMap
+from kmaps.models import stratified_order
+from kmaps.svm import KernelSVC
+
+GRID = [0.01, 0.1, 1.0, 10.0]
+LIBLINEAR = {"loss": "hinge", "penalty": "l2", "bias": 1.0, "tol": None}
+CODED = {"loss": "hinge", "bias": 1.0, "gap": 1e-3, "n_levels": 256, "calibrate": False}
+
+
+def machine(method, kernel="chi2", params=None, solver="liblinear"):
+    settings = {"liblinear": LIBLINEAR, "libsvm": {}, "coded": {**CODED, "form": "auto"}}[solver]
+    return Machine(method, kernel, params or {}, solver, "ovo", settings, False, seed=7)
+
+
+MACHINES = {
+    "linear": machine("linear", ""),
+    "exact": machine("exact", solver="libsvm"),
+    "homogeneous": machine("homogeneous", params={"order": 1}),
+    "exact-coded": machine("exact-coded", solver="coded"),
+    "homogeneous coded": machine("homogeneous", params={"order": 1}, solver="coded"),
+    "spline": machine("spline", "intersection", {"penalty": 1}),
+    "spline coded": machine("spline", "intersection", {"penalty": 1}, "coded"),
+}
+METHODS = ("linear", "exact", "homogeneous", "exact-coded", "homogeneous coded")
+
+
+@pytest.fixture(scope="module")
+def split() -> Split:
+    protocol = {"train": 150, "test": 90}
+    return load_split("digits", protocol, 0, make_feature("intensity", {}), "none")
+
+
+def tried(method, C, split, **changes):
+    return evaluate(replace(MACHINES[method], **changes), C, split, UNTIMED)
+
+
+def chosen(method, split, *grid, unit_norm=False, **options):
+    made = replace(MACHINES[method], unit_norm=unit_norm)
+    choosing = Choosing(list(grid or GRID), seed=3, unit_norm=unit_norm, **options)
+    return choose_c(made, choosing, split.x_train, split.y_train)
+
+
+def test_cross_validation_agrees_with_scikit_learn(split):
+    """The same folds, LIBSVM through scikit-learn's own copy.
+
+    On odd against even digits: tied votes of ten classes go to other ones there.
+    """
+    odd = split.y_train % 2
+    _, accuracies = chosen("exact", replace(split, y_train=odd))
+    order = stratified_order(odd, 3)
+    fold = np.empty(len(order), int)
+    fold[order] = np.arange(len(order)) % 3
+    matrix = gram(split.x_train, kernel="chi2").astype(float)
+    for C, accuracy in zip(GRID, accuracies, strict=True):
+        right = 0
+        for held_out in range(3):
+            train, test = fold != held_out, fold == held_out
+            model = SVC(C=C, kernel="precomputed").fit(matrix[np.ix_(train, train)], odd[train])
+            right += np.sum(model.predict(matrix[np.ix_(test, train)]) == odd[test])
+        assert accuracy == right / 150
+
+
+def test_the_choice_is_the_best_and_ties_go_to_the_smallest(split):
+    C, accuracies = chosen("linear", split)
+    best = int(np.argmax(accuracies))
+    assert (C, best > 0) == (GRID[best], True)
+    assert min(accuracies) < max(accuracies)
+    # Two far blobs: every C separates them.
+    x = np.repeat(np.eye(2, dtype=np.float32), 30, axis=0)
+    y = np.repeat([0, 1], 30)
+    blobs = Split(x, y, x, y)
+    for method in METHODS:
+        assert chosen(method, blobs, 1.0, 2.0, 4.0) == (1.0, [1.0, 1.0, 1.0])
+
+
+def test_one_value_of_c_is_no_choice(split):
+    assert chosen("linear", split, 0.5) == (0.5, [])
+
+
+def test_c_can_be_chosen_on_fewer_samples(split, monkeypatch):
+    seen = []
+
+    def predictor(made, x, y):
+        seen.append((x, y))
+        return lambda grid, train, test: [y[test]] * len(grid)
+
+    monkeypatch.setattr(classify, "_predictor", predictor)
+    for method in METHODS:
+        chosen(method, split, 0.1, 1.0, samples=40)
+    assert all(len(x) == len(y) == 40 for x, y in seen)
+    assert all(np.array_equal(x, seen[0][0]) for x, _ in seen)  # the same for every method
+    share = np.bincount(seen[0][1], minlength=10) - 40 / 150 * np.bincount(split.y_train)
+    assert np.abs(share).max() < 1  # stratified
+    chosen("linear", split, 0.1, 1.0, samples=4000)
+    assert len(seen[-1][0]) == 150
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_part_of_a_measurement_is_timed(split, method):
+    with Clock() as clock:
+        measured = evaluate(MACHINES[method], 1.0, split, clock)
+    times = {name for name in clock.columns if name.endswith("_s")}
+    assert times == {"fit_s", "encode_s", "convert_s", "train_s", "predict_s"}
+    assert min(clock.columns["train_s"], clock.columns["predict_s"]) > 0
+    assert clock.columns["train_peak_bytes"] is not None
+    assert not times & set(measured)
+
+
+def test_accuracies(split):
+    found = tried("exact", 1.0, split)
+    model = KernelSVC("chi2", C=1.0, multiclass="ovo").fit(split.x_train, split.y_train)
+    predicted = model.predict(split.x_test)
+    assert found["accuracy"] == np.mean(predicted == split.y_test)
+    balanced = balanced_accuracy_score(split.y_test, predicted)
+    assert found["accuracy_per_class"] == pytest.approx(balanced, abs=1e-12)
+    assert found["accuracy_per_class"] != found["accuracy"]
+
+
+def test_storage_by_hand(split):
+    """150 training rows of 64 features; order 1 has three outputs per feature; 45 pairs."""
+    sizes = {method: tried(method, 1.0, split) for method in METHODS}
+    train = {method: size["train_bytes"] for method, size in sizes.items()}
+    raw = 150 * 64 * 4
+    codes = -(-150 * 64 * 5 // 8)  # 17 grey values, 5 bits
+    assert train == {
+        **{"linear": raw, "exact": raw, "homogeneous": 3 * raw},
+        **{"exact-coded": codes, "homogeneous coded": codes},
+    }
+    assert sizes["linear"]["model_bytes"] == 45 * (64 + 1) * 4
+    assert sizes["homogeneous"]["model_bytes"] == 45 * (192 + 1) * 4
+    assert sizes["exact"]["model_bytes"] > 50 * 64 * 4  # dozens of support vectors
+    for size in sizes.values():
+        parts = size["train_bytes"], size["table_bytes"], size["model_bytes"]
+        assert size["storage_bytes"] == sum(parts)
+
+
+def test_a_map_and_its_solver_are_seeded_by_the_machine(split, monkeypatch):
+    class Random(HomogeneousMap):
+        def __init__(self, kernel="chi2", order=1, random_state=None):
+            super().__init__(kernel, order)
+            self.random_state = random_state
+
+        def fit(self, X, y=None):
+            seen.append(self.random_state)
+            return super().fit(X)
+
+    class Seeded(classify.LiblinearSVC):
+        def fit(self, X, y):
+            seen.append(self.random_state)
+            return super().fit(X, y)
+
+    seen = []
+    monkeypatch.setitem(MAPS, "homogeneous", Random)
+    monkeypatch.setattr(classify, "LiblinearSVC", Seeded)
+    tried("homogeneous", 1.0, split, seed=11)
+    tried("homogeneous", 1.0, split, seed=11, params={"order": 1, "random_state": 3})
+    assert seen == [11, 11, 3, 11]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_unit_norm_makes_the_scale_of_the_data_irrelevant(split, method):
+    scaled = replace(split, x_train=7 * split.x_train, x_test=7 * split.x_test)
+    for C in (1.0, 10.0):
+        # Every kernel here is homogeneous: the rows are as if scaled by 7, or by its root.
+        ours, theirs = (tried(method, C, s, unit_norm=True)["accuracy"] for s in (split, scaled))
+        assert theirs == pytest.approx(ours, abs=0.012)  # one test sample of 90
+    choices = [chosen(method, s, 1.0, 10.0, unit_norm=True) for s in (split, scaled)]
+    np.testing.assert_allclose(choices[0][1], choices[1][1], atol=0.014)
+    assert tried(method, 1e-4, scaled) != tried(method, 1e-4, scaled, unit_norm=True)
+
+
+@pytest.mark.parametrize("method", ["homogeneous", "spline"])
+@pytest.mark.parametrize("unit_norm", [False, True])
+def test_both_solvers_solve_the_same_problem(split, method, unit_norm):
+    """At C and bias of the machine, scaled or not: a wrong scale moves it, and samples."""
+    C = 0.05 if unit_norm else 0.002  # far from separable, so that C counts
+    tight = {**LIBLINEAR, "tol": 1e-4}
+    found = [
+        tried(method, C, split, unit_norm=unit_norm, settings=tight)["accuracy"],
+        tried(f"{method} coded", C, split, unit_norm=unit_norm)["accuracy"],
+    ]
+    assert found[0] == pytest.approx(found[1], abs=0.012)
+    far = tried(f"{method} coded", 1000 * C, split, unit_norm=unit_norm)["accuracy"]
+    assert abs(far - found[1]) > 0.02
+
+
+def test_mean_square_is_the_mean_of_the_kernels_diagonal(split):
+    x = split.x_train
+    for kernel in ("chi2", "intersection", "js", "hellinger", "exp-chi2", "rbf"):
+        sigma = 1.0 if kernel in ("exp-chi2", "rbf") else None
+        diagonal = np.diag(gram(x, kernel=kernel, sigma=sigma))
+        assert classify._mean_square(x, kernel) == pytest.approx(diagonal.mean(), rel=1e-5)
+    norms = (x.astype(float) ** 2).sum(axis=1)
+    assert classify._mean_square(x) == pytest.approx(norms.mean(), rel=1e-5)
+    assert classify._mean_square(sparse.csr_array(x)) == pytest.approx(norms.mean(), rel=1e-5)

@@ -1,0 +1,40 @@
+"""Errors of random maps: their parts, against sums over all pairs."""
+
+import numpy as np
+import pytest
+
+from kmaps.bench.work.random_errors import random_errors
+from kmaps.errors import ConfigError
+from kmaps.maps import GeneralizedRBFMap, HomogeneousMap
+
+
+def test_parts_are_those_of_brute_force():
+    rng = np.random.default_rng(0)
+    x, y = rng.random((2, 20, 6))
+    found = random_errors(GeneralizedRBFMap("chi2", 1, 50, sigma=0.8), "exp-chi2", x, y, draws=2)
+    exact = np.exp(-((y[:, None] - x) ** 2 / (y[:, None] + x)).sum(-1) / (2 * 0.8**2))
+    Psi_x, Psi_y = (HomogeneousMap().fit_transform(part) for part in (x, y))
+    limit = np.exp(-((Psi_y[:, None] - Psi_x) ** 2).sum(-1) / (2 * 0.8**2))
+    products = []
+    for seed in range(2):
+        fitted = GeneralizedRBFMap("chi2", 1, 50, sigma=0.8, random_state=seed).fit(x)
+        products.append(fitted.transform(y) @ fitted.transform(x).T)
+    products = np.array(products)
+    for name, errors in (
+        ("rms", products - exact),
+        ("random_rms", products - limit),
+        ("additive_rms", limit - exact),
+    ):
+        assert getattr(found, name) == pytest.approx(np.sqrt((errors**2).mean()), rel=1e-4)
+    assert found.linf == pytest.approx(np.abs(products - exact).max(), rel=1e-4)
+    assert found.dim == 100
+
+
+def test_a_kernel_that_is_none_of_distances_is_refused():
+    with pytest.raises(ConfigError, match="kernel 'chi2': expected rbf or an exp- kernel"):
+        random_errors(GeneralizedRBFMap(), "chi2", np.eye(3), np.eye(3), draws=1)
+
+
+def test_maps_that_draw_nothing_are_refused():
+    with pytest.raises(ConfigError, match="map HomogeneousMap: draws no projections"):
+        random_errors(HomogeneousMap(), "exp-chi2", np.eye(3), np.eye(3), draws=1)

@@ -1,0 +1,86 @@
+"""The samples of a split: features extracted once, learned from the training images alone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from kmaps.bench.work import samples
+from kmaps.bench.work.samples import features_cache, fill_cache, load_split
+from kmaps.data import draw_split, load_dataset
+from kmaps.errors import DataError
+from kmaps.features import extract, make_feature
+
+PROTOCOL = {"train": 120, "test": 60}
+WORDS = {"patches": [4], "step": 2, "words": 5, "contrast": 0}
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("KMAPS_DATA_DIR", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def words():
+    return make_feature("dense-sift-bow", WORDS)
+
+
+def test_vocabularies_are_those_of_the_split_s_training_images(words):
+    digits = load_dataset("digits")
+    for number in (0, 1):
+        split = load_split("digits", PROTOCOL, number, words, "l1")
+        train, test = draw_split(digits, PROTOCOL, number)
+        rows = np.concatenate([train, test])
+        expected = extract(digits, "dense-sift-bow", "l1", rows=rows, train=train, **WORDS)
+        assert (split.x_train != expected[:120]).nnz == 0
+        assert (split.x_test != expected[120:]).nnz == 0
+        np.testing.assert_array_equal(split.y_train, digits.y[train])
+        np.testing.assert_array_equal(split.y_test, digits.y[test])
+        assert split.sizes == {
+            **{"n_train": 120, "n_test": 60, "n_skipped": 0},
+            "n_features": expected.shape[1],
+        }
+        assert split.class_names == tuple("0123456789")
+
+
+def test_descriptors_are_kept_once_and_words_for_each_training_set(words):
+    digits = load_dataset("digits")
+    wanted = [(words, PROTOCOL, 0), (words, PROTOCOL, 1), (words, PROTOCOL, 0)]
+    fill_cache(wanted, digits, skip_bad=False, progress=None)
+    assert len(list(features_cache().rglob("about.json"))) == 3
+    assert len(list(features_cache().rglob("learned.npy"))) == 2
+    # The sizes of a scaling experiment are parts of one split: each has words of its own.
+    fill_cache([(words, {**PROTOCOL, "train": 90}, 0)], digits, skip_bad=False, progress=None)
+    assert len(list(features_cache().rglob("learned.npy"))) == 3
+    by_size = [(words, {**PROTOCOL, "train": n}, 0) for n in (50, 70)]
+    fill_cache(by_size, digits, skip_bad=False, progress=None)
+    assert len(list(features_cache().rglob("learned.npy"))) == 5
+
+
+@pytest.fixture
+def spoiled(tmp_path, monkeypatch):
+    """The digits as files, of which the two last cannot be read."""
+    digits = load_dataset("digits")
+    paths = []
+    for i, image in enumerate(digits.images):
+        paths.append(tmp_path / f"{i}.png")
+        Image.fromarray(image * 15).save(paths[-1])
+    for path in paths[-2:]:
+        path.write_bytes(b"")
+    spoiled = replace(digits, images=paths, digest="spoiled")
+    monkeypatch.setattr(samples, "load_dataset", lambda name, skip_bad: spoiled)
+    return spoiled
+
+
+def test_skipped_images_are_left_out_and_counted(spoiled, words):
+    everything = {"train": 1700, "test": 97}
+    with pytest.raises(DataError, match="an empty file; --skip-bad leaves such images out"):
+        load_split("digits", everything, 0, words, "l1")
+    split = load_split("digits", everything, 0, words, "l1", skip_bad=True)
+    assert split.n_skipped == split.sizes["n_skipped"] == 2
+    assert split.x_train.shape[0] == len(split.y_train)
+    assert len(split.y_train) + len(split.y_test) == 1795
+    assert 1698 <= len(split.y_train) <= 1700
+    y = np.concatenate([split.y_train, split.y_test])
+    np.testing.assert_array_equal(np.bincount(y), np.bincount(spoiled.y[:-2]))

@@ -1,0 +1,133 @@
+"""Trials: what they measure, what those of one draw share, detectors of classes."""
+
+from typing import get_args
+
+import numpy as np
+import pytest
+
+from kmaps import GeneralizedRBFMap, HomogeneousMap, KernelSVC
+from kmaps.bench.kinds.trade_off import TradeOffLearner
+from kmaps.bench.run.clock import Clock
+from kmaps.bench.work.samples import load_split
+from kmaps.bench.work.timing import UNTIMED
+from kmaps.bench.work.trials import CHOOSERS, LEARNERS, Trials, tasks_of
+from kmaps.errors import ConfigError
+from kmaps.features import make_feature
+
+STRONGEST = {"name": "strongest", "C": 10.0, "keep": 20}
+DENSE = {"name": "dense", "C": 10.0}
+
+
+@pytest.fixture(scope="module")
+def split():
+    protocol = {"train": 200, "test": 300}
+    return load_split("digits", protocol, 0, make_feature("intensity", {}), "l1")
+
+
+@pytest.fixture
+def trials(split):
+    return Trials(tasks_of(split))
+
+
+def random_map(n_frequencies=60, random_state=1):
+    return GeneralizedRBFMap(n_frequencies=n_frequencies, random_state=random_state)
+
+
+@pytest.fixture
+def fits(monkeypatch):
+    """The number of samples of each fit of a random map."""
+    seen = []
+    fit = GeneralizedRBFMap.fit
+
+    def spy(self, X, y=None):
+        seen.append(len(X))
+        return fit(self, X, y)
+
+    monkeypatch.setattr(GeneralizedRBFMap, "fit", spy)
+    return seen
+
+
+def test_a_pilot_is_shared_but_changes_nothing(split, trials):
+    alone = Trials(tasks_of(split)).learner(random_map(), STRONGEST, UNTIMED)
+    trials.learner(random_map(), DENSE, UNTIMED)
+    assert trials.learner(random_map(), STRONGEST, UNTIMED) == alone
+
+
+def test_the_learners_of_a_draw_share_its_projections_and_their_times(trials, fits):
+    times = []
+    for learner in (DENSE, STRONGEST):
+        with Clock() as clock:
+            trials.learner(random_map(), learner, clock)
+        times.append(clock.columns)
+    assert fits == [200]
+    assert times[0]["encode_s"] == times[1]["encode_s"]
+    assert times[1]["train_s"] > times[0]["train_s"]  # its pilot is the dense machine
+    with Clock() as clock:
+        trials.learner(random_map(61), STRONGEST, clock)
+    assert fits == [200, 200]
+    assert clock.columns["encode_s"] != times[0]["encode_s"]
+
+
+def test_another_draw_is_drawn(trials, fits):
+    trials.learner(random_map(), DENSE, UNTIMED)
+    trials.learner(random_map(random_state=2), DENSE, UNTIMED)
+    assert fits == [200, 200]
+
+
+def test_a_trial_on_few_samples_leaves_the_draw_alone(trials, fits):
+    before = trials.learner(random_map(), DENSE, UNTIMED)
+    few = trials.few()
+    assert few.tasks.x_train.shape[0] < 70
+    few.learner(random_map(), STRONGEST, UNTIMED)
+    assert fits == [200, few.tasks.x_train.shape[0]]
+    assert trials.learner(random_map(), DENSE, UNTIMED) == before
+    assert len(fits) == 2
+    # The next warm-up of the batch need not draw, either.
+    trials.few().learner(random_map(), DENSE, UNTIMED)
+    assert len(fits) == 2
+
+
+def test_few_samples_have_every_label_of_every_task(split):
+    few = Trials(tasks_of(split, ["3", "8"])).few().tasks
+    assert [set(y_train) for y_train, _ in few.labels] == [{0, 1}, {0, 1}]
+    assert all(len(y_test) == few.x_test.shape[0] == 50 for _, y_test in few.labels)
+
+
+def test_every_part_of_a_trial_is_timed(trials):
+    with Clock() as clock:
+        trials.learner(random_map(), STRONGEST, clock)
+    times = {name for name in clock.columns if name.endswith("_s")}
+    assert times == {"fit_s", "encode_s", "train_s", "predict_s"}
+    with Clock() as clock:
+        trials.exact("chi2", 1.0, clock)
+    times = {name for name in clock.columns if name.endswith("_s")}
+    assert times == {"encode_s", "convert_s", "train_s", "predict_s"}
+
+
+def test_detectors_of_classes_have_average_precision(split):
+    tasks = tasks_of(split, ["3", "8"])
+    measured = Trials(tasks).exact("exp-chi2", 10.0, UNTIMED)
+    expected = []
+    for y, truth in tasks.labels:
+        model = KernelSVC("exp-chi2", C=10.0).fit(split.x_train, y)
+        ranked = truth[np.argsort(-model.decision_function(split.x_test))]
+        precision = np.cumsum(ranked) / np.arange(1, len(ranked) + 1)
+        expected.append(precision[ranked == 1].mean())
+    assert 0 < sum(tasks.labels[0][0]) < 0.2 * len(split.x_train)
+    assert measured["average_precision"] == pytest.approx(np.mean(expected))
+    assert "accuracy" not in measured
+
+
+def test_classes_that_the_dataset_has_not_are_refused(split):
+    with pytest.raises(ConfigError, match="classes: the dataset has no '33'"):
+        tasks_of(split, ["33"])
+
+
+def test_maps_that_draw_nothing_are_refused(trials):
+    with pytest.raises(ConfigError, match="map HomogeneousMap: draws no projections"):
+        trials.learner(HomogeneousMap(), DENSE, UNTIMED)
+
+
+def test_learners_are_those_of_the_file():
+    names = get_args(TradeOffLearner.model_fields["name"].annotation)
+    assert set(names) == {*LEARNERS, *CHOOSERS}

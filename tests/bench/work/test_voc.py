@@ -1,0 +1,150 @@
+"""Detection: candidate windows, the rules of VOC 2007, average precision, a detector at work."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+from voc_drawn import draw_voc
+
+from kmaps.bench.work.voc import (
+    Curve,
+    Detections,
+    Windows,
+    detect,
+    evaluate,
+    overlaps,
+    suppress,
+    training_windows,
+)
+from kmaps.data.annotations import Scene, load_voc
+from kmaps.errors import ConfigError, DataError
+from kmaps.features import Phog
+from kmaps.maps import HomogeneousMap
+from kmaps.svm import LiblinearSVC
+
+
+def scene(boxes, difficult=None, classes=None) -> Scene:
+    boxes = np.array(boxes, np.int64).reshape(-1, 4)
+    return Scene(
+        "drawn",
+        Path("drawn.jpg"),
+        boxes,
+        tuple(classes or ["car"] * len(boxes)),
+        np.array(difficult or [False] * len(boxes), bool),
+    )
+
+
+def found(*boxes_and_scores) -> Detections:
+    boxes = np.array([box for box, _ in boxes_and_scores], np.int64).reshape(-1, 4)
+    return Detections(boxes, np.array([score for _, score in boxes_and_scores], float))
+
+
+A, B = [0, 0, 10, 10], [20, 0, 30, 10]
+
+
+def test_overlaps_by_hand():
+    boxes = np.array([A, [5, 0, 15, 10], [10, 0, 20, 10], [2, 2, 4, 4]])
+    expected = [[1, 1 / 3, 0, 0.04]]
+    np.testing.assert_allclose(overlaps(np.array([A]), boxes), expected)
+
+
+def test_windows_cover_shapes_sizes_and_places():
+    grid = Windows(ratios=(0.5, 2.0), smallest=16, growth=2.0, stride=0.5)
+    boxes = grid.of((64, 64))
+    assert (boxes >= 0).all()
+    assert boxes.max() <= 64
+    sides = {tuple(side) for side in (boxes[:, 2:] - boxes[:, :2]).tolist()}
+    assert sides == {(16, 32), (32, 64), (32, 16), (64, 32)}
+    assert len(np.unique(boxes, axis=0)) == len(boxes)
+    # 16 × 32 by steps of 8 and 16: 7 × 3; 32 × 64: 3 × 1; and turned.
+    assert len(boxes) == 2 * (7 * 3 + 3)
+    assert grid.of((8, 100)).shape == (0, 4)
+
+
+def test_suppression_keeps_the_best_of_those_that_overlap():
+    near = [1, 0, 11, 10]
+    kept = suppress(found((A, 0.5), (near, 0.9), (B, 0.1), (A, 0.7)), 0.3)
+    assert kept.boxes.tolist() == [near, B]
+    assert kept.scores.tolist() == [0.9, 0.1]
+    assert len(suppress(found(), 0.3).scores) == 0
+
+
+def test_a_perfect_detector():
+    curve = evaluate([found((A, 1), (B, 2)), found()], [scene([A, B]), scene([])], "car")
+    assert curve.precision.tolist() == [1, 1]
+    assert curve.recall.tolist() == [0.5, 1]
+    assert curve.average_precision() == curve.average_precision("area") == 1
+
+
+def test_the_second_detection_of_an_object_is_wrong():
+    near = [1, 0, 11, 10]
+    curve = evaluate([found((A, 3), (near, 2), (B, 1))], [scene([A, B])], "car")
+    assert curve.precision.tolist() == [1, 1 / 2, 2 / 3]
+    assert curve.recall.tolist() == [0.5, 0.5, 1]
+
+
+def test_half_an_overlap_is_enough_and_less_is_not():
+    half, less = [0, 0, 10, 5], [0, 0, 10, 4]
+    for box, right in ((half, 1), (less, 0)):
+        assert evaluate([found((box, 1))], [scene([A])], "car").precision.tolist() == [right]
+
+
+def test_difficult_objects_and_other_classes_do_not_count():
+    truth = scene([A, B, [40, 0, 50, 10]], [False, True, False], ["car", "car", "bus"])
+    curve = evaluate([found((B, 3), (A, 2), ([40, 0, 50, 10], 1))], [truth], "car")
+    assert curve.n_objects == 1
+    assert curve.precision.tolist() == [1, 1 / 2]
+    assert curve.recall.tolist() == [1, 1]
+
+
+def test_average_precision_by_hand():
+    # Right, wrong, right, wrong, wrong, right; four objects.
+    hits = np.cumsum([1, 0, 1, 0, 0, 1])
+    curve = Curve(hits / np.arange(1, 7), hits / 4, 4)
+    # Best precision at recall >= t: 1 to 0.25, 2/3 to 0.5, 1/2 to 0.75, then nothing.
+    assert curve.average_precision("area") == pytest.approx((1 + 2 / 3 + 1 / 2) / 4)
+    assert curve.average_precision() == pytest.approx((3 * 1 + 3 * 2 / 3 + 2 * 1 / 2) / 11)
+    with pytest.raises(ConfigError, match="expected '11-point' or 'area', got 'mean'"):
+        curve.average_precision("mean")
+
+
+def test_a_recall_that_is_a_tenth_counts_there():
+    hits = np.arange(1, 11)
+    precision = np.linspace(1, 0.1, 10)
+    curve = Curve(precision, hits / 10, 10)
+    assert curve.average_precision() == pytest.approx((precision.sum() + precision[0]) / 11)
+
+
+def test_nothing_found():
+    curve = evaluate([found()], [scene([A])], "car")
+    assert curve.average_precision() == curve.average_precision("area") == 0
+
+
+@pytest.fixture(scope="module")
+def scenes(tmp_path_factory):
+    """Images in VOC's layout: striped boxes are cars, discs are buses, on noisy ground."""
+    folder = draw_voc(tmp_path_factory.mktemp("voc"), {"trainval": 14, "test": 8})
+    return {part: load_voc(folder, part) for part in ("trainval", "test")}
+
+
+WINDOWS = Windows(ratios=(1.5,), smallest=24, growth=1.25, stride=0.15)
+
+
+def test_a_detector_finds_what_it_was_trained_on(scenes):
+    X, y = training_windows(scenes["trainval"], ["car"], Phog(), WINDOWS)
+    assert X.shape == (len(y), 336)
+    assert set(y) == {0, 1}
+    scale = X.sum(axis=1).mean()
+    model = make_pipeline(HomogeneousMap("chi2"), LiblinearSVC(C=100 / scale))
+    model.fit(X, y)
+    detections = detect(scenes["test"], Phog(), WINDOWS, model)
+    curve = evaluate(detections, scenes["test"], "car")
+    assert curve.n_objects >= 8
+    assert curve.average_precision() > 0.7
+    assert evaluate(detections, scenes["test"], "bus").average_precision() < 0.3
+
+
+def test_training_without_the_class(scenes):
+    with pytest.raises(DataError, match="no object of the class 'sofa'"):
+        training_windows(scenes["trainval"], ["car", "sofa"], Phog(), WINDOWS)

@@ -1,0 +1,69 @@
+"""Candidate windows as the samples of trade-offs, on a small VOC 2007 drawn on the spot."""
+
+import numpy as np
+import pytest
+from voc_drawn import draw_voc
+
+from kmaps.bench.work.trials import Trials
+from kmaps.bench.work.voc import overlaps
+from kmaps.bench.work.windows import Candidates, devkit_folder, load_windows
+from kmaps.data.annotations import load_voc
+from kmaps.errors import DataError
+from kmaps.features import Phog
+
+PROTOCOL = {
+    **{"train": 12, "test": 6, "beside": 20, "candidates": 60},
+    **{"ratios": [1.5], "smallest": 24, "growth": 1.25, "stride": 0.2},
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    root = tmp_path_factory.mktemp("data")
+    draw_voc(root, {"trainval": 14, "test": 8})
+    return root
+
+
+@pytest.fixture
+def windows(folder, monkeypatch):
+    monkeypatch.setenv("KMAPS_DATA_DIR", str(folder))
+    return load_windows(PROTOCOL, Phog(), "l1", ["car", "bus"])
+
+
+def test_candidates_are_judged_by_the_rules(folder, windows):
+    """Scores that are the overlap with the nearest car find all cars that the first stage left."""
+    (cars, name), (buses, _) = windows.labels
+    assert name == "car"
+    assert not (cars & buses).any()
+    assert 0 < cars.sum() + buses.sum() < len(cars)
+    np.testing.assert_allclose(windows.x_test.sum(axis=1), 1, atol=1e-5)
+    judged: Candidates = windows.judge.__self__
+    truth = [
+        scene.of_class("car")[0] for scene in load_voc(folder / "VOCdevkit/VOC2007", "test")[:6]
+    ]
+    near = [overlaps(b, t).max(axis=1, initial=0) for b, t in zip(judged.boxes, truth, strict=True)]
+    scores = np.concatenate(near)
+    assert len(scores) == len(windows.x_test)
+    assert judged.average_precision("car", scores) > 0.9
+    assert judged.average_precision("car", -scores) < 0.3
+    assert judged.average_precision("bus", scores) < 0.3
+    n_train, n_features = windows.x_train.shape
+    assert windows.sizes == {
+        **{"n_train": n_train, "n_test": len(scores), "n_features": n_features},
+        "n_skipped": 0,
+    }
+
+
+def test_few_windows_have_objects_and_what_is_beside_them(windows):
+    few = Trials(windows).few().tasks
+    assert [set(y_train) for y_train, _ in few.labels] == [{0, 1}, {0, 1}]
+    assert [name for _, name in few.labels] == ["car", "bus"]
+    assert few.x_test.shape[0] == 50
+
+
+def test_says_where_the_images_belong(tmp_path, monkeypatch):
+    monkeypatch.setenv("KMAPS_DATA_DIR", str(tmp_path))
+    with pytest.raises(
+        DataError, match=r"voc2007 is not in .*: unpack VOCtrainval_06-Nov-2007\.tar"
+    ):
+        devkit_folder()

@@ -1,0 +1,159 @@
+"""kmaps encode, train and predict with the exponential kernels: files against the library."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from sklearn.datasets import dump_svmlight_file
+
+from kmaps import (
+    GeneralizedRBFMap,
+    LiblinearSVC,
+    RandomFeatureSVC,
+    RandomFourierMap,
+    gram,
+    load_model,
+)
+from kmaps.cli.main import cli
+
+RNG = np.random.default_rng(0)
+X = RNG.gamma(1.0, size=(120, 6)).astype(np.float32)
+X[X < 0.3] = 0
+Y = np.digitize(X[:, 0] * X[:, 1] + RNG.normal(0, 0.05, 120), [0.3, 1])
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("in.npy", X)
+    np.save("y.npy", Y)
+
+
+def kmaps(*args, code=0):
+    """Run a command and return the result; the exit code must be as said."""
+    result = CliRunner().invoke(cli, [*map(str, args)])
+    assert result.exit_code == code, result.output + repr(result.exception)
+    return result
+
+
+def refused(*args):
+    """Return the one line that a refused command prints; it must leave no file."""
+    before = sorted(os.listdir())
+    result = kmaps(*args, code=2)
+    assert sorted(os.listdir()) == before
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    return result.stderr.removeprefix("error: ").rstrip("\n")
+
+
+def train(*args):
+    return kmaps("train", "in.npy", "m.npz", "--labels", "y.npy", *args)
+
+
+def test_encode_approximates_the_kernel():
+    kmaps("encode", "in.npy", "out.npy", "--kernel", "exp-chi2", "-m", "4096", "--memory", "1")
+    Z = np.load("out.npy")
+    assert Z.shape == (120, 8192)
+    assert np.abs(Z @ Z.T - gram(X, kernel="exp-chi2")).max() < 0.07
+    expected = GeneralizedRBFMap("chi2", n_frequencies=4096).fit_transform(X)
+    np.testing.assert_allclose(Z, expected, atol=1e-6)
+
+
+def test_encode_svm_files_and_options_of_the_map():
+    dump_svmlight_file(X, Y, "in.svm", zero_based=False)
+    options = ["--kernel=exp-js", "-m", "50", "--structure", "fastfood", "--sigma", "0.7"]
+    kmaps("encode", "in.svm", "out.npy", *options)
+    encoder = GeneralizedRBFMap("js", n_frequencies=50, structure="fastfood", sigma=0.7)
+    np.testing.assert_allclose(np.load("out.npy"), encoder.fit_transform(X), atol=1e-5)
+
+
+def test_train_is_liblinear_on_the_map():
+    result = train("--kernel", "exp-chi2", "-m", "300", "-C", "3", "--loss", "squared_hinge")
+    assert "120 rows of 6 features, 3 classes: 300 projections at sigma " in result.stdout
+    encoder = GeneralizedRBFMap("chi2", n_frequencies=300).fit(X)
+    expected = LiblinearSVC(3.0).fit(encoder.transform(X), Y)
+    scores = expected.decision_function(encoder.transform(X))
+    result = kmaps("predict", "m.npz", "in.npy", "out.npy", "--labels", "y.npy")
+    right = int(np.sum(expected.predict(encoder.transform(X)) == Y))
+    assert result.stdout == f"accuracy {100 * right / 120:.2f} % ({right} of 120)\n"
+    kmaps("predict", "m.npz", "in.npy", "scores.npy", "--scores", "--memory", "1")
+    np.testing.assert_allclose(np.load("scores.npy"), scores, atol=1e-5)
+    with np.load("m.npz", allow_pickle=False) as model:
+        assert set(model.files) == {"header", "coef", "intercept", "classes"}
+
+
+@pytest.mark.parametrize("map_name", ["generalized-rbf", "random-fourier"])
+def test_maps_named_as_such_and_a_chosen_c(map_name):
+    options = ["--map", map_name, "-m", "80", "--sigma", "none", "--random-state", "4"]
+    result = train(*options, "-C", "0.01,0.1,1", "--json", "--multiclass", "ovo")
+    found = json.loads(result.stdout)
+    assert [tried["C"] for tried in found["cv"]] == [0.01, 0.1, 1]
+    best = max(tried["accuracy"] for tried in found["cv"])
+    assert next(t["C"] for t in found["cv"] if t["accuracy"] == best) == found["C"]
+    of_name = {"generalized-rbf": GeneralizedRBFMap, "random-fourier": RandomFourierMap}
+    encoder = of_name[map_name](n_frequencies=80, sigma=None, random_state=4).fit(X)
+    Z = encoder.transform(X)
+    expected = LiblinearSVC(found["C"], loss="hinge", multiclass="ovo", random_state=4).fit(Z, Y)
+    kmaps("predict", "m.npz", "in.npy", "out.npy")
+    np.testing.assert_array_equal(np.load("out.npy"), expected.predict(Z))
+    assert found["sigma"] == pytest.approx(encoder.sigma_)
+
+
+def test_the_file_is_the_librarys():
+    """Trained in Python, loaded in Python, loaded by the command: the same scores, bit by bit."""
+    model = RandomFeatureSVC("exp-js", 200, C=3.0, multiclass="ovo", order=2).fit(X, Y)
+    model.save("python.npz")
+    kmaps("predict", "python.npz", "in.npy", "scores.npy", "--scores")
+    np.testing.assert_array_equal(np.load("scores.npy"), model.decision_function(X))
+    train("--kernel", "exp-js", "-m", "200", "-C", "3", "--multiclass", "ovo", "--order", "2")
+    loaded = load_model("m.npz")
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+    assert loaded.get_params() == model.get_params()
+
+
+def test_blocks_of_a_file_make_the_same_model():
+    """At one megabyte a block, the last block is a few rows."""
+    big, labels = np.tile(X, (400, 1)), np.tile(Y, 400)
+    np.save("in.npy", big)
+    np.save("y.npy", labels)
+    train("--kernel", "exp-chi2", "-m", "20", "--sigma", "1.5", "--memory", "1")
+    expected = RandomFeatureSVC("exp-chi2", 20, sigma=1.5).fit(big, labels)
+    loaded = load_model("m.npz")
+    np.testing.assert_allclose(loaded.coef_, expected.coef_, atol=2e-2)
+    kmaps("predict", "m.npz", "in.npy", "out.npy", "--memory", "1")
+    np.testing.assert_array_equal(np.load("out.npy"), loaded.predict(big))
+
+
+def test_a_map_that_is_seeded_by_chance_is_kept():
+    """The file holds the key that was drawn."""
+    train("--kernel", "exp-chi2", "-m", "30", "--random-state", "none")
+    keys = [load_model("m.npz").map_.key_]
+    train("--kernel", "exp-chi2", "-m", "30", "--random-state", "none", "--force")
+    keys.append(load_model("m.npz").map_.key_)
+    assert keys[0] != keys[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-m", "0"], "n_frequencies=0: expected a whole number of at least 1"),
+        (["--sigma", "-1"], "sigma=-1: expected a positive number"),
+        (["--loss", "hing"], "loss='hing': expected 'hinge', 'squared_hinge' or"),
+        (["--map", "generalized-rbf", "--kernel", "exp-ch2"], "unknown kernel 'exp-ch2', did you"),
+        (["--calibrate"], "--calibrate: not for generalized-rbf, on which LIBLINEAR trains"),
+        (["--levels", "16"], "--levels: not for generalized-rbf, on which LIBLINEAR trains"),
+    ],
+)
+def test_bad_options_are_named(options, message):
+    command = ["train", "in.npy", "m.npz", "--labels", "y.npy", "--kernel", "exp-chi2"]
+    assert message in refused(*command, *options)
+
+
+def test_rows_that_are_all_alike_are_refused():
+    np.save("in.npy", np.ones((120, 6)))
+    for command in (["encode", "in.npy", "out.npy"], ["train", "in.npy", "m.npz"]):
+        labels = ["--labels", "y.npy"] if command[0] == "train" else []
+        message = refused(*command, *labels, "--kernel", "exp-chi2")
+        assert message == "sigma cannot be estimated from rows that are all alike, give it"

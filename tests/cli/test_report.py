@@ -1,0 +1,56 @@
+"""kmaps report: a page beside the records, once."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from kmaps.cli.main import cli
+from tests.bench.sample_records import record
+
+
+@pytest.fixture
+def folder(tmp_path):
+    cells = [record("homogeneous", i, params={"order": 1}) for i in (0, 1)]
+    (tmp_path / "records.jsonl").write_text("".join(json.dumps(cell) + "\n" for cell in cells))
+    return tmp_path
+
+
+def report(*args):
+    return CliRunner().invoke(cli, ["report", *map(str, args)])
+
+
+def test_writes_a_page_once(folder):
+    first = report(folder)
+    assert (first.exit_code, first.stdout) == (0, f"{folder / 'README.md'}\n")
+    page = (folder / "README.md").read_text()
+    assert page.startswith("# trial\n")
+    assert "| homogeneous, r = 3 | **90.00 ± 0.00** |" in page
+    again = report(folder)
+    assert again.exit_code == 2
+    assert "--force" in again.stderr
+    assert report(folder, "--force").exit_code == 0
+
+
+def test_has_the_notes_and_the_figures_of_the_folder(folder):
+    (folder / "NOTES.md").write_text("It is so.\n")
+    (folder / "errors.png").write_bytes(b"")
+    out = folder / "page.md"
+    assert report(folder, "-o", out, "--quiet").stdout == ""
+    assert "## Findings\n\nIt is so.\n" in out.read_text()
+    assert "![errors.png](errors.png)" in out.read_text()
+
+
+def test_claims_and_sections_are_those_of_the_experiment_and_its_kind(folder):
+    cells = [
+        record("exact", None, experiment="scaling-mnist", kind="scaling", size=n, n_train=n)
+        | {"fit_s": 0.0, "encode_s": 0.0, "convert_s": 0.0, "train_s": n / 1e3}
+        | {"train_peak_bytes": 1000 * n, "storage_bytes": n}
+        for n in (1000, 2000)
+    ]
+    (folder / "records.jsonl").write_text("".join(json.dumps(cell) + "\n" for cell in cells))
+    assert report(folder).exit_code == 0
+    page = (folder / "README.md").read_text()
+    assert "The price of the chi2 kernel on MNIST" in page
+    assert "## Growth\n\n" in page
+    assert "| exact | 2,000 | 90.00 | 2.00 | n^1.00 | 2.00 | n^1.00 |" in page

@@ -1,0 +1,116 @@
+"""The gate on every published run: the same as itself, and no change goes unnoticed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kmaps.bench.kinds import KINDS, kind_of
+from kmaps.bench.records import gate
+from kmaps.bench.records.file import read_records
+
+RESULTS = Path(__file__).resolve().parent.parent / "results"
+RUNS = sorted(path.parent.name for path in RESULTS.glob("*/records.jsonl"))
+CONDITIONS = {
+    "data_digest": "0" * 64,
+    "protocol": {"official": True, "train": 3},
+    "options": {"range": "0:2"},
+    "n_train": 1,
+    "settings": {"loss": "logistic"},
+    "C_grid": [1e9],
+    "map_version": 99,
+}
+
+
+@pytest.fixture(scope="module")
+def published():
+    return {name: read_records(RESULTS / name) for name in RUNS}
+
+
+def verdicts(ours, baseline):
+    return gate.compare(ours, baseline, kind_of(baseline).judged)
+
+
+def code(ours, baseline):
+    error = gate.outcome(verdicts(ours, baseline))
+    return error.exit_code if error else 0
+
+
+def test_runs_of_every_kind_are_published(published):
+    kinds = {records[0]["kind"] for records in published.values()}
+    assert kinds == KINDS.keys() - {"detection"}  # its images are not to be had
+    assert len(RUNS) >= 36
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_is_the_same_as_itself(published, name):
+    records = published[name]
+    found = verdicts(records, records)
+    assert {cell.verdict for cell in found} == {"same"}
+    assert code(records, records) == 0
+    assert sum(len(cell.differences) for cell in found) >= len(found)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_deleted_record_fails_the_gate(published, name):
+    records = published[name]
+    for gone in (0, len(records) // 2, -1):
+        left = [record for record in records if record is not records[gone]]
+        assert "missing" in {cell.verdict for cell in verdicts(left, records)}
+        assert code(left, records) == 1
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_judged_number_beyond_its_tolerance_fails_the_gate(published, name):
+    records = published[name]
+    for judged in kind_of(records).judged:
+        concerned = [i for i, record in enumerate(records) if judged.concerns(record)]
+        for i in {*concerned[:1], *concerned[-1:]}:
+            column = judged.column
+            value = records[i][column]
+            if judged.tolerance.of_mean:
+                # All splits: the mean over them is what is compared.
+                worse = [
+                    {**record, column: record[column] and max(0, record[column] - 0.2)}
+                    for record in records
+                ]
+            elif judged.tolerance.relative:
+                changed = {
+                    **records[i],
+                    column: value * (1 + 1.2 * judged.tolerance.relative) + 1e-9,
+                }
+                worse = [*records[:i], changed, *records[i + 1 :]]
+            else:
+                worse = [*records[:i], {**records[i], column: value + 1}, *records[i + 1 :]]
+            assert code(worse, records) == 1, column
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_changed_condition_leaves_the_gate_undecided(published, name):
+    records = published[name]
+    for column, value in CONDITIONS.items():
+        changed = [{**records[0], column: value}, *records[1:]]
+        found = verdicts(changed, records)
+        assert [cell.verdict for cell in found].count("not measured") == 1, column
+        assert code(changed, records) == 5
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_times_threads_and_machines_are_free(published, name):
+    free = {"train_s": 1e4, "predict_s": 1e4, "cpu": "another", "threads": 7, "peak_bytes": 1}
+    changed = [{**record, **free} for record in published[name]]
+    assert code(changed, published[name]) == 0
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_every_record_is_of_a_planned_cell(published, name):
+    """The experiment file is still the one that was run, so the same command has nothing to do."""
+    from kmaps.bench.kinds.load import load
+    from kmaps.bench.run.runner import plan
+
+    planned = plan(load(name))
+    records = published[name]
+    assert {record["key"] for record in records} == planned.keys()
+    for record in records:
+        columns = json.loads(json.dumps(planned[record["key"]].columns))
+        assert {column: record[column] for column in columns} == columns
