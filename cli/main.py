@@ -11,6 +11,7 @@ from importlib import import_module
 import click
 
 from kmaps import __version__
+from kmaps.cli.flags import in_flags
 from kmaps.errors import KmapsError, suggest
 
 # The help of `kmaps` itself comes from here, so that showing it imports no command.
@@ -58,12 +59,17 @@ class LazyGroup(click.Group):
             ctx.fail(f"no command {args[0]!r}{suggest(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
 
+    def _in_flags(self, ctx: click.Context, message: str) -> str:
+        """Return an error of the library in the flags of the command that was invoked."""
+        command = self.get_command(ctx, ctx.invoked_subcommand or "")
+        return in_flags(message, command.get_params(ctx)) if command else message
+
     def invoke(self, ctx: click.Context) -> object:
         """Run the command and turn what the user caused into one line and an exit code."""
         try:
             return super().invoke(ctx)
         except KmapsError as error:
-            click.echo(f"error: {error}", err=True)
+            click.echo(f"error: {self._in_flags(ctx, str(error))}", err=True)
             ctx.exit(error.exit_code)
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)

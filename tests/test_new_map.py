@@ -66,7 +66,7 @@ def test_one_class_one_line_one_entry(kmaps, tmp_path):
     kmaps("encode", "in.npy", "out.npy", "--map", "power", "--power", "0.25")
     np.testing.assert_allclose(np.load(tmp_path / "out.npy"), X**0.25, rtol=1e-6)
     refused = kmaps("encode", "in.npy", "no.npy", "--map", "power", "--power", "-1", code=2)
-    assert "power=-1.0: expected a positive number" in refused.stderr
+    assert "--power -1.0: expected a positive number" in refused.stderr
     # So do the rows of an experiment and the checks of its parameters.
     (tmp_path / "powers.yaml").write_text(EXPERIMENT)
     kmaps("run", "powers.yaml", "--out", "powers", "--quiet")

@@ -104,7 +104,7 @@ def download(
     except OSError as error:
         raise DataError(
             f"{manifest.name}: cannot write to {job.root}: {error.strerror or error}; "
-            "choose another folder with --data-dir or KMAPS_DATA_DIR"
+            "choose another folder with data_dir=FOLDER or KMAPS_DATA_DIR"
         ) from error
     folder = job.root / manifest.name
     return Download(
@@ -180,7 +180,7 @@ class _Job:
             failures.append("offline, so no address was tried")
         raise DataError(
             f"{source.path}: no source has it: {'; '.join(failures)}; "
-            "name a folder or an address that has it with --mirror or KMAPS_MIRROR"
+            "name a folder or an address that has it with mirror=PLACE or KMAPS_MIRROR"
         )
 
     def _places(self, source: SourceFile) -> Iterator[Path | str]:

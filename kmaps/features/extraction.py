@@ -189,8 +189,8 @@ class Extractor:
         if found and not self._skip_bad:
             row, reason = found[0]
             raise DataError(
-                f"{self._dataset.name}: {image_name(self._dataset, row)}: {reason}; --skip-bad "
-                "leaves such images out"
+                f"{self._dataset.name}: {image_name(self._dataset, row)}: {reason}; "
+                "skip_bad=True leaves such images out"
             )
         return found
 

@@ -27,7 +27,7 @@ def check_target(path: str | Path, *, force: bool = False) -> Path:
     if target.exists() and not target.is_file():
         raise InputError(f"{path}: not a regular file; give the name of a file to write")
     if target.exists() and not force:
-        raise InputError(f"{path}: exists already; choose another name or pass --force")
+        raise InputError(f"{path}: exists already; choose another name, or pass force=True")
     if not target.parent.is_dir():
         raise InputError(f"{path}: there is no folder {target.parent}; make it first")
     return target

@@ -114,7 +114,7 @@ def finite_block(reader: Reader, block: Block, dtype: np.dtype | None) -> NDArra
         given = block.X[row, column]
     problem = f"is {given}, expected a finite number"
     if np.isfinite(given):
-        problem = f"is {given}, too large for {X.dtype}; pass --dtype float64"
+        problem = f"is {given}, too large for {X.dtype}; pass dtype=float64"
     if block.lines:
         raise InputError(f"{reader.name}:{block.lines[row]}: column {column + 1} {problem}")
     raise InputError(f"{reader.name}: X[{block.start + row}, {column}] {problem}")

@@ -36,8 +36,8 @@ def resolved(name: str, kernel: str, params: Mapping[str, Any]) -> dict[str, Any
 
     Examples
     --------
-    >>> resolved("intersection", "intersection", {"n_bins": 10})
-    {'n_bins': 10, 'piece': 'linear'}
+    >>> resolved("fourier", "intersection", {"degree": 2})
+    {'degree': 2, 'penalty': 1}
     """
     own = {"kernel": kernel, **params} if takes(name, "kernel") else dict(params)
     bound = inspect.signature(MAPS[name]).bind(**own)
@@ -61,8 +61,8 @@ def make_map(name: str, kernel: str, params: Mapping[str, Any], **shared: Any) -
 
     Examples
     --------
-    >>> make_map("anchor", "js", {"n_anchors": 30}, random_state=3)
-    AnchorMap(kernel='js', n_anchors=30, random_state=3)
+    >>> make_map("nystroem", "js", {"dim": 2}, random_state=3)
+    NystroemMap(dim=2, kernel='js', random_state=3)
     """
     fitting = {key: value for key, value in shared.items() if takes(name, key)}
     return MAPS[name](**resolved(name, kernel, fitting | dict(params)))

@@ -118,7 +118,7 @@ def test_paths_that_are_refused():
     os.link("in.npy", "same.npy")
     Path("folder").mkdir()
     for arguments, message in {
-        ("in.npy", "old.npy"): "old.npy: exists already; choose another name or pass --force",
+        ("in.npy", "old.npy"): "old.npy: exists already; choose another name, or pass --force",
         ("in.npy", "in.npy"): "in.npy: is the input itself; choose another name for OUT",
         ("in.npy", "same.npy", "--force"): "same.npy: is the input itself; choose another name "
         "for OUT",
@@ -164,7 +164,7 @@ def test_names_and_values_that_are_refused():
         ("--map", "homogenous"): "unknown map 'homogenous', did you mean 'homogeneous'? (maps: ",
         ("--map=homogenous",): "unknown map 'homogenous', did you mean 'homogeneous'? (maps: ",
         ("--kernel", "ch2"): "unknown kernel 'ch2', did you mean 'chi2'?",
-        ("--window", "uniformly"): "window='uniformly': expected 'rectangular' or",
+        ("--window", "uniformly"): "--window uniformly: expected 'rectangular' or",
         ("--order", "-1"): "order=-1: expected a whole number of at least 0",
         ("--period", "wide"): "period='wide': expected a positive number",
     }.items():

@@ -138,9 +138,9 @@ def test_a_map_that_is_seeded_by_chance_is_kept():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["-m", "0"], "n_frequencies=0: expected a whole number of at least 1"),
-        (["--sigma", "-1"], "sigma=-1: expected a positive number"),
-        (["--loss", "hing"], "loss='hing': expected 'hinge', 'squared_hinge' or"),
+        (["-m", "0"], "--n-frequencies 0: expected a whole number of at least 1"),
+        (["--sigma", "-1"], "--sigma -1: expected a positive number"),
+        (["--loss", "hing"], "--loss hing: expected 'hinge', 'squared_hinge' or"),
         (["--map", "generalized-rbf", "--kernel", "exp-ch2"], "unknown kernel 'exp-ch2', did you"),
         (["--calibrate"], "--calibrate: not for generalized-rbf, on which LIBLINEAR trains"),
         (["--levels", "16"], "--levels: not for generalized-rbf, on which LIBLINEAR trains"),

@@ -106,7 +106,7 @@ def test_out_writes_a_new_file_and_nothing_else():
     assert Path("table.md").read_text() == rendered(CELLS, "md")
     result = table("run", "-o", "table.md", code=2)
     assert result.stderr == (
-        "error: table.md: exists already; choose another name or pass --force\n"
+        "error: table.md: exists already; choose another name, or pass --force\n"
     )
     assert Path("table.md").read_text() == rendered(CELLS, "md")
     table("run", "-o", "table.md", "--force")

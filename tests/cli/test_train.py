@@ -165,7 +165,7 @@ def test_what_cannot_be_trained_on():
         "in.npy m.npz --labels cut.npy": "cut.npy: not a whole .npy file; expected plain labels",
         "in.npy m.npz --labels no.npy": "no.npy: cannot be read (No such file or directory)",
         f"bad.npy m.npz {y}": "bad.npy: X[89, 2] is nan, expected a finite number",
-        f"in.npy old.npz {y}": "old.npz: exists already; choose another name or pass --force",
+        f"in.npy old.npz {y}": "old.npz: exists already; choose another name, or pass --force",
         f"in.npy in.npy {y} --force": "in.npy: is the input itself; choose another name for OUT",
         f"in.npy m.npz {y} --kernel chi": "unknown kernel 'chi', did you mean 'chi2'? (additive "
         "kernels: chi2, intersection, js, hellinger)",
@@ -173,7 +173,7 @@ def test_what_cannot_be_trained_on():
         "leave it out",
         f"in.npy m.npz {y} --map sign-cauchy": "--map sign-cauchy: has no tables, which training "
         "on codes needs",
-        f"in.npy m.npz {y} --loss hing": "loss='hing': expected 'hinge' or 'squared_hinge', did "
+        f"in.npy m.npz {y} --loss hing": "--loss hing: expected 'hinge' or 'squared_hinge', did "
         "you mean 'hinge'?",
     }.items():
         assert refused("train", *arguments.split()) == message
@@ -208,7 +208,7 @@ def test_what_cannot_be_predicted():
         "reads version 2; update kmaps, or train the model again",
         "unknown.npz in.npy o.npy": "unknown.npz: a model of 'CodedSVR', this kmaps has CodedSVC "
         "and RandomFeatureSVC only; use the kmaps that wrote it",
-        "m.npz in.npy y.npy": "y.npy: exists already; choose another name or pass --force",
+        "m.npz in.npy y.npy": "y.npy: exists already; choose another name, or pass --force",
         "m.npz in.npy m.npz --force": "m.npz: unknown format 'npz' (npy, txt, csv)",
         "m.npz in.npy o.txt --scores": "o.txt: scores are written to .npy only",
         "m.npz in.npy - --json": "--json: standard output is for the labels; name a file for OUT",

@@ -181,7 +181,7 @@ REASONS = {
 
 @pytest.mark.parametrize("row", REASONS)
 def test_an_image_that_cannot_be_used_is_named(files, row):
-    with pytest.raises(DataError, match=f"files: .*/00{row}.jpg: {REASONS[row]}; --skip-bad"):
+    with pytest.raises(DataError, match=f"files: .*/00{row}.jpg: {REASONS[row]}; skip_bad=True"):
         extract(files, "phog", rows=[0, row])
 
 
@@ -228,7 +228,7 @@ def test_damaged_images_are_not_used_and_not_kept(files, tmp_path):
     words = DenseSiftBow.name
     whole = extract(files, words, rows=[0, 1, 3], on_bad=lambda row, reason: None, **arguments)
     files.damaged = {1: "changed"}
-    with pytest.raises(DataError, match=r"001\.jpg: changed; --skip-bad"):
+    with pytest.raises(DataError, match=r"001\.jpg: changed; skip_bad=True"):
         extract(files, words, rows=[1], **arguments)
     bad = {}
     arguments["on_bad"] = bad.__setitem__

@@ -90,7 +90,7 @@ def test_targets_that_are_refused(tmp_path):
     (tmp_path / "a.npy").touch()
     (tmp_path / "folder.npy").mkdir()
     for name, message in {
-        "a.npy": "exists already; choose another name or pass --force",
+        "a.npy": "exists already; choose another name, or pass force=True",
         "folder.npy": "not a regular file",
         "none/a.npy": "there is no folder",
         "a.txt": "unknown format 'txt'",

@@ -136,7 +136,7 @@ class RecordsFile:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ConfigError(
-                f"{self.path}: another run is writing it; wait for it or choose another --out"
+                f"{self.path}: another run is writing it; wait for it or choose another folder"
             ) from None
 
     def append(self, record: Record) -> None:

@@ -206,7 +206,7 @@ def _check_kind(records: Sequence[Record], experiment: Experiment) -> None:
     if records and records[0]["kind"] != experiment.kind:
         raise ConfigError(
             f"the folder has records of the kind {records[0]['kind']}, the experiment is of the "
-            f"kind {experiment.kind}: choose another folder (--out)"
+            f"kind {experiment.kind}: choose another folder"
         )
 
 

@@ -201,7 +201,7 @@ def test_images_left_out_are_counted_in_the_record(kind, tmp_path, monkeypatch):
     text = BY_KIND[kind].replace("train: 120, test: 60", "train: 1700, test: 97")
     words = "dense-sift-bow, patches: [4], step: 2, words: 5, contrast: 0"
     cells = cells_of(text.replace("hog-pyramid, cells: [4, 2], signed: true", words))
-    with pytest.raises(DataError, match="an empty file; --skip-bad leaves such images out"):
+    with pytest.raises(DataError, match="an empty file; skip_bad=True leaves such images out"):
         KINDS[kind].prepare(cells)
     KINDS[kind].prepare(cells, skip_bad=True)
     columns = measured(cells[0], skip_bad=True).columns

@@ -75,7 +75,7 @@ def spoiled(tmp_path, monkeypatch):
 
 def test_skipped_images_are_left_out_and_counted(spoiled, words):
     everything = {"train": 1700, "test": 97}
-    with pytest.raises(DataError, match="an empty file; --skip-bad leaves such images out"):
+    with pytest.raises(DataError, match="an empty file; skip_bad=True leaves such images out"):
         load_split("digits", everything, 0, words, "l1")
     split = load_split("digits", everything, 0, words, "l1", skip_bad=True)
     assert split.n_skipped == split.sizes["n_skipped"] == 2
