@@ -1,5 +1,6 @@
 """The package is what the folders say, in both ways of installing it."""
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -90,3 +91,15 @@ def test_wheel_works_when_unpacked(wheel, tmp_path):
     run = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {SHOW}"]
     shown = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert Path(shown.strip()) == tmp_path / "kmaps" / "experiments" / "__init__.py"
+
+
+def test_the_rooms_of_contributing_are_those_on_disk():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    named = set(re.findall(r"^\| `(kmaps/[\w/]+?)(?:/|\.py)` \|", text, re.MULTILINE))
+    packages = {
+        str(path.parent.relative_to(ROOT)) for path in (ROOT / "kmaps").rglob("*/__init__.py")
+    }
+    modules = {
+        str(path.with_suffix("").relative_to(ROOT)) for path in (ROOT / "kmaps").glob("[!_]*.py")
+    }
+    assert named == (packages | modules) - {"kmaps/bench"}

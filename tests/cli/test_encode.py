@@ -165,8 +165,8 @@ def test_names_and_values_that_are_refused():
         ("--map=homogenous",): "unknown map 'homogenous', did you mean 'homogeneous'? (maps: ",
         ("--kernel", "ch2"): "unknown kernel 'ch2', did you mean 'chi2'?",
         ("--window", "uniformly"): "--window uniformly: expected 'rectangular' or",
-        ("--order", "-1"): "order=-1: expected a whole number of at least 0",
-        ("--period", "wide"): "period='wide': expected a positive number",
+        ("--order", "-1"): "--order -1: expected a whole number of at least 0",
+        ("--period", "wide"): "--period wide: expected a positive number",
     }.items():
         assert message in refused("in.npy", "out.npy", *arguments)
     for arguments, message in {

@@ -121,7 +121,7 @@ def test_damaged_everywhere(tiny, root, serve, damage):
     for origin in (tiny.folder, server.url):
         assert f" {origin}/tiny/train-images.gz: {said}" in message
     assert str(root) not in message
-    assert message.endswith("name a folder or an address that has it with mirror=PLACE or KMAPS_MIRROR")
+    assert message.endswith("an address that has it with mirror=PLACE or KMAPS_MIRROR")
     assert "\n" not in message
     assert not (root / "tiny").exists()
     assert files_of(root) == [".work/tiny/lock"]
