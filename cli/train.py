@@ -183,12 +183,12 @@ def _model(
         raise ConfigError(f"--kernel {kernel}: the {map_name} map has no kernel; leave it out")
     if takes_kernel:
         parameters = {"kernel": kernel, **parameters}
-    chosen = build_map(map_name, parameters)
-    if isinstance(chosen, RandomFeatures):
-        return _random_features(map_name, chosen.get_params(), settings)
-    if not hasattr(chosen, "tabulate"):
+    feature_map = build_map(map_name, parameters)
+    if isinstance(feature_map, RandomFeatures):
+        return _random_features(map_name, feature_map.get_params(), settings)
+    if not hasattr(feature_map, "tabulate"):
         raise ConfigError(f"--map {map_name}: has no tables, which training on codes needs")
-    return CodedSVC(chosen, n_levels=levels, random_state=seed, **given)
+    return CodedSVC(feature_map, n_levels=levels, random_state=seed, **given)
 
 
 def _random_features(

@@ -97,6 +97,7 @@ def cross_validate(
     """
     grid, y = _checked_grid(grid), np.asarray(y)
     check_whole("folds", folds, 2)
+    check_whole("seed", seed, 0)
     chosen = stratified_sample(y, samples, seed)
     y = y[chosen]
     fold = np.arange(len(y)) % folds

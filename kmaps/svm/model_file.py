@@ -122,8 +122,13 @@ class ModelFile:
             raise
         except OSError as error:
             raise InputError(f"{self.path}: cannot be read ({error.strerror or error})") from None
+        except MemoryError:
+            raise InputError(
+                f"{self.path}: its arrays claim more memory than there is: a damaged model, or one "
+                "too large for this machine"
+            ) from None
         # Also what zipfile and NumPy raise, one way or another, for bytes that are something else.
-        except (ValueError, KeyError, TypeError, AttributeError, EOFError, MemoryError):
+        except (ValueError, KeyError, TypeError, AttributeError, EOFError):
             raise self._no_model() from None
         except (zipfile.BadZipFile, RuntimeError, NotImplementedError, SyntaxError):
             raise self._no_model() from None

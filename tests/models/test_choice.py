@@ -182,6 +182,7 @@ def test_random_features_are_encoded_once(monkeypatch):
         ({"grid": [1, 0]}, "C=0: expected a positive number"),
         ({"grid": [np.nan]}, "C=nan: expected a positive number"),
         ({"folds": 1}, "folds=1: expected a whole number of at least 2"),
+        ({"seed": -1}, "seed=-1: expected a whole number of at least 0"),
         ({"samples": 0}, "samples=0: expected a whole number of at least 1"),
     ],
 )

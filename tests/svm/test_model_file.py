@@ -131,7 +131,7 @@ def test_an_array_that_claims_more_than_the_file_holds(path):
         archive.writestr(
             "more.npy", b"\x93NUMPY\x01\x00" + len(claim).to_bytes(2, "little") + claim
         )
-    assert refused(path) == NO_MODEL
+    assert refused(path).startswith("its arrays claim more memory than there is: a damaged")
 
 
 @pytest.mark.parametrize(
