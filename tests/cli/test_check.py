@@ -106,3 +106,31 @@ def test_the_installed_script_gives_the_exit_code(accuracy, code):
     write("ours.jsonl", changed(accuracy=accuracy, status=status))
     command = [KMAPS, "check", "ours.jsonl", "--against", "baseline.jsonl"]
     assert subprocess.run(command, capture_output=True).returncode == code
+
+
+def test_kinds_that_are_unknown_mixed_or_those_of_another_experiment(tmp_path):
+    unknown = check(changed(kind="dance"), code=2)
+    assert unknown.stderr.startswith(
+        "error: records of the kind 'dance', which this version of kmaps does not know (known: cla"
+    )
+    for command in (["table", "ours.jsonl"], ["report", "."]):
+        Path("records.jsonl").write_text(Path("ours.jsonl").read_text())
+        result = CliRunner().invoke(cli, command)
+        assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+    mixed = check([BASELINE[0], *changed(kind="toy")[1:]], code=2)
+    assert "records of several kinds (classification, toy)" in mixed.stderr
+    other = check(changed(kind="toy"), code=5)
+    assert other.stderr == (
+        "error: the results are of the kind toy, the baseline of the kind classification; check "
+        "that it belongs to this experiment\n"
+    )
+
+
+def test_records_of_another_format_exit_2_with_what_to_do():
+    older = check([{"key": "a", "accuracy": 0.9}], code=2)
+    assert (
+        "ours.jsonl:1: a record of format 1, this version of kmaps has format 2; " in older.stderr
+    )
+    assert "measure again" in older.stderr
+    newer = check(changed(format=3), code=2)
+    assert "it was written by a newer kmaps: update kmaps" in newer.stderr
