@@ -32,6 +32,7 @@ COMMANDS = {
 }
 
 INTERRUPTED = 130
+UNFORESEEN = 70  # what sysexits.h has for a program's own mistakes
 BROKEN_PIPE = 141  # what a shell reports for a process ended by SIGPIPE
 
 
@@ -85,6 +86,18 @@ class LazyGroup(click.Group):
         except MemoryError as error:
             click.echo(f"error: {str(error) or 'out of memory'}", err=True)
             ctx.exit(KmapsError.exit_code)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:
+            if ctx.params["traceback"]:
+                raise
+            told = " ".join(str(error).split())
+            click.echo(
+                f"error: unforeseen, a mistake of kmaps: {type(error).__name__}: {told}; "
+                "`kmaps --traceback COMMAND …` shows where, please report it",
+                err=True,
+            )
+            ctx.exit(UNFORESEEN)
 
 
 def _drop_stdout() -> None:
@@ -98,11 +111,12 @@ def _drop_stdout() -> None:
     epilog="\b\nExample:\n  kmaps run quickstart",
 )
 @click.version_option(__version__, prog_name="kmaps")
-def cli() -> None:
+@click.option("--traceback", is_flag=True, help="Show where a mistake of kmaps itself happened.")
+def cli(traceback: bool) -> None:
     """Explicit feature maps that turn additive-kernel SVMs into linear ones.
 
     Exit codes: 0 done, 1 gate failed, 2 usage or configuration, 3 some cells failed, 4 data missing
-    or corrupt, 5 nothing measured or baseline incompatible, 130 interrupted.
+    or corrupt, 5 nothing measured or baseline incompatible, 70 a mistake of kmaps, 130 interrupted.
     """
 
 

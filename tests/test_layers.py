@@ -172,7 +172,7 @@ def test_libraries_stay_in_their_rooms(path, room):
         if library in ONLY:
             assert room in ONLY[library], f"{path.name} imports {library}"
         if library == "yaml":
-            assert path.name in ("manifest.py", "load.py", "positions.py", "map_rows.py"), (
+            assert path.name in ("yaml_text.py", "load.py", "positions.py", "map_rows.py"), (
                 f"{path.name} reads YAML"
             )
 

@@ -14,9 +14,8 @@ from importlib import resources
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import yaml
-
 from kmaps.checks import is_whole
+from kmaps.data.yaml_text import read_yaml
 from kmaps.errors import ConfigError, suggest
 
 
@@ -196,10 +195,7 @@ def parse_manifest(text: str, where: str) -> Manifest:
         Naming every mistake: unknown or missing keys, wrong values, a digest that does not
         follow from those of the files.
     """
-    try:
-        tree = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{where}: not YAML: {' '.join(str(error).split())}") from error
+    _, tree = read_yaml(text, where)
     problems: list[str] = []
     values = _checked(tree, _MANIFEST_RULES, _MANIFEST_REQUIRED, "", problems)
     sources = []

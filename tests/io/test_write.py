@@ -1,6 +1,9 @@
 """Writers: what NumPy, SciPy and scikit-learn read back, whole or not at all."""
 
 import os
+import platform
+import subprocess
+import sys
 from itertools import pairwise
 
 import numpy as np
@@ -175,3 +178,54 @@ def test_sparse_blocks_are_small_where_their_zeros_will_be_written(tmp_path):
         rows[target] = max(seen)
     assert rows == {"b.npy": 10, "b.npz": 500}
     np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), values.toarray())
+
+
+def test_what_a_killed_process_left_is_deleted_by_the_next_one(tmp_path):
+    program = (
+        "import os, sys; from kmaps.io import atomic_file\n"
+        "with atomic_file(sys.argv[1]) as file:\n"
+        "    file.write(b'half'); file.flush(); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", program, tmp_path / "a.bin"])
+    subprocess.run([sys.executable, "-c", program, tmp_path / "b.bin"])
+    assert len(os.listdir(tmp_path)) == 2
+    with atomic_file(tmp_path / "a.bin") as file:
+        file.write(b"whole")
+        other = [name for name in os.listdir(tmp_path) if name.startswith(".a.bin")]
+        assert len(other) == 1  # ours, under way
+    assert sorted(name[:6] for name in os.listdir(tmp_path)) == [".b.bin", "a.bin"]
+
+
+def test_the_file_of_a_living_process_is_left_alone(tmp_path):
+    with atomic_file(tmp_path / "a") as first:
+        first.write(b"first")
+        with atomic_file(tmp_path / "a") as second:
+            second.write(b"second")
+        (tmp_path / "a").unlink()
+    assert (tmp_path / "a").read_bytes() == b"first"
+
+
+def test_a_planted_link_is_not_followed(tmp_path):
+    """Names of before had the process alone, so that a link could wait there."""
+    (tmp_path / "victim").write_text("precious")
+    for name in (f".a.{os.getpid()}.part", f".a.{platform.node()}.{os.getpid()}.part"):
+        (tmp_path / name).symlink_to(tmp_path / "victim")
+    with atomic_file(tmp_path / "a") as file:
+        file.write(b"ours")
+    assert (tmp_path / "victim").read_text() == "precious"
+    assert (tmp_path / "a").read_bytes() == b"ours"
+
+
+def test_a_replaced_file_keeps_its_permissions(tmp_path):
+    (tmp_path / "a").write_text("secret")
+    (tmp_path / "a").chmod(0o600)
+    with atomic_file(tmp_path / "a", force=True) as file:
+        file.write(b"new")
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o600
+
+
+def test_names_as_long_as_names_can_be(tmp_path):
+    for name in ("n" * 255, "ü" * 127):
+        with atomic_file(tmp_path / name) as file:
+            file.write(b"x")
+        assert (tmp_path / name).read_bytes() == b"x"

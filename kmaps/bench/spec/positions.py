@@ -1,27 +1,16 @@
 """YAML text with the place of everything in it: line and column of each value and key."""
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import yaml
 
+from kmaps.data.yaml_text import read_yaml
 from kmaps.errors import ConfigError, suggest
 
 Node = yaml.Node
 Place = tuple[str | int, ...]
 Mistake = tuple[int, int, str]  # line, column, what is wrong
-
-
-class Loader(yaml.SafeLoader):
-    """SafeLoader that reads 1e-3 as a number, where PyYAML's own reads text."""
-
-
-Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:float",
-    re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$"),
-    list("-+.0123456789"),
-)
 
 
 def read(text: str, source: str) -> tuple[yaml.Node, dict[str, Any]]:
@@ -32,16 +21,7 @@ def read(text: str, source: str) -> tuple[yaml.Node, dict[str, Any]]:
     ConfigError
         When the text is no YAML or no mapping, with the place.
     """
-    try:
-        loader = Loader(text)
-        root = loader.get_single_node()
-        content = loader.construct_document(root) if root else None
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        what = error.problem or error.context
-        raise ConfigError(f"{source}:{mark.line + 1}:{mark.column + 1}: {what}") from None
-    except (yaml.YAMLError, ValueError) as error:
-        raise ConfigError(f"{source}: not YAML: {str(error).splitlines()[0]}") from None
+    root, content = read_yaml(text, source)
     if not isinstance(content, dict):
         raise ConfigError(f"{source}:1:1: expected a mapping (key: value), got {brief(content)}")
     return root, content

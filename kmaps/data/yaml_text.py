@@ -1,0 +1,105 @@
+"""YAML that people write: read with limits, so that no text takes memory or time without end."""
+
+import re
+from typing import Any
+
+import yaml
+
+from kmaps.errors import ConfigError
+
+Node = yaml.Node
+
+MOST_CHARACTERS = 1_000_000
+MOST_DEPTH = 30
+"""Mappings and lists inside each other, with what aliases stand for."""
+MOST_NODES = 100_000
+"""Values, with what aliases stand for: a few lines of them can make a tree of any size."""
+
+
+class Loader(yaml.SafeLoader):
+    """SafeLoader that reads 1e-3 as a number, where PyYAML's own reads text, and has limits."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._open = 0  # nodes under way, each inside the one before
+        self._sizes: dict[int, tuple[int, int]] = {}  # nodes and depth below each whole node
+
+    def compose_node(self, parent: Node | None, index: int) -> Node | None:
+        """Compose a node; refuse one that is too deep, too large, or inside itself."""
+        mark = self.peek_event().start_mark
+        alias = self.check_event(yaml.AliasEvent)
+        self._open += 1
+        if self._open > MOST_DEPTH:
+            raise yaml.MarkedYAMLError(problem=_TOO_DEEP, problem_mark=mark)
+        node = super().compose_node(parent, index)
+        self._open -= 1
+        if alias and id(node) not in self._sizes:
+            raise yaml.MarkedYAMLError(problem="a value inside itself", problem_mark=mark)
+        size, depth = self._sizes[id(node)] = self._measured(node)
+        if self._open + depth > MOST_DEPTH:
+            raise yaml.MarkedYAMLError(problem=_TOO_DEEP, problem_mark=mark)
+        if size > MOST_NODES:
+            problem = f"more than {MOST_NODES:,} values, with what aliases stand for"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
+        return node
+
+    def _measured(self, node: Node | None) -> tuple[int, int]:
+        """Return how many nodes a node is, and how many are inside each other."""
+        if isinstance(node, yaml.MappingNode):
+            children = [child for pair in node.value for child in pair]
+        elif isinstance(node, yaml.SequenceNode):
+            children = node.value
+        else:
+            return 1, 1
+        below = [self._sizes[id(child)] for child in children]
+        return 1 + sum(size for size, _ in below), 1 + max((depth for _, depth in below), default=0)
+
+
+_TOO_DEEP = f"more than {MOST_DEPTH} mappings and lists inside each other"
+
+Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$"),
+    list("-+.0123456789"),
+)
+
+
+def read_yaml(text: str, source: str) -> tuple[Node | None, Any]:
+    """Return the nodes and the content of a YAML text.
+
+    Parameters
+    ----------
+    text : str
+    source : str
+        What its mistakes call it.
+
+    Raises
+    ------
+    ConfigError
+        When the text is no YAML, or is too long, too deep or, by its aliases, too large; with the
+        place.
+
+    Examples
+    --------
+    >>> read_yaml("a: [1, 1e-2]", "x.yaml")[1]
+    {'a': [1, 0.01]}
+    >>> read_yaml("a: &a [*a]", "x.yaml")
+    Traceback (most recent call last):
+    kmaps.errors.ConfigError: x.yaml:1:8: a value inside itself
+    """
+    if len(text) > MOST_CHARACTERS:
+        raise ConfigError(
+            f"{source}: {len(text):,} characters, expected at most {MOST_CHARACTERS:,}"
+        )
+    try:
+        loader = Loader(text)
+        root = loader.get_single_node()
+        return root, loader.construct_document(root) if root else None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        what = error.problem or error.context
+        raise ConfigError(f"{source}:{mark.line + 1}:{mark.column + 1}: {what}") from None
+    except (yaml.YAMLError, ValueError, KeyError, AttributeError, OverflowError) as error:
+        # What PyYAML's constructors raise for a date of month 13, !!bool maybe, !!int x.
+        told = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ConfigError(f"{source}: not YAML: {told}") from None

@@ -1,0 +1,54 @@
+"""YAML text: limits on length, depth and aliases; every refusal is one line with its place."""
+
+import pytest
+
+from kmaps.data.manifest import parse_manifest
+from kmaps.data.yaml_text import MOST_CHARACTERS, MOST_DEPTH, read_yaml
+from kmaps.errors import ConfigError
+
+BOMB = "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]\n" for i in range(1, 40))
+CHAIN = "a0: &a0 [x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}]\n" for i in range(1, 40))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (BOMB, "x.yaml:16:6: more than 100,000 values, with what aliases stand for"),
+        (CHAIN, "x.yaml:29:12: more than 30 mappings and lists inside each other"),
+        ("a: &a [*a]", "x.yaml:1:8: a value inside itself"),
+        ("a: &a {b: [1, *a]}", "x.yaml:1:15: a value inside itself"),
+        ("a: {<<: *b}", "x.yaml:1:9: found undefined alias"),
+        ("[" * 500 + "]" * 500, f"x.yaml:1:{MOST_DEPTH + 1}: more than {MOST_DEPTH} mappings"),
+        ("[" * 100_000, f"x.yaml:1:{MOST_DEPTH + 1}: more than {MOST_DEPTH} mappings"),
+        ("{a: " * 500 + "1" + "}" * 500, "mappings and lists inside each other"),
+        ("a: !!bool maybe", "x.yaml: not YAML: "),
+        ("a: !!int x", "x.yaml: not YAML: "),
+        ("a: 2026-13-45", "x.yaml: not YAML: "),
+        ("a: !!timestamp never", "x.yaml: not YAML: "),
+        ("a: !!python/object/apply:os.system [ls]", "x.yaml:1:4: could not determine"),
+        ("a: [1, 2", "x.yaml:1:9: "),
+        ("a: \x00", "x.yaml: not YAML: "),
+        ("#" * (MOST_CHARACTERS + 1), "x.yaml: 1,000,001 characters, expected at most 1,000,000"),
+    ],
+)
+def test_hostile_text_is_refused_in_one_line(text, told):
+    with pytest.raises(ConfigError) as caught:
+        read_yaml(text, "x.yaml")
+    assert told in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+    assert len(str(caught.value)) < 300
+
+
+def test_ordinary_text_is_read():
+    nested = "[" * (MOST_DEPTH - 1) + "]" * (MOST_DEPTH - 1)
+    assert read_yaml(nested, "x.yaml")[1] is not None
+    assert read_yaml("a: 1e-3\nb: [x, {c: true}]", "x.yaml")[1] == {
+        "a": 1e-3,
+        "b": ["x", {"c": True}],
+    }
+    assert read_yaml("", "x.yaml") == (None, None)
+
+
+def test_manifests_have_the_same_limits():
+    with pytest.raises(ConfigError, match="more than 100,000 values"):
+        parse_manifest(BOMB, "x.yaml")
