@@ -2,7 +2,7 @@
 
 import pytest
 
-from kmaps.bench.records_new.selections import parse_selection, select_rows
+from kmaps.bench.records.paper.selections import parse_selection, select_rows
 
 CELL = {
     "status": "ok",

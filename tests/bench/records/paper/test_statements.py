@@ -5,9 +5,9 @@ import re
 
 import pytest
 import yaml
-from bench.records_new.published import ROOT
 
-from kmaps.bench.records_new.paper_claims import checks, claims
+from kmaps.bench.records.paper.statements import checks, claims
+from tests.bench.records.published import ROOT
 
 NUMBERS = {"A": 10, "C": 5, "G": 4, "L": 6, "V": 4}
 
