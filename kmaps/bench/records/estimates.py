@@ -70,8 +70,10 @@ def _design(pairs: Sequence[Pair]) -> Design:
     if any(one["draw"] is not None for pair in pairs for one in pair):
         return RepeatedDraws()
     splits = [left["split"] for left, _ in pairs]
-    n_train, n_test = record["n_train"] or 1, record["n_test"] or 1
-    return design_of(record["protocol"], splits, n_train, n_test, _n_pool(record))
+    sizes = record["n_train"], record["n_test"]
+    if None in sizes:  # as if half of all samples were tested on: as wide as it gets
+        return design_of(record["protocol"], splits, 1, 1)
+    return design_of(record["protocol"], splits, *sizes, _n_pool(record))
 
 
 def _n_pool(record: Record) -> int | None:

@@ -41,9 +41,10 @@ def verdict_of(claim: JudgedClaim) -> str:
 def interval_range(findings: Iterable[Finding]) -> str:
     """Return the ends of all intervals together: of the differences, and of the ratios.
 
-    Where there is no interval the numbers themselves count.
+    Where there is no interval the numbers themselves count, and that is said.
     """
     ends: dict[str, list[float]] = {}
+    findings = list(findings)
     for found in findings:
         unit = "×" if found.comparison.relation == "smaller" else "points"
         ends.setdefault(unit, []).extend(found.interval or (found.estimate.value,))
@@ -54,7 +55,9 @@ def interval_range(findings: Iterable[Finding]) -> str:
         for unit, values in ends.items()
     ]
     units = [f"{text} {unit}" for text, unit in zip(words, ends, strict=True)]
-    return "; ".join(units)
+    without = sum(found.interval is None for found in findings)
+    missing = f" ({without} of {len(findings)} without an interval)" if without else ""
+    return "; ".join(units) + missing
 
 
 def _line(claim: JudgedClaim) -> list[str]:
@@ -100,4 +103,4 @@ def _method(found: Finding) -> str:
 
 
 def _number(value: float, unit: str) -> str:
-    return f"{value:.3g}" if unit == "×" else f"{value:+.2f}"
+    return f"{value:.3g}" if unit == "×" else f"{round(value, 2) + 0:+.2f}"  # never -0.00
