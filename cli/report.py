@@ -16,8 +16,9 @@ def command(results: Path, out: Path | None, force: bool, quiet: bool) -> None:
     """Write a Markdown page on the records in the folder RESULTS.
 
     The page says what was run, with which command, on what, at which commit, what the paper prints
-    beside ours, and whether the claims of the experiment hold, fail or are undecided; it has the tables and the figures of the folder. The text of NOTES.md in
-    the folder, if there is one, becomes its findings.
+    beside ours, and whether the claims of the experiment hold, fail or are undecided; it has the
+    tables and the figures of the folder. The text of NOTES.md in the folder, if there is one,
+    becomes its findings.
     """
     from kmaps.bench.kinds import kind_of
     from kmaps.bench.kinds.load import load

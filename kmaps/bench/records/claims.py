@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kmaps.bench.records.columns import Record
-from kmaps.bench.records.estimates import estimate
+from kmaps.bench.records.estimates import estimate, of_machine
 from kmaps.bench.records.lines import Lines, compared_lines, lines_of, side_by_side, where
 from kmaps.bench.records.paper.statements import claims as paper_claims
 from kmaps.bench.records.statistics.verdicts import Comparison, Judgement, judge
@@ -87,4 +87,6 @@ def _comparisons(entry: Mapping[str, Any], lines: Lines) -> Iterator[Comparison]
         pairs = side_by_side(lines[left], lines[right])
         found = estimate(pairs, relation, measure)
         if found:
-            yield Comparison(where(left, right), relation, entry.get("by"), found)
+            yield Comparison(
+                where(left, right), relation, entry.get("by"), found, machine=of_machine(measure)
+            )

@@ -17,6 +17,12 @@ COUNTED = ("train_bytes", "table_bytes", "linf", "rms")
 """Columns without chance: the same cell gives the same number on every machine."""
 
 
+def of_machine(measure: str) -> bool:
+    """Return whether a measure differs from machine to machine: times and peaks of memory."""
+    columns = MEASURES[measure].columns
+    return any(name.endswith("_s") or "peak" in name for name in columns)
+
+
 def estimate(pairs: Sequence[Pair], relation: Relation, measure: str) -> Estimate | None:
     """Compare two lines by one measure.
 

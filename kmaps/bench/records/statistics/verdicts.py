@@ -123,12 +123,15 @@ class Comparison:
     by : float or None
         The bound; None: :data:`DEFAULT_BY`.
     estimate : Estimate
+    machine : bool
+        Whether the numbers are of the machine too: times, peaks of memory.
     """
 
     where: str
     relation: Relation
     by: float | None
     estimate: Estimate
+    machine: bool = False
 
     @property
     def bound(self) -> float:
@@ -186,7 +189,16 @@ class Judgement:
     @property
     def verdict(self) -> Verdict:
         """``holds`` when every comparison does, ``fails`` when one fails, else ``undecided``."""
-        verdicts = {finding.verdict for finding in self.findings}
+        return self._of({finding.verdict for finding in self.findings})
+
+    @property
+    def verdict_of_any_machine(self) -> Verdict | None:
+        """The same of the comparisons that are not of times and memory; None without any."""
+        kept = {found.verdict for found in self.findings if not found.comparison.machine}
+        return self._of(kept) if kept else None
+
+    @staticmethod
+    def _of(verdicts: set[Verdict]) -> Verdict:
         if Verdict.FAILS in verdicts:
             return Verdict.FAILS
         return Verdict.HOLDS if verdicts == {Verdict.HOLDS} else Verdict.UNDECIDED
