@@ -1,31 +1,54 @@
 """``kmaps check``: the gate between the records of a run and a baseline."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
+from kmaps.errors import ConfigError
+
 
 @click.command(
-    epilog="\b\nExample:\n  kmaps check results/quickstart --against baselines/quickstart"
+    epilog="\b\nExamples:\n  kmaps check results/quickstart --against baselines/quickstart"
+    "\n  kmaps check results --reported --against baselines --format md"
 )
 @click.argument("results", type=click.Path(path_type=Path))
 @click.option(
     "--against",
     "baseline",
     type=click.Path(path_type=Path),
-    required=True,
-    help="The baseline: a records.jsonl or the folder it is in.",
+    help="The baseline: a records.jsonl or the folder it is in; with --reported also a folder of "
+    "runs. Required without --reported.",
+)
+@click.option(
+    "--reported",
+    is_flag=True,
+    help="Every number and claim of the papers beside ours, of a run or a folder of runs.",
 )
 @click.option(
     "--floor",
     type=click.FloatRange(0, 1),
     default=0.005,
     show_default=True,
-    help="Smallest tolerance on a mean accuracy or average precision, as a fraction.",
+    help="Smallest tolerance on a mean accuracy or average precision, as a fraction; with "
+    "--reported the tolerance on each split.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "md"]),
+    default="text",
+    show_default=True,
+    help="With --reported: for a terminal, or Markdown for a pull request.",
 )
 @click.option("--json", "json_wanted", is_flag=True, help="Print the verdicts as JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="Print only the cells that changed.")
-def command(results: Path, baseline: Path, floor: float, json_wanted: bool, quiet: bool) -> None:
+@click.option(
+    "--junit",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="With --reported: write JUnit XML to this file too.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print only what changed, and a summary.")
+def command(reported: bool, **options: Any) -> None:
     """Compare RESULTS with a baseline, cell by cell, the worst first.
 
     Mean accuracy and average precision are compared within a tolerance: two standard errors of a
@@ -33,17 +56,41 @@ def command(results: Path, baseline: Path, floor: float, json_wanted: bool, quie
     of kernels are compared to a thousandth, projections kept to a twentieth, storage to the byte,
     times not at all.
 
+    With --reported the numbers and claims of the papers are shown beside ours: printed, ours, the
+    difference, the verdict. With --against it fails where one that the baseline met is not met any
+    more, or is missing, or what the paper says was changed, or a cell of the baseline is worse.
+
     \b
     Exit code 0  every cell of the baseline is there and none is worse
-              1  a cell is worse or missing
+              1  a cell is worse or missing; a number or a claim is missing, or
+                 not met any more
               5  a cell could not be compared: it failed, or the baseline was
                  made on other data, splits, sizes, settings, grid of C or map version
     """
+    error = (_check_reported if reported else _check_cells)(**options)
+    if error:
+        raise error
+
+
+def _check_cells(
+    results: Path,
+    baseline: Path | None,
+    floor: float,
+    form: str,
+    json_wanted: bool,
+    junit: Path | None,
+    quiet: bool,
+) -> Exception | None:
+    """Print the gate on one run."""
     from kmaps.bench.kinds import kind_of
     from kmaps.bench.records import gate
     from kmaps.bench.records.file import read_records
     from kmaps.errors import NothingMeasured
 
+    if baseline is None:
+        raise click.UsageError("Missing option '--against' (or --reported).")
+    if junit or form != "text":
+        raise ConfigError("--junit and --format are for --reported; add it, or leave them out")
     records, reference = read_records(results), read_records(baseline)
     kind = kind_of(records)
     if kind is not kind_of(reference):
@@ -56,6 +103,45 @@ def command(results: Path, baseline: Path, floor: float, json_wanted: bool, quie
         click.echo(gate.as_json(verdicts))
     else:
         click.echo(gate.report(verdicts, unchanged=not quiet))
-    error = gate.outcome(verdicts)
-    if error:
-        raise error
+    return gate.outcome(verdicts)
+
+
+def _check_reported(
+    results: Path,
+    baseline: Path | None,
+    floor: float,
+    form: str,
+    json_wanted: bool,
+    junit: Path | None,
+    quiet: bool,
+) -> Exception | None:
+    """Print what the papers report beside what the runs have."""
+    from kmaps.bench.kinds import KINDS
+    from kmaps.bench.kinds.load import claim_entries
+    from kmaps.bench.report import reported, reported_forms
+
+    runs = reported.read_runs(results)
+    items = reported.reported(runs, claim_entries(runs))
+    failures = reported.missing(items)
+    if baseline is not None:
+        theirs = reported.read_runs(baseline)
+        if len(runs) == 1:  # of a folder of runs, the one that is checked
+            theirs = {name: theirs[name] for name in runs if name in theirs} or theirs
+        known = reported.read_stored(baseline)
+        if known is None:
+            known = reported.reported(theirs, claim_entries(theirs))
+        failures = [
+            *reported.failures(items, known, theirs),
+            *reported.cell_failures(
+                runs, theirs, {name: kind.judged for name, kind in KINDS.items()}, floor
+            ),
+        ]
+    if junit:
+        junit.write_text(reported_forms.as_junit(items, failures), encoding="utf-8")
+    if json_wanted:
+        click.echo(reported.as_json(items, failures))
+    elif form == "md":
+        click.echo(reported_forms.as_markdown(items, failures))
+    else:
+        click.echo(reported_forms.as_text(items, failures, every=not quiet))
+    return reported.outcome(failures)

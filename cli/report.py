@@ -15,13 +15,15 @@ from kmaps.errors import ConfigError
 def command(results: Path, out: Path | None, force: bool, quiet: bool) -> None:
     """Write a Markdown page on the records in the folder RESULTS.
 
-    The page says what was run, with which command, on what, at which commit, and whether the claims
-    of the experiment hold; it has the tables and the figures of the folder. The text of NOTES.md in
-    the folder, if there is one, becomes its findings.
+    The page says what was run, with which command, on what, at which commit, what the paper prints
+    beside ours, and whether the claims of the experiment hold, fail or are undecided; it has the
+    tables and the figures of the folder. The text of NOTES.md in the folder, if there is one,
+    becomes its findings.
     """
     from kmaps.bench.kinds import kind_of
     from kmaps.bench.kinds.load import load
     from kmaps.bench.records.file import read_records
+    from kmaps.bench.records.paper.numbers import compare, numbers_of
     from kmaps.bench.report.page import page
     from kmaps.io import atomic_file, check_target
 
@@ -31,16 +33,17 @@ def command(results: Path, out: Path | None, force: bool, quiet: bool) -> None:
     check_target(out, force=force)
     try:
         experiment = load(records[0]["experiment"])
-        about, claims, printed = experiment.about, experiment.claims, experiment.printed
+        about, claims = experiment.about, experiment.claims
     except ConfigError:  # an experiment of the user's own, known by its records alone
-        about, claims, printed = "", [], []
+        about, claims = "", []
+    name = records[0]["experiment"]
     notes = results / "NOTES.md"
     text = page(
         records,
         measures=kind.measures(records),
         about=about,
         claims=[claim.model_dump() for claim in claims],
-        printed=[given.model_dump() for given in printed],
+        numbers=list(compare(numbers_of(name), {name: records})),
         sections=kind.sections(records),
         figures=sorted(path.name for path in results.glob("*.png")),
         notes=notes.read_text() if notes.exists() else "",

@@ -4,10 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from kmaps.bench.kinds import KINDS, kind_of
 from kmaps.bench.records import gate
 from kmaps.bench.records.file import read_records
+from kmaps.cli.main import cli
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
 RUNS = sorted(path.parent.name for path in RESULTS.glob("*/records.jsonl"))
@@ -114,3 +116,11 @@ def test_every_record_is_of_a_planned_cell(published, name):
     for record in records:
         columns = json.loads(json.dumps(planned[record["key"]].columns))
         assert {column: record[column] for column in columns} == columns
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_page_is_what_its_records_give(name, tmp_path):
+    page = tmp_path / "README.md"
+    done = CliRunner().invoke(cli, ["report", str(RESULTS / name), "-o", str(page), "--quiet"])
+    assert (done.exit_code, done.output) == (0, "")
+    assert page.read_bytes() == (RESULTS / name / "README.md").read_bytes()

@@ -68,6 +68,8 @@ class Manifest:
         The official subsets, empty when there are none.
     shape : tuple of int or None
         Height and width of every image; None when they differ.
+    n_samples : int or None
+        How many samples there are in all groups; None where the manifest does not say.
     max_level : int
         The largest grey value.
     first_per_class : int or None
@@ -88,6 +90,7 @@ class Manifest:
     digest: str
     groups: tuple[str, ...] = ()
     shape: tuple[int, int] | None = None
+    n_samples: int | None = None
     max_level: int = 255
     first_per_class: int | None = None
     protocol: Mapping[str, Any] = field(default_factory=dict)
@@ -304,6 +307,7 @@ _MANIFEST_RULES = {
     "groups": _list_of(_text, "a list of names"),
     "shape": _shape,
     "max_level": _count,
+    "n_samples": _count,
     "first_per_class": _count,
     "protocol": _mapping,
     "digest": _sha256,

@@ -25,7 +25,7 @@ def test_writes_a_page_once(folder):
     assert (first.exit_code, first.stdout) == (0, f"{folder / 'README.md'}\n")
     page = (folder / "README.md").read_text()
     assert page.startswith("# trial\n")
-    assert "| homogeneous, r = 3 | **90.00 ± 0.00** |" in page
+    assert "| homogeneous, r = 3 | **90.00** |" in page
     again = report(folder)
     assert again.exit_code == 2
     assert "--force" in again.stderr

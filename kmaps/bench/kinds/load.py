@@ -5,6 +5,7 @@ of them are reported at once: pydantic and the maps say what is wrong with the v
 nodes say where each one stands.
 """
 
+from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
 from typing import Any, get_args
@@ -89,6 +90,20 @@ def parse(text: str, source: str = "experiment.yaml") -> Experiment:
         lines = [f"{source}:{line}:{column}: {text}" for line, column, text in sorted(mistakes)]
         raise ConfigError("\n".join(lines))
     return experiment
+
+
+def claim_entries(names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
+    """Return the claims of each experiment by its name; none of those that do not come with kmaps.
+
+    Examples
+    --------
+    >>> [entry["id"] for entry in claim_entries(["annfm-table2-mnist-kmeans"]).popitem()[1]]
+    ['A7']
+    """
+    known = packaged()
+    return {
+        name: [claim.model_dump() for claim in load(name).claims] for name in names if name in known
+    }
 
 
 def _from_pydantic(root: yaml.Node, whole: type[Model], error: Any) -> Mistake:

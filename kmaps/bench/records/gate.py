@@ -65,13 +65,20 @@ class Tolerance:
     ----------
     relative : float
         As a part of the baseline's number, split by split.
+    absolute : float
+        As a number, split by split.
     of_mean : bool
         Whether means over the splits are compared instead, within their standard errors and a
         floor (the fractions).
     """
 
     relative: float = 0.0
+    absolute: float = 0.0
     of_mean: bool = False
+
+    def of(self, baseline: float) -> float:
+        """Return the tolerance on a number of one split."""
+        return self.absolute + self.relative * abs(baseline)
 
 
 FRACTION = Tolerance(of_mean=True)
@@ -294,7 +301,7 @@ def _difference(what: Judged, pairs: list[tuple[Record, Record]], floor: float) 
         tolerance = max(floor, 2 * spread * sqrt(2 / len(theirs)))
         ours, baseline = fmean(value for value, _ in values), fmean(theirs)
         return _told(what, ours, baseline, tolerance)
-    told = [_told(what, *pair, what.tolerance.relative * abs(pair[1])) for pair in values]
+    told = [_told(what, *pair, what.tolerance.of(pair[1])) for pair in values]
     by_gain = sorted(told, key=lambda found: sign * (found.ours - found.baseline))
     return by_gain[0] if by_gain[0].verdict == "worse" else by_gain[-1]
 

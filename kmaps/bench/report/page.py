@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kmaps.bench.records.claims import Finding, check_claim
+from kmaps.bench.records.claims import judge_claims
 from kmaps.bench.records.columns import Record
-from kmaps.bench.records.printed import compare
+from kmaps.bench.records.paper.numbers import Comparison
 from kmaps.bench.records.summary import mixed_conditions
-from kmaps.bench.report.markdown import markdown_table
+from kmaps.bench.report.claims import claims_section
+from kmaps.bench.report.numbers import numbers_section
 from kmaps.bench.report.tables import render
 
 _SAME = ("cpu", "cores", "threads", "jobs", "python", "commit", "map_version")
@@ -19,7 +20,7 @@ def page(
     measures: Sequence[str],
     about: str = "",
     claims: Sequence[Mapping[str, Any]] = (),
-    printed: Sequence[Mapping[str, Any]] = (),
+    numbers: Sequence[Comparison] = (),
     sections: Iterable[tuple[str, str]] = (),
     figures: Iterable[str] = (),
     notes: str = "",
@@ -35,9 +36,9 @@ def page(
     about : str
         What the experiment is.
     claims : sequence of mapping
-        The claims of the experiment, see :func:`kmaps.bench.records.claims.check_claim`.
-    printed : sequence of mapping
-        What the paper prints, see :func:`kmaps.bench.records.printed.compare`.
+        The claims of the experiment, see :func:`kmaps.bench.records.claims.judge_claims`.
+    numbers : sequence of Comparison
+        What the papers print, beside ours.
     sections : iterable of (str, str)
         Heading and Markdown of the parts that only this kind of experiment has.
     figures : iterable of str
@@ -54,11 +55,11 @@ def page(
     if notes:
         parts += ["## Findings", notes.strip()]
     if claims:
-        parts += ["## Claims", *(_claim(claim, records) for claim in claims)]
+        parts += ["## Claims", claims_section(judge_claims(claims, records))]
     for heading, text in sections:
         parts += [f"## {heading}", text]
-    if printed:
-        parts += ["## The paper's numbers", _printed(printed, records)]
+    if numbers:
+        parts += ["## The paper's numbers", numbers_section(numbers)]
     parts += ["## Tables", render(records, "md", measures).strip()]
     parts += [f"![{figure}]({figure})" for figure in figures]
     return "\n\n".join(filter(None, parts)) + "\n"
@@ -82,42 +83,3 @@ def _environment(records: Sequence[Record]) -> str:
     if mixed:
         lines.append(f"- times do not compare: records differ in {', '.join(mixed)}")
     return "\n".join(lines)
-
-
-def _claim(claim: Mapping[str, Any], records: Sequence[Record]) -> str:
-    findings = check_claim(claim, records)
-    held = sum(finding.holds for finding in findings)
-    verdict = "not measured" if not findings else f"holds in {held} of {len(findings)} comparisons"
-    text = f"**{claim['id']}** {claim['text']}: {verdict}."
-    if not findings:
-        return text
-    failures = [f"- fails: {_shown(claim, finding)}" for finding in findings if not finding.holds]
-    return "\n".join([f"{text} Range: {_range(claim, findings)}.", *_list(failures)])
-
-
-def _list(items: Sequence[str]) -> list[str]:
-    return ["", *items] if items else []
-
-
-def _range(claim: Mapping[str, Any], findings: Sequence[Finding]) -> str:
-    ordered = sorted(findings, key=lambda finding: finding.value)
-    return f"{_number(claim, ordered[0])} to {_number(claim, ordered[-1])}"
-
-
-def _shown(claim: Mapping[str, Any], finding: Finding) -> str:
-    return f"{finding.where}: {_number(claim, finding)}"
-
-
-def _number(claim: Mapping[str, Any], finding: Finding) -> str:
-    if claim["relation"] == "smaller":
-        return f"{finding.value:.1f} ×"
-    return f"{finding.value:+.2f} ± {finding.error:.2f} points"
-
-
-def _printed(printed: Sequence[Mapping[str, Any]], records: Sequence[Record]) -> str:
-    """Return the paper's numbers beside ours, below one line that sums them up."""
-    lines = list(compare(printed, records))
-    met = sum(line.met for line in lines)
-    head = ["", "kernel", "row", "measure", "printed", "ours", ""]
-    table = markdown_table(head, [line.texts for line in lines], texts=4)
-    return f"Met or beaten, to the printed digits: {met} of {len(lines)}.\n\n{table}"

@@ -146,9 +146,14 @@ def _entry(line: dict[str, Any], measure: Measure, n: int) -> str:
         return f"failed ({line['failed']})" if line["failed"] else ABSENT
     text = measure.format(line["mean"])
     if not isnan(line["std"]):
-        text += f" ± {measure.format(line['std'], like=line['mean'])}"
+        text += _spread(measure.format(line["std"], like=line["mean"]))
     failed = f", failed {line['failed']}" if line["failed"] else ""
     return f"{text} (n={line['n']}{failed})" if failed or line["n"] < n else text
+
+
+def _spread(text: str) -> str:
+    """Return what follows a mean: nothing where the printed digits do not vary."""
+    return f" ± {text}" if float(text) else ""
 
 
 def _title(lines: list[dict[str, Any]], measure: Measure, features: str) -> str:

@@ -127,7 +127,8 @@ def tradeoff_table(records: Iterable[Record]) -> str:
 
 def _line(learner: Learner, point: Point) -> list[str]:
     shown = f"{point.quality:.2f}"
-    if not isnan(point.spread):
-        shown += f" ± {point.spread:.2f}"
+    spread = f"{point.spread:.2f}"
+    if not isnan(point.spread) and float(spread):
+        shown += f" ± {spread}"
     projections = ["", ""] if learner.exact else [f"{point.drawn:,}", f"{point.kept:,.0f}"]
     return [learner.name, f"{point.C:g}", *projections, shown, f"{point.us:.1f}"]

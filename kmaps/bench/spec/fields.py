@@ -7,7 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt
 from pydantic import model_validator as validator
 
-from kmaps.bench.records.summary import MEASURES
+from kmaps.bench.records.measures import MEASURES
+from kmaps.bench.records.paper.statements import OWN_NAME
+from kmaps.bench.records.paper.statements import claims as paper_claims
 from kmaps.bench.spec.map_rows import KERNEL_NAMES
 from kmaps.bench.work.errors import Range
 from kmaps.data import available
@@ -114,23 +116,36 @@ class Features(Model):
 
 
 class Claim(Model):
-    """What the paper says in words: a relation between rows (:mod:`kmaps.bench.records.claims`)."""
+    """A relation between rows (:mod:`kmaps.bench.records.claims`) that decides a claim.
+
+    A claim of the papers goes by its identifier alone, its sentence stands in one file
+    (:mod:`kmaps.bench.records.paper.statements`); any other comparison has a name of words and says
+    its ``text``.
+    """
 
     id: str
-    text: str
+    text: str = ""
+    kernels: Annotated[list[KernelName], Unique] = []
     left: dict[str, Any]
     right: dict[str, Any]
     relation: Literal["about", "above", "smaller"]
     measure: MeasureName = "accuracy"
     by: float | None = None
 
-
-class Printed(Model):
-    """What the paper prints of some rows (:mod:`kmaps.bench.records.printed`)."""
-
-    rows: dict[str, Any]
-    kernel: str
-    values: Annotated[dict[MeasureName, float], Field(min_length=1)]
+    @validator(mode="after")
+    def _said_once(self) -> "Claim":
+        if self.id in paper_claims():
+            if self.text:
+                raise ValueError(f"{self.id} is a claim of the papers, which has its sentence")
+        elif not OWN_NAME.fullmatch(self.id):
+            known = ", ".join(paper_claims())
+            raise ValueError(
+                f"unknown claim {self.id!r}: expected one of the papers' ({known}), or a name of "
+                "two words or more, such as codes-as-libsvm"
+            )
+        elif not self.text:
+            raise ValueError(f"{self.id} needs text: what is compared, in words")
+        return self
 
 
 class Experiment(Model):
@@ -141,4 +156,3 @@ class Experiment(Model):
     about: str = ""
     maps: list[dict[str, Any]] = []
     claims: list[Claim] = []
-    printed: list[Printed] = []

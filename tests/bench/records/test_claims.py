@@ -1,8 +1,8 @@
-"""Claims on records: what is paired, what holds."""
+"""Claims on records: what is paired, what is judged together."""
 
 import pytest
 
-from kmaps.bench.records.claims import check_claim
+from kmaps.bench.records.claims import judge_claims
 from tests.bench.sample_records import record
 
 
@@ -10,45 +10,125 @@ def rows(method, values, **columns):
     return [record(method, split=i, accuracy=a, **columns) for i, a in enumerate(values)]
 
 
-def check(records, relation, by=None, measure="accuracy", left=None, right=None):
-    claim = {
+def entry(relation, by=None, measure="accuracy", left=None, right=None, **more):
+    return {
+        "id": "as-good",
+        "text": "as good",
         "left": left or {"method": "homogeneous"},
         "right": right or {"method": "exact"},
         "relation": relation,
         "measure": measure,
         "by": by,
-    }
-    return check_claim(claim, records)
+    } | more
 
 
-EXACT = rows("exact", [0.90, 0.92])
+def check(records, relation, *args, **kwargs):
+    """Return the findings of a claim of one entry."""
+    [claim] = judge_claims([entry(relation, *args, **kwargs)], records)
+    return claim.judgement.findings
 
 
-@pytest.mark.parametrize(("values", "holds"), [([0.896, 0.916], True), ([0.894, 0.914], False)])
-def test_about_is_half_a_point(values, holds):
-    (finding,) = check(rows("homogeneous", values) + EXACT, "about")
-    assert finding.holds is holds
-    assert finding.error == pytest.approx(0, abs=1e-9)  # the splits agree on the difference
+def value(finding):
+    return finding.estimate.value
 
 
-def test_about_widens_with_two_standard_errors_of_the_paired_difference():
-    (finding,) = check(rows("homogeneous", [0.88, 0.92]) + EXACT, "about")
-    assert (finding.value, finding.error) == (pytest.approx(-1.0), pytest.approx(1.0))
-    assert finding.holds
+def place(finding):
+    return finding.comparison.where
 
 
-@pytest.mark.parametrize(("by", "holds"), [(1.9, True), (2.1, False)])
-def test_above(by, holds):
-    (finding,) = check(rows("homogeneous", [0.92, 0.94]) + EXACT, "above", by)
-    assert finding.holds is holds
-    assert not check(rows("homogeneous", [0.89, 0.91]) + EXACT, "above")[0].holds
+EXACT = rows("exact", [0.90, 0.92, 0.91, 0.93])
 
 
-def test_smaller_is_a_ratio():
+def beside(*differences):
+    """Return four splits of the map, so many points from the exact kernel."""
+    return rows(
+        "homogeneous", [r["accuracy"] + d / 100 for r, d in zip(EXACT, differences, strict=True)]
+    )
+
+
+@pytest.mark.parametrize(
+    ("differences", "verdict"),
+    [
+        ((0.1, 0.12, 0.11, 0.1), "holds"),
+        ((0.9, 0.92, 0.91, 0.9), "fails"),
+        ((-1.5, 1.5, 0.2, -0.2), "undecided"),  # the mean is zero, the splits differ
+    ],
+)
+def test_about_is_the_whole_interval_within_half_a_point(differences, verdict):
+    (finding,) = check(beside(*differences) + EXACT, "about")
+    assert finding.verdict == verdict
+
+
+def test_random_splits_are_not_taken_for_independent():
+    """Four differences of 1 to 2.2 points: t over independent splits would decide."""
+    records = [r | {"n_train": 900, "n_test": 897} for r in beside(1.0, 2.2, 1.4, 1.8) + EXACT]
+    (finding,) = check(records, "above", 0.6)
+    mean, spread, t = 1.6, 0.5164, 3.1824
+    low, high = finding.interval
+    assert value(finding) == pytest.approx(mean)
+    assert mean - t * spread / 2 > 0.6  # of independent splits
+    assert low < 0.6
+    # The digits are 1,797 samples, of which 900 train in each split: two splits share half.
+    correlation = min(897 / 1797, 900 / 1797)
+    half = t * spread * (1 / 4 + correlation / (1 - correlation)) ** 0.5
+    assert (low, high) == pytest.approx((mean - half, mean + half), abs=1e-3)
+
+
+def test_one_split_is_undecided_whatever_the_difference():
+    records = rows("homogeneous", [0.9]) + rows("exact", [0.5])
+    (finding,) = check(records, "above", 4)
+    assert (value(finding), finding.interval) == (pytest.approx(40), None)
+    assert finding.verdict == "undecided"
+
+
+@pytest.mark.parametrize(("by", "verdict"), [(9, "holds"), (10, "fails")])
+def test_bytes_are_compared_exactly(by, verdict):
     records = rows("homogeneous", [0.9], train_bytes=10) + rows("exact", [0.9], train_bytes=95)
-    for by, holds in ((9, True), (10, False)):
-        (finding,) = check(records, "smaller", by, measure="storage-train")
-        assert (finding.value, finding.holds) == (9.5, holds)
+    (finding,) = check(records, "smaller", by, measure="storage-train")
+    assert (value(finding), finding.verdict) == (9.5, verdict)
+
+
+def timed(method, *seconds):
+    given = enumerate(seconds)
+    parts = {"fit_s": 0.0, "encode_s": 0.0, "convert_s": 0.0}
+    return [record(method, split=i, train_s=s, **parts) for i, s in given]
+
+
+def test_times_are_decided_by_how_far_they_vary():
+    fast, slow = timed("homogeneous", 1.0, 1.1, 0.9), timed("exact", 3.0, 3.2, 2.9)
+    (finding,) = check(fast + slow, "smaller", 2, measure="time")
+    assert finding.verdict == "holds"
+    (finding,) = check(fast + timed("exact", 1.0, 9.0, 2.0), "smaller", 2, measure="time")
+    assert finding.verdict == "undecided"
+    (finding,) = check(fast[:1] + slow[:1], "smaller", 2, measure="time")
+    assert (finding.verdict, finding.interval) == ("undecided", None)
+    (finding,) = check(timed("homogeneous", 0.0, 1.0) + slow[:2], "smaller", measure="time")
+    assert finding.estimate.note == "one of the numbers is zero"
+
+
+def test_entries_of_one_identifier_are_one_claim():
+    records = beside(0.1, 0.12, 0.11, 0.1) + EXACT
+    entries = [
+        entry("about", id="A2"),
+        entry("about", id="as-good"),
+        entry("above", 2, id="A2"),
+    ]
+    first, second = judge_claims(entries, records)
+    assert (first.id, first.judgement.counts) == ("A2", "1 of 2 hold, 1 fail")
+    assert first.text == "homogeneous map with r = 3 and r = 5 ≈ exact, on every dataset and kernel"
+    assert (second.text, second.judgement.verdict) == ("as good", "holds")
+
+
+def test_an_entry_may_speak_of_some_kernels_alone():
+    records = [
+        *(r for kernel in ("chi2", "js") for r in rows("homogeneous", [0.9], kernel=kernel)),
+        *(r for kernel in ("chi2", "js") for r in rows("exact", [0.9], kernel=kernel)),
+        *rows("linear", [0.8]),
+    ]
+    assert len(check(records, "about")) == 2
+    (finding,) = check(records, "about", kernels=["js"])
+    assert place(finding) == "ovo js homogeneous against exact"
+    assert len(check(records, "above", kernels=["js"], right={"method": "linear"})) == 1
 
 
 def test_rows_are_paired_by_what_the_selections_do_not_name():
@@ -60,34 +140,34 @@ def test_rows_are_paired_by_what_the_selections_do_not_name():
     assert len(check(records, "above", left=two, right=one)) == 2
     fifty, thirty = ({"method": "anchor", "n_anchors": n} for n in (50, 30))
     findings = check(records, "above", left=fifty, right=thirty)
-    assert [finding.value for finding in findings] == [0, 0]
+    assert [value(finding) for finding in findings] == [0, 0]
 
 
 def test_kernels_and_reductions_are_not_mixed_and_linear_stands_beside_all():
     records = rows("homogeneous", [0.9], kernel="chi2") + rows("exact", [0.5], kernel="js")
     records += rows("exact", [0.5], reduction="ovr")
-    assert check(records, "about") == []
+    assert check(records, "about") == ()
     records += rows("linear", [0.85])
     (finding,) = check(records, "above", 4, right={"method": "linear"})
-    assert finding.where == "ovo chi2 homogeneous against linear"
+    assert place(finding) == "ovo chi2 homogeneous against linear"
 
 
 def test_a_selection_may_name_its_kernel():
     records = rows("homogeneous", [0.9]) + rows("exact", [0.8], kernel="linear")
-    assert check(records, "above") == []
+    assert check(records, "above") == ()
     linear = {"method": "exact", "kernel": "linear"}
     (finding,) = check(records, "above", 4, right=linear)
-    assert finding.where == "ovo chi2 homogeneous against linear exact"
+    assert place(finding) == "ovo chi2 homogeneous against linear exact"
     # Both names: the rows with that kernel, and no others.
     assert len(check(records, "above", left=linear, right={"method": "homogeneous"})) == 1
-    assert check(records, "above", left=linear, right=linear) == []
+    assert check(records, "above", left=linear, right=linear) == ()
 
 
 def test_failed_cells_and_missing_splits_do_not_count():
     records = rows("homogeneous", [0.9, 0.1]) + rows("exact", [0.9])
     records.append(record("exact", split=1, status="failed", accuracy=None))
     (finding,) = check(records, "about")
-    assert finding.value == 0
+    assert value(finding) == 0
 
 
 def test_rows_over_ranges_are_paired_on_one_range_at_one_dimension():
@@ -108,7 +188,7 @@ def test_rows_over_ranges_are_paired_on_one_range_at_one_dimension():
         left={"method": "lowdim"},
         right={"method": "homogeneous"},
     )
-    assert sorted(finding.value for finding in found) == [2, 3]
+    assert sorted(value(finding) for finding in found) == [2, 3]
     (tail,) = check(
         records,
         "smaller",
@@ -116,8 +196,8 @@ def test_rows_over_ranges_are_paired_on_one_range_at_one_dimension():
         left={"method": "lowdim", "range": "0:127"},
         right={"method": "lowdim", "range": "0:255"},
     )
-    assert tail.value == 4
-    assert "(0:127) against" in tail.where
+    assert value(tail) == 4
+    assert "(0:127) against" in place(tail)
     (fewer,) = check(
         records,
         "smaller",
@@ -125,7 +205,7 @@ def test_rows_over_ranges_are_paired_on_one_range_at_one_dimension():
         left={"method": "lowdim", "dim": 5},
         right={"method": "homogeneous", "dim": 7},
     )
-    assert (fewer.value, fewer.holds) == (0.5, False)
+    assert (value(fewer), fewer.verdict) == (0.5, "fails")
 
 
 def test_what_has_no_draws_stands_beside_every_draw():
@@ -133,27 +213,39 @@ def test_what_has_no_draws_stands_beside_every_draw():
     drawn = [record("generalized-rbf", draw=i, accuracy=a) for i, a in enumerate([0.86, 0.88])]
     maps = {"method": "generalized-rbf"}
     (finding,) = check([exact, *drawn], "above", left=maps)
-    assert finding.value == pytest.approx(-3)
-    assert finding.error == pytest.approx(1)
+    assert value(finding) == pytest.approx(-3)
+    assert finding.interval == pytest.approx((-3 - 12.7062, -3 + 12.7062), abs=1e-3)  # t, 1 degree
     other = [record("random-fourier", draw=1, accuracy=0.87)]
     (finding,) = check([*drawn, *other], "above", left=maps, right={"method": "random-fourier"})
-    assert (finding.value, finding.error) == (pytest.approx(1), 0)
+    assert (value(finding), finding.interval) == (pytest.approx(1), None)
+
+
+def test_a_row_that_was_measured_once_is_said_to_be():
+    exact = record("exact", predict_s=3.0)
+    drawn = [record("generalized-rbf", draw=i, predict_s=s) for i, s in enumerate([1.0, 1.1])]
+    maps = {"method": "generalized-rbf"}
+    (finding,) = check([exact, *drawn], "smaller", measure="predict", left=maps)
+    assert finding.estimate.note == "one of the two rows was measured once"
+    again = [cell | {"key": cell["key"] + "b", "method": "random-fourier"} for cell in drawn]
+    other = {"method": "random-fourier"}
+    (finding,) = check([*drawn, *again], "smaller", measure="predict", left=maps, right=other)
+    assert finding.estimate.note == ""
 
 
 def test_rows_go_by_their_short_labels():
     records = rows("anchor", [0.8], params={"n_anchors": 40, "energy": 0.95}) + EXACT
     (finding,) = check(records, "about", left={"method": "anchor", "energy": 0.95})
-    assert finding.where == "ovo chi2 ANNFM, N = 40 against exact"
+    assert place(finding) == "ovo chi2 ANNFM, N = 40 against exact"
 
 
 def test_solver_and_learner_can_be_named():
     records = rows("homogeneous", [0.9], solver="coded") + rows("homogeneous", [0.8])
     left, right = ({"method": "homogeneous", "solver": s} for s in ("coded", "liblinear"))
     (finding,) = check(records, "above", left=left, right=right)
-    assert finding.value == pytest.approx(10)
+    assert value(finding) == pytest.approx(10)
     learners = [
         record("generalized-rbf", draw=0, learner={"name": name, "C": 1.0}, accuracy=a)
         for name, a in (("dense", 0.9), ("group", 0.8))
     ]
     (finding,) = check(learners, "above", left={"learner": "dense"}, right={"learner": "group"})
-    assert finding.value == pytest.approx(10)
+    assert value(finding) == pytest.approx(10)

@@ -1,10 +1,11 @@
 """Pages: what ran, which claims hold, what a kind adds."""
 
+from kmaps.bench.records.paper.numbers import compare, numbers_of
 from kmaps.bench.report.page import page
 from tests.bench.sample_records import record
 
 CLAIM = {
-    "id": "A2",
+    "id": "as-good",
     "text": "as good",
     "left": {"method": "homogeneous"},
     "right": {"method": "exact"},
@@ -22,7 +23,7 @@ def shown(records=RECORDS, **parts):
     return page(records, measures=("accuracy",), **parts)
 
 
-def test_page_says_what_ran_and_what_fails():
+def test_page_says_what_ran_and_what_becomes_of_claims():
     made = {"commit": "abc123", "cpu": "a processor", "started": "2026-01-01T00:00:00+00:00"}
     records = [cell | made | {"versions": {"numpy": "2.0"}} for cell in RECORDS]
     text = shown(
@@ -31,15 +32,17 @@ def test_page_says_what_ran_and_what_fails():
     assert text.startswith("# trial\n\nWhat it is.\n\n    kmaps run trial\n\n- cpu: a processor\n")
     assert "- commit: abc123" in text
     assert "- versions: numpy 2.0" in text
-    assert "**A2** as good: holds in 0 of 1 comparisons." in text
-    assert "- fails: ovo chi2 homogeneous, r = 3 against exact: -11.00 ± 1.00 points" in text
+    assert "| as-good | as good | undecided | 0 of 1 hold, 1 undecided | " in text
+    assert "| as-good | ovo chi2 homogeneous, r = 3 against exact | within ± 0.5 points | " in text
     assert "## Findings\n\nIt is so.\n\n## Claims" in text
-    assert "| homogeneous, r = 3 | **80.00 ± 0.00** |" in text
+    assert "| homogeneous, r = 3 | **80.00** |" in text
     assert text.endswith("\n\n![errors.png](errors.png)\n")
 
 
 def test_a_claim_that_compares_nothing_is_not_measured():
-    assert "**A2** as good: not measured." in shown(RECORDS[:2], claims=[CLAIM])
+    text = shown(RECORDS[:2], claims=[CLAIM])
+    assert "| as-good | as good | not measured |  |  |" in text
+    assert "<details>" not in text
 
 
 def test_sections_of_the_kind_stand_before_the_tables():
@@ -49,12 +52,17 @@ def test_sections_of_the_kind_stand_before_the_tables():
 
 
 def test_numbers_of_the_paper_stand_beside_ours():
-    given = {"rows": {"order": 1}, "kernel": "chi2", "values": {"rms": 0.25}}
-    cells = [cell | {"rms": 0.3} for cell in RECORDS[:1]]
-    text = shown(cells, printed=[given])
-    assert "Met or beaten, to the printed digits: 0 of 1." in text
-    assert "| digits | chi2 | homogeneous, r = 3 | root mean square error | 0.25 | 0.300 |" in text
-    assert "| --- | --- | --- | --- | ---: | ---: | ---: |" in text
+    numbers = [n for n in numbers_of("ldefm-table1") if n.row == "VLFeat 5D"]
+    params = {"order": 2, "window": "rectangular"}
+    cells = [
+        record("homogeneous", None, kernel="chi2", params=params, linf=3.2049, rms=1.3)
+        | {"experiment": "ldefm-table1"}
+    ]
+    text = shown(cells, numbers=list(compare(numbers, {"ldefm-table1": cells})))
+    assert "### ldefm, Table 1: " in text
+    assert "1 of 2 met or beaten, to the printed digits. Bold: not met. 4 missing" in text
+    assert "| printed / ours | χ² L∞ | χ² RMS | intersect L∞ |" in text
+    assert "| VLFeat 5D | 3.205 / 3.205 | **1.251 / 1.300** | 30.119 / – |" in text
 
 
 def test_conditions_that_differ_are_named():

@@ -33,7 +33,7 @@ def test_text():
         f"{TITLE}\n"
         "                             any           chi2             js\n"
         "linear              92.00 ± 1.41              –              –\n"
-        "exact                          –   97.00 ± 0.00              –\n"
+        "exact                          –          97.00              –\n"
         "homogeneous, r = 3             –   95.00 ± 1.41   95.00 ± 1.41*\n"
         "homogeneous, r = 5             –   95.50 ± 0.71*             –\n"
         "\n"
@@ -47,7 +47,7 @@ def test_markdown():
         "|  | any | chi2 | js |\n"
         "| --- | ---: | ---: | ---: |\n"
         "| linear | 92.00 ± 1.41 | – | – |\n"
-        "| exact | – | 97.00 ± 0.00 | – |\n"
+        "| exact | – | 97.00 | – |\n"
         "| homogeneous, r = 3 | – | 95.00 ± 1.41 | **95.00 ± 1.41** |\n"
         "| homogeneous, r = 5 | – | **95.50 ± 0.71** | – |\n"
         "\n"
@@ -65,7 +65,7 @@ def test_latex():
         " & any & chi2 & js \\\\\n"
         "\\midrule\n"
         "linear & 92.00 $\\pm$ 1.41 & -- & -- \\\\\n"
-        "exact & -- & 97.00 $\\pm$ 0.00 & -- \\\\\n"
+        "exact & -- & 97.00 & -- \\\\\n"
         "homogeneous, r = 3 & -- & 95.00 $\\pm$ 1.41 & \\textbf{95.00 $\\pm$ 1.41} \\\\\n"
         "homogeneous, r = 5 & -- & \\textbf{95.50 $\\pm$ 0.71} & -- \\\\\n"
         "\\bottomrule\n"
@@ -117,7 +117,7 @@ def test_an_exact_kernel_that_has_no_draws_lacks_none():
     cells.append(record("exact", learner={"name": "exact", "C": 1.0}, **shown))
     rows = lines_of(show(cells))
     assert rows["exact"] == ["90.00"]
-    assert rows["dense"] == ["90.00 ± 0.00*"]
+    assert rows["dense"] == ["90.00*"]
     assert "mean ± std over 3 draws" in show(cells)
 
 
@@ -195,8 +195,8 @@ def test_uneven_and_failed_splits_show_and_are_never_the_best():
         *(record(split=i, params={"order": 4}) | failed for i in range(3)),
     ]
     rows = lines_of(show(cells))
-    assert rows["homogeneous, r = 3"] == ["50.00 ± 0.00*"]
-    assert rows["homogeneous, r = 5"] == ["90.00 ± 0.00 (n=2, failed 1)"]
+    assert rows["homogeneous, r = 3"] == ["50.00*"]
+    assert rows["homogeneous, r = 5"] == ["90.00 (n=2, failed 1)"]
     assert rows["homogeneous, r = 7"] == ["95.00 (n=1)"]
     assert rows["homogeneous, r = 9"] == ["failed (3)"]
     assert "over 3 splits" in show(cells)
@@ -223,8 +223,13 @@ def test_three_significant_digits(seconds, printed):
 
 
 def test_the_deviation_has_the_decimals_of_the_mean():
+    cells = [record("exact", split=i, train_s=s) for i, s in enumerate([10.0, 10.1])]
+    assert lines_of(show(cells, "text", "train"))["exact"] == ["10.1 ± 0.1"]
+
+
+def test_what_does_not_vary_in_the_printed_digits_has_no_deviation():
     cells = [record("exact", split=i, train_s=s) for i, s in enumerate([10.0, 10.01])]
-    assert lines_of(show(cells, "text", "train"))["exact"] == ["10.0 ± 0.0"]
+    assert lines_of(show(cells, "text", "train"))["exact"] == ["10.0"]
 
 
 def test_a_method_that_needs_no_kernel_stands_in_a_column_of_its_own():

@@ -5,16 +5,16 @@ from copy import deepcopy
 from dataclasses import replace
 
 import pytest
-from bench.records_new.published import ROOT, records
 
-from kmaps.bench.records_new.paper_numbers import (
+from kmaps.bench.records.paper.numbers import (
     PrintedNumber,
     compare,
     printed_numbers,
     printed_tables,
 )
-from kmaps.bench.records_new.selections import select_rows
+from kmaps.bench.records.paper.selections import select_rows
 from kmaps.errors import InputError
+from tests.bench.records.published import ROOT, records
 
 # How many numbers a table prints, how many of them are not measured, and their sum.
 TABLES = {

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from kmaps.bench.records_new.designs import CrossedSets, Design, RandomSplits
-from kmaps.bench.records_new.paired import Outcomes, score_interval
-from kmaps.bench.records_new.verdicts import Bounds, Estimate, unknown
+from kmaps.bench.records.statistics.designs import CrossedSets, Design, RandomSplits
+from kmaps.bench.records.statistics.paired import Outcomes, score_interval
+from kmaps.bench.records.statistics.verdicts import Bounds, Estimate, unknown
 from kmaps.errors import InputError
 
 Values = NDArray[np.float64]
@@ -37,8 +37,8 @@ def difference(
     """Compare the accuracies of two rows, split by split.
 
     - One split: the score interval of paired proportions on its test samples
-      (:func:`~kmaps.bench.records_new.paired.score_interval`). It is about the two machines as they
-      were trained: another training set is not in it.
+      (:func:`~kmaps.bench.records.statistics.paired.score_interval`). It is about the two machines
+      as they were trained: another training set is not in it.
     - Random splits: the corrected resampled t interval (:func:`random_splits`).
     - Combinations of training and test sets: a jackknife over the training sets
       (:func:`crossed_sets`).

@@ -1,17 +1,17 @@
 """Selections: the few words that pick one row of a run, such as ``method=exact; kernel=chi2``."""
 
 import json
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
-Record = Mapping[str, Any]
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.row import Row
+from kmaps.bench.records.summary import SETTING, latest_cells
+
 Selection = dict[str, Any]
 
-_OF_RECORDS = ("reduction", "kernel", "method")
-_OF_LEARNERS = ("solver",)
-_OF_PROTOCOLS = ("range", "levels")
-_SETTING = ("experiment", "dataset", "features", "normalize", "reduction", "kernel", "method")
+_OF_RECORDS = ("reduction", "kernel")
+_OF_OPTIONS = ("range", "levels")
 
 
 def parse_selection(text: str) -> Selection:
@@ -48,40 +48,36 @@ def _value(text: str) -> Any:
 def record_names(record: Record) -> Selection:
     """Return what a selection can name of a record.
 
-    Its reduction, kernel and method; the parameters of its map, of which one called ``method``
-    stands for the map's name; its solver; and of a study the range and the levels of its values.
+    Its reduction and kernel, :attr:`~kmaps.bench.records.row.Row.names`, and of a study the range
+    and the levels of its values.
     """
-    learner, protocol = record["learner"] or {}, record["protocol"] or {}
+    options = record["options"]
     return {
         **{name: record[name] for name in _OF_RECORDS},
-        **{name: learner[name] for name in _OF_LEARNERS if name in learner},
-        **{name: protocol[name] for name in _OF_PROTOCOLS if name in protocol},
-        **record["params"],
+        **{name: options[name] for name in _OF_OPTIONS if name in options},
+        **Row.of(record).names,
     }
 
 
 def select_rows(selection: Selection, records: Iterable[Record]) -> list[list[Record]]:
     """Return the rows that a selection picks, each as its records, one a split.
 
-    A row is a method with its parameters, learner, kernel and setting. Failed cells are left out;
-    of two records of one split the later one counts.
+    A row here is a line of one table: under one kernel, reduction and setting. Failed cells are
+    left out; of two records of one split the later one counts.
 
     Examples
     --------
-    >>> cell = {"status": "ok", "reduction": "ovr", "kernel": "", "method": "linear", "params": {}}
-    >>> records = [cell | {"learner": {}, "protocol": {}, "split": split} for split in (0, 1)]
+    >>> cell = {"status": "ok", "reduction": "ovr", "kernel": "", "options": {}, "draw": None}
+    >>> cell |= Row("linear").columns | dict.fromkeys(SETTING, "")
+    >>> records = [cell | {"split": split} for split in (0, 1)]
     >>> [len(row) for row in select_rows({"method": "linear"}, records)]
     [2]
     """
-    rows: dict[str, dict[Any, Record]] = defaultdict(dict)
-    for record in records:
+    rows: dict[tuple, list[Record]] = {}
+    for record in latest_cells(records):
         names = record_names(record)
         picked = all(names.get(name) == value for name, value in selection.items())
         if picked and record["status"] == "ok":
-            rows[_row_key(record)][record["split"]] = record
-    return [list(splits.values()) for splits in rows.values()]
-
-
-def _row_key(record: Record) -> str:
-    setting = [record.get(name) for name in _SETTING]
-    return json.dumps([*setting, record["params"], record["learner"], record["protocol"]])
+            key = *(record[name] for name in SETTING), record["kernel"], Row.of(record).identity
+            rows.setdefault(key, []).append(record)
+    return list(rows.values())

@@ -2,18 +2,12 @@
 
 import pytest
 
-from kmaps.bench.records_new.selections import parse_selection, select_rows
+from kmaps.bench.records.paper.selections import parse_selection, select_rows
+from tests.bench.sample_records import record
 
-CELL = {
-    "status": "ok",
-    "reduction": "ovr",
-    "kernel": "chi2",
-    "method": "anchor",
-    "params": {"n_anchors": 30, "shared": True},
-    "learner": {"solver": "liblinear"},
-    "protocol": None,
-    "split": 0,
-}
+CELL = record(
+    "anchor", reduction="ovr", params={"n_anchors": 30, "shared": True}, solver="liblinear"
+)
 
 
 def test_values_have_their_types():
@@ -58,10 +52,10 @@ def test_failed_cells_are_left_out():
     "other",
     [
         {"params": {"n_anchors": 40, "shared": True}},
-        {"learner": {"solver": "coded"}},
+        {"solver": "coded"},
         {"reduction": "ovo"},
         {"kernel": "js"},
-        {"dataset": "x, y in 0:1"},
+        {"setting": "x, y in 0:1"},
     ],
 )
 def test_rows_differ_in_anything_but_the_split(other):
@@ -70,9 +64,15 @@ def test_rows_differ_in_anything_but_the_split(other):
 
 def test_a_name_that_a_record_lacks_does_not_match():
     assert select_rows({"order": 1}, [CELL]) == []
-    assert select_rows({"levels": 32}, [CELL | {"protocol": {"range": "0:1"}}]) == []
+    assert select_rows({"levels": 32}, [CELL | {"options": {"range": "0:1"}}]) == []
 
 
 def test_a_parameter_called_method_stands_for_the_map():
     joint = CELL | {"method": "lowdim-joint", "params": {"method": "proj", "dim": 31}}
     assert len(select_rows({"method": "proj"}, [joint])) == 1
+
+
+def test_ranges_and_levels_of_a_study_can_be_named():
+    study = CELL | {"options": {"range": "0:1", "levels": 32}}
+    assert len(select_rows({"range": "0:1", "levels": 32}, [study])) == 1
+    assert select_rows({"range": "0:1", "levels": 16}, [study]) == []

@@ -18,7 +18,8 @@ from functools import cache
 from importlib.resources import files
 from statistics import fmean, median
 
-from kmaps.bench.records_new.selections import Record, Selection, parse_selection, select_rows
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.paper.selections import Selection, parse_selection, select_rows
 from kmaps.errors import InputError
 
 TABLES = "tables.csv"
@@ -73,7 +74,7 @@ class PrintedNumber:
     experiment : str
         The experiment that measures it; empty when none does.
     select : str
-        The row there that does, as :func:`~kmaps.bench.records_new.selections.parse_selection`
+        The row there that does, as :func:`~kmaps.bench.records.paper.selections.parse_selection`
         reads it.
     measure : str
         What of that row; ``sum-of-squares`` is the sum of the squared errors over all pairs.
@@ -174,7 +175,7 @@ def printed_numbers() -> tuple[PrintedNumber, ...]:
     >>> len(printed_numbers())
     230
     """
-    folder = files("kmaps.bench.records_new") / "printed"
+    folder = files("kmaps.bench.records.paper") / "printed"
     names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".csv"))
     return tuple(
         PrintedNumber(text=line.pop("value"), **line)
@@ -184,8 +185,13 @@ def printed_numbers() -> tuple[PrintedNumber, ...]:
     )
 
 
+def numbers_of(experiment: str) -> list[PrintedNumber]:
+    """Return the printed numbers that an experiment measures."""
+    return [number for number in printed_numbers() if number.experiment == experiment]
+
+
 def _read(name: str) -> list[dict[str, str]]:
-    path = files("kmaps.bench.records_new") / "printed" / name
+    path = files("kmaps.bench.records.paper") / "printed" / name
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
@@ -256,5 +262,5 @@ def _ours(number: PrintedNumber, records: Mapping[str, list[Record]]) -> float |
 
 def _n_pairs(record: Record) -> int:
     """Return how many pairs of whole numbers a range such as ``0:127`` has."""
-    low, high = map(int, record["protocol"]["range"].split(":"))
+    low, high = map(int, record["options"]["range"].split(":"))
     return (high - low + 1) ** 2

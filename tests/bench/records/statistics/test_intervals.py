@@ -4,9 +4,14 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from kmaps.bench.records_new.designs import CrossedSets, RandomSplits, RepeatedDraws, design_of
-from kmaps.bench.records_new.intervals import difference
-from kmaps.bench.records_new.paired import Outcomes, score_interval
+from kmaps.bench.records.statistics.designs import (
+    CrossedSets,
+    RandomSplits,
+    RepeatedDraws,
+    design_of,
+)
+from kmaps.bench.records.statistics.intervals import difference
+from kmaps.bench.records.statistics.paired import Outcomes, score_interval
 from kmaps.errors import InputError
 
 ALL_SIX = CrossedSets(3, 2, 2, tuple(range(6)))

@@ -5,7 +5,19 @@ import pytest
 from scipy.special import ndtri
 from scipy.stats import norm
 
-from kmaps.bench.records_new.verdicts import Estimate, decide, exact, judge, unknown
+from kmaps.bench.records.statistics.verdicts import (
+    Comparison,
+    Estimate,
+    decide,
+    exact,
+    judge,
+    unknown,
+)
+
+
+def judged(relation, by, named):
+    """Judge comparisons of one relation and bound."""
+    return judge(Comparison(where, relation, by, estimate) for where, estimate in named)
 
 
 def normal(value, error=1.0):
@@ -49,30 +61,30 @@ def test_noise_never_helps():
     """The same difference, measured less well, must not come to hold."""
     order = ["fails", "undecided", "holds"]
     for relation, value in (("above", 2.0), ("about", 0.2)):
-        verdicts = [judge(relation, 0.5, [("", normal(value, e))]).verdict for e in (0.01, 0.1, 3)]
+        verdicts = [judged(relation, 0.5, [("", normal(value, e))]).verdict for e in (0.01, 0.1, 3)]
         assert verdicts == sorted(verdicts, key=order.index, reverse=True)
         assert verdicts[0] == "holds"
         assert verdicts[-1] == "undecided"
 
 
 def test_one_comparison_is_decided_by_its_own_interval():
-    assert judge("above", 0, [("", normal(1.97))]).verdict == "holds"
-    assert judge("above", 0, [("", normal(1.95))]).verdict == "undecided"  # 1.645 is not enough
-    assert judge("above", 0, [("", normal(-1.97))]).verdict == "fails"
-    [finding] = judge("above", 0, [("", normal(1.5))]).findings
+    assert judged("above", 0, [("", normal(1.97))]).verdict == "holds"
+    assert judged("above", 0, [("", normal(1.95))]).verdict == "undecided"  # 1.645 is not enough
+    assert judged("above", 0, [("", normal(-1.97))]).verdict == "fails"
+    [finding] = judged("above", 0, [("", normal(1.5))]).findings
     assert finding.p == pytest.approx(2 * norm.sf(1.5), rel=1e-6)
     assert finding.interval == pytest.approx((1.5 - 1.95996, 1.5 + 1.95996), abs=1e-4)
 
 
 def test_bounds_of_the_relations_by_default():
-    assert judge("about", None, [("", exact(0.5))]).verdict == "holds"
-    assert judge("about", None, [("", exact(0.51))]).verdict == "fails"
-    assert judge("above", None, [("", exact(0.0))]).verdict == "holds"
-    assert judge("smaller", None, [("", exact(0.99))]).verdict == "fails"
+    assert judged("about", None, [("", exact(0.5))]).verdict == "holds"
+    assert judged("about", None, [("", exact(0.51))]).verdict == "fails"
+    assert judged("above", None, [("", exact(0.0))]).verdict == "holds"
+    assert judged("smaller", None, [("", exact(0.99))]).verdict == "fails"
 
 
 def adjusted(*p_values):
-    found = judge("above", 0, [(str(p), at(p)) for p in p_values]).findings
+    found = judged("above", 0, [(str(p), at(p)) for p in p_values]).findings
     return [finding.adjusted_p for finding in found]
 
 
@@ -83,12 +95,12 @@ def test_holm_steps_down_from_the_smallest():
 
 def test_holm_is_neither_bonferroni_nor_without_correction():
     verdicts = [
-        f.verdict for f in judge("above", 0, [("", at(p)) for p in (0.012, 0.02, 0.04)]).findings
+        f.verdict for f in judged("above", 0, [("", at(p)) for p in (0.012, 0.02, 0.04)]).findings
     ]
     assert verdicts == ["holds"] * 3  # Bonferroni: 0.06 and 0.12 would be undecided
-    verdicts = [f.verdict for f in judge("above", 0, [("", at(p)) for p in (0.02, 0.03)]).findings]
+    verdicts = [f.verdict for f in judged("above", 0, [("", at(p)) for p in (0.02, 0.03)]).findings]
     assert verdicts == ["holds", "holds"]
-    verdicts = [f.verdict for f in judge("above", 0, [("", at(p)) for p in (0.03, 0.04)]).findings]
+    verdicts = [f.verdict for f in judged("above", 0, [("", at(p)) for p in (0.03, 0.04)]).findings]
     assert verdicts == ["undecided", "undecided"]  # each alone would hold
 
 
@@ -96,7 +108,7 @@ def test_a_false_verdict_among_many_true_nulls_stays_rare():
     rng = np.random.default_rng(2)
     runs, wrong, uncorrected = 200, 0, 0
     for values in rng.normal(size=(runs, 8)):
-        findings = judge("above", 0, [("", normal(value)) for value in values]).findings
+        findings = judged("above", 0, [("", normal(value)) for value in values]).findings
         wrong += any(finding.verdict != "undecided" for finding in findings)
         uncorrected += any(finding.p <= 0.05 for finding in findings)
     assert wrong / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
@@ -104,7 +116,7 @@ def test_a_false_verdict_among_many_true_nulls_stays_rare():
 
 
 def test_what_has_no_interval_is_undecided_and_no_test():
-    judgement = judge("above", 0, [("a", at(0.04)), ("b", unknown(9.0, "one split"))])
+    judgement = judged("above", 0, [("a", at(0.04)), ("b", unknown(9.0, "one split"))])
     assert [finding.verdict for finding in judgement.findings] == ["holds", "undecided"]
     assert judgement.findings[1].interval is None
     assert judgement.verdict == "undecided"
@@ -120,7 +132,7 @@ def test_what_has_no_interval_is_undecided_and_no_test():
     ],
 )
 def test_a_claim_holds_where_every_comparison_does(values, verdict, counts):
-    judgement = judge("above", 0, [(str(value), exact(value)) for value in values])
+    judgement = judged("above", 0, [(str(value), exact(value)) for value in values])
     assert judgement.verdict == verdict
     assert judgement.counts == counts
 
@@ -130,6 +142,15 @@ def test_equivalence_at_its_margin_is_called_in_one_of_forty_cases():
     rng = np.random.default_rng(3)
     runs, error = 1000, 0.1
     values = rng.normal(0.5, error, runs)
-    holds = [judge("about", 0.5, [("", normal(v, error))]).verdict == "holds" for v in values]
+    holds = [judged("about", 0.5, [("", normal(v, error))]).verdict == "holds" for v in values]
     assert np.mean(holds) <= 0.025 + 3 * np.sqrt(0.025 * 0.975 / runs)
     assert np.mean(holds) >= 0.01
+
+
+def test_comparisons_of_several_relations_are_corrected_together():
+    accuracy = Comparison("accuracy", "above", 0, at(0.04))
+    size = Comparison("size", "smaller", 9, exact(9.5))
+    assert judge([accuracy]).verdict == "holds"
+    assert [finding.verdict for finding in judge([accuracy, size]).findings] == ["holds", "holds"]
+    twice = judge([accuracy, Comparison("again", "about", 1.0, at(0.04, -1))])
+    assert [finding.verdict for finding in twice.findings] == ["undecided", "undecided"]

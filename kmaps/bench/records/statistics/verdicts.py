@@ -112,14 +112,45 @@ def decide(relation: Relation, by: float, low: float, high: float) -> Verdict:
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One comparison under a claim, judged.
+class Comparison:
+    """Two rows under a claim, and what it says of them.
 
     Parameters
     ----------
     where : str
         The rows that are compared.
+    relation : {"above", "about", "smaller"}
+    by : float or None
+        The bound; None: :data:`DEFAULT_BY`.
     estimate : Estimate
+    machine : bool
+        Whether the numbers are of the machine too: times, peaks of memory.
+    """
+
+    where: str
+    relation: Relation
+    by: float | None
+    estimate: Estimate
+    machine: bool = False
+
+    @property
+    def bound(self) -> float:
+        """What the difference or the ratio is held against."""
+        return DEFAULT_BY[self.relation] if self.by is None else self.by
+
+    def verdict(self, alpha: float) -> Verdict:
+        """Return what the interval of an error probability says; it has to be there."""
+        assert self.estimate.bounds is not None
+        return decide(self.relation, self.bound, *self.estimate.bounds(alpha))
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One comparison under a claim, judged.
+
+    Parameters
+    ----------
+    comparison : Comparison
     p : float
         The least alpha whose interval decides the relation, either way.
     adjusted_p : float
@@ -127,11 +158,15 @@ class Finding:
     verdict : Verdict
     """
 
-    where: str
-    estimate: Estimate
+    comparison: Comparison
     p: float
     adjusted_p: float
     verdict: Verdict
+
+    @property
+    def estimate(self) -> Estimate:
+        """How the comparison came out."""
+        return self.comparison.estimate
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -154,7 +189,16 @@ class Judgement:
     @property
     def verdict(self) -> Verdict:
         """``holds`` when every comparison does, ``fails`` when one fails, else ``undecided``."""
-        verdicts = {finding.verdict for finding in self.findings}
+        return self._of({finding.verdict for finding in self.findings})
+
+    @property
+    def verdict_of_any_machine(self) -> Verdict | None:
+        """The same of the comparisons that are not of times and memory; None without any."""
+        kept = {found.verdict for found in self.findings if not found.comparison.machine}
+        return self._of(kept) if kept else None
+
+    @staticmethod
+    def _of(verdicts: set[Verdict]) -> Verdict:
         if Verdict.FAILS in verdicts:
             return Verdict.FAILS
         return Verdict.HOLDS if verdicts == {Verdict.HOLDS} else Verdict.UNDECIDED
@@ -172,9 +216,7 @@ class Judgement:
         return ", ".join(words)
 
 
-def judge(
-    relation: Relation, by: float | None, comparisons: Iterable[tuple[str, Estimate]]
-) -> Judgement:
+def judge(comparisons: Iterable[Comparison]) -> Judgement:
     """Judge the comparisons under one claim, and the claim.
 
     Each comparison is decided either way by two one-sided tests of 2.5 %. Over the comparisons of a
@@ -184,11 +226,7 @@ def judge(
 
     Parameters
     ----------
-    relation : {"above", "about", "smaller"}
-    by : float or None
-        None: :data:`DEFAULT_BY`.
-    comparisons : iterable of (str, Estimate)
-        What is compared, and how it came out.
+    comparisons : iterable of Comparison
 
     Returns
     -------
@@ -196,42 +234,37 @@ def judge(
 
     Examples
     --------
-    >>> judgement = judge("smaller", 9, [("chi2", exact(9.6)), ("js", exact(7.4))])
+    >>> ratios = {"chi2": 9.6, "js": 7.4}
+    >>> judgement = judge(Comparison(k, "smaller", 9, exact(ratio)) for k, ratio in ratios.items())
     >>> str(judgement.verdict), judgement.counts
     ('fails', '1 of 2 hold, 1 fail')
     """
-    named, by = list(comparisons), DEFAULT_BY[relation] if by is None else by
-    decided = [_first_decision(relation, by, estimate) for _, estimate in named]
+    given = list(comparisons)
+    decided = [_first_decision(comparison) for comparison in given]
     adjusted = _holm([p for _, p in decided if p is not None])
     findings = []
-    for (where, estimate), (verdict, p) in zip(named, decided, strict=True):
+    for comparison, (verdict, p) in zip(given, decided, strict=True):
         corrected = 1.0 if p is None else adjusted.pop(0)
         kept = verdict if corrected <= ALPHA else Verdict.UNDECIDED
-        findings.append(Finding(where, estimate, 1.0 if p is None else p, corrected, kept))
+        findings.append(Finding(comparison, 1.0 if p is None else p, corrected, kept))
     return Judgement(tuple(findings))
 
 
-def _first_decision(
-    relation: Relation, by: float, estimate: Estimate
-) -> tuple[Verdict, float | None]:
+def _first_decision(comparison: Comparison) -> tuple[Verdict, float | None]:
     """Return which way the relation is decided, and the least alpha that decides it."""
-    if estimate.bounds is None:
+    if comparison.estimate.bounds is None:
         return Verdict.UNDECIDED, None
-
-    def verdict(alpha: float) -> Verdict:
-        return decide(relation, by, *estimate.bounds(alpha))
-
-    if (sure := verdict(_SMALLEST_ALPHA)) is not Verdict.UNDECIDED:
+    if (sure := comparison.verdict(_SMALLEST_ALPHA)) is not Verdict.UNDECIDED:
         return sure, 0.0
     # Intervals shrink as alpha grows, so there is one place where the relation becomes decided.
     undecided, decided = _SMALLEST_ALPHA, 1.0
     for _ in range(_HALVINGS):
         middle = (undecided * decided) ** 0.5
-        if verdict(middle) is Verdict.UNDECIDED:
+        if comparison.verdict(middle) is Verdict.UNDECIDED:
             undecided = middle
         else:
             decided = middle
-    return verdict(decided), decided
+    return comparison.verdict(decided), decided
 
 
 def _holm(p_values: list[float]) -> list[float]:

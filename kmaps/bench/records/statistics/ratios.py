@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from kmaps.bench.records_new.verdicts import Estimate, exact, unknown
+from kmaps.bench.records.statistics.verdicts import Estimate, exact, unknown
 from kmaps.errors import InputError
 
 _SAME = 1e-12  # of logarithms of ratios, which are rounded

@@ -1,0 +1,96 @@
+"""Two lines of a run compared: a difference or a ratio, with what is known of its error."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.lines import Pair
+from kmaps.bench.records.measures import MEASURES
+from kmaps.bench.records.statistics.designs import Design, RepeatedDraws, design_of
+from kmaps.bench.records.statistics.intervals import difference
+from kmaps.bench.records.statistics.ratios import exact_ratio, measured_ratio
+from kmaps.bench.records.statistics.verdicts import Estimate, Relation, unknown
+from kmaps.data import available, load_manifest
+
+COUNTED = ("train_bytes", "table_bytes", "linf", "rms")
+"""Columns without chance: the same cell gives the same number on every machine."""
+
+
+def of_machine(measure: str) -> bool:
+    """Return whether a measure differs from machine to machine: times and peaks of memory."""
+    columns = MEASURES[measure].columns
+    return any(name.endswith("_s") or "peak" in name for name in columns)
+
+
+def estimate(pairs: Sequence[Pair], relation: Relation, measure: str) -> Estimate | None:
+    """Compare two lines by one measure.
+
+    Parameters
+    ----------
+    pairs : sequence of (dict, dict)
+        Their records, cell by cell.
+    relation : {"above", "about", "smaller"}
+        ``smaller`` compares by a ratio, the others by a difference in points.
+    measure : str
+        A key of :data:`~kmaps.bench.records.measures.MEASURES`.
+
+    Returns
+    -------
+    Estimate or None
+        None where the measure was not measured in any pair.
+    """
+    value = MEASURES[measure].value
+    measured = [
+        (pair, (left, right))
+        for pair in pairs
+        if None not in (left := value(pair[0]), right := value(pair[1]))
+    ]
+    if not measured:
+        return None
+    lefts, rights = (list(values) for values in zip(*(v for _, v in measured), strict=True))
+    kept = [pair for pair, _ in measured]
+    if relation == "smaller":
+        return _ratio(kept, lefts, rights, measure)
+    return difference(lefts, rights, _design(kept))
+
+
+def _ratio(
+    pairs: Sequence[Pair], lefts: Sequence[float], rights: Sequence[float], measure: str
+) -> Estimate:
+    drawn = any(record["draw"] is not None for record in pairs[0])
+    if set(MEASURES[measure].columns) <= set(COUNTED) and not drawn:
+        return exact_ratio(lefts, rights)
+    if min(*lefts, *rights) <= 0:
+        return unknown(exact_ratio(lefts, rights).value, "one of the numbers is zero")
+    found = measured_ratio(lefts, rights)
+    once = drawn and any(record["draw"] is None for record in pairs[0])
+    if once and len(pairs) > 1:  # beside every draw, but measured a single time
+        return replace(found, note="one of the two rows was measured once")
+    return found
+
+
+def _design(pairs: Sequence[Pair]) -> Design:
+    """Return how the cells of a comparison hang together."""
+    record = pairs[0][0]
+    if any(one["draw"] is not None for pair in pairs for one in pair):
+        return RepeatedDraws()
+    splits = [left["split"] for left, _ in pairs]
+    sizes = record["n_train"], record["n_test"]
+    if None in sizes:  # as if half of all samples were tested on: as wide as it gets
+        return design_of(record["protocol"], splits, 1, 1)
+    return design_of(record["protocol"], splits, *sizes, _n_pool(record))
+
+
+def _n_pool(record: Record) -> int | None:
+    """Return the samples that the splits are drawn from; None where that is not known.
+
+    Of draws class by class too: a small class is almost all of it in every split.
+    """
+    drawn = isinstance(record["protocol"].get("train"), int)
+    return _n_samples(record["dataset"]) if drawn else None
+
+
+@cache
+def _n_samples(dataset: str) -> int | None:
+    return load_manifest(dataset).n_samples if dataset in available() else None

@@ -1,0 +1,84 @@
+"""What the papers say in words, once, and what decides it beside the experiments.
+
+``claims.csv`` has the claims with their identifiers and sources; the ``claims`` of experiment files
+refer to them. ``elsewhere.csv`` has, claim by claim, the tests that decide it, and the parts that
+nothing decides yet, each with what is missing. Comparisons of something that no paper claims have
+names of words.
+"""
+
+import csv
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+OWN_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
+"""The names of comparisons that no paper claims: words, never a letter and a number."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of the papers.
+
+    Parameters
+    ----------
+    id : str
+        A letter (A: annfm, C: ldefm, G: genrbf, L: lac, V: hkm) and a number.
+    text : str
+        The sentence.
+    source : str
+        Where the papers say it.
+    """
+
+    id: str
+    text: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """What decides a claim, or a part of it, beside the experiments.
+
+    Parameters
+    ----------
+    id : str
+        The claim.
+    test : str
+        ``file::name`` of the test that decides it; empty when nothing does yet.
+    note : str
+        Which part it decides, or what is missing.
+    """
+
+    id: str
+    test: str
+    note: str
+
+
+@cache
+def claims() -> dict[str, Claim]:
+    """Return the claims by identifier.
+
+    Examples
+    --------
+    >>> claims()["V4"].text
+    'the error bound of Lemma 3 holds for every pair of rows'
+    """
+    return {line["id"]: Claim(**line) for line in _read("claims.csv")}
+
+
+@cache
+def elsewhere() -> tuple[Elsewhere, ...]:
+    """Return what decides claims beside the experiments, and what nothing decides yet.
+
+    Examples
+    --------
+    >>> [check.test.partition("::")[0] for check in elsewhere() if check.id == "V4"]
+    ['tests/maps/test_homogeneous.py']
+    """
+    return tuple(Elsewhere(**line) for line in _read("elsewhere.csv"))
+
+
+def _read(name: str) -> list[dict[str, str]]:
+    path = files("kmaps.bench.records.paper") / name
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))

@@ -1,0 +1,106 @@
+"""The claims of a run as Markdown: one verdict a claim, every comparison folded below."""
+
+from collections.abc import Iterable, Sequence
+
+from kmaps.bench.records.claims import JudgedClaim
+from kmaps.bench.records.statistics.verdicts import Comparison, Finding, Verdict
+from kmaps.bench.report.markdown import markdown_table
+
+_RULE = (
+    "A comparison holds, or fails, when all of its 95 % interval does, with Holm's correction for "
+    "the others of its claim; else it is undecided. A claim holds when all its comparisons hold, "
+    "and fails when one fails."
+)
+_NEEDED = {
+    "above": "at least {} points",
+    "about": "within ± {} points",
+    "smaller": "at least {} ×",
+}
+
+
+def claims_section(claims: Sequence[JudgedClaim]) -> str:
+    """Return the claims as a table, and their comparisons in a block that folds.
+
+    Parameters
+    ----------
+    claims : sequence of JudgedClaim
+    """
+    head = ["claim", "", "verdict", "comparisons", "intervals"]
+    table = markdown_table(head, map(_line, claims), texts=5)
+    findings = [(claim.id, found) for claim in claims for found in claim.judgement.findings]
+    if not findings:
+        return table
+    return f"{_RULE}\n\n{table}\n\n{_details(findings)}"
+
+
+def verdict_of(claim: JudgedClaim) -> str:
+    """Return the verdict of a claim in a word or two."""
+    return str(claim.judgement.verdict) if claim.judgement.findings else "not measured"
+
+
+def interval_range(findings: Iterable[Finding]) -> str:
+    """Return the ends of all intervals together: of the differences, and of the ratios.
+
+    Where there is no interval the numbers themselves count, and that is said.
+    """
+    ends: dict[str, list[float]] = {}
+    findings = list(findings)
+    for found in findings:
+        unit = "×" if found.comparison.relation == "smaller" else "points"
+        ends.setdefault(unit, []).extend(found.interval or (found.estimate.value,))
+    words = [
+        _number(min(values), unit)
+        if min(values) == max(values)
+        else f"{_number(min(values), unit)} to {_number(max(values), unit)}"
+        for unit, values in ends.items()
+    ]
+    units = [f"{text} {unit}" for text, unit in zip(words, ends, strict=True)]
+    without = sum(found.interval is None for found in findings)
+    missing = f" ({without} of {len(findings)} without an interval)" if without else ""
+    return "; ".join(units) + missing
+
+
+def _line(claim: JudgedClaim) -> list[str]:
+    verdict = verdict_of(claim)
+    shown = f"**{verdict}**" if verdict == Verdict.FAILS else verdict
+    counts = claim.judgement.counts if claim.judgement.findings else ""
+    return [claim.id, claim.text, shown, counts, interval_range(claim.judgement.findings)]
+
+
+def _details(findings: Sequence[tuple[str, Finding]]) -> str:
+    head = ["claim", "compared", "needed", "verdict", "ours", "95 % interval"]
+    table = markdown_table(head, (_detail(name, found) for name, found in findings), texts=4)
+    methods = dict.fromkeys(_method(found) for _, found in findings)
+    summary = f"<summary>All {len(findings)} comparisons</summary>"
+    made = f"Intervals: {'; '.join(methods)}."
+    return f"<details>\n{summary}\n\n{table}\n\n{made}\n\n</details>"
+
+
+def _detail(name: str, found: Finding) -> list[str]:
+    comparison = found.comparison
+    unit = "×" if comparison.relation == "smaller" else "points"
+    ours = f"{_number(found.estimate.value, unit)} {unit}"
+    return [name, comparison.where, _needed(comparison), found.verdict, ours, _interval(found)]
+
+
+def _needed(comparison: Comparison) -> str:
+    return _NEEDED[comparison.relation].format(f"{comparison.bound:g}")
+
+
+def _interval(found: Finding) -> str:
+    if found.interval is None:
+        return "none"
+    low, high = found.interval
+    if low == high:
+        return "exact"
+    unit = "×" if found.comparison.relation == "smaller" else "points"
+    return f"{_number(low, unit)} to {_number(high, unit)}"
+
+
+def _method(found: Finding) -> str:
+    estimate = found.estimate
+    return f"{estimate.method} ({estimate.note})" if estimate.note else estimate.method
+
+
+def _number(value: float, unit: str) -> str:
+    return f"{value:.3g}" if unit == "×" else f"{round(value, 2) + 0:+.2f}"  # never -0.00

@@ -1,0 +1,287 @@
+"""What the papers report, number by number and claim by claim, beside what runs have.
+
+A baseline fails these when a number or a claim that it met is not met any more, or is missing, or
+when what the paper says was changed. Verdicts on times and memory are of a machine: they show, and
+fail nothing.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from kmaps.bench.records import gate
+from kmaps.bench.records.claims import JudgedClaim, judge_claims
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.file import FILE_NAME, read_records
+from kmaps.bench.records.paper.numbers import Comparison, Outcome, compare, printed_numbers
+from kmaps.bench.records.statistics.verdicts import Verdict
+from kmaps.bench.report.claims import interval_range, verdict_of
+from kmaps.bench.report.numbers import deviation, texts
+from kmaps.errors import GateFailed, InputError, KmapsError, NothingMeasured
+
+STORED = "reported.json"
+"""The file of a folder of runs that keeps what was reported, for comparisons with it."""
+
+Runs = dict[str, list[Record]]
+Entries = Mapping[str, Sequence[Mapping[str, Any]]]
+GOOD = (str(Outcome.MET), str(Verdict.HOLDS))
+THERE = (*GOOD, *map(str, (Outcome.NOT_MET, Outcome.SHOWN, Verdict.FAILS, Verdict.UNDECIDED)))
+
+
+@dataclass(frozen=True)
+class Item:
+    """A number or a claim of the papers, and what becomes of it in a run.
+
+    Parameters
+    ----------
+    kind : {"number", "claim"}
+    name : str
+        The paper, table, row and column; or the claim's identifier and the run.
+    run : str
+        The experiment; empty where none measures the number.
+    printed, ours, difference : str
+        The number as printed or the claim's sentence; ours or how many comparisons hold; how far
+        it is from print or the range of the intervals.
+    verdict : str
+        Of a number an :class:`~kmaps.bench.records.paper.numbers.Outcome`; of a claim ``holds``,
+        ``fails``, ``undecided`` or ``missing``.
+    standing : str
+        The verdict that a baseline keeps: without times and memory, which are of a machine; empty
+        when there is nothing else.
+    reason : str
+        Why it is not measured.
+    """
+
+    kind: str
+    name: str
+    run: str
+    printed: str
+    ours: str
+    difference: str
+    verdict: str
+    standing: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What a baseline has and the runs have not.
+
+    Parameters
+    ----------
+    name : str
+        The number, the claim, or the cell.
+    run : str
+    reason : str
+        What it was and what it is.
+    undecided : bool
+        Whether it could not be compared, rather than got worse.
+    """
+
+    name: str
+    run: str
+    reason: str
+    undecided: bool = False
+
+
+def read_runs(path: Path) -> Runs:
+    """Return the records of a run, or of all runs in the subfolders of a folder, by experiment.
+
+    Raises
+    ------
+    NothingMeasured
+        When there are none.
+    InputError
+        When two folders have the same experiment.
+    """
+    if path.suffix == ".jsonl" or (path / FILE_NAME).is_file():
+        folders = [path]
+    else:
+        folders = sorted(found.parent for found in path.glob(f"*/{FILE_NAME}"))
+    if not folders:
+        raise NothingMeasured(
+            f"{path}: no records there or in its folders; `kmaps run` writes them"
+        )
+    runs: Runs = {}
+    for folder in folders:
+        records = read_records(folder)
+        name = records[0]["experiment"]
+        if name in runs:
+            raise InputError(f"{folder}: a second run of {name} in {path}; name one of the folders")
+        runs[name] = records
+    return runs
+
+
+def reported(runs: Runs, entries: Entries) -> list[Item]:
+    """Return all numbers and claims of some runs, and the numbers that no experiment measures.
+
+    Parameters
+    ----------
+    runs : dict
+        From :func:`read_runs`.
+    entries : mapping of str to sequence of mapping
+        The claims of each experiment, as :func:`~kmaps.bench.records.claims.judge_claims` takes
+        them.
+    """
+    numbers = [n for n in printed_numbers() if n.reason or n.experiment in runs]
+    items = [_number(found) for found in compare(numbers, runs)]
+    for name, records in runs.items():
+        items += [_claim(name, claim) for claim in judge_claims(entries.get(name, ()), records)]
+    return items
+
+
+def _number(found: Comparison) -> Item:
+    printed, ours = texts(found)
+    return Item(
+        kind="number",
+        name=found.number.name,
+        run=found.number.experiment,
+        printed=f"{printed} {found.number.unit}" if found.number.unit in ("%", "MB") else printed,
+        ours=ours,
+        difference=deviation(found),
+        verdict=str(found.outcome),
+        standing=str(found.outcome),
+        reason=found.number.reason,
+    )
+
+
+def _claim(run: str, claim: JudgedClaim) -> Item:
+    findings = claim.judgement.findings
+    verdict = verdict_of(claim) if findings else str(Outcome.MISSING)
+    lasting = claim.judgement.verdict_of_any_machine
+    return Item(
+        kind="claim",
+        name=f"{claim.id} in {run}",
+        run=run,
+        printed=claim.text,
+        ours=claim.judgement.counts,
+        difference=interval_range(findings),
+        verdict=verdict,
+        standing=str(lasting or "") if findings else verdict,
+    )
+
+
+def stored(items: Iterable[Item]) -> str:
+    """Return what :data:`STORED` keeps: what the papers say, and the standing of each."""
+    kept = [
+        {name: getattr(item, name) for name in ("kind", "name", "run", "printed", "standing")}
+        for item in items
+    ]
+    return json.dumps(kept, indent=1, ensure_ascii=False) + "\n"
+
+
+def read_stored(folder: Path) -> list[Item] | None:
+    """Return what a folder keeps as reported; None when it has no such file.
+
+    Raises
+    ------
+    InputError
+        When the file is not one that ``kmaps report --all`` writes.
+    """
+    path = folder / STORED
+    if not path.is_file():
+        return None
+    try:
+        lines = json.loads(path.read_text(encoding="utf-8"))
+        return [Item(**line, ours="", difference="", verdict=line["standing"]) for line in lines]
+    except (ValueError, TypeError, KeyError):
+        raise InputError(f"{path}: not as `kmaps report --all` writes it; write it anew") from None
+
+
+def failures(items: Sequence[Item], baseline: Iterable[Item], runs: Iterable[str]) -> list[Failure]:
+    """Return what a baseline met and these items do not.
+
+    Parameters
+    ----------
+    items, baseline : sequence of Item
+    runs : iterable of str
+        The experiments that are expected; what the baseline has of others is left out.
+    """
+    ours = {item.name: item for item in items}
+    expected = {"", *runs}
+    found = []
+    for theirs in baseline:
+        if theirs.run in expected:
+            reason = _worse(ours.get(theirs.name), theirs)
+            if reason:
+                found.append(Failure(theirs.name, theirs.run, reason))
+    return found
+
+
+def _worse(ours: Item | None, theirs: Item) -> str:
+    """Say what is worse than in the baseline, or nothing."""
+    if ours is None:
+        return "missing, the baseline has it"
+    if ours.printed != theirs.printed and ours.standing != Outcome.SHOWN:
+        return f"the paper's words are {ours.printed!r}, the baseline has {theirs.printed!r}"
+    if ours.verdict == Outcome.MISSING and theirs.standing != Outcome.MISSING:
+        return f"missing, in the baseline {theirs.standing or 'measured'}"
+    if theirs.standing in GOOD and ours.standing not in GOOD:
+        return f"{ours.standing}, in the baseline {theirs.standing}"
+    return ""
+
+
+def missing(items: Iterable[Item]) -> list[Failure]:
+    """Return what the runs should have and have not, whatever a baseline has."""
+    return [
+        Failure(item.name, item.run, "missing: no record of it in its run")
+        for item in items
+        if item.verdict == Outcome.MISSING
+    ]
+
+
+def cell_failures(
+    runs: Runs, baseline: Runs, judged: Mapping[str, Sequence[gate.Judged]], floor: float
+) -> list[Failure]:
+    """Return the cells of a baseline's runs that are worse, missing, or could not be compared.
+
+    Fractions are compared split by split, since the splits are the same: within the floor.
+
+    Parameters
+    ----------
+    runs, baseline : dict
+    judged : mapping of str to sequence of Judged
+        By the kind of a run.
+    floor : float
+    """
+    found = []
+    for name, theirs in baseline.items():
+        if name not in runs:
+            found.append(Failure(name, name, "missing: no run of it"))
+            continue
+        columns = [_split_by_split(what, floor) for what in judged[theirs[0]["kind"]]]
+        for cell in gate.compare(runs[name], theirs, columns):
+            if cell.verdict in ("worse", "missing", "not measured"):
+                undecided = cell.verdict == "not measured"
+                reason = f"{cell.verdict}: {cell.reason}"
+                found.append(Failure(cell.name, name, reason, undecided))
+    return found
+
+
+def _split_by_split(what: gate.Judged, floor: float) -> gate.Judged:
+    if not what.tolerance.of_mean:
+        return what
+    return replace(what, tolerance=gate.Tolerance(absolute=floor))
+
+
+def outcome(found: Sequence[Failure]) -> KmapsError | None:
+    """Return the error that a check of what is reported ends with, or None when it passes."""
+    worse = [failure for failure in found if not failure.undecided]
+    if worse:
+        return GateFailed(f"{len(worse)} failed, first {worse[0].name}: {worse[0].reason}")
+    if found:
+        return NothingMeasured(f"undecided: {found[0].name}: {found[0].reason}")
+    return None
+
+
+def as_json(items: Iterable[Item], found: Sequence[Failure]) -> str:
+    """Return the items, the failures and the exit code as a JSON object."""
+    error = outcome(found)
+    document = {
+        "exit_code": error.exit_code if error else 0,
+        "items": [asdict(item) for item in items],
+        "failures": [asdict(failure) for failure in found],
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False)

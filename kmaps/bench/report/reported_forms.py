@@ -1,0 +1,107 @@
+"""What is reported, as text, as Markdown for a pull request, and as JUnit XML for CI systems."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from xml.etree import ElementTree
+
+from kmaps.bench.records.paper.numbers import Outcome
+from kmaps.bench.records.statistics.verdicts import Verdict
+from kmaps.bench.report.markdown import markdown_table
+from kmaps.bench.report.reported import Failure, Item
+
+FORMATS = ("text", "md")
+_HEAD = ("verdict", "what", "printed", "ours", "difference")
+_WIDEST = 60  # of a claim's sentence in a line of text
+_NOT_DECIDED = (Outcome.NOT_MEASURED, Outcome.SHOWN, Verdict.UNDECIDED)
+
+
+def summary(items: Iterable[Item], found: Sequence[Failure]) -> str:
+    """Return one line: how many numbers and claims came out in each way, and the failures."""
+    items = list(items)
+    counted = [
+        f"{len(of_kind)} {kind}s: {_counts(item.verdict for item in of_kind)}"
+        for kind in ("number", "claim")
+        if (of_kind := [item for item in items if item.kind == kind])
+    ]
+    failed = f"{len(found)} failed" if found else ""
+    return "; ".join(filter(None, [*counted, failed]))
+
+
+def as_text(items: Sequence[Item], found: Sequence[Failure], *, every: bool = True) -> str:
+    """Return a line an item, aligned, then the failures, then the summary.
+
+    Parameters
+    ----------
+    items : sequence of Item
+    found : sequence of Failure
+    every : bool
+        Whether the items have lines.
+    """
+    rows = [_HEAD, *(_row(item) for item in items)] if every else []
+    widths = [max((len(row[i]) for row in rows), default=0) for i in range(len(_HEAD))]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    return "\n".join([*lines, *map(_failure, found), summary(items, found)])
+
+
+def as_markdown(items: Sequence[Item], found: Sequence[Failure]) -> str:
+    """Return the summary and the failures; all items in a block that folds."""
+    table = markdown_table(_HEAD, map(_row, items), texts=3)
+    parts = [
+        "### What the papers report",
+        f"{summary(items, found)}.",
+        "\n".join(f"- {_failure(failure)}" for failure in found),
+        f"<details>\n<summary>All {len(items)} numbers and claims</summary>",
+        table,
+        "</details>",
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def as_junit(items: Sequence[Item], found: Sequence[Failure]) -> str:
+    """Return a JUnit XML document: a case an item, and a case a cell that fails.
+
+    A number or a claim fails where the baseline says so; without a verdict either way it counts as
+    skipped.
+    """
+    failed = {failure.name: failure for failure in found}
+    suite = ElementTree.Element("testsuite", name="kmaps check --reported")
+    for item in items:
+        case = _case(suite, item.name, item.run or "not measured")
+        if item.name in failed:
+            _fail(case, failed.pop(item.name))
+        elif item.verdict in _NOT_DECIDED:
+            message = item.reason or item.verdict
+            ElementTree.SubElement(case, "skipped", message=message)
+    for failure in failed.values():
+        _fail(_case(suite, failure.name, failure.run), failure)
+    cases = suite.findall("testcase")
+    for tag, name in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
+        suite.set(name, str(sum(case.find(tag) is not None for case in cases)))
+    suite.set("tests", str(len(cases)))
+    ElementTree.indent(suite)
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _case(suite: ElementTree.Element, name: str, run: str) -> ElementTree.Element:
+    return ElementTree.SubElement(suite, "testcase", name=name, classname=run)
+
+
+def _fail(case: ElementTree.Element, failure: Failure) -> None:
+    tag = "error" if failure.undecided else "failure"
+    ElementTree.SubElement(case, tag, message=failure.reason)
+
+
+def _row(item: Item) -> tuple[str, ...]:
+    printed = item.printed
+    if len(printed) > _WIDEST:
+        printed = f"{printed[: _WIDEST - 1]}…"
+    return item.verdict, item.name, printed, item.ours, item.difference or item.reason
+
+
+def _failure(failure: Failure) -> str:
+    run = f" ({failure.run})" if failure.run and failure.run not in failure.name else ""
+    return f"FAILED {failure.name}{run}: {failure.reason}"
+
+
+def _counts(verdicts: Iterable[str]) -> str:
+    return ", ".join(f"{n} {verdict}" for verdict, n in Counter(verdicts).most_common())

@@ -1,1 +1,0 @@
-"""What the experiments compute; nothing here knows of YAML or of records."""

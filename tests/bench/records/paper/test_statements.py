@@ -1,0 +1,62 @@
+"""Every claim stands once, and something decides it or says what is missing."""
+
+import hashlib
+
+import pytest
+import yaml
+
+from kmaps.bench.records.paper.statements import OWN_NAME, claims, elsewhere
+from tests.bench.records.published import ROOT
+
+NUMBERS = {"A": 10, "C": 5, "G": 4, "L": 6, "V": 4}
+
+
+def entries() -> list[str]:
+    """Return the identifiers of the entries of all experiments."""
+    return [
+        claim["id"]
+        for path in sorted((ROOT / "experiments").glob("*.yaml"))
+        for claim in yaml.safe_load(path.read_text()).get("claims", [])
+    ]
+
+
+def test_all_claims_are_there():
+    wanted = [f"{letter}{i}" for letter, n in NUMBERS.items() for i in range(1, n + 1)]
+    assert list(claims()) == wanted
+    assert all(claim.text and claim.source for claim in claims().values())
+
+
+def test_sentences_are_those_of_the_papers():
+    """A change of a sentence is a change of what is claimed, and has to be made here as well."""
+    sentences = "\n".join(f"{claim.id} {claim.text}" for claim in claims().values())
+    assert hashlib.sha256(sentences.encode()).hexdigest()[:16] == "38cddc0b0b0b4d5a"
+
+
+@pytest.mark.parametrize("name", claims())
+def test_each_claim_is_decided_or_says_what_is_missing(name):
+    others = [check for check in elsewhere() if check.id == name]
+    assert name in entries() or others
+    assert all(check.test or check.note for check in others)
+
+
+def test_entries_of_experiments_are_claims_or_have_names():
+    names = set(entries())
+    assert len(names & claims().keys()) >= 22
+    for name in names - claims().keys():
+        assert OWN_NAME.fullmatch(name), name
+
+
+def test_tests_that_decide_claims_exist():
+    named = [check.test for check in elsewhere() if check.test]
+    assert len(named) == 6
+    for place in named:
+        path, name = place.split("::")
+        assert f"def {name}(" in (ROOT / path).read_text(), place
+
+
+def test_what_nothing_decides_yet():
+    """A list to be shortened."""
+    missing = {check.id for check in elsewhere() if not check.test}
+    decided = {check.id for check in elsewhere() if check.test} | set(entries())
+    assert missing == {"A8", "G3", "L2", "L5", "V1"}
+    assert claims().keys() - decided == {"L5"}
