@@ -65,18 +65,18 @@ def test_encode_svm_files_and_options_of_the_map():
     dump_svmlight_file(X, Y, "in.svm", zero_based=False)
     options = ["--kernel=exp-js", "-m", "50", "--structure", "fastfood", "--sigma", "0.7"]
     kmaps("encode", "in.svm", "out.npy", *options)
-    encoder = GeneralizedRBFMap("js", n_frequencies=50, structure="fastfood", sigma=0.7)
-    np.testing.assert_allclose(np.load("out.npy"), encoder.fit_transform(X), atol=1e-5)
+    feature_map = GeneralizedRBFMap("js", n_frequencies=50, structure="fastfood", sigma=0.7)
+    np.testing.assert_allclose(np.load("out.npy"), feature_map.fit_transform(X), atol=1e-5)
 
 
 def test_train_is_liblinear_on_the_map():
     result = train("--kernel", "exp-chi2", "-m", "300", "-C", "3", "--loss", "squared_hinge")
     assert "120 rows of 6 features, 3 classes: 300 projections at sigma " in result.stdout
-    encoder = GeneralizedRBFMap("chi2", n_frequencies=300).fit(X)
-    expected = LiblinearSVC(3.0).fit(encoder.transform(X), Y)
-    scores = expected.decision_function(encoder.transform(X))
+    feature_map = GeneralizedRBFMap("chi2", n_frequencies=300).fit(X)
+    expected = LiblinearSVC(3.0).fit(feature_map.transform(X), Y)
+    scores = expected.decision_function(feature_map.transform(X))
     result = kmaps("predict", "m.npz", "in.npy", "out.npy", "--labels", "y.npy")
-    right = int(np.sum(expected.predict(encoder.transform(X)) == Y))
+    right = int(np.sum(expected.predict(feature_map.transform(X)) == Y))
     assert result.stdout == f"accuracy {100 * right / 120:.2f} % ({right} of 120)\n"
     kmaps("predict", "m.npz", "in.npy", "scores.npy", "--scores", "--memory", "1")
     np.testing.assert_allclose(np.load("scores.npy"), scores, atol=1e-5)
@@ -93,12 +93,12 @@ def test_maps_named_as_such_and_a_chosen_c(map_name):
     best = max(tried["accuracy"] for tried in found["cv"])
     assert next(t["C"] for t in found["cv"] if t["accuracy"] == best) == found["C"]
     of_name = {"generalized-rbf": GeneralizedRBFMap, "random-fourier": RandomFourierMap}
-    encoder = of_name[map_name](n_frequencies=80, sigma=None, random_state=4).fit(X)
-    Z = encoder.transform(X)
+    feature_map = of_name[map_name](n_frequencies=80, sigma=None, random_state=4).fit(X)
+    Z = feature_map.transform(X)
     expected = LiblinearSVC(found["C"], loss="hinge", multiclass="ovo", random_state=4).fit(Z, Y)
     kmaps("predict", "m.npz", "in.npy", "out.npy")
     np.testing.assert_array_equal(np.load("out.npy"), expected.predict(Z))
-    assert found["sigma"] == pytest.approx(encoder.sigma_)
+    assert found["sigma"] == pytest.approx(feature_map.sigma_)
 
 
 def test_the_file_is_the_librarys():
