@@ -1,4 +1,4 @@
-"""``kmaps report``: a page on a run, beside its records."""
+"""``kmaps report``: a page on a run, beside its records; or on all runs of a folder."""
 
 from pathlib import Path
 
@@ -7,38 +7,61 @@ import click
 from kmaps.errors import ConfigError
 
 
-@click.command(epilog="\b\nExample:\n  kmaps report results/quickstart")
+@click.command(
+    epilog="\b\nExamples:\n  kmaps report results/quickstart\n  kmaps report --all results"
+)
 @click.argument("results", type=click.Path(file_okay=False, path_type=Path))
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="[default: RESULTS/README.md]")
+@click.option(
+    "--all",
+    "of_all",
+    is_flag=True,
+    help="A page on all runs in the folders of RESULTS, and reported.json beside it.",
+)
 @click.option("--force", is_flag=True, help="Replace the page when it exists.")
 @click.option("-q", "--quiet", is_flag=True, help="Do not print the name of the page.")
-def command(results: Path, out: Path | None, force: bool, quiet: bool) -> None:
+def command(results: Path, out: Path | None, of_all: bool, force: bool, quiet: bool) -> None:
     """Write a Markdown page on the records in the folder RESULTS.
 
     The page says what was run, with which command, on what, at which commit, what the paper prints
     beside ours, and whether the claims of the experiment hold, fail or are undecided; it has the
     tables and the figures of the folder. The text of NOTES.md in the folder, if there is one,
     becomes its findings.
+
+    With --all the page says of each paper, table by table and claim by claim, what the runs in the
+    folders of RESULTS reproduce, how well, and what is missing. What it says is also kept in
+    reported.json, beside the page, which `kmaps check --reported --against` reads.
     """
+    from kmaps.io import atomic_file, check_target
+
+    out = out or results / "README.md"
+    check_target(out, force=force)
+    pages = _of_all(results, out) if of_all else {out: _of_run(results)}
+    for path, text in pages.items():
+        with atomic_file(path, force=force) as file:
+            file.write(text.encode())
+        if not quiet:
+            click.echo(path)
+
+
+def _of_run(results: Path) -> str:
+    """Return the page on a run."""
     from kmaps.bench.kinds import kind_of
     from kmaps.bench.kinds.load import load
     from kmaps.bench.records.file import read_records
     from kmaps.bench.records.paper.numbers import compare, numbers_of
     from kmaps.bench.report.page import page
-    from kmaps.io import atomic_file, check_target
 
     records = read_records(results)
     kind = kind_of(records)
-    out = out or results / "README.md"
-    check_target(out, force=force)
+    name = records[0]["experiment"]
     try:
-        experiment = load(records[0]["experiment"])
+        experiment = load(name)
         about, claims = experiment.about, experiment.claims
     except ConfigError:  # an experiment of the user's own, known by its records alone
         about, claims = "", []
-    name = records[0]["experiment"]
     notes = results / "NOTES.md"
-    text = page(
+    return page(
         records,
         measures=kind.measures(records),
         about=about,
@@ -48,7 +71,17 @@ def command(results: Path, out: Path | None, force: bool, quiet: bool) -> None:
         figures=sorted(path.name for path in results.glob("*.png")),
         notes=notes.read_text() if notes.exists() else "",
     )
-    with atomic_file(out, force=force) as file:
-        file.write(text.encode())
-    if not quiet:
-        click.echo(out)
+
+
+def _of_all(results: Path, out: Path) -> dict[Path, str]:
+    """Return the page on all runs, and what is kept of it, by their files."""
+    from kmaps.bench.kinds.load import claim_entries, packaged
+    from kmaps.bench.report import reported
+    from kmaps.bench.report.glance import glance
+
+    runs = reported.read_runs(results)
+    items = reported.reported(runs, claim_entries(runs))
+    return {
+        out: glance(items, runs, packaged()),
+        out.parent / reported.STORED: reported.stored(items),
+    }

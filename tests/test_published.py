@@ -124,3 +124,18 @@ def test_the_page_is_what_its_records_give(name, tmp_path):
     done = CliRunner().invoke(cli, ["report", str(RESULTS / name), "-o", str(page), "--quiet"])
     assert (done.exit_code, done.output) == (0, "")
     assert page.read_bytes() == (RESULTS / name / "README.md").read_bytes()
+
+
+def test_the_page_on_all_runs_is_what_they_give(tmp_path):
+    page = tmp_path / "README.md"
+    done = CliRunner().invoke(cli, ["report", "--all", str(RESULTS), "-o", str(page), "--quiet"])
+    assert (done.exit_code, done.output) == (0, "")
+    for name in ("README.md", "reported.json"):
+        assert (tmp_path / name).read_bytes() == (RESULTS / name).read_bytes()
+
+
+def test_what_the_papers_report_is_as_it_was():
+    given = ["check", str(RESULTS), "--reported", "--against", str(RESULTS), "--quiet"]
+    done = CliRunner().invoke(cli, given)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("230 numbers: ")

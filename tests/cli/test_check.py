@@ -79,6 +79,48 @@ def test_no_results_exit_5():
     assert result.stderr.startswith("error: nothing/records.jsonl: no records there")
 
 
+def write_run(folder, cells):
+    Path(folder).mkdir(exist_ok=True)
+    write(f"{folder}/records.jsonl", cells)
+
+
+def reported(*args, code):
+    result = CliRunner().invoke(cli, ["check", *args, "--reported"])
+    assert result.exit_code == code, result.output + repr(result.exception)
+    return result
+
+
+def test_reported_compares_a_run_with_a_baseline_of_runs():
+    write_run("theirs", BASELINE)
+    write_run("ours", BASELINE)
+    assert reported("ours", "--against", "theirs", "-q", code=0).stderr == ""
+    write_run("ours", changed(accuracy=0.89))
+    result = reported("ours", "--against", "theirs", "--junit", "out.xml", code=1)
+    assert "FAILED digits intensity ovo chi2 homogeneous (trial): worse: accuracy" in result.stdout
+    assert result.stderr.startswith("error: 1 failed, first digits intensity ovo chi2 homogeneous")
+    assert 'failures="1"' in Path("out.xml").read_text()
+    write_run("ours", changed(map_version=2))
+    reported("ours", "--against", "theirs", code=5)
+
+
+def test_reported_needs_no_baseline_and_comes_as_markdown_and_json():
+    write_run("ours", BASELINE)
+    assert "### What the papers report" in reported("ours", "--format", "md", code=0).stdout
+    document = json.loads(reported("ours", "--json", code=0).stdout)
+    assert (document["exit_code"], document["failures"]) == (0, [])
+    assert {item["verdict"] for item in document["items"]} == {"not measured"}
+    assert reported("nothing", code=5).stderr.startswith("error: nothing: no records there nor")
+
+
+@pytest.mark.parametrize("option", [["--junit", "out.xml"], ["--format", "md"]])
+def test_forms_of_what_is_reported_are_refused_without_it(option):
+    result = CliRunner().invoke(
+        cli, ["check", "baseline.jsonl", "--against", "baseline.jsonl", *option]
+    )
+    assert result.exit_code == 2
+    assert "--junit and --format are for --reported" in result.stderr
+
+
 def test_the_baseline_is_required():
     result = CliRunner().invoke(cli, ["check", "baseline.jsonl"])
     assert result.exit_code == 2

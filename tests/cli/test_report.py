@@ -54,3 +54,16 @@ def test_claims_and_sections_are_those_of_the_experiment_and_its_kind(folder):
     assert "The price of the chi2 kernel on MNIST" in page
     assert "## Growth\n\n" in page
     assert "| exact | 2,000 | 90.00 | 2.00 | n^1.00 | 2.00 | n^1.00 |" in page
+
+
+def test_a_page_on_all_runs_comes_with_what_is_kept(folder):
+    results = folder / "results"
+    (results / "trial").mkdir(parents=True)
+    (folder / "records.jsonl").rename(results / "trial" / "records.jsonl")
+    assert report("--all", results, "-q").exit_code == 0
+    assert "Other runs: [trial](trial/README.md)." in (results / "README.md").read_text()
+    assert json.loads((results / "reported.json").read_text())[0]["kind"] == "number"
+    again = report("--all", results)
+    assert (again.exit_code, "--force" in again.stderr) == (2, True)
+    (folder / "empty").mkdir()
+    assert report("--all", folder / "empty").exit_code == 5

@@ -27,7 +27,6 @@ STORED = "reported.json"
 Runs = dict[str, list[Record]]
 Entries = Mapping[str, Sequence[Mapping[str, Any]]]
 GOOD = (str(Outcome.MET), str(Verdict.HOLDS))
-THERE = (*GOOD, *map(str, (Outcome.NOT_MET, Outcome.SHOWN, Verdict.FAILS, Verdict.UNDECIDED)))
 
 
 @dataclass(frozen=True)
@@ -101,9 +100,7 @@ def read_runs(path: Path) -> Runs:
     else:
         folders = sorted(found.parent for found in path.glob(f"*/{FILE_NAME}"))
     if not folders:
-        raise NothingMeasured(
-            f"{path}: no records there or in its folders; `kmaps run` writes them"
-        )
+        raise NothingMeasured(f"{path}: no records there nor in its folders; see `kmaps run`")
     runs: Runs = {}
     for folder in folders:
         records = read_records(folder)
@@ -214,7 +211,7 @@ def _worse(ours: Item | None, theirs: Item) -> str:
     """Say what is worse than in the baseline, or nothing."""
     if ours is None:
         return "missing, the baseline has it"
-    if ours.printed != theirs.printed and ours.standing != Outcome.SHOWN:
+    if ours.printed != theirs.printed:
         return f"the paper's words are {ours.printed!r}, the baseline has {theirs.printed!r}"
     if ours.verdict == Outcome.MISSING and theirs.standing != Outcome.MISSING:
         return f"missing, in the baseline {theirs.standing or 'measured'}"

@@ -36,6 +36,15 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Paper:
+    """A paper: its short name, the letter of its claims, and its authors and title."""
+
+    name: str
+    letter: str
+    title: str
+
+
+@dataclass(frozen=True)
 class Elsewhere:
     """What decides a claim, or a part of it, beside the experiments.
 
@@ -52,6 +61,18 @@ class Elsewhere:
     id: str
     test: str
     note: str
+
+
+@cache
+def papers() -> tuple[Paper, ...]:
+    """Return the papers.
+
+    Examples
+    --------
+    >>> [paper.name for paper in papers()]
+    ['annfm', 'ldefm', 'genrbf', 'lac', 'hkm']
+    """
+    return tuple(Paper(**line) for line in _read("papers.csv"))
 
 
 @cache

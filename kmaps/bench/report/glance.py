@@ -1,0 +1,134 @@
+"""All runs at a glance: what of each paper is reproduced, how well, and what is missing."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from statistics import median
+
+from kmaps.bench.records.paper.numbers import Outcome, printed_numbers, printed_tables
+from kmaps.bench.records.paper.statements import Paper, claims, elsewhere, papers
+from kmaps.bench.report.markdown import markdown_table
+from kmaps.bench.report.reported import Item
+from kmaps.bench.report.reported_forms import summary
+
+_INTRODUCTION = """\
+# Results
+
+Our own runs, one folder an experiment: `records.jsonl` (a line a cell, as `kmaps run` wrote it),
+`README.md` (by `kmaps report`: the command, the environment, the commit, the paper's numbers beside
+ours, its claims, the tables), the figures (the arrays that some need, `arrays.npz`, are not kept
+here), and `NOTES.md`, what we make of it. Every column of a record is described in
+`kmaps/bench/records/columns.py`.
+
+    kmaps run NAME --out results/NAME          # resumes; all done: says so
+    kmaps report results/NAME --force
+    kmaps report --all results --force         # this page, and reported.json
+    kmaps check results --reported             # every number and claim
+
+A number is met when ours, to the printed digits, is at least as good. A claim holds, fails, or is
+undecided, by the 95 % intervals of its comparisons; with one split there is none. `reported.json`
+keeps what is reported here, so that a change is told from it. `quickstart` is the baseline that CI
+compares every change with."""
+
+
+def glance(items: Sequence[Item], runs: Iterable[str], experiments: Iterable[str]) -> str:
+    """Return the page on a folder of runs.
+
+    Parameters
+    ----------
+    items : sequence of Item
+        What is reported, of all runs.
+    runs : iterable of str
+        The experiments that have a run, each in a folder of its name.
+    experiments : iterable of str
+        All experiments there are.
+    """
+    runs, experiments = sorted(runs), list(experiments)
+    parts = [_INTRODUCTION, f"**All together**: {summary(items, ())}."]
+    for paper in papers():
+        parts += _paper(paper, items, runs)
+    parts += _besides(items, runs)
+    unrun = [name for name in experiments if name not in runs]
+    if unrun:
+        parts.append(f"Experiments without a run: {', '.join(f'`{name}`' for name in unrun)}.")
+    return "\n\n".join(parts) + "\n"
+
+
+def _paper(paper: Paper, items: Sequence[Item], runs: Sequence[str]) -> list[str]:
+    numbers = [item for item in items if item.kind == "number"]
+    rows = [_table(key, numbers) for key in printed_tables() if key[0] == paper.name]
+    head = ["table or figure", "met", "median and range of the difference", "not judged", "run"]
+    own = [name for name in runs if name.split("-")[0] == paper.name]
+    claimed = [_claim(name, items) for name in claims() if name.startswith(paper.letter)]
+    parts = [f"## {paper.name}: {paper.title}"]
+    if rows:
+        parts.append(markdown_table(head, rows, texts=5))
+    parts.append(markdown_table(["claim", "", "verdict", "not decided yet"], claimed, texts=4))
+    parts.append(f"Runs: {', '.join(map(_link, own))}.")
+    return parts
+
+
+def _table(key: tuple[str, str], numbers: Sequence[Item]) -> list[str]:
+    """Return the line of a printed table: how many are met, how far off, what is not judged."""
+    printed = [number for number in printed_numbers() if (number.paper, number.table) == key]
+    names = {number.name for number in printed}
+    of_table = [item for item in numbers if item.name in names]
+    judged = [item for item in of_table if item.verdict in (Outcome.MET, Outcome.NOT_MET)]
+    met = sum(item.verdict == Outcome.MET for item in judged)
+    others = Counter(_why(item) for item in of_table if item not in judged)
+    return [
+        key[1],
+        f"{met} of {len(judged)}",
+        _spread(judged),
+        "; ".join(f"{n} {why}" for why, n in others.items()),
+        ", ".join(_link(run) for run in dict.fromkeys(n.experiment for n in printed) if run),
+    ]
+
+
+def _why(item: Item) -> str:
+    return "times, shown as ratios" if item.verdict == Outcome.SHOWN else item.reason
+
+
+def _spread(judged: Sequence[Item]) -> str:
+    """Return the median and the range of the differences, unit by unit."""
+    by_unit: dict[str, list[float]] = {}
+    for item in judged:
+        value, _, unit = item.difference.partition(" ")
+        by_unit.setdefault(unit, []).append(float(value))
+    words = [
+        f"{median(v):+.2f} ({min(v):+.2f} to {max(v):+.2f}) {unit}" for unit, v in by_unit.items()
+    ]
+    return "; ".join(words)
+
+
+def _claim(name: str, items: Sequence[Item]) -> list[str]:
+    found = [item for item in items if item.name == f"{name} in {item.run}"]
+    others = [check for check in elsewhere() if check.id == name]
+    decided = [f"{_marked(item.verdict)}: {_link(item.run)} ({item.ours})" for item in found]
+    decided += [f"holds: `{check.test}`" for check in others if check.test]
+    left = [check.note for check in others if not check.test]
+    return [name, claims()[name].text, "<br>".join(decided), "; ".join(left)]
+
+
+def _marked(verdict: str) -> str:
+    return f"**{verdict}**" if verdict == "fails" else verdict
+
+
+def _besides(items: Sequence[Item], runs: Sequence[str]) -> list[str]:
+    own = [
+        item for item in items if item.kind == "claim" and item.name.split(" ")[0] not in claims()
+    ]
+    rows = [
+        [_link(item.run), item.printed, _marked(item.verdict), item.ours, item.difference]
+        for item in own
+    ]
+    head = ["run", "what", "verdict", "comparisons", "intervals"]
+    known = {paper.name for paper in papers()}
+    others = [name for name in runs if name.split("-")[0] not in known]
+    parts = ["## Besides the papers"]
+    parts += [markdown_table(head, rows, texts=5)] if rows else []
+    parts += [f"Other runs: {', '.join(map(_link, others))}."] if others else []
+    return parts
+
+
+def _link(run: str) -> str:
+    return f"[{run}]({run}/README.md)"

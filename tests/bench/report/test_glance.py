@@ -1,0 +1,51 @@
+"""The page on all runs: each paper's tables and claims, and what is missing."""
+
+import pytest
+
+from kmaps.bench.kinds.load import claim_entries, packaged
+from kmaps.bench.records.paper.numbers import printed_tables
+from kmaps.bench.records.paper.statements import claims, papers
+from kmaps.bench.report import reported
+from kmaps.bench.report.glance import glance
+from tests.bench.records.published import records
+
+
+@pytest.fixture(scope="module")
+def page():
+    names = ["ldefm-table1", "annfm-table4-daimler", "quickstart"]
+    runs = {name: records()[name] for name in names}
+    return glance(reported.reported(runs, claim_entries(runs)), runs, packaged())
+
+
+def lines_with(page, text):
+    return [line for line in page.splitlines() if line.startswith(text)]
+
+
+def test_each_paper_table_and_claim_has_its_place(page):
+    for paper in papers():
+        assert f"## {paper.name}: {paper.title}\n" in page
+    for claim in claims().values():
+        assert len(lines_with(page, f"| {claim.id} | {claim.text} |")) == 1
+    for paper, table in printed_tables():
+        assert lines_with(page, f"| {table} | "), (paper, table)
+
+
+def test_a_table_says_how_many_are_met_and_how_far_they_are(page):
+    line = lines_with(page, "| Table 4 | 9 of 25 | ")[0]
+    assert " points | " in line
+    assert "18 times, shown as ratios" in line
+    assert line.endswith("| [annfm-table4-daimler](annfm-table4-daimler/README.md) |")
+
+
+def test_a_claim_links_to_what_decides_it(page):
+    [line] = lines_with(page, "| C1 | ")
+    assert "**fails**: [ldefm-table1](ldefm-table1/README.md) (70 of 72 hold, 2 fail)" in line
+    [line] = lines_with(page, "| V4 | ")
+    assert "holds: `tests/maps/test_homogeneous.py::" in line
+    [line] = lines_with(page, "| L5 | ")
+    assert "no run varies the number of bins" in line
+
+
+def test_what_has_no_run_is_named(page):
+    assert "Other runs: [quickstart](quickstart/README.md)." in page
+    assert "`annfm-table1-mnist`" in page.splitlines()[-1]

@@ -1,0 +1,208 @@
+"""What the papers report against a baseline: each change is noticed, by its name."""
+
+import json
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from kmaps.bench.kinds import KINDS
+from kmaps.bench.kinds.load import claim_entries
+from kmaps.bench.records.paper import numbers, statements
+from kmaps.bench.report import reported, reported_forms
+from kmaps.errors import InputError, NothingMeasured
+from tests.bench.records.published import ROOT, records
+from tests.bench.sample_records import record
+
+RESULTS = ROOT / "results"
+DAIMLER = "annfm-table4-daimler"
+JUDGED = {name: kind.judged for name, kind in KINDS.items()}
+
+
+@pytest.fixture(scope="module")
+def baseline():
+    return reported.read_stored(RESULTS)
+
+
+def items_of(name, changed=None):
+    runs = {name: changed or records()[name]}
+    return reported.reported(runs, claim_entries(runs))
+
+
+def failed(name, changed, baseline):
+    """Return what fails when the records of a run are changed: numbers, claims, and cells."""
+    runs, theirs = {name: changed}, {name: records()[name]}
+    return [
+        *reported.failures(items_of(name, changed), baseline, runs),
+        *reported.cell_failures(runs, theirs, JUDGED, 0.005),
+    ]
+
+
+@pytest.mark.parametrize("name", [DAIMLER, "ldefm-table1", "genrbf-figure3-tradeoff"])
+def test_published_records_are_what_is_kept(name, baseline):
+    assert failed(name, records()[name], baseline) == []
+    assert reported.outcome([]) is None
+
+
+def first(name, **columns):
+    """Return where the first record with these columns stands."""
+    found = enumerate(records()[name])
+    return next(i for i, one in found if all(one[k] == v for k, v in columns.items()))
+
+
+def test_a_deleted_record_fails_with_the_name_of_its_cell(baseline):
+    i = first(DAIMLER, method="exact-coded", kernel="js")
+    cells = [cell for j, cell in enumerate(records()[DAIMLER]) if j != i]
+    found = failed(DAIMLER, cells, baseline)
+    assert "daimler" in found[-1].name
+    assert found[-1].name.endswith("ovr js exact-coded")
+    assert found[-1].reason == "missing: no record of split 0"
+    assert reported.outcome(found).exit_code == 1
+
+
+@pytest.mark.parametrize("split", [0, 5])
+def test_an_accuracy_moved_by_a_point_in_one_split_fails(split, baseline):
+    """The six combinations differ by two points: a tolerance on their mean would not see it."""
+    i = first(DAIMLER, method="exact-coded", kernel="js", split=split)
+    cells = deepcopy(records()[DAIMLER])
+    cells[i]["accuracy"] -= 0.01
+    [found] = failed(DAIMLER, cells, baseline)
+    assert found.name.endswith("ovr js exact-coded")
+    assert found.reason.startswith("worse: accuracy ")
+
+
+def test_an_accuracy_moved_by_a_sample_is_the_same(baseline):
+    i = first(DAIMLER, method="exact-coded", kernel="js")
+    cells = deepcopy(records()[DAIMLER])
+    cells[i]["accuracy"] -= 2 / 9800
+    assert failed(DAIMLER, cells, baseline) == []
+
+
+def test_a_changed_byte_of_storage_fails(baseline):
+    i = first(DAIMLER, method="anchor", kernel="chi2")
+    cells = deepcopy(records()[DAIMLER])
+    cells[i]["train_bytes"] += 1
+    [found] = failed(DAIMLER, cells, baseline)
+    assert found.reason == "worse: train_bytes +1"
+
+
+def test_a_number_that_is_not_met_any_more_fails(baseline):
+    cells = [cell | {"linf": 1.2 * cell["linf"]} for cell in records()["ldefm-table1"]]
+    found = failed("ldefm-table1", cells, baseline)
+    by_name = {failure.name: failure.reason for failure in found}
+    assert by_name["ldefm Table 1: Ours 7D, χ² L∞"] == "not met, in the baseline met"
+
+
+def test_a_claim_that_does_not_hold_any_more_fails(baseline):
+    """Without the homogeneous map being worse: what fails is the claim."""
+    cells = deepcopy(records()["ldefm-figure4-rbf"])
+    for cell in cells:
+        if cell["params"].get("continuous"):
+            cell["linf"] *= 1.1
+    by_name = {f.name: f.reason for f in failed("ldefm-figure4-rbf", cells, baseline)}
+    assert by_name["C3 in ldefm-figure4-rbf"] == "fails, in the baseline holds"
+
+
+def test_an_edited_printed_number_fails(baseline, monkeypatch):
+    edited = [
+        replace(n, text="92.30") if n.name == "annfm Table 4: exact, χ² acc. (%)" else n
+        for n in numbers.printed_numbers()
+    ]
+    monkeypatch.setattr(reported, "printed_numbers", lambda: edited)
+    [found] = reported.failures(items_of(DAIMLER), baseline, [DAIMLER])
+    assert found.name == "annfm Table 4: exact, χ² acc. (%)"
+    assert found.reason == "the paper's words are '92.30 %', the baseline has '92.29 %'"
+
+
+def test_an_edited_sentence_fails(baseline, monkeypatch):
+    known = statements.claims()
+    edited = known | {"A2": replace(known["A2"], text="homogeneous map = exact")}
+    monkeypatch.setattr("kmaps.bench.records.claims.paper_claims", lambda: edited)
+    [found] = reported.failures(items_of(DAIMLER), baseline, [DAIMLER])
+    assert found.name == "A2 in annfm-table4-daimler"
+    assert found.reason.startswith("the paper's words are 'homogeneous map = exact'")
+
+
+def test_a_claim_that_is_not_there_any_more_is_missing(baseline):
+    items = [item for item in items_of(DAIMLER) if item.name != f"A8 in {DAIMLER}"]
+    [found] = reported.failures(items, baseline, [DAIMLER])
+    assert (found.name, found.reason) == (f"A8 in {DAIMLER}", "missing, the baseline has it")
+
+
+def test_times_threads_and_machines_fail_nothing(baseline):
+    free = {"train_s": 1e4, "fit_s": 0.0, "cpu": "another", "cores": 99, "peak_bytes": 1}
+    free |= {"train_peak_bytes": 1}
+    cells = [cell | free for cell in records()[DAIMLER]]
+    assert failed(DAIMLER, cells, baseline) == []
+
+
+def test_other_conditions_are_undecided(baseline):
+    cells = [records()[DAIMLER][0] | {"map_version": 99}, *records()[DAIMLER][1:]]
+    [found] = failed(DAIMLER, cells, baseline)
+    assert found.undecided
+    assert reported.outcome([found]).exit_code == 5
+
+
+def test_a_run_that_the_baseline_has_is_missing(baseline):
+    theirs = {name: records()[name] for name in ("levels-mnist", "quickstart")}
+    ours = {"quickstart": theirs["quickstart"]}
+    [found] = reported.cell_failures(ours, theirs, JUDGED, 0.005)
+    assert (found.name, found.reason) == ("levels-mnist", "missing: no run of it")
+
+
+def test_a_row_that_is_not_there_is_missing_without_a_baseline():
+    cells = [cell for cell in records()["ldefm-table1"] if cell["kernel"] != "js"]
+    found = reported.missing(items_of("ldefm-table1", cells))
+    assert len(found) == 8
+    assert found[0].name == "ldefm Table 1: Ours 5D, J-S L∞"
+
+
+def test_runs_of_folders(tmp_path):
+    with pytest.raises(NothingMeasured, match="no records there nor in its folders"):
+        reported.read_runs(tmp_path)
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "records.jsonl").write_text(json.dumps(record()) + "\n")
+    assert list(reported.read_runs(tmp_path / "a")) == ["trial"]
+    with pytest.raises(InputError, match="a second run of trial"):
+        reported.read_runs(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "[{}]", '{"a": 1}', "[1]"])
+def test_a_damaged_file_of_what_is_kept_is_refused(tmp_path, text):
+    assert reported.read_stored(tmp_path) is None
+    (tmp_path / reported.STORED).write_text(text)
+    with pytest.raises(InputError, match=r"reported.json: not as `kmaps report --all` writes it"):
+        reported.read_stored(tmp_path)
+
+
+FAILURE = reported.Failure("A8 in annfm-table4-daimler", DAIMLER, "missing, the baseline has it")
+
+
+def test_forms():
+    items = items_of(DAIMLER)
+    text = reported_forms.as_text(items, [FAILURE])
+    assert text.splitlines()[0].split() == ["verdict", "what", "printed", "ours", "difference"]
+    assert f"FAILED {FAILURE.name}: missing, the baseline has it" in text
+    assert text.splitlines()[-1].startswith("77 numbers: ")
+    assert reported_forms.as_text(items, [], every=False).count("\n") == 0
+    page = reported_forms.as_markdown(items, [FAILURE])
+    assert "| not met | annfm Table 4: VZ 3, JS acc. (%) | 92.79 % | " in page
+    assert f"- FAILED {FAILURE.name}: " in page
+    document = json.loads(reported.as_json(items, [FAILURE]))
+    assert document["exit_code"] == 1
+    assert len(document["items"]) == len(items)
+
+
+def test_junit_has_a_case_an_item_and_a_case_a_cell():
+    items = items_of(DAIMLER)
+    cell = reported.Failure("daimler ovr js exact-coded", DAIMLER, "missing: no record", False)
+    odd = reported.Failure("daimler <ovr> & more", DAIMLER, "other data", undecided=True)
+    suite = ElementTree.fromstring(reported_forms.as_junit(items, [FAILURE, cell, odd]))
+    assert int(suite.get("tests")) == len(suite.findall("testcase")) == len(items) + 2
+    assert (suite.get("failures"), suite.get("errors")) == ("2", "1")
+    [case] = [c for c in suite if c.get("name") == FAILURE.name]
+    assert case.find("failure").get("message") == FAILURE.reason
+    assert Path(case.get("classname")).name == DAIMLER
