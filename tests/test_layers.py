@@ -37,7 +37,14 @@ ROOMS["__init__"] = set()  # it loads its public names when they are asked for
 # its own or a later one. "*" is every file that is not named.
 FLOORS = {
     "codes": ["columns codebook", "levels table", "quantizer"],
-    "maps": ["grids mercer frequencies", "base", "ranged stepped", "*", "generalized", "registry"],
+    "maps": [
+        "grids mercer frequencies capabilities",
+        "base",
+        "ranged stepped",
+        "*",
+        "generalized",
+        "registry",
+    ],
     "maps/lowdim": [
         "cosines lp",
         "target",
@@ -175,6 +182,28 @@ def test_libraries_stay_in_their_rooms(path, room):
             assert path.name in ("yaml_text.py", "load.py", "positions.py", "map_rows.py"), (
                 f"{path.name} reads YAML"
             )
+
+
+# Of errors of other libraries, of threads, and of functions that users pass.
+ATTRIBUTES_OF_OTHERS = {
+    ("features/images.py", "strerror"),
+    ("data/transfer.py", "response"),
+    ("data/transfer.py", "reason"),
+    ("svm/clib.py", "parts"),
+    ("maps/mercer.py", "__name__"),
+}
+
+
+@pytest.mark.parametrize(("path", "room"), modules())
+def test_nobody_probes_for_capabilities(path, room):
+    """What an object can do stands in its class or in a protocol: see kmaps.maps.capabilities."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            continue
+        assert node.func.id != "hasattr", f"{path.name}:{node.lineno}: hasattr"
+        if node.func.id == "getattr" and isinstance(node.args[1], ast.Constant):
+            known = (str(path.relative_to(ROOT / "kmaps")), node.args[1].value)
+            assert known in ATTRIBUTES_OF_OTHERS, f"{path.name}:{node.lineno}: getattr"
 
 
 @pytest.mark.parametrize("room", READERS)

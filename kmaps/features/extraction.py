@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from kmaps.errors import ConfigError, DataError, InputError
 from kmaps.features.base import Arrays, Feature, GreyImage, LearnedFeature
-from kmaps.features.images import Images, as_grey, image_name, load_image
+from kmaps.features.images import Images, NamesDamaged, as_grey, image_name, load_image
 from kmaps.features.normalize import Matrix, get_normalization
 from kmaps.features.registry import make_feature
 from kmaps.features.store import Report, Stage, key_of, write_whole
@@ -138,7 +138,7 @@ class Extractor:
             raise ConfigError(f"{feature.name} learns from the training images: name them")
         self._dataset, self._feature = dataset, feature
         self._progress, self._skip_bad = progress, skip_bad
-        self._damaged = getattr(dataset, "damaged", {})
+        self._damaged = dataset.damaged if isinstance(dataset, NamesDamaged) else {}
         self._label = f"{dataset.name} {feature.name}"
         self._stage = self._described(cache)
         self.learned = None

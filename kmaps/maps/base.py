@@ -12,13 +12,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, csr_matrix, issparse
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from kmaps.checks import refuse_negative, refuse_not_finite, warn_outside
 from kmaps.codes.table import LookupTable
 from kmaps.errors import InputError
+from kmaps.maps.capabilities import FeatureMap
 from kmaps.maps.grids import LogGrid, PieceGrid, StepGrid
 from kmaps.parallel import for_parts
 from kmaps.samples import as_float, summed, widened
@@ -27,7 +27,7 @@ _BLOCK_VALUES = 1 << 18  # outputs in a block that NumPy computes: its temporari
 _TABLE_BLOCK_VALUES = 1 << 21  # in one that a compiled loop fills: no temporaries, a cost to start
 
 
-class AdditiveMap(TransformerMixin, BaseEstimator):
+class AdditiveMap(FeatureMap):
     """Base of the additive maps.
 
     A subclass sets ``source`` (paper and equation), ``learns_from_data = False`` when `fit` needs
@@ -35,7 +35,7 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
     where plain numbers do not do, `_output_names`. Its `_fit_curve` sets ``shared_curve_ = False``
     when each feature has a curve of its own, ``low_`` and ``high_`` when the curve ends there, and
     ``n_stored_`` when transform is to give CSR, with so many consecutive outputs of each feature.
-    ``_unsigned`` says that negative values are refused; ``_coded`` that the curve is a step
+    ``_unsigned`` says that negative values are refused; ``has_codes`` that the curve is a step
     function, whose grid is a `StepGrid`; `_tables` returns what encoding needs besides formulas.
 
     Attributes
@@ -55,14 +55,16 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         Size in float32 of what was learnt and encoding needs; 0 for a formula.
     """
 
-    source = ""
-    learns_from_data = True
-    shared_curve_ = True
+    shared_curve_: bool = True
     low_: NDArray | None = None
     high_: NDArray | None = None
     n_stored_: int | None = None
     _unsigned = False
-    _coded = False
+
+    @property
+    def takes_sparse_(self) -> bool:
+        """Whether the fitted map takes CSR input: where zero maps to zero."""
+        return self.zero_to_zero_
 
     @abstractmethod
     def _fit_curve(self, X) -> None:
@@ -115,7 +117,7 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         self.n_outputs_ = at_zero.shape[1]
         self.zero_to_zero_ = not at_zero.any()
         self._fitted_grid = self._grid()
-        self.code_bits_ = self._fitted_grid.codebook.bits if self._coded else None
+        self.code_bits_ = self._fitted_grid.codebook.bits if self.has_codes else None
         self.table_bytes_ = sum(4 * table.size for table in self._tables())
         return self
 
@@ -182,7 +184,7 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         levels = np.broadcast_to(levels, (n_tables, levels.shape[1]))
         return levels, np.arange(n_tables)[:, None]
 
-    @available_if(lambda self: self._coded)
+    @available_if(lambda self: self.has_codes)
     def to_codes(self, X: ArrayLike) -> NDArray:
         """Return the code of every value of X: its row of the table of its feature.
 

@@ -36,7 +36,7 @@ class GeneralizedRBFMap(RandomFeatures):
     order : int
         n ≥ 0 of the `HomogeneousMap` inside; the hellinger kernel needs none and is exact.
     n_frequencies : int
-        m ≥ 1, the number of projections; there are twice as many outputs.
+        m ≥ 1, the number of frequencies; there are twice as many outputs.
     sigma : float or None
         Width of the kernel, > 0. None: σ² is the mean squared distance D² between the rows of a
         sample, as in `kmaps.gram`.
@@ -52,7 +52,7 @@ class GeneralizedRBFMap(RandomFeatures):
     ----------
     additive_ : AdditiveMap
         The fitted map inside.
-    sigma_, key_, frequency_version_, projections_
+    sigma_, key_, frequency_version_, frequency_indices_
         As of `RandomFourierMap`.
 
     Notes
@@ -99,15 +99,12 @@ class GeneralizedRBFMap(RandomFeatures):
     @property
     def learns_from_data(self) -> bool:
         """Whether `fit` needs more of X than its number of columns."""
-        return self.sigma is None or getattr(self.additive, "learns_from_data", False)
-
-    @property
-    def table_bytes_(self) -> int:
-        """Size of what the map inside learnt and encoding needs; frequencies are not stored."""
-        return self.additive_.table_bytes_
+        inside = self.additive
+        return self.sigma is None or (isinstance(inside, AdditiveMap) and inside.learns_from_data)
 
     def _fit_embedding(self, X: Any) -> int:
         self.additive_ = self._make_additive().fit(X)
+        self.table_bytes_ = self.additive_.table_bytes_  # frequencies are made, not stored
         return self.additive_.n_features_in_ * self.additive_.n_outputs_
 
     def _make_additive(self) -> AdditiveMap:

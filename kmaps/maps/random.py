@@ -6,12 +6,13 @@ import numpy as np
 from numpy.random import Generator, Philox, RandomState
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmaps._loops import project as loops
 from kmaps.checks import check_choice, check_whole, refuse_negative
+from kmaps.maps.capabilities import FeatureMap
 from kmaps.parallel import for_blocks
 from kmaps.samples import float_type, summed
 
@@ -21,7 +22,7 @@ _BLOCK_VALUES = 1 << 20  # values of the projection matrix held at once, and of 
 _PART_VALUES = 1 << 16  # values of it that a thread makes at once
 
 
-class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     r"""Approximate a function of the chi2 kernel by the signs of Cauchy projections.
 
     For histograms x and y that sum to one and a vector c of independent standard Cauchy numbers,
@@ -83,6 +84,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     source = "li, the collision probability of sign Cauchy projections"
     approximates = "chi2"
     learns_from_data = False
+    has_codes = True
 
     def __init__(
         self,

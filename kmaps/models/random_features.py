@@ -60,7 +60,7 @@ class RandomFeatureSVC(ReducedClassifier):
     kernel : str, default="exp-chi2"
         "exp-chi2", "exp-intersection", "exp-js", "exp-hellinger" or "rbf".
     n_frequencies : int, default=1000
-        m ≥ 1, the number of projections. Training and prediction take time and memory in
+        m ≥ 1, the number of frequencies. Training and prediction take time and memory in
         proportion to it.
     C : float, default=1.0
         Weight of the loss against the penalty.
@@ -366,6 +366,6 @@ def _check_versions(file: ModelFile) -> None:
         if file.fitted.get(name) != own:
             raise InputError(
                 f"{file.path}: trained with {name.replace('_', ' ')} {file.fitted.get(name)}, this "
-                f"kmaps has {own} and makes other projections; train it again, or use the kmaps "
+                f"kmaps has {own} and makes other frequencies; train it again, or use the kmaps "
                 "that wrote it"
             )

@@ -1,20 +1,21 @@
 """What maps of one kernel of all the inputs together have in common."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmaps.checks import check_positive, check_whole, warn_outside
 from kmaps.errors import ConfigError, InputError
 from kmaps.kernels import STATIONARY, check_kernel
+from kmaps.maps.capabilities import FeatureMap
 from kmaps.maps.lowdim.cosines import CosineSum
 
 
-class JointMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class JointMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     """A sum of cosines in place of a stationary kernel of few variables, on a range.
 
     A map has the parameters ``kernel``, ``dim``, ``low``, ``high`` and ``sigma``, says how many
@@ -22,6 +23,7 @@ class JointMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator,
     """
 
     columns: tuple[int, ...]
+    takes_sparse_ = False
 
     @abstractmethod
     def _approximate(self, signature: Callable, length: NDArray) -> CosineSum:

@@ -11,16 +11,17 @@ from kmaps.codes.codebook import MAX_LEVELS
 from kmaps.codes.columns import RunningColumns
 from kmaps.codes.levels import choose_codebook
 from kmaps.errors import InputError
+from kmaps.maps.capabilities import Tabulated
 from kmaps.svm.coded.forms import choose
 from kmaps.svm.coded.rows import SPARSE, Coder, joined, rows_of
-from kmaps.svm.coded.tables import CodedMap, tabulate
+from kmaps.svm.coded.tables import tabulate
 from kmaps.svm.coded.training import CodedRows, codes_in_memory, fitted, learns, level_strategy
 
 Block = NDArray | csr_matrix
 
 
 def code_rows(
-    map: CodedMap | str,
+    map: Tabulated | str,
     blocks: Callable[[], Iterable[Block]],
     *,
     n_levels: int = MAX_LEVELS,

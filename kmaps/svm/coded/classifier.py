@@ -28,12 +28,12 @@ from kmaps.checks import check_choice, check_positive, check_whole
 from kmaps.codes.codebook import MAX_LEVELS
 from kmaps.errors import ConfigError
 from kmaps.kernels import get_kernel
+from kmaps.maps.capabilities import Tabulated
 from kmaps.parallel import for_blocks, num_threads
 from kmaps.svm.coded.blocks import code_rows
 from kmaps.svm.coded.calibration import logistic_fit
 from kmaps.svm.coded.descent import Solution, make_task, solve
 from kmaps.svm.coded.model import CodedModel
-from kmaps.svm.coded.tables import CodedMap
 from kmaps.svm.coded.training import CodedRows, learns, prepare, weights_in_memory
 from kmaps.svm.losses import HINGES
 from kmaps.svm.model_file import ModelFile, write_model
@@ -135,9 +135,11 @@ class CodedSVC(ReducedClassifier):
     ['up', 'up', 'right', 'right']
     """
 
+    _duals: list[NDArray] | None = None  # of the last fit, for a warm start
+
     def __init__(
         self,
-        map: CodedMap | str = "chi2",
+        map: Tabulated | str = "chi2",
         C: float = 1.0,
         *,
         loss: str = "hinge",
@@ -305,7 +307,7 @@ class CodedSVC(ReducedClassifier):
 
     def _starting_points(self, problems: list[BinaryProblem]) -> list[NDArray | None]:
         """Return the dual variables of the last fit, if there are as many."""
-        duals = getattr(self, "_duals", None) or []
+        duals = self._duals or []
         sizes = [len(problem.rows) for problem in problems]
         if not self.warm_start or [len(alpha) for alpha in duals] != sizes:
             return [None] * len(problems)
