@@ -85,11 +85,22 @@ def modules() -> list:
     return found
 
 
+def is_for_type_checkers(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
 @cache
 def imported(path: Path) -> frozenset[str]:
-    """Return the dotted names of all imports of a file, those inside functions included."""
+    """Return the dotted names of all imports of a file, those inside functions included.
+
+    What a package's ``__init__`` shows to type checkers alone, beside the same names loaded when
+    they are asked for, is no import.
+    """
     names = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    tree = ast.parse(path.read_text())
+    if path.name == "__init__.py":
+        tree.body = [node for node in tree.body if not is_for_type_checkers(node)]
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):

@@ -159,7 +159,10 @@ class Extractor:
         feature = self._feature
 
         def select(arrays: Arrays, wanted: NDArray[np.intp], first: int) -> tuple:
-            found = _csr(arrays, feature.n_columns) if feature.learns else arrays["vectors"]
+            if isinstance(feature, LearnedFeature):
+                found = _csr(arrays, feature.n_columns)
+            else:
+                found = arrays["vectors"]
             return found[wanted], self._bad(arrays, wanted, first)
 
         every = np.arange(len(self._dataset.images))
@@ -282,7 +285,9 @@ def _describe(
         except InputError as error:
             images.append(np.zeros((feature.smallest, feature.smallest), np.float32))
             bad[row - start] = str(error)
-    noted = {"bad": np.array(list(bad)), "reasons": np.array(list(bad.values()))} if bad else {}
+    noted: Arrays = (
+        {"bad": np.array(list(bad)), "reasons": np.array(list(bad.values()))} if bad else {}
+    )
     return {**feature.describe(images), **noted}
 
 
@@ -299,7 +304,7 @@ def _fit_image(feature: Feature, dataset: Images, row: int) -> GreyImage:
 
 def _encode(feature: LearnedFeature, stage: Stage, start: int, learned: NDArray) -> Arrays:
     arrays = stage.block(start // stage.block_images)
-    noted = {key: arrays[key] for key in ("bad", "reasons") if key in arrays}
+    noted: Arrays = {key: arrays[key] for key in ("bad", "reasons") if key in arrays}
     return {**feature.encode(arrays, learned), **noted}
 
 

@@ -133,7 +133,7 @@ class OrthogonalFrequencies(DenseFrequencies):
         d = self.n_features
         of_row, places = np.divmod(indices, d)
         stacks, starts = np.unique(of_row, return_index=True)
-        directions = np.empty((len(indices), d), dtype)
+        directions: NDArray = np.empty((len(indices), d), dtype)
         size = max(1, _BLOCK_VALUES // d**2)
         for first in range(0, len(stacks), size):
             last = min(first + size, len(stacks))
@@ -187,7 +187,7 @@ class FastfoodFrequencies(Frequencies):
         norms = np.sqrt(np.sum(gains.astype(float) ** 2, axis=1) * p)
         scale = self.factor * lengths(self.key, indices, p)
         scale /= np.repeat(norms, np.diff(starts, append=len(indices)))
-        flips = 1 - 2 * (words(self.key, _FLIPS, stacks, p) >> 31).astype(dtype)
+        flips: NDArray = 1 - 2 * (words(self.key, _FLIPS, stacks, p) >> 31).astype(dtype)
         order = np.argsort(words(self.key, _ORDERS, stacks, p), axis=1, kind="stable")
         ends = np.append(starts, len(indices))
         return _Stacks(flips, order, gains.astype(dtype), ends, places, scale.astype(dtype))

@@ -4,7 +4,7 @@ from typing import Any
 
 from numpy.random import RandomState
 from sklearn.base import clone
-from sklearn.utils import get_tags
+from sklearn.utils import Tags, get_tags
 
 from kmaps.errors import ConfigError
 from kmaps.gram_matrix import mean_squared_distance
@@ -77,6 +77,7 @@ class GeneralizedRBFMap(RandomFeatures):
     """
 
     source = "genrbf eq. 11-14"
+    additive_: AdditiveMap
 
     def __init__(
         self,
@@ -130,7 +131,7 @@ class GeneralizedRBFMap(RandomFeatures):
         sample = SampleMatrix.check(X, "X").draw(1000, 0).matrix
         return mean_squared_distance(self._embed(sample), kernel="rbf")
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         if isinstance(self.additive, AdditiveMap):
             tags.input_tags.positive_only = get_tags(self.additive).input_tags.positive_only

@@ -24,6 +24,7 @@ from kmaps.codes.table import LookupTable
 from kmaps.errors import ConfigError
 from kmaps.maps.grids import LocalGrid, PieceGrid, StepGrid, evaluate_pieces
 from kmaps.maps.ranged import RangedMap
+from kmaps.samples import AnyMatrix
 
 PIECES = ("linear", "constant")
 
@@ -98,13 +99,13 @@ class IntersectionMap(RangedMap):
         if self.upper is not None:
             check_positive("upper", self.upper)
 
-    def _ends(self, X) -> tuple[NDArray, NDArray]:
+    def _ends(self, X: AnyMatrix) -> tuple[NDArray, NDArray]:
         _, high = super()._ends(X)
         if self.upper is not None:
             high = np.full(len(high), self.upper)
         return np.zeros(len(high)), high
 
-    def _fit_curve(self, X) -> None:
+    def _fit_curve(self, X: AnyMatrix) -> None:
         super()._fit_curve(X)
         n, ones = self.n_bins, np.eye(self.n_bins)
         below = np.eye(n, k=-1)
@@ -145,7 +146,7 @@ class IntersectionMap(RangedMap):
 class _HatGrid(LocalGrid):
     """The two hats around a value, of those at the knots above zero."""
 
-    def encode(
+    def encode(  # type: ignore[override]  # as in LocalGrid
         self, values: NDArray, features: NDArray, data: NDArray, columns: NDArray
     ) -> tuple[bool, int]:
         report = super().encode(values, features, data, columns)

@@ -7,14 +7,14 @@ from numpy.random import Generator, Philox, RandomState
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmaps._loops import project as loops
 from kmaps.checks import check_choice, check_whole, refuse_negative
 from kmaps.maps.capabilities import FeatureMap
 from kmaps.parallel import for_blocks
-from kmaps.samples import float_type, summed
+from kmaps.samples import AnyMatrix, float_type, summed
 
 OUTPUTS = ("sign", "onehot")
 
@@ -183,13 +183,13 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         self._project(X, pack)
         return codes
 
-    def _validated(self, X: ArrayLike):
+    def _validated(self, X: ArrayLike) -> AnyMatrix:
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr")
         refuse_negative(X.data if issparse(X) else X, type(self).__name__)
         return summed(X) if issparse(X) else X
 
-    def _project(self, X, receive: Callable[[slice, int, int, NDArray], None]) -> None:
+    def _project(self, X: AnyMatrix, receive: Callable[[slice, int, int, NDArray], None]) -> None:
         """Call ``receive(rows, first, last, positive)`` for every block of rows and projections.
 
         Blocks of projections start at multiples of eight.
@@ -200,7 +200,13 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
             last = min(first + width, self.n_projections)
             directions = self._directions(first, last, d).astype(float_type(X))
 
-            def block(top, bottom, first=first, last=last, directions=directions):
+            def block(
+                top: int,
+                bottom: int,
+                first: int = first,
+                last: int = last,
+                directions: NDArray = directions,
+            ) -> None:
                 positive = _signs(X, slice(top, bottom), directions)
                 receive(slice(top, bottom), first, last, positive)
 
@@ -223,7 +229,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         for_blocks(part, last - first, max(8, _PART_VALUES // d))
         return directions
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
@@ -231,7 +237,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         return tags
 
 
-def _signs(X, rows: slice, directions: NDArray) -> NDArray:
+def _signs(X: AnyMatrix, rows: slice, directions: NDArray) -> NDArray:
     """Return where the projections of some rows of X are not negative."""
     X = X[rows].astype(directions.dtype, copy=False)
     positive = np.empty((X.shape[0], directions.shape[1]), np.bool_)

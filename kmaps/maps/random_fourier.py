@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
@@ -18,7 +18,7 @@ from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import mean_squared_distance
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.capabilities import FeatureMap
-from kmaps.maps.frequencies import FREQUENCY_VERSION, STRUCTURES, DescendedFrequencies
+from kmaps.maps.frequencies import FREQUENCY_VERSION, STRUCTURES, DescendedFrequencies, Projector
 from kmaps.parallel import for_blocks
 from kmaps.samples import float_type
 
@@ -117,7 +117,9 @@ class RandomFeatures(FeatureMap):
         for first, last, project in self._frequencies.blocks(dtype):
             columns = slice(2 * first, 2 * last)
 
-            def fill(top: int, bottom: int, project=project, columns=columns) -> bool:
+            def fill(
+                top: int, bottom: int, project: Projector = project, columns: slice = columns
+            ) -> bool:
                 turns = project(self._embed(X[top:bottom]))
                 return loops.cos_sin(turns, unit, out[top:bottom, columns])
 
@@ -291,7 +293,7 @@ class RandomFeatures(FeatureMap):
         if "_lineages" in state:
             self._draw()
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]

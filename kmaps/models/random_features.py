@@ -11,6 +11,7 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from kmaps.checks import check_whole, is_number
@@ -155,7 +156,7 @@ class RandomFeatureSVC(ReducedClassifier):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -243,15 +244,18 @@ class RandomFeatureSVC(ReducedClassifier):
         check_kernel(self.kernel, WIDTH_KERNELS)
         check_whole("n_frequencies", self.n_frequencies, 1)
         check_whole("order", self.order, 0, MAX_ORDER)
-        frequencies = {
-            "n_frequencies": self.n_frequencies,
-            "sigma": self.sigma,
-            "structure": self.structure,
-            "random_state": self.random_state,
-        }
         if self.kernel == "rbf":
-            return RandomFourierMap(**frequencies)
-        return GeneralizedRBFMap(self.kernel, self.order, **frequencies)
+            return RandomFourierMap(
+                self.n_frequencies, self.sigma, self.structure, self.random_state
+            )
+        return GeneralizedRBFMap(
+            self.kernel,
+            self.order,
+            self.n_frequencies,
+            self.sigma,
+            self.structure,
+            self.random_state,
+        )
 
     def _make_learner(self) -> LiblinearSVC:
         """Return the unfitted linear learner, its parameters checked."""

@@ -124,7 +124,9 @@ def resample(
     check_whole("n_frequencies", n_frequencies, 1)
     check_whole("rounds", rounds, 0)
     _check_draws_frequencies(map)
-    C = map.n_frequencies**0.5 / (2 * len(y))  # the outputs are so short: none is used below
+    C = map.n_frequencies**0.5 / (
+        2 * len(np.asarray(y))
+    )  # the outputs are so short: none is used below
     for left in reversed(range(rounds + 1)):
         strength, C = _pilot(map, map.transform(X), y, n_frequencies, C / _STEP**2)
         if left:

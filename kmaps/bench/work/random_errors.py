@@ -13,6 +13,7 @@ frequencies; the second is random and falls as 1/√m (genrbf Sect. 2.3).
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from kmaps.errors import ConfigError
@@ -96,5 +97,5 @@ def random_errors(
     return RandomErrors(largest, *columns, dim=2 * fitted.n_frequencies)
 
 
-def _rms(errors) -> float:
+def _rms(errors: NDArray) -> float:
     return float(np.sqrt(np.mean(np.square(errors, dtype=np.float64))))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmaps.checks import check_positive, check_whole, warn_outside
@@ -80,14 +81,14 @@ class JointMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         inside = np.clip(X, self.low_, self.high_)
-        warn_outside(np.count_nonzero(inside != X), X.size, type(self).__name__, stacklevel=4)
+        warn_outside(int(np.count_nonzero(inside != X)), X.size, type(self).__name__, stacklevel=4)
         return self._cosines.features(inside).astype(X.dtype)
 
     @property
     def _n_features_out(self) -> int:
         return self.n_outputs_
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -12,7 +12,7 @@ value and its change by a sample are look-ups.
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kmaps.checks import check_choice, check_positive, check_whole
@@ -175,7 +175,7 @@ class CodedSVC(ReducedClassifier):
         dtypes = None if self.levels is not None else [np.float64, np.float32, np.uint8]
         return super()._checks | {"dtype": dtypes}
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -224,8 +224,10 @@ class CodedSVC(ReducedClassifier):
             self.timings_["convert_s"] = 0.0
         else:
             X, classes = self._check_training(X, y)
-            options = {"n_levels": self.n_levels, "levels": self.levels, "form": self.form}
-            training = self._timed("convert_s", partial(prepare, self.map, X, **options))
+            converted = partial(
+                prepare, self.map, X, n_levels=self.n_levels, levels=self.levels, form=self.form
+            )
+            training = self._timed("convert_s", converted)
         problems = list(self._problems(classes))
         if training.members is not None:
             problems = [replace(p, rows=training.members[p.rows]) for p in problems]
@@ -305,7 +307,7 @@ class CodedSVC(ReducedClassifier):
         with weights_in_memory(n_weights, min(num_threads(), len(problems))):
             return for_blocks(train_one, len(problems), 1)
 
-    def _starting_points(self, problems: list[BinaryProblem]) -> list[NDArray | None]:
+    def _starting_points(self, problems: list[BinaryProblem]) -> Sequence[NDArray | None]:
         """Return the dual variables of the last fit, if there are as many."""
         duals = self._duals or []
         sizes = [len(problem.rows) for problem in problems]

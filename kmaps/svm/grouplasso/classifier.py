@@ -147,7 +147,7 @@ class GroupLassoSVC(LinearClassifier):
         """
         self._check_parameters()
         X, codes = self._check_training(X, y)
-        self.timings_ = {}
+        self.timings_: dict[str, float] = {}
         # One thread, as LIBLINEAR has: times compare, and no digit depends on how many there are.
         with threadpool_limits(1, user_api="blas"):
             fitted = self._timed("train_s", self._train, X.T, codes)
