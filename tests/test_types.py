@@ -23,7 +23,7 @@ HomogeneousMap(ordre=2)
 REVEALED = [
     "def (kernel: str =, order: int =",
     '"numpy.ndarray[',
-    '"kmaps.maps.random_fourier.RandomFeatures"',
+    '"kmaps.maps.random_fourier.RandomFourierMap"',
     '"kmaps.',
     '"type[kmaps.maps.capabilities.FeatureMap]"',
 ]

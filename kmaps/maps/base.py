@@ -8,6 +8,7 @@ else, encoding, tabulating, sparse input, names, comes from here.
 
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -93,7 +94,7 @@ class AdditiveMap(FeatureMap):
         """Return a name for each of the r outputs of a feature."""
         return [str(c) for c in range(self.n_outputs_)]
 
-    def fit(self, X: ArrayLike, y: object = None) -> "AdditiveMap":
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Check the parameters and learn the curve.
 
         Parameters

@@ -1,6 +1,7 @@
 """Maps made of random projections of the whole sample, not additive over the features."""
 
 from collections.abc import Callable
+from typing import Self
 
 import numpy as np
 from numpy.random import Generator, Philox, RandomState
@@ -96,7 +97,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         self.output = output
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: object = None) -> "SignCauchyMap":
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Check the parameters and draw the key; of X only the number of columns matters.
 
         Parameters

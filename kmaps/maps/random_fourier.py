@@ -3,7 +3,7 @@
 import copy
 from abc import abstractmethod
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.random import RandomState
@@ -58,7 +58,7 @@ class RandomFeatures(FeatureMap):
         """Whether `fit` needs more of X than its number of columns."""
         return self.sigma is None
 
-    def fit(self, X: ArrayLike, y: object = None) -> "RandomFeatures":
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Check the parameters, take sigma from the data unless it is given, and draw the key.
 
         Parameters
@@ -134,7 +134,7 @@ class RandomFeatures(FeatureMap):
                 )
         return out
 
-    def keep(self, frequencies: ArrayLike) -> "RandomFeatures":
+    def keep(self, frequencies: ArrayLike) -> Self:
         """Return a copy that has only some of the frequencies.
 
         Its outputs are the same columns that this map gives for them, to the last digits of sums,
@@ -174,7 +174,7 @@ class RandomFeatures(FeatureMap):
             raise InputError("frequencies: got none, a map needs at least one")
         return self._with(self._lineages[kept], self._n_drawn)
 
-    def with_key(self, key: int) -> "RandomFeatures":
+    def with_key(self, key: int) -> Self:
         """Return a copy with the frequencies that belong to another key.
 
         A model that holds the key of a map makes the same map again, whatever drew the key.
@@ -205,7 +205,7 @@ class RandomFeatures(FeatureMap):
         other._draw()
         return other
 
-    def draw_near(self, n_frequencies: int) -> "RandomFeatures":
+    def draw_near(self, n_frequencies: int) -> Self:
         r"""Return a copy that has, besides its frequencies, others drawn near them.
 
         One near :math:`\omega` is :math:`0.9\,\omega + \sqrt{0.19}\,\omega'` with a new
@@ -262,7 +262,7 @@ class RandomFeatures(FeatureMap):
             raise InputError("sigma cannot be estimated from rows that are all alike, give it")
         return mean**0.5
 
-    def _with(self, lineages: NDArray, n_drawn: int) -> "RandomFeatures":
+    def _with(self, lineages: NDArray, n_drawn: int) -> Self:
         """Return a copy with the frequencies of some lineages."""
         other = copy.copy(self)
         other._lineages, other._n_drawn = lineages, n_drawn

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,7 +31,7 @@ class JointMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     def _approximate(self, signature: Callable, length: NDArray) -> CosineSum:
         """Return the cosines for a signature of differences (N, n) up to ``length`` (n,)."""
 
-    def fit(self, X: ArrayLike, y: object = None) -> "JointMap":
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Find the map; of X only the number of columns and, by default, the range matter.
 
         Raises
