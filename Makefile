@@ -15,9 +15,10 @@ run: $(VENV)/.installed ## Install, then run the quickstart experiment and print
 test: $(VENV)/.installed ## Run the tests (KMAPS_MIRROR=DIR also runs those on the real datasets)
 	$(BIN)/python -m pytest -n 2
 
-lint: $(VENV)/.installed ## Check format and style
+lint: $(VENV)/.installed ## Check format, style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/mypy
 
 format: $(VENV)/.installed ## Mend format and what style can be mended by itself
 	$(BIN)/ruff format .

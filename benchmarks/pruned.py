@@ -30,7 +30,7 @@ def pairs() -> list[Pair]:
 
     return [
         Pair(
-            f"{name} to {len(own.projections_)}: {accuracy(model, own.transform(x_test))}",
+            f"{name} to {len(own.frequency_indices_)}: {accuracy(model, own.transform(x_test))}",
             lambda own=own, model=model: model.predict(own.transform(x_test)),
             f"exact exp-chi2: {accuracy(exact, x_test)}",
             lambda: exact.predict(x_test),

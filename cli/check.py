@@ -53,7 +53,7 @@ def command(reported: bool, **options: Any) -> None:
 
     Mean accuracy and average precision are compared within a tolerance: two standard errors of a
     difference of means, from the baseline's spread over its splits, and at least the floor. Errors
-    of kernels are compared to a thousandth, projections kept to a twentieth, storage to the byte,
+    of kernels are compared to a thousandth, frequencies kept to a twentieth, storage to the byte,
     times not at all.
 
     With --reported the numbers and claims of the papers are shown beside ours: printed, ours, the

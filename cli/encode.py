@@ -1,7 +1,7 @@
 """``kmaps encode``: an array file through a map, block by block."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,6 +10,9 @@ from kmaps.cli.array_files import as_input_error, check_paths, input_file, once_
 from kmaps.cli.map_options import MapCommand, build_map
 from kmaps.cli.progress import progress_bar
 from kmaps.errors import ConfigError, InputError
+
+if TYPE_CHECKING:
+    from kmaps.maps import FeatureMap
 
 
 @click.command(
@@ -69,7 +72,7 @@ def command(
 
     check_paths(target, [source, fit_on], force)
     feature_map = build_map(map_name, parameters)
-    if codes and not hasattr(feature_map, "to_codes"):
+    if codes and not feature_map.has_codes:
         raise ConfigError(f"the {map_name} map has no codes; leave --codes out")
     with input_file(source, target, input_format) as (path, name):
         reader = open_reader(path, input_format, n_features=n_features, name=name)
@@ -92,18 +95,17 @@ def _input_type(reader: Any, dtype: str | None) -> str | None:
     return None if dtype == "float32" and reader.dtype == "uint8" else dtype
 
 
-def _fit(feature_map: Any, reader: Any, dtype: str | None) -> None:
+def _fit(feature_map: "FeatureMap", reader: Any, dtype: str | None) -> None:
     from kmaps.io import first_row, sample_rows
 
-    # A map that does not say is taken to learn.
-    learns = getattr(feature_map, "learns_from_data", True)
-    feature_map.fit((sample_rows if learns else first_row)(reader, dtype=dtype))
+    read = sample_rows if feature_map.learns_from_data else first_row
+    feature_map.fit(read(reader, dtype=dtype))
 
 
-def _encoder(feature_map: Any, reader: Any, codes: bool) -> Callable:
+def _encoder(feature_map: "FeatureMap", reader: Any, codes: bool) -> Callable:
     encode = feature_map.to_codes if codes else feature_map.transform
     # Zero has a code, which need not be 0, whether or not the curve keeps zeros.
-    if reader.sparse and (codes or not getattr(feature_map, "zero_to_zero_", True)):
+    if reader.sparse and (codes or not feature_map.takes_sparse_):
         return lambda X: encode(X.toarray())
     return encode
 

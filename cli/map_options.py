@@ -9,12 +9,15 @@ name as ``map_name`` and the parameters that were given as further keyword argum
 import inspect
 import re
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
 from kmaps.cli.array_files import without_pandas
 from kmaps.errors import ConfigError, suggest
+
+if TYPE_CHECKING:
+    from kmaps.maps import FeatureMap
 
 DEFAULT_MAP = "homogeneous"
 EXPONENTIAL_MAP = "generalized-rbf"  # when --kernel says exp-chi2, exp-js, …
@@ -141,13 +144,13 @@ def _complete_map(ctx: click.Context, param: click.Parameter, incomplete: str) -
     return [name for name in _maps() if name.startswith(incomplete)]
 
 
-def _maps() -> dict[str, type]:
+def _maps() -> "dict[str, type[FeatureMap]]":
     with without_pandas():
         from kmaps.maps import MAPS
     return MAPS
 
 
-def map_class(name: str) -> type:
+def map_class(name: str) -> "type[FeatureMap]":
     """Return the class of a map.
 
     Raises
@@ -207,7 +210,7 @@ def _first_sentence(text: str) -> str:
     return re.split(r"[.;:](?: |$)", plain)[0] + "."
 
 
-def build_map(name: str, given: dict[str, Any]) -> Any:
+def build_map(name: str, given: dict[str, Any]) -> "FeatureMap":
     """Construct a map from the options of a command, leaving out those that were not given."""
     values = {key: value for key, value in given.items() if value is not None}
     return map_class(name)(**{k: None if v == "none" else v for k, v in values.items()})

@@ -131,7 +131,7 @@ def command(
     the codes. The machine is exact for the kernel on at most 256 levels of a feature, or that of a
     map, which is fitted as `kmaps encode` does.
 
-    For the exponential kernels, exp-chi2 and others, LIBLINEAR trains on m random projections (-m)
+    For the exponential kernels, exp-chi2 and others, LIBLINEAR trains on m random frequencies (-m)
     of the generalized-rbf map, held in memory: some 24 bytes for each of a row's 2m outputs.
     --random-state draws them and seeds LIBLINEAR; --seed is for the folds alone then.
 
@@ -173,6 +173,7 @@ def _model(
 ) -> "CodedSVC | RandomFeatureSVC":
     """Return the unfitted model that the options describe."""
     with without_pandas():
+        from kmaps.maps.capabilities import Tabulated
         from kmaps.maps.random_fourier import RandomFeatures
         from kmaps.svm import CodedSVC
     given = {name: value for name, value in settings.items() if value is not None}
@@ -186,7 +187,7 @@ def _model(
     feature_map = build_map(map_name, parameters)
     if isinstance(feature_map, RandomFeatures):
         return _random_features(map_name, feature_map.get_params(), settings)
-    if not hasattr(feature_map, "tabulate"):
+    if not isinstance(feature_map, Tabulated):
         raise ConfigError(f"--map {map_name}: has no tables, which training on codes needs")
     return CodedSVC(feature_map, n_levels=levels, random_state=seed, **given)
 
@@ -251,7 +252,7 @@ def _train(
     if isinstance(model, RandomFeatureSVC):
         model.fit(rows, y)
         own = {
-            "projections": len(model.map_.projections_),
+            "n_frequencies": len(model.map_.frequency_indices_),
             "sigma": model.sigma_,
             "encoded_bytes": rows.outputs.nbytes,
             "encode_s": read - start,
@@ -322,9 +323,9 @@ class _Gap:
 
 def _told(found: dict[str, Any], target: str) -> str:
     what = f"{found['rows']:,} rows of {found['features']:,} features, {found['classes']} classes: "
-    if "projections" in found:
+    if "n_frequencies" in found:
         what += (
-            f"{found['projections']:,} projections at sigma {found['sigma']:.3g}, "
+            f"{found['n_frequencies']:,} frequencies at sigma {found['sigma']:.3g}, "
             f"{found['encoded_bytes'] / 1e6:.1f} MB, {found['encode_s']:.1f} s"
         )
     else:

@@ -7,6 +7,7 @@ like that it belongs to before it.
 import warnings
 from collections.abc import Iterable
 from numbers import Integral, Real
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +15,13 @@ from numpy.typing import NDArray
 from kmaps.errors import ConfigError, InputError, suggest
 
 
-def is_number(value: object) -> bool:
+def is_number(value: Any) -> TypeGuard[float]:
     """Return whether a value is a finite number, and not a truth value."""
-    return isinstance(value, Real) and not isinstance(value, bool) and abs(value) < np.inf
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    return number and bool(abs(value) < np.inf)
 
 
-def is_whole(value: object, low: float = -np.inf, high: float | None = None) -> bool:
+def is_whole(value: Any, low: float = -np.inf, high: float | None = None) -> TypeGuard[int]:
     """Return whether a value is a whole number from ``low`` to ``high``, and not a truth value."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     return whole and low <= value and (high is None or value <= high)
@@ -48,8 +50,9 @@ def check_whole_list(name: str, value: object, low: int) -> None:
     Traceback (most recent call last):
     kmaps.errors.ConfigError: cells=[4, 4]: expected a list of different whole numbers of at least 1
     """
-    listed = isinstance(value, tuple) and len(value) > 0
-    if not (listed and all(is_whole(v, low) for v in value) and len(set(value)) == len(value)):
+    values: tuple[Any, ...] = value if isinstance(value, tuple) else ()
+    whole = len(values) > 0 and all(is_whole(v, low) for v in values)
+    if not (whole and len(set(values)) == len(values)):
         given = list(value) if isinstance(value, tuple) else value
         raise _unexpected(name, given, f"a list of different whole numbers of at least {low}")
 

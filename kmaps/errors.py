@@ -45,7 +45,7 @@ class NothingMeasured(KmapsError):
     exit_code = 5
 
 
-def suggest(word: str, known: Iterable[str]) -> str:
+def suggest(word: object, known: Iterable[str]) -> str:
     """Return ``", did you mean 'order'?"`` for the nearest known word, or ``""``.
 
     Examples

@@ -13,6 +13,7 @@ float64 wherever they are long or about to cancel.
 """
 
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +25,7 @@ from kmaps.checks import check_positive
 from kmaps.errors import ConfigError, InputError
 from kmaps.kernels import EXP_KERNELS, GRAM_KERNELS, WIDTH_KERNELS, check_kernel
 from kmaps.parallel import for_blocks
-from kmaps.samples import SampleMatrix
+from kmaps.samples import AnyMatrix, SampleMatrix
 
 _LOOPS = {
     "chi2": (loops.CHI2, 2.0),
@@ -194,7 +195,7 @@ def _mean_distance(rows: SampleMatrix, base: tuple[str, float], sample: int, see
     return float(total / (len(rows) * (len(rows) - 1)))
 
 
-def _check_pair(X, Y) -> tuple[SampleMatrix, SampleMatrix | None]:
+def _check_pair(X: AnyMatrix, Y: AnyMatrix | None) -> tuple[SampleMatrix, SampleMatrix | None]:
     rows, columns = SampleMatrix.check(X, "X"), None if Y is None else SampleMatrix.check(Y, "Y")
     if columns is not None and columns.n_features != rows.n_features:
         raise InputError(
@@ -230,11 +231,11 @@ class _LoopProduct:
         """Return what has to hold while blocks are multiplied: nothing."""
         return nullcontext()
 
-    def pack(self, block) -> list[loops.Entries]:
+    def pack(self, block: AnyMatrix) -> list[loops.Entries]:
         """Return the positive entries of a block; of signed data also those of its negative."""
         return [self._entries(part) for part in ((block, -block) if self.signed else (block,))]
 
-    def _entries(self, block) -> loops.Entries:
+    def _entries(self, block: AnyMatrix) -> loops.Entries:
         smallest = np.float32(self.largest * loops.SMALLEST)
         if sparse.issparse(block):
             rows = block.indptr, block.indices, block.data, block.shape[1]
@@ -268,13 +269,13 @@ class _MatrixProduct:
         """Keep BLAS to one thread for each of ours: their number then changes no digit."""
         return threadpool_limits(1, "blas")
 
-    def pack(self, block):
+    def pack(self, block: AnyMatrix) -> AnyMatrix:
         """Turn the values of a block into their signed powers, in place."""
         values = block.data if sparse.issparse(block) else block
         values[...] = np.copysign(np.abs(values) ** (self.gamma / 2), values)
         return block
 
-    def __call__(self, rows, others, skip: int) -> NDArray[np.float64]:
+    def __call__(self, rows: AnyMatrix, others: AnyMatrix, skip: int) -> NDArray[np.float64]:
         """Return the product; a matrix product has nothing to skip."""
         product = rows @ others.T
         return (product.toarray() if sparse.issparse(product) else product).astype(np.float64)
@@ -301,6 +302,7 @@ class _Pairs:
             raise InputError(
                 f"values as large as {largest:.3g} overflow the kernel matrix: scale the data down"
             )
+        self.product: _LoopProduct | _MatrixProduct
         if kernel in _LOOPS:
             self.product = _LoopProduct(kernel, self.gamma, self.X, self.Y)
         else:
@@ -316,7 +318,7 @@ class _Pairs:
         rows, columns, target = self.X, self.Y, out
         if not self.symmetric and _walking_cost(self.Y, self.X) < _walking_cost(self.X, self.Y):
             rows, columns, target = self.Y, self.X, out.T
-        own_rows = own_columns = None
+        own_rows = own_columns = np.empty(0)
         if self.symmetric or self.form != "kernel":
             own_rows = self._own_products(rows)
             own_columns = own_rows if self.symmetric else self._own_products(columns)
@@ -332,8 +334,9 @@ class _Pairs:
             if self.form == "exponential":
                 block = _exponential(block, sigma)
             if self.symmetric:
-                diagonal = {"kernel": own_rows[left:right], "distance": 0, "exponential": 1}
-                _store_symmetric(target, block, start, left, diagonal[self.form])
+                own_values = own_rows[left:right] if self.form == "kernel" else None
+                diagonal = int(self.form == "exponential") if own_values is None else own_values
+                _store_symmetric(target, block, start, left, diagonal)
             else:
                 target[start:stop, left:right] = block
 
@@ -344,7 +347,7 @@ class _Pairs:
                 for_blocks(fill, stop if self.symmetric else len(columns), panel)
         return out
 
-    def _pack(self, rows: SampleMatrix, start: int, stop: int):
+    def _pack(self, rows: SampleMatrix, start: int, stop: int) -> Any:
         return self.product.pack(rows.block(start, stop, self.factor, self.product.dtype))
 
     def _own_products(self, rows: SampleMatrix) -> NDArray[np.float64]:
@@ -382,7 +385,9 @@ def _exponential(squared: NDArray[np.float64], sigma: float) -> NDArray[np.float
     return np.exp(-exponent.astype(np.float32))
 
 
-def _store_symmetric(target, block, start: int, left: int, diagonal) -> None:
+def _store_symmetric(
+    target: NDArray, block: NDArray, start: int, left: int, diagonal: NDArray | int
+) -> None:
     """Write what a block holds on and below the diagonal, and its mirror image."""
     first, right = start, left + block.shape[1]
     if start <= left:

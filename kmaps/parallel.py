@@ -32,9 +32,8 @@ def num_threads() -> int:
     text = os.environ.get("KMAPS_NUM_THREADS")
     if not text:
         return len(os.sched_getaffinity(0))
-    number = int(text) if text.isdecimal() else text
-    check_whole("KMAPS_NUM_THREADS", number, 1)
-    return number
+    check_whole("KMAPS_NUM_THREADS", int(text) if text.isdecimal() else text, 1)
+    return int(text)
 
 
 @contextmanager

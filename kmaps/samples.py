@@ -1,6 +1,7 @@
 """Samples, dense or sparse, in the types that the compiled loops take."""
 
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,18 +9,21 @@ from scipy import sparse
 
 from kmaps.errors import InputError
 
+AnyMatrix: TypeAlias = Any
+"""An ndarray or a sparse matrix of SciPy, which has no types that a union could be made of."""
+
 
 def as_float(X: NDArray) -> NDArray:
     """Return X as uint8, float32 or float64, converted without loss where there is a choice."""
     return X if X.dtype == np.uint8 else np.ascontiguousarray(X, float_type(X))
 
 
-def float_type(X) -> type:
+def float_type(X: AnyMatrix) -> type[np.floating]:
     """Return float32 where it holds every value of X's type, else float64."""
     return np.float32 if np.promote_types(X.dtype, np.float32) == np.float32 else np.float64
 
 
-def summed(X):
+def summed(X: AnyMatrix) -> AnyMatrix:
     """Return a CSR or CSC matrix without duplicate entries; the caller's is left alone."""
     if not X.has_canonical_format:
         X = X.copy()
@@ -27,7 +31,7 @@ def summed(X):
     return X
 
 
-def widened(X, data: NDArray, r: int):
+def widened(X: AnyMatrix, data: NDArray, r: int) -> AnyMatrix:
     """Return the CSR matrix (n, d·r) with r values of ``data`` for each that X (n, d) stores."""
     shape = (X.shape[0], X.shape[1] * r)
     index = np.int32 if max(len(data), shape[1]) < 2**31 else np.int64
@@ -42,14 +46,14 @@ class SampleMatrix:
     Make one with :meth:`check`; :meth:`block` converts and scales some rows at a time.
     """
 
-    matrix: NDArray | sparse.csr_array
+    matrix: AnyMatrix  # ndarray or csr_array
     largest: float  # the largest magnitude of a value
     signed: bool  # whether some value is negative
 
     @classmethod
     def check(cls, data: ArrayLike | sparse.sparray | sparse.spmatrix, name: str) -> "SampleMatrix":
         """Check a matrix; errors (InputError) call it by ``name``."""
-        matrix = _as_csr(data, name) if sparse.issparse(data) else _as_array(data, name)
+        matrix: AnyMatrix = _as_csr(data, name) if sparse.issparse(data) else _as_array(data, name)
         if 0 in matrix.shape:
             raise InputError(f"{name}: no samples or no features, got shape {matrix.shape}")
         values = matrix.data if sparse.issparse(matrix) else matrix
@@ -85,17 +89,15 @@ class SampleMatrix:
         low, high = (end.toarray() if sparse.issparse(end) else end for end in ends)
         return bool((low == high).all())
 
-    def block(
-        self, start: int, stop: int, factor: float, dtype: type
-    ) -> NDArray | sparse.csr_array:
+    def block(self, start: int, stop: int, factor: float, dtype: type) -> AnyMatrix:
         """Return a new array of some rows times a factor: contiguous, of that dtype."""
         part = self.matrix[start:stop]
         # In single precision where the factor has a place there: twice as fast.
         narrow = 2.0**-126 <= factor < 2.0**128
-        factor = np.float32(factor) if narrow else np.float64(factor)
+        scale = np.float32(factor) if narrow else np.float64(factor)
         if not sparse.issparse(part):
-            return np.ascontiguousarray(part * factor, dtype)
-        values = (part.data * factor).astype(dtype)
+            return np.ascontiguousarray(part * scale, dtype)
+        values = (part.data * scale).astype(dtype)
         return sparse.csr_array((values, part.indices, part.indptr), shape=part.shape)
 
 
@@ -124,7 +126,7 @@ def _as_csr(data: sparse.sparray | sparse.spmatrix, name: str) -> sparse.csr_arr
     return matrix
 
 
-def _check_kind(data, name: str) -> None:
+def _check_kind(data: AnyMatrix, name: str) -> None:
     if data.ndim != 2:
         raise InputError(f"{name}: expected a matrix (samples × features), got shape {data.shape}")
     if data.dtype.kind not in "buif":

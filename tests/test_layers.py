@@ -37,7 +37,14 @@ ROOMS["__init__"] = set()  # it loads its public names when they are asked for
 # its own or a later one. "*" is every file that is not named.
 FLOORS = {
     "codes": ["columns codebook", "levels table", "quantizer"],
-    "maps": ["grids mercer frequencies", "base", "ranged stepped", "*", "generalized", "registry"],
+    "maps": [
+        "grids mercer frequencies capabilities",
+        "base",
+        "ranged stepped",
+        "*",
+        "generalized",
+        "registry",
+    ],
     "maps/lowdim": [
         "cosines lp",
         "target",
@@ -78,11 +85,22 @@ def modules() -> list:
     return found
 
 
+def is_for_type_checkers(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
 @cache
 def imported(path: Path) -> frozenset[str]:
-    """Return the dotted names of all imports of a file, those inside functions included."""
+    """Return the dotted names of all imports of a file, those inside functions included.
+
+    What a package's ``__init__`` shows to type checkers alone, beside the same names loaded when
+    they are asked for, is no import.
+    """
     names = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    tree = ast.parse(path.read_text())
+    if path.name == "__init__.py":
+        tree.body = [node for node in tree.body if not is_for_type_checkers(node)]
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -175,6 +193,28 @@ def test_libraries_stay_in_their_rooms(path, room):
             assert path.name in ("yaml_text.py", "load.py", "positions.py", "map_rows.py"), (
                 f"{path.name} reads YAML"
             )
+
+
+# Of errors of other libraries, of threads, and of functions that users pass.
+ATTRIBUTES_OF_OTHERS = {
+    ("features/images.py", "strerror"),
+    ("data/transfer.py", "response"),
+    ("data/transfer.py", "reason"),
+    ("svm/clib.py", "parts"),
+    ("maps/mercer.py", "__name__"),
+}
+
+
+@pytest.mark.parametrize(("path", "room"), modules())
+def test_nobody_probes_for_capabilities(path, room):
+    """What an object can do stands in its class or in a protocol: see kmaps.maps.capabilities."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            continue
+        assert node.func.id != "hasattr", f"{path.name}:{node.lineno}: hasattr"
+        if node.func.id == "getattr" and isinstance(node.args[1], ast.Constant):
+            known = (str(path.relative_to(ROOT / "kmaps")), node.args[1].value)
+            assert known in ATTRIBUTES_OF_OTHERS, f"{path.name}:{node.lineno}: getattr"
 
 
 @pytest.mark.parametrize("room", READERS)

@@ -4,13 +4,13 @@ from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, csr_matrix, issparse
+from scipy.sparse import issparse
 
 from kmaps._loops import quantize as loops
 from kmaps.checks import refuse_negative, refuse_not_finite, warn_outside
 from kmaps.errors import InputError
 from kmaps.parallel import for_parts
-from kmaps.samples import as_float, summed
+from kmaps.samples import AnyMatrix, as_float, summed
 
 MAX_LEVELS = 256
 """Levels that a code, one byte, can tell apart."""
@@ -18,7 +18,10 @@ MAX_LEVELS = 256
 _BLOCK_VALUES = 1 << 18
 _MOST_BUCKETS = 1 << 13  # of a feature, on average: in single precision the first cache holds them
 _ALL_BUCKETS = 1 << 20  # of all features
-_WORDS = {np.float32: (np.int32, np.uint32), np.float64: (np.int64, np.uint64)}
+_WORDS: dict[type, tuple[type[np.integer], type[np.integer]]] = {
+    np.float32: (np.int32, np.uint32),
+    np.float64: (np.int64, np.uint64),
+}
 
 
 def pad_levels(rows: Iterable[NDArray]) -> NDArray:
@@ -86,7 +89,7 @@ class Codebook:
         self.encode(np.asarray(x, float).reshape(1, -1), feature.ravel(), codes)
         return codes.reshape(x.shape)
 
-    def to_codes(self, X, whom: str, unsigned: bool = False):
+    def to_codes(self, X: AnyMatrix, whom: str, unsigned: bool = False) -> AnyMatrix:
         """Return the codes of a dense or CSR matrix, in blocks, in parallel.
 
         Raises
@@ -101,7 +104,7 @@ class Codebook:
         warn_outside(outside, X.size, whom, stacklevel=4)
         return codes
 
-    def _sparse_codes(self, X: csr_matrix | csr_array, whom: str, unsigned: bool):
+    def _sparse_codes(self, X: AnyMatrix, whom: str, unsigned: bool) -> AnyMatrix:
         features = np.arange(X.shape[1])
         code_of_zero = self.codes(np.zeros(len(features)), features)
         if code_of_zero.any():
@@ -118,7 +121,9 @@ class Codebook:
         warn_outside(outside, X.shape[0] * X.shape[1], whom, stacklevel=5)
         return type(X)((codes[0], X.indices, X.indptr), shape=X.shape)
 
-    def _code(self, values, features, whom, unsigned) -> tuple[NDArray, int]:
+    def _code(
+        self, values: NDArray, features: NDArray, whom: str, unsigned: bool
+    ) -> tuple[NDArray, int]:
         codes = np.empty(values.shape, np.uint8)
 
         def part(rows: slice, columns: slice) -> int:
@@ -217,11 +222,12 @@ class _Bucketed:
             here = carries[at : at + stop - start]
             here[:] = np.searchsorted(keys, np.arange(start, stop)) << shift
             here[keys - start] += (keys + 1 << shift) - own
-        first, last = (begin << shift).astype(signed), ((end << shift) - 1).astype(signed)
+        first: NDArray = (begin << shift).astype(signed)
+        last: NDArray = ((end << shift) - 1).astype(signed)
         base = (base[:-1] - begin).astype(signed)
         self.positions = _Positions(search.low, search.high, first, last, base)
         self.signed, self.shift = signed, signed(shift)
-        self.carries = carries.astype(search.unsigned)
+        self.carries: NDArray = carries.astype(search.unsigned)
 
     @classmethod
     def of(cls, search: _Sorted) -> "_Bucketed | None":

@@ -2,12 +2,12 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_matrix, csr_matrix, issparse
+from scipy.sparse import csc_matrix, issparse
 
 from kmaps._loops.distinct import collect
 from kmaps.checks import refuse_not_finite
 from kmaps.errors import InputError
-from kmaps.samples import summed
+from kmaps.samples import AnyMatrix, summed
 
 
 class Columns:
@@ -19,7 +19,7 @@ class Columns:
         The range of each column.
     """
 
-    def __init__(self, X):
+    def __init__(self, X: AnyMatrix) -> None:
         self._X = summed(X.tocsc()) if issparse(X) else X
         self.n_rows, self.n_columns = X.shape
         ends = (self._X.min(axis=0), self._X.max(axis=0))
@@ -88,7 +88,7 @@ class RunningColumns:
         self._values: NDArray | None = np.empty(0)
         self.n_rows = self.n_columns = self.n_nonzero = 0
 
-    def add(self, X: NDArray | csr_matrix) -> None:
+    def add(self, X: AnyMatrix) -> None:
         """Take the next samples into account."""
         if self.n_rows and X.shape[1] != self.n_columns:
             raise InputError(f"a block of {X.shape[1]} features after one of {self.n_columns}")

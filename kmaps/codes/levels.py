@@ -18,6 +18,7 @@ def choose_levels(
     Parameters
     ----------
     columns : Columns or RunningColumns
+        The latter for the strategies ``shared`` and ``uniform`` alone.
     n_levels : int
     strategy : {"auto", "shared", "exact", "uniform", "quantile"}
         ``exact``: the distinct values, those of all features together if they are few enough.
@@ -45,21 +46,26 @@ def choose_levels(
         return _with_zero(_roots(columns, n_levels), columns.has_zero().any())[None, :]
     rows, has_zero = [], columns.has_zero()
     for j in range(columns.n_columns):
-        values = columns.few(n_levels, j) if exact else None
-        if values is not None:
-            rows.append(values)
-        elif strategy == "exact":
-            found = len(columns.distinct(j)[0])
-            raise InputError(
-                f"feature {j} has {found} distinct values, more than n_levels={n_levels}: "
-                "choose strategy='auto'"
-            )
-        elif strategy == "quantile":
-            rows.append(_with_zero(_quantiles(*columns.distinct(j), n_levels), has_zero[j]))
-        else:
-            equally_spaced = np.linspace(columns.low[j], columns.high[j], n_levels)
-            rows.append(_with_zero(equally_spaced, has_zero[j]))
+        own = _of_values(columns, j, n_levels, strategy) if isinstance(columns, Columns) else None
+        if own is None:
+            own = np.linspace(columns.low[j], columns.high[j], n_levels)
+        rows.append(_with_zero(own, has_zero[j]))
     return _one_row(pad_levels(rows))
+
+
+def _of_values(columns: Columns, j: int, n_levels: int, strategy: str) -> NDArray | None:
+    """Return the levels of a feature that its values tell, or None: equally spaced ones."""
+    if strategy == "quantile":
+        values, counts = columns.distinct(j)
+        return _quantiles(values, counts, n_levels)
+    few = columns.few(n_levels, j) if strategy in ("auto", "exact") else None
+    if few is None and strategy == "exact":
+        found = len(columns.distinct(j)[0])
+        raise InputError(
+            f"feature {j} has {found} distinct values, more than n_levels={n_levels}: "
+            "choose strategy='auto'"
+        )
+    return few
 
 
 def value_ranges(columns: Columns | RunningColumns, shared: bool) -> tuple[NDArray, NDArray]:
@@ -103,7 +109,7 @@ def check_levels(levels: ArrayLike, n_features: int) -> NDArray[np.float64]:
     return rows
 
 
-def _roots(columns: Columns, n_levels: int) -> NDArray:
+def _roots(columns: Columns | RunningColumns, n_levels: int) -> NDArray:
     ends = np.concatenate(value_ranges(columns, shared=True))
     low, high = np.sign(ends) * np.sqrt(np.abs(ends))
     roots = np.linspace(low, high, n_levels)
@@ -121,7 +127,7 @@ def _quantiles(values: NDArray, counts: NDArray, n_levels: int) -> NDArray:
     return np.r_[values[frequent], rest[np.searchsorted(up_to, share * up_to[-1])]]
 
 
-def _with_zero(levels: NDArray, wanted: bool) -> NDArray:
+def _with_zero(levels: NDArray, wanted: bool | np.bool_) -> NDArray:
     """Return the levels with zero in place of the nearest one, if it is wanted."""
     if wanted and 0 not in levels:
         levels[np.abs(levels).argmin()] = 0

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmaps.checks import check_choice, check_whole
@@ -136,7 +137,7 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         row = 0 if len(self.levels_) == 1 else np.arange(self.n_features_in_)
         return self.levels_[row, codes]
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = []

@@ -2,13 +2,13 @@
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, csr_matrix, issparse
+from scipy.sparse import issparse
 
 from kmaps._loops import encode as loops
 from kmaps.codes.codebook import MAX_LEVELS
 from kmaps.errors import InputError
 from kmaps.parallel import for_parts
-from kmaps.samples import widened
+from kmaps.samples import AnyMatrix, widened
 
 _BLOCK_VALUES = 1 << 18
 
@@ -58,7 +58,7 @@ class LookupTable:
         """Bits that a code needs."""
         return (self.values.shape[1] - 1).bit_length()
 
-    def take(self, codes: NDArray | csr_matrix | csr_array) -> NDArray:
+    def take(self, codes: AnyMatrix) -> NDArray:
         """Return the outputs of every code.
 
         Parameters
@@ -120,7 +120,7 @@ class LookupTable:
         return out
 
 
-def check_codes(codes: NDArray, n_features: int | None, n_codes: int) -> None:
+def check_codes(codes: AnyMatrix, n_features: int | None, n_codes: int) -> None:
     """Refuse what are not codes of a table, which compiled loops would not notice."""
     if codes.dtype != np.uint8 or codes.ndim != 2:
         raise InputError(

@@ -207,6 +207,7 @@ class _Job:
                 # The old beginning may not belong to the new end: then once more from the start.
                 if last or not resumed:
                     raise
+        raise AssertionError("the second attempt returns or raises")
 
     def _verified(self, path: Path, source: SourceFile, origin: str) -> Content:
         """Decode a file and compare its content with the manifest; messages name the origin."""

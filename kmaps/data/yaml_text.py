@@ -26,7 +26,7 @@ class Loader(yaml.SafeLoader):
 
     def compose_node(self, parent: Node | None, index: int) -> Node | None:
         """Compose a node; refuse one that is too deep, too large, or inside itself."""
-        mark = self.peek_event().start_mark
+        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
         alias = self.check_event(yaml.AliasEvent)
         self._open += 1
         if self._open > MOST_DEPTH:

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from kmaps.errors import ConfigError, DataError, InputError
 from kmaps.features.base import Arrays, Feature, GreyImage, LearnedFeature
-from kmaps.features.images import Images, as_grey, image_name, load_image
+from kmaps.features.images import Images, NamesDamaged, as_grey, image_name, load_image
 from kmaps.features.normalize import Matrix, get_normalization
 from kmaps.features.registry import make_feature
 from kmaps.features.store import Report, Stage, key_of, write_whole
@@ -138,7 +138,7 @@ class Extractor:
             raise ConfigError(f"{feature.name} learns from the training images: name them")
         self._dataset, self._feature = dataset, feature
         self._progress, self._skip_bad = progress, skip_bad
-        self._damaged = getattr(dataset, "damaged", {})
+        self._damaged = dataset.damaged if isinstance(dataset, NamesDamaged) else {}
         self._label = f"{dataset.name} {feature.name}"
         self._stage = self._described(cache)
         self.learned = None
@@ -159,7 +159,10 @@ class Extractor:
         feature = self._feature
 
         def select(arrays: Arrays, wanted: NDArray[np.intp], first: int) -> tuple:
-            found = _csr(arrays, feature.n_columns) if feature.learns else arrays["vectors"]
+            if isinstance(feature, LearnedFeature):
+                found = _csr(arrays, feature.n_columns)
+            else:
+                found = arrays["vectors"]
             return found[wanted], self._bad(arrays, wanted, first)
 
         every = np.arange(len(self._dataset.images))
@@ -282,7 +285,9 @@ def _describe(
         except InputError as error:
             images.append(np.zeros((feature.smallest, feature.smallest), np.float32))
             bad[row - start] = str(error)
-    noted = {"bad": np.array(list(bad)), "reasons": np.array(list(bad.values()))} if bad else {}
+    noted: Arrays = (
+        {"bad": np.array(list(bad)), "reasons": np.array(list(bad.values()))} if bad else {}
+    )
     return {**feature.describe(images), **noted}
 
 
@@ -299,7 +304,7 @@ def _fit_image(feature: Feature, dataset: Images, row: int) -> GreyImage:
 
 def _encode(feature: LearnedFeature, stage: Stage, start: int, learned: NDArray) -> Arrays:
     arrays = stage.block(start // stage.block_images)
-    noted = {key: arrays[key] for key in ("bad", "reasons") if key in arrays}
+    noted: Arrays = {key: arrays[key] for key in ("bad", "reasons") if key in arrays}
     return {**feature.encode(arrays, learned), **noted}
 
 

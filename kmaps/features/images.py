@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,13 @@ class Images(Protocol):
     images: NDArray[np.uint8] | Sequence[Path]
     max_level: int
     digest: str  # only for a cache
-    damaged: Mapping[int, str]  # only if there are any: images not to be used, and why
+
+
+@runtime_checkable
+class NamesDamaged(Protocol):
+    """A dataset that names images which are not to be used, and says why."""
+
+    damaged: Mapping[int, str]
 
 
 def image_name(dataset: Images, row: int) -> str:

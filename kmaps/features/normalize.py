@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from kmaps.errors import ConfigError, suggest
+from kmaps.samples import AnyMatrix
 
-Matrix = NDArray[np.float32] | sparse.csr_array
+Matrix: TypeAlias = AnyMatrix
 
 _NAMED = {"none": None, "l1": 1.0, "l2": 2.0}
 _GAMMA = re.compile(r"gamma=(\d+\.?\d*|\.\d+)")

@@ -70,6 +70,7 @@ class Stage:
             return arrays
 
     def _path(self, number: int) -> Path:
+        assert self.folder is not None  # else nothing is kept
         return self.folder / f"{number:05}.npz"
 
     def not_kept(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -1,6 +1,20 @@
 """Array files: read and written block by block, never left half-written."""
 
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    # For editors and type checkers, which do not see what __getattr__ loads.
+    from kmaps.io.atomic import atomic_file as atomic_file
+    from kmaps.io.atomic import check_target as check_target
+    from kmaps.io.labelled import LabelledRows as LabelledRows
+    from kmaps.io.labels import read_labels as read_labels
+    from kmaps.io.stream import encode_file as encode_file
+    from kmaps.io.stream import first_row as first_row
+    from kmaps.io.stream import open_reader as open_reader
+    from kmaps.io.stream import open_writer as open_writer
+    from kmaps.io.stream import read_blocks as read_blocks
+    from kmaps.io.stream import sample_rows as sample_rows
 
 _PUBLIC = {
     "atomic_file": "atomic",
@@ -18,7 +32,7 @@ _PUBLIC = {
 __all__ = list(_PUBLIC)
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> object:
     # Lazily, so that writing a table does not load SciPy.
     if name in _PUBLIC:
         return getattr(import_module(f"kmaps.io.{_PUBLIC[name]}"), name)

@@ -65,14 +65,15 @@ class LabelledRows:
         """Yield the rows from the first on; a block may be overwritten by the next one."""
         self._passes += 1
         stage = f"read {self._reader.name}, pass {self._passes}"
-        read, n_rows = [], 0
+        read: list[NDArray] = []
+        n_rows = 0
         for X, y in read_blocks(
             self._reader,
             memory=self._memory,
             progress=lambda done, total: self._progress(stage, done, total),
         ):
             n_rows += X.shape[0]
-            if self._y is None:
+            if self._y is None and y is not None:
                 read.append(y)
             yield X
         self._read, self._n_rows = read, n_rows

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ _HEADER_READERS = {
 _POINTERS = 1 << 16  # row pointers of a CSR matrix read at a time
 
 
-def _read_header(file: BinaryIO, name: str) -> tuple[tuple[int, ...], bool, np.dtype]:
+def _read_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype]:
     """Return shape, whether the order is Fortran's, and dtype."""
     try:
         version = np.lib.format.read_magic(file)
@@ -45,6 +45,8 @@ def _native(values: NDArray) -> NDArray:
 
 class NpyReader(Reader):
     """A ``.npy`` file."""
+
+    n_rows: int
 
     def __init__(self, path: Path, name: str) -> None:
         super().__init__(path, name)
@@ -89,7 +91,7 @@ class NpyReader(Reader):
     def _fill(self, values: NDArray, file: FileIO, position: int) -> None:
         """Read consecutive values that start ``position`` values into the array."""
         file.seek(self._offset + position * self._stored.itemsize)
-        view = memoryview(values.view(np.uint8))
+        view = values.view(np.uint8).data
         while view:
             count = file.readinto(view)
             if not count:
@@ -141,6 +143,8 @@ class _NpzReader(Reader):
 class DenseNpzReader(_NpzReader):
     """The single array of a ``.npz`` file, or the one named X."""
 
+    n_rows: int
+
     def __init__(self, path: Path, name: str, archive: zipfile.ZipFile, member: str) -> None:
         super().__init__(path, name)
         self._member = member
@@ -165,6 +169,8 @@ class DenseNpzReader(_NpzReader):
 
 class CsrNpzReader(_NpzReader):
     """A CSR matrix as ``scipy.sparse.save_npz`` writes it."""
+
+    n_rows: int
 
     sparse = True
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
 
 from kmaps.errors import InputError
+from kmaps.samples import AnyMatrix
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Block:
     """
 
     start: int
-    X: NDArray | csr_matrix
+    X: AnyMatrix
     y: NDArray | None = None
     lines: list[int] | None = None
 
@@ -61,6 +62,7 @@ class Reader(ABC):
     sparse = False
     is_text = False
     has_labels = False
+    n_features: int
     n_rows: int | None = None
     row_bytes = 0
 

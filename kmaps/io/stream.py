@@ -5,10 +5,11 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, issparse, vstack
+from scipy.sparse import issparse, vstack
 
 from kmaps.errors import InputError
 from kmaps.io.atomic import atomic_file
@@ -16,6 +17,7 @@ from kmaps.io.numpy_files import NpyReader, open_npz
 from kmaps.io.reader import Reader, finite_block
 from kmaps.io.text_files import CsvReader, SvmReader
 from kmaps.io.writers import NpyWriter, NpzWriter, SvmWriter
+from kmaps.samples import AnyMatrix
 
 READERS = {
     "npy": NpyReader,
@@ -24,14 +26,19 @@ READERS = {
     "svm": SvmReader,
     "libsvm": SvmReader,
 }
-WRITERS = {"npy": NpyWriter, "npz": NpzWriter, "svm": SvmWriter, "libsvm": SvmWriter}
+WRITERS: dict[str, type[NpyWriter] | type[NpzWriter] | type[SvmWriter]] = {
+    "npy": NpyWriter,
+    "npz": NpzWriter,
+    "svm": SvmWriter,
+    "libsvm": SvmWriter,
+}
 
 SAMPLE_ROWS = 10_000
 SAMPLE_BYTES = 32 << 20
 MEMORY = 24 << 20
 """Bytes for the blocks in memory at one time."""
 
-Rows = NDArray | csr_matrix
+Rows: TypeAlias = AnyMatrix
 Writer = NpyWriter | NpzWriter | SvmWriter
 
 
@@ -114,7 +121,7 @@ def open_writer(
         sys.stdout.buffer.flush()
         return
     with atomic_file(path, force=force) as file:
-        writer = WRITERS[chosen](file, Path(path).absolute(), n_rows)
+        writer: Writer = WRITERS[chosen](file, Path(path).absolute(), n_rows)
         yield writer
         writer.finish()
 

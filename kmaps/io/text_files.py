@@ -43,7 +43,8 @@ class _TextReader(Reader):
         self, lines: Iterator[tuple[int, bytes]], rows: int, values: int, size: Callable
     ) -> Iterator[tuple[int, Lines]]:
         """Group lines into blocks; yield the number of the first row with each."""
-        start, held, group = 0, 0, []
+        start, held = 0, 0
+        group: Lines = []
         for line in lines:
             held += size(line[1])
             if group and (len(group) == rows or held > values):

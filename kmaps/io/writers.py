@@ -6,21 +6,22 @@ import tempfile
 import zipfile
 from contextlib import ExitStack
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, issparse
+from numpy.typing import DTypeLike, NDArray
+from scipy.sparse import issparse
 
 from kmaps.errors import InputError
+from kmaps.samples import AnyMatrix
 
-Rows = NDArray | csr_matrix
+Rows: TypeAlias = AnyMatrix
 
 
 class _NpyStream:
     """A ``.npy`` file of unknown length: the header is written first and completed at the end."""
 
-    def __init__(self, file: BinaryIO, dtype: np.dtype, columns: int | None) -> None:
+    def __init__(self, file: BinaryIO, dtype: DTypeLike, columns: int | None) -> None:
         self._file = file
         self._dtype = np.dtype(dtype)
         self._columns = columns
@@ -104,7 +105,7 @@ class NpzWriter:
         self._shape = (0, 0)
         self._stored = 0
 
-    def _part(self, name: str, dtype: np.dtype, columns: int | None = None) -> _NpyStream:
+    def _part(self, name: str, dtype: DTypeLike, columns: int | None = None) -> _NpyStream:
         if name not in self._parts:
             nameless = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
             file = self._files.enter_context(nameless)

@@ -2,6 +2,7 @@
 
 from kmaps.maps.anchor import AnchorMap
 from kmaps.maps.base import AdditiveMap
+from kmaps.maps.capabilities import FeatureMap
 from kmaps.maps.exact import ExactMap
 from kmaps.maps.generalized import GeneralizedRBFMap
 from kmaps.maps.homogeneous import HomogeneousMap
@@ -16,7 +17,7 @@ from kmaps.maps.spline import SplineMap
 MAP_VERSION = 1
 """Changes whenever the numbers of a map do, so that old records are not mistaken for new ones."""
 
-MAPS: dict[str, type] = {
+MAPS: dict[str, type[FeatureMap]] = {
     "homogeneous": HomogeneousMap,
     "lowdim": LowDimMap,
     "lowdim-joint": MultiLowDimMap,
@@ -40,6 +41,7 @@ __all__ = [
     "AdditiveMap",
     "AnchorMap",
     "ExactMap",
+    "FeatureMap",
     "FourierMap",
     "GeneralizedRBFMap",
     "HarmonicMap",

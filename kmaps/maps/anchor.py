@@ -22,6 +22,7 @@ from kmaps.errors import ConfigError
 from kmaps.maps.mercer import ScalarKernel, eigensystems
 from kmaps.maps.stepped import SteppedMap
 from kmaps.parallel import for_blocks
+from kmaps.samples import AnyMatrix
 
 ANCHORS = ("uniform", "kmeans", "cover")
 
@@ -133,11 +134,11 @@ class AnchorMap(SteppedMap):
         if self.shared != "auto":
             check_flag("shared", self.shared, note=", or 'auto'")
 
-    def _fit_curve(self, X) -> None:
+    def _fit_curve(self, X: AnyMatrix) -> None:
         self._check_parameters()
         columns = Columns(X)
         uniform = self.anchors == "uniform"
-        shared = uniform and columns.one_range() if self.shared == "auto" else self.shared
+        shared = uniform and columns.one_range() if self.shared == "auto" else bool(self.shared)
         low, high = value_ranges(columns, shared)
         if uniform:
             anchors = np.linspace(low, high, self.n_anchors, axis=1)
@@ -153,7 +154,7 @@ class AnchorMap(SteppedMap):
         """Return the cluster means of the features, or of all together."""
         covers = self.anchors == "cover"
         most = MAX_LEVELS if covers else self.n_anchors
-        radius = float(self.epsilon) if covers else -1.0
+        radius = -1.0 if self.epsilon is None else float(self.epsilon)  # only covers have one
 
         def means(j: int, _: int) -> NDArray:
             values, counts = columns.pooled() if shared else columns.distinct(j)

@@ -8,26 +8,28 @@ else, encoding, tabulating, sparse input, names, comes from here.
 
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, csr_matrix, issparse
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from kmaps.checks import refuse_negative, refuse_not_finite, warn_outside
 from kmaps.codes.table import LookupTable
 from kmaps.errors import InputError
+from kmaps.maps.capabilities import FeatureMap
 from kmaps.maps.grids import LogGrid, PieceGrid, StepGrid
 from kmaps.parallel import for_parts
-from kmaps.samples import as_float, summed, widened
+from kmaps.samples import AnyMatrix, as_float, summed, widened
 
 _BLOCK_VALUES = 1 << 18  # outputs in a block that NumPy computes: its temporaries stay in the cache
 _TABLE_BLOCK_VALUES = 1 << 21  # in one that a compiled loop fills: no temporaries, a cost to start
 
 
-class AdditiveMap(TransformerMixin, BaseEstimator):
+class AdditiveMap(FeatureMap):
     """Base of the additive maps.
 
     A subclass sets ``source`` (paper and equation), ``learns_from_data = False`` when `fit` needs
@@ -35,7 +37,7 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
     where plain numbers do not do, `_output_names`. Its `_fit_curve` sets ``shared_curve_ = False``
     when each feature has a curve of its own, ``low_`` and ``high_`` when the curve ends there, and
     ``n_stored_`` when transform is to give CSR, with so many consecutive outputs of each feature.
-    ``_unsigned`` says that negative values are refused; ``_coded`` that the curve is a step
+    ``_unsigned`` says that negative values are refused; ``has_codes`` that the curve is a step
     function, whose grid is a `StepGrid`; `_tables` returns what encoding needs besides formulas.
 
     Attributes
@@ -55,17 +57,22 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         Size in float32 of what was learnt and encoding needs; 0 for a formula.
     """
 
-    source = ""
-    learns_from_data = True
-    shared_curve_ = True
+    shared_curve_: bool = True
     low_: NDArray | None = None
     high_: NDArray | None = None
     n_stored_: int | None = None
-    _unsigned = False
-    _coded = False
+
+    @property
+    def _unsigned(self) -> bool:
+        return False
+
+    @property
+    def takes_sparse_(self) -> bool:
+        """Whether the fitted map takes CSR input: where zero maps to zero."""
+        return self.zero_to_zero_
 
     @abstractmethod
-    def _fit_curve(self, X) -> None:
+    def _fit_curve(self, X: AnyMatrix) -> None:
         """Check the parameters and learn what the curve needs from validated ``X``."""
 
     @abstractmethod
@@ -87,7 +94,7 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         """Return a name for each of the r outputs of a feature."""
         return [str(c) for c in range(self.n_outputs_)]
 
-    def fit(self, X: ArrayLike, y: object = None) -> "AdditiveMap":
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Check the parameters and learn the curve.
 
         Parameters
@@ -115,7 +122,7 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         self.n_outputs_ = at_zero.shape[1]
         self.zero_to_zero_ = not at_zero.any()
         self._fitted_grid = self._grid()
-        self.code_bits_ = self._fitted_grid.codebook.bits if self._coded else None
+        self.code_bits_ = self._steps_grid().codebook.bits if self.has_codes else None
         self.table_bytes_ = sum(4 * table.size for table in self._tables())
         return self
 
@@ -182,7 +189,7 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         levels = np.broadcast_to(levels, (n_tables, levels.shape[1]))
         return levels, np.arange(n_tables)[:, None]
 
-    @available_if(lambda self: self._coded)
+    @available_if(lambda self: self.has_codes)  # type: ignore[untyped-decorator]
     def to_codes(self, X: ArrayLike) -> NDArray:
         """Return the code of every value of X: its row of the table of its feature.
 
@@ -206,7 +213,11 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", ensure_all_finite=False)
-        return self._fitted_grid.codebook.to_codes(X, type(self).__name__, self._unsigned)
+        return self._steps_grid().codebook.to_codes(X, type(self).__name__, self._unsigned)
+
+    def _steps_grid(self) -> StepGrid:
+        assert isinstance(self._fitted_grid, StepGrid)  # as of all maps with codes
+        return self._fitted_grid
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
         """Return ``<feature>_<output>`` for each encoded column, as an object array."""
@@ -215,7 +226,7 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         outputs = self._output_names()
         return np.array([f"{name}_{output}" for name in names for output in outputs], object)
 
-    def _encode_sparse(self, X):
+    def _encode_sparse(self, X: AnyMatrix) -> AnyMatrix:
         if not self.zero_to_zero_:
             raise InputError(
                 f"{type(self).__name__} does not map zero to zero, so sparse input would give "
@@ -234,11 +245,14 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         ``pointers`` says where each row of the result begins among the values.
         """
         n, m = values.shape
-        width, shape = self.n_stored_, (len(pointers) - 1, self.n_features_in_ * self.n_outputs_)
+        width, grid = self.n_stored_, self._fitted_grid
+        assert width is not None
+        assert grid is not None  # no formula gives CSR
+        shape = len(pointers) - 1, self.n_features_in_ * self.n_outputs_
         values = values.astype(np.float32) if values.dtype == np.uint8 else values
         index = np.int32 if max(n * m * width, shape[1]) < 2**31 else np.int64
         data, columns = np.empty((n, m * width), values.dtype), np.empty((n, m * width), index)
-        self._fill(values, features.astype(index), self._fitted_grid.encode, (data, columns), width)
+        self._fill(values, features.astype(index), grid.encode, (data, columns), width)
         parts = data.reshape(-1), columns.reshape(-1), pointers.astype(index) * width
         encoded = csr_array(parts, shape=shape)
         if self.zero_to_zero_:
@@ -287,7 +301,7 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
         if dtype == np.uint8:
             return self._byte_encoding()
 
-        def encode(values, features, out):
+        def encode(values: NDArray, features: NDArray, out: NDArray) -> tuple[bool, int]:
             if not np.isfinite(values).all():
                 return True, 0
             features = np.broadcast_to(features, values.shape)
@@ -304,7 +318,7 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
             return lambda codes, *rest: encode_floats(codes.astype(np.float32), *rest)
         table = LookupTable(self.tabulate(np.arange(256)).astype(np.float32))
 
-        def encode(codes, features, out):
+        def encode(codes: NDArray, features: NDArray, out: NDArray) -> tuple[bool, int]:
             table.fill(codes, features, out)
             return False, 0 if self.low_ is None else self._clamp(codes, features)[1]
 
@@ -312,13 +326,13 @@ class AdditiveMap(TransformerMixin, BaseEstimator):
 
     def _clamp(self, x: NDArray, feature: NDArray) -> tuple[NDArray, int]:
         """Return ``x`` moved into the range of its ``feature``, and how many that moved."""
-        if self.low_ is None:
+        if self.low_ is None or self.high_ is None:
             return x, 0
         dtype = np.float32 if x.dtype == np.float32 else np.float64
         inside = np.clip(x, self.low_.astype(dtype)[feature], self.high_.astype(dtype)[feature])
         return inside, int(np.count_nonzero(inside != x))
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = self._unsigned

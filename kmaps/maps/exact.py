@@ -15,6 +15,7 @@ from kmaps.codes.columns import Columns
 from kmaps.codes.levels import choose_codebook
 from kmaps.maps.mercer import ScalarKernel, eigensystems
 from kmaps.maps.stepped import SteppedMap
+from kmaps.samples import AnyMatrix
 
 
 class ExactMap(SteppedMap):
@@ -74,7 +75,7 @@ class ExactMap(SteppedMap):
     def _unsigned(self) -> bool:
         return isinstance(self.kernel, str)
 
-    def _fit_curve(self, X) -> None:
+    def _fit_curve(self, X: AnyMatrix) -> None:
         check_whole("n_levels", self.n_levels, 2, MAX_LEVELS)
         check_number("tol", self.tol, at_least=0, below=1)
         codebook = choose_codebook(Columns(X), self.n_levels)

@@ -1,8 +1,8 @@
 r"""The random frequencies of Fourier maps, made when they are needed.
 
 Each structure draws :math:`\omega_j \sim N(0, I)` in d dimensions, for a kernel of width
-:math:`\sigma` divided by it. What it draws for projection j depends on a key and on j alone: a map
-remembers the key, and any subset of its projections is made by itself.
+:math:`\sigma` divided by it. The frequency of index j depends on a key and on j alone: a map
+remembers the key, and any subset of its frequencies is made by itself.
 """
 
 from abc import ABC, abstractmethod
@@ -35,37 +35,37 @@ Projector = Callable[[Any], NDArray]
 
 
 class Frequencies(ABC):
-    """The frequencies of some projections.
+    """The frequencies of some indices under one key.
 
     Parameters
     ----------
     key : int
         Below 2⁶⁴.
-    projections : ndarray (m,), int64
-        Their numbers, ascending.
+    indices : ndarray (m,), int64
+        Ascending.
     n_features : int
         d.
     width : float
         σ of the kernel: all frequencies are divided by it.
     """
 
-    def __init__(self, key: int, projections: NDArray, n_features: int, width: float):
-        self.key, self.projections, self.n_features = key, projections, n_features
+    def __init__(self, key: int, indices: NDArray, n_features: int, width: float):
+        self.key, self.indices, self.n_features = key, indices, n_features
         self.factor = 1 / (2 * np.pi * width)
         self._held: dict[type, Any] = {}
 
     def blocks(self, dtype: type) -> Iterator[tuple[int, int, Projector]]:
-        """Yield (first, last, project) for one block of projections after the other.
+        """Yield (first, last, project) for one block of frequencies after the other.
 
         ``project`` multiplies rows by the frequencies ``first`` … ``last - 1`` over 2π: it gives
         turns, not radians, of the given type. If all fit into one block, they are made once.
         """
-        m, size = len(self.projections), self._block_size()
+        m, size = len(self.indices), self._block_size()
         for first in range(0, m, size):
             last = min(first + size, m)
             made = self._held.get(dtype)
             if made is None:
-                made = self._make(self.projections[first:last], dtype)
+                made = self._make(self.indices[first:last], dtype)
                 if last - first == m:
                     self._held = {dtype: made}
             yield first, last, partial(self._multiply, made, dtype)
@@ -74,8 +74,8 @@ class Frequencies(ABC):
         return max(1, _BLOCK_VALUES // self.n_features)
 
     @abstractmethod
-    def _make(self, projections: NDArray, dtype: type) -> Any:
-        """Return what multiplying by the frequencies of some projections takes."""
+    def _make(self, indices: NDArray, dtype: type) -> Any:
+        """Return what multiplying by the frequencies of some indices takes."""
 
     @abstractmethod
     def _multiply(self, made: Any, dtype: type, rows: Any) -> NDArray:
@@ -85,13 +85,13 @@ class Frequencies(ABC):
 class DenseFrequencies(Frequencies):
     """Independent frequencies (Rahimi and Recht)."""
 
-    def _make(self, projections: NDArray, dtype: type) -> NDArray:
-        directions = self._directions(projections)
+    def _make(self, indices: NDArray, dtype: type) -> NDArray:
+        directions = self._directions(indices)
         # As columns: this way round the product is the faster one.
         return np.multiply(directions.T, self.factor, dtype=dtype, casting="same_kind", order="C")
 
-    def _directions(self, projections: NDArray) -> NDArray:
-        return normals(self.key, _NORMALS, projections, self.n_features)
+    def _directions(self, indices: NDArray) -> NDArray:
+        return normals(self.key, _NORMALS, indices, self.n_features)
 
     def _multiply(self, made: NDArray, dtype: type, rows: Any) -> NDArray:
         if issparse(rows) and rows.nnz >= _SPARSE_BELOW * rows.shape[0] * rows.shape[1]:
@@ -104,12 +104,12 @@ class DescendedFrequencies(DenseFrequencies):
     r"""Independent frequencies, and others drawn near them, near those, and so on.
 
     One near :math:`\omega` is :math:`\rho\,\omega + \sqrt{1-\rho^2}\,\omega'`, with an independent
-    :math:`\omega'`: normal again. ``projections`` has a row for each frequency: the numbers of its
+    :math:`\omega'`: normal again. ``indices`` has a row for each frequency: the indices of its
     first ancestor, of the next, … and its own, -1 where there is none.
     """
 
-    def _directions(self, projections: NDArray) -> NDArray:
-        first, *later = projections.T
+    def _directions(self, indices: NDArray) -> NDArray:
+        first, *later = indices.T
         directions = super()._directions(first)
         for numbers in later:
             heirs = np.flatnonzero(numbers >= 0)
@@ -127,22 +127,22 @@ class OrthogonalFrequencies(DenseFrequencies):
 
     def _block_size(self) -> int:
         # The decomposition takes longer than most products: all are made once and held.
-        return len(self.projections)
+        return len(self.indices)
 
-    def _make(self, projections: NDArray, dtype: type) -> NDArray:
+    def _make(self, indices: NDArray, dtype: type) -> NDArray:
         d = self.n_features
-        of_row, places = np.divmod(projections, d)
+        of_row, places = np.divmod(indices, d)
         stacks, starts = np.unique(of_row, return_index=True)
-        directions = np.empty((len(projections), d), dtype)
+        directions: NDArray = np.empty((len(indices), d), dtype)
         size = max(1, _BLOCK_VALUES // d**2)
         for first in range(0, len(stacks), size):
             last = min(first + size, len(stacks))
-            rows = slice(starts[first], np.append(starts, len(projections))[last])
+            rows = slice(starts[first], np.append(starts, len(indices))[last])
             columns = self._orthogonal(stacks[first:last], places[rows].max() + 1)
             directions[rows] = columns[
                 np.searchsorted(stacks[first:last], of_row[rows]), :, places[rows]
             ]
-        directions *= (self.factor * lengths(self.key, projections, d))[:, None]
+        directions *= (self.factor * lengths(self.key, indices, d))[:, None]
         return np.ascontiguousarray(directions.T)
 
     def _orthogonal(self, stacks: NDArray, n_columns: int) -> NDArray:
@@ -177,24 +177,24 @@ class FastfoodFrequencies(Frequencies):
     """
 
     def _block_size(self) -> int:
-        return len(self.projections)
+        return len(self.indices)
 
-    def _make(self, projections: NDArray, dtype: type) -> _Stacks:
+    def _make(self, indices: NDArray, dtype: type) -> _Stacks:
         p = 1 << (self.n_features - 1).bit_length()
-        of_output, places = np.divmod(projections, p)
+        of_output, places = np.divmod(indices, p)
         stacks, starts = np.unique(of_output, return_index=True)
         gains = normals(self.key, _GAINS, stacks, p)
         norms = np.sqrt(np.sum(gains.astype(float) ** 2, axis=1) * p)
-        scale = self.factor * lengths(self.key, projections, p)
-        scale /= np.repeat(norms, np.diff(starts, append=len(projections)))
-        flips = 1 - 2 * (words(self.key, _FLIPS, stacks, p) >> 31).astype(dtype)
+        scale = self.factor * lengths(self.key, indices, p)
+        scale /= np.repeat(norms, np.diff(starts, append=len(indices)))
+        flips: NDArray = 1 - 2 * (words(self.key, _FLIPS, stacks, p) >> 31).astype(dtype)
         order = np.argsort(words(self.key, _ORDERS, stacks, p), axis=1, kind="stable")
-        ends = np.append(starts, len(projections))
+        ends = np.append(starts, len(indices))
         return _Stacks(flips, order, gains.astype(dtype), ends, places, scale.astype(dtype))
 
     def _multiply(self, made: _Stacks, dtype: type, rows: Any) -> NDArray:
         dense = rows.toarray() if issparse(rows) else rows
-        turns = np.empty((rows.shape[0], len(self.projections)), dtype)
+        turns = np.empty((rows.shape[0], len(self.indices)), dtype)
         loops.fastfood(np.ascontiguousarray(dense, dtype), *made, turns)
         return turns
 
@@ -228,7 +228,7 @@ def normals(key: int, stream: int, rows: NDArray, n: int) -> NDArray:
     return numbers
 
 
-def lengths(key: int, projections: NDArray, dimension: int) -> NDArray:
+def lengths(key: int, indices: NDArray, dimension: int) -> NDArray:
     """Return lengths distributed as those of normal vectors of some dimension, (k,), float64."""
-    uniform = (words(key, _LENGTHS, projections, 1)[:, 0] + 0.5) * 2.0**-32
+    uniform = (words(key, _LENGTHS, indices, 1)[:, 0] + 0.5) * 2.0**-32
     return np.sqrt(2 * gammaincinv(dimension / 2, uniform))

@@ -4,7 +4,7 @@ from typing import Any
 
 from numpy.random import RandomState
 from sklearn.base import clone
-from sklearn.utils import get_tags
+from sklearn.utils import Tags, get_tags
 
 from kmaps.errors import ConfigError
 from kmaps.gram_matrix import mean_squared_distance
@@ -36,7 +36,7 @@ class GeneralizedRBFMap(RandomFeatures):
     order : int
         n ≥ 0 of the `HomogeneousMap` inside; the hellinger kernel needs none and is exact.
     n_frequencies : int
-        m ≥ 1, the number of projections; there are twice as many outputs.
+        m ≥ 1, the number of frequencies; there are twice as many outputs.
     sigma : float or None
         Width of the kernel, > 0. None: σ² is the mean squared distance D² between the rows of a
         sample, as in `kmaps.gram`.
@@ -52,7 +52,7 @@ class GeneralizedRBFMap(RandomFeatures):
     ----------
     additive_ : AdditiveMap
         The fitted map inside.
-    sigma_, key_, frequency_version_, projections_
+    sigma_, key_, frequency_version_, frequency_indices_
         As of `RandomFourierMap`.
 
     Notes
@@ -77,6 +77,7 @@ class GeneralizedRBFMap(RandomFeatures):
     """
 
     source = "genrbf eq. 11-14"
+    additive_: AdditiveMap
 
     def __init__(
         self,
@@ -99,15 +100,12 @@ class GeneralizedRBFMap(RandomFeatures):
     @property
     def learns_from_data(self) -> bool:
         """Whether `fit` needs more of X than its number of columns."""
-        return self.sigma is None or getattr(self.additive, "learns_from_data", False)
-
-    @property
-    def table_bytes_(self) -> int:
-        """Size of what the map inside learnt and encoding needs; frequencies are not stored."""
-        return self.additive_.table_bytes_
+        inside = self.additive
+        return self.sigma is None or (isinstance(inside, AdditiveMap) and inside.learns_from_data)
 
     def _fit_embedding(self, X: Any) -> int:
         self.additive_ = self._make_additive().fit(X)
+        self.table_bytes_ = self.additive_.table_bytes_  # frequencies are made, not stored
         return self.additive_.n_features_in_ * self.additive_.n_outputs_
 
     def _make_additive(self) -> AdditiveMap:
@@ -133,7 +131,7 @@ class GeneralizedRBFMap(RandomFeatures):
         sample = SampleMatrix.check(X, "X").draw(1000, 0).matrix
         return mean_squared_distance(self._embed(sample), kernel="rbf")
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         if isinstance(self.additive, AdditiveMap):
             tags.input_tags.positive_only = get_tags(self.additive).input_tags.positive_only

@@ -160,7 +160,7 @@ class LocalGrid(PieceGrid):
         super().__init__(pieces, low, high, scale, exact=True)
         self.n_cells = n_cells
 
-    def encode(
+    def encode(  # type: ignore[override]  # a CSR has two arrays to fill
         self, values: NDArray, features: NDArray, data: NDArray, columns: NDArray
     ) -> tuple[bool, int]:
         """Fill the parts of a CSR (n, m·(p+1)) from ``values`` (n, m) of the m ``features``.

@@ -23,6 +23,7 @@ from kmaps.checks import check_choice, check_positive, check_whole
 from kmaps.kernels import Kernel, get_kernel
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import LogGrid, wave_grid
+from kmaps.samples import AnyMatrix
 
 WINDOWS = ("rectangular", "uniform")
 
@@ -99,7 +100,7 @@ class HomogeneousMap(AdditiveMap):
         self.period = period
         self.gamma = gamma
 
-    def _fit_curve(self, X) -> None:
+    def _fit_curve(self, X: AnyMatrix) -> None:
         kernel = get_kernel(self.kernel)
         check_whole("order", self.order, 0)
         check_choice("window", self.window, WINDOWS)

@@ -24,6 +24,7 @@ from kmaps.codes.table import LookupTable
 from kmaps.errors import ConfigError
 from kmaps.maps.grids import LocalGrid, PieceGrid, StepGrid, evaluate_pieces
 from kmaps.maps.ranged import RangedMap
+from kmaps.samples import AnyMatrix
 
 PIECES = ("linear", "constant")
 
@@ -84,26 +85,27 @@ class IntersectionMap(RangedMap):
         self.upper = upper
 
     @property
-    def _coded(self) -> bool:
+    def has_codes(self) -> bool:
+        """Whether the curve is a step function, so that the map has `to_codes`."""
         return self.piece == "constant"
 
     def _check_parameters(self) -> None:
         check_choice("piece", self.piece, PIECES)
         check_flag("sparse", self.sparse)
-        fewest, most = 2 if self.sparse else 1, MAX_LEVELS - 1 if self._coded else None
+        fewest, most = 2 if self.sparse else 1, MAX_LEVELS - 1 if self.has_codes else None
         check_whole("n_bins", self.n_bins, fewest, most)
-        if self.sparse and self._coded:
+        if self.sparse and self.has_codes:
             raise ConfigError("sparse=True: only piece='linear' has a sparse form")
         if self.upper is not None:
             check_positive("upper", self.upper)
 
-    def _ends(self, X) -> tuple[NDArray, NDArray]:
+    def _ends(self, X: AnyMatrix) -> tuple[NDArray, NDArray]:
         _, high = super()._ends(X)
         if self.upper is not None:
             high = np.full(len(high), self.upper)
         return np.zeros(len(high)), high
 
-    def _fit_curve(self, X) -> None:
+    def _fit_curve(self, X: AnyMatrix) -> None:
         super()._fit_curve(X)
         n, ones = self.n_bins, np.eye(self.n_bins)
         below = np.eye(n, k=-1)
@@ -115,7 +117,7 @@ class IntersectionMap(RangedMap):
         else:
             self.n_stored_ = None
             self._pieces = np.stack([np.tri(n, k=-1), ones], axis=1)
-        if self._coded:
+        if self.has_codes:
             low, high, scale = self._ranges()
             codebook = Codebook(np.linspace(low, high, n + 1, axis=1), low, high)
             self.table_ = scale[:, None, None] * np.tri(n + 1, n, k=-1)
@@ -128,10 +130,10 @@ class IntersectionMap(RangedMap):
         return evaluate_pieces(self._pieces, position)
 
     def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
-        return self._steps.curve(x, feature) if self._coded else super()._curve(x, feature)
+        return self._steps.curve(x, feature) if self.has_codes else super()._curve(x, feature)
 
     def _grid(self) -> PieceGrid | StepGrid:
-        if self._coded:
+        if self.has_codes:
             return self._steps
         if self.sparse:
             return _HatGrid(_HATS, self.n_bins, self.low_, self.high_, self.scale_)
@@ -144,7 +146,7 @@ class IntersectionMap(RangedMap):
 class _HatGrid(LocalGrid):
     """The two hats around a value, of those at the knots above zero."""
 
-    def encode(
+    def encode(  # type: ignore[override]  # as in LocalGrid
         self, values: NDArray, features: NDArray, data: NDArray, columns: NDArray
     ) -> tuple[bool, int]:
         report = super().encode(values, features, data, columns)

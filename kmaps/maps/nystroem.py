@@ -22,6 +22,7 @@ from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import Curve, PieceGrid
 from kmaps.maps.mercer import ScalarKernel, eigensystems, scalar_kernel
 from kmaps.parallel import for_blocks
+from kmaps.samples import AnyMatrix
 
 _N_CELLS = 128
 _BLOCK_KNOTS = 1 << 15
@@ -80,6 +81,9 @@ class NystroemMap(AdditiveMap):
     source = "addkpca, hkm Sect. 4.1"
     shared_curve_ = False
 
+    low_: NDArray
+    high_: NDArray
+
     def __init__(
         self,
         kernel: str | ScalarKernel = "chi2",
@@ -96,7 +100,7 @@ class NystroemMap(AdditiveMap):
     def _unsigned(self) -> bool:
         return isinstance(self.kernel, str)
 
-    def _fit_curve(self, X) -> None:
+    def _fit_curve(self, X: AnyMatrix) -> None:
         check_whole("n_points", self.n_points, 1)
         check_whole("dim", self.dim, 1, int(self.n_points))
         columns = Columns(X)
@@ -171,4 +175,4 @@ class _RootGrid(PieceGrid):
         outside = np.count_nonzero(inside != values)  # not a number is unlike itself
         position = np.sqrt((inside - self.origin[features]) / self.width[features])
         super().encode(position, features, out)
-        return outside > 0 and not np.isfinite(values).all(), outside
+        return bool(outside > 0 and not np.isfinite(values).all()), int(outside)

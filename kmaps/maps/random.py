@@ -1,19 +1,21 @@
 """Maps made of random projections of the whole sample, not additive over the features."""
 
 from collections.abc import Callable
+from typing import Self
 
 import numpy as np
 from numpy.random import Generator, Philox, RandomState
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmaps._loops import project as loops
 from kmaps.checks import check_choice, check_whole, refuse_negative
+from kmaps.maps.capabilities import FeatureMap
 from kmaps.parallel import for_blocks
-from kmaps.samples import float_type, summed
+from kmaps.samples import AnyMatrix, float_type, summed
 
 OUTPUTS = ("sign", "onehot")
 
@@ -21,7 +23,7 @@ _BLOCK_VALUES = 1 << 20  # values of the projection matrix held at once, and of 
 _PART_VALUES = 1 << 16  # values of it that a thread makes at once
 
 
-class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     r"""Approximate a function of the chi2 kernel by the signs of Cauchy projections.
 
     For histograms x and y that sum to one and a vector c of independent standard Cauchy numbers,
@@ -83,6 +85,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     source = "li, the collision probability of sign Cauchy projections"
     approximates = "chi2"
     learns_from_data = False
+    has_codes = True
 
     def __init__(
         self,
@@ -94,7 +97,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.output = output
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: object = None) -> "SignCauchyMap":
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Check the parameters and draw the key; of X only the number of columns matters.
 
         Parameters
@@ -181,13 +184,13 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self._project(X, pack)
         return codes
 
-    def _validated(self, X: ArrayLike):
+    def _validated(self, X: ArrayLike) -> AnyMatrix:
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr")
         refuse_negative(X.data if issparse(X) else X, type(self).__name__)
         return summed(X) if issparse(X) else X
 
-    def _project(self, X, receive: Callable[[slice, int, int, NDArray], None]) -> None:
+    def _project(self, X: AnyMatrix, receive: Callable[[slice, int, int, NDArray], None]) -> None:
         """Call ``receive(rows, first, last, positive)`` for every block of rows and projections.
 
         Blocks of projections start at multiples of eight.
@@ -198,7 +201,13 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             last = min(first + width, self.n_projections)
             directions = self._directions(first, last, d).astype(float_type(X))
 
-            def block(top, bottom, first=first, last=last, directions=directions):
+            def block(
+                top: int,
+                bottom: int,
+                first: int = first,
+                last: int = last,
+                directions: NDArray = directions,
+            ) -> None:
                 positive = _signs(X, slice(top, bottom), directions)
                 receive(slice(top, bottom), first, last, positive)
 
@@ -221,7 +230,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         for_blocks(part, last - first, max(8, _PART_VALUES // d))
         return directions
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
@@ -229,7 +238,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return tags
 
 
-def _signs(X, rows: slice, directions: NDArray) -> NDArray:
+def _signs(X: AnyMatrix, rows: slice, directions: NDArray) -> NDArray:
     """Return where the projections of some rows of X are not negative."""
     X = X[rows].astype(directions.dtype, copy=False)
     positive = np.empty((X.shape[0], directions.shape[1]), np.bool_)

@@ -1,15 +1,14 @@
-"""Random Fourier features: a Gaussian kernel as cosines and sines of random projections."""
+"""Random Fourier features: a Gaussian kernel as cosines and sines of random frequencies."""
 
 import copy
 from abc import abstractmethod
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, Self
 
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
@@ -17,7 +16,9 @@ from kmaps._loops import fourier as loops
 from kmaps.checks import check_choice, check_positive, check_whole
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import mean_squared_distance
-from kmaps.maps.frequencies import FREQUENCY_VERSION, STRUCTURES, DescendedFrequencies
+from kmaps.maps.base import AdditiveMap
+from kmaps.maps.capabilities import FeatureMap
+from kmaps.maps.frequencies import FREQUENCY_VERSION, STRUCTURES, DescendedFrequencies, Projector
 from kmaps.parallel import for_blocks
 from kmaps.samples import float_type
 
@@ -25,15 +26,16 @@ _BLOCK_VALUES = 1 << 22  # turns, or encoded values, of the rows that a thread t
 _FEWEST_ROWS = 32  # for which a matrix product is worth its start
 
 
-class RandomFeatures(TransformerMixin, BaseEstimator):
-    """Base of the maps made of cosines and sines of random projections.
+class RandomFeatures(FeatureMap):
+    """Base of the maps made of cosines and sines of random frequencies.
 
     A subclass sets ``source``, takes the parameters ``n_frequencies``, ``sigma``, ``structure`` and
     ``random_state``, and writes `_fit_embedding`, `_embed` and `_mean_distance`: what the
-    projections act on, and how far apart samples are there.
+    frequencies multiply, and how far apart samples are there. ``additive_`` is the additive map
+    inside, once fitted; None: there is none.
     """
 
-    source: ClassVar[str] = ""
+    additive_: AdditiveMap | None = None
     n_frequencies: int
     sigma: float | None
     structure: str
@@ -45,7 +47,7 @@ class RandomFeatures(TransformerMixin, BaseEstimator):
 
     @abstractmethod
     def _embed(self, rows: Any) -> Any:
-        """Return what the projections of some rows act on, dense or CSR."""
+        """Return the rows that the frequencies multiply, dense or CSR."""
 
     @abstractmethod
     def _mean_distance(self, X: Any) -> float:
@@ -56,7 +58,7 @@ class RandomFeatures(TransformerMixin, BaseEstimator):
         """Whether `fit` needs more of X than its number of columns."""
         return self.sigma is None
 
-    def fit(self, X: ArrayLike, y: object = None) -> "RandomFeatures":
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Check the parameters, take sigma from the data unless it is given, and draw the key.
 
         Parameters
@@ -89,7 +91,7 @@ class RandomFeatures(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray:
-        """Return the cosines and sines of the projections of every row.
+        """Return the cosine and the sine of every row along each frequency.
 
         Parameters
         ----------
@@ -97,25 +99,27 @@ class RandomFeatures(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray, shape (n, 2k), of the k projections kept
-            Pair by pair: the cosine and the sine of one projection, then those of the next.
+        ndarray, shape (n, 2k), of the k frequencies kept
+            Pair by pair: the cosine and the sine of one frequency, then those of the next.
             float64 for float64 input and integers beyond 16 bits, else float32.
 
         Raises
         ------
         ValueError
-            For NaN or infinity, another number of features, or values so large that projections
-            overflow.
+            For NaN or infinity, another number of features, or values so large that their
+            products with the frequencies overflow.
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr")
         dtype = float_type(X)
-        out = np.empty((X.shape[0], 2 * len(self.projections_)), dtype)
+        out = np.empty((X.shape[0], 2 * len(self.frequency_indices_)), dtype)
         unit = dtype(self.n_frequencies**-0.5)
         for first, last, project in self._frequencies.blocks(dtype):
             columns = slice(2 * first, 2 * last)
 
-            def fill(top: int, bottom: int, project=project, columns=columns) -> bool:
+            def fill(
+                top: int, bottom: int, project: Projector = project, columns: slice = columns
+            ) -> bool:
                 turns = project(self._embed(X[top:bottom]))
                 return loops.cos_sin(turns, unit, out[top:bottom, columns])
 
@@ -125,21 +129,21 @@ class RandomFeatures(TransformerMixin, BaseEstimator):
                 overflow = any(for_blocks(fill, X.shape[0], max(_FEWEST_ROWS, rows)))
             if overflow:
                 raise InputError(
-                    f"values of X are too large for sigma={self.sigma_:.3g}: their projections "
-                    "overflow; scale X down or sigma up"
+                    f"values of X are too large for sigma={self.sigma_:.3g}: their products "
+                    "with the frequencies overflow; scale X down or sigma up"
                 )
         return out
 
-    def keep(self, projections: ArrayLike) -> "RandomFeatures":
-        """Return a copy that has only some of the projections.
+    def keep(self, frequencies: ArrayLike) -> Self:
+        """Return a copy that has only some of the frequencies.
 
         Its outputs are the same columns that this map gives for them, to the last digits of sums,
-        and the others cost nothing. Fitted again, the copy has all projections.
+        and the others cost nothing. Fitted again, the copy has all frequencies.
 
         Parameters
         ----------
-        projections : array-like of int, or a mask
-            Positions in ``projections_``; at least one. Their order does not matter.
+        frequencies : array-like of int, or a mask
+            Positions in ``frequency_indices_``; at least one. Their order does not matter.
 
         Returns
         -------
@@ -154,23 +158,23 @@ class RandomFeatures(TransformerMixin, BaseEstimator):
         --------
         >>> feature_map = RandomFourierMap(n_frequencies=100).fit([[0.0, 1.0]])
         >>> small = feature_map.keep([7, 30])
-        >>> small.projections_
+        >>> small.frequency_indices_
         array([ 7, 30])
         >>> small.transform([[0.0, 1.0]]).shape
         (1, 4)
         """
         check_is_fitted(self)
-        chosen = np.asarray(projections)
+        chosen = np.asarray(frequencies)
         try:
-            kept = np.zeros(len(self.projections_), bool)
+            kept = np.zeros(len(self.frequency_indices_), bool)
             kept[chosen if chosen.size else slice(0)] = True
         except IndexError as error:
-            raise InputError(f"projections: {error}") from None
+            raise InputError(f"frequencies: {error}") from None
         if not kept.any():
-            raise InputError("projections: got none, a map needs at least one")
+            raise InputError("frequencies: got none, a map needs at least one")
         return self._with(self._lineages[kept], self._n_drawn)
 
-    def with_key(self, key: int) -> "RandomFeatures":
+    def with_key(self, key: int) -> Self:
         """Return a copy with the frequencies that belong to another key.
 
         A model that holds the key of a map makes the same map again, whatever drew the key.
@@ -201,8 +205,8 @@ class RandomFeatures(TransformerMixin, BaseEstimator):
         other._draw()
         return other
 
-    def draw_near(self, n_frequencies: int) -> "RandomFeatures":
-        r"""Return a copy that has, besides its projections, others with frequencies near theirs.
+    def draw_near(self, n_frequencies: int) -> Self:
+        r"""Return a copy that has, besides its frequencies, others drawn near them.
 
         One near :math:`\omega` is :math:`0.9\,\omega + \sqrt{0.19}\,\omega'` with a new
         :math:`\omega' \sim N(0, I/\sigma^2)`, so that it has that distribution too.
@@ -224,7 +228,7 @@ class RandomFeatures(TransformerMixin, BaseEstimator):
         Examples
         --------
         >>> feature_map = RandomFourierMap(n_frequencies=100).fit([[0.0, 1.0]])
-        >>> feature_map.keep([7, 30]).draw_near(4).projections_
+        >>> feature_map.keep([7, 30]).draw_near(4).frequency_indices_
         array([  7,  30, 100, 101, 102, 103])
         """
         check_is_fitted(self)
@@ -241,10 +245,10 @@ class RandomFeatures(TransformerMixin, BaseEstimator):
         return self._with(np.r_[np.c_[self._lineages, none], added], self._n_drawn + n_frequencies)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
-        """Return ``cos<j>`` and ``sin<j>`` for each projection j kept, as an object array."""
+        """Return ``cos<j>`` and ``sin<j>`` for each frequency j kept, as an object array."""
         check_is_fitted(self)
         _check_feature_names_in(self, input_features)
-        pairs = ((f"cos{j}", f"sin{j}") for j in self.projections_)
+        pairs = ((f"cos{j}", f"sin{j}") for j in self.frequency_indices_)
         return np.array([name for pair in pairs for name in pair], object)
 
     def _width(self, X: Any) -> float:
@@ -258,8 +262,8 @@ class RandomFeatures(TransformerMixin, BaseEstimator):
             raise InputError("sigma cannot be estimated from rows that are all alike, give it")
         return mean**0.5
 
-    def _with(self, lineages: NDArray, n_drawn: int) -> "RandomFeatures":
-        """Return a copy with the projections of some lineages."""
+    def _with(self, lineages: NDArray, n_drawn: int) -> Self:
+        """Return a copy with the frequencies of some lineages."""
         other = copy.copy(self)
         other._lineages, other._n_drawn = lineages, n_drawn
         other._draw()
@@ -268,14 +272,14 @@ class RandomFeatures(TransformerMixin, BaseEstimator):
     def _draw(self) -> None:
         descended = self._lineages.shape[1] > 1
         structure = DescendedFrequencies if descended else STRUCTURES[self.structure]
-        self.projections_ = self._lineages.max(axis=1)
-        made_of = self._lineages if descended else self.projections_
+        self.frequency_indices_ = self._lineages.max(axis=1)
+        made_of = self._lineages if descended else self.frequency_indices_
         self._frequencies = structure(self.key_, made_of, self._n_embedded, self.sigma_)
 
     def __getstate__(self) -> dict[str, Any]:
         # What was made of the key is made again.
         state = super().__getstate__()
-        made = "_frequencies", "projections_"
+        made = "_frequencies", "frequency_indices_"
         return {name: value for name, value in state.items() if name not in made}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -289,7 +293,7 @@ class RandomFeatures(TransformerMixin, BaseEstimator):
         if "_lineages" in state:
             self._draw()
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
@@ -310,7 +314,7 @@ class RandomFourierMap(RandomFeatures):
     Parameters
     ----------
     n_frequencies : int
-        m ≥ 1, the number of projections; there are twice as many outputs.
+        m ≥ 1, the number of frequencies; there are twice as many outputs.
     sigma : float or None
         Width of the kernel, > 0. None: σ² is the mean squared distance between the rows of a
         sample, as in `kmaps.gram`.
@@ -331,9 +335,9 @@ class RandomFourierMap(RandomFeatures):
     frequency_version_ : int
         The version of the frequencies that belong to a key; a pickled map whose version is not
         this program's is refused.
-    projections_ : ndarray (k,), int64
-        The numbers of the projections that the map has: all m, or those kept by `keep`, and from m
-        on those added by `draw_near`.
+    frequency_indices_ : ndarray (k,), int64
+        Which frequencies the map has: all m, or those kept by `keep`, and from m on those added by
+        `draw_near`.
 
     References
     ----------

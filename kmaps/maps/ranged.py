@@ -14,7 +14,8 @@ from sklearn.utils.sparsefuncs import min_max_axis
 
 from kmaps.errors import InputError
 from kmaps.maps.base import AdditiveMap
-from kmaps.maps.grids import PieceGrid, cubic_pieces, range_width
+from kmaps.maps.grids import PieceGrid, StepGrid, cubic_pieces, range_width
+from kmaps.samples import AnyMatrix
 
 
 class RangedMap(AdditiveMap):
@@ -32,6 +33,9 @@ class RangedMap(AdditiveMap):
         The factor of each feature's outputs; zero for a constant feature.
     """
 
+    low_: NDArray
+    high_: NDArray
+
     @abstractmethod
     def _check_parameters(self) -> None:
         """Refuse parameters that are out of range."""
@@ -44,11 +48,11 @@ class RangedMap(AdditiveMap):
         """Return the factor of the outputs of a feature whose range is so wide."""
         return np.ones_like(width)
 
-    def _ends(self, X) -> tuple[NDArray, NDArray]:
+    def _ends(self, X: AnyMatrix) -> tuple[NDArray, NDArray]:
         """Return the ends of each feature's range."""
         return min_max_axis(X, axis=0) if issparse(X) else (X.min(axis=0), X.max(axis=0))
 
-    def _fit_curve(self, X) -> None:
+    def _fit_curve(self, X: AnyMatrix) -> None:
         self._check_parameters()
         self.low_, self.high_ = (end.astype(np.float64) for end in self._ends(X))
         width, varies = range_width(self.low_, self.high_)
@@ -74,6 +78,6 @@ class RangedMap(AdditiveMap):
     def _tables(self) -> tuple[NDArray, ...]:
         return self._ranges()[:2]
 
-    def _grid(self) -> PieceGrid | None:
+    def _grid(self) -> PieceGrid | StepGrid | None:
         pieces = cubic_pieces(self._unit_curve)
         return None if pieces is None else PieceGrid(pieces[None], *self._ranges())

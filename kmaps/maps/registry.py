@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from kmaps.maps import MAPS
+from kmaps.maps import MAPS, FeatureMap
 
 
 def takes(name: str, parameter: str) -> bool:
@@ -45,7 +45,7 @@ def resolved(name: str, kernel: str, params: Mapping[str, Any]) -> dict[str, Any
     return dict(bound.arguments)
 
 
-def make_map(name: str, kernel: str, params: Mapping[str, Any], **shared: Any) -> Any:
+def make_map(name: str, kernel: str, params: Mapping[str, Any], **shared: Any) -> FeatureMap:
     """Return a map, unfitted.
 
     Parameters

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from kmaps.checks import check_whole
 from kmaps.maps.grids import LocalGrid, PieceGrid, evaluate_pieces, range_width
 from kmaps.maps.ranged import RangedMap
+from kmaps.samples import AnyMatrix
 
 BASIS = (
     np.array([[1.0]]),
@@ -130,7 +131,7 @@ class SplineMap(RangedMap):
         check_whole("degree", self.degree, 0, 3)
         check_whole("penalty", self.penalty, 0, 3)
 
-    def _fit_curve(self, X) -> None:
+    def _fit_curve(self, X: AnyMatrix) -> None:
         super()._fit_curve(X)
         self.n_stored_ = self.degree + 1 if self.penalty == 0 else None
         self._pieces = spline_pieces(self.n_bins, self.degree, self.penalty)

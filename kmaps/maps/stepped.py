@@ -17,7 +17,7 @@ class SteppedMap(AdditiveMap):
         The outputs of each code, float64; one table when all features share it.
     """
 
-    _coded = True
+    has_codes = True
 
     def _set_steps(self, codebook: Codebook, table: NDArray) -> None:
         self.table_ = table

@@ -12,7 +12,7 @@ from kmaps.errors import InputError
 from kmaps.maps.random_fourier import RandomFeatures
 from kmaps.svm.reduction import input_errors
 
-MAX_FEATURES = 1 << 22  # a single projection takes 50 MB then, at order 1
+MAX_FEATURES = 1 << 22  # a single frequency takes 50 MB then, at order 1
 
 
 @dataclass(frozen=True, eq=False)

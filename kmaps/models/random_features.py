@@ -11,6 +11,7 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from kmaps.checks import check_whole, is_number
@@ -60,7 +61,7 @@ class RandomFeatureSVC(ReducedClassifier):
     kernel : str, default="exp-chi2"
         "exp-chi2", "exp-intersection", "exp-js", "exp-hellinger" or "rbf".
     n_frequencies : int, default=1000
-        m ≥ 1, the number of projections. Training and prediction take time and memory in
+        m ≥ 1, the number of frequencies. Training and prediction take time and memory in
         proportion to it.
     C : float, default=1.0
         Weight of the loss against the penalty.
@@ -155,7 +156,7 @@ class RandomFeatureSVC(ReducedClassifier):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -243,15 +244,18 @@ class RandomFeatureSVC(ReducedClassifier):
         check_kernel(self.kernel, WIDTH_KERNELS)
         check_whole("n_frequencies", self.n_frequencies, 1)
         check_whole("order", self.order, 0, MAX_ORDER)
-        frequencies = {
-            "n_frequencies": self.n_frequencies,
-            "sigma": self.sigma,
-            "structure": self.structure,
-            "random_state": self.random_state,
-        }
         if self.kernel == "rbf":
-            return RandomFourierMap(**frequencies)
-        return GeneralizedRBFMap(self.kernel, self.order, **frequencies)
+            return RandomFourierMap(
+                self.n_frequencies, self.sigma, self.structure, self.random_state
+            )
+        return GeneralizedRBFMap(
+            self.kernel,
+            self.order,
+            self.n_frequencies,
+            self.sigma,
+            self.structure,
+            self.random_state,
+        )
 
     def _make_learner(self) -> LiblinearSVC:
         """Return the unfitted linear learner, its parameters checked."""
@@ -366,6 +370,6 @@ def _check_versions(file: ModelFile) -> None:
         if file.fitted.get(name) != own:
             raise InputError(
                 f"{file.path}: trained with {name.replace('_', ' ')} {file.fitted.get(name)}, this "
-                f"kmaps has {own} and makes other projections; train it again, or use the kmaps "
+                f"kmaps has {own} and makes other frequencies; train it again, or use the kmaps "
                 "that wrote it"
             )

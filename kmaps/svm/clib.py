@@ -179,7 +179,7 @@ def pointer_to(array: NDArray, item: type) -> ctypes._Pointer:
     return array.ctypes.data_as(ctypes.POINTER(item))
 
 
-@ctypes.CFUNCTYPE(None, ctypes.c_char_p)
+@ctypes.CFUNCTYPE(None, ctypes.c_char_p)  # type: ignore[untyped-decorator]
 def _keep_printed(text: bytes) -> None:
     getattr(_printed, "parts", []).append(text)
 
@@ -188,7 +188,8 @@ def _keep_printed(text: bytes) -> None:
 def captured(set_print_function: Callable[[object], None]) -> Iterator[list[bytes]]:
     """Collect what a solver prints in this thread instead of letting it reach the terminal."""
     set_print_function(_keep_printed)
-    _printed.parts = parts = []
+    parts: list[bytes] = []
+    _printed.parts = parts
     try:
         yield parts
     finally:

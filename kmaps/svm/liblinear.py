@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 
 from kmaps.checks import check_choice, check_positive
 from kmaps.errors import ConfigError
@@ -129,7 +129,7 @@ class LiblinearSVC(LinearClassifier):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -159,7 +159,7 @@ class LiblinearSVC(LinearClassifier):
         """
         solver = self.check_parameters()
         X, codes = self._check_training(X, y)
-        self.timings_ = {}
+        self.timings_: dict[str, float] = {}
         rows = self._timed("convert_s", feature_rows, X, self.bias)
         weights = self._timed("train_s", self._train, rows, self._problems(codes), solver)
         self._set_weights(weights, X)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 from threadpoolctl import threadpool_limits
 
@@ -19,6 +20,7 @@ from kmaps.checks import check_positive
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import gram, mean_squared_distance
 from kmaps.kernels import WIDTH_KERNELS
+from kmaps.samples import AnyMatrix
 from kmaps.svm.clib import NodeRows, blank, captured, gram_rows, pointer_to
 from kmaps.svm.reduction import (
     BinaryProblem,
@@ -123,7 +125,7 @@ class KernelSVC(ReducedClassifier):
     def _checks(self) -> dict[str, Any]:
         return super()._checks | ({"accept_sparse": False} if self._precomputed else {})
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._precomputed
         tags.input_tags.sparse = not self._precomputed
@@ -165,6 +167,7 @@ class KernelSVC(ReducedClassifier):
             del matrix  # LIBSVM reads its own copy
         self._timed("train_s", self._train, rows, self._problems(codes))
         if not self._precomputed:
+            assert not isinstance(X, NodeRows)  # refused by _check_converted
             self.support_vectors_ = X[self.support_]
         kept = self.support_ if self._precomputed else self.support_vectors_
         self.model_bytes_ = _nbytes(kept) + _nbytes(self.dual_coef_) + self.intercept_.nbytes
@@ -278,7 +281,7 @@ def _train_binary(rows: NodeRows, problem: BinaryProblem, options: dict[str, flo
         lib.libsvm.svm_free_and_destroy_model(ctypes.byref(trained))
 
 
-def _nbytes(matrix: NDArray | sp.csr_array | sp.csc_array) -> int:
+def _nbytes(matrix: AnyMatrix) -> int:
     if sp.issparse(matrix):
         return matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
     return matrix.nbytes

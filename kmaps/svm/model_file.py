@@ -68,7 +68,8 @@ def write_model(
     }
     text = json.dumps(header, default=lambda scalar: scalar.item())
     with atomic_file(path, force=force) as file:
-        np.savez(file, header=np.frombuffer(text.encode(), np.uint8), **arrays)
+        # NumPy's types take any name for that of its one flag.
+        np.savez(file, header=np.frombuffer(text.encode(), np.uint8), **arrays)  # type: ignore[arg-type]
 
 
 def _plain(array: NDArray) -> NDArray:
@@ -103,12 +104,15 @@ class ModelFile:
         self.path = Path(path)
         self._arrays = self._read()
         header = self._header()
-        self.estimator = header.get("estimator")
-        self.parameters = header.get("parameters")
-        self.fitted = header.get("fitted")
-        pieces = (self.estimator, str), (self.parameters, dict), (self.fitted, dict)
-        if not all(isinstance(piece, kind) for piece, kind in pieces):
+        estimator, parameters = header.get("estimator"), header.get("parameters")
+        fitted = header.get("fitted")
+        if not (
+            isinstance(estimator, str) and isinstance(parameters, dict) and isinstance(fitted, dict)
+        ):
             raise self.damaged("its header lacks the estimator, its parameters or what it learnt")
+        self.estimator = estimator
+        self.parameters: dict[str, Any] = parameters
+        self.fitted: dict[str, Any] = fitted
 
     def _read(self) -> dict[str, NDArray]:
         try:

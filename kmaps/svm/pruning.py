@@ -1,6 +1,6 @@
 """Few random features: those that a model uses, or new ones that suit the labels.
 
-A projection has two outputs, a cosine and a sine, so it can be dropped only where a model gives
+A frequency has two outputs, a cosine and a sine, so it can be dropped only where a model gives
 neither of them a weight (genrbf Sect. 3).
 """
 
@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from kmaps.checks import check_whole
 from kmaps.errors import ConfigError, InputError
+from kmaps.maps.random_fourier import RandomFeatures
 from kmaps.svm.grouplasso import GroupLassoSVC
 
 _STEP = 1.25  # from one C of a pilot to the next
@@ -20,8 +22,8 @@ _MOST_STEPS = 60
 _PILOT_TOL = 1e-2
 
 
-def prune(map: Any, model: Any) -> tuple[Any, Any]:
-    """Drop the projections to which a model gives no weight.
+def prune(map: RandomFeatures, model: Any) -> tuple[RandomFeatures, Any]:
+    """Drop the frequencies to which a model gives no weight.
 
     Parameters
     ----------
@@ -33,15 +35,17 @@ def prune(map: Any, model: Any) -> tuple[Any, Any]:
     Returns
     -------
     map, model
-        Copies with the projections that some binary problem of the model uses. The scores are the
+        Copies with the frequencies that some binary problem of the model uses. The scores are the
         same, to the last digits of sums.
 
     Raises
     ------
     ConfigError
-        For a map without projections.
+        For a map that draws no frequencies.
+    NotFittedError
+        For a map that is not fitted.
     InputError
-        When the model is not of this map, or uses none of its projections.
+        When the model is not of this map, or uses none of its frequencies.
 
     Examples
     --------
@@ -53,16 +57,16 @@ def prune(map: Any, model: Any) -> tuple[Any, Any]:
     >>> feature_map = RandomFourierMap(n_frequencies=200, sigma=2.0).fit(X)
     >>> model = GroupLassoSVC(C=0.2).fit(feature_map.transform(X), y)
     >>> small, smaller = prune(feature_map, model)
-    >>> len(small.projections_) < 100
+    >>> len(small.frequency_indices_) < 100
     True
     >>> before = model.decision_function(feature_map.transform(X))
     >>> bool(np.abs(smaller.decision_function(small.transform(X)) - before).max() < 1e-5)
     True
     """
-    used = projection_strength(map, model) > 0
+    used = frequency_strength(map, model) > 0
     if not used.any():
         raise InputError(
-            f"the model gives none of the {len(used)} projections a weight, so that nothing but "
+            f"the model gives none of the {len(used)} frequencies a weight, so that nothing but "
             "its intercept would be left: train it with a larger C"
         )
     smaller = copy.copy(model)
@@ -72,8 +76,10 @@ def prune(map: Any, model: Any) -> tuple[Any, Any]:
     return map.keep(used), smaller
 
 
-def resample(map: Any, X: Any, y: ArrayLike, n_frequencies: int, *, rounds: int = 3) -> Any:
-    """Return a copy of a map with a few projections that suit some labels, new ones among them.
+def resample(
+    map: RandomFeatures, X: Any, y: ArrayLike, n_frequencies: int, *, rounds: int = 3
+) -> RandomFeatures:
+    """Return a copy of a map with a few frequencies that suit some labels, new ones among them.
 
     The group form of the sparse SVM picks them, with a C at which it just uses enough. Then others
     are drawn near those that it uses, as many as the map drew at first, and it picks from them all;
@@ -93,7 +99,7 @@ def resample(map: Any, X: Any, y: ArrayLike, n_frequencies: int, *, rounds: int 
     Raises
     ------
     ConfigError
-        For a map without projections, or of another structure; for counts out of range.
+        For a map that draws no frequencies, or of another structure; for counts out of range.
 
     Notes
     -----
@@ -117,8 +123,10 @@ def resample(map: Any, X: Any, y: ArrayLike, n_frequencies: int, *, rounds: int 
     """
     check_whole("n_frequencies", n_frequencies, 1)
     check_whole("rounds", rounds, 0)
-    _check_projections(map)
-    C = map.n_frequencies**0.5 / (2 * len(y))  # the outputs are so short: none is used below
+    _check_draws_frequencies(map)
+    C = map.n_frequencies**0.5 / (
+        2 * len(np.asarray(y))
+    )  # the outputs are so short: none is used below
     for left in reversed(range(rounds + 1)):
         strength, C = _pilot(map, map.transform(X), y, n_frequencies, C / _STEP**2)
         if left:
@@ -126,16 +134,16 @@ def resample(map: Any, X: Any, y: ArrayLike, n_frequencies: int, *, rounds: int 
     return map.keep(np.argsort(-strength, kind="stable")[:n_frequencies])
 
 
-def _pilot(map: Any, rows: NDArray, y: ArrayLike, enough: int, C: float) -> tuple:
-    """Raise C until the group form uses enough projections, or its weights hardly grow any more.
+def _pilot(map: RandomFeatures, rows: NDArray, y: ArrayLike, enough: int, C: float) -> tuple:
+    """Raise C until the group form uses enough frequencies, or its weights hardly grow any more.
 
-    Returns the strength of the projections, and that C.
+    Returns the strength of the frequencies, and that C.
     """
     rows, total = np.asfortranarray(rows), 0.0
     for _ in range(_MOST_STEPS):
         before, C = total, C * _STEP
         model = GroupLassoSVC(C, tol=_PILOT_TOL).fit(rows, y)
-        strength = projection_strength(map, model)
+        strength = frequency_strength(map, model)
         total = strength.sum()
         used = np.count_nonzero(strength)
         if used >= min(enough, len(strength)) or (used and total < _GROWTH * before):
@@ -143,10 +151,10 @@ def _pilot(map: Any, rows: NDArray, y: ArrayLike, enough: int, C: float) -> tupl
     return strength, C
 
 
-def projection_strength(map: Any, model: Any) -> NDArray[np.float64]:
-    """Return the length of the weights of each projection, over all binary problems."""
-    _check_projections(map)
-    n_outputs = 2 * len(map.projections_)
+def frequency_strength(map: RandomFeatures, model: Any) -> NDArray[np.float64]:
+    """Return the length of the weights of each frequency, over all binary problems."""
+    _check_draws_frequencies(map)
+    n_outputs = 2 * len(map.frequency_indices_)
     if model.coef_.shape[1] != n_outputs:
         raise InputError(
             f"the model has {model.coef_.shape[1]} features, the map gives {n_outputs}: train the "
@@ -156,9 +164,10 @@ def projection_strength(map: Any, model: Any) -> NDArray[np.float64]:
     return np.sqrt((pairs**2).sum(axis=(0, 2)))
 
 
-def _check_projections(map: Any) -> None:
-    if not hasattr(map, "projections_"):
+def _check_draws_frequencies(map: RandomFeatures) -> None:
+    if not isinstance(map, RandomFeatures):
         raise ConfigError(
-            f"{type(map).__name__} has no projections: pass a fitted RandomFourierMap or "
+            f"{type(map).__name__} draws no frequencies: pass a fitted RandomFourierMap or "
             "GeneralizedRBFMap"
         )
+    check_is_fitted(map)

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from click.testing import CliRunner
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from kmaps import HomogeneousMap
 from kmaps.cli.main import cli
-from kmaps.maps import MAPS
+from kmaps.maps import MAPS, FeatureMap
 
 KMAPS = Path(sys.executable).parent / "kmaps"
 RNG = np.random.default_rng(0)
@@ -187,7 +186,7 @@ def test_help_shows_the_options_of_the_map_with_defaults_and_choices():
     assert "--period VALUE" in output
 
 
-class Toy(TransformerMixin, BaseEstimator):
+class Toy(FeatureMap):
     """Subtract the fitted minimum.
 
     Parameters
@@ -208,7 +207,8 @@ class Toy(TransformerMixin, BaseEstimator):
     low_ : float
     """
 
-    zero_to_zero_ = False
+    has_codes = True
+    takes_sparse_ = False
 
     def __init__(self, n_copies=1, sign="plus", level=None, strict=False):
         self.n_copies, self.sign, self.level, self.strict = n_copies, sign, level, strict

@@ -71,7 +71,7 @@ def test_encode_svm_files_and_options_of_the_map():
 
 def test_train_is_liblinear_on_the_map():
     result = train("--kernel", "exp-chi2", "-m", "300", "-C", "3", "--loss", "squared_hinge")
-    assert "120 rows of 6 features, 3 classes: 300 projections at sigma " in result.stdout
+    assert "120 rows of 6 features, 3 classes: 300 frequencies at sigma " in result.stdout
     feature_map = GeneralizedRBFMap("chi2", n_frequencies=300).fit(X)
     expected = LiblinearSVC(3.0).fit(feature_map.transform(X), Y)
     scores = expected.decision_function(feature_map.transform(X))

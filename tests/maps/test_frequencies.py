@@ -92,9 +92,9 @@ def test_polynomials_interpolate_at_chebyshev_nodes():
         np.testing.assert_allclose(coefficients, exact, rtol=1e-7)
 
 
-def frequencies_of(structure, d, projections, width=1.0, key=11):
+def frequencies_of(structure, d, indices, width=1.0, key=11):
     """The frequencies themselves, (m, d): what the rows of the identity are projected to."""
-    made = STRUCTURES[structure](key, np.asarray(projections), d, width)
+    made = STRUCTURES[structure](key, np.asarray(indices), d, width)
     parts = [project(np.eye(d)).T for _, _, project in made.blocks(np.float64)]
     return 2 * np.pi * np.vstack(parts)
 
@@ -131,7 +131,7 @@ def test_orthogonal_frequencies_are_orthogonal_in_groups():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_fastfood_is_the_product_of_its_matrices(dtype):
     d, p, key = 21, 32, 5
-    projections = np.array([0, 3, 31, 32, 70])
+    indices = np.array([0, 3, 31, 32, 70])
     X = np.random.default_rng(1).standard_normal((37, d)).astype(dtype)  # 16 at once, and 5
     expected = []
     for stack in range(3):
@@ -141,8 +141,8 @@ def test_fastfood_is_the_product_of_its_matrices(dtype):
         g = normals(key, 2, row, p)[0].astype(float)
         S = np.diag(lengths(key, np.arange(p) + p * stack, p) / np.linalg.norm(g))
         expected.append(S @ H @ np.diag(g) @ P @ H @ B / np.sqrt(p))
-    V = np.vstack(expected)[projections, :d]
-    made = STRUCTURES["fastfood"](key, projections, d, 1.0)
+    V = np.vstack(expected)[indices, :d]
+    made = STRUCTURES["fastfood"](key, indices, d, 1.0)
     ((first, last, project),) = made.blocks(dtype)
     assert (first, last) == (0, 5)
     tolerance = 1e-12 if dtype == np.float64 else 2e-6  # measured 3e-7

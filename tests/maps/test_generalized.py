@@ -154,7 +154,7 @@ def test_sparse_and_dense_give_the_same(dtype, X):
     np.testing.assert_allclose(feature_map.transform(csr_matrix(X)), dense, atol=2e-6)
 
 
-def test_kept_projections_give_the_kept_columns(X):
+def test_kept_frequencies_give_the_kept_columns(X):
     feature_map = GeneralizedRBFMap(n_frequencies=100).fit(X)
     kept = pickle.loads(pickle.dumps(feature_map.keep([4, 60])))
     np.testing.assert_allclose(

@@ -94,7 +94,7 @@ def test_single_precision_follows_double(structure, X):
     np.testing.assert_allclose(single, double, atol=3e-6)  # measured 1e-6, phases up to 50
 
 
-def test_outputs_are_pairs_of_one_projection(X):
+def test_outputs_are_pairs_of_one_frequency(X):
     feature_map = RandomFourierMap(9, sigma=0.7).fit(X)
     Z = feature_map.transform(X)
     np.testing.assert_allclose((Z**2).reshape(60, 9, 2).sum(2), 1 / 9)
@@ -137,16 +137,16 @@ def test_a_key_is_all_that_frequencies_come_from(structure, X):
 
 
 @pytest.mark.parametrize("structure", STRUCTURES)
-def test_kept_projections_give_the_kept_columns(structure, X):
+def test_kept_frequencies_give_the_kept_columns(structure, X):
     feature_map = RandomFourierMap(100, 1.0, structure).fit(X)
     Z = feature_map.transform(X)
     kept = feature_map.keep([90, 3, 50, 51])
-    assert kept.projections_.tolist() == [3, 50, 51, 90]
+    assert kept.frequency_indices_.tolist() == [3, 50, 51, 90]
     columns = np.ravel([(2 * j, 2 * j + 1) for j in (3, 50, 51, 90)])
     np.testing.assert_allclose(kept.transform(X), Z[:, columns], atol=1e-12)
     assert list(kept.get_feature_names_out()[:2]) == ["cos3", "sin3"]
     fewer = kept.keep([False, True, False, True])
-    assert fewer.projections_.tolist() == [50, 90]
+    assert fewer.frequency_indices_.tolist() == [50, 90]
     np.testing.assert_allclose(fewer.transform(X), kept.transform(X)[:, [2, 3, 6, 7]], atol=1e-12)
     np.testing.assert_array_equal(feature_map.transform(X), Z)  # the map itself keeps all
     np.testing.assert_array_equal(
@@ -154,23 +154,23 @@ def test_kept_projections_give_the_kept_columns(structure, X):
     )
 
 
-def test_projections_near_others(X):
+def test_frequencies_near_others(X):
     """Children of 2 and 5, and of one such child: each is 0.9 of its parent and its own draw."""
     feature_map = RandomFourierMap(6, sigma=0.5, random_state=4).fit(X)
     near = feature_map.keep([2, 5]).draw_near(3)
-    assert near.projections_.tolist() == [2, 5, 6, 7, 8]
+    assert near.frequency_indices_.tolist() == [2, 5, 6, 7, 8]
     later = near.keep([1, 2, 4]).draw_near(4)
-    assert later.projections_.tolist() == [5, 6, 8, 9, 10, 11, 12]
+    assert later.frequency_indices_.tolist() == [5, 6, 8, 9, 10, 11, 12]
     own = frequencies.normals(feature_map.key_, 0, np.arange(13), 24).astype(float) / 0.5
     own[6:9] = 0.9 * own[[2, 5, 2]] + np.sqrt(0.19) * own[6:9]
     own[9:13] = 0.9 * own[[5, 6, 8, 5]] + np.sqrt(0.19) * own[9:13]
-    turns = X @ own[later.projections_].T
+    turns = X @ own[later.frequency_indices_].T
     Z = later.transform(X)
     np.testing.assert_allclose(Z[:, ::2], np.cos(turns) / 6**0.5, atol=1e-5)
     np.testing.assert_allclose(Z[:, 1::2], np.sin(turns) / 6**0.5, atol=1e-5)
     for same in (pickle.loads(pickle.dumps(later)), later.keep(np.arange(7))):
         np.testing.assert_array_equal(same.transform(X), Z)
-    assert later.fit(X).projections_.tolist() == list(range(6))
+    assert later.fit(X).frequency_indices_.tolist() == list(range(6))
 
 
 def test_more_frequencies_begin_with_the_same(X):
@@ -201,7 +201,7 @@ def test_sigma_from_the_data_is_the_mean_squared_distance(X):
 def test_pickles_hold_the_key_and_not_the_frequencies():
     feature_map = RandomFourierMap(2000).fit(np.ones((1, 500)))
     feature_map.transform(np.ones((1, 500), np.float32))
-    # The numbers of the projections; the frequencies take 4 MB.
+    # The indices of the frequencies; the frequencies take 4 MB.
     assert len(pickle.dumps(feature_map)) < 20_000
 
 
@@ -259,14 +259,14 @@ def test_overflow_is_refused(structure, dtype):
 
 
 @pytest.mark.parametrize(
-    ("projections", "message"),
+    ("frequencies", "message"),
     [
-        ([], "projections: got none"),
-        (np.zeros(5, bool), "projections: got none"),
-        ([5], "projections: index 5 is out of bounds"),
-        ([0.5], "projections: arrays used as indices must be of integer"),
+        ([], "frequencies: got none"),
+        (np.zeros(5, bool), "frequencies: got none"),
+        ([5], "frequencies: index 5 is out of bounds"),
+        ([0.5], "frequencies: arrays used as indices must be of integer"),
     ],
 )
-def test_bad_projections_are_named(projections, message, X):
+def test_bad_frequencies_are_named(frequencies, message, X):
     with pytest.raises(InputError, match=message):
-        RandomFourierMap(5).fit(X).keep(projections)
+        RandomFourierMap(5).fit(X).keep(frequencies)

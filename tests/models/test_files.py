@@ -208,14 +208,14 @@ def test_pieces_that_do_not_fit_are_refused(path, kind):
     [
         (
             {"frequency_version": 7},
-            "trained with frequency version 7, this kmaps has 1 and makes other projections; "
+            "trained with frequency version 7, this kmaps has 1 and makes other frequencies; "
             "train it again, or use the kmaps that wrote it",
         ),
         ({"map_version": 0}, "trained with map version 0, this kmaps has "),
         ({"map_version": None}, "trained with map version None, this kmaps has "),
     ],
 )
-def test_projections_that_cannot_be_made_again(path, fitted, message):
+def test_frequencies_that_cannot_be_made_again(path, fitted, message):
     change(path, fitted=fitted)
     with pytest.raises(InputError) as caught:
         load_model(path)

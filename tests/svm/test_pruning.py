@@ -1,4 +1,4 @@
-"""Pruned maps and models: the same scores from fewer projections."""
+"""Pruned maps and models: the same scores from fewer frequencies."""
 
 import pickle
 
@@ -30,7 +30,7 @@ def test_scores_are_the_same(structure, learner, y):
     model = learner.fit(feature_map.transform(X), y)
     small, smaller = prune(feature_map, model)
     kept = model.coef_.reshape(len(model.coef_), 200, 2).any(axis=(0, 2))
-    np.testing.assert_array_equal(small.projections_, np.flatnonzero(kept))
+    np.testing.assert_array_equal(small.frequency_indices_, np.flatnonzero(kept))
     assert 0 < kept.sum() < 200
     Z = small.transform(X)
     assert Z.shape == (300, 2 * kept.sum())
@@ -43,17 +43,17 @@ def test_scores_are_the_same(structure, learner, y):
     )
 
 
-def test_a_projection_stays_where_one_weight_of_its_pair_does():
+def test_a_frequency_stays_where_one_weight_of_its_pair_does():
     feature_map = RandomFourierMap(3).fit(X)
     model = LiblinearSVC().fit(feature_map.transform(X), Y)
     model.coef_ = np.array([[0, 1e-9, 0, 0, 2, 0]], np.float32)
     small, smaller = prune(feature_map, model)
-    assert small.projections_.tolist() == [0, 2]
+    assert small.frequency_indices_.tolist() == [0, 2]
     assert smaller.coef_.tolist() == [[0, np.float32(1e-9), 2, 0]]
-    assert prune(small, smaller)[0].projections_.tolist() == [0, 2]
+    assert prune(small, smaller)[0].frequency_indices_.tolist() == [0, 2]
 
 
-def test_resampled_projections_suit_the_labels_better():
+def test_resampled_frequencies_suit_the_labels_better():
     """As few of the map's own are better for being picked; new ones near them, better still."""
     rng = np.random.default_rng(1)
     X = rng.standard_normal((1500, 8)).astype(np.float32)
@@ -61,8 +61,8 @@ def test_resampled_projections_suit_the_labels_better():
     feature_map = RandomFourierMap(300, sigma=1.5).fit(X)
     feature_maps = [feature_map.keep(np.arange(8))]
     feature_maps += [resample(feature_map, X[:500], y[:500], 8, rounds=rounds) for rounds in (0, 4)]
-    assert np.isin(feature_maps[1].projections_, feature_map.projections_).all()
-    assert feature_maps[2].projections_.max() >= 300
+    assert np.isin(feature_maps[1].frequency_indices_, feature_map.frequency_indices_).all()
+    assert feature_maps[2].frequency_indices_.max() >= 300
     losses = []
     for few in feature_maps:
         Z = few.transform(X)
@@ -73,14 +73,16 @@ def test_resampled_projections_suit_the_labels_better():
 
 def test_resampling_keeps_what_there_is():
     feature_map = RandomFourierMap(12).fit(X)
-    assert len(resample(feature_map, X, Y, 50, rounds=0).projections_) == 12
-    assert len(resample(feature_map, X, Y3, 5, rounds=1).projections_) == 5
+    assert len(resample(feature_map, X, Y, 50, rounds=0).frequency_indices_) == 12
+    assert len(resample(feature_map, X, Y3, 5, rounds=1).frequency_indices_) == 5
 
 
 def test_refuses_what_does_not_fit():
     feature_map = RandomFourierMap(3).fit(X)
     model = LiblinearSVC().fit(feature_map.transform(X), Y)
-    with pytest.raises(ConfigError, match="HomogeneousMap has no projections: pass a fitted Rand"):
+    with pytest.raises(
+        ConfigError, match="HomogeneousMap draws no frequencies: pass a fitted Rand"
+    ):
         prune(HomogeneousMap().fit(X), model)
     with pytest.raises(InputError, match="the model has 6 features, the map gives 8: train the"):
         prune(RandomFourierMap(4).fit(X), model)
@@ -91,5 +93,5 @@ def test_refuses_what_does_not_fit():
     with pytest.raises(ConfigError, match="'orthogonal': only frequencies of structure 'dense'"):
         resample(RandomFourierMap(3, structure="orthogonal").fit(X), X, Y, 2)
     model.coef_ = np.zeros((1, 6))
-    with pytest.raises(InputError, match="gives none of the 3 projections a weight"):
+    with pytest.raises(InputError, match="gives none of the 3 frequencies a weight"):
         prune(feature_map, model)

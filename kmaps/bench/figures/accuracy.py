@@ -1,6 +1,6 @@
 """The figure ``accuracy``: accuracy over the number of outputs per feature."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 from pathlib import Path
@@ -16,7 +16,10 @@ from kmaps.bench.records.row import REFERENCES, Row
 from kmaps.bench.records.summary import kernel_order
 from kmaps.bench.report.tables import REDUCTIONS
 
-OUTPUTS = {"dim": lambda dim: dim, "order": lambda order: 2 * order + 1}
+OUTPUTS: dict[str, Callable[[int], int]] = {
+    "dim": lambda dim: dim,
+    "order": lambda order: 2 * order + 1,
+}
 """The parameters that decide how many outputs a feature has: a line goes through their values."""
 
 _LEVELS = {"exact": "-", "exact-coded": "--", "linear": ":"}

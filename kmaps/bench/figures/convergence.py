@@ -1,4 +1,4 @@
-"""The figure ``convergence``: the error of random maps over the number of projections."""
+"""The figure ``convergence``: the error of random maps over the number of frequencies."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The figure ``sparsity``: what C does to the projections kept, the quality and the time."""
+"""The figure ``sparsity``: what C does to the frequencies kept, the quality and the time."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from kmaps.bench.report.tradeoff import Point, learners
 
 
 def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
-    """Draw the projections kept, the quality and the time of a test over C, a colour per learner.
+    """Draw the frequencies kept, the quality and the time of a test over C, a colour per learner.
 
     Parameters
     ----------

@@ -106,7 +106,7 @@ def log_axis_at(axis: Axis, values: Iterable[int]) -> None:
 
 
 def _make_log(axis: Axis) -> None:
-    if axis.axis_name == "x":
+    if axis.axis_name == "x":  # type: ignore[attr-defined]  # not in matplotlib's types
         axis.axes.set_xscale("log")
     else:
         axis.axes.set_yscale("log")

@@ -14,7 +14,7 @@ _EXACT = "*PXd"  # in black
 
 
 def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
-    """Draw quality over the time of a test and over the projections left, a colour per learner.
+    """Draw quality over the time of a test and over the frequencies left, a colour per learner.
 
     A line joins the points of a learner; bars are standard deviations over the draws. An exact
     kernel is a black point and a line across, at its best C.
@@ -89,8 +89,8 @@ def _draw_line(axes: Sequence[Axes], points: list[Point], i: int, k: int, label:
 def lines_of(points: list[Point]) -> list[tuple[str, list[Point]]]:
     """Return the lines that join the points of a learner, with what tells them apart.
 
-    They go over the projections that it was told to keep of the most drawn; or over C, if it has
-    more of these than of projections drawn; or over the projections drawn.
+    They go over the frequencies that it was told to keep of the most drawn; or over C, if it has
+    more of these than of frequencies drawn; or over the frequencies drawn.
     """
     sizes, values = {point.drawn for point in points}, {point.C for point in points}
     if any(point.told for point in points):

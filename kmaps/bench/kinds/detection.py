@@ -47,7 +47,8 @@ class Detection(TradeOff):
     kind: Literal["detection"]
     dataset: Devkit
     features: Phogs
-    classes: Annotated[list[Literal[VOC_CLASSES]], Field(min_length=1), Unique]
+    # The words of a tuple are one type to pydantic, and none to a type checker.
+    classes: Annotated[list[Literal[VOC_CLASSES]], Field(min_length=1), Unique]  # type: ignore[valid-type]
 
 
 class DetectionKind(TradeOffKind):

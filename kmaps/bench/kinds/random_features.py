@@ -1,4 +1,4 @@
-"""Random features: how the error of maps of random projections falls with their number."""
+"""Random features: how the error of maps of random frequencies falls with their number."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -20,10 +20,10 @@ from kmaps.maps.registry import make_map
 
 
 class RandomFeatures(Experiment):
-    """How the error of maps of random projections falls with their number.
+    """How the error of maps of random frequencies falls with their number.
 
     Each map is compared with its kernel on all pairs of a test and a training sample, drawn
-    ``draws`` times with other projections.
+    ``draws`` times with other frequencies.
     """
 
     kind: Literal["random-features"]
@@ -91,7 +91,7 @@ class RandomFeaturesKind(SampledKind):
         return ("linf", "rms", "dim")
 
     def figures(self, experiment: RandomFeatures) -> dict[str, Figure]:
-        """Return the figure of the errors over the number of projections."""
+        """Return the figure of the errors over the number of frequencies."""
         from kmaps.bench.figures import convergence
 
         return {"convergence": Figure(convergence.draw)}

@@ -29,7 +29,7 @@ from kmaps.maps.registry import make_map
 
 
 class TradeOffLearner(Model):
-    """A learner of a trade-off: its values of C and, for two of them, how many projections stay."""
+    """A learner of a trade-off: its values of C and, for two of them, how many frequencies stay."""
 
     name: Literal[
         "dense", "sparse-svm", "sparse-lr", "group", "group-hinge", "strongest", "resampled"
@@ -41,7 +41,7 @@ class TradeOffLearner(Model):
     def _keeps(self) -> "TradeOffLearner":
         if (self.name in ("strongest", "resampled")) != bool(self.keep):
             raise ValueError(
-                "strongest and resampled need keep, how many projections stay; the others refuse it"
+                "strongest and resampled need keep, how many frequencies stay; the others refuse it"
             )
         return self
 
@@ -84,7 +84,7 @@ class TradeOff(Experiment):
 
 
 class TradeOffKind(SampledKind):
-    """Quality, time of a test, and projections kept, of every learner on every draw."""
+    """Quality, time of a test, and frequencies kept, of every learner on every draw."""
 
     model = TradeOff
     fills = (
@@ -152,7 +152,7 @@ class TradeOffKind(SampledKind):
         return Trials(tasks_of(split, cell.options.get("classes", ())))
 
     def warm_up(self, cell: Cell, shared: Any) -> None:
-        """Run the trial on a few samples and projections."""
+        """Run the trial on a few samples and frequencies."""
         from kmaps.bench.work.timing import UNTIMED
 
         _try(cell, shared.few(), UNTIMED)

@@ -1,4 +1,4 @@
-"""How the error of maps of random projections falls with their number: power laws of records."""
+"""How the error of maps of random frequencies falls with their number: power laws of records."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ _FITTED = 4  # sizes, the largest: few frequencies that depend on each other beh
 
 @dataclass(frozen=True, eq=False)
 class Convergence:
-    """One map with one kernel, at several numbers of projections.
+    """One map with one kernel, at several numbers of frequencies.
 
     Attributes
     ----------
     label, kernel : str
-        The row, without its number of projections.
+        The row, without its number of frequencies.
     sizes : ndarray of int
-        Numbers of projections m, ascending.
+        Numbers of frequencies m, ascending.
     rms, random_rms : ndarray
         Root mean square errors at each: of the kernel, and the random part.
     additive_rms : float
@@ -61,7 +61,7 @@ def convergence(records: Iterable[Record]) -> list[Convergence]:
             row = Row.of(record).without("n_frequencies")
             whole[row.identity] = row
             by_size = rows.setdefault((row.identity, record["kernel"]), {})
-            by_size[record["dim"] // 2] = record  # two outputs a projection
+            by_size[record["dim"] // 2] = record  # two outputs per frequency
     labels, _ = short_labels(whole.values())
     return [_fitted(labels[row], kernel, by_size) for (row, kernel), by_size in rows.items()]
 

@@ -66,7 +66,7 @@ def growth(records: Iterable[Record], measure: str) -> list[Growth]:
     labels, _ = short_labels(whole.values())
     several = len({kernel for _, kernel in rows} - {""}) > 1
     return [
-        _fitted(", ".join(filter(None, [labels[row], several and kernel])), by_size)
+        _fitted(", ".join(filter(None, [labels[row], kernel if several else None])), by_size)
         for (row, kernel), by_size in rows.items()
     ]
 

@@ -28,7 +28,7 @@ class Point:
     us : float
         Microseconds per test sample.
     told : int
-        How many projections the learner was told to keep; 0 where it chose.
+        How many frequencies the learner was told to keep; 0 where it chose.
     """
 
     quality: float

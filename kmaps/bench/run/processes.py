@@ -11,12 +11,12 @@ import signal
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from multiprocessing import connection, forkserver, resource_tracker
-from typing import Any
+from typing import Any, cast
 
 _PRELOADED = ["__main__", "kmaps.bench.run.measure"]
 
@@ -74,7 +74,9 @@ class _Running:
     started: datetime
 
 
-def run_batches(function: Function, batches: Iterable[Batch], jobs: int) -> Iterator[Finished]:
+def run_batches(
+    function: Function, batches: Iterable[Batch], jobs: int
+) -> Generator[Finished, None, None]:
     """Call a function on batches of items, ``jobs`` at a time, each batch in a process of its own.
 
     Parameters
@@ -103,7 +105,8 @@ def run_batches(function: Function, batches: Iterable[Batch], jobs: int) -> Iter
         while waiting or running:
             while waiting and len(running) < jobs:
                 _start(context, function, waiting.popleft(), running)
-            for reader in connection.wait(list(running)):
+            # What is ready is some of the connections that were given.
+            for reader in cast(list[connection.Connection], connection.wait(list(running))):
                 process = running[reader]
                 try:
                     key, result = reader.recv()

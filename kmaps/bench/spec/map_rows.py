@@ -43,10 +43,8 @@ def map_rows(
         if key not in row_keys
     }
     name = choices.pop("map")[0]
-    if takes(name, "kernel"):
-        kernels = choices.pop("kernel", kernels)
-    else:
-        kernels = [getattr(MAPS[name], "approximates", "")]
+    own = kernels if takes(name, "kernel") else [MAPS[name].approximates]
+    kernels = choices.pop("kernel", own)
     for values in itertools.product(*choices.values()):
         for kernel in kernels:
             yield kernel, dict(zip(choices, values, strict=True))
@@ -129,8 +127,7 @@ def _trials(entry: dict[str, Any], kernels: list) -> Iterator[tuple[Place, str]]
         arguments = {"kernel": kernel, **params}
         try:
             made = make_map(entry["map"], kernel, params)
-            # A map that is long to fit says without it what it objects to.
-            getattr(made, "check_parameters", made.fit)(sample)
+            made.check_parameters(sample)
         except (ValueError, TypeError) as error:
             named = [key for key in arguments if re.search(rf"\b{key}\b", str(error))][:1]
             # Into a list of values, to the one at fault.

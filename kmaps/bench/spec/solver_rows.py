@@ -11,6 +11,7 @@ from kmaps.bench.spec.positions import Mistake, Node, Place, at
 from kmaps.errors import suggest
 from kmaps.kernels import KERNELS
 from kmaps.maps import MAPS
+from kmaps.maps.capabilities import LocallyTabulated, Tabulated
 
 SOLVERS = ("liblinear", "coded")
 FORMS = ("auto", "low-rank", "full", "local", "two-level")
@@ -69,10 +70,10 @@ def _row_mistakes(entry: dict[str, Any], default: str) -> Iterator[tuple[Place, 
     if "coded" not in solvers:
         if "form" in entry:
             yield ("form",), "only for solver: coded"
-    elif map_class is not None and not hasattr(map_class, "tabulate"):
+    elif map_class is not None and not issubclass(map_class, Tabulated):
         where = "solver" if "solver" in entry else "map"
         yield (where,), f"the {entry['map']} map has no tables; solver: coded needs them"
-    elif map_class is not None and not hasattr(map_class, "tabulate_local"):
+    elif map_class is not None and not issubclass(map_class, LocallyTabulated):
         for place, value in _placed(entry, "form"):
             if value == "local":
                 yield place, f"the {entry['map']} map has no local form, only splines have"

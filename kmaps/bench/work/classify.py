@@ -16,6 +16,7 @@ from kmaps.bench.work.storage import coded_storage, storage
 from kmaps.bench.work.timing import UNTIMED, Timing
 from kmaps.gram_matrix import gram
 from kmaps.kernels import EXP_KERNELS, KERNELS
+from kmaps.maps import FeatureMap
 from kmaps.maps.registry import make_map
 from kmaps.models.choice import Places, Predict, along_c, along_c_precomputed, cross_validate
 from kmaps.models.folds import stratified_order
@@ -166,17 +167,17 @@ def _evaluate_coded(machine: Machine, C: float, split: Split, timing: Timing) ->
     }
 
 
-class _Identity:
+class _Identity(FeatureMap):
     """The map of the linear baseline."""
 
-    def fit(self, x: Array) -> "_Identity":
+    def fit(self, X: Array, y: object = None) -> "_Identity":
         return self
 
-    def transform(self, x: Array) -> Array:
-        return x
+    def transform(self, X: Array) -> Array:
+        return X
 
 
-def _map_of(machine: Machine) -> Any:
+def _map_of(machine: Machine) -> FeatureMap:
     """Return a machine's map, unfitted, seeded by the machine."""
     if machine.method == "linear":
         return _Identity()

@@ -1,19 +1,19 @@
-r"""How well maps of random projections match their kernel on real samples, and where they err.
+r"""How well maps of random frequencies match their kernel on real samples, and where they err.
 
-With :math:`\hat K` from the map and :math:`\bar K` its limit for infinitely many projections,
+With :math:`\hat K` from the map and :math:`\bar K` its limit for infinitely many frequencies,
 
 .. math::
     \hat K - K = (\bar K - K) + (\hat K - \bar K), \qquad
     \bar K(x, y) = e^{-\|\hat\Psi(x) - \hat\Psi(y)\|^2 / 2\sigma^2}
 
 The first part is the error of the additive map inside, and does not depend on the number m of
-projections; the second is random and falls as 1/√m (genrbf Sect. 2.3).
+frequencies; the second is random and falls as 1/√m (genrbf Sect. 2.3).
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from kmaps.errors import ConfigError
@@ -46,9 +46,9 @@ class RandomErrors:
 
 
 def random_errors(
-    feature_map: Any, kernel: str, x_train: Matrix, x_test: Matrix, draws: int
+    feature_map: RandomFeatures, kernel: str, x_train: Matrix, x_test: Matrix, draws: int
 ) -> RandomErrors:
-    """Compare a map with its kernel, drawing its projections several times.
+    """Compare a map with its kernel, drawing its frequencies several times.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def random_errors(
     Raises
     ------
     ConfigError
-        For a map that draws no projections, or an additive kernel.
+        For a map that draws no frequencies, or an additive kernel.
 
     Examples
     --------
@@ -78,13 +78,13 @@ def random_errors(
     (0.0, True)
     """
     if not isinstance(feature_map, RandomFeatures):
-        raise ConfigError(f"map {type(feature_map).__name__}: draws no projections")
+        raise ConfigError(f"map {type(feature_map).__name__}: draws no frequencies")
     if not (kernel == "rbf" or kernel.startswith("exp-")):
         raise ConfigError(f"kernel {kernel!r}: expected rbf or an exp- kernel")
     whole, random, largest = [], [], 0.0
     for draw in range(draws):
         fitted = clone(feature_map).set_params(random_state=draw).fit(x_train)
-        inside = getattr(fitted, "additive_", None)
+        inside = fitted.additive_
         if draw == 0:
             exact = gram(x_test, x_train, kernel=kernel, sigma=fitted.sigma_)
             pair = (x_test, x_train) if inside is None else map(inside.transform, (x_test, x_train))
@@ -97,5 +97,5 @@ def random_errors(
     return RandomErrors(largest, *columns, dim=2 * fitted.n_frequencies)
 
 
-def _rms(errors) -> float:
+def _rms(errors: NDArray) -> float:
     return float(np.sqrt(np.mean(np.square(errors, dtype=np.float64))))

@@ -4,12 +4,15 @@ from typing import Any
 
 from scipy.sparse import issparse
 
+from kmaps.maps import FeatureMap
 from kmaps.svm import CodedSVC
 
 _WEIGHTS = ("weights", "intercept", "calibration")
 
 
-def storage(train: Any, encoder: Any, encoded: Any, model_bytes: int) -> dict[str, int]:
+def storage(
+    train: Any, feature_map: FeatureMap | None, encoded: Any, model_bytes: int
+) -> dict[str, int]:
     """Count the storage of a trained method: its training set, its tables and its model.
 
     This is the definition behind every storage column, the same for every method:
@@ -28,8 +31,8 @@ def storage(train: Any, encoder: Any, encoded: Any, model_bytes: int) -> dict[st
     ----------
     train : ndarray or CSR, shape (n, d)
         The raw training rows.
-    encoder : object
-        The fitted map; ``code_bits_`` and ``table_bytes_`` count where it has them.
+    feature_map : FeatureMap or None
+        The fitted map; None: the method trains on the raw rows.
     encoded : ndarray or CSR, shape (n, dim)
         The rows the method trains on.
     model_bytes : int
@@ -46,7 +49,7 @@ def storage(train: Any, encoder: Any, encoded: Any, model_bytes: int) -> dict[st
     >>> storage(X, None, X, 16)["storage_bytes"]
     136
     """
-    code_bits = getattr(encoder, "code_bits_", None)
+    code_bits = None if feature_map is None else feature_map.code_bits_
     if code_bits is not None:
         n, d = train.shape
         train_bytes = -(-n * d * code_bits // 8)  # rounded up
@@ -56,7 +59,7 @@ def storage(train: Any, encoder: Any, encoded: Any, model_bytes: int) -> dict[st
         train_bytes = encoded.nbytes
     counted = {
         "train_bytes": int(train_bytes),
-        "table_bytes": int(getattr(encoder, "table_bytes_", 0)),
+        "table_bytes": 0 if feature_map is None else int(feature_map.table_bytes_),
         "model_bytes": int(model_bytes),
     }
     return {**counted, "storage_bytes": sum(counted.values())}

@@ -1,6 +1,6 @@
 """Accuracy against the time of a test: exact kernels, and random maps that learners thin out.
 
-A trial trains one learner on one draw of projections, drops the projections that it does not use
+A trial trains one learner on one draw of frequencies, drops the frequencies that it does not use
 and times what is left: encoding and scoring all test samples, best of three. With classes given,
 it does so for each of them against the rest, as a detector would, and takes the mean.
 """
@@ -20,7 +20,7 @@ from kmaps.errors import ConfigError, suggest
 from kmaps.features import Matrix
 from kmaps.maps.random_fourier import RandomFeatures
 from kmaps.svm import GroupLassoSVC, KernelSVC, LiblinearSVC, prune, resample
-from kmaps.svm.pruning import projection_strength
+from kmaps.svm.pruning import frequency_strength
 
 LEARNERS: dict[str, Callable[[float], Any]] = {
     "dense": lambda C: LiblinearSVC(C, loss="hinge", tol=0.3),
@@ -29,12 +29,12 @@ LEARNERS: dict[str, Callable[[float], Any]] = {
     "group": lambda C: GroupLassoSVC(C, tol=1e-2),
     "group-hinge": lambda C: GroupLassoSVC(C, loss="hinge", tol=1e-2),
 }
-"""What trains on the projections: genrbf's SVM dense, SVM sparse and LR sparse (eq. 15-17), and the
+"""What trains on the frequencies: genrbf's SVM dense, SVM sparse and LR sparse (eq. 15-17), and the
 group lasso (eq. 18) with the squared hinge and, as printed, the hinge. The sparse ones stop at
 LIBLINEAR's own tolerances, as the paper's may have."""
 
 CHOOSERS = ("strongest", "resampled")
-"""What chooses projections for a dense machine: the weights of a dense pilot, or `resample`."""
+"""What chooses frequencies for a dense machine: the weights of a dense pilot, or `resample`."""
 
 _TIMED = 3
 
@@ -93,7 +93,7 @@ def _few_of(tasks: Tasks) -> Tasks:
 
 @dataclass
 class Draw:
-    """One draw of projections: the fitted map, the encoded training samples, dense machines."""
+    """One draw of frequencies: the fitted map, the encoded training samples, dense machines."""
 
     settings: tuple
     map: Any
@@ -137,13 +137,13 @@ class Trials:
             Unfitted.
         learner : mapping
             ``name`` (of `LEARNERS` or `CHOOSERS`), ``C`` and, for the latter, ``keep``: how many
-            projections.
+            frequencies.
         timing : Timing
 
         Returns
         -------
         dict
-            ``dim`` is twice the projections that are left.
+            ``dim`` is twice the frequencies that are left.
         """
         draw = self._drawn(feature_map, timing)
         tasks = range(len(self.tasks.labels))
@@ -164,13 +164,13 @@ class Trials:
         timing.note(train_s=train_s)
         used, model = prune(used, model)
         return {
-            "dim": 2 * len(used.projections_),
+            "dim": 2 * len(used.frequency_indices_),
             "model_bytes": model.model_bytes_,
             **_score(self.tasks, model, used.transform, y_test, timing),
         }
 
     def _dense(self, draw: Draw, C: float, task: int, timing: Timing) -> tuple[Any, float]:
-        """Return the machine on all projections, also the pilot of strongest, and its seconds."""
+        """Return the machine on all frequencies, also the pilot of strongest, and its seconds."""
         if (C, task) not in draw.dense:
             y_train = self.tasks.labels[task][0]
             machine = LEARNERS["dense"](C)
@@ -180,7 +180,7 @@ class Trials:
     def _chosen(
         self, draw: Draw, learner: Mapping[str, Any], task: int, timing: Timing
     ) -> tuple[Any, Any, float]:
-        """Find the projections to keep, and train on them."""
+        """Find the frequencies to keep, and train on them."""
         C, keep = learner["C"], learner["keep"]
         x_train, y_train = self.tasks.x_train, self.tasks.labels[task][0]
         if learner["name"] == "strongest":
@@ -200,7 +200,7 @@ class Trials:
             x_train = self.tasks.x_train
             drawn, fit_s = timing.seconds(lambda: clone(feature_map).fit(x_train))
             if not isinstance(drawn, RandomFeatures):
-                raise ConfigError(f"map {type(drawn).__name__}: draws no projections")
+                raise ConfigError(f"map {type(drawn).__name__}: draws no frequencies")
             encoded, encode_s = timing.seconds(lambda: drawn.transform(x_train))
             seconds = {"fit_s": fit_s, "encode_s": encode_s}
             self._draw = Draw(settings, drawn, encoded, seconds)
@@ -208,8 +208,8 @@ class Trials:
 
 
 def _strongest(feature_map: Any, pilot: Any, keep: int) -> Any:
-    """Return a map with the projections alone that have the largest weights in a pilot."""
-    strength = projection_strength(feature_map, pilot)
+    """Return a map with the frequencies alone that have the largest weights in a pilot."""
+    strength = frequency_strength(feature_map, pilot)
     return feature_map.keep(np.argsort(-strength, kind="stable")[:keep])
 
 

@@ -1,20 +1,23 @@
 """What maps of one kernel of all the inputs together have in common."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmaps.checks import check_positive, check_whole, warn_outside
 from kmaps.errors import ConfigError, InputError
 from kmaps.kernels import STATIONARY, check_kernel
+from kmaps.maps.capabilities import FeatureMap
 from kmaps.maps.lowdim.cosines import CosineSum
 
 
-class JointMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class JointMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     """A sum of cosines in place of a stationary kernel of few variables, on a range.
 
     A map has the parameters ``kernel``, ``dim``, ``low``, ``high`` and ``sigma``, says how many
@@ -22,12 +25,13 @@ class JointMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator,
     """
 
     columns: tuple[int, ...]
+    takes_sparse_ = False
 
     @abstractmethod
     def _approximate(self, signature: Callable, length: NDArray) -> CosineSum:
         """Return the cosines for a signature of differences (N, n) up to ``length`` (n,)."""
 
-    def fit(self, X: ArrayLike, y: object = None) -> "JointMap":
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Find the map; of X only the number of columns and, by default, the range matter.
 
         Raises
@@ -78,14 +82,14 @@ class JointMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator,
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         inside = np.clip(X, self.low_, self.high_)
-        warn_outside(np.count_nonzero(inside != X), X.size, type(self).__name__, stacklevel=4)
+        warn_outside(int(np.count_nonzero(inside != X)), X.size, type(self).__name__, stacklevel=4)
         return self._cosines.features(inside).astype(X.dtype)
 
     @property
     def _n_features_out(self) -> int:
         return self.n_outputs_
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

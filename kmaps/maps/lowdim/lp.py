@@ -15,7 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import linprog
+from scipy.optimize import OptimizeResult, linprog
+
+from kmaps.samples import AnyMatrix
 
 # HiGHS is exact to 1e-7 in its own units. While the error is less than this part of the unit, the
 # program is solved again for the correction, with the error as the unit.
@@ -187,7 +189,7 @@ class _Program:
             unit = max(min(unit, error), _FINEST_GUESS * self.size)
         return fit
 
-    def _solve_signed(self, A: NDArray, b: NDArray):
+    def _solve_signed(self, A: NDArray, b: NDArray) -> OptimizeResult:
         """Solve with a slack above each Ax - b and none below."""
         bounds = np.stack([np.r_[self.lower, 0], np.full(A.shape[1] + 1, np.inf)], axis=1)
         rows = np.block([[A, -np.ones((len(A), 1))], [self.ties, np.zeros((len(self.ties), 1))]])
@@ -204,7 +206,7 @@ class _Program:
             return self.size
         return min(max(self.guess, _FINEST_GUESS * self.size), self.size)
 
-    def _matrix(self, A: NDArray, quadrature: NDArray | None):
+    def _matrix(self, A: NDArray, quadrature: NDArray | None) -> tuple[NDArray, AnyMatrix]:
         """Return costs and rows of |Ax - b| ≤ slack and Ex ≤ 0; slacks follow the coefficients."""
         ties = self.ties
         if quadrature is None:

@@ -101,7 +101,7 @@ class GlobalSearch:
     starts: list[NDArray] = field(default_factory=list)
     certificates: list[NDArray] = field(default_factory=list)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.sampled = SampledTarget.of(self.target)
         selection = PoolSelection(self.target, *line_pool(self.target))
         start = selection.best(2 * self.n + self.constant)

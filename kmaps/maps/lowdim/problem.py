@@ -116,21 +116,28 @@ class Problem:
 
     def target(self, dim: int) -> Target:
         """Return what is to be approximated, for maps of up to ``dim`` outputs."""
-        if self.kind == "homogeneous":
-            length, decay = np.log(self.ratio), 0.5
-        else:
-            length = self.period / 2 if self.kind == "periodic" else self.high - self.low
-            decay = 0.0
+        length, decay = self._length(), 0.5 if self.kind == "homogeneous" else 0.0
         target = line_target(
             self.signature, length, self.error, decay=decay, dim=dim, levels=self.levels
         )
-        if self.kind == "periodic":
-            self._check_period()
+        if self.period is not None:
+            self._check_period(self.period)
         return target
 
-    def _check_period(self) -> None:
-        lam = np.linspace(0, self.period, 101)
-        here, later = self.signature(lam), self.signature(lam + self.period)
+    def _length(self) -> float:
+        """Return where the signature ends."""
+        if self.period is not None:
+            return self.period / 2
+        if self.kind == "homogeneous":
+            assert self.ratio is not None  # as `check` has seen
+            return float(np.log(self.ratio))
+        assert self.low is not None
+        assert self.high is not None
+        return self.high - self.low
+
+    def _check_period(self, period: float) -> None:
+        lam = np.linspace(0, period, 101)
+        here, later = self.signature(lam), self.signature(lam + period)
         if np.abs(here - later).max() > 1e-6 * np.abs(here).max():
             raise ConfigError(
                 f"period={self.period!r}: the signature does not repeat after it; leave period out "

@@ -64,7 +64,7 @@ def line_pool(
     continuous : bool
         Whether the frequencies may leave the pool.
     """
-    half_waves = FINE_SPACING[continuous] if pool == "fine" else 0.5**pool
+    half_waves = FINE_SPACING[continuous] if pool == "fine" else 0.5 ** int(pool)
     count = int(np.ceil(target.band / half_waves)) + 1
     near = 1.5 * half_waves if half_waves <= _SPLIT else 0.0
     return np.arange(count)[:, None] * half_waves * target.step, near * target.step
@@ -91,16 +91,16 @@ class PoolSelection:
 
     def __init__(
         self,
-        target,
-        pool,
-        near,
+        target: Target,
+        pool: NDArray,
+        near: NDArray,
         *,
-        form="projection",
-        norm="linf",
-        continuous=True,
-        tried=_TRIED,
-        precision=PRECISION,
-    ):
+        form: str = "projection",
+        norm: str = "linf",
+        continuous: bool = True,
+        tried: int = _TRIED,
+        precision: float = PRECISION,
+    ) -> None:
         self.sampled = SampledTarget.of(target, norm)
         self.pool, self.near, self.form = pool, near, form
         self.continuous, self.tried, self.precision = continuous, tried, precision

@@ -2,6 +2,7 @@ r"""From a problem to its low-dimensional approximation, by whichever source is 
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 from kmaps.checks import check_choice, check_positive, check_whole
 from kmaps.errors import ConfigError
@@ -25,7 +26,7 @@ def lp_signature(
     pool: str | int = "fine",
     continuous: bool = True,
     max_error: float | None = None,
-    **inputs: float | None,
+    **inputs: Any,
 ) -> Solution:
     r"""Approximate a kernel's signature by few cosines, by linear programs (ldefm).
 
@@ -66,7 +67,7 @@ def optimal_signature(
     error: str = "absolute",
     *,
     gap: float = 0.01,
-    **inputs: float | None,
+    **inputs: Any,
 ) -> Solution:
     """Search the best approximation of at most ``dim`` ≤ 7 outputs, with a proof of how good it is.
 

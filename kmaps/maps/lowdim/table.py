@@ -24,7 +24,7 @@ def tabulated(problem: Problem, dim: int) -> Solution | None:
     >>> tabulated(Problem("chi2", ratio=254.0), 5) is None
     True
     """
-    if problem.kind != "homogeneous" or callable(problem.kernel):
+    if problem.kind != "homogeneous" or callable(problem.kernel) or problem.ratio is None:
         return None
     row = _rows().get((problem.kernel, problem.error, dim, float(problem.ratio)))
     if row is None:

@@ -160,7 +160,7 @@ class Target:
         columns = np.arange(len(tops))
         return candidates[best, columns][:, None], heights[best, columns]
 
-    def _climb(self, cosines: CosineSum, starts: NDArray, cell: NDArray):
+    def _climb(self, cosines: CosineSum, starts: NDArray, cell: NDArray) -> tuple[NDArray, NDArray]:
         points, heights = [], []
         for start in starts:
 

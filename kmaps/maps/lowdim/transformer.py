@@ -11,6 +11,7 @@ from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import LogGrid, PieceGrid, cubic_pieces, wave_grid
 from kmaps.maps.lowdim.problem import Problem
 from kmaps.maps.lowdim.solve import check_request, solve
+from kmaps.samples import AnyMatrix
 
 
 class LowDimMap(AdditiveMap):
@@ -152,7 +153,7 @@ class LowDimMap(AdditiveMap):
             self.kernel, ratio, self.error, low, high, self.period, self.sigma, self.levels
         )
 
-    def _problem_on(self, X) -> Problem:
+    def _problem_on(self, X: AnyMatrix) -> Problem:
         """Return the problem, with the ratio or the range of the data where none is given."""
         problem = self._problem(self.ratio, self.low, self.high)
         problem.check_kernel()
@@ -177,7 +178,7 @@ class LowDimMap(AdditiveMap):
         high = float(values.max()) if self.high is None else self.high
         return self._problem(None, low, high).check()
 
-    def check_parameters(self, X) -> None:
+    def check_parameters(self, X: AnyMatrix) -> None:
         """Refuse at once what `fit` would refuse, but for an error that cannot be reached.
 
         Raises
@@ -190,7 +191,7 @@ class LowDimMap(AdditiveMap):
     def _request(self) -> tuple:
         return self.dim, self.norm, self.pool, self.continuous, self.optimal, self.max_error
 
-    def _fit_curve(self, X) -> None:
+    def _fit_curve(self, X: AnyMatrix) -> None:
         problem = self._problem_on(X)
         solution = solve(problem, *self._request())
         self.frequencies_, self.weights_ = solution.cosines.ascending()
@@ -199,7 +200,7 @@ class LowDimMap(AdditiveMap):
         self._kind = problem.kind
         self.ratio_ = problem.ratio if self._kind == "homogeneous" else None
         self.low_ = self.high_ = None
-        if self._kind == "stationary":
+        if self._kind == "stationary" and problem.low is not None and problem.high is not None:
             self.low_ = np.full(X.shape[1], float(problem.low))
             self.high_ = np.full(X.shape[1], float(problem.high))
 
@@ -223,7 +224,7 @@ class LowDimMap(AdditiveMap):
     def _grid(self) -> LogGrid | PieceGrid | None:
         if self._kind == "homogeneous":
             return wave_grid(self._curve, self.frequencies_, np.sqrt(self.weights_))
-        if self._kind == "periodic":
+        if self.low_ is None or self.high_ is None:
             return None  # no range to tabulate
         low, high = self.low_[:1], self.high_[:1]
         pieces = cubic_pieces(lambda position: self._waves(low + position * (high - low)))

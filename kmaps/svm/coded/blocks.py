@@ -1,26 +1,29 @@
 """Training sets that are never in memory but as codes: read block by block, as often as needed."""
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, issparse, vstack
+from scipy.sparse import issparse, vstack
 
 from kmaps._loops.forms import Rows
 from kmaps.codes.codebook import MAX_LEVELS
 from kmaps.codes.columns import RunningColumns
 from kmaps.codes.levels import choose_codebook
 from kmaps.errors import InputError
+from kmaps.maps.capabilities import Tabulated
+from kmaps.samples import AnyMatrix
 from kmaps.svm.coded.forms import choose
 from kmaps.svm.coded.rows import SPARSE, Coder, joined, rows_of
-from kmaps.svm.coded.tables import CodedMap, tabulate
+from kmaps.svm.coded.tables import tabulate
 from kmaps.svm.coded.training import CodedRows, codes_in_memory, fitted, learns, level_strategy
 
-Block = NDArray | csr_matrix
+Block: TypeAlias = AnyMatrix
 
 
 def code_rows(
-    map: CodedMap | str,
+    map: Tabulated | str,
     blocks: Callable[[], Iterable[Block]],
     *,
     n_levels: int = MAX_LEVELS,
@@ -94,6 +97,7 @@ def _collected(
     """Return the codes of all blocks: one array, or lists of those that are not ``zero``."""
     n, d = columns.n_rows, columns.n_columns
     features = np.arange(d)
+    assert coder.book is not None  # samples, not codes, come in blocks
     codes_of_zero = coder.book.codes(np.zeros(d), features)
     rows_of_zero = codes_of_zero
     if coder.cells is not None:

@@ -12,7 +12,7 @@ value and its change by a sample are look-ups.
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,19 +21,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kmaps.checks import check_choice, check_positive, check_whole
 from kmaps.codes.codebook import MAX_LEVELS
 from kmaps.errors import ConfigError
 from kmaps.kernels import get_kernel
+from kmaps.maps.capabilities import Tabulated
 from kmaps.parallel import for_blocks, num_threads
 from kmaps.svm.coded.blocks import code_rows
 from kmaps.svm.coded.calibration import logistic_fit
 from kmaps.svm.coded.descent import Solution, make_task, solve
 from kmaps.svm.coded.model import CodedModel
-from kmaps.svm.coded.tables import CodedMap
 from kmaps.svm.coded.training import CodedRows, learns, prepare, weights_in_memory
 from kmaps.svm.losses import HINGES
 from kmaps.svm.model_file import ModelFile, write_model
@@ -135,9 +135,11 @@ class CodedSVC(ReducedClassifier):
     ['up', 'up', 'right', 'right']
     """
 
+    _duals: list[NDArray] | None = None  # of the last fit, for a warm start
+
     def __init__(
         self,
-        map: CodedMap | str = "chi2",
+        map: Tabulated | str = "chi2",
         C: float = 1.0,
         *,
         loss: str = "hinge",
@@ -173,7 +175,7 @@ class CodedSVC(ReducedClassifier):
         dtypes = None if self.levels is not None else [np.float64, np.float32, np.uint8]
         return super()._checks | {"dtype": dtypes}
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -222,8 +224,10 @@ class CodedSVC(ReducedClassifier):
             self.timings_["convert_s"] = 0.0
         else:
             X, classes = self._check_training(X, y)
-            options = {"n_levels": self.n_levels, "levels": self.levels, "form": self.form}
-            training = self._timed("convert_s", partial(prepare, self.map, X, **options))
+            converted = partial(
+                prepare, self.map, X, n_levels=self.n_levels, levels=self.levels, form=self.form
+            )
+            training = self._timed("convert_s", converted)
         problems = list(self._problems(classes))
         if training.members is not None:
             problems = [replace(p, rows=training.members[p.rows]) for p in problems]
@@ -303,9 +307,9 @@ class CodedSVC(ReducedClassifier):
         with weights_in_memory(n_weights, min(num_threads(), len(problems))):
             return for_blocks(train_one, len(problems), 1)
 
-    def _starting_points(self, problems: list[BinaryProblem]) -> list[NDArray | None]:
+    def _starting_points(self, problems: list[BinaryProblem]) -> Sequence[NDArray | None]:
         """Return the dual variables of the last fit, if there are as many."""
-        duals = getattr(self, "_duals", None) or []
+        duals = self._duals or []
         sizes = [len(problem.rows) for problem in problems]
         if not self.warm_start or [len(alpha) for alpha in duals] != sizes:
             return [None] * len(problems)

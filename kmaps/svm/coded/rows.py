@@ -1,6 +1,6 @@
 """Samples as codes: the form in which they are trained on and scored."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from kmaps._loops.forms import Rows
 from kmaps.codes.codebook import Codebook
 from kmaps.codes.table import check_codes
 from kmaps.parallel import for_blocks
+from kmaps.samples import AnyMatrix
 
 _BLOCK_VALUES = 1 << 20
 _TOGETHER = 1 << 22  # codes that are dense at a time, if they are to be listed
@@ -67,10 +68,8 @@ def coded(coder: Coder, X: Any, zero: NDArray[np.intp]) -> Rows:
     return joined(rows_of(part, zero, np.inf) for part in parts)
 
 
-def rows_of(
-    codes: NDArray[np.uint8] | csr_array, zero: NDArray[np.intp], sparse: float = SPARSE
-) -> Rows:
-    """Return codes in the form for the compiled loops: listed, if most are ``zero``.
+def rows_of(codes: AnyMatrix, zero: NDArray[np.intp], sparse: float = SPARSE) -> Rows:
+    """Return codes, dense or CSR, in the form for the compiled loops: listed, if most are ``zero``.
 
     That is a code (1,) that maps to zero for every feature; (0,): there is none. ``sparse`` is the
     part of others below which they are listed.
@@ -103,8 +102,10 @@ def _listed(codes: NDArray[np.uint8], zero: np.intp, counts: NDArray[np.int64]) 
 
 def joined(parts: Iterable[Rows]) -> Rows:
     """Return listed rows one after another; each part may go before the next one comes."""
-    codes, features, bounds = np.empty(0, np.uint8), None, [np.zeros(1, np.int64)]
+    codes, bounds = np.empty(0, np.uint8), [np.zeros(1, np.int64)]
+    features: NDArray | None = None
     for part in parts:
+        assert part.features is not None  # they are listed
         if features is None:
             features = np.empty(0, part.features.dtype)
         filled = len(codes)
@@ -120,7 +121,9 @@ def _feature_type(n_features: int) -> type:
     return np.uint16 if n_features <= 1 << 16 else np.uint32
 
 
-def _in_blocks(function, codes, *rest, by_row=None) -> None:
+def _in_blocks(
+    function: Callable[..., None], codes: NDArray, *rest: NDArray, by_row: NDArray | None = None
+) -> None:
     """Call a function on blocks of rows, in parallel."""
 
     def block(start: int, stop: int) -> None:

@@ -55,7 +55,13 @@ class ScoreTables:
         for table, lanes, width in self._groups or self._made():
             out = np.empty((n, lanes), np.float32)
 
-            def block(start: int, stop: int, table=table, lanes=lanes, out=out) -> None:
+            def block(
+                start: int,
+                stop: int,
+                table: NDArray = table,
+                lanes: int = lanes,
+                out: NDArray = out,
+            ) -> None:
                 part = loops.Rows(rows.codes, rows.bounds[start : stop + 1], rows.features)
                 size = self.n_levels * lanes
                 flat = out[start:stop].reshape(-1)

@@ -8,29 +8,19 @@ columns may be replaced by fewer.
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import ConfigError
 from kmaps.kernels import get_kernel
+from kmaps.maps.capabilities import LocallyTabulated, Tabulated
 
 _ROUNDING = 1e-9  # part of the largest value that counts as the same
 _NEGLIGIBLE = 1e-6  # part of the largest kernel value that the columns left out may amount to
 _LAST_DIGITS = 1e-14  # part of the largest kernel value that is rounding
 _WIDE = 16  # columns that are no longer as good as free
 _WIDEST_ROTATION = 32  # columns of a table for each feature; wider ones are left as they are
-
-
-class CodedMap(Protocol):
-    """What is needed of a map: scikit-learn's ``fit``, and its curve on levels."""
-
-    def fit(self, X: NDArray) -> "CodedMap":
-        """Learn from samples (n, d)."""
-
-    def tabulate(self, levels: NDArray) -> NDArray:
-        """Return the outputs (1 or d, L, r) of ``levels`` (L,) or (d, L)."""
 
 
 @dataclass(frozen=True)
@@ -131,13 +121,13 @@ class Tables:
         return TwoLevelTables(np.pad(ends, [(0, 0), (0, lanes - len(last))]), inside, block)
 
 
-def tabulate(map: CodedMap | str, levels: NDArray) -> Tables:
+def tabulate(map: Tabulated | str, levels: NDArray) -> Tables:
     """Return the tables of a fitted map, or of the kernel of that name, on levels (f, L)."""
     if isinstance(map, str):
         kernel = _exact(map, levels)
         return Tables(_columns(kernel, _NEGLIGIBLE * np.diagonal(kernel).max())[None])
     levels = levels if len(levels) > 1 else levels[0]
-    if hasattr(map, "tabulate_local"):
+    if isinstance(map, LocallyTabulated):
         local = _local(*map.tabulate_local(levels))
         if local is not None:
             return local

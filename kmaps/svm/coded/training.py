@@ -15,9 +15,10 @@ from kmaps._loops.forms import Rows
 from kmaps.codes.columns import Columns
 from kmaps.codes.levels import check_levels, choose_codebook
 from kmaps.errors import ConfigError
+from kmaps.maps.capabilities import SaysWhetherItLearns, SaysWhetherShared, Tabulated
 from kmaps.svm.coded.forms import Machinery, choose
 from kmaps.svm.coded.rows import Coder, coded
-from kmaps.svm.coded.tables import CodedMap, tabulate
+from kmaps.svm.coded.tables import tabulate
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +43,7 @@ class CodedRows:
         Those of the rows that count, in order; None: all.
     """
 
-    map: CodedMap | str
+    map: Tabulated | str
     levels: NDArray[np.float64]
     coder: Coder
     zero: NDArray[np.intp]
@@ -66,7 +67,7 @@ class CodedRows:
 
 
 def prepare(
-    map: CodedMap | str, X: Any, *, n_levels: int, levels: ArrayLike | None, form: str
+    map: Tabulated | str, X: Any, *, n_levels: int, levels: ArrayLike | None, form: str
 ) -> CodedRows:
     """Learn the map and its levels from samples, or take ``levels`` if X is codes already."""
     if levels is None:
@@ -105,13 +106,14 @@ def _in_memory(what: str, n_bytes: int, remedy: str) -> Iterator[None]:
         raise MemoryError(f"{needed}, more than there is: {remedy}") from None
 
 
-def level_strategy(map: CodedMap | str) -> str:
+def level_strategy(map: Tabulated | str) -> str:
     """Return how to choose levels: all features share them if they have the same curve."""
-    same_for_all = isinstance(map, str) or getattr(map, "shared_curve_", False)
-    return "shared" if same_for_all else "uniform"
+    if isinstance(map, str) or (isinstance(map, SaysWhetherShared) and map.shared_curve_):
+        return "shared"
+    return "uniform"
 
 
-def fitted(map: CodedMap | str, X: Any) -> CodedMap | str:
+def fitted(map: Tabulated | str, X: Any) -> Tabulated | str:
     """Return a copy of a map, fitted to samples; or the name of a kernel as it is."""
     if isinstance(map, str):
         return map
@@ -119,12 +121,14 @@ def fitted(map: CodedMap | str, X: Any) -> CodedMap | str:
     return clone(map).fit(X if learns(map) else X[:1])
 
 
-def learns(map: CodedMap | str) -> bool:
+def learns(map: Tabulated | str) -> bool:
     """Return whether fitting needs samples and not only their width."""
-    return not isinstance(map, str) and getattr(map, "learns_from_data", True)
+    if isinstance(map, str):
+        return False
+    return map.learns_from_data if isinstance(map, SaysWhetherItLearns) else True
 
 
-def _check_ready(map: CodedMap | str) -> None:
+def _check_ready(map: Tabulated | str) -> None:
     if isinstance(map, str):
         return
     try:

@@ -33,7 +33,7 @@ class GroupLassoSVC(LinearClassifier):
         \min_w \; \sum_g \|w_g\| + C \sum_i \ell(y_i\, w^\top x_i), \qquad
         \ell(m) = \max(0, 1 - m) \text{ or its square}
 
-    with the bias as one more group. For genrbf eq. 18 the groups are the pairs of a projection's
+    with the bias as one more group. For genrbf eq. 18 the groups are the pairs of a frequency's
     cosine and sine, and the paper's C is N/2 times this one. Samples are dense.
 
     Parameters
@@ -147,7 +147,7 @@ class GroupLassoSVC(LinearClassifier):
         """
         self._check_parameters()
         X, codes = self._check_training(X, y)
-        self.timings_ = {}
+        self.timings_: dict[str, float] = {}
         # One thread, as LIBLINEAR has: times compare, and no digit depends on how many there are.
         with threadpool_limits(1, user_api="blas"):
             fitted = self._timed("train_s", self._train, X.T, codes)

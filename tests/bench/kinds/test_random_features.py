@@ -35,7 +35,7 @@ def done(tmp_path_factory):
 
 
 def by_row(records):
-    """Return the records of each map, that of the fewest projections first."""
+    """Return the records of each map, that of the fewest frequencies first."""
     rows = defaultdict(list)
     for record in sorted(records, key=lambda record: record["dim"]):
         rows[record["kernel"], Row.of(record).without("n_frequencies").label].append(record)

@@ -50,7 +50,7 @@ def test_measures_every_cell(done):
     assert run(spec.parse(TEXT), folder).measured == 0
 
 
-def test_counts_the_projections_that_are_left(done):
+def test_counts_the_frequencies_that_are_left(done):
     kept = {
         (record["learner"]["name"], record["C"], record["draw"]): record["dim"] / 2
         for record in done[1].records

@@ -36,5 +36,5 @@ def test_a_kernel_that_is_none_of_distances_is_refused():
 
 
 def test_maps_that_draw_nothing_are_refused():
-    with pytest.raises(ConfigError, match="map HomogeneousMap: draws no projections"):
+    with pytest.raises(ConfigError, match="map HomogeneousMap: draws no frequencies"):
         random_errors(HomogeneousMap(), "exp-chi2", np.eye(3), np.eye(3), draws=1)

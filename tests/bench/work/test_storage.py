@@ -16,4 +16,6 @@ def test_storage_of_sparse_rows_and_of_codes():
     counted = storage(raw, coded, np.zeros((5, 15), np.float32), 11)
     assert counted["train_bytes"] == 16  # 125 bits
     assert counted["storage_bytes"] == 16 + 7 + 11
-    assert storage(raw, SimpleNamespace(code_bits_=None), raw, 0)["train_bytes"] == 100
+    assert (
+        storage(raw, SimpleNamespace(code_bits_=None, table_bytes_=0), raw, 0)["train_bytes"] == 100
+    )

@@ -53,7 +53,7 @@ def test_a_pilot_is_shared_but_changes_nothing(split, trials):
     assert trials.learner(random_map(), STRONGEST, UNTIMED) == alone
 
 
-def test_the_learners_of_a_draw_share_its_projections_and_their_times(trials, fits):
+def test_the_learners_of_a_draw_share_its_frequencies_and_their_times(trials, fits):
     times = []
     for learner in (DENSE, STRONGEST):
         with Clock() as clock:
@@ -124,7 +124,7 @@ def test_classes_that_the_dataset_has_not_are_refused(split):
 
 
 def test_maps_that_draw_nothing_are_refused(trials):
-    with pytest.raises(ConfigError, match="map HomogeneousMap: draws no projections"):
+    with pytest.raises(ConfigError, match="map HomogeneousMap: draws no frequencies"):
         trials.learner(HomogeneousMap(), DENSE, UNTIMED)
 
 

@@ -1,0 +1,110 @@
+"""What a map can do, said by the map: a base class with defaults, and protocols for maps of others.
+
+A caller asks the attributes of `FeatureMap` and, where a method is at stake, the protocols;
+`tests/test_capabilities.py` says which map has which capability.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+
+
+class FeatureMap(TransformerMixin, BaseEstimator, ABC):
+    """Base of all maps: scikit-learn's transformer, and what a map says of itself.
+
+    Attributes
+    ----------
+    source : str
+        Paper and equation.
+    approximates : str
+        The kernel that a map approximates which takes no parameter ``kernel``; "": none.
+    code_bits_ : int or None
+        Bits of a code when the samples can be stored as codes, one per value (see ``to_codes``).
+    table_bytes_ : int
+        Size in float32 of what was learnt and encoding needs; 0 for a formula.
+    """
+
+    source: ClassVar[str] = ""
+    approximates: ClassVar[str] = ""
+    code_bits_: int | None = None
+    table_bytes_: int = 0
+
+    @property
+    def learns_from_data(self) -> bool:
+        """Whether `fit` needs more of X than its number of columns."""
+        return True
+
+    @property
+    def has_codes(self) -> bool:
+        """Whether the map has ``to_codes``, which gives the codes of samples."""
+        return False
+
+    @property
+    def takes_sparse_(self) -> bool:
+        """Whether the fitted map takes CSR input."""
+        return True
+
+    @abstractmethod
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Check the parameters and learn what `transform` needs."""
+
+    @abstractmethod
+    def transform(self, X: ArrayLike) -> Any:
+        """Map every row of X; the result is an ndarray or a CSR matrix."""
+
+    def check_parameters(self, X: NDArray) -> None:
+        """Refuse what `fit` would refuse: by fitting, or in a map that is long to fit without it.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix, shape (n, d)
+            What the map would be fitted on.
+
+        Raises
+        ------
+        ValueError
+            For a parameter out of range.
+        """
+        self.fit(X)
+
+
+@runtime_checkable
+class Tabulated(Protocol):
+    """A map with tables: each feature has a curve of its own or all share one.
+
+    Training on codes needs no more of a map; it need not be a `FeatureMap`.
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Learn from samples (n, d)."""
+
+    def tabulate(self, levels: ArrayLike) -> NDArray:
+        """Return the outputs (1 or d, L, r) of ``levels`` (L,) or (d, L)."""
+
+
+@runtime_checkable
+class LocallyTabulated(Tabulated, Protocol):
+    """A map with a local form: on each level few B-splines differ from zero."""
+
+    def tabulate_local(self, levels: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
+        """Return first spline (·, L), values (·, L, p + 1) and kernel of the splines (m, m)."""
+
+
+@runtime_checkable
+class SaysWhetherShared(Protocol):
+    """A map that says, when fitted, whether all features have one curve."""
+
+    @property
+    def shared_curve_(self) -> bool:
+        """Whether all features have one curve."""
+
+
+@runtime_checkable
+class SaysWhetherItLearns(Protocol):
+    """A map that says whether `fit` needs more of X than its number of columns."""
+
+    @property
+    def learns_from_data(self) -> bool:
+        """Whether `fit` needs more of X than its number of columns."""

@@ -1,0 +1,58 @@
+"""The names of `kmaps`, loaded when they are asked for, have types all the same."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kmaps
+
+CALLER = """
+from kmaps import {names}
+from kmaps.maps import MAPS
+
+reveal_type(HomogeneousMap)
+reveal_type(HomogeneousMap(order=2).tabulate([0.5]))
+reveal_type(RandomFourierMap().keep([0]))
+reveal_type(load_model("model.npz"))
+reveal_type(MAPS["spline"])
+HomogeneousMap(ordre=2)
+"""
+REVEALED = [
+    "def (kernel: str =, order: int =",
+    '"numpy.ndarray[',
+    '"kmaps.maps.random_fourier.RandomFourierMap"',
+    '"kmaps.',
+    '"type[kmaps.maps.capabilities.FeatureMap]"',
+]
+
+
+def test_type_checkers_see_every_public_name():
+    """What the block for type checkers imports is what `__getattr__` loads."""
+    source = Path(kmaps.__file__).read_text()
+    block = source.split("if TYPE_CHECKING:")[1].split("_PUBLIC")[0]
+    for name, module in kmaps._PUBLIC.items():
+        assert f"    from {module} import {name} as {name}\n" in block
+    assert block.count(" import ") == len(kmaps._PUBLIC)
+
+
+@pytest.mark.slow
+def test_a_caller_is_checked(tmp_path):
+    names = ", ".join(kmaps._PUBLIC)
+    (tmp_path / "caller.py").write_text(CALLER.format(names=names))
+    package = Path(kmaps.__file__).parent
+    assert (package / "py.typed").is_file()
+    # An editable package is found by a hook of Python's, which mypy does not run.
+    there = "" if "site-packages" in package.parts else str(package.parent)
+    command = [sys.executable, "-m", "mypy", "--config-file=", "--cache-dir", tmp_path / "cache"]
+    command += ["--follow-imports=silent", "--allow-redefinition", "caller.py"]
+    environment = os.environ | {"MYPYPATH": there}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    told = [line for line in done.stdout.splitlines() if "Revealed type is" in line]
+    assert len(told) == len(REVEALED), done.stdout + done.stderr
+    for line, expected in zip(told, REVEALED, strict=True):
+        assert expected in line
+        assert 'Any"' not in line
+    assert 'Unexpected keyword argument "ordre" for "HomogeneousMap"' in done.stdout
