@@ -2,18 +2,32 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+OLDEST := .venv-oldest
+# Each worker takes neighbouring tests, which share fixtures and compiled loops, and helps the other
+# one in the end. The many short processes of the tests share Python's compiled files.
+PYTEST := bin/python -m pytest -n 2 --dist worksteal
+test test-slow test-all test-oldest: export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench build clean check-machine
+.PHONY: help run test test-slow test-all test-oldest lint format bench build clean check-machine
 
 help: ## List the targets
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 run: $(VENV)/.installed ## Install, then run the quickstart experiment and print its table
 	$(BIN)/kmaps run quickstart --out runs/quickstart
 
 test: $(VENV)/.installed ## Run the tests (KMAPS_MIRROR=DIR also runs those on the real datasets)
-	$(BIN)/python -m pytest -n 2
+	$(VENV)/$(PYTEST)
+
+test-slow: $(VENV)/.installed ## Run the tests that `make test` leaves out: over ten seconds each
+	$(VENV)/$(PYTEST) -m 'slow and not network'
+
+test-all: $(VENV)/.installed ## Run both
+	$(VENV)/$(PYTEST) -m 'not network'
+
+test-oldest: $(OLDEST)/.installed ## Run the tests with the oldest versions of the dependencies
+	$(OLDEST)/$(PYTEST)
 
 lint: $(VENV)/.installed ## Check format, style and types
 	$(BIN)/ruff format --check .
@@ -37,6 +51,11 @@ clean: ## Delete build products (a stale build/ would ship deleted modules)
 $(VENV)/.installed: pyproject.toml | check-machine
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --editable '.[dev]'
+	@touch $@
+
+$(OLDEST)/.installed: pyproject.toml constraints-oldest.txt | check-machine
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/pip install --quiet --constraint constraints-oldest.txt --editable '.[dev]'
 	@touch $@
 
 check-machine:

@@ -19,7 +19,8 @@ def changed_package(folder: Path, file: str, text: str, registry: str, line: str
     """
     source = folder / "source"
     for part in ("kmaps", "cli", "datasets", "experiments"):
-        unneeded = shutil.ignore_patterns("__pycache__")
+        # Compiled loops stay valid in a copy; unfinished files have a name with .tmp.
+        unneeded = shutil.ignore_patterns("*.pyc*", "*.tmp.*")
         shutil.copytree(ROOT / part, source / part, ignore=unneeded)
     (source / "kmaps" / file).write_text(text)
     with open(source / "kmaps" / registry, "a") as registered:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,19 @@ def test_version_stands_once():
     assert kmaps.__version__ == project["version"]
     assert f"version: {kmaps.__version__}\n" in (ROOT / "CITATION.cff").read_text()
     assert f"## {kmaps.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_the_oldest_versions_are_the_lower_bounds():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"].values()
+    needed = [*project["dependencies"], *chain.from_iterable(extras)]
+    bounds = dict(line.split(">=") for line in needed if ">=" in line)
+    del bounds["ruff"]  # lints, with the newest version
+    pinned = re.findall(r"^(\S+)==(\S+)$", (ROOT / "constraints-oldest.txt").read_text(), re.M)
+    # 2.0 and 2.0.0 are the same version.
+    assert {name: re.sub(r"(\.0)+$", "", version) for name, version in pinned} == {
+        name: re.sub(r"(\.0)+$", "", version) for name, version in bounds.items()
+    }
 
 
 SHOW = "import kmaps.cli.main, kmaps.datasets, kmaps.experiments as e; print(e.__file__)"

@@ -113,9 +113,12 @@ def test_every_record_is_of_a_planned_cell(published, name):
     planned = plan(load(name))
     records = published[name]
     assert {record["key"] for record in records} == planned.keys()
+    assert {record["status"] for record in records} == {"ok"}
     for record in records:
         columns = json.loads(json.dumps(planned[record["key"]].columns))
         assert {column: record[column] for column in columns} == columns
+        if record["seed"] is not None:  # the first records of the other kinds have none
+            assert record["seed"] == planned[record["key"]].seed
 
 
 @pytest.mark.parametrize("name", RUNS)

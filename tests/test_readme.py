@@ -37,7 +37,7 @@ def test_commands_run(tmp_path):
 def test_make_targets_and_links_exist(name):
     text = (ROOT / name).read_text()
     makefile = (ROOT / "Makefile").read_text()
-    for target in set(re.findall(r"\bmake ([a-z]+)\b(?= {2,}#|`)", text)):
+    for target in set(re.findall(r"\bmake ([a-z-]+)\b(?= {2,}#|`)", text)):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"make {target}"
     for link in re.findall(r"\]\((?!http)([^)#]+)\)", text):
         assert (ROOT / link).exists(), link

@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import cache
 
 import pytest
 from click.testing import CliRunner
@@ -14,6 +15,7 @@ from kmaps.kernels import GRAM_KERNELS
 from kmaps.maps import MAPS
 
 
+@cache  # all experiments are checked for it
 def listed(*args):
     result = CliRunner().invoke(cli, ["list", *args])
     assert result.exit_code == 0, repr(result.exception)
@@ -59,7 +61,7 @@ def test_json_of_one_kind():
 def test_paragraphs_are_cut_to_a_sentence_on_the_screen_only():
     (row,) = [
         row
-        for row in json.loads(listed("experiments", "--json"))["experiments"]
+        for row in json.loads(listed("--json"))["experiments"]
         if row["name"] == "annfm-table1-mnist"
     ]
     first, _, rest = row["about"].partition(". ")

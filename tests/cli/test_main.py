@@ -133,7 +133,7 @@ def test_the_installed_script_gives_exit_codes_and_no_traceback(tmp_path):
 
 def test_a_reader_that_goes_away_is_no_error():
     with subprocess.Popen(
-        [KMAPS, "list", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [KMAPS, "list", "maps", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         process.stdout.close()
         assert process.stderr.read() == b""

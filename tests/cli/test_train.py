@@ -217,6 +217,7 @@ def test_what_cannot_be_predicted():
         assert refused("predict", *arguments.split()) == message
 
 
+@pytest.mark.slow
 def test_memory_is_bounded_by_the_codes():
     """376 MB of features, 47 MB of codes: held as floats they would break the limit."""
     n, block = 60_000, RNG.random((1000, 784))

@@ -63,7 +63,7 @@ def test_variance_is_that_of_independent_frequencies(X):
 
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_error_falls_as_one_over_the_root_of_m(structure, X):
-    sizes = 2 ** np.arange(5, 12)
+    sizes = 2 ** np.arange(5, 10)
     means = [np.abs(errors(X, int(m), structure, 24)).mean() for m in sizes]
     slope = np.polyfit(np.log(sizes), np.log(means), 1)[0]
     assert slope == pytest.approx(-0.5, abs=0.05)

@@ -21,10 +21,12 @@ features: {name: intensity, normalize: l1}
 kernels: [exp-chi2, exp-intersection]
 draws: 12
 maps:
-  - {map: generalized-rbf, order: [1, 3], structure: dense, n_frequencies: [64, 256, 1024]}
-  - {map: generalized-rbf, order: 2, structure: orthogonal, n_frequencies: [320, 640, 1280]}
-  - {map: generalized-rbf, order: 2, structure: fastfood, n_frequencies: [512, 1024, 2048]}
-  - {map: random-fourier, sigma: null, n_frequencies: [64, 256, 1024]}
+  - {map: generalized-rbf, order: [1, 3], structure: dense, n_frequencies: [64, 1024]}
+  - {map: generalized-rbf, order: 2, structure: orthogonal, kernel: exp-chi2,
+     n_frequencies: [320, 1280]}
+  - {map: generalized-rbf, order: 2, structure: fastfood, kernel: exp-chi2,
+     n_frequencies: [512, 2048]}
+  - {map: random-fourier, sigma: null, n_frequencies: [64, 1024]}
 """
 
 
@@ -44,7 +46,7 @@ def by_row(records):
 
 def test_the_random_part_falls_as_one_over_the_root_of_m(done):
     rows = by_row(done[1].records)
-    assert len(rows) == 2 * 4 + 1
+    assert len(rows) == 2 * 2 + 3
     assert {kernel for kernel, _ in rows} == {"exp-chi2", "exp-intersection", "rbf"}
     for records in rows.values():
         logs = np.log([(record["dim"], record["random_rms"]) for record in records])
@@ -56,7 +58,7 @@ def test_the_additive_part_stays_and_falls_with_the_order(done):
     rows = by_row(done[1].records)
     for kernel in ("exp-chi2", "exp-intersection"):
         first, third = (rows[kernel, f"generalized-rbf order={n} structure=dense"] for n in (1, 3))
-        assert first[0]["additive_rms"] == pytest.approx(first[2]["additive_rms"], rel=1e-6)
+        assert first[0]["additive_rms"] == pytest.approx(first[1]["additive_rms"], rel=1e-6)
         assert first[0]["additive_rms"] > 1.5 * third[0]["additive_rms"] > 0
     rbf = rows["rbf", "random-fourier sigma=None"]
     assert {record["additive_rms"] for record in rbf} == {0}
@@ -65,7 +67,7 @@ def test_the_additive_part_stays_and_falls_with_the_order(done):
 def test_same_again_does_nothing(done):
     folder, first = done
     written = (folder / "records.jsonl").read_bytes()
-    assert first.measured == len(read_records(folder)) == 27
+    assert first.measured == len(read_records(folder)) == 14
     assert run(spec.parse(TEXT), folder).measured == 0
     assert (folder / "records.jsonl").read_bytes() == written
 
