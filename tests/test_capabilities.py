@@ -11,6 +11,7 @@ from kmaps.maps import MAPS, FeatureMap
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.capabilities import LocallyTabulated, Tabulated
 from kmaps.maps.random_fourier import RandomFeatures
+from kmaps.svm.coded.training import learns, level_strategy
 
 ADDITIVE = {
     *("homogeneous", "lowdim", "anchor", "nystroem", "intersection", "exact-table"),
@@ -102,3 +103,23 @@ def test_every_map_refuses_a_wrong_parameter_without_being_asked_to_fit(name):
     given = next(key for key in inspect.signature(MAPS[name]).parameters if key in wrong)
     with pytest.raises(ValueError, match=given):
         MAPS[name](**{given: wrong[given]}).check_parameters(X)
+
+
+class Bare:
+    """A map from elsewhere, with no more than what training on codes needs."""
+
+    def fit(self, X, y=None):
+        return self
+
+    def tabulate(self, levels):
+        return np.sqrt(np.atleast_2d(levels))[..., None]
+
+
+def test_a_map_that_says_nothing_is_taken_to_learn_a_curve_per_feature():
+    assert isinstance(Bare(), Tabulated)
+    assert not isinstance(Bare(), LocallyTabulated)
+    assert learns(Bare())
+    assert level_strategy(Bare()) == "uniform"
+    assert not learns(MAPS["homogeneous"]())
+    assert level_strategy(fitted("homogeneous")) == "shared"
+    assert level_strategy(fitted("spline")) == "uniform"
