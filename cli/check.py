@@ -124,9 +124,7 @@ def _check_reported(
     items = reported.reported(runs, claim_entries(runs))
     failures = reported.missing(items)
     if baseline is not None:
-        theirs = reported.read_runs(baseline)
-        if len(runs) == 1:  # of a folder of runs, the one that is checked
-            theirs = {name: theirs[name] for name in runs if name in theirs} or theirs
+        theirs = reported.expected(runs, reported.read_runs(baseline))
         known = reported.read_stored(baseline)
         if known is None:
             known = reported.reported(theirs, claim_entries(theirs))

@@ -99,6 +99,9 @@ def test_reported_compares_a_run_with_a_baseline_of_runs():
     assert "FAILED digits intensity ovo chi2 homogeneous (trial): worse: accuracy" in result.stdout
     assert result.stderr.startswith("error: 1 failed, first digits intensity ovo chi2 homogeneous")
     assert 'failures="1"' in Path("out.xml").read_text()
+    write_run("other", changed(experiment="other"))
+    result = reported("other", "--against", "theirs", code=5)
+    assert result.stderr.startswith("error: no run in common: the results are of other, the base")
     write_run("ours", changed(map_version=2))
     reported("ours", "--against", "theirs", code=5)
 

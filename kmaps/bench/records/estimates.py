@@ -83,9 +83,9 @@ def _design(pairs: Sequence[Pair]) -> Design:
 
 
 def _n_pool(record: Record) -> int | None:
-    """Return the samples that the splits are drawn from; None where that is not known.
+    """Return the samples that random splits are drawn from; None where that is not known.
 
-    Of draws class by class too: a small class is almost all of it in every split.
+    None also where each class is drawn alone: of a small one almost all is in every split.
     """
     drawn = isinstance(record["protocol"].get("train"), int)
     return _n_samples(record["dataset"]) if drawn else None

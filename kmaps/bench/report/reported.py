@@ -111,6 +111,22 @@ def read_runs(path: Path) -> Runs:
     return runs
 
 
+def expected(runs: Runs, baseline: Runs) -> Runs:
+    """Return the runs of a baseline that should be there: of one run its own, of several all.
+
+    Raises
+    ------
+    NothingMeasured
+        When the two have no experiment in common.
+    """
+    if not runs.keys() & baseline.keys():
+        raise NothingMeasured(
+            f"no run in common: the results are of {', '.join(runs)}, the baseline of "
+            f"{', '.join(baseline)}; check that it belongs to them"
+        )
+    return {name: baseline[name] for name in runs} if len(runs) == 1 else baseline
+
+
 def reported(runs: Runs, entries: Entries) -> list[Item]:
     """Return all numbers and claims of some runs, and the numbers that no experiment measures.
 

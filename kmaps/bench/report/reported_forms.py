@@ -9,7 +9,6 @@ from kmaps.bench.records.statistics.verdicts import Verdict
 from kmaps.bench.report.markdown import markdown_table
 from kmaps.bench.report.reported import Failure, Item
 
-FORMATS = ("text", "md")
 _HEAD = ("verdict", "what", "printed", "ours", "difference")
 _WIDEST = 60  # of a claim's sentence in a line of text
 _NOT_DECIDED = (Outcome.NOT_MEASURED, Outcome.SHOWN, Verdict.UNDECIDED)

@@ -96,7 +96,7 @@ def test_a_number_that_is_not_met_any_more_fails(baseline):
 
 
 def test_a_claim_that_does_not_hold_any_more_fails(baseline):
-    """Without the homogeneous map being worse: what fails is the claim."""
+    """The error of continuous frequencies grows by a tenth: they no longer halve the other's."""
     cells = deepcopy(records()["ldefm-figure4-rbf"])
     for cell in cells:
         if cell["params"].get("continuous"):
@@ -157,6 +157,14 @@ def test_a_row_that_is_not_there_is_missing_without_a_baseline():
     found = reported.missing(items_of("ldefm-table1", cells))
     assert len(found) == 8
     assert found[0].name == "ldefm Table 1: Ours 5D, J-S L∞"
+
+
+def test_of_a_baseline_of_runs_the_one_that_is_checked_is_expected():
+    one, two = {"a": [record()]}, {"a": [record()], "b": [record()]}
+    assert list(reported.expected(one, two)) == ["a"]
+    assert list(reported.expected(two, two)) == ["a", "b"]
+    with pytest.raises(NothingMeasured, match="no run in common: the results are of c, the base"):
+        reported.expected({"c": [record()]}, two)
 
 
 def test_runs_of_folders(tmp_path):

@@ -189,19 +189,19 @@ class Judgement:
     @property
     def verdict(self) -> Verdict:
         """``holds`` when every comparison does, ``fails`` when one fails, else ``undecided``."""
-        return self._of({finding.verdict for finding in self.findings})
-
-    @property
-    def verdict_of_any_machine(self) -> Verdict | None:
-        """The same of the comparisons that are not of times and memory; None without any."""
-        kept = {found.verdict for found in self.findings if not found.comparison.machine}
-        return self._of(kept) if kept else None
-
-    @staticmethod
-    def _of(verdicts: set[Verdict]) -> Verdict:
+        verdicts = {finding.verdict for finding in self.findings}
         if Verdict.FAILS in verdicts:
             return Verdict.FAILS
         return Verdict.HOLDS if verdicts == {Verdict.HOLDS} else Verdict.UNDECIDED
+
+    @property
+    def verdict_of_any_machine(self) -> Verdict | None:
+        """The verdict without the comparisons of times and memory; None when there are no others.
+
+        Judged anew: how clear a time is must not change what Holm's correction leaves to the rest.
+        """
+        kept = [found.comparison for found in self.findings if not found.comparison.machine]
+        return judge(kept).verdict if kept else None
 
     @property
     def counts(self) -> str:

@@ -154,3 +154,15 @@ def test_comparisons_of_several_relations_are_corrected_together():
     assert [finding.verdict for finding in judge([accuracy, size]).findings] == ["holds", "holds"]
     twice = judge([accuracy, Comparison("again", "about", 1.0, at(0.04, -1))])
     assert [finding.verdict for finding in twice.findings] == ["undecided", "undecided"]
+
+
+def test_a_verdict_of_any_machine_leaves_times_out():
+    accuracy = Comparison("accuracy", "above", 0, at(0.04))
+    time = Comparison("time", "smaller", 2, exact(1.0), machine=True)
+    unclear = Comparison("time", "smaller", 2, normal(2.0), machine=True)
+    assert judge([accuracy, time]).verdict == "fails"
+    assert judge([accuracy, time]).verdict_of_any_machine == "holds"
+    # An unclear time takes half of the correction; the verdict without it does not.
+    assert judge([accuracy, unclear]).findings[0].verdict == "undecided"
+    assert judge([accuracy, unclear]).verdict_of_any_machine == "holds"
+    assert judge([time]).verdict_of_any_machine is None
