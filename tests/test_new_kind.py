@@ -101,11 +101,11 @@ N_CELLS = 8
 
 @pytest.fixture
 def kmaps(tmp_path):
-    """Return `kmaps` of a copy of the package that has the new kind, and an experiment of it."""
+    """Yield `kmaps` of a copy of the package that has the new kind, and an experiment of it."""
     (tmp_path / "long.yaml").write_text(EXPERIMENT)
-    return changed_package(
-        tmp_path, "bench/kinds/lengths.py", CLASS, "bench/kinds/__init__.py", LINE
-    )
+    files = "bench/kinds/lengths.py", CLASS, "bench/kinds/__init__.py", LINE
+    with changed_package(tmp_path, *files) as command:
+        yield command
 
 
 def records(folder):

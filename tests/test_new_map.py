@@ -52,9 +52,10 @@ C: 1
 
 @pytest.fixture
 def kmaps(tmp_path):
-    """Return `kmaps` of a copy of the package that has the new map."""
+    """Yield `kmaps` of a copy of the package that has the new map."""
     line = 'MAPS["power"] = __import__("kmaps.maps.power", fromlist=["PowerMap"]).PowerMap\n'
-    return changed_package(tmp_path, "maps/power.py", CLASS, "maps/__init__.py", line)
+    with changed_package(tmp_path, "maps/power.py", CLASS, "maps/__init__.py", line) as command:
+        yield command
 
 
 def test_one_class_one_line_one_entry(kmaps, tmp_path):

@@ -5,6 +5,7 @@ measuring code once, so that a batch starts in milliseconds, with the memory of 
 without the threads of its parent.
 """
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -18,7 +19,16 @@ from datetime import UTC, datetime
 from multiprocessing import connection, forkserver, resource_tracker
 from typing import Any, cast
 
-_PRELOADED = ["__main__", "kmaps.bench.run.measure"]
+# What cells import, each for itself otherwise: seconds.
+_PRELOADED = [
+    "__main__",
+    "kmaps.bench.run.measure",
+    "kmaps.bench.work.approximation",
+    "kmaps.bench.work.classify",
+    "kmaps.bench.work.random_errors",
+    "kmaps.bench.work.trials",
+    "sklearn.datasets",
+]
 
 # OpenMP's threads otherwise spin while they wait. On two processors with other work to do, LIBSVM
 # then took up to ten times as long, and its times said nothing.
@@ -198,6 +208,8 @@ def _child(
     writer: connection.Connection, function: Function, batch: Batch, own: Mapping[str, str]
 ) -> None:
     os.environ.update(own)
+    # What the server has loaded stays: collections need not look at it again in every process.
+    gc.freeze()
     # Ctrl-C reaches the whole group; the parent decides what becomes of the children.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
