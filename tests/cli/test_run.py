@@ -142,8 +142,8 @@ def test_mistakes_in_the_experiment_all_at_once(run):
     assert result.stdout == ""
     assert result.stderr.splitlines() == [
         "error: tiny.yaml:3:11: kernels[0]: unknown kernel 'chi', did you mean 'chi2'? "
-        "(known: chi2, intersection, js, hellinger, exp-chi2, exp-intersection, exp-js, "
-        "exp-hellinger, rbf, linear)",
+        "(known: chi2, intersection, js, hellinger, linear, exp-chi2, exp-intersection, "
+        "exp-js, exp-hellinger, rbf)",
         "tiny.yaml:6:27: maps[0].ordr: unknown key, did you mean 'order'?",
     ]
     assert not Path("results").exists()

@@ -14,7 +14,7 @@ from kmaps.bench.records.columns import Record
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import REFERENCES, Row
 from kmaps.bench.records.summary import kernel_order
-from kmaps.bench.report.tables import REDUCTIONS
+from kmaps.bench.report.tables import REDUCTION_WORDS
 
 OUTPUTS: dict[str, Callable[[int], int]] = {
     "dim": lambda dim: dim,
@@ -81,7 +81,7 @@ def accuracy_panels(records: Sequence[Record]) -> dict[str, Panel]:
     groups = {(record["reduction"], record["kernel"]) for record in measured if record["kernel"]}
     panels: dict[str, Panel] = {}
     for reduction, kernel in sorted(groups, key=lambda group: (group[0], kernel_order(group[1]))):
-        panel = panels.setdefault(f"{kernel}, {REDUCTIONS[reduction]}", Panel())
+        panel = panels.setdefault(f"{kernel}, {REDUCTION_WORDS[reduction]}", Panel())
         for record in measured:
             if record["reduction"] == reduction and record["kernel"] in (kernel, ""):
                 if record["method"] in REFERENCES:

@@ -12,7 +12,7 @@ from kmaps.bench.records.gate import EXACT, FRACTION, Judged
 from kmaps.bench.records.row import Row
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import (
-    Dataset,
+    DatasetSplits,
     Experiment,
     Features,
     KernelName,
@@ -61,7 +61,7 @@ class Learner(Model):
         return self.model_dump(include=own[solver])
 
 
-class Choice(Model):
+class Tuning(Model):
     """The values of C, and how one is chosen from several.
 
     By cross-validation inside the training split, on all of it or on a stratified draw of
@@ -83,7 +83,7 @@ class Choice(Model):
         return given if isinstance(given, dict) else {"grid": [given]}
 
     @validator(mode="after")
-    def _enough(self) -> "Choice":
+    def _enough(self) -> "Tuning":
         if self.samples is not None and self.samples < self.folds:
             raise ValueError(f"samples must be at least folds ({self.folds}), got {self.samples}")
         return self
@@ -99,14 +99,14 @@ class Classification(Experiment):
     """A checked classification: what the YAML says, with the defaults filled in."""
 
     kind: Literal["classification"] = "classification"
-    dataset: Dataset
+    dataset: DatasetSplits
     features: Features = Features()
     splits: PositiveInt = 1
     kernels: Annotated[list[KernelName], Unique] = []
     reductions: Annotated[list[Literal["ovo", "ovr"]], Field(min_length=1), Unique]
     baselines: Annotated[list[Literal["linear", "exact", "exact-coded"]], Unique] = []
     learner: Learner = Learner()
-    C: Choice
+    C: Tuning
     figures: Annotated[list[Literal["accuracy"]], Unique] = []
 
     @validator(mode="after")

@@ -6,9 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from kmaps.bench.records.arrays import Arrays
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.gate import Judged
 from kmaps.bench.spec.cell import Cell
@@ -17,7 +15,6 @@ from kmaps.bench.spec.positions import Mistake, Node
 from kmaps.bench.work.timing import Timing
 from kmaps.features import Report
 
-Arrays = Mapping[str, NDArray[np.generic]]
 Section = tuple[str, str]  # heading and Markdown of a part of a page
 
 

@@ -13,13 +13,13 @@ from kmaps.bench.records.gate import EXACT, NUMERICAL, Judged
 from kmaps.bench.records.row import Row
 from kmaps.bench.report.convergence import convergence_table
 from kmaps.bench.spec.cell import Cell
-from kmaps.bench.spec.fields import Dataset, Experiment, Features, KernelName, Unique
+from kmaps.bench.spec.fields import DatasetSplits, Experiment, Features, KernelName, Unique
 from kmaps.bench.spec.map_rows import map_rows
 from kmaps.bench.work.timing import Timing
 from kmaps.maps.registry import make_map
 
 
-class RandomFeatures(Experiment):
+class RandomFeaturesExperiment(Experiment):
     """How the error of maps of random frequencies falls with their number.
 
     Each map is compared with its kernel on all pairs of a test and a training sample, drawn
@@ -28,7 +28,7 @@ class RandomFeatures(Experiment):
 
     kind: Literal["random-features"]
     maps: Annotated[list[dict[str, Any]], Field(min_length=1)]
-    dataset: Dataset
+    dataset: DatasetSplits
     features: Features = Features()
     kernels: Annotated[list[KernelName], Unique] = []
     draws: PositiveInt = 5
@@ -42,7 +42,7 @@ class RandomFeatures(Experiment):
 class RandomFeaturesKind(SampledKind):
     """The error of each map with its kernel, and its two parts, over all draws together."""
 
-    model = RandomFeatures
+    model = RandomFeaturesExperiment
     fills = (
         "linf",
         "rms",
@@ -62,7 +62,7 @@ class RandomFeaturesKind(SampledKind):
         Judged("dim", EXACT),
     )
 
-    def cells(self, experiment: RandomFeatures) -> list[Cell]:
+    def cells(self, experiment: RandomFeaturesExperiment) -> list[Cell]:
         """Return a cell for each map and kernel; its draws are part of it."""
         return [
             Cell(
@@ -90,7 +90,7 @@ class RandomFeaturesKind(SampledKind):
         """Return the errors and the outputs."""
         return ("linf", "rms", "dim")
 
-    def figures(self, experiment: RandomFeatures) -> dict[str, Figure]:
+    def figures(self, experiment: RandomFeaturesExperiment) -> dict[str, Figure]:
         """Return the figure of the errors over the number of frequencies."""
         from kmaps.bench.figures import convergence
 

@@ -15,7 +15,7 @@ from kmaps.bench.records.row import Row
 from kmaps.bench.report.tradeoff import tradeoff_table
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import (
-    Dataset,
+    DatasetSplits,
     Experiment,
     Features,
     KernelName,
@@ -68,7 +68,7 @@ class TradeOff(Experiment):
 
     kind: Literal["trade-off"]
     maps: Annotated[list[dict[str, Any]], Field(min_length=1)]
-    dataset: Dataset
+    dataset: DatasetSplits
     features: Features = Features()
     kernels: Annotated[list[KernelName], Unique] = []
     exact: list[ExactKernel] = []

@@ -23,7 +23,7 @@ from kmaps.bench.records.summary import SETTING, kernel_order, summarize
 from kmaps.bench.report.latex import latex_table
 from kmaps.bench.report.markdown import markdown_table
 
-REDUCTIONS = {"ovo": "one-vs-one", "ovr": "one-vs-rest"}
+REDUCTION_WORDS = {"ovo": "one-vs-one", "ovr": "one-vs-rest"}
 NO_KERNEL = "any"
 ABSENT = "–"
 FORMATS = ("text", "md", "csv", "latex", "json")
@@ -160,7 +160,7 @@ def _title(lines: list[dict[str, Any]], measure: Measure, features: str) -> str:
     line = max(lines, key=lambda line: line["n"])
     if features and line["normalize"] not in ("", "none"):
         features += f" ({line['normalize']})"
-    reduction = REDUCTIONS.get(line["reduction"], line["reduction"])
+    reduction = REDUCTION_WORDS.get(line["reduction"], line["reduction"])
     words = line["setting"], line["dataset"], features, reduction
     title = f"{', '.join(filter(None, words))}: {measure.title}"
     if line["n"] > 1:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kmaps.bench.kinds import KINDS, Kind
-from kmaps.bench.kinds.kind import Arrays
+from kmaps.bench.records.arrays import Arrays
 from kmaps.bench.run.clock import Clock, pinned
 from kmaps.bench.run.processes import Failure, failure
 from kmaps.bench.spec.cell import Cell

@@ -10,12 +10,11 @@ from pydantic import model_validator as validator
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.paper.statements import OWN_NAME
 from kmaps.bench.records.paper.statements import claims as paper_claims
-from kmaps.bench.spec.map_rows import KERNEL_NAMES
 from kmaps.bench.work.errors import Range
 from kmaps.data import available
 from kmaps.errors import suggest
 from kmaps.features import FEATURES, get_normalization
-from kmaps.kernels import KERNELS
+from kmaps.kernels import GRAM_KERNELS, KERNELS
 
 
 def known_name(what: str, names: Callable[[], Iterable[str]]) -> AfterValidator:
@@ -53,7 +52,7 @@ def _interval(value: str) -> str:
 
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-KernelName = Annotated[str, known_name("kernel", lambda: KERNEL_NAMES)]
+KernelName = Annotated[str, known_name("kernel", lambda: GRAM_KERNELS)]
 AdditiveName = Annotated[str, known_name("kernel", lambda: KERNELS)]
 Name = Annotated[str, AfterValidator(_folder_name)]
 Interval = Annotated[str, AfterValidator(_interval)]
@@ -72,7 +71,7 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class Dataset(Model):
+class DatasetSplits(Model):
     """The dataset and, in the other keys, how a split is drawn (:func:`kmaps.data.draw_split`)."""
 
     name: Annotated[str, known_name("dataset", available)]
@@ -84,7 +83,7 @@ class Dataset(Model):
     official: Literal[True] | None = None
 
     @validator(mode="after")
-    def _one_protocol(self) -> "Dataset":
+    def _one_protocol(self) -> "DatasetSplits":
         kinds = {type(value) for value in (self.train, self.test) if value is not None}
         kinds |= {int} if self.official else set()
         if set(self.protocol) not in Protocols or len(kinds) > 1:

@@ -15,12 +15,9 @@ import yaml
 from kmaps.bench.spec.positions import Mistake, Place, at, unknown_key
 from kmaps.errors import ConfigError, suggest
 from kmaps.features import FEATURES, make_feature, parameters_of
-from kmaps.kernels import EXP_KERNELS, KERNELS
+from kmaps.kernels import GRAM_KERNELS
 from kmaps.maps import MAPS
 from kmaps.maps.registry import make_map, takes
-
-KERNEL_NAMES = (*KERNELS, *EXP_KERNELS, "rbf", "linear")
-"""The kernels that an experiment may name."""
 
 
 def map_rows(
@@ -122,7 +119,7 @@ def _trials(entry: dict[str, Any], kernels: list) -> Iterator[tuple[Place, str]]
     elif not rows:
         yield (), "needs kernels: name some here or for the whole experiment"
     for kernel, params in rows:
-        if "kernel" not in entry and kernel and kernel not in KERNEL_NAMES:
+        if "kernel" not in entry and kernel and kernel not in GRAM_KERNELS:
             continue  # told already, where the kernels are listed
         arguments = {"kernel": kernel, **params}
         try:

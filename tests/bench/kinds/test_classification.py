@@ -1,17 +1,21 @@
 """Classifications: which cells there are, and what measuring one of them gives."""
 
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
 from measured import cells_of, measured
 
 from kmaps.bench.kinds import KINDS
+from kmaps.bench.kinds.classification import Classification, Learner
 from kmaps.bench.records.columns import COLUMNS, cell_name
 from kmaps.bench.run.measure import measure_cell
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.work import classify
 from kmaps.bench.work.samples import Split
+from kmaps.svm.losses import LOSSES
+from kmaps.svm.reduction import REDUCTIONS
 
 KIND = KINDS["classification"]
 
@@ -207,3 +211,9 @@ def test_the_solver_warns_in_the_record(cells):
     told = measured(with_c(cells["linear"], 1e4)).columns["warnings"]
     assert any("ConvergenceWarning" in text for text in told)
     assert measured(cells["linear"]).columns["warnings"] == []
+
+
+def test_losses_and_reductions_are_those_of_the_learners():
+    (reduction,) = get_args(Classification.model_fields["reductions"].annotation)
+    assert set(get_args(reduction)) == set(REDUCTIONS)
+    assert set(get_args(Learner.model_fields["loss"].annotation)) == set(LOSSES)
