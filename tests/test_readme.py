@@ -1,17 +1,20 @@
-"""Every command in the README runs, in the order it stands there; Python blocks are doctests."""
+"""Every command in the README runs, in the order it stands there; Python blocks are doctests.
+
+Among them is the quickstart, whose records pass the gate.
+"""
 
 import json
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import kmaps_commands
+
+from kmaps.bench.records.file import read_records
 
 ROOT = Path(__file__).resolve().parent.parent
-KMAPS = str(Path(sys.executable).parent / "kmaps")
 README = (ROOT / "README.md").read_text()
 
 
@@ -20,17 +23,33 @@ def shell_lines() -> list[str]:
     return [line for block in blocks for line in block.splitlines() if line]
 
 
-def test_commands_run(tmp_path):
+def test_commands_run_and_the_quickstart_is_no_worse_than_the_baseline(tmp_path):
     np.save(tmp_path / "histograms.npy", np.random.default_rng(0).random((50, 8)))
     np.save(tmp_path / "labels.npy", np.arange(50) % 2)
     lines = shell_lines()
     assert len(lines) >= 8
-    for line in lines:
-        words = shlex.split(line, comments=True)
-        assert words[0] == "kmaps"
-        done = subprocess.run([KMAPS, *words[1:]], cwd=tmp_path, capture_output=True, text=True)
-        assert done.returncode == 0, f"{line}\n{done.stderr}"
-    assert np.load(tmp_path / "encoded.npy").shape == (50, 40)
+    with kmaps_commands(tmp_path) as kmaps:
+        for line in lines:
+            words = shlex.split(line, comments=True)
+            assert words[0] == "kmaps"
+            done = kmaps(*words[1:])
+            if words[1:] == ["run", "quickstart"]:
+                assert "digits, intensity, one-vs-one: accuracy" in done.stdout
+        assert np.load(tmp_path / "encoded.npy").shape == (50, 40)
+        the_gate_passes_and_can_fail(kmaps, tmp_path)
+
+
+def the_gate_passes_and_can_fail(kmaps, folder):
+    """The quickstart that the README ran, against the baseline that is committed."""
+    ours, baseline = folder / "results" / "quickstart", ROOT / "results" / "quickstart"
+    kmaps("check", ours, "--against", baseline)
+    # The same accuracies to the last digit, not only within the tolerance of the gate.
+    accuracy = {r["key"]: r["accuracy"] for r in read_records(ours)}
+    assert accuracy == {r["key"]: r["accuracy"] for r in read_records(baseline)}
+    # A baseline that was better must fail.
+    better = [r | {"accuracy": min(1.0, r["accuracy"] + 0.02)} for r in read_records(ours)]
+    (folder / "better.jsonl").write_text("".join(json.dumps(r) + "\n" for r in better))
+    kmaps("check", ours, "--against", "better.jsonl", code=1)
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
