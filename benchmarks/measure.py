@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from kmaps.bench.work.classify import peak_memory
+from kmaps.bench.run.clock import Clock
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,13 @@ def peak_bytes(function: Callable[[], Callable[[], object]]) -> float:
 
 def _peak_bytes(function: Callable[[], Callable[[], object]]) -> float:
     measured = function()
-    with peak_memory() as peak:
+    with Clock() as clock:
         kept = measured()
     del kept
-    if peak.bytes is None:
+    peak = clock.columns["peak_bytes"]
+    if peak is None:
         raise SystemExit("this system does not tell the peak memory of a process")
-    return peak.bytes
+    return peak
 
 
 def process_bytes(script: str) -> float:

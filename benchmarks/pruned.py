@@ -10,8 +10,9 @@ from sklearn.datasets import load_digits
 
 from benchmarks.measure import Pair
 from kmaps import GeneralizedRBFMap, GroupLassoSVC, KernelSVC, LiblinearSVC, prune, resample
-from kmaps.bench.work.trials import load_samples
+from kmaps.bench.work.samples import load_split
 from kmaps.errors import DataError
+from kmaps.features import make_feature
 
 _DRAWN = 4000
 _KEPT = 500
@@ -42,9 +43,9 @@ def pairs() -> list[Pair]:
 
 def _samples() -> tuple:
     try:
-        samples = load_samples("daimler", {"train": 2000, "test": 4000}, "phog", "l1", {})
-        [(y_train, y_test)] = samples.tasks
-        return samples.x_train, y_train, samples.x_test, y_test
+        protocol = {"train": 2000, "test": 4000}
+        split = load_split("daimler", protocol, 0, make_feature("phog"), "l1")
+        return split.x_train, split.y_train, split.x_test, split.y_test
     except DataError:
         X, y = load_digits(return_X_y=True)
         return X[:900], y[:900], X[900:], y[900:]
