@@ -98,16 +98,15 @@ def _features() -> list[Row]:
 
 
 def _experiments() -> list[Row]:
-    from kmaps.bench.kinds.load import load, packaged
+    from kmaps.bench.kinds.load import described, packaged
 
-    loaded = {name: load(path) for name, path in packaged().items()}
     return [
         {
             "name": name,
-            "subject": experiment.subject,
-            "about": " ".join(experiment.about.split()),
+            "subject": described(name).subject,
+            "about": " ".join(described(name).about.split()),
         }
-        for name, experiment in loaded.items()
+        for name in packaged()
     ]
 
 

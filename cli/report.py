@@ -4,8 +4,6 @@ from pathlib import Path
 
 import click
 
-from kmaps.errors import ConfigError
-
 
 @click.command(
     epilog="\b\nExamples:\n  kmaps report results/quickstart\n  kmaps report --all results"
@@ -47,7 +45,7 @@ def command(results: Path, out: Path | None, of_all: bool, force: bool, quiet: b
 def _of_run(results: Path) -> str:
     """Return the page on a run."""
     from kmaps.bench.kinds import kind_of
-    from kmaps.bench.kinds.load import load
+    from kmaps.bench.kinds.load import described, packaged
     from kmaps.bench.records.file import read_records
     from kmaps.bench.records.paper.numbers import compare, numbers_of
     from kmaps.bench.report.page import page
@@ -55,17 +53,14 @@ def _of_run(results: Path) -> str:
     records = read_records(results)
     kind = kind_of(records)
     name = records[0]["experiment"]
-    try:
-        experiment = load(name)
-        about, claims = experiment.about, experiment.claims
-    except ConfigError:  # an experiment of the user's own, known by its records alone
-        about, claims = "", []
+    # An experiment of the user's own is known by its records alone.
+    experiment = described(name) if name in packaged() else None
     notes = results / "NOTES.md"
     return page(
         records,
         measures=kind.measures(records),
-        about=about,
-        claims=[claim.model_dump() for claim in claims],
+        about=experiment.about if experiment else "",
+        claims=[claim.model_dump() for claim in experiment.claims] if experiment else [],
         numbers=list(compare(numbers_of(name), {name: records})),
         sections=kind.sections(records),
         figures=sorted(path.name for path in results.glob("*.png")),

@@ -23,6 +23,17 @@ def float_type(X: AnyMatrix) -> type[np.floating]:
     return np.float32 if np.promote_types(X.dtype, np.float32) == np.float32 else np.float64
 
 
+def read_only(array: NDArray) -> NDArray:
+    """Return a view that cannot be written through.
+
+    Whether an array can is part of its type, and a loop is compiled anew for each type: so whatever
+    a loop only reads is passed to it as this.
+    """
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 def summed(X: AnyMatrix) -> AnyMatrix:
     """Return a CSR or CSC matrix without duplicate entries; the caller's is left alone."""
     if not X.has_canonical_format:

@@ -10,7 +10,7 @@ from kmaps._loops import quantize as loops
 from kmaps.checks import refuse_negative, refuse_not_finite, warn_outside
 from kmaps.errors import InputError
 from kmaps.parallel import for_parts
-from kmaps.samples import AnyMatrix, as_float, summed
+from kmaps.samples import AnyMatrix, as_float, read_only, summed
 
 MAX_LEVELS = 256
 """Levels that a code, one byte, can tell apart."""
@@ -161,9 +161,8 @@ class _Positions:
     def __call__(self, of: NDArray) -> tuple:
         if len(self.all_features) == 1:
             return tuple(known[0] for known in self.each)
-        if np.array_equal(of, self.all_features):  # in order already
-            return self.each
-        return tuple(known[of] for known in self.each)
+        in_order = np.array_equal(of, self.all_features)
+        return tuple(read_only(known if in_order else known[of]) for known in self.each)
 
 
 class _Uniform:
@@ -177,7 +176,8 @@ class _Uniform:
         self.offset = 1 - book.window / 2
 
     def __call__(self, values: NDArray, of: NDArray, codes: NDArray) -> int:
-        last = self.last[of] if len(self.last) > 1 else self.last[0]
+        values = read_only(values)
+        last = read_only(self.last[of]) if len(self.last) > 1 else self.last[0]
         return loops.nearest_uniform(values, *self.positions(of), last, self.offset, codes)
 
 
@@ -197,9 +197,10 @@ class _Sorted:
         self.edges[:, : edges.shape[1]] = np.where(rounded < edges, up, rounded)
 
     def __call__(self, values: NDArray, of: NDArray, codes: NDArray) -> int:
+        values = read_only(values)
         of = np.zeros_like(of) if len(self.low) == 1 else of
         low, high, start = self.low[of], self.high[of], (of * self.width).astype(np.uint32)
-        edges, half = self.edges.reshape(-1), self.width // 2
+        edges, half = read_only(self.edges.reshape(-1)), self.width // 2
         return loops.nearest_sorted(values, low, high, start, edges, half, codes)
 
 
@@ -246,7 +247,8 @@ class _Bucketed:
         return None
 
     def __call__(self, values: NDArray, of: NDArray, codes: NDArray) -> int:
-        buckets = *self.positions(of), self.shift, self.carries
+        values = read_only(values)
+        buckets = *self.positions(of), self.shift, read_only(self.carries)
         return loops.nearest_bucketed(values, values.view(self.signed), *buckets, codes)
 
 

@@ -8,7 +8,7 @@ from kmaps._loops import encode as loops
 from kmaps.codes.codebook import MAX_LEVELS
 from kmaps.errors import InputError
 from kmaps.parallel import for_parts
-from kmaps.samples import AnyMatrix, widened
+from kmaps.samples import AnyMatrix, read_only, widened
 
 _BLOCK_VALUES = 1 << 18
 
@@ -80,7 +80,9 @@ class LookupTable:
         tables, n_codes, _ = self.values.shape
         check_codes(codes, tables if tables > 1 else None, n_codes)
         if not issparse(codes):
-            return self._take(np.ascontiguousarray(codes), np.arange(codes.shape[1]))
+            return self._take(
+                np.ascontiguousarray(codes), np.arange(codes.shape[1], dtype=np.int32)
+            )
         if self.values[:, 0].any():
             raise InputError(
                 "the outputs of code 0 are not zero, so sparse codes would give dense output: pass "
@@ -100,8 +102,8 @@ class LookupTable:
         out : ndarray, shape (n, m·r)
             In the dtype of the table.
         """
-        own = features if len(codes) == 1 and len(self.values) > 1 else None
-        loops.take(codes, own, self.values, out, self._outputs)
+        own = read_only(features) if len(codes) == 1 and len(self.values) > 1 else None
+        loops.take(read_only(codes), own, read_only(self.values), out, self._outputs)
 
     def at(self, codes: NDArray, feature: NDArray) -> NDArray:
         """Return the outputs, ``codes.shape + (r,)``, of unchecked codes, each of its feature."""

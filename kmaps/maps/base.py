@@ -158,7 +158,7 @@ class AdditiveMap(FeatureMap):
         X = validate_data(self, X, reset=False, accept_sparse="csr", ensure_all_finite=False)
         if issparse(X):
             return self._encode_sparse(X)
-        values, features = as_float(X), np.arange(X.shape[1])
+        values, features = as_float(X), np.arange(X.shape[1], dtype=np.int32)  # as CSR has them
         if self.n_stored_ is None:
             return self._encode(values, features)
         pointers = np.arange(len(X) + 1) * len(features)

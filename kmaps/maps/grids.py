@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kmaps._loops import encode as loops
 from kmaps.codes.codebook import Codebook
 from kmaps.codes.table import LookupTable
+from kmaps.samples import read_only
 
 Curve = Callable[[NDArray, NDArray], NDArray]
 
@@ -67,8 +68,8 @@ class LogGrid:
         Returns whether a value is not finite, and how many lie outside the grid: none.
         """
         outputs = loops.unrolled(self.table.shape[2] // 2)
-        bits = values.view(np.uint32)
-        return loops.interpolate_log(bits, None, self.shift, self.table, out, outputs), 0
+        bits, table = read_only(values.view(np.uint32)), read_only(self.table)
+        return loops.interpolate_log(bits, None, self.shift, table, out, outputs), 0
 
 
 def wave_grid(
@@ -135,10 +136,14 @@ class PieceGrid:
 
         Returns whether a value is not finite, and how many lay outside and were clamped.
         """
-        pieces, ranges = self.pieces[values.dtype.type], self.ranges[values.dtype.type]
+        pieces, ranges = self._tables(values.dtype)
         outputs, powers = loops.unrolled(pieces.shape[3]), (0,) * (pieces.shape[2] - 1)
-        own = features if len(ranges) > 1 else None
+        own = read_only(features) if len(ranges) > 1 else None
+        values = read_only(values)
         return loops.interpolate_pieces(values, own, ranges, pieces, out, outputs, powers)
+
+    def _tables(self, dtype: np.dtype) -> tuple[NDArray, NDArray]:
+        return read_only(self.pieces[dtype.type]), read_only(self.ranges[dtype.type])
 
 
 class LocalGrid(PieceGrid):
@@ -167,8 +172,8 @@ class LocalGrid(PieceGrid):
 
         Returns whether a value is not finite, and how many lay outside and were clamped.
         """
-        pieces, ranges = self.pieces[values.dtype.type], self.ranges[values.dtype.type]
-        neighbours = (0,) * len(pieces)
+        pieces, ranges = self._tables(values.dtype)
+        values, features, neighbours = read_only(values), read_only(features), (0,) * len(pieces)
         return loops.local_pieces(
             values, features, ranges, self.n_cells, pieces, data, columns, neighbours
         )

@@ -5,8 +5,10 @@ What they mean is known to their classes alone, so the check is to make and to f
 
 import inspect
 import itertools
+import json
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -110,8 +112,7 @@ def _listed(content: dict[str, Any], key: str) -> list:
 
 
 def _trials(entry: dict[str, Any], kernels: list) -> Iterator[tuple[Place, str]]:
-    """Fit every row of an entry on one feature between 0 and 1; say what it objects to."""
-    sample = np.linspace(0, 1, 256, dtype=np.float32)[:, None]
+    """Try every row of an entry; say what it objects to."""
     rows = list(map_rows(entry, kernels))
     empty = [key for key, value in entry.items() if value == []]
     if empty:
@@ -122,15 +123,24 @@ def _trials(entry: dict[str, Any], kernels: list) -> Iterator[tuple[Place, str]]
         if "kernel" not in entry and kernel and kernel not in GRAM_KERNELS:
             continue  # told already, where the kernels are listed
         arguments = {"kernel": kernel, **params}
-        try:
-            made = make_map(entry["map"], kernel, params)
-            made.check_parameters(sample)
-        except (ValueError, TypeError) as error:
-            named = [key for key in arguments if re.search(rf"\b{key}\b", str(error))][:1]
+        problem = _trial(entry["map"], kernel, json.dumps(params, default=str))
+        if problem:
+            named = [key for key in arguments if re.search(rf"\b{key}\b", problem)][:1]
             # Into a list of values, to the one at fault.
             index = [
                 entry[key].index(arguments[key])
                 for key in named
                 if isinstance(entry.get(key), list)
             ]
-            yield (*named, *index), str(error)
+            yield (*named, *index), problem
+
+
+@cache  # the same rows stand in many experiments
+def _trial(name: str, kernel: str, params: str) -> str:
+    """Return what a row, its parameters as JSON, objects to on one feature in [0, 1]."""
+    sample = np.linspace(0, 1, 256, dtype=np.float32)[:, None]
+    try:
+        make_map(name, kernel, json.loads(params)).check_parameters(sample)
+    except (ValueError, TypeError) as error:
+        return str(error)
+    return ""
