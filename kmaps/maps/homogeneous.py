@@ -15,6 +15,8 @@ rectangular one repeats only the piece of the signature inside one period,
 \cos(jL\lambda)\,d\lambda`, with negative values cut to zero (hkm Sect. 5.1).
 """
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
@@ -215,10 +217,15 @@ def discrete_spectrum(kernel: Kernel, order: int, period: float, window: str) ->
     if window == "uniform":
         return 2 * np.pi / period * kernel.spectrum(harmonics)
     # The signatures are smooth on the half period, where Gauss-Legendre converges exponentially.
-    nodes, weights = np.polynomial.legendre.leggauss(64 + 4 * order)
+    nodes, weights = _gauss_legendre(64 + 4 * order)
     lam = (nodes + 1) * period / 4
     cosines = np.cos(harmonics[:, None] * lam)
     return np.maximum(0, cosines @ (weights * kernel.signature(lam)) / 2)
+
+
+@cache
+def _gauss_legendre(n: int) -> tuple[NDArray, NDArray]:
+    return np.polynomial.legendre.leggauss(n)
 
 
 def _series(spectrum: NDArray, period: float, lam: NDArray) -> NDArray:
