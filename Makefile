@@ -20,7 +20,7 @@ run: $(VENV)/.installed ## Install, then run the quickstart experiment and print
 test: $(VENV)/.installed ## Run the tests (KMAPS_MIRROR=DIR also runs those on the real datasets)
 	$(VENV)/$(PYTEST)
 
-test-slow: $(VENV)/.installed ## Run the tests that `make test` leaves out: over ten seconds each
+test-slow: $(VENV)/.installed ## Run the tests that `make test` leaves out: those that take long
 	$(VENV)/$(PYTEST) -m 'slow and not network'
 
 test-all: $(VENV)/.installed ## Run both

@@ -97,7 +97,7 @@ def _sums(codes, features, start, stop, weights, size, basis, stride, lanes, blo
     return add(add(a, b), add(c, d))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def evaluate(rows, i, form, weights):
     """Return the function's value at row i."""
     sums = _sums(
@@ -126,7 +126,7 @@ def look_up(rows, tables, size, lanes, out):
         store(out, i * len(lanes), sums)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def change(rows, i, form, step, weights):
     """Add ``step`` times the features of row i to the weights."""
     _change(

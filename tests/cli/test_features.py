@@ -98,7 +98,18 @@ def test_every_kind_can_be_drawn(run, features):
         (["digits", "--features", "phow"], 4, "8 × 8 pixels (width × height) are too few, phow"),
         (["digits", "--features", "phow", "--protocol", "{"], 2, "--protocol: not JSON"),
         (["digits", "--features", "phow", "--protocol", "3"], 2, "expected a JSON object, got 3"),
-        (["digits", "--features", "phow", "--skip-bad"], 2, "no training image can be used"),
+        (
+            [
+                "digits",
+                "--features",
+                "phow",
+                "--skip-bad",
+                "--protocol",
+                '{"train": 20, "test": 10}',
+            ],
+            2,
+            "no training image can be used",
+        ),
     ],
 )
 def test_mistakes_are_one_line(run, words, code, message):

@@ -74,7 +74,10 @@ def test_five_outputs_beat_seven_homogeneous_on_7_bits():  # claim C2, ldefm Fig
 
 @pytest.mark.parametrize(
     ("levels", "discrete", "continuous"),
-    [(None, 5.97e-3, 3.36e-3), (32, 5.33e-3, 3.32e-3)],
+    [
+        pytest.param(None, 5.97e-3, 3.36e-3, marks=pytest.mark.slow),
+        (32, 5.33e-3, 3.32e-3),
+    ],
 )
 def test_rbf_of_figure_4(levels, discrete, continuous):  # and claim C3
     fixed = lp_signature("rbf", 11, continuous=False, levels=levels, **RBF)

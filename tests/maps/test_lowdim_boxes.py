@@ -33,7 +33,7 @@ def test_meets_table_2_of_the_paper(method, dim, printed):
     [
         "proj",
         pytest.param("proj_product", marks=pytest.mark.slow),
-        "modulation",
+        pytest.param("modulation", marks=pytest.mark.slow),
         "modulation_no_lp",
     ],
 )

@@ -53,11 +53,11 @@ class MultiLowDimMap(JointMap):
     --------
     >>> import numpy as np
     >>> X = np.random.default_rng(0).uniform(0, 1, (20, 2))
-    >>> feature_map = MultiLowDimMap(dim=9, low=0, high=1)
+    >>> feature_map = MultiLowDimMap(dim=7, low=0, high=1)
     >>> Z = feature_map.fit_transform(X)
     >>> exact = np.exp(-((X[:, None] - X) ** 2).sum(-1) / 2)
     >>> Z.shape, bool(np.abs(Z @ Z.T - exact).max() <= feature_map.error_ < 0.01)
-    ((20, 9), True)
+    ((20, 7), True)
     """
 
     source = "ldefm eq. 19-21"

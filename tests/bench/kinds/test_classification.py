@@ -127,13 +127,18 @@ def split(cells) -> Split:
     return KIND.set_up(cells["linear"])
 
 
+@pytest.fixture(scope="module", params=METHODS)
+def honest(request, cells, split) -> tuple[str, dict]:
+    """A method, and the columns of its measurement on the split."""
+    return request.param, measure_cell(KIND, cells[request.param], split).columns
+
+
 def with_c(cell: Cell, *values: float) -> Cell:
     return replace(cell, C={"grid": list(values), "unit_norm": False})
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a_measurement_fills_the_columns_of_a_record(cells, method):
-    columns = measured(cells[method]).columns
+def test_a_measurement_fills_the_columns_of_a_record(honest):
+    method, columns = honest
     assert set(columns) == {*KIND.fills, "peak_bytes", "warnings"} < set(COLUMNS)
     assert 0.75 < columns["accuracy"] <= 1
     assert (columns["n_train"], columns["n_test"], columns["n_features"]) == (150, 90, 64)
@@ -148,17 +153,17 @@ def test_a_measurement_fills_the_columns_of_a_record(cells, method):
         assert columns["cv_s"] > columns["train_s"]  # twelve fits on two thirds against one
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_the_test_split_has_no_say_in_the_choice_of_c(cells, split, method):
+def test_the_test_split_has_no_say_in_the_choice_of_c(cells, split, honest):
+    method, columns = honest
     rng = np.random.default_rng(0)
     other = replace(
         split,
         y_test=rng.permutation(split.y_test),
         x_test=rng.random(split.x_test.shape, np.float32),
     )
-    honest, spoiled = (measure_cell(KIND, cells[method], part).columns for part in (split, other))
-    assert spoiled["accuracy"] < 0.5 < honest["accuracy"]
-    assert (spoiled["C"], spoiled["cv_accuracy"]) == (honest["C"], honest["cv_accuracy"])
+    spoiled = measure_cell(KIND, cells[method], other).columns
+    assert spoiled["accuracy"] < 0.5 < columns["accuracy"]
+    assert (spoiled["C"], spoiled["cv_accuracy"]) == (columns["C"], columns["cv_accuracy"])
 
 
 def test_one_value_of_c_is_no_choice(cells):

@@ -316,6 +316,7 @@ def test_an_interrupted_run_keeps_what_is_finished(tmp_path, process):
     finish_and_check(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_run_interrupted_before_its_first_cell(begun):
     time.sleep(0.3)  # the server has started and imports
     interrupt(begun)

@@ -51,6 +51,11 @@ ADDITIVE = [
 LOSSES = ("hinge", "squared_hinge")
 
 
+def long_to_compile(feature_map):
+    """Mark as slow what has loops of its own beside a setting of the same map that has not."""
+    return [pytest.mark.slow] if getattr(feature_map, "degree", 0) == 3 else []
+
+
 def nearest(X, levels):
     """Return the number of the level nearest to each value, by looking at all of them."""
     levels = np.broadcast_to(levels, (X.shape[1], levels.shape[1]))
@@ -84,7 +89,8 @@ def best_linear(E, signs, C, loss, bias=1.0, class_weight=None):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize(
-    ("feature_map", "C"), ADDITIVE, ids=[str(feature_map) for feature_map, _ in ADDITIVE]
+    ("feature_map", "C"),
+    [pytest.param(*given, id=str(given[0]), marks=long_to_compile(given[0])) for given in ADDITIVE],
 )
 def test_objective_is_liblinears(histograms, feature_map, C, loss):
     X, y = histograms
