@@ -27,8 +27,9 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of the records. [default: results/NAME]",
+    help="Folder of the records. [default: results/NAME, with a preset results/PRESET/NAME]",
 )
+@click.option("--preset", help="Run what the experiment gives under this name of its presets.")
 @click.option(
     "--jobs",
     type=click.IntRange(min=1),
@@ -49,6 +50,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 def command(
     experiment: str,
     out: Path | None,
+    preset: str | None,
     jobs: int,
     threads: int | None,
     retry_failed: bool,
@@ -64,8 +66,9 @@ def command(
     """
     from kmaps.bench.kinds.load import load
 
-    checked = load(experiment)
-    out = out or Path("results", checked.experiment)
+    checked = load(experiment, preset)
+    own = checked.experiment.removesuffix(f"-{preset}")
+    out = out or Path("results", *filter(None, [preset]), own)
     if dry_run:
         _list_cells(checked, out, quiet)
         return

@@ -55,6 +55,15 @@ def run(tmp_path, monkeypatch):
     return invoke
 
 
+def test_a_preset_has_a_folder_of_its_own(run):
+    Path("tiny.yaml").write_text(f"{TEXT}presets: {{small: {{baselines: [linear], maps: []}}}}\n")
+    result = run("tiny.yaml", "--preset", "small")
+    assert result.exit_code == 0
+    (record,) = read_records("results/small/tiny")
+    assert (record["experiment"], record["method"]) == ("tiny-small", "linear")
+    assert not Path("results/tiny").exists()
+
+
 def test_records_by_default_in_results_and_the_table_alone_on_stdout(run):
     result = run("tiny.yaml")
     assert result.exit_code == 0

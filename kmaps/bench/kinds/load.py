@@ -15,6 +15,7 @@ import yaml
 from pydantic import ValidationError
 
 from kmaps.bench.kinds import KINDS
+from kmaps.bench.kinds.kind import Kind
 from kmaps.bench.spec.fields import Experiment, Model
 from kmaps.bench.spec.map_rows import feature_mistakes, map_mistakes
 from kmaps.bench.spec.positions import Mistake, at, brief, read, repeated_keys, unknown_key
@@ -29,18 +30,23 @@ def packaged() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
 
 
-def load(name_or_path: str | Path) -> Experiment:
+def load(name_or_path: str | Path, preset: str | None = None) -> Experiment:
     """Read and check an experiment: a file, or the name of one that comes with kmaps.
+
+    With ``preset`` the keys under that name of its ``presets`` take the place of the experiment's
+    own, its claims are left out, and its name becomes NAME-PRESET.
 
     Raises
     ------
     ConfigError
-        When there is no such experiment, or with every mistake in it, one per line.
+        When there is no such experiment or preset, or with every mistake in it, one per line.
 
     Examples
     --------
     >>> load("quickstart").dataset.name
     'digits'
+    >>> load("annfm-table1-mnist", preset="small").experiment
+    'annfm-table1-mnist-small'
     """
     path = Path(name_or_path)
     if path.suffix not in (".yaml", ".yml"):
@@ -58,16 +64,18 @@ def load(name_or_path: str | Path) -> Experiment:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: not a text file in UTF-8") from None
-    return parse(text, str(path))
+    return parse(text, str(path), preset)
 
 
-def parse(text: str, source: str = "experiment.yaml") -> Experiment:
-    """Check the text of an experiment; ``source`` is what its mistakes call it.
+def parse(text: str, source: str = "experiment.yaml", preset: str | None = None) -> Experiment:
+    """Check the text of an experiment, and of all its presets.
+
+    ``source`` is what its mistakes call it; ``preset`` the one that is meant, as in `load`.
 
     Raises
     ------
     ConfigError
-        With every mistake, one per line, in the order of their places.
+        With every mistake, one per line, in the order of their places; for an unknown preset.
     """
     root, content = read(text, source)
     name = content.get("kind", _USUAL)
@@ -76,21 +84,48 @@ def parse(text: str, source: str = "experiment.yaml") -> Experiment:
         message = f"unknown kind {name!r}{hint} (known: {', '.join(KINDS)})"
         line, column, text = at(root, ("kind",), message)
         raise ConfigError(f"{source}:{line}:{column}: {text}")
-    kind = KINDS[name]
-    mistakes = {
-        *repeated_keys(root),
+    variants = {None: (root, content), **_presets(root, content)}
+    mistakes = set(repeated_keys(root)).union(
+        *(_mistakes(KINDS[name], *variant) for variant in variants.values())
+    )
+    if mistakes:
+        lines = [f"{source}:{line}:{column}: {text}" for line, column, text in sorted(mistakes)]
+        raise ConfigError("\n".join(lines))
+    if preset not in variants:
+        known = ", ".join(filter(None, variants)) or "it has none"
+        raise ConfigError(f"{source}: unknown preset {preset!r} (known: {known})")
+    return KINDS[name].model.model_validate(variants[preset][1])
+
+
+def _presets(root: yaml.Node, content: dict[str, Any]) -> dict[str, tuple[yaml.Node, dict]]:
+    """Return the nodes and the content of the experiment as each preset changes it."""
+    found = {}
+    for key, node in root.value:
+        presets = content.get("presets")
+        if key.value != "presets" or not isinstance(presets, dict):
+            continue
+        for name, changed in node.value:
+            own = presets.get(name.value)
+            if not isinstance(own, dict):
+                continue  # told by the model
+            kept = [pair for pair in root.value if pair[0].value not in own]
+            nodes = yaml.MappingNode(root.tag, kept + changed.value, root.start_mark, root.end_mark)
+            title = f"{content.get('experiment')}-{name.value}"
+            found[name.value] = nodes, {**content, "claims": [], **own, "experiment": title}
+    return found
+
+
+def _mistakes(kind: Kind, root: yaml.Node, content: dict[str, Any]) -> set[Mistake]:
+    found = {
         *map_mistakes(root, content, kind.row_keys),
         *feature_mistakes(root, content),
         *kind.mistakes(root, content),
     }
     try:
-        experiment = kind.model.model_validate(content)
+        kind.model.model_validate(content)
     except ValidationError as refused:
-        mistakes |= {_from_pydantic(root, kind.model, error) for error in refused.errors()}
-    if mistakes:
-        lines = [f"{source}:{line}:{column}: {text}" for line, column, text in sorted(mistakes)]
-        raise ConfigError("\n".join(lines))
-    return experiment
+        found |= {_from_pydantic(root, kind.model, error) for error in refused.errors()}
+    return found
 
 
 @cache

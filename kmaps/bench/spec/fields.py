@@ -155,3 +155,4 @@ class Experiment(Model):
     about: str = ""
     maps: list[dict[str, Any]] = []
     claims: list[Claim] = []
+    presets: dict[Name, dict[str, Any]] = {}

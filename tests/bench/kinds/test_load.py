@@ -272,3 +272,40 @@ def test_every_parameter_of_the_features_is_checked_with_the_others():
     found = mistakes(replaced("name: intensity", "name: phow, step: 0, words: -1, root: 1"))
     places = [line.split(": ")[1] for line in found]
     assert places == ["features.step", "features.words", "features.root"]
+
+
+PRESETS = """\
+presets:
+  small:
+    dataset: {name: digits, train: 30, test: 20}
+    C: 2
+"""
+
+
+def test_a_preset_takes_the_place_of_keys_and_says_so_in_the_name():
+    text = GOOD + PRESETS
+    whole, small = spec.parse(text), spec.parse(text, preset="small")
+    assert whole == spec.parse(GOOD).model_copy(update={"presets": whole.presets})
+    assert small.experiment == f"{whole.experiment}-small"
+    assert (small.dataset.train, small.C) != (whole.dataset.train, whole.C)
+    assert (small.dataset.train, small.maps) == (30, whole.maps)
+
+
+def test_a_preset_has_no_claims_of_rows_that_it_may_lack():
+    claim = "{id: A2, left: {method: linear}, right: {method: exact}, relation: about}"
+    text = GOOD + f"claims: [{claim}]\n" + PRESETS
+    assert (len(spec.parse(text).claims), spec.parse(text, preset="small").claims) == (1, [])
+
+
+def test_mistakes_in_a_preset_stand_at_their_place():
+    text = GOOD + PRESETS.replace("test: 20", "test: 0").replace("C: 2", "claim: 2")
+    line = GOOD.count("\n") + 3
+    found = mistakes(text)
+    assert f"e.yaml:{line}:46: dataset.test: should be greater than 0, got 0" in found
+    assert found[-1].startswith(f"e.yaml:{line + 1}:5: claim: unknown key")
+
+
+@pytest.mark.parametrize(("text", "known"), [(PRESETS, "small"), ("", "it has none")])
+def test_an_unknown_preset_is_refused(text, known):
+    with pytest.raises(ConfigError, match=rf"unknown preset 'tiny' \(known: {known}\)$"):
+        spec.parse(GOOD + text, preset="tiny")
