@@ -21,7 +21,7 @@ ROOMS = {
     "gram_matrix": BASE - {"gram_matrix"},
     "codes": BASE,
     "maps": BASE | {"codes"},
-    "features": BASE,
+    "features": BASE | {"io"},
     "data": BASE,
     "io": BASE,
     "svm": BASE | {"codes", "maps", "io"},
