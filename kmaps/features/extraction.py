@@ -228,7 +228,8 @@ class Extractor:
         folder = stage.folder and stage.folder.with_name(f"{feature.name}-{key_of(**about)}")
         kept = folder and folder / "learned.npz"
         found = kept_arrays(kept) if kept else None
-        self.learned = found["learned"] if found else self._learn(feature, stage, train)
+        learned = found["learned"] if found else self._learn(feature, stage, train)
+        self.learned = learned
         second = Stage(
             lambda start, stop: _encode(feature, stage, start, self.learned),
             stage.n_images,
@@ -237,7 +238,7 @@ class Extractor:
             about,
         )
         if kept and not found:
-            keep_arrays(kept, {"learned": self.learned})
+            keep_arrays(kept, {"learned": learned})
         return second
 
     def _left_out(self, stage: Stage, train: NDArray[np.intp]) -> list[int]:

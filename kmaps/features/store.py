@@ -135,8 +135,7 @@ def key_of(**what: Any) -> str:
 def keep_arrays(path: Path, arrays: Arrays) -> None:
     """Write arrays to a file of the cache, with their check sums, whole or not at all."""
     with atomic_file(path, force=True) as file:
-        # NumPy's types take any name for that of its one flag.
-        np.savez(file, **arrays)  # type: ignore[arg-type]
+        np.savez(file, **arrays)
 
 
 def kept_arrays(path: Path) -> Arrays | None:
