@@ -4,7 +4,7 @@ Gram matrices are made of them (:mod:`kmaps.gram_matrix`).
 """
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,32 +24,15 @@ _LOOPS = {
 }
 
 
-class Sums(Protocol):
-    """Sums over the features, for all pairs of rows of two packed blocks.
+def sums_of(
+    kernel: str, gamma: float, X: SampleMatrix, Y: SampleMatrix, *, distance: bool
+) -> "Sums":
+    """Return the sums of an additive kernel, or of its squared distances.
 
-    Attributes
-    ----------
-    dtype : type
-        Of the blocks.
-    largest : float
-        What the largest value of the data is to be scaled to.
+    They have a ``dtype``, which blocks of rows are to have, and ``largest``, which the largest
+    value of the data is to be scaled to; ``pack`` turns a block, which may be changed, into what
+    they are taken of.
     """
-
-    dtype: type
-    largest: float
-
-    def context(self) -> AbstractContextManager:
-        """Return what has to hold while blocks are multiplied."""
-
-    def pack(self, block: AnyMatrix) -> object:
-        """Turn a block of rows, which may be changed, into what the sums are taken of."""
-
-    def __call__(self, walk: object, others: object, skip: int) -> NDArray[np.float64]:
-        """Return the sums over all pairs; with a skip, garbage above the diagonal."""
-
-
-def sums_of(kernel: str, gamma: float, X: SampleMatrix, Y: SampleMatrix, *, distance: bool) -> Sums:
-    """Return the sums of an additive kernel, or of its squared distances."""
     if distance:
         return _Distances(kernel, gamma, X, Y)
     return _MatrixProduct(gamma, X, Y) if kernel == "hellinger" else _Products(kernel, gamma, X, Y)
@@ -71,7 +54,9 @@ class _Loop:
         self.weighted = gamma != 1 and self.code != distances.SQUARES
         # Weights and powers of them multiply values once more.
         held = min(66, 100 / gamma) if self.weighted else 66
-        self.dtype = np.float32 if single and _range(X, Y) <= held else np.float64
+        self.dtype: type[np.floating] = (
+            np.float32 if single and _range(X, Y) <= held else np.float64
+        )
         centred = not self.weighted and self.code != loops.JS  # js takes logarithms: near zero
         self.largest = 2.0 ** ((40 if self.dtype is np.float32 else 300) * centred)
         held = 645 if centred else 900 / max(gamma, 1)
@@ -169,7 +154,9 @@ class _MatrixProduct:
 
     def __init__(self, gamma: float, X: SampleMatrix, Y: SampleMatrix) -> None:
         self.gamma = gamma
-        self.dtype = np.float32 if _range(X, Y) <= min(100, 100 / gamma) else np.float64
+        self.dtype: type[np.floating] = (
+            np.float32 if _range(X, Y) <= min(100, 100 / gamma) else np.float64
+        )
 
     def context(self) -> AbstractContextManager:
         """Keep BLAS to one thread for each of ours: their number then changes no digit."""
@@ -196,3 +183,6 @@ def _raise_signed(block: AnyMatrix, power: float) -> AnyMatrix:
     values = block.data if sparse.issparse(block) else block
     values[...] = np.copysign(np.abs(values) ** power, values)
     return block
+
+
+Sums: TypeAlias = _Distances | _Products | _MatrixProduct
