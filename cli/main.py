@@ -31,6 +31,7 @@ COMMANDS = {
     "download": "Fetch datasets and verify them.",
     "list": "List maps, kernels, datasets and experiments.",
     "info": "Show versions, processor, caches and datasets.",
+    "doctor": "Say what may spoil a run, and what to do.",
     "completion": "Print the completion script of a shell.",
 }
 
