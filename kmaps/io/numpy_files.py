@@ -102,13 +102,18 @@ def _archive(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
         raise InputError(f"{name}: not a whole .npz file ({reason(error)})") from None
 
 
+def _shown(member: str) -> str:
+    """Return a member's name in one line, whatever its letters."""
+    return member if member.isprintable() else repr(member)
+
+
 class _Member:
     """A one-dimensional stream of the values of one array in an archive."""
 
     def __init__(
         self, archive: zipfile.ZipFile, member: str, name: str, kinds: str = "biuf"
     ) -> None:
-        self.name = f"{name}: {member}"
+        self.name = f"{name}: {_shown(member)}"
         self._file = archive.open(f"{member}.npy")
         header = read_header(self._file, self.name)
         self.shape, self.fortran, self.dtype = header.shape, header.fortran, header.dtype
@@ -147,7 +152,7 @@ class DenseNpzReader(_NpzReader):
         self.check_type(array.dtype, array.shape)
         if array.fortran:
             raise self._refuse(
-                f"{member} is in Fortran order, which an archive cannot give row by row; "
+                f"{_shown(member)} is in Fortran order, which an archive cannot give row by row; "
                 "save it in C order or as .npy"
             )
         self.n_rows, self.n_features = array.shape
@@ -246,6 +251,6 @@ def open_npz(path: Path, name: str) -> Reader:
             return CsrNpzReader(path, name, archive)
         chosen = members if len(members) == 1 else [m for m in members if m == "X"]
         if len(chosen) != 1:
-            holds = ", ".join(members) or "no array"
+            holds = ", ".join(map(_shown, members)) or "no array"
             raise InputError(f"{name}: holds {holds}; expected one array, or one named X")
         return DenseNpzReader(path, name, archive, chosen[0])

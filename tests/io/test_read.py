@@ -188,6 +188,16 @@ BAD = {
         lambda p: np.savez(p, a=X, b=X),
         "holds a, b; expected one array, or one named X",
     ),
+    "line break in a name": (
+        "a.npz",
+        lambda p: np.savez(p, **{"a\nb": X, "c": X}),
+        r"holds 'a\nb', c; expected one array",
+    ),
+    "line break in the name": (
+        "a.npz",
+        lambda p: np.savez(p, **{"a\nb": X[0].astype(str)}),
+        r"a.npz: 'a\nb' holds values of type <U",
+    ),
     "fortran npz": ("a.npz", lambda p: np.savez(p, np.asfortranarray(X)), "in Fortran order"),
     "short member": (
         "a.npz",
