@@ -6,10 +6,10 @@ OLDEST := .venv-oldest
 # Each worker takes neighbouring tests, which share fixtures and compiled loops, and helps the other
 # one in the end. The many short processes of the tests share Python's compiled files.
 PYTEST := bin/python -m pytest -n 2 --dist worksteal
-test test-slow test-all test-oldest: export PYTHONDONTWRITEBYTECODE =
+test test-slow test-all soak test-oldest: export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow test-all test-oldest lint format bench build clean check-machine
+.PHONY: help run test test-slow test-all soak test-oldest lint format bench build clean check-machine
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -25,6 +25,10 @@ test-slow: $(VENV)/.installed ## Run the tests that `make test` leaves out: thos
 
 test-all: $(VENV)/.installed ## Run both
 	$(VENV)/$(PYTEST) -m 'not network'
+
+soak: $(VENV)/.installed ## Give every reader of files 50,000 damaged ones, under each of two seeds
+	KMAPS_SOAK_INPUTS=50000 KMAPS_SOAK_SEED=1 $(VENV)/$(PYTEST) tests/hostile
+	KMAPS_SOAK_INPUTS=50000 KMAPS_SOAK_SEED=2 $(VENV)/$(PYTEST) tests/hostile
 
 test-oldest: $(OLDEST)/.installed ## Run the tests with the oldest versions of the dependencies
 	$(OLDEST)/$(PYTEST)

@@ -4,8 +4,11 @@ Every error of the user's own making becomes one ``error: …`` line on standard
 code its class carries; nobody sees a traceback for a typing mistake.
 """
 
+import errno
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 
 import click
@@ -28,6 +31,7 @@ COMMANDS = {
     "download": "Fetch datasets and verify them.",
     "list": "List maps, kernels, datasets and experiments.",
     "info": "Show versions, processor, caches and datasets.",
+    "doctor": "Say what may spoil a run, and what to do.",
     "completion": "Print the completion script of a shell.",
 }
 
@@ -65,27 +69,25 @@ class LazyGroup(click.Group):
         command = self.get_command(ctx, ctx.invoked_subcommand or "")
         return in_flags(message, command.get_params(ctx)) if command else message
 
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: object,
+    ) -> click.Context:
+        """Parse the arguments; --help and --version write here."""
+        with _faults_of_the_system():
+            return super().make_context(info_name, args, parent, **extra)
+
     def invoke(self, ctx: click.Context) -> object:
         """Run the command and turn what the user caused into one line and an exit code."""
         try:
-            return super().invoke(ctx)
+            with _faults_of_the_system():
+                return super().invoke(ctx)
         except KmapsError as error:
             click.echo(f"error: {self._in_flags(ctx, str(error))}", err=True)
             ctx.exit(error.exit_code)
-        except KeyboardInterrupt:
-            click.echo("interrupted", err=True)
-            ctx.exit(INTERRUPTED)
-        except BrokenPipeError:
-            _drop_stdout()
-            ctx.exit(BROKEN_PIPE)
-        except OSError as error:
-            # A full disk, a file without permission: the user's to mend as well.
-            place = f"{error.filename}: " if error.filename else ""
-            click.echo(f"error: {place}{error.strerror or error}", err=True)
-            ctx.exit(KmapsError.exit_code)
-        except MemoryError as error:
-            click.echo(f"error: {str(error) or 'out of memory'}", err=True)
-            ctx.exit(KmapsError.exit_code)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:
@@ -100,9 +102,51 @@ class LazyGroup(click.Group):
             ctx.exit(UNFORESEEN)
 
 
+@contextmanager
+def _faults_of_the_system() -> Iterator[None]:
+    """Turn what the user or the system ended into one line and an exit code."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo("interrupted", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
+    except BrokenPipeError:
+        _drop_stdout()
+        raise click.exceptions.Exit(BROKEN_PIPE) from None
+    except OSError as error:
+        # A full disk, a file without permission: the user's to mend as well.
+        place = f"{error.filename}: " if error.filename else ""
+        told = error.strerror or str(error)
+        if error.errno == errno.EBADF and not error.filename:
+            told = "standard output is closed: send it to a file, or to /dev/null"
+            _drop_stdout()
+        click.echo(f"error: {place}{told}", err=True)
+        raise click.exceptions.Exit(KmapsError.exit_code) from None
+    except MemoryError as error:
+        click.echo(f"error: {str(error) or 'out of memory'}", err=True)
+        raise click.exceptions.Exit(KmapsError.exit_code) from None
+
+
 def _drop_stdout() -> None:
     # The reader went away: what is still buffered would fail again when Python exits.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _fill_closed_streams() -> None:
+    """Put streams in the place of standard ones that are closed, and let writing to them fail.
+
+    Else the next file that is opened, a model say, would get the number of standard output and
+    whatever is printed; and Python drops what is written to a stream that is not there.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDONLY)  # takes the lowest number that is free: this one
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(0, "r")
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(1, "w")
 
 
 @click.group(
@@ -122,4 +166,5 @@ def cli(traceback: bool) -> None:
 
 def main() -> None:
     """Entry point of the ``kmaps`` script."""
+    _fill_closed_streams()
     cli(prog_name="kmaps")

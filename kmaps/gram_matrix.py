@@ -8,30 +8,25 @@ With the scalar kernels :math:`k` of :mod:`kmaps.kernels` and their metrics (hkm
 this module computes K, D² and :math:`\exp(-D^2 / 2\sigma^2)` (genrbf eq. 12). The linear kernel is
 the 2-homogeneous hellinger kernel, the Euclidean distance its metric, and rbf its exponential.
 
-Results are float32. Terms are float32 too, of data scaled by a power of two; their sums are kept in
-float64 wherever they are long or about to cancel.
+D² is summed itself, feature by feature, by a formula in which nothing cancels. Results are float32.
+Terms are float32 too, of data scaled by a power of two, unless that lacks the range or the digits;
+long sums are kept in float64.
 """
 
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
 from kmaps._loops import gram as loops
 from kmaps.checks import check_positive
 from kmaps.errors import ConfigError, InputError
+from kmaps.gram_sums import sums_of
 from kmaps.kernels import EXP_KERNELS, GRAM_KERNELS, WIDTH_KERNELS, check_kernel
 from kmaps.parallel import for_blocks
 from kmaps.samples import AnyMatrix, SampleMatrix
 
-_LOOPS = {
-    "chi2": (loops.CHI2, 2.0),
-    "intersection": (loops.INTERSECTION, 1.0),
-    "js": (loops.JS, 0.5),
-}
 # A block holds 32 MB of data as float64 at most, and with a panel 8 MB of results.
 _BLOCK_VALUES = 2**22
 _BLOCK_ROWS = 2**12
@@ -74,7 +69,6 @@ def gram(
     -------
     float32 array of shape (n, m)
         Entries are right to about 1e-6 of the largest they could be, :math:`\sqrt{K(x,x) K(y,y)}`.
-        With chi2, intersection and js, values below some 1e-24 of the largest one count as zero.
 
     Raises
     ------
@@ -128,8 +122,10 @@ def squared_distance(
     Returns
     -------
     float32 array of shape (n, m)
-        Never negative, with a zero diagonal when Y is left out. For chi2, intersection and js the
-        error is about 1e-6 of :math:`K(x,x) + K(y,y)`, so that distances far below that are noise.
+        Never negative, with a zero diagonal when Y is left out. Each is right to about 1e-6 of
+        itself, however near the rows are to each other and whatever the others hold. With
+        hellinger, and with gamma other than 1, powers are rounded to float64 first: there values
+        have to differ by more than some 1e-9 of themselves.
 
     Raises
     ------
@@ -191,7 +187,7 @@ def _mean_distance(rows: SampleMatrix, base: tuple[str, float], sample: int, see
     rows = rows.draw(sample, seed)
     if len(rows) < 2:
         raise InputError(f"a mean distance needs two rows or more, got {len(rows)}: give sigma")
-    total = 0 if rows.alike() else _Pairs(rows, None, base, "distance").matrix().sum(dtype=float)
+    total = _Pairs(rows, None, base, "distance").matrix().sum(dtype=float)
     return float(total / (len(rows) * (len(rows) - 1)))
 
 
@@ -215,72 +211,6 @@ def _base_kernel(kernel: str, gamma: float) -> tuple[str, float]:
     return EXP_KERNELS.get(kernel, kernel), float(gamma)
 
 
-class _LoopProduct:
-    """chi2, intersection and js: compiled loops over the non-zeros."""
-
-    def __init__(self, kernel: str, gamma: float, X: SampleMatrix, Y: SampleMatrix) -> None:
-        self.code, self.scale = _LOOPS[kernel]
-        self.gamma, self.signed, self.dtype = gamma, X.signed or Y.signed, np.float32
-        self.largest = loops.PAIRED_CHI2_LARGEST if kernel == "chi2" and gamma == 1 else 1.0
-        # A chunk has some 96 values of a row: a loop worth starting, a short sum and, of dense
-        # rows, a tile of 24 KB, within a core's first cache.
-        chunk = 96 * X.n_features / min(X.stored_per_row, Y.stored_per_row)
-        self.width = int(np.clip(chunk, 96, 2048))
-
-    def context(self) -> AbstractContextManager:
-        """Return what has to hold while blocks are multiplied: nothing."""
-        return nullcontext()
-
-    def pack(self, block: AnyMatrix) -> list[loops.Entries]:
-        """Return the positive entries of a block; of signed data also those of its negative."""
-        return [self._entries(part) for part in ((block, -block) if self.signed else (block,))]
-
-    def _entries(self, block: AnyMatrix) -> loops.Entries:
-        smallest = np.float32(self.largest * loops.SMALLEST)
-        if sparse.issparse(block):
-            rows = block.indptr, block.indices, block.data, block.shape[1]
-            index, value, bounds = loops.pack_csr(*rows, self.width, smallest)
-        else:
-            index, value, bounds = loops.pack_dense(block, self.width, smallest)
-        none = np.empty(0, np.float32)
-        log = np.log2(value) if self.code == loops.JS else none
-        weight = none if self.gamma == 1 else value ** np.float32((self.gamma - 1) / 2)
-        return loops.Entries(index, value, log, weight, bounds, self.width)
-
-    def __call__(self, walk: list, others: list, skip: int) -> NDArray[np.float64]:
-        """Return the sums over all pairs; with a skip, garbage above the diagonal."""
-        shape = walk[0].bounds.shape[1] - 1, others[0].bounds.shape[1] - 1
-        same, crossed = np.zeros(shape), np.zeros(shape if self.signed else (0, 0))
-        for i, a in enumerate(walk):
-            for j, b in enumerate(others):
-                loops.add_products(self.code, a, b, skip, same if i == j else crossed)
-        return same - crossed if self.signed else same
-
-
-class _MatrixProduct:
-    """hellinger, and with gamma = 2 linear: matrix products of signed powers."""
-
-    scale = largest = 1.0
-
-    def __init__(self, gamma: float, dtype: type) -> None:
-        self.gamma, self.dtype = gamma, dtype
-
-    def context(self) -> AbstractContextManager:
-        """Keep BLAS to one thread for each of ours: their number then changes no digit."""
-        return threadpool_limits(1, "blas")
-
-    def pack(self, block: AnyMatrix) -> AnyMatrix:
-        """Turn the values of a block into their signed powers, in place."""
-        values = block.data if sparse.issparse(block) else block
-        values[...] = np.copysign(np.abs(values) ** (self.gamma / 2), values)
-        return block
-
-    def __call__(self, rows: AnyMatrix, others: AnyMatrix, skip: int) -> NDArray[np.float64]:
-        """Return the product; a matrix product has nothing to skip."""
-        product = rows @ others.T
-        return (product.toarray() if sparse.issparse(product) else product).astype(np.float64)
-
-
 class _Pairs:
     """K, D² or exp(-D²/2σ²) between all rows of X and all rows of Y, or between those of X.
 
@@ -302,15 +232,10 @@ class _Pairs:
             raise InputError(
                 f"values as large as {largest:.3g} overflow the kernel matrix: scale the data down"
             )
-        self.product: _LoopProduct | _MatrixProduct
-        if kernel in _LOOPS:
-            self.product = _LoopProduct(kernel, self.gamma, self.X, self.Y)
-        else:
-            # Differences of single-precision matrix products would lose near neighbours.
-            dtype = np.float32 if form == "kernel" else np.float64
-            self.product = _MatrixProduct(self.gamma, dtype)
-        self.factor = self.product.largest * 2.0**-exponent
-        self.unit = float(self.product.largest**-self.gamma * np.exp2(self.gamma * exponent))
+        distance = form != "kernel"
+        self.sums = sums_of(kernel, self.gamma, self.X, self.Y, distance=distance)
+        power = min(np.log2(self.sums.largest) - exponent, 1000)
+        self.factor, self.unit = 2.0**power, float(np.exp2(-self.gamma * power))
 
     def matrix(self, sigma: float = 1.0) -> NDArray[np.float32]:
         """Compute the matrix: a block of rows against one panel of columns after the other."""
@@ -318,29 +243,24 @@ class _Pairs:
         rows, columns, target = self.X, self.Y, out
         if not self.symmetric and _walking_cost(self.Y, self.X) < _walking_cost(self.X, self.Y):
             rows, columns, target = self.Y, self.X, out.T
-        own_rows = own_columns = np.empty(0)
-        if self.symmetric or self.form != "kernel":
-            own_rows = self._own_products(rows)
-            own_columns = own_rows if self.symmetric else self._own_products(columns)
+        # What is on the diagonal: K(x, x), no distance, or its exponential.
+        diagonal: NDArray = np.full(len(rows), float(self.form == "exponential"))
+        if self.symmetric and self.form == "kernel":
+            diagonal = self._own_products(rows)
         step, panel = _block_sizes(rows, columns)
 
         def fill(left: int, right: int) -> None:
             others = self._pack(columns, left, right)
-            block = self.product(walked, others, left - start if self.symmetric else -right)
-            block *= self.unit * self.product.scale
-            if self.form != "kernel":
-                own = np.add.outer(own_rows[start:stop], own_columns[left:right])
-                block = np.maximum(own - 2 * block, 0)
+            block = self.sums(walked, others, left - start if self.symmetric else -right)
+            block *= self.unit
             if self.form == "exponential":
                 block = _exponential(block, sigma)
             if self.symmetric:
-                own_values = own_rows[left:right] if self.form == "kernel" else None
-                diagonal = int(self.form == "exponential") if own_values is None else own_values
-                _store_symmetric(target, block, start, left, diagonal)
+                _store_symmetric(target, block, start, left, diagonal[left:right])
             else:
                 target[start:stop, left:right] = block
 
-        with self.product.context():
+        with self.sums.context():
             for start in range(0, len(rows), step):
                 stop = min(start + step, len(rows))
                 walked = self._pack(rows, start, stop)
@@ -348,13 +268,13 @@ class _Pairs:
         return out
 
     def _pack(self, rows: SampleMatrix, start: int, stop: int) -> Any:
-        return self.product.pack(rows.block(start, stop, self.factor, self.product.dtype))
+        return self.sums.pack(rows.block(start, stop, self.factor, self.sums.dtype))
 
     def _own_products(self, rows: SampleMatrix) -> NDArray[np.float64]:
         """Return K(x, x) of every row, which is the sum of |x| to gamma."""
 
         def sums(start: int, stop: int) -> NDArray[np.float64]:
-            block = rows.block(start, stop, self.factor, self.product.dtype)
+            block = rows.block(start, stop, self.factor, self.sums.dtype)
             powers = abs(block).astype(np.float64)
             values = powers.data if sparse.issparse(powers) else powers
             values **= self.gamma
@@ -386,7 +306,7 @@ def _exponential(squared: NDArray[np.float64], sigma: float) -> NDArray[np.float
 
 
 def _store_symmetric(
-    target: NDArray, block: NDArray, start: int, left: int, diagonal: NDArray | int
+    target: NDArray, block: NDArray, start: int, left: int, diagonal: NDArray
 ) -> None:
     """Write what a block holds on and below the diagonal, and its mirror image."""
     first, right = start, left + block.shape[1]

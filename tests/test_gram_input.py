@@ -9,6 +9,7 @@ from numpy.polynomial.chebyshev import Chebyshev
 from scipy import sparse
 
 import kmaps
+from kmaps._loops import distances
 from kmaps._loops import gram as loops
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import gram, squared_distance
@@ -121,8 +122,8 @@ def test_tiny_values_beside_large_ones(name, gamma, dtype):
     got = gram(X, X.copy(), kernel=name, gamma=gamma)
     assert np.isfinite(got).all()
     expected = KERNELS[name](X[:, None].astype(float), X[None], gamma).sum(axis=2)
-    # Values below 1.1e-19, 2^-80 of the power of two above the largest, count as zero.
-    np.testing.assert_allclose(got, expected, rtol=1e-6, atol=100 * 1.1e-19 ** min(gamma, 1))
+    # Below 1e-38, float32 has fewer digits.
+    np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-44)
     assert np.isfinite(squared_distance(X, kernel=name, gamma=gamma)).all()
     assert np.isfinite(gram(X, kernel=f"exp-{name}", gamma=gamma, sigma=1e-3)).all()
 
@@ -164,6 +165,19 @@ def test_js_polynomial():
     np.testing.assert_allclose(loops.LOG2_RATIO, polynomial.coef, atol=1e-9)
     z = np.linspace(1e-9, 1 / 9, 10_001)
     assert np.max(np.abs(Polynomial(loops.LOG2_RATIO)(z) / ratio(z) - 1)) < 4.5e-9
+
+
+def test_polynomial_of_the_distance_of_js():
+    def ratio(z):
+        w = np.sqrt(z)
+        return (np.log1p(-z) + 2 * w * np.arctanh(w)) / (2 * z * np.log(2))
+
+    domain = [0, distances.NEAR]
+    series = Chebyshev.interpolate(ratio, 6, domain=domain)
+    polynomial = series.convert(kind=Polynomial, domain=[-1, 1])
+    np.testing.assert_allclose(distances.JS_RATIO, polynomial.coef, atol=1e-9)
+    z = np.linspace(1e-6, distances.NEAR, 10_001)
+    assert np.max(np.abs(Polynomial(distances.JS_RATIO)(z) / ratio(z) - 1)) < 3.5e-9
 
 
 def test_no_temporary_beyond_blocks():

@@ -4,12 +4,12 @@ Every additive kernel has k(0, y) = 0, so one loop serves dense and sparse input
 one set of rows are walked one at a time, and each is set against :data:`LANES` rows of the other
 set at once, held transposed in a small tile so that one vector operation serves them all. The
 features are cut into chunks, so that a tile stays in a core's own cache; single precision runs no
-further than a chunk, the sums of the chunks are added in double precision.
+further than a chunk, the sums of the chunks are added in double precision. Where single precision
+cannot hold the range of the values, all of it is in double: a loop takes either.
 
 All values are positive: the caller splits signed data into its positive and negative parts.
 """
 
-from math import fabs
 from typing import NamedTuple
 
 import numpy as np
@@ -19,11 +19,6 @@ from numpy.typing import NDArray
 LANES = 64
 CHI2, INTERSECTION, JS = 0, 1, 2
 
-# Values below this part of the largest one count as zeros. Without weights two chi2 terms are
-# brought over one denominator, which multiplies three values: with the largest value at 2^40, and
-# so the smallest at 2^-40, no such product overflows or loses digits in float32.
-SMALLEST = 2.0**-80
-PAIRED_CHI2_LARGEST = 2.0**40
 
 # log2((1 + w) / (1 - w)) / w as a polynomial in w², for w in [0, 1/3], to 4e-9 relative: the
 # interpolant in Chebyshev's points of [0, 1/9].
@@ -32,7 +27,7 @@ _R0, _R1, _R2, _R3, _R4 = (np.float32(c) for c in LOG2_RATIO)
 
 # numpy's error model divides without a branch on zero, and "contract" lets a·b + c be one
 # operation: without the two nothing below is vectorised, or half as fast.
-_COMPILED = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+COMPILED = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
 
 
 class Entries(NamedTuple):
@@ -43,14 +38,16 @@ class Entries(NamedTuple):
     """
 
     index: NDArray[np.uint16]  # feature, counted from the first one of its chunk
-    value: NDArray[np.float32]
-    log: NDArray[np.float32]  # log2 of the value; empty where the kernel has no use for it
-    weight: NDArray[np.float32]  # the value to (gamma - 1) / 2; empty when gamma is 1
+    value: NDArray  # float32 or float64, as all that follows from it
+    log: NDArray  # log2 of the value; empty where the kernel has no use for it
+    weight: NDArray  # the value to (gamma - 1) / 2; empty when gamma is 1
     bounds: NDArray[np.int64]  # (n_chunks, n_rows + 1): where each row of each chunk starts
     width: int  # features in a chunk
+    zeros: NDArray[np.uint16]  # sums of a tile that cover a row's zeros; empty but for distances
+    zero_bounds: NDArray[np.int64]  # as bounds, of the zeros
 
 
-@njit(**_COMPILED)
+@njit(**COMPILED)
 def _close(index, value, begin, end, width):
     """Make the number of entries since `begin` even; return the new end."""
     if (end - begin) % 2:
@@ -60,13 +57,16 @@ def _close(index, value, begin, end, width):
     return end
 
 
-@njit(**_COMPILED)
-def pack_dense(rows, width, smallest):
-    """Return index, value and bounds (see Entries) of the values of at least `smallest`."""
+@njit(**COMPILED)
+def pack_dense(rows, width, smallest, signed):
+    """Return index, value and bounds (see Entries) of the values of at least `smallest`.
+
+    With `signed` also of those of at most ``-smallest``.
+    """
     n_rows, n_features = rows.shape
     n_chunks = (n_features + width - 1) // width
     index = np.empty(n_rows * (n_features + n_chunks), np.uint16)
-    value = np.empty(index.size, np.float32)
+    value = np.empty(index.size, rows.dtype)
     bounds = np.empty((n_chunks, n_rows + 1), np.int64)
     end = 0
     for c in range(n_chunks):
@@ -76,19 +76,19 @@ def pack_dense(rows, width, smallest):
                 # Written always, kept by moving on: no branch to mispredict.
                 index[end] = j - c * width
                 value[end] = rows[r, j]
-                end += rows[r, j] >= smallest
+                end += (rows[r, j] >= smallest) | (signed & (rows[r, j] <= -smallest))
             end = _close(index, value, begin, end, width)
         bounds[c, n_rows] = end
     return index[:end], value[:end], bounds
 
 
-@njit(**_COMPILED)
-def pack_csr(indptr, indices, data, n_features, width, smallest):
+@njit(**COMPILED)
+def pack_csr(indptr, indices, data, n_features, width, smallest, signed):
     """Do what `pack_dense` does for the rows of a CSR matrix in canonical form."""
     n_rows = indptr.size - 1
     n_chunks = (n_features + width - 1) // width
     index = np.empty(data.size + n_rows * n_chunks, np.uint16)
-    value = np.empty(index.size, np.float32)
+    value = np.empty(index.size, data.dtype)
     bounds = np.empty((n_chunks, n_rows + 1), np.int64)
     unread = indptr[:-1].copy()
     end = 0
@@ -97,7 +97,7 @@ def pack_csr(indptr, indices, data, n_features, width, smallest):
             bounds[c, r] = begin = end
             k = unread[r]
             while k < indptr[r + 1] and indices[k] < (c + 1) * width:
-                if data[k] >= smallest:
+                if data[k] >= smallest or (signed and data[k] <= -smallest):
                     index[end] = indices[k] - c * width
                     value[end] = data[k]
                     end += 1
@@ -108,8 +108,8 @@ def pack_csr(indptr, indices, data, n_features, width, smallest):
     return index[:end], value[:end], bounds
 
 
-@njit(**_COMPILED)
-def _spread(rows, values, first, chunk, tile):
+@njit(**COMPILED)
+def spread(rows, values, first, chunk, tile):
     """Write one chunk of up to LANES rows, from row `first` on, into the columns of a tile."""
     bounds = rows.bounds[chunk]
     for lane in range(min(LANES, bounds.size - 1 - first)):
@@ -117,19 +117,19 @@ def _spread(rows, values, first, chunk, tile):
             tile[rows.index[e], lane] = values[e]
 
 
-@njit(**_COMPILED)
+@njit(**COMPILED)
 def _half_chi2(x, v):
     return x * (v / (x + v))
 
 
-@njit(**_COMPILED)
+@njit(**COMPILED)
 def _min(x, v):
     # A comparison, unlike min(), is one machine operation.
     return x if x < v else v
 
 
-@njit(**_COMPILED)
-def _twice_js(x, v, log_x, log_v):
+@njit(**COMPILED)
+def twice_js(x, v, log_x, log_v):
     # (x+v)·log2(1 + low/high) + low·log2(high/low): both are positive, so nothing cancels, as it
     # would in h(x+v) - h(x) - h(v) with h(t) = t·log2 t.
     low = _min(x, v)
@@ -137,10 +137,10 @@ def _twice_js(x, v, log_x, log_v):
     w = low / (total + (total - low))  # 1 + low/high = (1 + w) / (1 - w)
     z = w * w
     ratio = w * (_R0 + z * (_R1 + z * (_R2 + z * (_R3 + z * _R4))))
-    return total * ratio + low * np.float32(fabs(log_x - log_v))
+    return total * ratio + low * abs(log_x - log_v)
 
 
-@njit(**_COMPILED)
+@njit(**COMPILED)
 def _add_chi2(sums, tile, walk, begin, end):
     # Division is what costs: two terms share one.
     for e in range(begin, end, 2):
@@ -152,7 +152,7 @@ def _add_chi2(sums, tile, walk, begin, end):
             sums[lane] += (x[lane] * v * b + y[lane] * w * a) / (a * b)
 
 
-@njit(**_COMPILED)
+@njit(**COMPILED)
 def _add_intersection(sums, tile, walk, begin, end):
     # Two at a time, because each addition to memory waits for the last.
     for e in range(begin, end, 2):
@@ -162,16 +162,16 @@ def _add_intersection(sums, tile, walk, begin, end):
             sums[lane] += _min(x[lane], v) + _min(y[lane], w)
 
 
-@njit(**_COMPILED)
+@njit(**COMPILED)
 def _add_js(sums, tile, logs, walk, begin, end):
     for e in range(begin, end):
         x, v = tile[walk.index[e]], walk.value[e]
         log_x, log_v = logs[walk.index[e]], walk.log[e]
         for lane in range(LANES):
-            sums[lane] += _twice_js(x[lane], v, log_x[lane], log_v)
+            sums[lane] += twice_js(x[lane], v, log_x[lane], log_v)
 
 
-@njit(**_COMPILED)
+@njit(**COMPILED)
 def _add_weighted(kernel, sums, tile, logs, weights, walk, begin, end):
     for e in range(begin, end):
         x, v = tile[walk.index[e]], walk.value[e]
@@ -185,10 +185,10 @@ def _add_weighted(kernel, sums, tile, logs, weights, walk, begin, end):
         else:
             log_x, log_v = logs[walk.index[e]], walk.log[e]
             for lane in range(LANES):
-                sums[lane] += _twice_js(x[lane], v, log_x[lane], log_v) * p[lane] * q
+                sums[lane] += twice_js(x[lane], v, log_x[lane], log_v) * p[lane] * q
 
 
-@njit(**_COMPILED)
+@njit(**COMPILED)
 def add_products(kernel, walk, others, skip, out):
     """Add the kernel sums of two blocks of rows to a matrix.
 
@@ -206,21 +206,22 @@ def add_products(kernel, walk, others, skip, out):
         Changed in place.
     """
     width, weighted = walk.width, walk.weight.size > 0
-    tile = np.zeros((width + 1, LANES), np.float32)
+    kind = walk.value.dtype
+    tile = np.zeros((width + 1, LANES), kind)
     # A lane without a value keeps an old logarithm and weight; both meet a kernel of zero.
-    logs = np.zeros((width + 1 if kernel == JS else 1, LANES), np.float32)
-    weights = np.zeros((width + 1 if weighted else 1, LANES), np.float32)
-    sums = np.empty(LANES, np.float32)
+    logs = np.zeros((width + 1 if kernel == JS else 1, LANES), kind)
+    weights = np.zeros((width + 1 if weighted else 1, LANES), kind)
+    sums = np.empty(LANES, kind)
     for first in range(0, out.shape[1], LANES):
         n_lanes = min(LANES, out.shape[1] - first)
         for chunk in range(walk.bounds.shape[0]):
             tile[:] = 0
-            _spread(others, others.value, first, chunk, tile)
+            spread(others, others.value, first, chunk, tile)
             tile[width] = 0
             if kernel == JS:
-                _spread(others, others.log, first, chunk, logs)
+                spread(others, others.log, first, chunk, logs)
             if weighted:
-                _spread(others, others.weight, first, chunk, weights)
+                spread(others, others.weight, first, chunk, weights)
             for r in range(max(0, first + skip), out.shape[0]):
                 begin, end = walk.bounds[chunk, r], walk.bounds[chunk, r + 1]
                 sums[:] = 0

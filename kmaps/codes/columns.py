@@ -20,7 +20,9 @@ class Columns:
     """
 
     def __init__(self, X: AnyMatrix) -> None:
-        self._X = summed(X.tocsc()) if issparse(X) else X
+        # Compiled loops know the processor's byte order only.
+        native = X.astype(X.dtype.newbyteorder("="), copy=False)
+        self._X = summed(native.tocsc()) if issparse(X) else native
         self.n_rows, self.n_columns = X.shape
         ends = (self._X.min(axis=0), self._X.max(axis=0))
         self.low, self.high = (

@@ -8,12 +8,15 @@ of the file to the caller, who knows where it came from.
 
 import gzip
 import hashlib
+import lzma
 import stat
+import struct
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import RawIOBase
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -27,9 +30,15 @@ _UNREADABLE = (
     zlib.error,
     tarfile.TarError,
     zipfile.BadZipFile,
-    NotImplementedError,  # a zip compression that Python lacks
-    RuntimeError,  # an encrypted zip
+    lzma.LZMAError,
+    RuntimeError,  # encrypted, packed in a way that Python lacks, headers nested without end
+    # What the readers of headers stumble over.
+    *(ValueError, KeyError, IndexError, OverflowError, struct.error),
 )
+_HEADER_BYTES = 1 << 20  # that a tar may have between two members
+_MEMBERS = 1 << 18
+_PACKED = 1100  # times: zlib makes a thousandth of zeros, nothing packs better
+_PACKED_IMAGES = 64  # times, and far more than images can be
 
 Report = Callable[[int, int], object]
 _Entry = tuple[str, int, Callable[[], bytes]]
@@ -98,20 +107,26 @@ def read_members(
     Raises
     ------
     DataError
-        If the archive is truncated, damaged or unsafe, or holds a wanted name twice.
+        If the archive is truncated, damaged or unsafe, holds a wanted name twice, or would unpack
+        to more than an honest copy can.
     """
     contents: dict[str, bytes] = {}
+    kept = 0
     with _readable(path), open(path, "rb") as raw:
         total = path.stat().st_size
         for i, (member, size, read) in enumerate(_entries(raw)):
             if i % _REPORT_EVERY == 0:
                 report(raw.tell(), total)
+            _refuse_bomb(i, member, size, total)
             name = rename(member)
             if name is None:
                 continue
             if size > largest or name in contents:
                 reason = f"has {size:,} bytes" if size > largest else "is there twice"
                 raise DataError(f"refused: member {member!r} {reason}")
+            kept += size
+            if kept > _PACKED_IMAGES * total + largest:
+                raise _Unsafe(f"its members unpack to more than {_PACKED_IMAGES} times its size")
             contents[name] = read()
         report(total, total)
     return contents
@@ -148,14 +163,51 @@ def _entries(raw: IO[bytes]) -> Iterator[_Entry]:
     return _zip_entries(raw) if magic == b"PK\x03\x04" else _tar_entries(raw)
 
 
+def _refuse_nameless(name: str) -> None:
+    # tarfile gives bytes that are no UTF-8 as halves of pairs.
+    text = not any("\ud800" <= letter <= "\udfff" for letter in name)
+    if not text or not PurePosixPath(name).name:
+        raise _Unsafe(f"member {name!r} has no name of a file")
+
+
+def _refuse_bomb(number: int, member: str, size: int, packed: int) -> None:
+    """Refuse a member that no file of this size holds: reading over it would not end."""
+    if number >= _MEMBERS:
+        raise _Unsafe(f"it has more than {_MEMBERS:,} members")
+    if not 0 <= size <= _PACKED * packed:
+        raise _Unsafe(f"member {member!r} claims {size:,} bytes, in a file of {packed:,}")
+
+
+class _Metered(RawIOBase):
+    """A stream of which no more is read than was allowed: tarfile takes headers of any size."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream, self.left = stream, 2 * _HEADER_BYTES
+
+    def read(self, size: int = -1) -> bytes:
+        content = self._stream.read(size)
+        self.left -= len(content)
+        if self.left < 0:
+            raise _Unsafe(f"headers of more than {_HEADER_BYTES:,} bytes")
+        return content
+
+
 def _tar_entries(raw: IO[bytes]) -> Iterator[_Entry]:
     # gzip is opened here, not by tarfile, whose own stream reader takes a truncated one for whole.
-    with _decompressed(raw) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+    with _decompressed(raw) as unpacked:
+        stream = _Metered(unpacked)
+        yield from _members(stream)
+
+
+def _members(stream: _Metered) -> Iterator[_Entry]:
+    with tarfile.open(fileobj=stream, mode="r|") as archive:
         for member in archive:
+            stream.left = max(member.size, 0) + 2 * _HEADER_BYTES
             _refuse_outside(member.name)
             if not (member.isreg() or member.isdir()):
                 raise _Unsafe(f"member {member.name!r} is a link or a device")
             if member.isreg():
+                _refuse_nameless(member.name)
                 yield member.name, member.size, archive.extractfile(member).read
 
 
@@ -164,6 +216,8 @@ def _zip_entries(raw: IO[bytes]) -> Iterator[_Entry]:
         for member in archive.infolist():
             name = member.filename
             _refuse_outside(name)
+            if not name:
+                raise _Unsafe("a member has no name")  # is_dir() looks at its last letter
             kind = stat.S_IFMT(member.external_attr >> 16)
             if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
                 raise _Unsafe(f"member {name!r} is a link or a device")
@@ -171,6 +225,7 @@ def _zip_entries(raw: IO[bytes]) -> Iterator[_Entry]:
                 with archive.open(member) as nested:
                     yield from _tar_entries(nested)
             elif not member.is_dir():
+                _refuse_nameless(name)
                 yield name, member.file_size, lambda member=member: archive.read(member)
 
 

@@ -19,6 +19,8 @@ from kmaps.data.readers import Content, get_format
 from kmaps.data.transfer import fetch_url
 from kmaps.errors import ConfigError, DataError
 
+_BESIDE_BYTES = 1 << 26  # what an archive may have beside its members, and unwanted ones
+
 Progress = Callable[[str, int, int | None], object]
 Mirror = str | Path
 
@@ -199,7 +201,9 @@ class _Job:
         key = hashlib.sha256(url.encode()).hexdigest()[:16]
         target = self._downloads() / f"{key}-{Path(source.path).name}"
         for last in (False, True):
-            resumed = fetch_url(url, target, partial(self.report, source.path))
+            # Beside what is wanted, an archive may hold as much again.
+            largest = 2 * source.size + _BESIDE_BYTES
+            resumed = fetch_url(url, target, partial(self.report, source.path), largest=largest)
             try:
                 return self._verified(target, source, url)
             except DataError:

@@ -298,7 +298,7 @@ def _tree_content(contents: dict[str, bytes]) -> Content:
 
 _PGM_GAP = rb"\s(?:\s|#[^\n]*\n)*"
 _PGM_HEADER = re.compile(
-    rb"P5" + _PGM_GAP + rb"(\d+)" + _PGM_GAP + rb"(\d+)" + _PGM_GAP + rb"(\d+)\s"
+    rb"P5" + _PGM_GAP + rb"(\d{1,9})" + _PGM_GAP + rb"(\d{1,9})" + _PGM_GAP + rb"(\d{1,9})\s"
 )
 
 

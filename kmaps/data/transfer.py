@@ -4,23 +4,33 @@ pooch, the usual helper, fetches into a temporary file that it deletes on failur
 stay in ``NAME.part`` and the next attempt, or the next run, asks the server for the rest.
 """
 
+import http.client
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from kmaps.errors import DataError
 
 _PAUSES_S = (0.5, 1.0)  # before the second and the third attempt
 _TIMEOUT_S = (10, 30)  # to connect, between two packets
 _CHUNK_BYTES = 1 << 18
+_LEAST_RATE = 10_000  # bytes a second, over _PATIENCE_S: with the limit it bounds the whole time
+_PATIENCE_S = 60
 
 
 class _Interrupted(Exception):
     """The connection ended before the file did."""
 
 
-def fetch_url(url: str, target: Path, report: Callable[[int, int | None], object]) -> bool:
+class _Endless(Exception):
+    """More comes than the file can have."""
+
+
+def fetch_url(
+    url: str, target: Path, report: Callable[[int, int | None], object], *, largest: int
+) -> bool:
     """Download ``url`` to ``target``, which appears only when it is complete.
 
     Parameters
@@ -30,6 +40,8 @@ def fetch_url(url: str, target: Path, report: Callable[[int, int | None], object
         A file that exists already is taken as downloaded.
     report : callable
         ``report(done, total)`` is called as bytes come in; total may be None.
+    largest : int
+        Bytes that the file has at most.
 
     Returns
     -------
@@ -40,7 +52,8 @@ def fetch_url(url: str, target: Path, report: Callable[[int, int | None], object
     Raises
     ------
     DataError
-        If the server refuses, or breaks off too often; what has come is kept.
+        If the server refuses, breaks off or is too slow too often, what has come being kept; or if
+        it sends more than the file can have, which is not.
     """
     import requests  # here: it takes longer to import than the rest of the package
     import urllib3
@@ -51,9 +64,16 @@ def fetch_url(url: str, target: Path, report: Callable[[int, int | None], object
     part.parent.mkdir(parents=True, exist_ok=True)
     for pause_s in (*_PAUSES_S, None):
         try:
-            resumed = _go_on(url, part, report)
+            resumed = _go_on(url, part, report, largest)
             break
-        except (requests.RequestException, urllib3.exceptions.HTTPError, _Interrupted) as error:
+        except _Endless as error:
+            part.unlink(missing_ok=True)
+            raise DataError(f"{url}: {error}") from error
+        # ValueError: what Python says of addresses and chunks that are none.
+        except (
+            *(requests.RequestException, urllib3.exceptions.HTTPError, _Interrupted),
+            *(http.client.HTTPException, ValueError),
+        ) as error:
             response = getattr(error, "response", None)
             if response is not None and 400 <= response.status_code < 500:
                 raise DataError(f"{url}: HTTP {response.status_code} {response.reason}") from error
@@ -65,7 +85,7 @@ def fetch_url(url: str, target: Path, report: Callable[[int, int | None], object
     return resumed
 
 
-def _go_on(url: str, part: Path, report: Callable[[int, int | None], object]) -> bool:
+def _go_on(url: str, part: Path, report: Callable[[int, int | None], object], largest: int) -> bool:
     """Append what is missing to ``part``, or write all of it when the server cannot go on."""
     import requests
 
@@ -83,16 +103,37 @@ def _go_on(url: str, part: Path, report: Callable[[int, int | None], object]) ->
         if response.status_code != 206:
             done = 0
         resumed = done > 0
-        length = response.headers.get("Content-Length")
-        total = None if length is None else done + int(length)
+        length = response.headers.get("Content-Length", "")
+        # One that is no number says nothing.
+        total = done + int(length) if re.fullmatch(r"\d{1,18}", length) else None
+        _refuse_endless(total or done, largest)
         with open(part, "ab" if done else "wb") as file:
-            for chunk in response.raw.stream(_CHUNK_BYTES, decode_content=False):
-                file.write(chunk)
+            for chunk in _chunks(response.raw):
                 done += len(chunk)
+                _refuse_endless(done, largest)
+                file.write(chunk)
                 report(done, total)
     if total is not None and done != total:
         raise _Interrupted(f"{done:,} of {total:,} bytes came")
     return resumed
+
+
+def _refuse_endless(size: int, largest: int) -> None:
+    if size > largest:
+        raise _Endless(f"{size:,} bytes or more, the file has {largest:,} at most")
+
+
+def _chunks(raw: Any) -> Iterator[bytes]:
+    """Yield the body as it comes; a server that sends a byte now and then has broken off."""
+    came, since = 0, time.monotonic()
+    while chunk := raw.read1(_CHUNK_BYTES, decode_content=False):
+        yield chunk
+        came += len(chunk)
+        waited = time.monotonic() - since
+        if waited > _PATIENCE_S:
+            if came < _LEAST_RATE * waited:
+                raise _Interrupted(f"{came:,} bytes came in {waited:.0f} s, which is too slow")
+            came, since = 0, time.monotonic()
 
 
 def _content_range(header: str) -> tuple[int | None, int | None]:

@@ -17,7 +17,7 @@ from kmaps.features.base import Arrays, Feature, GreyImage, LearnedFeature
 from kmaps.features.images import Images, NamesDamaged, as_grey, image_name, load_image
 from kmaps.features.normalize import Matrix, get_normalization
 from kmaps.features.registry import make_feature
-from kmaps.features.store import Report, Stage, key_of, write_whole
+from kmaps.features.store import Report, Stage, keep_arrays, kept_arrays, key_of
 
 Bad = tuple[int, str]  # an image that cannot be used, and why
 
@@ -226,11 +226,10 @@ class Extractor:
         if left_out := self._left_out(stage, train):
             about["left_out"] = left_out
         folder = stage.folder and stage.folder.with_name(f"{feature.name}-{key_of(**about)}")
-        kept = folder and folder / "learned.npy"
-        if kept and kept.exists():
-            self.learned = np.load(kept)
-        else:
-            self.learned = self._learn(feature, stage, train)
+        kept = folder and folder / "learned.npz"
+        found = kept_arrays(kept) if kept else None
+        learned = found["learned"] if found else self._learn(feature, stage, train)
+        self.learned = learned
         second = Stage(
             lambda start, stop: _encode(feature, stage, start, self.learned),
             stage.n_images,
@@ -238,8 +237,8 @@ class Extractor:
             folder,
             about,
         )
-        if kept and not kept.exists():
-            write_whole(kept, lambda file: np.save(file, self.learned))
+        if kept and not found:
+            keep_arrays(kept, {"learned": learned})
         return second
 
     def _left_out(self, stage: Stage, train: NDArray[np.intp]) -> list[int]:

@@ -6,9 +6,6 @@ that are missing, and two processes that compute the same one do no harm.
 
 import hashlib
 import json
-import os
-import uuid
-import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock
@@ -19,6 +16,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from kmaps.features.base import Arrays
+from kmaps.io import atomic_file
 from kmaps.parallel import for_blocks, threads
 
 T = TypeVar("T")
@@ -51,7 +49,8 @@ class Stage:
         self.folder, self.about = folder, about
         if folder is not None and not (folder / "about.json").exists():
             folder.mkdir(parents=True, exist_ok=True)
-            write_whole(folder / "about.json", json.dumps(about, indent=1).encode())
+            with atomic_file(folder / "about.json", force=True) as file:
+                file.write(json.dumps(about, indent=1).encode())
 
     def block(self, number: int) -> Arrays:
         """Return a block, from its file where there is one."""
@@ -60,14 +59,12 @@ class Stage:
         if self.folder is None:
             return self._compute(start, stop)
         path = self._path(number)
-        try:
-            with np.load(path) as kept:
-                return dict(kept)
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+        arrays = kept_arrays(path)
+        if arrays is None:
             arrays = self._compute(start, stop)
             if "bad" not in arrays:  # those images may be there the next time
-                write_whole(path, lambda file: np.savez(file, **arrays))
-            return arrays
+                keep_arrays(path, arrays)
+        return arrays
 
     def _path(self, number: int) -> Path:
         assert self.folder is not None  # else nothing is kept
@@ -135,15 +132,20 @@ def key_of(**what: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def write_whole(path: Path, content: bytes | Callable[[Any], object]) -> None:
-    """Write a file that appears complete or not at all."""
-    fresh = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+def keep_arrays(path: Path, arrays: Arrays) -> None:
+    """Write arrays to a file of the cache, with their check sums, whole or not at all."""
+    with atomic_file(path, force=True) as file:
+        np.savez(file, **arrays)
+
+
+def kept_arrays(path: Path) -> Arrays | None:
+    """Return the arrays of a file of the cache; None where there is none, or a damaged one.
+
+    The archive has a check sum of each array, without which a flipped bit would give other
+    features; what is damaged is made again.
+    """
     try:
-        with open(fresh, "wb") as file:
-            if callable(content):
-                content(file)
-            else:
-                file.write(content)
-        os.replace(fresh, path)
-    finally:
-        fresh.unlink(missing_ok=True)
+        with np.load(path) as kept:
+            return dict(kept)
+    except Exception:  # whatever zipfile and NumPy raise for bytes that are something else
+        return None

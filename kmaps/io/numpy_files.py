@@ -5,38 +5,31 @@
 are never unpacked to the disk nor held in memory.
 """
 
+import errno
+import lzma
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from kmaps.errors import InputError
+from kmaps.errors import InputError, KmapsError
+from kmaps.io.npy_header import read_header, reason
 from kmaps.io.reader import Block, Reader
 
-_HEADER_READERS = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-}
 _POINTERS = 1 << 16  # row pointers of a CSR matrix read at a time
-
-
-def _read_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype]:
-    """Return shape, whether the order is Fortran's, and dtype."""
-    try:
-        version = np.lib.format.read_magic(file)
-        if version not in _HEADER_READERS:
-            raise ValueError(f"version {version} of the format holds no plain numbers")
-        return _HEADER_READERS[version](file)
-    except (ValueError, SyntaxError) as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"{name}: not a whole .npy file ({reason})") from None
+_DAMAGE = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError),
+    *(KeyError, ValueError, OverflowError, struct.error),
+    RuntimeError,  # encrypted, or packed in a way that Python lacks
+)
+"""What zipfile raises for an archive that is damaged one way or another."""
 
 
 def _native(values: NDArray) -> NDArray:
@@ -51,18 +44,14 @@ class NpyReader(Reader):
     def __init__(self, path: Path, name: str) -> None:
         super().__init__(path, name)
         with open(path, "rb") as file:
-            self.shape, self._fortran, stored = _read_header(file, name)
-            self._offset = file.tell()
-        self.check_type(stored, self.shape)
-        self._stored = stored
-        self.dtype = stored.newbyteorder("=")
-        self.n_rows, self.n_features = self.shape
+            header = read_header(file, name)
+        self.check_type(header.dtype, header.shape)
+        header.check_size(path.stat().st_size, name)
+        self._fortran, self._stored, self._offset = header.fortran, header.dtype, header.offset
+        self.dtype = header.dtype.newbyteorder("=")
+        self.n_rows, self.n_features = header.shape
         self.total = self.n_rows
-        stored_row = self.n_features * stored.itemsize
-        self.row_bytes = (1 + self._fortran) * stored_row
-        size, expected = path.stat().st_size, self._offset + self.n_rows * stored_row
-        if size < expected:
-            raise self._refuse(f"truncated: {size:,} bytes, its header promises {expected:,}")
+        self.row_bytes = (1 + header.fortran) * self.n_features * header.dtype.itemsize
 
     def blocks(self, rows: int, values: int) -> Iterator[Block]:
         """Read rows; plain reads, because pages of a mapped file count as memory once touched."""
@@ -105,8 +94,17 @@ def _archive(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
     try:
         with zipfile.ZipFile(path) as archive:
             yield archive
-    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError) as error:
-        raise InputError(f"{name}: not a whole .npz file ({error.args[0]})") from None
+    except KmapsError:
+        raise
+    except _DAMAGE as error:
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise  # of the disk, not of what is on it
+        raise InputError(f"{name}: not a whole .npz file ({reason(error)})") from None
+
+
+def _shown(member: str) -> str:
+    """Return a member's name in one line, whatever its letters."""
+    return member if member.isprintable() else repr(member)
 
 
 class _Member:
@@ -115,11 +113,13 @@ class _Member:
     def __init__(
         self, archive: zipfile.ZipFile, member: str, name: str, kinds: str = "biuf"
     ) -> None:
-        self.name = f"{name}: {member}"
+        self.name = f"{name}: {_shown(member)}"
         self._file = archive.open(f"{member}.npy")
-        self.shape, self.fortran, self.dtype = _read_header(self._file, self.name)
+        header = read_header(self._file, self.name)
+        self.shape, self.fortran, self.dtype = header.shape, header.fortran, header.dtype
         if self.dtype.kind not in kinds:
             raise InputError(f"{self.name} holds values of type {self.dtype}")
+        header.check_size(archive.getinfo(f"{member}.npy").file_size, self.name)
 
     def read(self, count: int) -> NDArray:
         content = self._file.read(count * self.dtype.itemsize)
@@ -152,7 +152,7 @@ class DenseNpzReader(_NpzReader):
         self.check_type(array.dtype, array.shape)
         if array.fortran:
             raise self._refuse(
-                f"{member} is in Fortran order, which an archive cannot give row by row; "
+                f"{_shown(member)} is in Fortran order, which an archive cannot give row by row; "
                 "save it in C order or as .npy"
             )
         self.n_rows, self.n_features = array.shape
@@ -176,11 +176,31 @@ class CsrNpzReader(_NpzReader):
 
     def __init__(self, path: Path, name: str, archive: zipfile.ZipFile) -> None:
         super().__init__(path, name)
-        shape = tuple(int(n) for n in _Member(archive, "shape", name).read(2))
+        sides = _Member(archive, "shape", name, "iu")
+        shape = tuple(int(side) for side in sides.read(2)) if sides.shape == (2,) else sides.shape
         self.dtype = _Member(archive, "data", name).dtype.newbyteorder("=")
         self.check_type(self.dtype, shape)
         self.n_rows, self.n_features = shape
         self.total = self.n_rows
+        self._check_lengths(archive)
+
+    def _check_lengths(self, archive: zipfile.ZipFile) -> None:
+        """Refuse arrays whose lengths do not belong together."""
+        lengths = {
+            member: _Member(archive, member, self.name, kinds).shape
+            for member, kinds in (("indptr", "iu"), ("indices", "iu"), ("data", "biuf"))
+        }
+        if lengths["indptr"] != (self.n_rows + 1,):
+            raise self._refuse(
+                f"row pointers of shape {lengths['indptr']}, expected {self.n_rows + 1} for "
+                f"{self.n_rows} rows"
+            )
+        if len(lengths["data"]) != 1 or lengths["data"] != lengths["indices"]:
+            raise self._refuse(
+                f"values of shape {lengths['data']} and indices of shape {lengths['indices']}, "
+                "expected as many of each"
+            )
+        self._stored = lengths["data"][0]
 
     def _stream(self, archive: zipfile.ZipFile, rows: int, values: int) -> Iterator[Block]:
         pointers, indices = (
@@ -188,10 +208,14 @@ class CsrNpzReader(_NpzReader):
         )
         data = _Member(archive, "data", self.name)
         last = int(pointers.read(1)[0])
+        if last != 0:
+            raise self._refuse(f"row pointers that start at {last}, expected 0")
         for first in range(0, self.n_rows, _POINTERS):
             ends = pointers.read(min(_POINTERS, self.n_rows - first)).astype(np.int64)
             if (np.diff(ends, prepend=last) < 0).any():
                 raise self._refuse("row pointers that decrease")
+            if ends[-1] > self._stored:
+                raise self._refuse(f"row pointers beyond the {self._stored} values")
             i = 0
             while i < len(ends):
                 fitting = int(np.searchsorted(ends, last + values, side="right"))
@@ -201,6 +225,8 @@ class CsrNpzReader(_NpzReader):
                 arrays = data.read(count), indices.read(count), indptr
                 yield Block(first + i, self._matrix(arrays, j - i))
                 i, last = j, int(ends[j - 1])
+        if last != self._stored:
+            raise self._refuse(f"row pointers that end at {last}, before the {self._stored} values")
 
     def _matrix(self, arrays: tuple, rows: int) -> csr_matrix:
         try:
@@ -224,7 +250,7 @@ def open_npz(path: Path, name: str) -> Reader:
                 )
             return CsrNpzReader(path, name, archive)
         chosen = members if len(members) == 1 else [m for m in members if m == "X"]
-        if not chosen:
-            holds = ", ".join(members) or "no array"
+        if len(chosen) != 1:
+            holds = ", ".join(map(_shown, members)) or "no array"
             raise InputError(f"{name}: holds {holds}; expected one array, or one named X")
         return DenseNpzReader(path, name, archive, chosen[0])

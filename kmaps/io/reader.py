@@ -12,6 +12,11 @@ from scipy.sparse import csr_matrix, issparse
 from kmaps.errors import InputError
 from kmaps.samples import AnyMatrix
 
+LARGEST_WIDTH = 2**31 - 1
+"""Columns of sparse rows; indices beyond are no int32."""
+LARGEST_DENSE_WIDTH = 2**24
+"""Columns of dense rows: one takes 128 MB, and a row is the least that is read at a time."""
+
 
 @dataclass(frozen=True)
 class Block:
@@ -88,8 +93,11 @@ class Reader(ABC):
             raise self._refuse(
                 f"holds an array of shape {shape}, expected two dimensions (samples, features)"
             )
-        if 0 in shape:
+        if min(shape) < 1:
             raise self._refuse(f"holds an empty array of shape {shape}")
+        widest = LARGEST_WIDTH if self.sparse else LARGEST_DENSE_WIDTH
+        if shape[1] > widest:
+            raise self._refuse(f"has {shape[1]:,} columns, more than {widest:,}; is it transposed?")
 
 
 def finite_block(reader: Reader, block: Block, dtype: np.dtype | None) -> NDArray | csr_matrix:

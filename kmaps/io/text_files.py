@@ -6,7 +6,7 @@ are its lines looked at one by one, to say which line and column is wrong.
 
 from collections.abc import Callable, Iterator
 from io import BytesIO
-from itertools import chain
+from itertools import chain, count
 from math import isfinite
 from pathlib import Path
 
@@ -14,10 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from kmaps.io.reader import Block, Reader
+from kmaps.io.reader import LARGEST_WIDTH, Block, Reader
 
 Lines = list[tuple[int, bytes]]
 """Line numbers, from 1, with the lines."""
+
+_LONGEST_LINE = 2**24  # bytes: a million values; beyond, a file without line ends fills the memory
+_LONGEST_INDEX = 20  # digits; int() takes no more than some thousand of them
 
 
 class _TextReader(Reader):
@@ -32,7 +35,15 @@ class _TextReader(Reader):
         """Yield the lines that are not blank, numbered from 1."""
         self.done = 0
         with open(self.path, "rb") as file:
-            for number, line in enumerate(file, 1):
+            for number in count(1):
+                line = file.readline(_LONGEST_LINE + 1)
+                if not line:
+                    return
+                if len(line) > _LONGEST_LINE:
+                    raise self._refuse(
+                        f"a line of more than {_LONGEST_LINE:,} bytes, expected a row of numbers",
+                        number,
+                    )
                 self.done += len(line)
                 if number == 1:
                     line = line.removeprefix(b"\xef\xbb\xbf")
@@ -129,8 +140,8 @@ class SvmReader(_TextReader):
 
     def __init__(self, path: Path, name: str, n_features: int | None = None) -> None:
         super().__init__(path, name)
-        self._limit = n_features
-        self.n_features = n_features or max(map(_last_index, self._samples()), default=0)
+        self._limit = n_features or LARGEST_WIDTH
+        self.n_features = n_features or max(map(self._last_index, self._samples()), default=0)
         if not self.n_features:
             raise self._refuse("holds no sample with a feature, expected 'label index:value …'")
 
@@ -139,49 +150,63 @@ class SvmReader(_TextReader):
 
     def blocks(self, rows: int, values: int) -> Iterator[Block]:
         """Read rows and labels."""
-        count = lambda line: line.count(b":")  # noqa: E731
-        for start, group in self._grouped(self._samples(), rows, values, count):
+        size = lambda line: line.count(b":")  # noqa: E731
+        for start, group in self._grouped(self._samples(), rows, values, size):
             X, y = self._parse(group)
             yield Block(start, X, y, lines=[number for number, _ in group])
 
     def _parse(self, group: Lines) -> tuple[csr_matrix, NDArray]:
         from sklearn.datasets import load_svmlight_file
 
-        text = BytesIO(b"".join(chain.from_iterable((line, b"\n") for _, line in group)))
+        content = b"".join(chain.from_iterable((line, b"\n") for _, line in group))
+        problem = ""
         try:
-            X, y = load_svmlight_file(text, n_features=self.n_features, zero_based=False)
-            if X.shape[0] == len(group):
-                return X, y
-            reason = f"{X.shape[0]} samples in {len(group)} lines"
-        except ValueError as error:
-            reason = str(error)
-        for number, line in group:
-            self._check(number, line.partition(b"#")[0].decode(errors="replace").split())
-        raise self._refuse(f"cannot be read ({reason})", group[0][0])
+            X, y = load_svmlight_file(
+                BytesIO(content), n_features=self.n_features, zero_based=False
+            )
+            if X.shape[0] != len(group) or not np.isfinite(y).all():
+                problem = f"{X.shape[0]} samples in {len(group)} lines"
+        except (ValueError, OverflowError) as error:
+            problem = str(error)
+        # Its parser takes 1_0 for 10, and reads over whatever begins with qid.
+        if problem or b"_" in content or b"qid" in content:
+            for number, line in group:
+                self._check(number, line.partition(b"#")[0].decode(errors="replace").split())
+        if problem:
+            raise self._refuse(f"cannot be read ({problem})", group[0][0])
+        return X, y
 
     def _check(self, number: int, fields: list[str]) -> None:
         if not _is_number(fields[0]) or not isfinite(float(fields[0])):
             raise self._refuse(f"{fields[0]!r} is not a label, expected one number", number)
         previous = 0
-        for field in fields[1:]:
+        for place, field in enumerate(fields[1:], 1):
             index, _, value = field.partition(":")
-            if not (index.isdigit() and _is_number(value)):
-                if index != "qid":
-                    raise self._refuse(f"{field!r} is not 'index:value'", number)
+            if index == "qid":
+                if place > 1 or not _is_whole(value):
+                    raise self._refuse(f"{field!r} is not 'qid:number' after the label", number)
                 continue
-            if int(index) == 0:
-                raise self._refuse("index 0, but indices count from 1", number)
-            if int(index) <= previous:
-                raise self._refuse(f"index {index} after {previous}: not ascending", number)
-            if self._limit and int(index) > self._limit:
-                raise self._refuse(
-                    f"index {index} is beyond column {self._limit}, the last", number
-                )
-            previous = int(index)
+            if not (_is_whole(index) and _is_number(value)):
+                raise self._refuse(f"{field!r} is not 'index:value'", number)
+            previous = self._check_index(number, index, previous)
+
+    def _check_index(self, number: int, index: str, previous: int) -> int:
+        """Refuse an index that is 0, does not ascend, or is beyond the last; return it."""
+        if len(index) > _LONGEST_INDEX or int(index) > self._limit:
+            raise self._refuse(f"index {index} is beyond column {self._limit}, the last", number)
+        if int(index) == 0:
+            raise self._refuse("index 0, but indices count from 1", number)
+        if int(index) <= previous:
+            raise self._refuse(f"index {index} after {previous}: not ascending", number)
+        return int(index)
+
+    def _last_index(self, line: tuple[int, bytes]) -> int:
+        # The largest, since they ascend; a line that is not as it should be is named when it is
+        # parsed.
+        fields = line[1].partition(b"#")[0].split()
+        index = fields[-1].partition(b":")[0] if fields[1:] else b""
+        return self._check_index(line[0], index.decode(), -1) if index.isdigit() else 0
 
 
-def _last_index(line: tuple[int, bytes]) -> int:
-    # The largest, since they ascend; a line that is not as it should be is named when it is parsed.
-    fields = line[1].partition(b"#")[0].split()
-    index = fields[-1].partition(b":")[0] if fields[1:] else b""
-    return int(index) if index.isdigit() else 0
+def _is_whole(text: str) -> bool:
+    return text.isascii() and text.isdigit()

@@ -6,12 +6,15 @@ Each binary problem is the C-SVM (Chang and Lin, TIST 2011), with an unregularis
 """
 
 import ctypes
+import re
+import warnings
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 from threadpoolctl import threadpool_limits
@@ -27,6 +30,9 @@ from kmaps.svm.reduction import (
     ReducedClassifier,
     input_errors,
 )
+
+_STEPS = re.compile(rb"optimization finished, #iter = (\d+)")
+_LEAST_LIMIT = 10_000_000  # LIBSVM's max_iter for up to 100,000 rows
 
 
 class KernelSVC(ReducedClassifier):
@@ -84,8 +90,10 @@ class KernelSVC(ReducedClassifier):
     LIBSVM is built with OpenMP and LIBLINEAR is not: it is held to one thread, so that training
     times compare. All it could share out is the copying of one kernel row: on 5,000 MNIST images a
     second thread took a fifth off the time on an idle machine, and made it ten times as long on a
-    busy one. The Gram matrix uses the threads of :func:`kmaps.threads`. LIBSVM stops after ten
-    million steps, and then says so on stderr.
+    busy one. The Gram matrix uses the threads of :func:`kmaps.threads`.
+
+    A limit on steps is compiled into LIBSVM (ten million, or 100 a row); reaching it is reported as
+    a ``ConvergenceWarning``.
 
     Examples
     --------
@@ -207,10 +215,21 @@ class KernelSVC(ReducedClassifier):
         # threadpoolctl sees LIBSVM's OpenMP only once it is loaded, hence after the import.
         with (
             threadpool_limits(1, user_api="openmp"),
-            captured(libsvm.svm_set_print_string_function),
+            captured(libsvm.svm_set_print_string_function) as printed,
         ):
             options = {"eps": self.tol, "C": self.C, "cache_size": self.cache_mb}
-            machines = [_train_binary(rows, problem, options) for problem in problems]
+            machines, unfinished = [], 0
+            for problem in problems:
+                machines.append(_train_binary(rows, problem, options))
+                unfinished += _reached_limit(b"".join(printed), len(problem.rows))
+                printed.clear()
+        if unfinished:
+            warnings.warn(
+                f"LIBSVM reached its limit of steps in {unfinished} of {len(machines)} binary "
+                f"problems: lower C (now {self.C:g}), or raise tol (now {self.tol:g})",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
         support, places = np.unique(
             np.concatenate([machine.support for machine in machines]), return_inverse=True
         )
@@ -238,6 +257,12 @@ class KernelSVC(ReducedClassifier):
                 X, self.support_vectors_, kernel=self.kernel, gamma=self.gamma, sigma=self.sigma_
             )
         return block @ self.dual_coef_ + self.intercept_
+
+
+def _reached_limit(printed: bytes, n_rows: int) -> bool:
+    """Return whether LIBSVM stopped at its limit, by the number of steps that it prints."""
+    steps = int(_STEPS.search(printed)[1])  # type: ignore[index]  # it always prints them
+    return steps >= max(_LEAST_LIMIT, 100 * n_rows)
 
 
 class _Machine(NamedTuple):

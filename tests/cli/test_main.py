@@ -131,6 +131,31 @@ def test_the_installed_script_gives_exit_codes_and_no_traceback(tmp_path):
     assert done.stdout == ""
 
 
+@pytest.mark.parametrize(
+    ("redirection", "told"),
+    [
+        (">&-", "error: standard output is closed: send it to a file, or to /dev/null\n"),
+        (">/dev/full", "error: No space left on device\n"),
+    ],
+)
+@pytest.mark.parametrize("arguments", ["--version", "completion bash", "info --help"])
+def test_output_that_is_lost_is_an_error(redirection, told, arguments):
+    done = subprocess.run(
+        f"{KMAPS} {arguments} {redirection}", shell=True, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (2, told)
+
+
+def test_no_file_takes_the_number_of_a_closed_standard_output(tmp_path):
+    for redirection in (">&-", "<&- >&-", "<&- >&- 2>&-"):
+        done = subprocess.run(
+            f"{sys.executable} -c 'from kmaps.cli.main import _fill_closed_streams; "
+            f'_fill_closed_streams(); exit(open("{tmp_path}/a", "w").fileno())\' {redirection}',
+            shell=True,
+        )
+        assert done.returncode > 2
+
+
 def test_a_reader_that_goes_away_is_no_error():
     with subprocess.Popen(
         [KMAPS, "list", "maps", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE

@@ -113,3 +113,14 @@ def test_feature_names_pass_through():
 def test_bad_parameters_are_named(parameters, message):
     with pytest.raises((ConfigError, InputError), match=message):
         Quantizer(**parameters).fit(FLOATS)
+
+
+@pytest.mark.parametrize("dtype", [">f4", ">f8", ">i2", ">i8"])
+def test_the_other_byte_order(dtype):
+    X = (100 * np.random.default_rng(0).random((30, 4))).astype(dtype)
+    native = X.astype(X.dtype.newbyteorder("="))
+    for n_levels in (4, 256):
+        quantizer = Quantizer(n_levels=n_levels).fit(X)
+        np.testing.assert_array_equal(
+            quantizer.transform(X), Quantizer(n_levels=n_levels).fit_transform(native)
+        )

@@ -174,3 +174,84 @@ def test_progress_ends_at_the_file_size(tmp_path):
     path, seen = tar_with(tmp_path / "a.tar.gz", [("a/x", b"1")]), []
     read_members(path, lambda name: name, 1000, lambda *counts: seen.append(counts))
     assert seen[-1] == (path.stat().st_size,) * 2
+
+
+def tar_header(name=b"a/b", size=b"%011o\0" % 1):
+    """Return the header of a tar's member, with any bytes for name and size."""
+    header = bytearray(tarfile.TarInfo("a/b").tobuf())
+    header[0:100] = name.ljust(100, b"\0")
+    header[124:136] = size
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header[:512])
+    return bytes(header)
+
+
+def pax(**headers):
+    """Return a tar of one member with extended headers."""
+    member = tarfile.TarInfo("a/b")
+    member.size, member.pax_headers = 1, headers
+    return member.tobuf(tarfile.PAX_FORMAT) + b"x".ljust(512, b"\0") + bytes(1024)
+
+
+def zipped(name="a/b", content=b"x" * 500, method=zipfile.ZIP_STORED):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as archive:
+        archive.writestr(name, content)
+    return file.getvalue()
+
+
+def damaged_lzma():
+    content = bytearray(zipped(content=bytes(range(250)) * 4, method=zipfile.ZIP_LZMA))
+    content[45:60] = bytes(15)
+    return bytes(content)
+
+
+REST = b"x".ljust(512, b"\0") + bytes(1024)
+HOSTILE = {
+    "tar without a name": (tar_header(b"") + REST, "has no name of a file"),
+    "tar with a name that is no text": (tar_header(b"\xff\xfe") + REST, "has no name of a file"),
+    "tar of 2^87 bytes": (
+        tar_header(size=b"\x80" + (2**87).to_bytes(11, "big")) + REST,
+        "claims 154,742,504,910,672,534,362,390,528 bytes, in a file of 2,048",
+    ),
+    "tar of negative size": (tar_header(size=b"\xff" * 12) + REST, "claims -1 bytes"),
+    "pax of 2^95 bytes": (pax(size=str(2**95)), "bytes, in a file of"),
+    "pax without a name": (pax(path=""), "has no name of a file"),
+    "pax with a map that is none": (pax(**{"GNU.sparse.map": "0,1,x"}), "truncated or damaged"),
+    "zip without a name": (zipped("ab").replace(b"ab", b"\0b"), "a member has no name"),
+    "zip with a name that is no text": (
+        zipped("a/é").replace("é".encode(), b"\xff\xfe"),
+        "truncated or damaged",
+    ),
+    "damaged lzma": (damaged_lzma(), "truncated or damaged: Corrupt input data"),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_hostile_archive_is_refused(tmp_path, case):
+    content, message = HOSTILE[case]
+    (tmp_path / "a").write_bytes(content)
+    with pytest.raises(DataError) as caught:
+        read_members(tmp_path / "a", lambda name: name, 1000, silent)
+    assert message in str(caught.value)
+    if "2^" in case:  # nor where the member is not wanted, and would be read over
+        with pytest.raises(DataError):
+            read_members(tmp_path / "a", lambda name: None, 1000, silent)
+
+
+def test_headers_that_unpack_to_gigabytes_are_not_read(tmp_path):
+    long_name = tarfile.TarInfo("././@LongLink")
+    long_name.type, long_name.size = tarfile.GNUTYPE_LONGNAME, 6 * 2**30
+    with gzip.open(tmp_path / "a.tar.gz", "wb", compresslevel=1) as file:
+        file.write(long_name.tobuf(tarfile.GNU_FORMAT))
+        file.write(bytes(4 * 2**20))  # the beginning of the six gigabytes
+    with pytest.raises(DataError, match="headers of more than 1,048,576 bytes"):
+        read_members(tmp_path / "a.tar.gz", lambda name: name, 1000, silent)
+
+
+def test_members_that_unpack_to_far_more_than_images_do_are_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(50):
+            archive.writestr(f"a/{number}", bytes(10**6))
+    with pytest.raises(DataError, match="unpack to more than 64 times its size"):
+        read_members(tmp_path / "a.zip", lambda name: name, 10**6, silent)

@@ -105,6 +105,21 @@ def test_a_damaged_block_is_made_again(drawn, tmp_path, small_blocks, described)
         assert seen == [3]
 
 
+def test_a_damaged_vocabulary_is_learned_again(drawn, tmp_path):
+    X = dense(extract(drawn, "dense-sift-bow", cache=tmp_path, **BOW))
+    (learned,) = tmp_path.rglob("learned.npz")
+    whole = learned.read_bytes()
+    flipped = bytearray(whole)
+    flipped[-600] ^= 64  # a value of the last word
+    for damaged in (flipped, whole[:200], b"", b"x" * 500):
+        learned.write_bytes(damaged)
+        for block in learned.parent.glob("0*.npz"):
+            block.unlink()
+        again = extract(drawn, "dense-sift-bow", cache=tmp_path, **BOW)
+        np.testing.assert_array_equal(dense(again), X)
+        assert learned.read_bytes() == whole
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -130,7 +145,7 @@ def test_words_share_descriptors_but_not_vocabularies(drawn, tmp_path):
     abouts = [json.loads(path.read_text()) for path in tmp_path.rglob("about.json")]
     assert sum("training_images" not in about for about in abouts) == 1
     assert sum("training_images" in about for about in abouts) == 3
-    assert len(list(tmp_path.rglob("learned.npy"))) == 3
+    assert len(list(tmp_path.rglob("learned.npz"))) == 3
 
 
 def test_filling_the_cache_leaves_nothing_to_extract(drawn, tmp_path, small_blocks, described):

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 from kmaps.errors import InputError
-from kmaps.io import first_row, open_reader, sample_rows
+from kmaps.io import LabelledRows, first_row, open_reader, read_labels, sample_rows
 
 RNG = np.random.default_rng(0)
 X = RNG.random((23, 5)).astype(np.float32)
@@ -114,6 +114,50 @@ def damaged_zip(path):
     path.write_bytes(content)
 
 
+def npy(header, values=b""):
+    """Return a .npy file of version 1.0 with any header."""
+    text = header.encode()
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + values
+
+
+def header_of_shape(shape):
+    return npy(f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}")
+
+
+def long_header(path):
+    """Write a member whose header claims 3 GB, which packs to 3 MB."""
+    write_npz(path, X=b"\x93NUMPY\x02\x00" + (3 * 2**30).to_bytes(4, "little") + b" " * 99)
+
+
+def unknown_packing(path):
+    np.savez(path, X)
+    content = path.read_bytes()
+    directory = content.rindex(b"PK\x01\x02")
+    for place in (8, directory + 10):  # the method, at the member and in the directory
+        content = content[:place] + b"\x63\x00" + content[place + 2 :]
+    path.write_bytes(content)
+
+
+def broken_lzma(path):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("X.npy", b"\x93NUMPY" * 99)
+    content = bytearray(path.read_bytes())
+    content[45:60] = bytes(15)
+    path.write_bytes(content)
+
+
+def csr(**parts):
+    """Return what writes a CSR matrix of 2 rows and 3 values, with some parts replaced."""
+    good = {
+        "format": np.array(b"csr"),
+        "shape": np.array([2, 3]),
+        "data": np.ones(3, np.float32),
+        "indices": np.array([0, 1, 2]),
+        "indptr": np.array([0, 1, 3]),
+    }
+    return lambda path: write_npz(path, **(good | parts))
+
+
 CSR = {"format": np.array(b"csr"), "shape": np.array([2, 3]), "data": np.ones(2, np.float32)}
 BAD = {
     "folder": ("a.npy", lambda p: p.mkdir(), "is a folder"),
@@ -144,11 +188,79 @@ BAD = {
         lambda p: np.savez(p, a=X, b=X),
         "holds a, b; expected one array, or one named X",
     ),
+    "line break in a name": (
+        "a.npz",
+        lambda p: np.savez(p, **{"a\nb": X, "c": X}),
+        r"holds 'a\nb', c; expected one array",
+    ),
+    "line break in the name": (
+        "a.npz",
+        lambda p: np.savez(p, **{"a\nb": X[0].astype(str)}),
+        r"a.npz: 'a\nb' holds values of type <U",
+    ),
     "fortran npz": ("a.npz", lambda p: np.savez(p, np.asfortranarray(X)), "in Fortran order"),
     "short member": (
         "a.npz",
         lambda p: write_npz(p, X=(np.save(b := io.BytesIO(), X), b.getvalue()[:-4])[1]),
         "a.npz: X: truncated",
+    ),
+    "header cut in a bracket": (
+        "a.npy",
+        lambda p: p.write_bytes(npy("{'descr': '<f4', 'shape': (2, ")),
+        "not a whole .npy file",
+    ),
+    "header nested": ("a.npy", lambda p: p.write_bytes(npy("(" * 9000)), "not a whole .npy file"),
+    "negative sides": (
+        "a.npy",
+        lambda p: p.write_bytes(header_of_shape("(-2, -3)") + bytes(24)),
+        "promises the shape (-2, -3)",
+    ),
+    "side in floating point": (
+        "a.npy",
+        lambda p: p.write_bytes(header_of_shape("(2, 3.0)") + bytes(24)),
+        "not a whole .npy file (shape is not valid",
+    ),
+    "fewer rows than values": (
+        "a.npy",
+        lambda p: (np.save(p, X), p.write_bytes(p.read_bytes().replace(b"(23, 5)", b"(22, 5)"))),
+        "588 bytes, its header promises 568: a damaged file",
+    ),
+    "wide": (
+        "a.npz",
+        lambda p: np.savez_compressed(p, np.zeros((1, 2**24 + 1), np.uint8)),
+        "has 16,777,217 columns, more than 16,777,216; is it transposed?",
+    ),
+    "long header": ("a.npz", long_header, "its header has 3,221,225,472 bytes, at most 10,000"),
+    "packing": ("a.npz", unknown_packing, "not a whole .npz file (That compression method"),
+    "lzma": ("a.npz", broken_lzma, "not a whole .npz file ("),
+    "csr shape": ("a.npz", csr(shape=np.array([2.0, np.nan])), "shape holds values of type float"),
+    "csr sides": ("a.npz", csr(shape=np.array([2, 3, 1])), "expected two dimensions"),
+    "csr side": ("a.npz", csr(shape=np.array([2, -3])), "an empty array of shape (2, -3)"),
+    "csr width": ("a.npz", csr(shape=np.array([2, 2**62])), "columns, more than 2,147,483,647"),
+    "csr begins late": (
+        "a.npz",
+        csr(indptr=np.array([1, 2, 3])),
+        "row pointers that start at 1, expected 0",
+    ),
+    "csr ends early": (
+        "a.npz",
+        csr(indptr=np.array([0, 1, 2])),
+        "row pointers that end at 2, before the 3 values",
+    ),
+    "csr ends late": (
+        "a.npz",
+        csr(indptr=np.array([0, 1, 2**62])),
+        "row pointers beyond the 3 values",
+    ),
+    "csr with rows too many": (
+        "a.npz",
+        csr(indptr=np.array([0, 1, 2, 3])),
+        "row pointers of shape (4,), expected 3 for 2 rows",
+    ),
+    "csr with indices too many": (
+        "a.npz",
+        csr(indices=np.arange(4)),
+        "values of shape (3,) and indices of shape (4,), expected as many of each",
     ),
     "csc": ("a.npz", lambda p: sp.save_npz(p, sp.csc_matrix(X)), "csc format, expected csr"),
     "csr parts": (
@@ -192,6 +304,21 @@ BAD = {
     "pair": ("a.svm", lambda p: p.write_text("1 1:2\n1 3:a\n"), "a.svm:2: '3:a' is not 'index:va"),
     "order": ("a.svm", lambda p: p.write_text("1 3:1 2:1\n"), "a.svm:1: index 2 after 3"),
     "twice": ("a.svm", lambda p: p.write_text("1 2:1 2:1\n"), "a.svm:1: index 2 after 2"),
+    "label nan": ("a.svm", lambda p: p.write_text("1 1:2\nnan 1:2\n"), "a.svm:2: 'nan' is not a"),
+    "label inf": ("a.svm", lambda p: p.write_text("1e999 1:2\n"), "a.svm:1: '1e999' is not a lab"),
+    "underscore": ("a.svm", lambda p: p.write_text("1 1:1_0\n"), "a.svm:1: '1:1_0' is not 'index"),
+    "query": ("a.svm", lambda p: p.write_text("1 qid:x 1:2\n"), "a.svm:1: 'qid:x' is not 'qid:nu"),
+    "int32": (
+        "a.svm",
+        lambda p: p.write_text("1 1:2\n1 2147483648:1\n"),
+        "a.svm:2: index 2147483648 is beyond column 2147483647, the last",
+    ),
+    "digits": ("a.svm", lambda p: p.write_text(f"1 {'9' * 5000}:1\n"), "is beyond column 21474"),
+    "long line": (
+        "a.csv",
+        lambda p: p.write_bytes(b"1,2\n" + b"3," * 2**23 + b"4\n"),
+        "a.csv:2: a line of more than 16,777,216 bytes",
+    ),
     "zero": ("a.svm", lambda p: p.write_text("1 0:1 2:1\n"), "a.svm:1: index 0, but indices count"),
 }
 
@@ -205,6 +332,44 @@ def test_a_bad_file_is_refused_in_one_line(tmp_path, case):
     assert message in str(caught.value)
     assert str(tmp_path / name) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_svm_keeps_queries_and_comments_out(tmp_path):
+    (tmp_path / "a.svm").write_text("1 qid:3 1:2 # a_b\n2 qid:3 2:4\n")
+    (block,) = open_reader(tmp_path / "a.svm").blocks(9, 9)
+    assert dense(block.X).tolist() == [[2, 0], [0, 4]]
+    assert block.y.tolist() == [1, 2]
+
+
+def test_labels_that_differ_stay_different(tmp_path):
+    np.save(tmp_path / "y.npy", np.array([1e300, 2e300]))
+    assert read_labels(tmp_path / "y.npy").tolist() == [1e300, 2e300]
+    (tmp_path / "a.svm").write_text("1e300 1:2\n2e300 1:3\n")
+    rows = LabelledRows(open_reader(tmp_path / "a.svm"))
+    list(rows.blocks())
+    assert rows.labels().tolist() == [1e300, 2e300]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (np.array([1, np.nan]), "label 1 is nan, expected a finite number"),
+        (np.array([[1, 2]]), "of shape (1, 2), expected labels of shape (n,)"),
+        (np.array([None]), "of Python objects; expected plain labels"),
+        (np.array([0x110000], np.uint32).view("<U1"), "words that are no text"),
+        (b"hello", "not a whole .npy file"),
+        (header_of_shape(f"({2**40},)"), "truncated"),
+    ],
+)
+def test_labels_that_are_none_are_refused(tmp_path, content, message):
+    if isinstance(content, bytes):
+        (tmp_path / "y.npy").write_bytes(content)
+    else:
+        np.save(tmp_path / "y.npy", content)
+    with pytest.raises(InputError) as caught:
+        read_labels(tmp_path / "y.npy")
+    assert message in str(caught.value)
+    assert str(tmp_path / "y.npy") in str(caught.value)
 
 
 def test_svm_columns_can_be_given(tmp_path):

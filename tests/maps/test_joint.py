@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 
 from kmaps import HarmonicMap, MultiLowDimMap
+from kmaps.errors import InputError
 
 POINTS = np.array([[0.0, 0.0], [1.0, 3.0]])
 both = pytest.mark.parametrize(
@@ -64,3 +66,10 @@ def test_bad_parameters_are_named(map_class, parameters, message):
 def test_other_numbers_of_inputs_are_refused(map_class, columns, message):
     with pytest.raises(ValueError, match=f"X has {columns} columns: {message}"):
         map_class().fit(np.eye(4)[:, :columns])
+
+
+@pytest.mark.parametrize("feature_map", [HarmonicMap(), MultiLowDimMap(dim=4)])
+def test_sparse_input_is_refused(feature_map):
+    X = np.random.default_rng(0).random((20, 2))
+    with pytest.raises(InputError, match=r"pass a dense array \(X.toarray\(\)\)"):
+        feature_map.fit(sparse.csr_array(X))

@@ -1,9 +1,12 @@
 """KernelSVC against scikit-learn's SVC on the same Gram matrix, and its contract."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_info
@@ -11,7 +14,7 @@ from threadpoolctl import threadpool_info
 import kmaps
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import gram, mean_squared_distance
-from kmaps.svm import KernelSVC, libsvm
+from kmaps.svm import KernelSVC, clib, libsvm
 from kmaps.svm.clib import gram_rows
 from kmaps.svm.reduction import class_pairs
 
@@ -287,3 +290,41 @@ def test_bad_data_are_refused(digits, grams):
         KernelSVC().fit(X, y).predict(X_test[:, 1:])
     with pytest.raises(InputError, match="sigma cannot be estimated"):
         KernelSVC("exp-chi2").fit(np.ones((4, 2)), [0, 1, 0, 1])
+
+
+def test_reaching_the_limit_of_steps_is_reported(digits, monkeypatch, recwarn):
+    train, y, *_ = digits
+    KernelSVC().fit(train, y)
+    assert not recwarn.list
+    monkeypatch.setattr(libsvm, "_LEAST_LIMIT", 1)
+    monkeypatch.setattr(libsvm, "_train_binary", _slow_on(libsvm._train_binary, [3, 7]))
+    with pytest.warns(
+        ConvergenceWarning, match=r"limit of steps in 2 of 10 binary problems: lower"
+    ):
+        KernelSVC(C=10.0).fit(train[:, :64], y)
+
+
+def _slow_on(train_binary, slow):
+    """Return what trains and, but for some problems, prints that one step was enough."""
+    done = itertools.count()
+
+    def train(rows, problem, options):
+        machine = train_binary(rows, problem, options)
+        n = next(done)
+        limit = 100 * len(problem.rows)
+        clib._printed.parts[:] = [
+            b"optimization finished, #iter = %d\n" % (limit if n in slow else limit - 1)
+        ]
+        return machine
+
+    return train
+
+
+@pytest.mark.slow
+def test_libsvm_says_its_steps_at_its_own_limit():
+    # Two rows of each class that differ by what rounding loses: no step ends the descent.
+    rng = np.random.default_rng(0)
+    X, y = rng.random((60, 3)), np.arange(60) % 2
+    model = KernelSVC("rbf", C=1e12, tol=1e-12, sigma=1.0)
+    with pytest.warns(ConvergenceWarning, match=r"in 1 of 1 binary problems"):
+        model.fit(X, y)

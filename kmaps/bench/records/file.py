@@ -99,7 +99,8 @@ class RecordsFile:
     ConfigError
         On opening, when another run has the file open.
     InputError
-        On opening, when a line in it is not a record, or they are of several kinds.
+        On opening, when a line in it is not a record, or they are of several kinds; later, when
+        somebody has deleted or replaced the file.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -122,12 +123,14 @@ class RecordsFile:
             raise
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type | None, *_: object) -> None:
         if self._file.seek(0, 2) == 0:  # nothing to keep, as when the data are missing
             self.path.unlink(missing_ok=True)
             for folder in self._made:
                 with suppress(OSError):  # somebody else's file is in it
                     folder.rmdir()
+        elif kind is None:
+            self._check_in_place()
         self._file.close()
 
     def _lock(self) -> None:
@@ -146,6 +149,19 @@ class RecordsFile:
         self._file.write(json.dumps(ordered, allow_nan=False).encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
+        self._check_in_place()
+
+    def _check_in_place(self) -> None:
+        """Refuse to go on when the file that is written is no longer the one of that name."""
+        try:
+            there = os.path.samestat(os.stat(self.path), os.fstat(self._file.fileno()))
+        except OSError:
+            there = False
+        if not there:
+            raise InputError(
+                f"{self.path}: was deleted or replaced while the run wrote it, and what was "
+                "measured is lost; leave it alone and run again"
+            )
 
 
 def latest(records: Iterable[Record], keys: Iterable[str]) -> list[Record]:

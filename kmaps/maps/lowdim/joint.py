@@ -6,6 +6,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -39,6 +40,7 @@ class JointMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         ValueError
             For another number of columns, or a parameter out of range.
         """
+        self._refuse_sparse(X)
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         n = X.shape[1]
         if n not in self.columns:
@@ -80,10 +82,18 @@ class JointMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     def transform(self, X: ArrayLike) -> NDArray:
         """Encode points as (n, n_outputs_), in the dtype of X, those outside the range clamped."""
         check_is_fitted(self)
+        self._refuse_sparse(X)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         inside = np.clip(X, self.low_, self.high_)
         warn_outside(int(np.count_nonzero(inside != X)), X.size, type(self).__name__, stacklevel=4)
         return self._cosines.features(inside).astype(X.dtype)
+
+    def _refuse_sparse(self, X: ArrayLike) -> None:
+        if issparse(X):
+            raise InputError(
+                f"{type(self).__name__} does not map zero to zero, so sparse input would give "
+                "dense output: pass a dense array (X.toarray())"
+            )
 
     @property
     def _n_features_out(self) -> int:

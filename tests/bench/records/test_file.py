@@ -108,6 +108,32 @@ def test_two_runs_on_one_file_are_refused(tmp_path):
     write(tmp_path, record("a"))
 
 
+@pytest.mark.parametrize("replaced", [True, False])
+def test_a_file_that_is_deleted_or_replaced_meanwhile_is_an_error(tmp_path, replaced):
+    def lose():
+        (tmp_path / "records.jsonl").unlink()
+        if replaced:
+            (tmp_path / "records.jsonl").touch()
+
+    def append_twice(file):
+        file.append(record("a"))
+        lose()
+        file.append(record("b"))
+        raise AssertionError("the loss was not noticed")
+
+    told = r"records\.jsonl: was deleted or replaced while the run wrote it"
+    file = RecordsFile(tmp_path).__enter__()
+    with pytest.raises(InputError, match=told):
+        append_twice(file)
+    file.__exit__(InputError, None, None)
+    (tmp_path / "records.jsonl").unlink(missing_ok=True)
+    file = RecordsFile(tmp_path).__enter__()
+    file.append(record("a"))
+    lose()
+    with pytest.raises(InputError, match=told):
+        file.__exit__(None, None, None)
+
+
 def _hold(folder, ready):
     with RecordsFile(folder):
         ready.set()

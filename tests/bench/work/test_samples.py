@@ -49,13 +49,13 @@ def test_descriptors_are_kept_once_and_words_for_each_training_set(words):
     wanted = [(words, PROTOCOL, 0), (words, PROTOCOL, 1), (words, PROTOCOL, 0)]
     fill_cache(wanted, digits, skip_bad=False, progress=None)
     assert len(list(features_cache().rglob("about.json"))) == 3
-    assert len(list(features_cache().rglob("learned.npy"))) == 2
+    assert len(list(features_cache().rglob("learned.npz"))) == 2
     # The sizes of a scaling experiment are parts of one split: each has words of its own.
     fill_cache([(words, {**PROTOCOL, "train": 90}, 0)], digits, skip_bad=False, progress=None)
-    assert len(list(features_cache().rglob("learned.npy"))) == 3
+    assert len(list(features_cache().rglob("learned.npz"))) == 3
     by_size = [(words, {**PROTOCOL, "train": n}, 0) for n in (50, 70)]
     fill_cache(by_size, digits, skip_bad=False, progress=None)
-    assert len(list(features_cache().rglob("learned.npy"))) == 5
+    assert len(list(features_cache().rglob("learned.npz"))) == 5
 
 
 @pytest.fixture

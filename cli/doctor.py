@@ -1,0 +1,31 @@
+"""``kmaps doctor``: what of the machine and the installation may spoil a run, and what to do."""
+
+import json
+from dataclasses import asdict
+
+import click
+
+
+@click.command(epilog="\b\nExample:\n  kmaps doctor --json")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def command(ctx: click.Context, as_json: bool) -> None:
+    """Look at versions, threads, libraries, folders, mirrors and leftovers, and say what to do.
+
+    Nothing is changed and no address is contacted. The exit code is 2 when something has to be done
+    before commands can work or times can be compared.
+    """
+    from kmaps.bench.run.doctor import examine
+
+    findings = examine()
+    if as_json:
+        click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
+    else:
+        width = max(len(finding.subject) for finding in findings)
+        for finding in findings:
+            mark = "!" if finding.fault else "?" if finding.remedy else " "
+            click.echo(f"{mark} {finding.subject:{width}}  {finding.found}")
+            if finding.remedy:
+                click.echo(f"  {'':{width}}  → {finding.remedy}")
+    if any(finding.fault for finding in findings):
+        ctx.exit(2)

@@ -1,0 +1,184 @@
+"""What of a machine and an installation may spoil a run, and what to do about it."""
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from kmaps.data import cache_root
+from kmaps.parallel import num_threads
+
+_LEAST_FREE = 2e9  # bytes: the packaged datasets and their features take about one
+_LIMB = re.compile(r"\d+")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes
+    ----------
+    subject : str
+    found : str
+        What is there, in one line.
+    remedy : str
+        What to do; empty when all is well.
+    fault : bool
+        Whether commands fail, or measure something else, until that is done.
+    """
+
+    subject: str
+    found: str
+    remedy: str = ""
+    fault: bool = False
+
+
+def examine() -> list[Finding]:
+    """Look at versions, compiler, threads, libraries, folders, mirrors and what the dead left.
+
+    Nothing is changed and no address is contacted.
+
+    Examples
+    --------
+    >>> [finding.subject for finding in examine()][:3]
+    ['versions', 'C++ compiler', 'instructions']
+    """
+    checks: tuple[Callable[[], Iterator[Finding]], ...] = (
+        _versions,
+        _compiler,
+        _instructions,
+        _threads,
+        _libraries,
+        _compiled,
+        _data,
+        _mirrors,
+        _leftovers,
+    )
+    return [finding for check in checks for finding in check()]
+
+
+def _versions() -> Iterator[Finding]:
+    wanted = [line for line in metadata.requires("kmaps") or () if "extra ==" not in line]
+    old = []
+    for line in wanted:
+        name, _, least = line.partition(">=")
+        try:
+            installed = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            old.append(f"{name} is missing")
+            continue
+        if _limbs(installed) < _limbs(least):
+            old.append(f"{name} {installed} is older than {least}")
+    if old:
+        yield Finding("versions", "; ".join(old), "install kmaps again with pip", fault=True)
+    else:
+        yield Finding("versions", f"kmaps {metadata.version('kmaps')}, {len(wanted)} packages")
+
+
+def _limbs(version: str) -> list[int]:
+    return [int(limb) for limb in _LIMB.findall(version)[:3]]
+
+
+def _compiler() -> Iterator[Finding]:
+    found = next(filter(None, map(shutil.which, ("c++", "g++", "clang++"))), None)
+    if found:
+        yield Finding("C++ compiler", found)
+    else:
+        remedy = "none is needed until LIBLINEAR or LIBSVM is installed anew: then install g++"
+        yield Finding("C++ compiler", "none", remedy)
+
+
+def _instructions() -> Iterator[Finding]:
+    try:
+        flags = set(Path("/proc/cpuinfo").read_text().split())
+    except OSError:
+        yield Finding("instructions", "unknown on this system")
+        return
+    widest = next((name for name in ("avx512f", "avx2", "asimd") if name in flags), None)
+    remedy = (
+        "" if widest else "the compiled loops are several times slower here; times do not count"
+    )
+    yield Finding("instructions", widest or "neither AVX nor NEON", remedy)
+
+
+def _threads() -> Iterator[Finding]:
+    used, cores = num_threads(), len(os.sched_getaffinity(0))
+    remedy = "set KMAPS_NUM_THREADS to the number of cores or fewer" if used > cores else ""
+    yield Finding("threads", f"{used} on {cores} cores", remedy)
+
+
+def _libraries() -> Iterator[Finding]:
+    from kmaps.svm import KernelSVC
+
+    # threadpoolctl sees LIBSVM's OpenMP once something was trained.
+    KernelSVC("linear").fit([[0.0], [1.0]], [0, 1])
+    for kind, name in (("blas", "BLAS"), ("openmp", "OpenMP")):
+        with threadpool_limits(1, user_api=kind):
+            found = [library for library in threadpool_info() if library["user_api"] == kind]
+        names = sorted({library["prefix"] for library in found})
+        if not found:
+            yield Finding(name, "none is loaded")
+        elif all(library["num_threads"] == 1 for library in found):
+            yield Finding(name, f"{', '.join(names)}; can be held to one thread")
+        else:
+            remedy = "times do not compare: install another build of it, or set OMP_NUM_THREADS=1"
+            yield Finding(name, f"{', '.join(names)}; keeps its threads", remedy, fault=True)
+
+
+def _compiled() -> Iterator[Finding]:
+    from kmaps._loops.encode import take
+
+    yield _folder("compiled loops", Path(take.stats.cache_path), "NUMBA_CACHE_DIR")
+
+
+def _data() -> Iterator[Finding]:
+    yield _folder("datasets", cache_root(), "KMAPS_DATA_DIR")
+
+
+def _folder(subject: str, folder: Path, variable: str) -> Finding:
+    """Say whether a folder, or the one it will be made in, can be written and has space."""
+    there = next(path for path in (folder, *folder.parents) if path.is_dir())
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            free = shutil.disk_usage(there).free
+    except OSError as error:
+        remedy = f"make it writable, or name another one by {variable}"
+        return Finding(subject, f"{folder}: {error.strerror}", remedy, fault=True)
+    remedy = f"make space, or name another one by {variable}" if free < _LEAST_FREE else ""
+    return Finding(subject, f"{folder}, {free / 1e9:.1f} GB free", remedy)
+
+
+def _mirrors() -> Iterator[Finding]:
+    offline = os.environ.get("KMAPS_OFFLINE", "").lower() not in ("", "0", "false", "no")
+    place = os.environ.get("KMAPS_MIRROR", "")
+    reach = "the network is not used (KMAPS_OFFLINE)" if offline else "then the publishers"
+    if not place:
+        yield Finding("mirror", f"none, {reach}")
+    elif place.startswith(("http://", "https://")) or Path(place).expanduser().is_dir():
+        yield Finding("mirror", f"{place}, {reach}")
+    else:
+        remedy = "mend KMAPS_MIRROR, or unset it"
+        yield Finding("mirror", f"{place}: no such folder", remedy, fault=True)
+
+
+def _leftovers() -> Iterator[Finding]:
+    root = cache_root()
+    broken = [path for path in root.glob(".work/*/downloads/*") if path.is_file()]
+    parts = [*root.rglob(".*.part"), *Path.cwd().glob(".*.part")]
+    if not broken and not parts:
+        yield Finding("leftovers", "none")
+    for what, files, remedy in (
+        ("broken downloads", broken, "`kmaps download` goes on with them; delete them otherwise"),
+        ("unfinished files", parts, "of processes that run or were killed: delete the latter's"),
+    ):
+        if files:
+            size = sum(path.stat().st_size for path in files)
+            places = ", ".join(sorted({str(path.parent) for path in files}))
+            found = f"{len(files)} {what}, {size / 1e6:.1f} MB, in {places}"
+            yield Finding("leftovers", found, remedy)

@@ -1,0 +1,188 @@
+"""Sums of kernels and of distances over blocks of rows: which loop, of which type, at which scale.
+
+Gram matrices are made of them (:mod:`kmaps.gram_matrix`).
+"""
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from kmaps._loops import distances
+from kmaps._loops import gram as loops
+from kmaps.samples import AnyMatrix, SampleMatrix
+
+# What the loops' sums of the kernel are to be multiplied by.
+_LOOPS = {
+    "chi2": (loops.CHI2, 2.0),
+    "intersection": (loops.INTERSECTION, 1.0),
+    "js": (loops.JS, 0.5),
+    "hellinger": (distances.SQUARES, 1.0),
+}
+
+
+def sums_of(
+    kernel: str, gamma: float, X: SampleMatrix, Y: SampleMatrix, *, distance: bool
+) -> "Sums":
+    """Return the sums of an additive kernel, or of its squared distances.
+
+    They have a ``dtype``, which blocks of rows are to have, and ``largest``, which the largest
+    value of the data is to be scaled to; ``pack`` turns a block, which may be changed, into what
+    they are taken of.
+    """
+    if distance:
+        return _Distances(kernel, gamma, X, Y)
+    return _MatrixProduct(gamma, X, Y) if kernel == "hellinger" else _Products(kernel, gamma, X, Y)
+
+
+class _Loop:
+    """Compiled loops over the non-zeros, in single precision wherever that holds all of them.
+
+    Two terms of chi2 are brought over one denominator, which multiplies three values: with the
+    largest at 2^40 and the smallest at 2^-26 no such product overflows or loses digits, nor does
+    that of squared differences, down to 2^-24 of a value.
+    """
+
+    def __init__(
+        self, kernel: str, gamma: float, X: SampleMatrix, Y: SampleMatrix, *, single: bool
+    ) -> None:
+        self.code, self.scale = _LOOPS[kernel]
+        self.gamma, self.signed = gamma, X.signed or Y.signed
+        self.weighted = gamma != 1 and self.code != distances.SQUARES
+        # Weights and powers of them multiply values once more.
+        held = min(66, 100 / gamma) if self.weighted else 66
+        self.dtype: type[np.floating] = (
+            np.float32 if single and _range(X, Y) <= held else np.float64
+        )
+        centred = not self.weighted and self.code != loops.JS  # js takes logarithms: near zero
+        self.largest = 2.0 ** ((40 if self.dtype is np.float32 else 300) * centred)
+        held = 645 if centred else 900 / max(gamma, 1)
+        self.smallest = 0.0 if self.dtype is np.float32 else self.largest * 2.0**-held
+        # A chunk has some 96 values of a row: a loop worth starting, a short sum and, of dense
+        # rows, a tile of 24 KB, within a core's first cache; of doubles, half as many.
+        wanted = 96 if self.dtype is np.float32 else 48
+        chunk = wanted * X.n_features / min(X.stored_per_row, Y.stored_per_row)
+        self.width = int(np.clip(chunk, wanted, 2048))
+
+    def context(self) -> AbstractContextManager:
+        """Return what has to hold while blocks are multiplied: nothing."""
+        return nullcontext()
+
+    def _entries(self, block: AnyMatrix, *, signed: bool, zeros: bool) -> loops.Entries:
+        # Never 0: a value of zero is none.
+        smallest = block.dtype.type(max(self.smallest, np.finfo(self.dtype).smallest_subnormal))
+        if sparse.issparse(block):
+            rows = block.indptr, block.indices, block.data, block.shape[1]
+            index, value, bounds = loops.pack_csr(*rows, self.width, smallest, signed)
+        else:
+            index, value, bounds = loops.pack_dense(block, self.width, smallest, signed)
+        none = np.empty(0, self.dtype)
+        log = np.log2(value) if self.code == loops.JS else none
+        weight = value ** self.dtype((self.gamma - 1) / 2) if self.weighted else none
+        covers, ends = np.empty(0, np.uint16), np.zeros((1, 1), np.int64)
+        if zeros:
+            covers, ends = distances.pack_zeros(index, bounds, block.shape[1], self.width)
+        return loops.Entries(index, value, log, weight, bounds, self.width, covers, ends)
+
+
+class _Products(_Loop):
+    """The kernels chi2, intersection and js."""
+
+    def __init__(self, kernel: str, gamma: float, X: SampleMatrix, Y: SampleMatrix) -> None:
+        super().__init__(kernel, gamma, X, Y, single=True)
+
+    def pack(self, block: AnyMatrix) -> list[loops.Entries]:
+        """Return the positive entries of a block; of signed data also those of its negative."""
+        parts = (block, -block) if self.signed else (block,)
+        return [self._entries(part, signed=False, zeros=False) for part in parts]
+
+    def __call__(self, walk: list, others: list, skip: int) -> NDArray[np.float64]:
+        """Return the sums over all pairs; with a skip, garbage above the diagonal."""
+        shape = walk[0].bounds.shape[1] - 1, others[0].bounds.shape[1] - 1
+        same, crossed = np.zeros(shape), np.zeros(shape if self.signed else (0, 0))
+        for i, a in enumerate(walk):
+            for j, b in enumerate(others):
+                loops.add_products(self.code, a, b, skip, same if i == j else crossed)
+        return self.scale * (same - crossed if self.signed else same)
+
+
+class _Distances(_Loop):
+    r"""The squared distances :math:`k(x, x) + k(y, y) - 2 k(x, y)` of any kernel.
+
+    Of numbers of unlike signs it is that of either from zero, and twice the kernel of their
+    magnitudes.
+    """
+
+    def __init__(self, kernel: str, gamma: float, X: SampleMatrix, Y: SampleMatrix) -> None:
+        squares = kernel == "hellinger"
+        # A value that is rounded, or a power of it, would change what is left of a difference.
+        exact = gamma == (2 if squares else 1) and X.is_single and Y.is_single
+        super().__init__(kernel, gamma, X, Y, single=exact)
+        self.squares = squares
+        if squares and gamma != 2:
+            self.largest, self.smallest = 1.0, 2.0**-450
+
+    def pack(self, block: AnyMatrix) -> list[loops.Entries]:
+        """Return what `_Products` does, or the signed powers of a block whose squares count."""
+        if self.squares:
+            if self.gamma != 2:
+                _raise_signed(block, self.gamma / 2)
+            return [self._entries(block, signed=True, zeros=True)]
+        parts = (block, -block) if self.signed else (block,)
+        return [self._entries(part, signed=False, zeros=True) for part in parts]
+
+    def __call__(self, walk: list, others: list, skip: int) -> NDArray[np.float64]:
+        """Return the sums over all pairs; with a skip, garbage above the diagonal."""
+        shape = walk[0].bounds.shape[1] - 1, others[0].bounds.shape[1] - 1
+        same, crossed = np.zeros(shape), np.zeros(shape if len(walk) > 1 else (0, 0))
+        for i, a in enumerate(walk):
+            for j, b in enumerate(others):
+                if i == j:
+                    distances.add_distances(self.code, a, b, skip, same)
+                else:
+                    loops.add_products(self.code, a, b, skip, crossed)
+        return same + 2 * self.scale * crossed if len(walk) > 1 else same
+
+
+class _MatrixProduct:
+    """hellinger, and with gamma = 2 linear: matrix products of signed powers."""
+
+    largest = 1.0
+
+    def __init__(self, gamma: float, X: SampleMatrix, Y: SampleMatrix) -> None:
+        self.gamma = gamma
+        self.dtype: type[np.floating] = (
+            np.float32 if _range(X, Y) <= min(100, 100 / gamma) else np.float64
+        )
+
+    def context(self) -> AbstractContextManager:
+        """Keep BLAS to one thread for each of ours: their number then changes no digit."""
+        return threadpool_limits(1, "blas")
+
+    def pack(self, block: AnyMatrix) -> AnyMatrix:
+        """Turn the values of a block into their signed powers, in place."""
+        return _raise_signed(block, self.gamma / 2)
+
+    def __call__(self, rows: AnyMatrix, others: AnyMatrix, skip: int) -> NDArray[np.float64]:
+        """Return the product; a matrix product has nothing to skip."""
+        product = rows @ others.T
+        return (product.toarray() if sparse.issparse(product) else product).astype(np.float64)
+
+
+def _range(X: SampleMatrix, Y: SampleMatrix) -> float:
+    """Return the logarithm (base 2) of the largest magnitude over the smallest that is not zero."""
+    smallest, largest = min(X.smallest, Y.smallest), max(X.largest, Y.largest)
+    return float(np.log2(largest) - np.log2(smallest)) if smallest <= largest else 0.0
+
+
+def _raise_signed(block: AnyMatrix, power: float) -> AnyMatrix:
+    """Replace the values of a block by the powers of their magnitudes, with their signs."""
+    values = block.data if sparse.issparse(block) else block
+    values[...] = np.copysign(np.abs(values) ** power, values)
+    return block
+
+
+Sums: TypeAlias = _Distances | _Products | _MatrixProduct

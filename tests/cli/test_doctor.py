@@ -1,0 +1,70 @@
+"""kmaps doctor: all is well here, and each thing that is not is named with its remedy."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from kmaps.bench.run import doctor
+from kmaps.cli.main import cli
+
+
+@pytest.fixture
+def ask(tmp_path, monkeypatch):
+    """Return the findings by subject, and the exit code."""
+    monkeypatch.setenv("KMAPS_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.delenv("KMAPS_MIRROR", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+    def run():
+        result = CliRunner().invoke(cli, ["doctor", "--json"])
+        return {found["subject"]: found for found in json.loads(result.stdout)}, result.exit_code
+
+    return run
+
+
+def test_all_is_well_here(ask, tmp_path):
+    findings, code = ask()
+    assert code == 0
+    assert not any(finding["fault"] for finding in findings.values())
+    assert findings["OpenMP"]["found"].endswith("can be held to one thread")
+    assert findings["datasets"]["found"].startswith(f"{tmp_path / 'data'}, ")
+    assert findings["leftovers"]["found"] == "none"
+
+
+def test_what_is_wrong_is_told_with_what_to_do(ask, tmp_path, monkeypatch):
+    monkeypatch.setenv("KMAPS_MIRROR", str(tmp_path / "nowhere"))
+    monkeypatch.setattr(doctor.metadata, "version", lambda name: "0.1")
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
+    (tmp_path / ".model.npz.host.1.abc.part").write_bytes(bytes(2_500_000))
+    findings, code = ask()
+    assert code == 2
+    assert "numpy 0.1 is older than 2.0" in findings["versions"]["found"]
+    assert findings["mirror"]["found"] == f"{tmp_path / 'nowhere'}: no such folder"
+    assert findings["mirror"]["remedy"] == "mend KMAPS_MIRROR, or unset it"
+    assert findings["C++ compiler"]["found"] == "none"
+    assert findings["leftovers"]["found"] == f"1 unfinished files, 2.5 MB, in {tmp_path}"
+    assert {name for name, finding in findings.items() if finding["fault"]} == {
+        "versions",
+        "mirror",
+    }
+
+
+def test_a_folder_that_cannot_be_written(ask, tmp_path, monkeypatch):
+    def refuse(dir):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(doctor.tempfile, "TemporaryFile", refuse)
+    findings, code = ask()
+    assert code == 2
+    assert findings["datasets"]["found"] == f"{tmp_path / 'data'}: Read-only file system"
+    assert "KMAPS_DATA_DIR" in findings["datasets"]["remedy"]
+
+
+def test_text(monkeypatch):
+    shown = CliRunner().invoke(cli, ["doctor"])
+    assert shown.stdout.splitlines()[0].startswith("  versions")
+    monkeypatch.setattr(doctor, "_limbs", lambda version: [-len(version)])
+    shown = CliRunner().invoke(cli, ["doctor"])
+    assert shown.stdout.startswith("! versions")
+    assert "→ install kmaps again with pip" in shown.stdout

@@ -1,0 +1,1 @@
+"""What every reader must stand: any bytes at all."""

@@ -1,0 +1,146 @@
+"""Every reader of files from outside: whole files of its format, and how to read one."""
+
+import gzip
+import io
+import tarfile
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from kmaps import CodedSVC
+from kmaps.bench.kinds.load import load
+from kmaps.bench.records.file import read_records
+from kmaps.data.archives import read_file, read_members
+from kmaps.data.manifest import read_manifest
+from kmaps.data.readers import read_idx, read_pgm
+from kmaps.io import open_reader, read_blocks, read_labels
+from kmaps.models import load_model
+
+ROOT = Path(__file__).resolve().parents[2]
+
+X = np.round(np.random.default_rng(0).random((7, 3)), 3).astype(np.float32)
+X[X < 0.3] = 0
+Y = np.array([0, 1, 2, 0, 1, 2, 0])
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of files from outside.
+
+    Attributes
+    ----------
+    suffix : str
+    whole : list of bytes
+        Files as they should be.
+    read : callable
+        Reads a file and checks what it must hold.
+    """
+
+    suffix: str
+    whole: list[bytes]
+    read: Callable[[Path], object]
+
+
+def saved(write: Callable, *arguments, **options) -> bytes:
+    """Return what a function writes to a file."""
+    file = io.BytesIO()
+    write(file, *arguments, **options)
+    return file.getvalue()
+
+
+def read_rows(path: Path) -> None:
+    """Read an array file: finite rows of one width, and finite labels, as many."""
+    reader = open_reader(path)
+    for rows, labels in read_blocks(reader):
+        assert rows.shape[1] == reader.n_features
+        assert np.isfinite(rows.data if sp.issparse(rows) else rows).all()
+        assert labels is None or (np.isfinite(labels).all() and len(labels) == rows.shape[0])
+        if sp.issparse(rows):
+            rows.check_format(full_check=True)
+
+
+def read_and_use_model(path: Path) -> None:
+    """Load a model and let it score: with finite numbers, whatever it loaded."""
+    model = load_model(path)
+    scores = model.decision_function(np.zeros((2, model.n_features_in_), np.float32))
+    assert np.isfinite(scores).all()
+
+
+def model_file(tmp: Path) -> bytes:
+    """Return a model's file."""
+    CodedSVC(n_levels=8).fit(X, Y).save(tmp / "model.npz")
+    return (tmp / "model.npz").read_bytes()
+
+
+def some_records() -> bytes:
+    """Return three records of a run."""
+    with open(ROOT / "results" / "quickstart" / "records.jsonl", "rb") as file:
+        return b"".join(file.readline() for _ in range(3))
+
+
+def archives() -> list[bytes]:
+    """Return a tar.gz and a zip of two members."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for name in ("a/b.jpg", "a/c.jpg"):
+            member = tarfile.TarInfo(name)
+            member.size = 9
+            archive.addfile(member, io.BytesIO(b"some data"))
+    zipped = io.BytesIO()
+    with zipfile.ZipFile(zipped, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a/d.jpg", b"some data" * 20)
+        archive.writestr("a/e.tar.gz", gzip.compress(packed.getvalue()))
+    return [packed.getvalue(), gzip.compress(packed.getvalue()), zipped.getvalue()]
+
+
+def read_archive(path: Path) -> None:
+    """Read all members, none of which is larger than allowed or leads elsewhere."""
+    members = read_members(path, lambda name: name, 10_000, lambda done, total: None)
+    assert all(len(content) <= 10_000 for content in members.values())
+    assert not any(name.startswith("/") or ".." in name.split("/") for name in members)
+
+
+def formats(tmp: Path) -> dict[str, Format]:
+    """Return the formats by name."""
+    text = "".join(",".join(map(str, row)) + "\n" for row in X.tolist())
+    svm = "".join(f"{y} 1:{a} 2:{b} # c\n" for y, (a, b, _) in zip(Y, X.tolist(), strict=True))
+    datasets = resources.files("kmaps.datasets")
+    experiments = resources.files("kmaps.experiments")
+    no_report = lambda done, total: None  # noqa: E731
+    return {
+        "npy": Format(".npy", [saved(np.save, X), saved(np.save, np.asfortranarray(X))], read_rows),
+        "npz": Format(".npz", [saved(np.savez, X), saved(np.savez_compressed, X=X)], read_rows),
+        "csr": Format(
+            ".npz",
+            [saved(sp.save_npz, sp.csr_matrix(X), compressed=c) for c in (False, True)],
+            read_rows,
+        ),
+        "csv": Format(".csv", [text.encode(), ("a,b,c\n" + text).encode()], read_rows),
+        "svm": Format(".svm", [svm.encode(), b"1 qid:3 2:5\n-1 1:2 7:1e-3\n"], read_rows),
+        "labels": Format(
+            ".npy", [saved(np.save, y) for y in (Y, Y / 2, Y.astype(str))], read_labels
+        ),
+        "model": Format(".npz", [model_file(tmp)], read_and_use_model),
+        "manifest": Format(".yaml", [(datasets / "mnist.yaml").read_bytes()], read_manifest),
+        "experiment": Format(".yaml", [(experiments / "quickstart.yaml").read_bytes()], load),
+        "records": Format(".jsonl", [some_records()], read_records),
+        "archive": Format(".bin", archives(), read_archive),
+        "packed": Format(
+            ".gz", [gzip.compress(b"some data" * 9)], lambda path: read_file(path, 100, no_report)
+        ),
+        "idx": Format(
+            ".idx",
+            [bytes([0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 3]) + b"abcdef"],
+            lambda path: read_idx(path.read_bytes(), path.name, 2),
+        ),
+        "pgm": Format(
+            ".pgm",
+            [b"P5 # six\n3 2 255 abcdef"],
+            lambda path: read_pgm(path.read_bytes(), path.name, (2, 3)),
+        ),
+    }
