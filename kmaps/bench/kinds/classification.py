@@ -148,6 +148,10 @@ class ClassificationKind(SampledKind):
         "table_bytes",
         "model_bytes",
         "storage_bytes",
+        "storage_form",
+        "paper_train_bytes",
+        "gram_bytes",
+        "copy_bytes",
         "train_peak_bytes",
     )
     judged: ClassVar[tuple[Judged, ...]] = (

@@ -69,7 +69,7 @@ def _parse(content: bytes, path: Path) -> tuple[list[Record], int]:
                 break
             raise InputError(f"{path}:{number}: not a record (one JSON object a line)") from None
         check_record(record, f"{path}:{number}")
-        by_key[record["key"]] = record
+        by_key[record["key"]] = {name: record.get(name) for name in COLUMNS}
         whole += len(line)
     records = list(by_key.values())
     kinds = sorted({record["kind"] for record in records})
@@ -142,7 +142,7 @@ class RecordsFile:
     def append(self, record: Record) -> None:
         """Write one record and do not return before it is on the disk."""
         check_record(record, f"{self.path}: a new record")
-        ordered = {name: record[name] for name in COLUMNS}
+        ordered = {name: record.get(name) for name in COLUMNS}
         self._file.write(json.dumps(ordered, allow_nan=False).encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())

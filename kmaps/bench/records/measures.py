@@ -28,6 +28,8 @@ class Measure:
         Whether the best value is the highest one.
     decimals : int or None
         Printed decimals; None for three significant digits.
+    form : str
+        The record column that says in which form the bytes are; empty where there is none.
     """
 
     title: str
@@ -36,6 +38,7 @@ class Measure:
     scale: float = 1.0
     highest: bool = False
     decimals: int | None = None
+    form: str = ""
 
     def value(self, record: Mapping[str, Any]) -> float | None:
         """Return the measure of a record, None where a part of it was not measured.
@@ -73,8 +76,8 @@ def _seconds(title: str, *columns: str) -> Measure:
     return Measure(f"{title}, s", columns, "s")
 
 
-def _megabytes(title: str, column: str) -> Measure:
-    return Measure(f"{title}, MB", (column,), "bytes", scale=1e-6)
+def _megabytes(title: str, column: str, form: str = "") -> Measure:
+    return Measure(f"{title}, MB", (column,), "bytes", scale=1e-6, form=form)
 
 
 MEASURES = {
@@ -82,9 +85,11 @@ MEASURES = {
     "per-class": _percent("accuracy per class", "accuracy_per_class"),
     "ap": _percent("average precision", "average_precision"),
     "time": _seconds("fit + encode + convert + train", "fit_s", "encode_s", "convert_s", "train_s"),
-    "storage": _megabytes("stored training set + tables + model", "storage_bytes"),
+    "storage": _megabytes("stored training set + tables + model", "storage_bytes", "storage_form"),
     "memory": _megabytes("peak memory", "peak_bytes"),
     "train-memory": _megabytes("peak memory of training", "train_peak_bytes"),
+    "gram": _megabytes("Gram matrix, in memory", "gram_bytes"),
+    "copies": _megabytes("training set in the solver's own structures, in memory", "copy_bytes"),
     "linf": Measure("largest error", ("linf",), "kernel"),
     "rms": Measure("root mean square error", ("rms",), "kernel"),
     "random-rms": Measure("random part of that error", ("random_rms",), "kernel"),
@@ -96,7 +101,8 @@ MEASURES = {
     "train": _seconds("train", "train_s"),
     "predict": _seconds("predict", "predict_s"),
     "cv": _seconds("choose C", "cv_s"),
-    "storage-train": _megabytes("stored training set", "train_bytes"),
+    "storage-train": _megabytes("stored training set", "train_bytes", "storage_form"),
+    "storage-paper": _megabytes("stored training set as annfm counts it", "paper_train_bytes"),
     "storage-tables": _megabytes("stored tables", "table_bytes"),
     "storage-model": _megabytes("stored model", "model_bytes"),
 }

@@ -22,7 +22,7 @@ CONDITIONS = ("cpu", "cores", "threads", "jobs")
 """Record columns that must agree for times to compare."""
 
 LINE = (*SETTING, "label", "method", "params", "solver", "learner", "size", "kernel")
-STATISTICS = ("measure", "unit", "mean", "std", "n", "failed", "over")
+STATISTICS = ("measure", "unit", "mean", "std", "n", "failed", "over", "form")
 
 
 def latest_cells(records: Iterable[Record]) -> list[Record]:
@@ -69,9 +69,9 @@ def summarize(records: Iterable[Record], measures: Sequence[str]) -> pd.DataFram
         The columns of the setting; the short ``label`` of the row and its columns, ``params`` and
         ``learner`` as JSON; ``kernel``; then ``measure``, ``unit``, ``mean``, ``std`` (sample
         standard deviation, missing for one split), ``n`` (cells measured), ``failed`` (cells that
-        failed) and ``over``: what these are, ``splits`` or ``draws``. In plain units. Sorted as
-        printed: references first, then methods by name and parameters by value, kernels in the
-        order of their registry.
+        failed), ``over``: what these are, ``splits`` or ``draws``, and ``form``: how bytes are
+        stored. In plain units. Sorted as printed: references first, then methods by name and
+        parameters by value, kernels in the order of their registry.
 
     Raises
     ------
@@ -129,7 +129,13 @@ def _statistics(group: Sequence[Record], name: str) -> dict[str, Any]:
         "n": len(values),
         "failed": sum(record["status"] != "ok" for record in group),
         "over": "draws" if drawn else "splits" if split else "",
+        "form": _form(group, MEASURES[name].form),
     }
+
+
+def _form(group: Sequence[Record], column: str) -> str:
+    """Return in which form the bytes of a row are; several where its splits differ."""
+    return ", ".join(sorted({record[column] for record in group if column and record[column]}))
 
 
 def _order(group: Sequence[Record]) -> tuple:

@@ -147,6 +147,8 @@ def _entry(line: dict[str, Any], measure: Measure, n: int) -> str:
     text = measure.format(line["mean"])
     if not isnan(line["std"]):
         text += _spread(measure.format(line["std"], like=line["mean"]))
+    if line["form"]:
+        text += f" {line['form']}"
     failed = f", failed {line['failed']}" if line["failed"] else ""
     return f"{text} (n={line['n']}{failed})" if failed or line["n"] < n else text
 

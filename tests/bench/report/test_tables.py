@@ -156,6 +156,19 @@ def test_reductions_and_measures_have_blocks_of_their_own():
     assert "12.3" in blocks[1]
 
 
+def test_bytes_have_the_form_that_they_are_stored_in():
+    cells = [
+        record("exact", train_bytes=7_560_000, storage_form="CSR codes"),
+        record(params={"order": 1}, train_bytes=35_700_000, storage_form="CSR float32"),
+        record(params={"order": 2}, train_bytes=60_000_000),
+    ]
+    rows = lines_of(show(cells, "text", "storage-train"))
+    assert rows["exact"] == ["7.56 CSR codes"]
+    assert rows["homogeneous, r = 3"] == ["35.7 CSR float32*"]
+    assert rows["homogeneous, r = 5"] == ["60.0"]  # counted before forms were
+    assert "CSR" not in show(cells)
+
+
 def test_normalisation_and_dataset_are_in_the_title():
     text = show([record(normalize="l1", dataset="mnist", reduction="ovr")])
     assert text.startswith("mnist, intensity (l1), one-vs-rest: accuracy, %; 1 split\n")
