@@ -5,8 +5,10 @@ code its class carries; nobody sees a traceback for a typing mistake.
 """
 
 import os
+import shlex
 import sys
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -19,6 +21,7 @@ COMMANDS = {
     "run": "Run an experiment and record every cell.",
     "table": "Show the records of a run as a table.",
     "report": "Write a page on a run: how, tables, claims, figures.",
+    "time": "Time the cells of a run again, several times each.",
     "check": "Compare the records of a run with a baseline.",
     "features": "Turn the images of a dataset into histograms.",
     "encode": "Map an array file to explicit features, block by block.",
@@ -31,6 +34,9 @@ COMMANDS = {
     "completion": "Print the completion script of a shell.",
 }
 
+GIVEN = "kmaps.cli.main.given"
+"""Where the context of a command has the whole of it, as given."""
+
 INTERRUPTED = 130
 UNFORESEEN = 70  # what sysexits.h has for a program's own mistakes
 BROKEN_PIPE = 141  # what a shell reports for a process ended by SIGPIPE
@@ -38,6 +44,19 @@ BROKEN_PIPE = 141  # what a shell reports for a process ended by SIGPIPE
 
 class LazyGroup(click.Group):
     """A click group whose commands are modules of this package, named as the command is."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """Keep the command as given, for the records that it makes."""
+        given = shlex.join(["kmaps", *args])  # parsing takes the arguments out of the list
+        context = super().make_context(info_name, args, parent, **extra)
+        context.meta[GIVEN] = given
+        return context
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the command names in the order of the help."""

@@ -90,7 +90,7 @@ COLUMNS: dict[str, str] = {
     "stolen_cpus": "processors that the host of a virtual machine took away meanwhile",
     "command": "the command that was given; empty when it was no command",
     "versions": "versions of the packages that matter",
-    "cpu": "model of the processor",
+    "cpu": "model of the processor, with its family, model and stepping",
     "cores": "processors of the machine that the run may use",
     "python": "version of Python",
     "commit": "commit of the source checkout; empty when installed from a package",

@@ -63,11 +63,21 @@ def _ratio(
         return exact_ratio(lefts, rights)
     if min(*lefts, *rights) <= 0:
         return unknown(exact_ratio(lefts, rights).value, "one of the numbers is zero")
-    found = measured_ratio(lefts, rights)
+    found = measured_ratio(*_repeated(pairs, measure))
     once = drawn and any(record["draw"] is None for record in pairs[0])
     if once and len(pairs) > 1:  # beside every draw, but measured a single time
         return replace(found, note="one of the two rows was measured once")
     return found
+
+
+def _repeated(pairs: Sequence[Pair], measure: str) -> tuple[list[list[float]], list[list[float]]]:
+    """Return the numbers of either line, split by split: of what was timed again all repeats."""
+    found = MEASURES[measure]
+    left, right = (
+        [found.repeats(pair[side]) or [found.value(pair[side])] for pair in pairs]
+        for side in (0, 1)
+    )
+    return left, right
 
 
 def _design(pairs: Sequence[Pair]) -> Design:

@@ -9,8 +9,7 @@ import os
 from dataclasses import dataclass
 from time import perf_counter, process_time, sleep
 
-MOST_OTHERS = 0.1
-"""Processors that may be busy with other work, or stolen, on a machine that counts as idle."""
+from kmaps.bench.records.times import MOST_OTHERS
 
 MOST_AVERAGE = 0.75
 """Load average, by processor, that an idle machine may have left from what ran before."""
@@ -42,6 +41,11 @@ class Load:
     others: float | None
     steal: float | None
     n_processors: int = 1
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the system tells what others do."""
+        return self.others is not None
 
     @property
     def reason(self) -> str:

@@ -1,11 +1,11 @@
 """What a method has to store of its training set: the smallest form that its learner reads back.
 
 One rule for every method. What is stored are the rows that the method's own learner trains on,
-without loss: LIBLINEAR's encoded rows, LIBSVM's raw ones, the codes of a map or of the coded solver.
-They may be dense or list what is not zero (CSR); where few distinct values occur, codes of these
-and the values themselves do, and signs are bits; bins and splines are sums of few B-splines a value.
-The smallest form counts, and is named. Gram matrices and the copies that solvers make are memory:
-they have columns of their own.
+without loss: LIBLINEAR's encoded rows, LIBSVM's raw ones, the codes of a map or of the coded
+solver. They may be dense or list what is not zero (CSR); where few distinct values occur, codes of
+these and the values themselves do, and signs are bits; bins and splines are sums of few B-splines a
+value. The smallest form counts, and is named. Gram matrices and the copies that solvers make are
+memory: they have columns of their own.
 """
 
 from collections.abc import Iterable
@@ -193,7 +193,8 @@ def local_map(feature_map: FeatureMap) -> FeatureMap | None:
     """Return the map, unfitted, of the B-splines that the outputs of a map are sums of.
 
     The outputs of unary bins and of penalised splines are sums of neighbouring B-splines, of which
-    two of bins, and degree + 1 of splines, differ from zero at a value: Maji and Berg's sparse form.
+    two of bins, and degree + 1 of splines, differ from zero at a value: the sparse form of Maji and
+    Berg.
 
     Examples
     --------
