@@ -107,12 +107,12 @@ def command(
 
 def _note(timed: "Timed", results: Path) -> None:
     """Say what is not to be seen in the table."""
-    if timed.load.reason:
-        click.echo(f"warning: {timed.load.reason}: the times are marked", err=True)
-    if not timed.load.is_known:
-        click.echo("warning: this system does not tell whether other work runs", err=True)
-    if not timed.total:
+    if timed.load is None:
         click.echo(f"nothing to do: all repeats are in {results}", err=True)
+    elif timed.load.reason:
+        click.echo(f"warning: {timed.load.reason}: the times are marked", err=True)
+    elif not timed.load.is_known:
+        click.echo("warning: this system does not tell whether other work runs", err=True)
 
 
 def _show(records: "list[Record]") -> None:

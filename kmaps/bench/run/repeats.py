@@ -45,14 +45,14 @@ class Timed:
         Measurements that there are to be.
     failures : list of str
         Of each cell that failed, its name and why, in one line.
-    load : Load
-        How busy the machine was at the start.
+    load : Load or None
+        How busy the machine was at the start; None when there was nothing to measure.
     """
 
     measured: int
     total: int
     failures: list[str]
-    load: Load
+    load: Load | None
 
 
 @dataclass(frozen=True)
@@ -128,26 +128,31 @@ def time_again(
             f"common_C={common_C:g}: an experiment of the kind {experiment.kind} chooses no C; "
             "leave it out"
         )
-    found = look()
-    if found.reason and not even_if_busy:
-        raise ConfigError(
-            f"the machine is not idle ({found.reason}), and times would not compare: wait, or time "
-            "all the same and mark the times, with even_if_busy=True"
-        )
     with TimesFile(folder) as file:
         _check_common(file, common_C)
         rounds = list(_rounds(kind, cells, records, repeats, common_C, file.lines))
+        if not rounds:
+            return Timed(0, 0, [], None)
+        found = _checked(look(), even_if_busy)
         skip_bad = any(record["n_skipped"] for record in records.values())
+        with compiled_threads(threads):
+            kind.prepare(cells.values(), skip_bad=skip_bad, progress=extracted)
         function = measure or Measuring(experiment.kind, threads, skip_bad, hold=True)
-        if rounds:
-            with compiled_threads(threads):
-                kind.prepare(cells.values(), skip_bad=skip_bad, progress=extracted)
         made = {
             **{name: value for name, value in describe().items() if name in _DESCRIBED},
             **{"threads": threads, "jobs": 1, "command": command, "busy": found.reason},
         }
         repeating = _Repeating(kind, records, file, made, function, look)
         return Timed(*repeating.run(rounds, progress), repeating.failures, found)
+
+
+def _checked(load: Load, even_if_busy: bool) -> Load:
+    if load.reason and not even_if_busy:
+        raise ConfigError(
+            f"the machine is not idle ({load.reason}), and times would not compare: wait, or time "
+            "all the same and mark the times, with even_if_busy=True"
+        )
+    return load
 
 
 def _measured(folder: Path, kind: Kind) -> list[Record]:

@@ -89,7 +89,7 @@ def storage(
     if feature_map is None:
         return _counted(stored_rows(encoded), None, 0, model_bytes)
     if feature_map.code_bits_ is not None:
-        codes = feature_map.to_codes(train)  # type: ignore[attr-defined]
+        codes = feature_map.to_codes(train)
         stored = stored_codes(codes, feature_map.code_bits_)
     else:
         stored = stored_rows(encoded)

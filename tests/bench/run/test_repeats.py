@@ -128,6 +128,7 @@ def test_a_busy_machine_is_refused_before_anything_is_measured(folder):
     found = again(folder, load=BUSY, even_if_busy=True, repeats=2)
     assert (found.measured, found.load) == (8, BUSY)
     assert {line["busy"] for line in read_times(folder)} == {BUSY.reason}
+    assert again(folder, load=BUSY, repeats=2).total == 0  # nothing to do is not refused
 
 
 def test_work_that_begins_later_marks_the_repeats_from_then_on(folder):
