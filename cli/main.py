@@ -6,10 +6,12 @@ code its class carries; nobody sees a traceback for a typing mistake.
 
 import errno
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -22,6 +24,7 @@ COMMANDS = {
     "run": "Run an experiment and record every cell.",
     "table": "Show the records of a run as a table.",
     "report": "Write a page on a run: how, tables, claims, figures.",
+    "time": "Time the cells of a run again, several times each.",
     "check": "Compare the records of a run with a baseline.",
     "features": "Turn the images of a dataset into histograms.",
     "encode": "Map an array file to explicit features, block by block.",
@@ -34,6 +37,9 @@ COMMANDS = {
     "doctor": "Say what may spoil a run, and what to do.",
     "completion": "Print the completion script of a shell.",
 }
+
+GIVEN = "kmaps.cli.main.given"
+"""Where the context of a command has the whole of it, as given."""
 
 INTERRUPTED = 130
 UNFORESEEN = 70  # what sysexits.h has for a program's own mistakes
@@ -74,11 +80,14 @@ class LazyGroup(click.Group):
         info_name: str | None,
         args: list[str],
         parent: click.Context | None = None,
-        **extra: object,
+        **extra: Any,
     ) -> click.Context:
-        """Parse the arguments; --help and --version write here."""
+        """Parse the arguments, which --help and --version answer; keep them for the records."""
+        given = shlex.join(["kmaps", *args])  # parsing takes the arguments out of the list
         with _faults_of_the_system():
-            return super().make_context(info_name, args, parent, **extra)
+            context = super().make_context(info_name, args, parent, **extra)
+        context.meta[GIVEN] = given
+        return context
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command and turn what the user caused into one line and an exit code."""

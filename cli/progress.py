@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from rich.progress import Progress as Bar
+
+    from kmaps.bench.records.columns import Record
+    from kmaps.bench.run.progress import Progress
 
 _PATIENCE_S = 2.0
 
@@ -79,6 +82,40 @@ class CellState:
     failed: bool
 
 
+def cell_state(progress: "Progress") -> "CellState":
+    """Say what a run's progress is to be shown as."""
+    last = progress.last
+    return CellState(
+        done=progress.done,
+        total=progress.total,
+        left=_left(progress),
+        line=_described(last) if last else "",
+        failed=bool(last) and last["status"] == "failed",
+    )
+
+
+def _described(record: "Record") -> str:
+    from kmaps.bench.records.columns import cell_name
+
+    if record["status"] == "failed":
+        return f"{cell_name(record)}: failed, {record['error']}"
+    from kmaps.bench.kinds import KINDS
+    from kmaps.bench.records.measures import MEASURES
+
+    measure = MEASURES[KINDS[record["kind"]].measures([record])[0]]
+    title, _, unit = measure.title.partition(", ")
+    value = measure.value(record)
+    shown = "–" if value is None else f"{measure.format(value)} {unit}".rstrip()
+    return f"{cell_name(record)}: {title} {shown}"
+
+
+def _left(progress: "Progress") -> str:
+    if progress.seconds_left is None:
+        return "starting"
+    minutes, seconds = divmod(round(progress.seconds_left), 60)
+    return f"{minutes}:{seconds:02} left"
+
+
 @contextmanager
 def cell_bar(
     *, quiet: bool = False
@@ -122,7 +159,7 @@ def _print_stage(title: str, done: int, total: int) -> None:
         click.echo(f"{title}: {total} images", err=True)
 
 
-def _bar(*, counted: bool = False) -> "Progress":
+def _bar(*, counted: bool = False) -> "Bar":
     # Rich takes a tenth of a second to import: only for those who wait.
     from rich.console import Console
     from rich.progress import (

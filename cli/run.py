@@ -8,10 +8,8 @@ import click
 from kmaps.errors import CellsFailed, NothingMeasured
 
 if TYPE_CHECKING:
-    from kmaps.bench.records.columns import Record
-    from kmaps.bench.run.runner import Outcome, Progress
+    from kmaps.bench.run.runner import Outcome
     from kmaps.bench.spec.fields import Experiment
-    from kmaps.cli.progress import CellState
 
 _LISTED_FAILURES = 5
 
@@ -75,7 +73,8 @@ def command(
     from kmaps.bench.kinds import KINDS
     from kmaps.bench.report.tables import render
     from kmaps.bench.run.runner import run
-    from kmaps.cli.progress import cell_bar
+    from kmaps.cli.main import GIVEN
+    from kmaps.cli.progress import cell_bar, cell_state
 
     try:
         with cell_bar(quiet=quiet) as (progress, extracted):
@@ -87,8 +86,9 @@ def command(
                 retry_failed=retry_failed,
                 fail_fast=fail_fast,
                 skip_bad=skip_bad,
-                progress=lambda state: progress(_state(state)),
+                progress=lambda state: progress(cell_state(state)),
                 extracted=extracted,
+                command=click.get_current_context().meta.get(GIVEN, ""),
             )
     except KeyboardInterrupt:
         if not quiet:
@@ -135,39 +135,3 @@ def _report_failures(outcome: "Outcome") -> None:
         f"{len(failed)} of {total} cells failed{missing}: {'; '.join(listed)}. "
         "--retry-failed measures them again"
     )
-
-
-def _state(progress: "Progress") -> "CellState":
-    """Say what a run's progress is to be shown as."""
-    from kmaps.cli.progress import CellState
-
-    last = progress.last
-    return CellState(
-        done=progress.done,
-        total=progress.total,
-        left=_left(progress),
-        line=_described(last) if last else "",
-        failed=bool(last) and last["status"] == "failed",
-    )
-
-
-def _described(record: "Record") -> str:
-    from kmaps.bench.records.columns import cell_name
-
-    if record["status"] == "failed":
-        return f"{cell_name(record)}: failed, {record['error']}"
-    from kmaps.bench.kinds import KINDS
-    from kmaps.bench.records.measures import MEASURES
-
-    measure = MEASURES[KINDS[record["kind"]].measures([record])[0]]
-    title, _, unit = measure.title.partition(", ")
-    value = measure.value(record)
-    shown = "–" if value is None else f"{measure.format(value)} {unit}".rstrip()
-    return f"{cell_name(record)}: {title} {shown}"
-
-
-def _left(progress: "Progress") -> str:
-    if progress.seconds_left is None:
-        return "starting"
-    minutes, seconds = divmod(round(progress.seconds_left), 60)
-    return f"{minutes}:{seconds:02} left"

@@ -22,9 +22,10 @@ import click
     "measures",
     multiple=True,
     metavar="NAME",
-    help="accuracy, per-class, ap, time, storage, memory, train-memory, linf, rms, random-rms, "
-    "additive-rms, dim, fit, encode, convert, train, predict, cv, storage-train, storage-tables, "
-    "storage-model, or all; repeat for several. [default: those of the kind of experiment]",
+    help="accuracy, per-class, ap, time, time-common, storage, memory, train-memory, gram, copies, "
+    "linf, rms, random-rms, additive-rms, dim, fit, encode, convert, train, predict, cv, "
+    "storage-train, storage-paper, storage-tables, storage-model, or all; repeat for several. "
+    "[default: those of the kind of experiment]",
 )
 @click.option("--json", "as_json", is_flag=True, help="The lines of --format csv as JSON.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="Write to this file.")

@@ -44,6 +44,11 @@ class NodeRows:
     def __len__(self) -> int:
         return len(self.addresses)
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the rows and of their addresses."""
+        return self.nodes.nbytes + self.addresses.nbytes
+
     def take(self, rows: NDArray[np.intp]) -> "NodeRows":
         """Return some of the rows, sharing the memory."""
         return NodeRows(self.nodes, self.addresses[rows], self.n_columns)

@@ -85,6 +85,8 @@ class LiblinearSVC(LinearClassifier):
     n_features_in_ : int
     timings_ : dict
         Seconds: ``convert_s`` (building LIBLINEAR's rows) and ``train_s``.
+    copy_bytes_ : int
+        Bytes of LIBLINEAR's rows.
     model_bytes_ : int
         Bytes of ``coef_`` and ``intercept_``.
 
@@ -161,6 +163,7 @@ class LiblinearSVC(LinearClassifier):
         X, codes = self._check_training(X, y)
         self.timings_: dict[str, float] = {}
         rows = self._timed("convert_s", feature_rows, X, self.bias)
+        self.copy_bytes_ = rows.nbytes
         weights = self._timed("train_s", self._train, rows, self._problems(codes), solver)
         self._set_weights(weights, X)
         return self

@@ -76,6 +76,8 @@ class KernelSVC(ReducedClassifier):
     n_features_in_ : int
     timings_ : dict
         Seconds: ``gram_s``, ``convert_s`` (building LIBSVM's rows) and ``train_s``.
+    gram_bytes_, copy_bytes_ : int
+        Bytes of the Gram matrix, 0 where it was given, and of LIBSVM's copy of it.
     model_bytes_ : int
         Bytes of the support vectors' rows (for a precomputed kernel: of ``support_``), dual
         coefficients and intercepts.
@@ -166,13 +168,16 @@ class KernelSVC(ReducedClassifier):
         for name in ("C", "tol", "cache_mb"):
             check_positive(name, getattr(self, name))
         self.sigma_, self.timings_ = self.sigma, {"gram_s": 0.0, "convert_s": 0.0}
+        self.gram_bytes_ = 0
         if isinstance(X, NodeRows):
             rows, codes = X, self._check_converted(X, y)
         else:
             X, codes = self._check_training(X, y)
             matrix = X if self._precomputed else self._timed("gram_s", self._training_gram, X)
             rows = self._timed("convert_s", gram_rows, matrix)
+            self.gram_bytes_ = 0 if self._precomputed else matrix.nbytes
             del matrix  # LIBSVM reads its own copy
+        self.copy_bytes_ = rows.nbytes
         self._timed("train_s", self._train, rows, self._problems(codes))
         if not self._precomputed:
             assert not isinstance(X, NodeRows)  # refused by _check_converted

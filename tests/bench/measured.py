@@ -5,6 +5,12 @@ from kmaps.bench.kinds import load as spec
 from kmaps.bench.run.measure import Result, measure_cell
 from kmaps.bench.spec.cell import Cell
 
+TOLD = {
+    *("peak_bytes", "train_peak_bytes", "warnings"),
+    *("load_before", "load_after", "other_cpus", "stolen_cpus"),
+}
+"""The columns that the clock fills, whatever the kind."""
+
 
 def cells_of(text: str) -> list[Cell]:
     """Return the cells of an experiment."""

@@ -23,7 +23,7 @@ def _in_folder(tmp_path, monkeypatch):
     write(CELLS)
 
 
-SHOWN = ("accuracy", "time", "storage")
+SHOWN = ("accuracy", "time", "convert", "storage")
 
 
 def rendered(cells, form="text", measures=SHOWN):

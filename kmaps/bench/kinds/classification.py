@@ -1,6 +1,7 @@
 """Classifications: exact kernels, maps and the linear machine on the samples of a dataset."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, PositiveInt
@@ -128,6 +129,7 @@ class ClassificationKind(SampledKind):
 
     model = Classification
     row_keys = ROW_KEYS
+    chooses_C = True
     fills = (
         "C",
         "cv_accuracy",
@@ -148,6 +150,10 @@ class ClassificationKind(SampledKind):
         "table_bytes",
         "model_bytes",
         "storage_bytes",
+        "storage_form",
+        "paper_train_bytes",
+        "gram_bytes",
+        "copy_bytes",
         "train_peak_bytes",
     )
     judged: ClassVar[tuple[Judged, ...]] = (
@@ -186,6 +192,10 @@ class ClassificationKind(SampledKind):
             for row, kernel in rows
         ]
 
+    def with_C(self, cell: Cell, C: float) -> Cell:
+        """Return a cell whose grid is one value of C."""
+        return replace(cell, C={"grid": [C], "unit_norm": cell.C["unit_norm"]})
+
     def warm_up(self, cell: Cell, shared: Any) -> None:
         """Train on a few samples along the path of the measurement."""
         from kmaps.bench.work.classify import warm_up
@@ -205,9 +215,15 @@ class ClassificationKind(SampledKind):
         return Measured({"C": best, "cv_accuracy": scores, **shared.sizes, **measured})
 
     def measures(self, records: Sequence[dict]) -> tuple[str, ...]:
-        """Return accuracy, time and storage; accuracy per class where the test samples are so."""
+        """Return accuracy, time and storage; accuracy per class where the test samples are so.
+
+        Conversion, which the solver's library makes necessary, is shown apart as well, and the time
+        at one C where it was measured.
+        """
         per_class = any("test_per_class" in record["protocol"] for record in records)
-        return ("per-class" if per_class else "accuracy", "time", "storage")
+        common = any("common_repeats" in record for record in records)
+        times = ("time", "convert", "time-common") if common else ("time", "convert")
+        return ("per-class" if per_class else "accuracy", *times, "storage")
 
     def figures(self, experiment: Classification) -> dict[str, Figure]:
         """Return the figures that the experiment names."""

@@ -58,6 +58,8 @@ class Kind(ABC):
         Keys of an entry of ``maps`` that are not parameters of its map.
     has_images : bool
         Whether its cells have images, some of which ``--skip-bad`` may leave out.
+    chooses_C : bool
+        Whether its cells choose C, so that they can be measured with another one.
     """
 
     model: ClassVar[type[Experiment]]
@@ -65,6 +67,7 @@ class Kind(ABC):
     judged: ClassVar[tuple[Judged, ...]]
     row_keys: ClassVar[tuple[str, ...]] = ()
     has_images: ClassVar[bool] = False
+    chooses_C: ClassVar[bool] = False
 
     def mistakes(self, root: Node, content: dict[str, Any]) -> Iterable[Mistake]:
         """Yield mistakes in the content of a file that its model does not find."""
@@ -73,6 +76,10 @@ class Kind(ABC):
     @abstractmethod
     def cells(self, experiment: Any) -> list[Cell]:
         """Return the cells of an experiment in the order they run."""
+
+    def with_C(self, cell: Cell, C: float) -> Cell:
+        """Return a cell that is measured with a given C, and chooses none."""
+        return cell
 
     def batches(self, cells: Sequence[Cell]) -> list[list[Cell]]:
         """Return the cells in batches that share a set-up; a batch runs in one process."""

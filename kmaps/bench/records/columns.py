@@ -67,18 +67,30 @@ COLUMNS: dict[str, str] = {
     "train_s": "training with the chosen C, seconds",
     "predict_s": "predicting the test samples, their encoding or Gram matrix included, seconds",
     "cv_s": "choosing C, seconds",
-    "train_bytes": "bytes of the training set as the method stores it",
+    "train_bytes": "bytes of the stored training set, in the smallest lossless form that the "
+    "method's learner reads back",
+    "storage_form": "that form: dense or CSR float32, packed or CSR codes, CSR B-splines",
+    "paper_train_bytes": "the same as annfm counts it, where that differs",
     "table_bytes": "bytes of the tables that the map needs at prediction",
     "model_bytes": "bytes of the model that prediction needs",
     "storage_bytes": "train_bytes + table_bytes + model_bytes",
+    "gram_bytes": "memory of the Gram matrix; 0 where there is none",
+    "copy_bytes": "memory of the training set in the solver's own structures: LIBSVM's copy of the "
+    "Gram matrix, LIBLINEAR's of the encoded rows, the codes of the coded solver",
     "peak_bytes": "memory the method needed beyond its data: peak of its process while fitting, "
     "encoding, training and predicting, less what was in use before",
     "train_peak_bytes": "the same while fitting, encoding and training, without predicting",
     "seed": "seed of the map and the solver, from the cell's name",
     "threads": "threads of the compiled loops, BLAS and OpenMP",
     "jobs": "cells measured at the same time; times compare only at equal threads and jobs",
+    "load_before": "load average of the last minute when measuring the cell began",
+    "load_after": "the same when it ended",
+    "other_cpus": "processors busy with other work meanwhile, in the mean; null where the system "
+    "does not tell, or for less than half a second",
+    "stolen_cpus": "processors that the host of a virtual machine took away meanwhile",
+    "command": "the command that was given; empty when it was no command",
     "versions": "versions of the packages that matter",
-    "cpu": "model of the processor",
+    "cpu": "model of the processor, with its family, model and stepping",
     "cores": "processors of the machine that the run may use",
     "python": "version of Python",
     "commit": "commit of the source checkout; empty when installed from a package",
@@ -91,6 +103,11 @@ COLUMNS: dict[str, str] = {
 }
 """Every column with its meaning. Times in seconds, sizes in bytes, null where not measured."""
 
+LATER = (
+    *("storage_form", "paper_train_bytes", "gram_bytes", "copy_bytes"),
+    *("load_before", "load_after", "other_cpus", "stolen_cpus", "command"),
+)
+"""Columns that older records of this format lack; there they are null."""
 
 _FRACTIONS = ("accuracy", "accuracy_per_class", "average_precision")
 _NUMBERS = (
@@ -98,6 +115,7 @@ _NUMBERS = (
     *("linf", "rms", "additive_rms", "random_rms", "C"),
     *(name for name in COLUMNS if name.endswith(("_s", "_bytes")) or name.startswith("n_")),
     *("dim", "split", "draw", "size", "seed", "threads", "jobs", "cores"),
+    *("load_before", "load_after", "other_cpus", "stolen_cpus"),
 )
 _MAPPINGS = ("protocol", "feature_params", "params", "learner", "settings", "options", "versions")
 _TEXTS = (
@@ -129,7 +147,7 @@ def check_record(record: Any, where: str) -> None:
             f"{where}: a record of format {given!r}, this version of kmaps has format {FORMAT}; "
             f"{remedy}"
         )
-    odd = sorted(set(record) ^ set(COLUMNS))
+    odd = sorted((set(record) | set(LATER)) ^ set(COLUMNS))
     if odd:
         raise InputError(f"{where}: missing or unknown columns: {', '.join(odd)}")
     for names, fits, expected in (
@@ -139,7 +157,7 @@ def check_record(record: Any, where: str) -> None:
         (_FRACTIONS, lambda value: value is None or 0 <= value <= 1, "a number from 0 to 1"),
     ):
         for name in names:
-            if not fits(record[name]):
+            if not fits(record.get(name)):
                 raise InputError(f"{where}: {name} is {record[name]!r}, expected {expected}")
     if record["status"] not in ("ok", "failed"):
         raise InputError(f"{where}: status is {record['status']!r}, expected ok or failed")

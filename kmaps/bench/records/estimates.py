@@ -1,6 +1,6 @@
 """Two lines of a run compared: a difference or a ratio, with what is known of its error."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -13,7 +13,10 @@ from kmaps.bench.records.statistics.ratios import exact_ratio, measured_ratio
 from kmaps.bench.records.statistics.verdicts import Estimate, Relation, unknown
 from kmaps.data import available, load_manifest
 
-COUNTED = ("train_bytes", "table_bytes", "linf", "rms")
+COUNTED = (
+    *("train_bytes", "paper_train_bytes", "table_bytes", "gram_bytes", "copy_bytes"),
+    *("linf", "rms"),
+)
 """Columns without chance: the same cell gives the same number on every machine."""
 
 
@@ -61,13 +64,23 @@ def _ratio(
     drawn = any(record["draw"] is not None for record in pairs[0])
     if set(MEASURES[measure].columns) <= set(COUNTED) and not drawn:
         return exact_ratio(lefts, rights)
-    if min(*lefts, *rights) <= 0:
+    left = _repeated((pair[0] for pair in pairs), lefts, measure)
+    right = _repeated((pair[1] for pair in pairs), rights, measure)
+    if min(map(min, left + right)) <= 0:
         return unknown(exact_ratio(lefts, rights).value, "one of the numbers is zero")
-    found = measured_ratio(lefts, rights)
+    found = measured_ratio(left, right)
     once = drawn and any(record["draw"] is None for record in pairs[0])
     if once and len(pairs) > 1:  # beside every draw, but measured a single time
         return replace(found, note="one of the two rows was measured once")
     return found
+
+
+def _repeated(
+    records: Iterable[Record], values: Sequence[float], measure: str
+) -> list[list[float]]:
+    """Return the numbers of a line, split by split: all repeats of what was timed again."""
+    both = zip(records, values, strict=True)
+    return [MEASURES[measure].repeats(record) or [value] for record, value in both]
 
 
 def _design(pairs: Sequence[Pair]) -> Design:

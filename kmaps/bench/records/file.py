@@ -1,19 +1,12 @@
-"""The records of a run: one JSON object per line, one line per finished cell.
+"""The records of a run: one JSON object a line, one line a finished cell."""
 
-A line is written whole, flushed and synced before the next cell counts as finished, so a run that
-is killed loses at most a half-written last line, which is ignored on reading and cut before
-appending.
-"""
-
-import fcntl
-import json
-import os
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 
+from kmaps.bench.records.appended import AppendedFile, whole_lines
 from kmaps.bench.records.columns import COLUMNS, Record, check_record
-from kmaps.errors import ConfigError, InputError, NothingMeasured
+from kmaps.bench.records.times import with_times
+from kmaps.errors import InputError, NothingMeasured
 
 FILE_NAME = "records.jsonl"
 
@@ -35,15 +28,16 @@ def read_records(path: str | Path) -> list[Record]:
     Returns
     -------
     list of dict
-        With the columns of :data:`COLUMNS`.
+        With the columns of :data:`COLUMNS` and, where it was timed again, ``repeats`` and
+        ``common_repeats`` (:mod:`kmaps.bench.records.times`).
 
     Raises
     ------
     NothingMeasured
         When there is no such file, or no record in it.
     InputError
-        When a line other than a half-written last one is not a record, or the records are of
-        several kinds.
+        When a line other than a half-written last one is not a record, the records are of several
+        kinds, or the times beside them are of other cells.
     ConfigError
         When they have an older or a newer format.
     """
@@ -53,24 +47,17 @@ def read_records(path: str | Path) -> list[Record]:
     records, _ = _parse(path.read_bytes(), path)
     if not records:
         raise NothingMeasured(f"{path}: no finished cell yet; `kmaps run` resumes the run")
-    return records
+    return with_times(records, path.parent)
 
 
 def _parse(content: bytes, path: Path) -> tuple[list[Record], int]:
     """Return the records and the length in bytes of the whole lines."""
     by_key: dict[str, Record] = {}
     whole = 0
-    lines = content.splitlines(keepends=True)
-    for number, line in enumerate(lines, 1):
-        try:
-            record = json.loads(line)
-        except ValueError:
-            if number == len(lines) and not line.endswith(b"\n"):
-                break
-            raise InputError(f"{path}:{number}: not a record (one JSON object a line)") from None
+    for number, record, length in whole_lines(content, path, "a record"):
         check_record(record, f"{path}:{number}")
-        by_key[record["key"]] = record
-        whole += len(line)
+        by_key[record["key"]] = {name: record.get(name) for name in COLUMNS}
+        whole += length
     records = list(by_key.values())
     kinds = sorted({record["kind"] for record in records})
     if len(kinds) > 1:
@@ -81,7 +68,7 @@ def _parse(content: bytes, path: Path) -> tuple[list[Record], int]:
     return records, whole
 
 
-class RecordsFile:
+class RecordsFile(AppendedFile):
     """A records file open for appending by one run at a time (context manager).
 
     Parameters
@@ -104,64 +91,16 @@ class RecordsFile:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = records_path(path)
+        super().__init__(records_path(path))
 
-    def __enter__(self) -> "RecordsFile":
-        self._made = [folder for folder in self.path.parents if not folder.exists()]
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = open(self.path, "a+b")
-        try:
-            self._lock()
-            self._file.seek(0)
-            content = self._file.read()
-            self.records, whole = _parse(content, self.path)
-            self._file.truncate(whole)
-            if content[:whole] and not content[:whole].endswith(b"\n"):
-                self._file.write(b"\n")
-        except BaseException:
-            self._file.close()
-            raise
-        return self
-
-    def __exit__(self, kind: type | None, *_: object) -> None:
-        if self._file.seek(0, 2) == 0:  # nothing to keep, as when the data are missing
-            self.path.unlink(missing_ok=True)
-            for folder in self._made:
-                with suppress(OSError):  # somebody else's file is in it
-                    folder.rmdir()
-        elif kind is None:
-            self._check_in_place()
-        self._file.close()
-
-    def _lock(self) -> None:
-        # The kernel drops the lock with the process, however it ends: no stale lock files.
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ConfigError(
-                f"{self.path}: another run is writing it; wait for it or choose another folder"
-            ) from None
+    def _read(self, content: bytes) -> int:
+        self.records, whole = _parse(content, self.path)
+        return whole
 
     def append(self, record: Record) -> None:
         """Write one record and do not return before it is on the disk."""
         check_record(record, f"{self.path}: a new record")
-        ordered = {name: record[name] for name in COLUMNS}
-        self._file.write(json.dumps(ordered, allow_nan=False).encode() + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._check_in_place()
-
-    def _check_in_place(self) -> None:
-        """Refuse to go on when the file that is written is no longer the one of that name."""
-        try:
-            there = os.path.samestat(os.stat(self.path), os.fstat(self._file.fileno()))
-        except OSError:
-            there = False
-        if not there:
-            raise InputError(
-                f"{self.path}: was deleted or replaced while the run wrote it, and what was "
-                "measured is lost; leave it alone and run again"
-            )
+        self._write({name: record.get(name) for name in COLUMNS})
 
 
 def latest(records: Iterable[Record], keys: Iterable[str]) -> list[Record]:

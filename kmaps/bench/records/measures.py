@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import floor, log10
+from statistics import median
 from typing import Any
 
 from kmaps.errors import ConfigError, suggest
@@ -28,6 +29,10 @@ class Measure:
         Whether the best value is the highest one.
     decimals : int or None
         Printed decimals; None for three significant digits.
+    form : str
+        The record column that says in which form the bytes are; empty where there is none.
+    common : bool
+        Whether it is of the repeats at one C that all cells have in common.
     """
 
     title: str
@@ -36,17 +41,36 @@ class Measure:
     scale: float = 1.0
     highest: bool = False
     decimals: int | None = None
+    form: str = ""
+    common: bool = False
 
     def value(self, record: Mapping[str, Any]) -> float | None:
         """Return the measure of a record, None where a part of it was not measured.
+
+        Of what was timed again it is the median of the repeats.
 
         Examples
         --------
         >>> MEASURES["time"].value({"fit_s": 1, "encode_s": 2, "convert_s": 3, "train_s": 4})
         10.0
+        >>> repeats = [{"seconds": {"train_s": train_s}} for train_s in (4, 9, 3)]
+        >>> MEASURES["train"].value({"train_s": 7, "repeats": repeats})
+        4.0
         """
-        parts = [record.get(name) for name in self.columns]
+        repeats = self.repeats(record)
+        if repeats:
+            return float(median(repeats))
+        parts = [None] if self.common else [record.get(name) for name in self.columns]
         return None if None in parts else float(sum(parts))
+
+    def lines(self, record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        """Return the lines of a record's times (:mod:`kmaps.bench.records.times`) that have it."""
+        lines = record.get("common_repeats" if self.common else "repeats", [])
+        return [line for line in lines if set(self.columns) <= line["seconds"].keys()]
+
+    def repeats(self, record: Mapping[str, Any]) -> list[float]:
+        """Return the measure in every repeat of a record; empty where it was not timed again."""
+        return [sum(line["seconds"][name] for name in self.columns) for line in self.lines(record)]
 
     def format(self, value: float, like: float | None = None) -> str:
         """Print a recorded value, with as many decimals as ``like`` would get.
@@ -65,6 +89,9 @@ class Measure:
         return f"{self.scale * value:.{decimals}f}"
 
 
+_TRAINING = ("fit_s", "encode_s", "convert_s", "train_s")
+
+
 def _percent(title: str, column: str) -> Measure:
     return Measure(f"{title}, %", (column,), "fraction", scale=100.0, highest=True, decimals=2)
 
@@ -73,18 +100,23 @@ def _seconds(title: str, *columns: str) -> Measure:
     return Measure(f"{title}, s", columns, "s")
 
 
-def _megabytes(title: str, column: str) -> Measure:
-    return Measure(f"{title}, MB", (column,), "bytes", scale=1e-6)
+def _megabytes(title: str, column: str, form: str = "") -> Measure:
+    return Measure(f"{title}, MB", (column,), "bytes", scale=1e-6, form=form)
 
 
 MEASURES = {
     "accuracy": _percent("accuracy", "accuracy"),
     "per-class": _percent("accuracy per class", "accuracy_per_class"),
     "ap": _percent("average precision", "average_precision"),
-    "time": _seconds("fit + encode + convert + train", "fit_s", "encode_s", "convert_s", "train_s"),
-    "storage": _megabytes("stored training set + tables + model", "storage_bytes"),
+    "time": _seconds("fit + encode + convert + train", *_TRAINING),
+    "time-common": Measure(
+        "fit + encode + convert + train at one C for all, s", _TRAINING, "s", common=True
+    ),
+    "storage": _megabytes("stored training set + tables + model", "storage_bytes", "storage_form"),
     "memory": _megabytes("peak memory", "peak_bytes"),
     "train-memory": _megabytes("peak memory of training", "train_peak_bytes"),
+    "gram": _megabytes("Gram matrix, in memory", "gram_bytes"),
+    "copies": _megabytes("training set in the solver's own structures, in memory", "copy_bytes"),
     "linf": Measure("largest error", ("linf",), "kernel"),
     "rms": Measure("root mean square error", ("rms",), "kernel"),
     "random-rms": Measure("random part of that error", ("random_rms",), "kernel"),
@@ -92,11 +124,12 @@ MEASURES = {
     "dim": Measure("encoded columns", ("dim",), "columns", decimals=0),
     "fit": _seconds("fit", "fit_s"),
     "encode": _seconds("encode", "encode_s"),
-    "convert": _seconds("convert", "convert_s"),
+    "convert": _seconds("conversion to the solver's own structures, part of the time", "convert_s"),
     "train": _seconds("train", "train_s"),
     "predict": _seconds("predict", "predict_s"),
     "cv": _seconds("choose C", "cv_s"),
-    "storage-train": _megabytes("stored training set", "train_bytes"),
+    "storage-train": _megabytes("stored training set", "train_bytes", "storage_form"),
+    "storage-paper": _megabytes("stored training set as annfm counts it", "paper_train_bytes"),
     "storage-tables": _megabytes("stored tables", "table_bytes"),
     "storage-model": _megabytes("stored model", "model_bytes"),
 }

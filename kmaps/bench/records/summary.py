@@ -6,23 +6,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, stdev
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from kmaps.bench.records.columns import Record
-from kmaps.bench.records.measures import MEASURES, check_measures
+from kmaps.bench.records.measures import MEASURES, Measure, check_measures
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import REFERENCES, Row
+from kmaps.bench.records.times import CONDITIONS, is_busy, timed
 from kmaps.errors import NothingMeasured
 from kmaps.kernels import EXP_KERNELS, KERNELS
 
 SETTING = ("experiment", "setting", "dataset", "features", "normalize", "reduction")
 """Record columns that separate tables: cells that differ in one of them never share a column."""
 
-CONDITIONS = ("cpu", "cores", "threads", "jobs")
-"""Record columns that must agree for times to compare."""
+REPEATED = ("median", "q1", "q3", "repeats", "unlike", "busy")
+"""Statistics of what was timed again, over all repeats of all splits and draws."""
 
 LINE = (*SETTING, "label", "method", "params", "solver", "learner", "size", "kernel")
-STATISTICS = ("measure", "unit", "mean", "std", "n", "failed", "over")
+STATISTICS = ("measure", "unit", "mean", "std", "n", "failed", "over", "form", *REPEATED)
 
 
 def latest_cells(records: Iterable[Record]) -> list[Record]:
@@ -69,9 +71,11 @@ def summarize(records: Iterable[Record], measures: Sequence[str]) -> pd.DataFram
         The columns of the setting; the short ``label`` of the row and its columns, ``params`` and
         ``learner`` as JSON; ``kernel``; then ``measure``, ``unit``, ``mean``, ``std`` (sample
         standard deviation, missing for one split), ``n`` (cells measured), ``failed`` (cells that
-        failed) and ``over``: what these are, ``splits`` or ``draws``. In plain units. Sorted as
-        printed: references first, then methods by name and parameters by value, kernels in the
-        order of their registry.
+        failed), ``over``: what these are, ``splits`` or ``draws``, and ``form``: how bytes are
+        stored; of what was timed again the ``median`` and the quartiles ``q1`` and ``q3``, the
+        number of ``repeats``, whether they are of ``unlike`` machines, and whether one was
+        ``busy``. In plain units. Sorted as printed: references first, then methods by name and
+        parameters by value, kernels in the order of their registry.
 
     Raises
     ------
@@ -106,7 +110,8 @@ def summarize(records: Iterable[Record], measures: Sequence[str]) -> pd.DataFram
     known = list(MEASURES)
     lines.sort(key=lambda line: ([line[c] for c in SETTING], known.index(line["measure"])))
     table = pd.DataFrame(lines, columns=[*LINE, *STATISTICS])
-    return table.astype({"size": "Int64", "mean": float, "std": float})
+    numbers = dict.fromkeys(("mean", "std", "median", "q1", "q3"), float)
+    return table.astype({"size": "Int64", **numbers})
 
 
 def _identity(record: Record, labels: Mapping[str, str]) -> dict[str, Any]:
@@ -129,7 +134,32 @@ def _statistics(group: Sequence[Record], name: str) -> dict[str, Any]:
         "n": len(values),
         "failed": sum(record["status"] != "ok" for record in group),
         "over": "draws" if drawn else "splits" if split else "",
+        "form": _form(group, MEASURES[name].form),
+        **_repeated(group, MEASURES[name]),
     }
+
+
+def _repeated(group: Sequence[Record], measure: Measure) -> dict[str, Any]:
+    """Return the statistics of what was timed again, empty for what was not."""
+    repeats = [measure.repeats(record) for record in group]
+    values = [value for some in repeats for value in some]
+    if not values:
+        return dict.fromkeys(REPEATED) | {"repeats": 0, "unlike": False, "busy": False}
+    lines = [line for record in group for line in measure.lines(record)]
+    q1, middle, q3 = np.quantile(values, (0.25, 0.5, 0.75)).tolist()
+    return {
+        "median": middle,
+        "q1": q1,
+        "q3": q3,
+        "repeats": max(map(len, repeats)),
+        "unlike": bool(mixed_conditions(lines)),
+        "busy": any(map(is_busy, lines)),
+    }
+
+
+def _form(group: Sequence[Record], column: str) -> str:
+    """Return in which form the bytes of a row are; several where its splits differ."""
+    return ", ".join(sorted({record[column] for record in group if column and record[column]}))
 
 
 def _order(group: Sequence[Record]) -> tuple:
@@ -162,6 +192,9 @@ def mixed_conditions(records: Iterable[Record]) -> list[str]:
     --------
     >>> mixed_conditions([{"cpu": "a", "jobs": 1}, {"cpu": "a", "jobs": 2}])
     ['jobs']
+
+    Those of what was timed again are the conditions of the repeats.
     """
-    seen = [{name: record.get(name) for name in CONDITIONS} for record in records]
+    lines = [line for record in records for line in timed(record) or [record]]
+    seen = [{name: line.get(name) for name in CONDITIONS} for line in lines]
     return [name for name in CONDITIONS if len({conditions[name] for conditions in seen}) > 1]

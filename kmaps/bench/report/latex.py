@@ -13,6 +13,8 @@ _ESCAPES = {
     "ε": r"$\varepsilon$",
     "Ω": r"$\Omega$",
     "–": "--",
+    "†": r"$\dagger$",
+    "‡": r"$\ddagger$",
 } | {character: f"\\{character}" for character in "&%$#_{}"}
 
 

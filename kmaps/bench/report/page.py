@@ -1,12 +1,14 @@
 """A run as a page: what was run and how, its tables, its claims, its figures."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 from kmaps.bench.records.claims import judge_claims
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.paper.numbers import Comparison
 from kmaps.bench.records.summary import mixed_conditions
+from kmaps.bench.records.times import timed
 from kmaps.bench.report.claims import claims_section
 from kmaps.bench.report.numbers import numbers_section
 from kmaps.bench.report.tables import render
@@ -51,7 +53,7 @@ def page(
     str
     """
     name = records[0]["experiment"]
-    parts = [f"# {name}", about, f"    kmaps run {name}", _environment(records)]
+    parts = [f"# {name}", about, _commands(records), _environment(records)]
     if notes:
         parts += ["## Findings", notes.strip()]
     if claims:
@@ -63,6 +65,15 @@ def page(
     parts += ["## Tables", render(records, "md", measures).strip()]
     parts += [f"![{figure}]({figure})" for figure in figures]
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _commands(records: Sequence[Record]) -> str:
+    """Return the commands as given, or the one that would do where records lack them."""
+    lines = [one for record in records for one in (record, *timed(record))]
+    given = dict.fromkeys(one["command"] for one in lines if one.get("command"))
+    if not any(record.get("command") for record in records):
+        given = {f"kmaps run {records[0]['experiment']}": None, **given}
+    return "\n".join(f"    {command}" for command in given)
 
 
 def _environment(records: Sequence[Record]) -> str:
@@ -79,7 +90,35 @@ def _environment(records: Sequence[Record]) -> str:
     started = sorted(record["started"] for record in records if record.get("started"))
     if started:
         lines.append(f"- measured: {started[0]} to {started[-1]}")
+        lines += _load(records)
+    repeats = sorted((line for record in records for line in timed(record)), key=_started)
+    if repeats:
+        lines.append(f"- times measured again: {repeats[0]['started']} to {repeats[-1]['started']}")
+        lines += [f"- then, {line.removeprefix('- ')}" for line in _load(repeats)]
     mixed = mixed_conditions(records)
     if mixed:
         lines.append(f"- times do not compare: records differ in {', '.join(mixed)}")
     return "\n".join(lines)
+
+
+def _started(line: Mapping[str, Any]) -> str:
+    return line["started"] or ""
+
+
+def _load(lines: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Say how busy the machine was: at the start, at the end, and with what else in between."""
+    known = [line for line in sorted(lines, key=_started) if line.get("load_before") is not None]
+    if not known:
+        return []
+    said = [f"- load average: {known[0]['load_before']:g} at the start"]
+    if known[-1]["load_after"] is not None:
+        said[0] += f", {known[-1]['load_after']:g} at the end"
+    watched = [line for line in known if line["other_cpus"] is not None]
+    if watched:
+        others = [line["other_cpus"] for line in watched]
+        stolen = max(line["stolen_cpus"] for line in watched)
+        said.append(
+            f"- other work meanwhile: {fmean(others):.2f} processors in the mean, at most "
+            f"{max(others):.2f}; taken by the host: at most {stolen:.2f}"
+        )
+    return said

@@ -26,6 +26,11 @@ from kmaps.bench.report.markdown import markdown_table
 REDUCTION_WORDS = {"ovo": "one-vs-one", "ovr": "one-vs-rest"}
 NO_KERNEL = "any"
 ABSENT = "–"
+UNLIKE, BUSY = "†", "‡"
+MARKS = {
+    "unlike": f"{UNLIKE} on unlike machines, or with other threads: not to be compared",
+    "busy": f"{BUSY} other work ran meanwhile",
+}
 FORMATS = ("text", "md", "csv", "latex", "json")
 
 
@@ -82,7 +87,16 @@ def render(records: Iterable[Record], form: str, measures: Sequence[str]) -> str
     if form == "json":
         return summary.to_json(orient="records", indent=2, double_precision=15) + "\n"
     renderers = {"text": _text, "md": _markdown, "latex": _latex}
-    return renderers[form](lay_out(summary), notes(records))
+    said = [*notes(records), *_time_notes(records, summary)]
+    return renderers[form](lay_out(summary), said)
+
+
+def _time_notes(records: Sequence[Record], summary: pd.DataFrame) -> list[str]:
+    """Return what the marks of times mean that a table has, and which C is one for all."""
+    marks = [meaning for name, meaning in MARKS.items() if summary[name].any()]
+    common = {line["C"] for record in records for line in record.get("common_repeats", ())}
+    shown = bool(common) and "time-common" in set(summary["measure"])
+    return [*marks, *([f"one C for all: {common.pop():g}"] if shown else [])]
 
 
 def notes(records: Iterable[Record]) -> list[str]:
@@ -116,7 +130,7 @@ def _block(lines: list[dict[str, Any]], features: dict[str, str]) -> Block:
     best = {kernel: _best_text(lines, kernel, measure, most) for kernel in kernels}
     rows: dict[str, dict[str, Entry]] = {}
     for line in lines:
-        marked = _competes(line, most) and measure.format(line["mean"]) == best[line["kernel"]]
+        marked = _competes(line, most) and measure.format(_middle(line)) == best[line["kernel"]]
         row = rows.setdefault(line["label"], {})
         row[line["kernel"]] = Entry(_entry(line, measure, most[line["over"]]), marked)
     return Block(
@@ -137,16 +151,27 @@ def _competes(line: dict[str, Any], most: dict[str, int]) -> bool:
 def _best_text(
     lines: list[dict[str, Any]], kernel: str, measure: Measure, most: dict[str, int]
 ) -> str | None:
-    means = [line["mean"] for line in lines if line["kernel"] == kernel and _competes(line, most)]
-    return measure.format((max if measure.highest else min)(means)) if means else None
+    found = [_middle(line) for line in lines if line["kernel"] == kernel and _competes(line, most)]
+    return measure.format((max if measure.highest else min)(found)) if found else None
+
+
+def _middle(line: dict[str, Any]) -> float:
+    """Return what is printed of a line: the median of what was timed again, else the mean."""
+    return line["median"] if line["repeats"] else line["mean"]
 
 
 def _entry(line: dict[str, Any], measure: Measure, n: int) -> str:
     if not line["n"]:
         return f"failed ({line['failed']})" if line["failed"] else ABSENT
-    text = measure.format(line["mean"])
-    if not isnan(line["std"]):
+    text = measure.format(_middle(line))
+    if line["repeats"]:
+        low, high = (measure.format(line[name], like=line["median"]) for name in ("q1", "q3"))
+        text += f" ({low}–{high})" if line["repeats"] > 1 else ""
+        text += f" {UNLIKE}" * line["unlike"] + f" {BUSY}" * line["busy"]
+    elif not isnan(line["std"]):
         text += _spread(measure.format(line["std"], like=line["mean"]))
+    if line["form"]:
+        text += f" {line['form']}"
     failed = f", failed {line['failed']}" if line["failed"] else ""
     return f"{text} (n={line['n']}{failed})" if failed or line["n"] < n else text
 
@@ -163,9 +188,26 @@ def _title(lines: list[dict[str, Any]], measure: Measure, features: str) -> str:
     reduction = REDUCTION_WORDS.get(line["reduction"], line["reduction"])
     words = line["setting"], line["dataset"], features, reduction
     title = f"{', '.join(filter(None, words))}: {measure.title}"
+    return "; ".join(filter(None, [title, _repeats(lines), _replicates(lines, line)]))
+
+
+def _repeats(lines: list[dict[str, Any]]) -> str:
+    """Say how often was timed again what was."""
+    repeats = {line["repeats"] for line in lines} - {0}
+    if not repeats:
+        return ""
+    counted = "–".join(map(str, sorted({min(repeats), max(repeats)})))
+    plural = "" if repeats == {1} else "s"
+    others = ", the others timed once" if any(not line["repeats"] for line in lines) else ""
+    return f"median (quartiles) of {counted} repeat{plural}{others}"
+
+
+def _replicates(lines: list[dict[str, Any]], line: dict[str, Any]) -> str:
+    """Say over how many splits or draws the numbers of a block are."""
     if line["n"] > 1:
-        return f"{title}; mean ± std over {line['n']} {line['over']}"
-    return f"{title}; 1 {line['over'].removesuffix('s')}" if line["over"] else title
+        spread = "mean ± std over " if any(not one["repeats"] for one in lines) else ""
+        return f"{spread}{line['n']} {line['over']}"
+    return f"1 {line['over'].removesuffix('s')}" if line["over"] else ""
 
 
 def _sentence(said: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ This is the only place of experiments that times and pins.
 
 import ctypes
 import gc
+import os
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
 
+from kmaps.bench.run.load import Watch, load_average
 from kmaps.parallel import threads as compiled_threads
 
 Result = TypeVar("Result")
@@ -25,6 +27,20 @@ def pinned(threads: int) -> Iterator[None]:
     """Give the compiled loops, BLAS and OpenMP (LIBSVM's) the same number of threads."""
     with threadpool_limits(threads), compiled_threads(threads):
         yield
+
+
+@contextmanager
+def held(n_processors: int) -> Iterator[None]:
+    """Hold the process to so many processors, so that none of its threads moves to another.
+
+    They are the last of those that it may run on: the system's own work prefers the first.
+    """
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(allowed)[-n_processors:])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, allowed)
 
 
 class Clock:
@@ -40,8 +56,8 @@ class Clock:
     ----------
     columns : dict
         After the context: the columns noted, ``peak_bytes`` and, if :meth:`trained` was called,
-        ``train_peak_bytes``, None where the system does not tell; and ``warnings``, what was warned
-        of.
+        ``train_peak_bytes``, None where the system does not tell; what else the machine did
+        (:mod:`kmaps.bench.run.load`); and ``warnings``, what was warned of.
     """
 
     def __enter__(self) -> "Clock":
@@ -49,11 +65,12 @@ class Clock:
         self._context = ExitStack()
         self._caught = self._context.enter_context(warnings.catch_warnings(record=True))
         warnings.simplefilter("always")
+        self._average, self._watch = load_average(), Watch()
         self.begin()
         return self
 
     def __exit__(self, *_: object) -> None:
-        peak = self._peak()
+        peak, load = self._peak(), self._watch.read()
         self._context.close()
         if peak is not None and self._training is not None:
             # The system counts pages of threads late, now and then.
@@ -63,6 +80,10 @@ class Clock:
             **{column: fmean(seconds) for column, seconds in self._noted.items()},
             "peak_bytes": peak,
             "train_peak_bytes": self._training,
+            "load_before": self._average,
+            "load_after": load.average,
+            "other_cpus": load.others,
+            "stolen_cpus": load.steal,
             "warnings": sorted(told),
         }
 

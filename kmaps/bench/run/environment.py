@@ -3,6 +3,7 @@
 import os
 import platform
 import subprocess
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ def describe() -> dict[str, Any]:
     commit, dirty = source_state(Path(kmaps.__file__).resolve().parent.parent)
     return {
         "versions": {"kmaps": kmaps.__version__, **{name: _version(name) for name in PACKAGES}},
-        "cpu": _cpu_model(),
+        "cpu": cpu_model(),
         "cores": len(os.sched_getaffinity(0)),
         "python": platform.python_version(),
         "commit": commit,
@@ -68,10 +69,24 @@ def _version(package: str) -> str:
         return ""
 
 
-def _cpu_model() -> str:
-    try:
-        with open("/proc/cpuinfo") as file:
-            names = [line.partition(":")[2].strip() for line in file if "model name" in line]
-    except OSError:
-        names = []
-    return names[0] if names else platform.processor() or platform.machine()
+def cpu_model(path: str = "/proc/cpuinfo") -> str:
+    """Return the processor's name and, since hosts of virtual machines shorten it, its numbers.
+
+    Parameters
+    ----------
+    path : str
+        Where Linux describes the processors.
+    """
+    told: dict[str, str] = {}
+    with suppress(OSError), open(path) as file:
+        for line in file:
+            name, _, value = line.partition(":")
+            told.setdefault(name.strip(), value.strip())
+    if not told.get("model name"):
+        return platform.processor() or platform.machine()
+    numbers = [
+        f"{word} {told[name]}"
+        for word, name in (("family", "cpu family"), ("model", "model"), ("stepping", "stepping"))
+        if told.get(name)
+    ]
+    return f"{told['model name']} ({', '.join(numbers)})" if numbers else told["model name"]

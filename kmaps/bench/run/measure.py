@@ -2,13 +2,13 @@
 
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from kmaps.bench.kinds import KINDS, Kind
 from kmaps.bench.records.arrays import Arrays
-from kmaps.bench.run.clock import Clock, pinned
+from kmaps.bench.run.clock import Clock, held, pinned
 from kmaps.bench.run.processes import Failure, failure
 from kmaps.bench.spec.cell import Cell
 from kmaps.errors import KmapsError
@@ -34,16 +34,19 @@ class Measuring:
         Threads of BLAS, OpenMP and the compiled loops alike.
     skip_bad : bool
         Whether to leave out images that cannot be used.
+    hold : bool
+        Whether to hold the process to as many processors as it has threads.
     """
 
     kind: str
     threads: int
     skip_bad: bool = False
+    hold: bool = False
 
     def __call__(self, batch: Mapping[str, Cell]) -> Iterator[tuple[str, Result | Failure]]:
         """Yield the key and the result, or the failure, of every cell of a batch."""
         kind = KINDS[self.kind]
-        with pinned(self.threads):
+        with held(self.threads) if self.hold else nullcontext(), pinned(self.threads):
             try:
                 shared = kind.set_up(next(iter(batch.values())), skip_bad=self.skip_bad)
             except Exception as error:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from kmaps.bench.kinds import KINDS, Kind
@@ -15,33 +14,13 @@ from kmaps.bench.records.file import RecordsFile, latest
 from kmaps.bench.run.environment import describe
 from kmaps.bench.run.measure import Measuring
 from kmaps.bench.run.processes import Failure, Finished, Function, run_batches
+from kmaps.bench.run.progress import Progress, Tally
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import Experiment
 from kmaps.errors import ConfigError, DataError
 from kmaps.features import Report
 from kmaps.maps import MAP_VERSION
 from kmaps.parallel import threads as compiled_threads
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a run is.
-
-    Attributes
-    ----------
-    done, failed, total : int
-        Cells finished in this run, those of them that failed, and all it has to do.
-    seconds_left : float or None
-        Estimated from the finished cells, method by method; None before the first.
-    last : Record or None
-        The record of the cell that just finished.
-    """
-
-    done: int
-    failed: int
-    total: int
-    seconds_left: float | None = None
-    last: Record | None = None
 
 
 @dataclass(frozen=True)
@@ -92,6 +71,7 @@ def run(
     progress: Callable[[Progress], None] = lambda progress: None,
     extracted: Report | None = None,
     measure: Function | None = None,
+    command: str = "",
 ) -> Outcome:
     """Measure the cells of an experiment that have no record yet, and draw its figures.
 
@@ -119,6 +99,8 @@ def run(
     measure : callable or None
         Measures a batch, see :func:`kmaps.bench.run.processes.run_batches`; by default
         :class:`kmaps.bench.run.measure.Measuring`.
+    command : str
+        The command that was given, for the records.
 
     Returns
     -------
@@ -149,10 +131,10 @@ def run(
             threads = threads or max(1, len(os.sched_getaffinity(0)) // jobs)
             with compiled_threads(threads * jobs):
                 kind.prepare(todo.values(), skip_bad=skip_bad, progress=extracted)
-            batches = _batches(kind, todo)
+            batches = batches_of(kind, todo)
             function = measure or Measuring(experiment.kind, threads, skip_bad)
-            shared = _shared_columns(kind, threads, jobs)
-            tally = _Tally(todo, jobs, progress)
+            shared = _shared_columns(threads, jobs, command)
+            tally = Tally({key: cell.row.method for key, cell in todo.items()}, jobs, progress)
             with closing(run_batches(function, batches, jobs)) as results:
                 for done in results:
                     record = _record(shared, todo[done.key], done, kind)
@@ -160,7 +142,7 @@ def run(
                         write_arrays(folder, done.key, done.result.arrays)
                     file.append(record)
                     new.append(record)
-                    tally.count(record, done.seconds)
+                    tally.count(done.key, record, done.seconds)
                     if fail_fast and record["status"] == "failed":
                         break
         records = latest([*file.records, *new], planned)
@@ -210,19 +192,20 @@ def _check_kind(records: Sequence[Record], experiment: Experiment) -> None:
         )
 
 
-def _batches(kind: Kind, todo: Mapping[str, Cell]) -> list[dict[str, Cell]]:
-    """Return the batches of the kind, the cells of each by their keys."""
+def batches_of(kind: Kind, todo: Mapping[str, Cell]) -> list[dict[str, Cell]]:
+    """Return cells in the batches of their kind, those of each by their keys."""
     keys = {id(cell): key for key, cell in todo.items()}
     return [{keys[id(cell)]: cell for cell in batch} for batch in kind.batches([*todo.values()])]
 
 
-def _shared_columns(kind: Kind, threads: int, jobs: int) -> dict[str, Any]:
+def _shared_columns(threads: int, jobs: int, command: str) -> dict[str, Any]:
     return {
         **dict.fromkeys(COLUMNS),
         **describe(),
         "format": FORMAT,
         "threads": threads,
         "jobs": jobs,
+        "command": command,
         "map_version": MAP_VERSION,
         "error": "",
         "traceback": "",
@@ -243,26 +226,3 @@ def _record(shared: Mapping[str, Any], cell: Cell, done: Finished, kind: Kind) -
         told = {"error": done.result.error, "traceback": done.result.traceback}
         return {**record, "status": "failed", **told}
     return {**record, "status": "ok", **done.result.columns}
-
-
-class _Tally:
-    """Counts finished cells and estimates the time left, from what each method's cells took."""
-
-    def __init__(
-        self, todo: dict[str, Cell], jobs: int, progress: Callable[[Progress], None]
-    ) -> None:
-        self._left = {key: cell.row.method for key, cell in todo.items()}
-        self._seconds: dict[str, list[float]] = {}
-        self._total, self._failed, self._jobs = len(todo), 0, jobs
-        self._progress = progress
-        progress(Progress(0, 0, self._total))
-
-    def count(self, record: Record, seconds: float) -> None:
-        """Count one record and report."""
-        del self._left[record["key"]]
-        self._seconds.setdefault(record["method"], []).append(seconds)
-        self._failed += record["status"] == "failed"
-        every = [seconds for times in self._seconds.values() for seconds in times]
-        left = sum(fmean(self._seconds.get(method, every)) for method in self._left.values())
-        done = self._total - len(self._left)
-        self._progress(Progress(done, self._failed, self._total, left / self._jobs, record))

@@ -131,6 +131,8 @@ def _evaluate_exact(machine: Machine, C: float, split: Split, timing: Timing) ->
     return {
         "dim": len(split.y_train),
         **storage(split.x_train, None, split.x_train, model.model_bytes_),
+        "gram_bytes": model.gram_bytes_,
+        "copy_bytes": model.copy_bytes_,
         **_accuracies(split.y_test, predicted),
     }
 
@@ -143,13 +145,19 @@ def _evaluate_linear(machine: Machine, C: float, split: Split, timing: Timing) -
         encoded = feature_map.transform(split.x_train)
     model = _liblinear(machine, C, encoded).fit(encoded, split.y_train)
     timing.note(convert_s=model.timings_["convert_s"], train_s=model.timings_["train_s"])
+    timing.trained()
     stored = storage(split.x_train, feature_map, encoded, model.model_bytes_)
     dim = encoded.shape[1]
     del encoded
-    timing.trained()
     with timing.timed("predict_s"):
         predicted = model.predict(feature_map.transform(split.x_test))
-    return {"dim": dim, **stored, **_accuracies(split.y_test, predicted)}
+    return {
+        "dim": dim,
+        **stored,
+        "gram_bytes": 0,
+        "copy_bytes": model.copy_bytes_,
+        **_accuracies(split.y_test, predicted),
+    }
 
 
 def _evaluate_coded(machine: Machine, C: float, split: Split, timing: Timing) -> dict[str, Any]:
@@ -163,6 +171,8 @@ def _evaluate_coded(machine: Machine, C: float, split: Split, timing: Timing) ->
     return {
         "dim": split.x_train.shape[1],
         **coded_storage(model, len(split.y_train)),
+        "gram_bytes": 0,
+        "copy_bytes": model.codes_bytes_,
         **_accuracies(split.y_test, predicted),
     }
 

@@ -3,7 +3,7 @@
 from shutil import rmtree
 
 import pytest
-from measured import cells_of, measured
+from measured import TOLD, cells_of, measured
 from voc_drawn import draw_voc
 
 from kmaps.bench.kinds import KINDS
@@ -57,8 +57,7 @@ def test_a_trade_off_of_detectors(tmp_path):
 
 def test_measuring_fills_the_columns_of_the_kind():
     columns = measured(cells_of(TEXT)[1]).columns
-    told = {"peak_bytes", "train_peak_bytes", "warnings"}
-    assert set(columns) == {*KIND.fills, *told} - {"accuracy", "convert_s"}
+    assert set(columns) == {*KIND.fills, *TOLD} - {"accuracy", "convert_s"}
 
 
 def test_the_exact_kernels_are_alone_and_the_learners_of_a_draw_together():

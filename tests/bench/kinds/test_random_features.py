@@ -4,7 +4,7 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-from measured import cells_of, measured
+from measured import TOLD, cells_of, measured
 
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
@@ -78,8 +78,7 @@ def test_measuring_fills_the_columns_of_the_kind():
         "split 0 exp-chi2 generalized-rbf order=1 structure=dense n_frequencies=64"
     )
     columns = measured(cell).columns
-    told = {"peak_bytes", "train_peak_bytes", "warnings"}
-    assert set(columns) == {*KINDS["random-features"].fills, *told}
+    assert set(columns) == {*KINDS["random-features"].fills, *TOLD}
     assert (columns["n_train"], columns["n_test"], columns["n_features"]) == (60, 50, 64)
     assert columns["dim"] == 128
 

@@ -1,7 +1,7 @@
 """Trade-offs: every learner on every draw, in batches of one draw."""
 
 import pytest
-from measured import cells_of, measured
+from measured import TOLD, cells_of, measured
 
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
@@ -138,9 +138,8 @@ def test_a_warm_up_leaves_the_draw_of_the_batch_alone(monkeypatch):
 def test_measuring_fills_the_columns_of_the_kind(classes, quality, other, number):
     cell = cells_of(TEXT + classes)[number]
     columns = measured(cell).columns
-    told = {"peak_bytes", "train_peak_bytes", "warnings"}
     lacking = {other} | ({"fit_s"} if number == 0 else {"convert_s"})
-    assert set(columns) == {*KIND.fills, *told} - lacking
+    assert set(columns) == {*KIND.fills, *TOLD} - lacking
     assert 0.5 < columns[quality] <= 1
     assert columns["C"] == cell.row.learner["C"]
     assert (columns["n_train"], columns["n_test"]) == (200, 300)

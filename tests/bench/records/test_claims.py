@@ -4,6 +4,7 @@ import pytest
 
 from kmaps.bench.records.claims import judge_claims
 from tests.bench.sample_records import record
+from tests.bench.sample_times import again
 
 
 def rows(method, values, **columns):
@@ -104,6 +105,27 @@ def test_times_are_decided_by_how_far_they_vary():
     assert (finding.verdict, finding.interval) == ("undecided", None)
     (finding,) = check(timed("homogeneous", 0.0, 1.0) + slow[:2], "smaller", measure="time")
     assert finding.estimate.note == "one of the numbers is zero"
+
+
+def test_repeats_of_one_split_give_an_interval():
+    """Of all of them: medians alone would have none, and the times of the run are others."""
+    fast = [again(timed("homogeneous", 50.0)[0], 1.0, 1.1, 0.9)]
+    slow = [again(timed("exact", 50.0)[0], 3.0, 3.2, 2.9, 3.1)]
+    (finding,) = check(fast + slow, "smaller", 2, measure="time")
+    assert finding.verdict == "holds"
+    assert finding.estimate.method == "Welch's t of the logarithms, 3 and 4 repeats"
+    assert value(finding) == pytest.approx((3.0 * 3.2 * 2.9 * 3.1) ** 0.25 / 0.99 ** (1 / 3))
+    (finding,) = check(fast + timed("exact", 3.0), "smaller", 2, measure="time")
+    assert (finding.verdict, finding.interval) == ("undecided", None)
+
+
+def test_repeats_of_several_splits_count_by_their_medians():
+    fast = [again(cell, 1.0, 1.2, 9.0) for cell in timed("homogeneous", 50.0, 50.0)]
+    slow = [
+        again(cell, 3.6, 2.4, t) for cell, t in zip(timed("exact", 5.0, 5.0), (1, 9), strict=True)
+    ]
+    (finding,) = check(fast + slow, "smaller", measure="time")
+    assert value(finding) == pytest.approx((2.4 / 1.2 * 3.6 / 1.2) ** 0.5)
 
 
 def test_entries_of_one_identifier_are_one_claim():

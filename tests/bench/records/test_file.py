@@ -7,7 +7,7 @@ import re
 import pytest
 import sample_records
 
-from kmaps.bench.records.columns import COLUMNS, cell_name
+from kmaps.bench.records.columns import COLUMNS, LATER, cell_name
 from kmaps.bench.records.file import RecordsFile, latest, read_records, records_path
 from kmaps.errors import ConfigError, InputError, NothingMeasured
 
@@ -87,6 +87,18 @@ def test_columns_are_exactly_the_described_ones(tmp_path):
         with pytest.raises(InputError, match="columns: seed"):
             file.append(incomplete)
     assert all(COLUMNS.values())
+
+
+def test_older_records_lack_the_later_columns_and_have_null_there(tmp_path):
+    older = {name: value for name, value in record("a").items() if name not in LATER}
+    (tmp_path / "records.jsonl").write_text(json.dumps(older) + "\n")
+    (read,) = read_records(tmp_path)
+    assert list(read) == list(COLUMNS)
+    assert {read[name] for name in LATER} == {None}
+    del older["train_bytes"]
+    (tmp_path / "records.jsonl").write_text(json.dumps(older) + "\n")
+    with pytest.raises(InputError, match="missing or unknown columns: train_bytes"):
+        read_records(tmp_path)
 
 
 def test_nothing_is_left_of_a_run_without_records(tmp_path):

@@ -42,9 +42,12 @@ def test_solvers_and_kernels_are_rows_of_their_own():
 
 
 def test_table_has_the_largest_size_of_each_row():
-    records = [sized("exact", n, train_s=n / 1e3, accuracy=n / 1e4) for n in (1000, 2000, 4000)]
+    records = [
+        sized("exact", n, train_s=n / 2e3, convert_s=n / 2e3, accuracy=n / 1e4)
+        for n in (1000, 2000, 4000)
+    ]
     unmeasured = sized("linear", 1000, train_peak_bytes=None)
     assert growth_table([*records, unmeasured]).splitlines()[2:] == [
-        "| exact | 4,000 | 40.00 | 4.00 | n^1.00 | 4.00 | n^1.00 |",
-        "| linear | 1,000 | 90.00 | 1.00 | n^nan |  |  |",
+        "| exact | 4,000 | 40.00 | 4.00 | 2.00 | n^1.00 | 4.00 | n^1.00 |",
+        "| linear | 1,000 | 90.00 | 1.00 | 0 | n^nan |  |  |",
     ]

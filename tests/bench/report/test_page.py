@@ -3,6 +3,7 @@
 from kmaps.bench.records.paper.numbers import compare, numbers_of
 from kmaps.bench.report.page import page
 from tests.bench.sample_records import record
+from tests.bench.sample_times import times
 
 CLAIM = {
     "id": "as-good",
@@ -68,3 +69,34 @@ def test_numbers_of_the_paper_stand_beside_ours():
 def test_conditions_that_differ_are_named():
     mixed = [RECORDS[0] | {"cpu": "a"}, RECORDS[1] | {"cpu": "b"}]
     assert "- times do not compare: records differ in cpu" in shown(mixed)
+
+
+LOAD = {"load_before": 0.1, "load_after": 0.9, "other_cpus": 0.02, "stolen_cpus": 0.0}
+
+
+def test_the_load_and_the_command_are_those_on_record():
+    made = [
+        {"started": "2026-01-01T00:00:01+00:00", "command": "kmaps run t.yaml --jobs 2", **LOAD},
+        {"started": "2026-01-01T00:00:09+00:00", "command": "kmaps run t.yaml", **LOAD}
+        | {"load_after": 1.5, "other_cpus": 0.4, "stolen_cpus": 0.3},
+    ]
+    cells = [cell | on for cell, on in zip(RECORDS[:2], reversed(made), strict=True)]
+    text = shown(cells)
+    assert "\n\n    kmaps run t.yaml\n    kmaps run t.yaml --jobs 2\n\n" in text
+    assert "- load average: 0.1 at the start, 1.5 at the end\n" in text
+    assert (
+        "- other work meanwhile: 0.21 processors in the mean, at most 0.40; taken by the host: at "
+        "most 0.30" in text
+    )
+    assert "load" not in shown()
+    unwatched = [cell | {"other_cpus": None, "stolen_cpus": None} for cell in cells]
+    assert "other work" not in shown(unwatched)
+
+
+def test_what_was_timed_again_says_when_and_under_which_load():
+    lines = times(RECORDS[0], 1.0, started="2026-02-01T00:00:00+00:00", command="kmaps time t")
+    cells = [RECORDS[0] | {"repeats": [lines[0] | LOAD]}, *RECORDS[1:]]
+    text = shown(cells)
+    assert "    kmaps run trial\n    kmaps time t\n" in text
+    assert "- times measured again: 2026-02-01T00:00:00+00:00 to 2026-02-01T00:00:00+00:00" in text
+    assert "- then, load average: 0.1 at the start, 0.9 at the end" in text

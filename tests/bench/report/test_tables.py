@@ -8,6 +8,7 @@ import pytest
 
 from kmaps.bench.report.tables import render
 from tests.bench.sample_records import record
+from tests.bench.sample_times import again, times
 
 LINEAR = [record("linear", i, accuracy=a) for i, a in enumerate([0.91, 0.93])]
 EXACT = [record("exact", i, accuracy=a) for i, a in enumerate([0.97, 0.97])]
@@ -156,6 +157,19 @@ def test_reductions_and_measures_have_blocks_of_their_own():
     assert "12.3" in blocks[1]
 
 
+def test_bytes_have_the_form_that_they_are_stored_in():
+    cells = [
+        record("exact", train_bytes=7_560_000, storage_form="CSR codes"),
+        record(params={"order": 1}, train_bytes=35_700_000, storage_form="CSR float32"),
+        record(params={"order": 2}, train_bytes=60_000_000),
+    ]
+    rows = lines_of(show(cells, "text", "storage-train"))
+    assert rows["exact"] == ["7.56 CSR codes"]
+    assert rows["homogeneous, r = 3"] == ["35.7 CSR float32*"]
+    assert rows["homogeneous, r = 5"] == ["60.0"]  # counted before forms were
+    assert "CSR" not in show(cells)
+
+
 def test_normalisation_and_dataset_are_in_the_title():
     text = show([record(normalize="l1", dataset="mnist", reduction="ovr")])
     assert text.startswith("mnist, intensity (l1), one-vs-rest: accuracy, %; 1 split\n")
@@ -234,3 +248,70 @@ def test_what_does_not_vary_in_the_printed_digits_has_no_deviation():
 
 def test_a_method_that_needs_no_kernel_stands_in_a_column_of_its_own():
     assert show(LINEAR).splitlines()[1].split() == ["any"]
+
+
+def made(seconds, **columns):
+    """Return a cell for each split, timed again."""
+    cells = [record("exact", split=i, train_s=50.0) for i in range(len(seconds))]
+    return [again(cell, *some, **columns) for cell, some in zip(cells, seconds, strict=True)]
+
+
+def test_what_was_timed_again_shows_the_median_and_the_quartiles():
+    """Not the mean, 4.2, nor the last, 2, nor the run's own 50."""
+    text = show(made([[1.0, 9.0, 3.0, 6.0, 2.0]]), "text", "train")
+    assert lines_of(text)["exact"] == ["3.00 (2.00–6.00)"]
+    assert text.startswith(
+        "digits, intensity, one-vs-one: train, s; median (quartiles) of 5 repeats; 1 split\n"
+    )
+    assert lines_of(show(made([[1.0, 2.0, 9.0]]), "text", "accuracy"))["exact"] == ["90.00"]
+
+
+def test_repeats_of_several_splits_count_together():
+    text = show(made([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), "text", "train")
+    assert lines_of(text)["exact"] == ["3.50 (2.25–4.75)"]
+    assert "median (quartiles) of 3 repeats; 2 splits\n" in text
+
+
+def test_rows_that_were_not_timed_again_are_told_apart():
+    others = [record("anchor", i, train_s=s) for i, s in enumerate([10.0, 12.0])]
+    text = show([*made([[1.0, 2.0], [1.0, 2.0]]), *others], "text", "train")
+    assert lines_of(text)["exact"] == ["1.50 (1.00–2.00)"]
+    assert lines_of(text)["ANNFM"] == ["11.0 ± 1.4*"]
+    assert (
+        "median (quartiles) of 2 repeats, the others timed once; mean ± std over 2 splits" in text
+    )
+
+
+def test_the_best_is_the_one_with_the_least_median():
+    cells = [
+        again(record(params={"order": 1}, train_s=1.0), 5.0, 5.0, 5.0),
+        again(record(params={"order": 2}, train_s=9.0), 4.0, 4.0, 99.0),
+    ]
+    rows = lines_of(show(cells, "text", "train"))
+    assert "*" not in rows["homogeneous, r = 3"][0]
+    assert rows["homogeneous, r = 5"] == ["4.00 (4.00–51.50)*"]
+
+
+def test_times_of_unlike_machines_and_of_a_busy_one_are_marked():
+    [cell] = made([[1.0, 2.0]])
+    cell["repeats"] += [line | {"repeat": 2, "cpu": "another"} for line in cell["repeats"][:1]]
+    text = show([cell], "text", "train")
+    assert lines_of(text)["exact"] == ["1.00 (1.00–1.50) †"]
+    assert "† on unlike machines, or with other threads: not to be compared." in text
+    busy = show(made([[1.0, 2.0]], other_cpus=0.7, stolen_cpus=0.0), "text", "train")
+    assert lines_of(busy)["exact"] == ["1.50 (1.25–1.75) ‡"]
+    assert "‡ other work ran meanwhile." in busy
+    idle = show(made([[1.0, 2.0]]), "text", "train")
+    assert not {"†", "‡"} & set(idle)
+    assert r"$\ddagger$" in show(made([[1.0]], busy="so"), "latex", "train")
+
+
+def test_the_times_at_one_c_say_which():
+    [cell] = made([[1.0]])
+    cell["common_repeats"] = times(cell, 4.0, 6.0, common=True, C=0.5)
+    text = show([cell], "text", "train", "time-common")
+    assert "fit + encode + convert + train at one C for all, s; median" in text
+    assert lines_of(text.split("\n\n")[0])["exact"] == ["5.00 (4.50–5.50)"]
+    assert lines_of(text.split("\n\n")[1])["exact"] == ["1.00"]
+    assert "one C for all: 0.5." in text
+    assert "one C" not in show([cell], "text", "train")

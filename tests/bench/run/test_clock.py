@@ -1,5 +1,6 @@
 """The clock: times by column, peaks of memory, warnings, threads pinned."""
 
+import os
 import time
 import warnings
 from collections.abc import Callable
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from kmaps.bench.run.clock import Clock, pinned
+from kmaps.bench.run.clock import Clock, held, pinned
 from kmaps.parallel import num_threads
 
 SIZE = 64 * 2**20
@@ -92,7 +93,9 @@ def test_times_are_those_of_the_blocks():
     assert 0.05 <= clock.columns["encode_s"] < 1
     assert result == 7
     assert 0.05 <= took < 1
-    assert set(clock.columns) == {"encode_s", "peak_bytes", "train_peak_bytes", "warnings"}
+    machine = {"load_before", "load_after", "other_cpus", "stolen_cpus"}
+    memory = {"peak_bytes", "train_peak_bytes"}
+    assert set(clock.columns) == {"encode_s", *memory, *machine, "warnings"}
 
 
 def test_the_best_of_some_calls_counts_and_the_last_result_is_returned():
@@ -109,6 +112,13 @@ def test_the_best_of_some_calls_counts_and_the_last_result_is_returned():
         clock.note(predict_s=10.0)
     # One call of `best` is one value: with another one, the mean is of two.
     assert 5.01 <= clock.columns["predict_s"] < 5.1
+
+
+def test_a_held_process_runs_where_it_is_held():
+    allowed = os.sched_getaffinity(0)
+    with held(1):
+        assert os.sched_getaffinity(0) == {max(allowed)}
+    assert os.sched_getaffinity(0) == allowed
 
 
 @pytest.mark.parametrize("n", [1, 2])

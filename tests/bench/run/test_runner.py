@@ -28,7 +28,10 @@ maps:
 C: {grid: [0.1, 1], folds: 3}
 """
 N_CELLS = 8
-VARYING = ("started", "jobs", "threads", "peak_bytes", "train_peak_bytes")
+VARYING = (
+    *("started", "jobs", "threads", "peak_bytes", "train_peak_bytes"),
+    *("load_before", "load_after", "other_cpus", "stolen_cpus"),
+)
 
 
 def run(folder, worker=cell_workers.instant, text=TEXT, **options):

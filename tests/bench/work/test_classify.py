@@ -137,12 +137,23 @@ def test_storage_by_hand(split):
     """150 training rows of 64 features; order 1 has three outputs per feature; 45 pairs."""
     sizes = {method: tried(method, 1.0, split) for method in METHODS}
     train = {method: size["train_bytes"] for method, size in sizes.items()}
-    raw = 150 * 64 * 4
     codes = -(-150 * 64 * 5 // 8)  # 17 grey values, 5 bits
+    raw = codes + 17 * 4  # and the values
+    values = np.unique(HomogeneousMap(order=1).fit_transform(split.x_train))
+    assert 32 < len(values) <= 1 + 3 * 16  # those of zero are all zero
+    outputs = 150 * 192 * 6 // 8 + len(values) * 4
     assert train == {
-        **{"linear": raw, "exact": raw, "homogeneous": 3 * raw},
+        **{"linear": raw, "exact": raw, "homogeneous": outputs},
         **{"exact-coded": codes, "homogeneous coded": codes},
     }
+    forms = {method: size["storage_form"] for method, size in sizes.items()}
+    assert forms == dict.fromkeys(METHODS, "5-bit codes") | {"homogeneous": "6-bit codes"}
+    assert sizes["homogeneous"]["paper_train_bytes"] == 150 * 192 * 2
+    assert sizes["exact"]["gram_bytes"] == 150 * 150 * 4
+    assert sizes["exact"]["copy_bytes"] == 150 * (16 * 152 + 8)
+    n_nonzero = np.count_nonzero(split.x_train)
+    assert sizes["linear"]["copy_bytes"] == 16 * (n_nonzero + 2 * 150) + 8 * 150
+    assert sizes["homogeneous"]["copy_bytes"] > 2 * sizes["linear"]["copy_bytes"]
     assert sizes["linear"]["model_bytes"] == 45 * (64 + 1) * 4
     assert sizes["homogeneous"]["model_bytes"] == 45 * (192 + 1) * 4
     assert sizes["exact"]["model_bytes"] > 50 * 64 * 4  # dozens of support vectors

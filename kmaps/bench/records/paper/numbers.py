@@ -19,19 +19,13 @@ from importlib.resources import files
 from statistics import fmean, median
 
 from kmaps.bench.records.columns import Record
+from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.paper.selections import Selection, parse_selection, select_rows
 from kmaps.errors import InputError
 
 TABLES = "tables.csv"
 
-_COLUMNS = {
-    "per-class": ("accuracy_per_class",),
-    "time": ("fit_s", "encode_s", "convert_s", "train_s"),
-    "storage-train": ("train_bytes",),
-    "linf": ("linf",),
-    "rms": ("rms",),
-    "sum-of-squares": ("rms",),
-}
+_SUM_OF_SQUARES = "sum-of-squares"
 _SCALES = {"%": 100.0, "MB": 1e-6, "s": 1.0, "": 1.0}
 
 
@@ -252,9 +246,11 @@ def _ours(number: PrintedNumber, records: Mapping[str, list[Record]]) -> float |
             f"{number.name}: {number.select!r} picks {len(rows)} rows of {number.experiment}, "
             "expected one; name more of its parameters"
         )
-    columns = _COLUMNS[number.measure]
-    values = [sum(record[column] for column in columns) for record in rows[0]]
-    if number.measure == "sum-of-squares":
+    measure = MEASURES["rms" if number.measure == _SUM_OF_SQUARES else number.measure]
+    values = [value for record in rows[0] if (value := measure.value(record)) is not None]
+    if not values:
+        return None
+    if number.measure == _SUM_OF_SQUARES:
         return fmean(values) ** 2 * _n_pairs(rows[0][0])
     middle = median if number.measure == "time" else fmean
     return _SCALES[number.unit] * middle(values)

@@ -1,0 +1,136 @@
+"""``kmaps time``: the times of a run measured again, on an idle machine."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kmaps.errors import CellsFailed
+
+if TYPE_CHECKING:
+    from kmaps.bench.records.columns import Record
+    from kmaps.bench.run.repeats import Timed
+
+_LISTED_FAILURES = 5
+_MEASURES = ("time", "convert", "train", "predict", "time-common")
+
+
+@click.command(
+    epilog="\b\nExamples:\n  kmaps time results/quickstart --repeats 5"
+    "\n  kmaps time results/quickstart --common-C 1"
+)
+@click.argument("results", type=click.Path(file_okay=False, path_type=Path))
+@click.option(
+    "--experiment",
+    metavar="NAME",
+    help="The YAML file of the records, or its name. [default: the name in the records]",
+)
+@click.option(
+    "--repeats",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="How many measurements of each cell there are to be.",
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Threads of each cell, held to as many processors.",
+)
+@click.option(
+    "--common-C",
+    "common_C",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="VALUE",
+    help="Time every cell at this C too, beside its own.",
+)
+@click.option(
+    "--even-if-busy",
+    "even_if_busy",
+    is_flag=True,
+    help="Measure when other work runs on the machine, and mark the times.",
+)
+@click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
+def command(
+    results: Path,
+    experiment: str | None,
+    repeats: int,
+    threads: int,
+    common_C: float | None,
+    even_if_busy: bool,
+    quiet: bool,
+) -> None:
+    """Time the measured cells in the folder RESULTS again, and show the times.
+
+    One cell at a time, on held processors, warmed up; repeat 1 of all cells comes before repeat 2
+    of any. Each is trained with the C of its record, and has to come out as it did there: one that
+    does not has failed, and gets no time.
+
+    Every measurement is one line of times.jsonl, beside the records; the same command again resumes
+    there. Tables and pages then show medians and quartiles, and claims on times are judged by the
+    repeats. Deleting the file takes all of it back.
+
+    A machine on which other work runs is refused: the load average, the time that the host of a
+    virtual machine takes, and what other processes use within a second.
+    """
+    from kmaps.bench.kinds.load import load
+    from kmaps.bench.records.file import read_records
+    from kmaps.bench.run.repeats import time_again
+    from kmaps.cli.main import GIVEN
+    from kmaps.cli.progress import cell_bar, cell_state
+
+    checked = load(experiment or read_records(results)[0]["experiment"])
+    try:
+        with cell_bar(quiet=quiet) as (progress, extracted):
+            timed = time_again(
+                checked,
+                results,
+                repeats=repeats,
+                threads=threads,
+                common_C=common_C,
+                even_if_busy=even_if_busy,
+                command=click.get_current_context().meta.get(GIVEN, ""),
+                progress=lambda state: progress(cell_state(state)),
+                extracted=extracted,
+            )
+    except KeyboardInterrupt:
+        if not quiet:
+            click.echo("the finished measurements are kept; the same command resumes", err=True)
+        raise
+    if not quiet:
+        _note(timed, results)
+    _show(read_records(results))
+    _report_failures(timed)
+
+
+def _note(timed: "Timed", results: Path) -> None:
+    """Say what is not to be seen in the table."""
+    if timed.load is None:
+        click.echo(f"nothing to do: all repeats are in {results}", err=True)
+    elif timed.load.reason:
+        click.echo(f"warning: {timed.load.reason}: the times are marked", err=True)
+    elif not timed.load.is_known:
+        click.echo("warning: this system does not tell whether other work runs", err=True)
+
+
+def _show(records: "list[Record]") -> None:
+    from kmaps.bench.records.measures import MEASURES
+    from kmaps.bench.report.tables import render
+
+    again = [record for record in records if "repeats" in record or "common_repeats" in record]
+    measures = [name for name in _MEASURES if any(map(MEASURES[name].repeats, again))]
+    if measures:
+        click.echo(render(again, "text", measures), nl=False)
+
+
+def _report_failures(timed: "Timed") -> None:
+    failures = timed.failures
+    if not failures:
+        return
+    listed = failures[:_LISTED_FAILURES]
+    if len(failures) > _LISTED_FAILURES:
+        listed.append(f"and {len(failures) - _LISTED_FAILURES} more")
+    plural = "s" * (len(failures) != 1)
+    raise CellsFailed(f"no time of {len(failures)} cell{plural}: {'; '.join(listed)}")

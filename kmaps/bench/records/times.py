@@ -1,0 +1,171 @@
+"""Times measured again, several times a cell, in ``times.jsonl`` beside the records.
+
+`kmaps time` writes it, one JSON object a line, one line a cell and repeat. A cell is timed with the
+C of its record and, where asked for, with one C that all cells have in common. Reading records adds
+to each what was timed of it: ``repeats``, the lines with its own C, and ``common_repeats``. The
+file may be deleted at any time; the records then have the times of the run alone.
+"""
+
+from collections.abc import Iterable, Sequence
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from kmaps.bench.records.appended import AppendedFile, whole_lines
+from kmaps.bench.records.columns import Record
+from kmaps.errors import InputError
+
+FILE_NAME = "times.jsonl"
+
+MOST_OTHERS = 0.1
+"""Processors that may be busy with other work, or stolen, on a machine that counts as idle."""
+
+CONDITIONS = ("cpu", "cores", "threads", "jobs")
+"""Columns, of lines and of records, that must agree for times to compare."""
+
+Line = dict[str, Any]
+
+COLUMNS: dict[str, str] = {
+    "key": "key of the record",
+    "repeat": "number of the repeat, from 0",
+    "common": "whether C is one that all cells have in common, not that of the record",
+    "C": "regularisation that was used; null where there is none",
+    "seconds": "the columns of the record that are times, but for choosing C",
+    "judged": "the columns by which results are judged, as they came out",
+    "busy": "why the machine was not idle when the repeat began, in words; empty when it was",
+    "load_before": "load average of the last minute when measuring the cell began",
+    "load_after": "the same when it ended",
+    "other_cpus": "processors busy with other work meanwhile, in the mean",
+    "stolen_cpus": "processors that the host of a virtual machine took away meanwhile",
+    "cpu": "model of the processor",
+    "cores": "processors of the machine that the run may use",
+    "threads": "threads of the compiled loops, BLAS and OpenMP, each held to processors",
+    "jobs": "cells measured at the same time: 1",
+    "versions": "versions of the packages that matter",
+    "commit": "commit of the source checkout; empty when installed from a package",
+    "dirty": "whether the code of the source checkout differs from the commit",
+    "command": "the command that was given",
+    "started": "when the measurement started, UTC, ISO 8601",
+}
+"""Every column of a line with its meaning."""
+
+
+def read_times(folder: Path) -> list[Line]:
+    """Return the lines of a folder, those of a repeat that stands there twice once: the latest.
+
+    Raises
+    ------
+    InputError
+        When a line other than a half-written last one is not of such a file.
+    """
+    path = folder / FILE_NAME
+    return _parse(path.read_bytes(), path)[0] if path.is_file() else []
+
+
+def with_times(records: Sequence[Record], folder: Path) -> list[Record]:
+    """Return records with what was timed of them; those that were not are as they were.
+
+    Lines of cells without a record, or of another C than the record's, are left out: the cell was
+    measured anew since.
+
+    Raises
+    ------
+    InputError
+        When no line is of a cell of the records, or one is not of such a file.
+    """
+    lines = read_times(folder)
+    known = {record["key"] for record in records}
+    if lines and not any(line["key"] in known for line in lines):
+        raise InputError(
+            f"{folder / FILE_NAME}: times of other cells than those of the records beside it; "
+            "delete it (`kmaps time` measures them again)"
+        )
+    by_key: dict[str, list[Line]] = {}
+    for line in lines:
+        by_key.setdefault(line["key"], []).append(line)
+    return [_with_lines(record, by_key.get(record["key"], [])) for record in records]
+
+
+def _with_lines(record: Record, lines: Iterable[Line]) -> Record:
+    lines = list(lines)
+    own = [line for line in lines if not line["common"] and line["C"] == record["C"]]
+    common = [line for line in lines if line["common"]]
+    found = {"repeats": own, "common_repeats": common}
+    return record | {name: some for name, some in found.items() if some}
+
+
+def _parse(content: bytes, path: Path) -> tuple[list[Line], int]:
+    """Return the lines and the length in bytes of the whole ones."""
+    found: dict[tuple, Line] = {}
+    whole = 0
+    for number, line, length in whole_lines(content, path, "a time"):
+        _check(line, f"{path}:{number}")
+        found[line["key"], line["common"], line["C"], line["repeat"]] = line
+        whole += length
+    return list(found.values()), whole
+
+
+def _check(line: Any, where: str) -> None:
+    if not isinstance(line, dict) or set(line) != set(COLUMNS):
+        raise InputError(f"{where}: not a time that `kmaps time` wrote; delete the file")
+    seconds, C = line["seconds"], line["C"]
+    fits = (
+        isinstance(line["key"], str)
+        and isinstance(line["repeat"], int)
+        and isinstance(line["common"], bool)
+        and (C is None or _is_positive(C))
+        and isinstance(line["judged"], dict)
+        and isinstance(seconds, dict)
+        and all(_is_positive(value) for value in seconds.values())
+    )
+    if not fits:
+        raise InputError(f"{where}: a value that no measurement gives; delete the file")
+
+
+def _is_positive(value: Any) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and isfinite(value) and value >= 0
+
+
+def timed(record: Record) -> list[Line]:
+    """Return what was timed of a record, with its own C and with one in common."""
+    return [*record.get("repeats", ()), *record.get("common_repeats", ())]
+
+
+def is_busy(line: Line) -> bool:
+    """Return whether other work ran while a line was measured, or may have."""
+    others = (line["other_cpus"] or 0.0) + (line["stolen_cpus"] or 0.0)
+    return bool(line["busy"]) or others > MOST_OTHERS
+
+
+class TimesFile(AppendedFile):
+    """The times of a folder, open for appending by one run at a time (context manager).
+
+    Parameters
+    ----------
+    folder : Path
+
+    Attributes
+    ----------
+    lines : list of dict
+        What it held when it was opened.
+
+    Raises
+    ------
+    ConfigError
+        On opening, when another run has the file open.
+    InputError
+        On opening, when a line in it is not a time.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder / FILE_NAME)
+
+    def _read(self, content: bytes) -> int:
+        self.lines, whole = _parse(content, self.path)
+        return whole
+
+    def append(self, line: Line) -> None:
+        """Write one line and do not return before it is on the disk."""
+        _check(line, f"{self.path}: a new time")
+        self._write({name: line[name] for name in COLUMNS})

@@ -1,0 +1,322 @@
+"""Timing the cells of a run again: interleaved, one at a time, on a machine that is idle.
+
+Repeat 1 of all cells comes before repeat 2 of any, so that what changes slowly, such as the clock
+of the processor, concerns all rows alike. Each cell is measured as the run measured it, warm-up
+included, but with the C that was chosen there; what is judged has to come out as it did.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from kmaps.bench.kinds import KINDS, Kind
+from kmaps.bench.records.columns import Record, cell_name
+from kmaps.bench.records.file import read_records
+from kmaps.bench.records.summary import latest_cells
+from kmaps.bench.records.times import Line, TimesFile
+from kmaps.bench.run.environment import describe
+from kmaps.bench.run.load import Load, look
+from kmaps.bench.run.measure import Measuring
+from kmaps.bench.run.processes import Failure, Finished, Function, run_batches
+from kmaps.bench.run.progress import Progress, Tally
+from kmaps.bench.run.runner import batches_of, plan
+from kmaps.bench.spec.cell import Cell
+from kmaps.bench.spec.fields import Experiment
+from kmaps.errors import ConfigError, NothingMeasured
+from kmaps.features import Report
+from kmaps.parallel import threads as compiled_threads
+
+_MACHINE = ("load_before", "load_after", "other_cpus", "stolen_cpus")
+_DESCRIBED = ("cpu", "cores", "versions", "commit", "dirty")
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Timed:
+    """What timing again leaves behind.
+
+    Attributes
+    ----------
+    measured : int
+        Measurements that were added.
+    total : int
+        Measurements that there are to be.
+    failures : list of str
+        Of each cell that failed, its name and why, in one line.
+    load : Load or None
+        How busy the machine was at the start; None when there was nothing to measure.
+    """
+
+    measured: int
+    total: int
+    failures: list[str]
+    load: Load | None
+
+
+@dataclass(frozen=True)
+class _Round:
+    """One repeat of all cells, each with its own C or with one in common."""
+
+    repeat: int
+    common: bool
+    cells: dict[str, Cell]
+
+    @property
+    def name(self) -> str:
+        return f"{self.repeat} {self.common}"
+
+
+def time_again(
+    experiment: Experiment,
+    folder: str | Path,
+    *,
+    repeats: int = 5,
+    threads: int = 1,
+    common_C: float | None = None,
+    even_if_busy: bool = False,
+    command: str = "",
+    look: Callable[[], Load] = look,
+    progress: Callable[[Progress], None] = lambda progress: None,
+    extracted: Report | None = None,
+    measure: Function | None = None,
+) -> Timed:
+    """Time the measured cells of a run again; ``times.jsonl`` beside the records has the repeats.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The one that the records are of.
+    folder : str or Path
+        Where ``records.jsonl`` is.
+    repeats : int
+        How many measurements of each cell there are to be, those that are there included.
+    threads : int
+        Threads of each cell, held to as many processors.
+    common_C : float or None
+        A C at which each cell is timed too, beside its own; in the unit of the experiment's grid.
+    even_if_busy : bool
+        Whether to measure, and mark the times, when the machine is not idle.
+    command : str
+        The command that was given, for the file.
+    look : callable
+        Returns how busy the machine is.
+    progress, extracted, measure : callable
+        As :func:`kmaps.bench.run.runner.run` has them.
+
+    Returns
+    -------
+    Timed
+
+    Raises
+    ------
+    ConfigError
+        When the records are of another experiment, or of other data or another version than it has
+        now; when the kind of experiment chooses no C and ``common_C`` is given, or the file has
+        times at another one; when the machine is not idle.
+    NothingMeasured
+        When no record is there, or no time is in any.
+    DataError
+        When the data are missing or damaged.
+    """
+    kind, folder = KINDS[experiment.kind], Path(folder)
+    records = {record["key"]: record for record in _measured(folder, kind)}
+    cells = _cells_of(experiment, records, folder)
+    if common_C is not None and not kind.chooses_C:
+        raise ConfigError(
+            f"common_C={common_C:g}: an experiment of the kind {experiment.kind} chooses no C; "
+            "leave it out"
+        )
+    with TimesFile(folder) as file:
+        _check_common(file, common_C)
+        rounds = list(_rounds(kind, cells, records, repeats, common_C, file.lines))
+        if not rounds:
+            return Timed(0, 0, [], None)
+        found = _checked(look(), even_if_busy)
+        skip_bad = any(record["n_skipped"] for record in records.values())
+        with compiled_threads(threads):
+            kind.prepare(cells.values(), skip_bad=skip_bad, progress=extracted)
+        function = measure or Measuring(experiment.kind, threads, skip_bad, hold=True)
+        made = {
+            **{name: value for name, value in describe().items() if name in _DESCRIBED},
+            **{"threads": threads, "jobs": 1, "command": command, "busy": found.reason},
+        }
+        repeating = _Repeating(kind, records, file, made, function, look)
+        return Timed(*repeating.run(rounds, progress), repeating.failures, found)
+
+
+def _checked(load: Load, even_if_busy: bool) -> Load:
+    if load.reason and not even_if_busy:
+        raise ConfigError(
+            f"the machine is not idle ({load.reason}), and times would not compare: wait, or time "
+            "all the same and mark the times, with even_if_busy=True"
+        )
+    return load
+
+
+def _measured(folder: Path, kind: Kind) -> list[Record]:
+    """Return the records that are measured."""
+    records = [r for r in latest_cells(read_records(folder)) if r["status"] == "ok"]
+    timed = [name for name in kind.fills if name.endswith("_s") and name != "cv_s"]
+    if not any(record[name] is not None for record in records for name in timed):
+        raise NothingMeasured(f"{folder}: no measured cell there has a time to measure again")
+    return records
+
+
+def _cells_of(
+    experiment: Experiment, records: Mapping[str, Record], folder: Path
+) -> dict[str, Cell]:
+    """Return the cells of records, in the order of the experiment."""
+    names = {record["experiment"] for record in records.values()}
+    if names != {experiment.experiment}:
+        raise ConfigError(
+            f"{folder}: records of {', '.join(sorted(names))}, not of {experiment.experiment}; "
+            "name the experiment that they are of"
+        )
+    planned = plan(experiment)
+    odd = [record for key, record in records.items() if key not in planned]
+    if odd:
+        digests = {KINDS[experiment.kind].digest(cell.dataset) for cell in planned.values()}
+        data = odd[0]["data_digest"] not in digests
+        raise ConfigError(
+            f"{folder}: {len(odd)} of {len(records)} records are not of the cells that "
+            f"{experiment.experiment} has now, such as {cell_name(odd[0])}: "
+            f"{'the data have' if data else 'the file or the version of the maps has'} changed; "
+            f"measure them first (kmaps run {experiment.experiment})"
+        )
+    return {key: cell for key, cell in planned.items() if key in records}
+
+
+def _check_common(file: TimesFile, common_C: float | None) -> None:
+    others = {line["C"] for line in file.lines if line["common"]} - {common_C}
+    if common_C is not None and others:
+        raise ConfigError(
+            f"common_C={common_C:g}: {file.path} has times at C = {others.pop():g}; use that, or "
+            "delete the file"
+        )
+
+
+def _rounds(
+    kind: Kind,
+    cells: Mapping[str, Cell],
+    records: Mapping[str, Record],
+    repeats: int,
+    common_C: float | None,
+    lines: Sequence[Line],
+) -> Iterator[_Round]:
+    """Yield what is to be measured, repeat by repeat: what is in the file is left out."""
+    done = {(line["key"], line["common"], line["C"], line["repeat"]) for line in lines}
+    for repeat in range(repeats):
+        for common in [False] if common_C is None else [False, True]:
+            todo = {}
+            for key, cell in cells.items():
+                C = common_C if common else records[key]["C"]
+                if (key, common, C, repeat) not in done:
+                    todo[key] = cell if C is None else kind.with_C(cell, C)
+            if todo:
+                yield _Round(repeat, common, todo)
+
+
+class _Repeating:
+    """Runs rounds of measurements and writes down what they give."""
+
+    def __init__(
+        self,
+        kind: Kind,
+        records: Mapping[str, Record],
+        file: TimesFile,
+        made: Mapping[str, Any],
+        function: Function,
+        look: Callable[[], Load],
+    ) -> None:
+        self._kind, self._records, self._file = kind, records, file
+        self._made, self._function, self._look = dict(made), function, look
+        self._failed: dict[str, str] = {}
+        self._judged = {line["key"]: line["judged"] for line in file.lines if line["common"]}
+
+    @property
+    def failures(self) -> list[str]:
+        """Of each cell that failed, its name and why."""
+        return [f"{cell_name(self._records[key])}: {why}" for key, why in self._failed.items()]
+
+    def run(
+        self, rounds: Sequence[_Round], progress: Callable[[Progress], None]
+    ) -> tuple[int, int]:
+        """Run all rounds; return how many measurements were added, and were to be."""
+        methods = {
+            f"{one.name} {key}": cell.row.method
+            for one in rounds
+            for key, cell in one.cells.items()
+        }
+        tally, measured = Tally(methods, 1, progress), 0
+        for number, one in enumerate(rounds):
+            if number:  # the load average is our own by now
+                self._made["busy"] = replace(self._look(), average=None).reason
+            for key in one.cells.keys() & self._failed.keys():
+                tally.drop(f"{one.name} {key}")
+            todo = {key: cell for key, cell in one.cells.items() if key not in self._failed}
+            batches = batches_of(self._kind, todo)
+            with closing(run_batches(self._function, batches, jobs=1)) as results:
+                for done in results:
+                    why = self._why_failed(one, done)
+                    if why:
+                        self._failed.setdefault(done.key, why)
+                    else:
+                        self._file.append(self._line(one, done))
+                        measured += 1
+                    told = {"status": "failed" if why else "ok", "error": why}
+                    record = self._records[done.key] | told
+                    tally.count(f"{one.name} {done.key}", record, done.seconds)
+        return measured, len(methods)
+
+    def _why_failed(self, one: _Round, done: Finished) -> str:
+        if isinstance(done.result, Failure):
+            return done.result.error
+        expected = self._records[done.key]
+        if one.common:  # what it comes to at that C is known from the first repeat
+            came_out = _judged(self._kind, done.result.columns)
+            expected = expected | self._judged.setdefault(done.key, came_out)
+        return _difference(self._kind, done.result.columns, expected)
+
+    def _line(self, one: _Round, done: Finished) -> Line:
+        columns = done.result.columns
+        C = columns.get("C") if one.common else self._records[done.key]["C"]
+        seconds = {
+            name: value
+            for name, value in columns.items()
+            if name.endswith("_s") and name != "cv_s" and value is not None
+        }
+        return {
+            **self._made,
+            **{name: columns.get(name) for name in _MACHINE},
+            "key": done.key,
+            "repeat": one.repeat,
+            "common": one.common,
+            "C": C,
+            "seconds": seconds,
+            "judged": _judged(self._kind, columns),
+            "started": done.started.isoformat(timespec="seconds"),
+        }
+
+
+def _judged(kind: Kind, columns: Mapping[str, Any]) -> dict[str, Any]:
+    return {judged.column: columns.get(judged.column) for judged in kind.judged}
+
+
+def _difference(kind: Kind, columns: Mapping[str, Any], expected: Record) -> str:
+    """Say which judged number did not come out as on record, or nothing."""
+    for judged in kind.judged:
+        column = judged.column
+        if not judged.concerns(expected) or _counted_otherwise(column, expected):
+            continue
+        ours, theirs = columns.get(column), expected[column]
+        leeway = judged.tolerance.of(theirs) + _ROUNDING * max(1.0, abs(theirs))
+        if ours is None or abs(ours - theirs) > leeway:
+            return f"{column} is {ours}, on record {theirs}: its times are not of the same work"
+    return ""
+
+
+def _counted_otherwise(column: str, expected: Record) -> bool:
+    """Return whether a record has a size from before its form was on record."""
+    return column == "train_bytes" and expected["storage_form"] is None

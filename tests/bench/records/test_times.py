@@ -1,0 +1,144 @@
+"""Times measured again: what is read with the records, and what is refused."""
+
+import json
+
+import pytest
+
+from kmaps.bench.records.file import read_records
+from kmaps.bench.records.measures import MEASURES
+from kmaps.bench.records.summary import mixed_conditions, summarize
+from kmaps.bench.records.times import TimesFile, is_busy, read_times
+from kmaps.errors import ConfigError, InputError
+from tests.bench.sample_records import record
+from tests.bench.sample_times import again, times
+
+CELL = record(key="a", C=1.0, train_s=7.0, fit_s=0.0, encode_s=0.0, convert_s=0.0)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    lines = [json.dumps(cell) for cell in (CELL, CELL | {"key": "b", "split": 1})]
+    (tmp_path / "records.jsonl").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def write(folder, *lines):
+    with TimesFile(folder) as file:
+        for line in lines:
+            file.append(line)
+
+
+def test_repeats_are_read_with_the_records_and_their_median_counts(folder):
+    write(folder, *times(CELL, 4.0, 9.0, 3.0))
+    timed, other = read_records(folder)
+    assert MEASURES["train"].repeats(timed) == [4.0, 9.0, 3.0]
+    assert MEASURES["train"].value(timed) == 4.0
+    assert MEASURES["time"].value(timed) == 4.0
+    assert MEASURES["train"].value(other) == 7.0
+    assert MEASURES["accuracy"].value(timed) == 0.9
+    assert "repeats" not in other
+
+
+def test_without_the_file_the_times_are_those_of_the_run(folder):
+    before = read_records(folder)
+    write(folder, *times(CELL, 4.0))
+    assert read_records(folder) != before
+    (folder / "times.jsonl").unlink()
+    assert read_records(folder) == before
+
+
+def test_the_sum_of_a_repeat_counts_not_that_of_medians():
+    lines = times(CELL, 1.0, 5.0, 6.0)
+    for line, fit_s in zip(lines, (9.0, 2.0, 3.0), strict=True):
+        line["seconds"]["fit_s"] = fit_s
+    assert MEASURES["time"].value(CELL | {"repeats": lines}) == 9.0
+
+
+def test_one_c_for_all_has_times_of_its_own(folder):
+    write(folder, *times(CELL, 4.0), *times(CELL, 1.0, 2.0, common=True, C=0.5))
+    timed, other = read_records(folder)
+    assert (MEASURES["time"].value(timed), MEASURES["time-common"].value(timed)) == (4.0, 1.5)
+    assert MEASURES["time-common"].value(other) is None
+
+
+def test_times_of_another_c_than_the_records_are_left_out(folder):
+    write(folder, *times(CELL, 4.0, C=3.0), *times(CELL, 5.0))
+    assert MEASURES["train"].repeats(read_records(folder)[0]) == [5.0]
+
+
+def test_a_repeat_that_stands_there_twice_counts_once(folder):
+    write(folder, *times(CELL, 4.0, 6.0), *times(CELL, 5.0))
+    assert MEASURES["train"].repeats(read_records(folder)[0]) == [5.0, 6.0]
+
+
+def test_times_of_other_cells_are_refused_with_what_to_do(folder):
+    stale = times(record(key="x", C=1.0), 1.0)
+    write(folder, *stale, *times(CELL, 1.0))
+    assert len(read_records(folder)) == 2  # some are of these cells
+    (folder / "times.jsonl").unlink()
+    write(folder, *stale)
+    with pytest.raises(InputError, match=r"times\.jsonl: times of other cells .* delete it"):
+        read_records(folder)
+
+
+def test_a_half_written_last_line_is_ignored_and_cut(folder):
+    write(folder, *times(CELL, 4.0, 6.0))
+    path = folder / "times.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-30])
+    assert [line["repeat"] for line in read_times(folder)] == [0]
+    write(folder, times(CELL, 4.0, 6.0)[1])
+    assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("{}", "not a time that `kmaps time` wrote"),
+        ("3", "not a time that `kmaps time` wrote"),
+        ("{", "not a time \\(one JSON object a line\\)"),
+        (json.dumps(times(CELL, -1.0)[0]), "a value that no measurement gives"),
+        (json.dumps(times(CELL, float("nan"))[0]), "a value that no measurement gives"),
+        (json.dumps(times(CELL, True)[0]), "a value that no measurement gives"),
+        (json.dumps(times(CELL, 1.0, seconds=3)[0]), "a value that no measurement gives"),
+    ],
+)
+def test_what_is_no_time_is_refused_with_its_line(folder, line, told):
+    good = json.dumps(times(CELL, 1.0)[0])
+    (folder / "times.jsonl").write_text(f"{good}\n{line}\n{good}\n")
+    with pytest.raises(InputError, match=rf"times\.jsonl:2: {told}"):
+        read_records(folder)
+
+
+def test_two_runs_on_one_file_are_refused(folder):
+    with TimesFile(folder), pytest.raises(ConfigError, match="another run"), TimesFile(folder):
+        pass
+
+
+def test_conditions_are_those_of_the_repeats():
+    made = {"cpu": "a", "cores": 2, "threads": 1, "jobs": 2}
+    cells = [record(split=i) | made for i in range(2)]
+    assert mixed_conditions([cells[0], again(cells[1], 1.0, **made)]) == []
+    assert mixed_conditions([cells[0], again(cells[1], 1.0, **made | {"jobs": 1})]) == ["jobs"]
+    timed = [again(cell, 1.0, **made | {"jobs": 1}) for cell in cells]
+    assert mixed_conditions(timed) == []
+
+
+def test_quartiles_are_of_all_repeats_of_all_splits():
+    cells = [again(record(split=0), 1.0, 2.0, 9.0), again(record(split=1), 3.0, 4.0, 5.0)]
+    line = summarize(cells, ["train"]).iloc[0]
+    assert (line["median"], line["q1"], line["q3"]) == (3.5, 2.25, 4.75)
+    assert (line["repeats"], line["mean"], line["n"]) == (3, 3.0, 2)
+
+
+@pytest.mark.parametrize(
+    ("columns", "busy"),
+    [
+        ({}, False),
+        ({"other_cpus": 0.04, "stolen_cpus": 0.05}, False),
+        ({"other_cpus": 0.06, "stolen_cpus": 0.05}, True),
+        ({"busy": "0.50 processors are busy with other work"}, True),
+    ],
+)
+def test_other_work_is_known_from_the_repeat(columns, busy):
+    assert is_busy(times(CELL, 1.0, **columns)[0]) is busy

@@ -1,0 +1,77 @@
+"""The load of the machine: other work and stolen time are seen, our own work is not."""
+
+import pytest
+
+from kmaps.bench.run import load
+from kmaps.bench.run.load import Load, Watch, look
+
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    """Return a function that lets time pass: seconds of all, of others, of ourselves, stolen."""
+    stat, clock = tmp_path / "stat", {"now": 100.0, "own": 7.0}
+    ticks = dict.fromkeys(("user", "nice", "system", "idle", "iowait", "irq", "soft", "steal"), 900)
+    second = load.os.sysconf("SC_CLK_TCK")
+
+    def write():
+        stat.write_text("cpu  " + " ".join(map(str, ticks.values())) + " 5 6\ncpu0 1 2 3\n")
+
+    def passes(seconds, others=0.0, own=0.0, stolen=0.0, idle=0.0):
+        clock["now"] += seconds
+        clock["own"] += own
+        ticks["user"] += round((own + others / 2) * second)
+        ticks["nice"] += round(others / 4 * second)
+        ticks["system"] += round(others / 4 * second)
+        ticks["steal"] += round(stolen * second)
+        ticks["idle"] += round(idle * second)
+        ticks["iowait"] += round(idle * second)
+        write()
+
+    write()
+    monkeypatch.setattr(load, "_STAT", str(stat))
+    monkeypatch.setattr(load, "perf_counter", lambda: clock["now"])
+    monkeypatch.setattr(load, "process_time", lambda: clock["own"])
+    monkeypatch.setattr(load, "sleep", passes)
+    return passes
+
+
+def test_our_own_work_is_not_that_of_others(machine):
+    watch = Watch()
+    machine(4.0, own=4.0, idle=4.0)
+    assert (watch.read().others, watch.read().steal) == (0.0, 0.0)
+    machine(4.0, own=4.0, others=2.0, stolen=1.0)
+    assert watch.read().others == pytest.approx(2.0 / 8)
+    assert watch.read().steal == pytest.approx(1.0 / 8)
+
+
+def test_too_short_a_time_says_nothing(machine):
+    watch = Watch()
+    machine(0.1, others=0.1)
+    assert (watch.read().others, watch.read().is_known) == (None, False)
+
+
+def test_a_look_lasts_a_second_and_uses_nothing(machine):
+    assert look().others == 0.0
+    assert look().is_known
+
+
+def test_a_system_that_does_not_tell(machine, monkeypatch):
+    monkeypatch.setattr(load, "_STAT", "/nowhere/stat")
+    found = look()
+    assert (found.others, found.steal, found.is_known) == (None, None, False)
+    assert Load(None, None, None).reason == ""
+
+
+@pytest.mark.parametrize(
+    ("found", "reason"),
+    [
+        (Load(0.4, 0.02, 0.0, 2), ""),
+        (Load(1.5, 0.1, 0.1, 2), ""),
+        (Load(1.6, 0.0, 0.0, 2), "the load average is 1.60"),
+        (Load(1.6, 0.0, 0.0, 4), ""),
+        (Load(0.0, 0.5, 0.0, 2), "0.50 processors are busy with other work"),
+        (Load(0.0, None, 0.2, 2), "the host takes 0.20 processors away"),
+    ],
+)
+def test_what_is_idle(found, reason):
+    assert found.reason == reason

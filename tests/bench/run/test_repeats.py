@@ -1,0 +1,281 @@
+"""Timing again: interleaved, resumed, refused on a busy machine, and of the same work alone."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import cell_workers
+import pytest
+
+from kmaps.bench.kinds import load as spec
+from kmaps.bench.records.columns import LATER
+from kmaps.bench.records.file import read_records
+from kmaps.bench.records.measures import MEASURES
+from kmaps.bench.records.times import read_times
+from kmaps.bench.run import runner
+from kmaps.bench.run.load import Load
+from kmaps.bench.run.repeats import time_again
+from kmaps.errors import ConfigError, InputError, NothingMeasured
+
+TEXT = """\
+experiment: small
+dataset: {name: digits, train: 120, test: 80}
+splits: 2
+kernels: [chi2]
+reductions: [ovo]
+baselines: [linear, exact]
+C: {grid: [0.1, 1], folds: 3}
+"""
+CELLS = [
+    "split 0 ovo linear",
+    "split 0 ovo chi2 exact",
+    "split 1 ovo linear",
+    "split 1 ovo chi2 exact",
+]
+IDLE = Load(0.1, 0.0, 0.0, 2)
+BUSY = Load(0.1, 1.2, 0.0, 2)
+EXPERIMENT = spec.parse(TEXT)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    runner.run(EXPERIMENT, tmp_path / "out", measure=cell_workers.Each(cell_workers.timed))
+    return tmp_path / "out"
+
+
+def again(folder, worker=cell_workers.timed, experiment=EXPERIMENT, load=IDLE, **options):
+    given = {"measure": cell_workers.Each(worker), "look": lambda: load}
+    return time_again(experiment, folder, **{**given, **options})
+
+
+def ordered(folder, **options):
+    """Return the cells in the order in which they are measured, and what is left behind."""
+    log = folder.parent / "log"
+    log.unlink(missing_ok=True)
+    found = again(folder, partial(cell_workers.listed, str(log)), **options)
+    return log.read_text().splitlines() if log.exists() else [], found
+
+
+def test_all_cells_come_before_any_is_repeated(folder):
+    order, found = ordered(folder, repeats=3)
+    assert order == 3 * [f"{cell} C=[0.1]" for cell in CELLS]
+    assert (found.measured, found.total, found.failures) == (12, 12, [])
+    assert [line["repeat"] for line in read_times(folder)] == [0] * 4 + [1] * 4 + [2] * 4
+
+
+def test_one_c_for_all_is_interleaved_too(folder):
+    order, _ = ordered(folder, repeats=2, common_C=5.0)
+    own, common = ([f"{cell} C=[{C}]" for cell in CELLS] for C in (0.1, 5.0))
+    assert order == 2 * (own + common)
+    for record in read_records(folder):
+        assert MEASURES["train"].repeats(record) == [0.1, 0.1]
+        assert MEASURES["time-common"].repeats(record) == [5.0, 5.0]
+    with pytest.raises(ConfigError, match=r"common_C=2: .*times\.jsonl has times at C = 5; use"):
+        again(folder, common_C=2.0)
+
+
+def test_a_line_says_what_was_timed_and_where(folder):
+    again(folder, repeats=1, command="kmaps time out", threads=1)
+    line = read_times(folder)[0]
+    assert line["seconds"] == {
+        **{"fit_s": 0.0, "encode_s": 0.0, "convert_s": 0.0},
+        **{"train_s": 0.1, "predict_s": 0.1},
+    }
+    assert (line["C"], line["threads"], line["jobs"]) == (0.1, 1, 1)
+    assert line["command"] == "kmaps time out"
+    assert line["judged"]["accuracy"] == read_records(folder)[0]["accuracy"]
+    assert line["started"].endswith("+00:00")
+
+
+def test_more_repeats_add_to_those_there_are(folder):
+    again(folder, repeats=1)
+    order, found = ordered(folder, repeats=3)
+    assert (len(order), found.measured) == (8, 8)
+    order, found = ordered(folder, repeats=3)
+    assert (order, found.total) == ([], 0)
+
+
+def test_a_file_that_was_deleted_is_made_anew(folder):
+    again(folder, repeats=2)
+    (folder / "times.jsonl").unlink()
+    order, _ = ordered(folder, repeats=2)
+    assert len(order) == 8
+
+
+def test_half_a_line_is_measured_again(folder):
+    again(folder, repeats=2)
+    path = folder / "times.jsonl"
+    path.write_bytes(path.read_bytes()[:-20])
+    order, _ = ordered(folder, repeats=2)
+    assert order == [f"{CELLS[-1]} C=[0.1]"]
+    assert len(path.read_text().splitlines()) == 8
+
+
+def test_a_busy_machine_is_refused_before_anything_is_measured(folder):
+    told = (
+        "the machine is not idle (1.20 processors are busy with other work), and times would not "
+        "compare: wait, or time all the same and mark the times, with even_if_busy=True"
+    )
+    with pytest.raises(ConfigError, match=re.escape(told)):
+        again(folder, load=BUSY)
+    assert not (folder / "times.jsonl").exists()
+    found = again(folder, load=BUSY, even_if_busy=True, repeats=2)
+    assert (found.measured, found.load) == (8, BUSY)
+    assert {line["busy"] for line in read_times(folder)} == {BUSY.reason}
+    assert again(folder, load=BUSY, repeats=2).total == 0  # nothing to do is not refused
+
+
+def test_work_that_begins_later_marks_the_repeats_from_then_on(folder):
+    looks = iter([IDLE, BUSY, Load(9.0, 0.0, 0.0, 2)])  # by then the average is our own
+    again(folder, repeats=3, look=lambda: next(looks))
+    assert [bool(line["busy"]) for line in read_times(folder)] == 4 * [False] + 4 * [True] + [
+        False
+    ] * 4
+
+
+def test_a_system_that_does_not_tell_is_taken_for_idle(folder):
+    found = again(folder, repeats=1, load=Load(None, None, None))
+    assert (found.measured, found.load.is_known) == (4, False)
+
+
+def test_a_cell_that_comes_out_otherwise_gets_no_time(folder):
+    found = again(folder, cell_workers.inaccurate, repeats=3)
+    accuracy = read_records(folder)[1]["accuracy"]
+    assert found.failures[0] == (
+        f"split 0 ovo chi2 exact: accuracy is 0.0, on record {accuracy}: its times are not of the "
+        "same work"
+    )
+    assert len(found.failures) == 2
+    assert found.measured == 6  # three of each linear cell
+    assert not any("repeats" in r for r in read_records(folder) if r["method"] == "exact")
+    assert again(folder, repeats=1).measured == 2
+
+
+def test_a_cell_whose_process_dies_fails_once_and_the_others_go_on(folder):
+    seen = []
+    found = again(folder, cell_workers.out_of_memory, repeats=2, progress=seen.append)
+    assert [failure.partition(":")[0] for failure in found.failures] == [CELLS[1], CELLS[3]]
+    assert "SIGKILL" in found.failures[0]
+    assert found.measured == 4
+    assert (seen[0].total, seen[-1].total) == (8, 6)
+    assert seen[-1].done == 6
+    assert seen[-1].seconds_left == 0
+
+
+def test_storage_that_was_counted_before_forms_were_is_not_compared(folder):
+    path = folder / "records.jsonl"
+    cells = [json.loads(line) | {"train_bytes": 5} for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps(cell | {"storage_form": "x"}) + "\n" for cell in cells))
+    assert "train_bytes is None, on record 5" in again(folder, repeats=1).failures[0]
+    for cell in cells:
+        for name in LATER:
+            cell.pop(name)
+    path.write_text("".join(json.dumps(cell) + "\n" for cell in cells))
+    assert again(folder, repeats=1).failures == []
+
+
+def test_results_of_another_experiment_are_refused(folder):
+    other = spec.parse(TEXT.replace("small", "other"))
+    with pytest.raises(ConfigError, match="records of small, not of other; name the experiment"):
+        again(folder, experiment=other)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("train: 120", "train: 130", "the file or the version of the maps has changed"),
+        ("baselines: [linear, exact]", "baselines: [linear]", "2 of 4 records are not of the cell"),
+    ],
+)
+def test_an_experiment_that_changed_is_refused(folder, old, new, told):
+    with pytest.raises(ConfigError, match=told):
+        again(folder, experiment=spec.parse(TEXT.replace(old, new)))
+    assert not (folder / "times.jsonl").exists()
+
+
+def test_changed_data_are_refused(folder):
+    path = folder / "records.jsonl"
+    cells = [json.loads(line) for line in path.read_text().splitlines()]
+    changed = [cell | {"data_digest": "0" * 64, "key": cell["key"][::-1]} for cell in cells]
+    path.write_text("".join(json.dumps(cell) + "\n" for cell in changed))
+    told = r"4 of 4 records .* such as split 0 ovo linear: the data have changed; measure them"
+    with pytest.raises(ConfigError, match=told):
+        again(folder)
+
+
+def test_times_of_other_cells_beside_the_records_are_refused(folder):
+    again(folder, repeats=1)
+    path = folder / "times.jsonl"
+    lines = [json.loads(line) | {"key": "x"} for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(InputError, match="times of other cells"):
+        again(folder)
+
+
+def test_what_has_no_times_is_refused(tmp_path):
+    runner.run(EXPERIMENT, tmp_path, measure=cell_workers.Each(cell_workers.instant))
+    with pytest.raises(NothingMeasured, match="no measured cell there has a time"):
+        again(tmp_path)
+    with pytest.raises(NothingMeasured, match="no records there"):
+        again(tmp_path / "none")
+
+
+def test_a_kind_that_chooses_no_c_has_none_in_common(tmp_path):
+    text = "experiment: small\nkind: approximation\nkernels: [chi2]\nranges: ['0:9']\n"
+    checked = spec.parse(text + "maps: [{map: homogeneous, order: 1}]\n")
+    runner.run(checked, tmp_path)
+    again(tmp_path, experiment=checked, measure=None, repeats=1)
+    assert MEASURES["fit"].repeats(read_records(tmp_path)[0])
+    with pytest.raises(ConfigError, match=r"common_C=1: .* kind approximation chooses no C"):
+        again(tmp_path, experiment=checked, common_C=1.0)
+
+
+def test_the_real_measuring_code_has_times_of_the_same_work(tmp_path):
+    experiment = spec.parse(TEXT.replace("splits: 2", "splits: 1"))
+    runner.run(experiment, tmp_path, threads=1)
+    found = again(tmp_path, experiment=experiment, measure=None, repeats=1, common_C=0.5)
+    assert (found.measured, found.failures) == (4, [])
+    for line in read_times(tmp_path):
+        assert set(line["seconds"]) == {"fit_s", "encode_s", "convert_s", "train_s", "predict_s"}
+        assert line["C"] in ((0.5,) if line["common"] else (0.1, 1.0))
+    assert all(len(MEASURES["time"].repeats(r)) == 1 for r in read_records(tmp_path))
+
+
+def test_a_killed_run_resumes_without_repeating_a_measurement(folder):
+    log = folder.parent / "log"
+    script = folder.parent / "script.py"
+    script.write_text(
+        f"""\
+import sys, time
+from functools import partial
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import cell_workers
+from kmaps.bench.kinds import load as spec
+from kmaps.bench.run.load import Load
+from kmaps.bench.run.repeats import time_again
+if __name__ == "__main__":
+    measure = cell_workers.Each(partial(cell_workers.logged_times, {str(folder.parent)!r}, 0.2))
+    time_again(spec.parse({TEXT!r}), {str(folder)!r}, repeats=9, measure=measure,
+               look=lambda: Load(0.0, 0.0, 0.0))
+"""
+    )
+    path = folder / "times.jsonl"
+    with subprocess.Popen([sys.executable, script]) as process:
+        end = time.monotonic() + 120
+        while not path.exists() or path.read_bytes().count(b"\n") < 6:
+            assert time.monotonic() < end
+            assert process.poll() is None
+            time.sleep(0.02)
+        os.kill(process.pid, signal.SIGKILL)
+    done = read_times(folder)
+    assert 6 <= len(done) < 36
+    again(folder, partial(cell_workers.listed, str(log)), repeats=9)
+    assert len(log.read_text().splitlines()) == 36 - len(done)
+    assert len(path.read_text().splitlines()) == 36
+    assert read_times(folder)[: len(done)] == done

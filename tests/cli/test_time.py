@@ -1,0 +1,130 @@
+"""kmaps time: exit codes, what goes to which stream, and the pages that show the repeats."""
+
+import json
+from pathlib import Path
+
+import cell_workers
+import pytest
+from click.testing import CliRunner
+
+from kmaps.bench.records.times import read_times
+from kmaps.bench.run import repeats
+from kmaps.bench.run.load import Load
+from kmaps.cli.main import cli
+
+TEXT = """\
+experiment: tiny
+dataset: {name: digits, train: 120, test: 80}
+kernels: [chi2]
+reductions: [ovo]
+baselines: [linear, exact]
+C: 1
+"""
+
+
+def kmaps(*arguments, code=0):
+    result = CliRunner().invoke(cli, list(map(str, arguments)))
+    assert result.exit_code == code, result.output + repr(result.exception)
+    return result
+
+
+@pytest.fixture
+def worker(monkeypatch):
+    """Return what measures cells and how busy the machine is, to be changed."""
+    used = {"measure": cell_workers.timed, "load": Load(0.1, 0.0, 0.0, 2)}
+
+    def measuring(kind, threads, skip_bad, hold=False):
+        return cell_workers.Each(used["measure"])
+
+    def time_again(*given, **options):
+        return repeats_time_again(*given, **options, look=lambda: used["load"])
+
+    repeats_time_again = repeats.time_again
+    monkeypatch.setattr(repeats, "Measuring", measuring)
+    monkeypatch.setattr("kmaps.bench.run.runner.Measuring", measuring)
+    monkeypatch.setattr(repeats, "time_again", time_again)
+    return used
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch, worker):
+    monkeypatch.chdir(tmp_path)
+    Path("tiny.yaml").write_text(TEXT)
+    kmaps("run", "tiny.yaml", "--quiet")
+    return Path("results/tiny")
+
+
+def timed(results, *arguments, code=0):
+    return kmaps("time", results, "--experiment", "tiny.yaml", *arguments, code=code)
+
+
+def test_the_table_of_the_repeats_goes_to_standard_output(results):
+    found = timed(results, "--repeats", 3, "--common-C", 4)
+    assert "fit + encode + convert + train, s; median (quartiles) of 3 repeats; 1 split" in (
+        found.stdout
+    )
+    assert "fit + encode + convert + train at one C for all, s" in found.stdout
+    assert "6/12  split 0 ovo chi2 exact: accuracy" not in found.stdout
+    assert found.stderr.startswith("1/12  split 0 ovo linear: accuracy")
+    assert found.stderr.splitlines()[-1].endswith(", 0:00 left")
+    lines = read_times(results)
+    assert len(lines) == 12
+    assert lines[0]["command"] == (
+        "kmaps time results/tiny --experiment tiny.yaml --repeats 3 --common-C 4"
+    )
+    again = timed(results, "--repeats", 3)
+    assert again.stdout == found.stdout
+    assert again.stderr == "nothing to do: all repeats are in results/tiny\n"
+
+
+def test_a_busy_machine_is_one_line_and_the_flag_that_helps(results, worker):
+    worker["load"] = Load(0.1, 1.2, 0.0, 2)
+    refused = timed(results, code=2)
+    assert refused.stderr == (
+        "error: the machine is not idle (1.20 processors are busy with other work), and times "
+        "would not compare: wait, or time all the same and mark the times, with --even-if-busy\n"
+    )
+    marked = timed(results, "--even-if-busy", "--repeats", 1)
+    assert "‡ other work ran meanwhile" in marked.stdout
+    assert "warning: 1.20 processors are busy with other work: the times are marked" in (
+        marked.stderr
+    )
+
+
+def test_a_system_that_does_not_tell_is_said(results, worker):
+    worker["load"] = Load(None, None, None)
+    told = "warning: this system does not tell whether other work runs\n"
+    assert told in timed(results, "--repeats", 1).stderr
+
+
+def test_a_cell_that_comes_out_otherwise_has_exit_code_3(results, worker):
+    worker["measure"] = cell_workers.inaccurate
+    found = timed(results, "--repeats", 2, "--quiet", code=3)
+    assert found.stderr.count("\n") == 1
+    assert found.stderr.startswith(
+        "error: no time of 1 cell: split 0 ovo chi2 exact: accuracy is 0.0, on "
+    )
+    assert "linear" in found.stdout
+
+
+def test_usage(results):
+    assert "no records there" in kmaps("time", "nowhere", code=5).stderr
+    assert "no experiment 'tiny'" in kmaps("time", results, code=2).stderr
+    other = Path("other.yaml")
+    other.write_text(TEXT.replace("tiny", "other"))
+    wrong = kmaps("time", results, "--experiment", other, code=2)
+    assert "records of tiny, not of other; name the experiment that they are of" in wrong.stderr
+    assert timed(results, "--common-C", "0", code=2).exit_code == 2
+
+
+def test_pages_say_what_was_timed_again_and_the_gate_does_not_mind(results):
+    before = kmaps("check", results, "--against", results).stdout
+    timed(results, "--repeats", 3, "--quiet")
+    assert kmaps("check", results, "--against", results).stdout == before
+    kmaps("report", results)
+    page = (results / "README.md").read_text()
+    assert "    kmaps run tiny.yaml --quiet\n    kmaps time results/tiny --experiment" in page
+    assert "- times measured again: " in page
+    assert "median (quartiles) of 3 repeats" in page
+    rows = json.loads(kmaps("table", results, "--measure", "train", "--json").stdout)
+    assert [row["repeats"] for row in rows] == [3, 3]
