@@ -8,6 +8,7 @@ from pydantic import model_validator as validator
 
 from kmaps.bench.kinds.kind import Figure, Measured
 from kmaps.bench.kinds.samples import SampledKind, sample_columns
+from kmaps.bench.records.correct import Correct
 from kmaps.bench.records.gate import EXACT, FRACTION, Judged
 from kmaps.bench.records.row import Row
 from kmaps.bench.spec.cell import Cell
@@ -201,8 +202,10 @@ class ClassificationKind(SampledKind):
             choosing = Choosing(seed=cell.choice_seed, **cell.C)
             best, scores = choose_c(machine, choosing, shared.x_train, shared.y_train)
         timing.begin()
-        measured = evaluate(machine, best, shared, timing)
-        return Measured({"C": best, "cv_accuracy": scores, **shared.sizes, **measured})
+        columns, predicted = evaluate(machine, best, shared, timing)
+        correct = Correct.of(shared.y_test, predicted)
+        columns |= {"C": best, "cv_accuracy": scores, **shared.sizes, **correct.columns}
+        return Measured(columns, correct=correct)
 
     def measures(self, records: Sequence[dict]) -> tuple[str, ...]:
         """Return accuracy, time and storage; accuracy per class where the test samples are so."""

@@ -10,6 +10,7 @@ from pydantic import model_validator as validator
 from kmaps.bench.kinds.kind import Figure, Measured, Section
 from kmaps.bench.kinds.samples import SampledKind, sample_columns
 from kmaps.bench.records.columns import Record
+from kmaps.bench.records.correct import Correct
 from kmaps.bench.records.gate import FRACTION, KEPT, Judged
 from kmaps.bench.records.row import Row
 from kmaps.bench.report.tradeoff import tradeoff_table
@@ -159,8 +160,12 @@ class TradeOffKind(SampledKind):
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
         """Train, thin out, and time the test of what is left."""
-        measured = _try(cell, shared, timing)
-        return Measured({"C": cell.row.learner["C"], **measured})
+        columns, predicted = _try(cell, shared, timing)
+        correct = None
+        if predicted is not None:
+            [(_, truth)] = shared.tasks.labels
+            correct = Correct.of(truth, predicted)
+        return Measured({"C": cell.row.learner["C"], **columns}, correct=correct)
 
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
         """Return the quality, accuracy or average precision, and the outputs."""
@@ -179,7 +184,7 @@ class TradeOffKind(SampledKind):
         return [("Trade-off", f"Mean ± std over the draws.\n\n{tradeoff_table(records)}")]
 
 
-def _try(cell: Cell, trials: Any, timing: Timing) -> dict[str, Any]:
+def _try(cell: Cell, trials: Any, timing: Timing) -> Any:
     learner = cell.row.learner
     if learner["name"] == "exact":
         return trials.exact(cell.kernel, learner["C"], timing)

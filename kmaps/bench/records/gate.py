@@ -14,13 +14,14 @@ together. Every kind of experiment says which columns are judged, each with its 
 
 **Times** and peaks of memory are not compared.
 
-A cell of the baseline that has no record fails the gate. A cell that could not be measured, because
-it failed or because the baseline was made under other conditions, neither passes nor fails it: the
-exit code then says that the gate did not decide.
+A cell of the baseline that has no record fails the gate; so does one without the test samples that
+were right (:mod:`kmaps.bench.records.correct`), where the baseline has them. A cell that could not
+be measured, because it failed or because the baseline was made under other conditions, neither
+passes nor fails it: the exit code then says that the gate did not decide.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import sqrt
 from statistics import fmean, stdev
@@ -174,6 +175,8 @@ def compare(
     judged: Sequence[Judged],
     *,
     floor: float = FLOOR,
+    correct: Collection[str] = (),
+    baseline_correct: Collection[str] = (),
 ) -> list[CellVerdict]:
     """Compare records with a baseline and return one verdict per cell, the worst first.
 
@@ -185,6 +188,8 @@ def compare(
         What the kind of the experiment is judged by.
     floor : float
         Smallest tolerance on a mean fraction.
+    correct, baseline_correct : collection of str
+        The keys of the cells of either of which it is on record which test samples were right.
 
     Returns
     -------
@@ -205,7 +210,9 @@ def compare(
             f"{_subjects(theirs)}; check that it belongs to this experiment"
         )
     verdicts = [
-        _judge(ours.get(cell, {}), splits, judged, floor) for cell, splits in theirs.items()
+        _without_samples(ours.get(cell, {}), splits, correct, baseline_correct)
+        or _judge(ours.get(cell, {}), splits, judged, floor)
+        for cell, splits in theirs.items()
     ]
     verdicts += [
         CellVerdict("new", _name(splits), "not in the baseline")
@@ -237,6 +244,22 @@ def _name(splits: Splits) -> str:
     features = record["features"] + (f" ({normalize})" if normalize != "none" else "")
     words = record["setting"], record["dataset"], features, record["reduction"]
     return " ".join(filter(None, [*words, record["kernel"] or "any", Row.of(record).label]))
+
+
+def _without_samples(
+    ours: Splits, theirs: Splits, correct: Collection[str], baseline_correct: Collection[str]
+) -> CellVerdict | None:
+    """Return the verdict of a cell that lacks the test samples that were right, or None."""
+    for split, record in ours.items():
+        baseline = theirs.get(split)
+        lacking = baseline and baseline["key"] in baseline_correct and record["key"] not in correct
+        if lacking and record["status"] == "ok":
+            where = _numbers(split)
+            reason = (
+                "which test samples were right is not on record (correct.npz), the baseline has it"
+            )
+            return CellVerdict("missing", _name(theirs), f"{where}: {reason}".removeprefix(": "))
+    return None
 
 
 def _judge(ours: Splits, theirs: Splits, judged: Sequence[Judged], floor: float) -> CellVerdict:

@@ -14,6 +14,7 @@ _INTRODUCTION = """\
 # Results
 
 Our own runs, one folder an experiment: `records.jsonl` (a line a cell, as `kmaps run` wrote it),
+`correct.npz` (which test samples each cell got right, a bit a sample; earlier runs have none),
 `README.md` (by `kmaps report`: the command, the environment, the commit, the paper's numbers beside
 ours, its claims, the tables), the figures (the arrays that some need, `arrays.npz`, are not kept
 here), and `NOTES.md`, what we make of it. Every column of a record is described in
@@ -25,9 +26,9 @@ here), and `NOTES.md`, what we make of it. Every column of a record is described
     kmaps check results --reported             # every number and claim
 
 A number is met when ours, to the printed digits, is at least as good. A claim holds, fails, or is
-undecided, by the 95 % intervals of its comparisons; with one split there is none. `reported.json`
-keeps what is reported here, so that a change is told from it. `quickstart` is the baseline that CI
-compares every change with."""
+undecided, by the 95 % intervals of its comparisons; of one split without `correct.npz` there is
+none. `reported.json` keeps what is reported here, so that a change is told from it. `quickstart` is
+the baseline that CI compares every change with."""
 
 
 def glance(items: Sequence[Item], runs: Iterable[str], experiments: Iterable[str]) -> str:

@@ -40,6 +40,7 @@ _TIMED = 3
 
 Labels = NDArray[np.int64]
 Columns = dict[str, Any]
+Tried = tuple[Columns, Labels | None]  # columns of a record, and the labels that are predicted
 
 
 @dataclass(frozen=True)
@@ -116,20 +117,21 @@ class Trials:
             self._small = Trials(_few_of(self.tasks))
         return self._small
 
-    def exact(self, kernel: str, C: float, timing: Timing) -> Columns:
-        """Measure the exact kernel; return the columns of its record."""
+    def exact(self, kernel: str, C: float, timing: Timing) -> Tried:
+        """Measure the exact kernel; return the columns of its record, and what it predicts."""
         tasks, measured = self.tasks, []
         for y_train, y_test in tasks.labels:
             model = KernelSVC(kernel, C=C).fit(tasks.x_train, y_train)
             took = model.timings_
             timing.note(encode_s=took["gram_s"], convert_s=took["convert_s"])
             timing.note(train_s=took["train_s"])
-            quality = _score(tasks, model, lambda rows: rows, y_test, timing)
-            measured.append({**quality, "model_bytes": model.model_bytes_})
-        return {**_mean(measured), **tasks.sizes, "dim": tasks.x_train.shape[0]}
+            quality, predicted = _score(tasks, model, lambda rows: rows, y_test, timing)
+            measured.append(({**quality, "model_bytes": model.model_bytes_}, predicted))
+        columns, predicted = _mean(measured)
+        return {**columns, **tasks.sizes, "dim": tasks.x_train.shape[0]}, predicted
 
-    def learner(self, feature_map: Any, learner: Mapping[str, Any], timing: Timing) -> Columns:
-        """Measure one learner on one draw; return the columns of its record.
+    def learner(self, feature_map: Any, learner: Mapping[str, Any], timing: Timing) -> Tried:
+        """Measure one learner on one draw.
 
         Parameters
         ----------
@@ -142,16 +144,19 @@ class Trials:
 
         Returns
         -------
-        dict
-            ``dim`` is twice the frequencies that are left.
+        columns : dict
+            Of its record; ``dim`` is twice the frequencies that are left.
+        predicted : ndarray of int or None
+            The labels of the test samples; None of detectors, whose scores are judged.
         """
         draw = self._drawn(feature_map, timing)
         tasks = range(len(self.tasks.labels))
         measured = [self._try(draw, learner, task, timing) for task in tasks]
         timing.note(**draw.seconds)
-        return {**_mean(measured), **self.tasks.sizes}
+        columns, predicted = _mean(measured)
+        return {**columns, **self.tasks.sizes}, predicted
 
-    def _try(self, draw: Draw, learner: Mapping[str, Any], task: int, timing: Timing) -> Columns:
+    def _try(self, draw: Draw, learner: Mapping[str, Any], task: int, timing: Timing) -> Tried:
         y_train, y_test = self.tasks.labels[task]
         if learner["name"] == "dense":
             used, (model, train_s) = draw.map, self._dense(draw, learner["C"], task, timing)
@@ -163,11 +168,9 @@ class Trials:
             used = draw.map
         timing.note(train_s=train_s)
         used, model = prune(used, model)
-        return {
-            "dim": 2 * len(used.frequency_indices_),
-            "model_bytes": model.model_bytes_,
-            **_score(self.tasks, model, used.transform, y_test, timing),
-        }
+        quality, predicted = _score(self.tasks, model, used.transform, y_test, timing)
+        sizes = {"dim": 2 * len(used.frequency_indices_), "model_bytes": model.model_bytes_}
+        return sizes | quality, predicted
 
     def _dense(self, draw: Draw, C: float, task: int, timing: Timing) -> tuple[Any, float]:
         """Return the machine on all frequencies, also the pilot of strongest, and its seconds."""
@@ -213,16 +216,18 @@ def _strongest(feature_map: Any, pilot: Any, keep: int) -> Any:
     return feature_map.keep(np.argsort(-strength, kind="stable")[:keep])
 
 
-def _score(tasks: Tasks, model: Any, encode: Callable, truth: Any, timing: Timing) -> Columns:
+def _score(tasks: Tasks, model: Any, encode: Callable, truth: Any, timing: Timing) -> Tried:
     """Return how well a model tells the test samples apart; time it, encoding included."""
     output = model.decision_function if tasks.judge else model.predict
     found = timing.best("predict_s", lambda: output(encode(tasks.x_test)), _TIMED)
     if tasks.judge:
-        return {"average_precision": float(tasks.judge(truth, found))}
-    return {"accuracy": float((found == truth).mean())}
+        return {"average_precision": float(tasks.judge(truth, found))}, None
+    return {"accuracy": float((found == truth).mean())}, found
 
 
-def _mean(measured: list[Columns]) -> Columns:
+def _mean(measured: list[Tried]) -> Tried:
+    """Return the means over the tasks; of one task what it is."""
     if len(measured) == 1:
         return measured[0]
-    return {name: float(np.mean([one[name] for one in measured])) for name in measured[0]}
+    columns = [of_task for of_task, _ in measured]
+    return {name: float(np.mean([one[name] for one in columns])) for name in columns[0]}, None

@@ -14,7 +14,7 @@ from tests.bench.records.published import records
 def page():
     names = ["ldefm-table1", "annfm-table4-daimler", "quickstart"]
     runs = {name: records()[name] for name in names}
-    return glance(reported.reported(runs, claim_entries(runs)), runs, packaged())
+    return glance(reported.reported(runs, claim_entries(runs), {}), runs, packaged())
 
 
 def lines_with(page, text):
