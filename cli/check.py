@@ -55,7 +55,8 @@ def command(reported: bool, **options: Any) -> None:
     difference of means, from the baseline's spread over its splits, and at least the floor. Errors
     of kernels are compared to a thousandth, frequencies kept to a twentieth, storage to the byte,
     times not at all. Where the baseline has which test samples each cell got right, correct.npz,
-    the results must have it too.
+    the results must have it too. Rows with a C at the edge of the values that were compared are
+    flagged; that fails nothing.
 
     With --reported the numbers and claims of the papers are shown beside ours: printed, ours, the
     difference, the verdict. With --against it fails where one that the baseline met is not met any

@@ -78,4 +78,7 @@ def _members(path: Path) -> list[tuple[str, NDArray[np.generic]]]:
             return list(file.items())
     except (OSError, ValueError, EOFError, BadZipFile) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(f"{path}: damaged ({reason}); delete it and run again") from None
+        raise DataError(
+            f"{path}: damaged ({reason}); restore it, or measure again into another folder "
+            "(kmaps run NAME --out FOLDER)"
+        ) from None

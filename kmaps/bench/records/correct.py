@@ -128,14 +128,18 @@ def _checked(arrays: Arrays, record: Record, folder: Path) -> Correct:
         or per_class.sum() != n
         or not per_class.all()
     ):
-        raise InputError(f"{file}: not one bit for each of its {n} test samples; run the cell anew")
+        raise InputError(
+            f"{file}: not one bit for each of its {n} test samples; restore the file, or measure "
+            "again into another folder (kmaps run NAME --out FOLDER)"
+        )
     found = Correct(np.unpackbits(bits, count=n).astype(bool), per_class)
     for column, ours in found.columns.items():
         recorded = record[column]
         if recorded is not None and abs(recorded - ours) > _ROUNDING:
             raise InputError(
                 f"{file}: the samples that were right make its {column} {ours:.6g}, the record has "
-                f"{recorded:.6g}; one of the two was changed, run the cell anew"
+                f"{recorded:.6g}; one of the two was changed: restore it, or measure again into "
+                "another folder (kmaps run NAME --out FOLDER)"
             )
     return found
 
@@ -157,8 +161,7 @@ def outcomes_of(left: Correct, right: Correct, *, by_class: bool) -> Outcomes:
     if not np.array_equal(left.per_class, right.per_class):
         sizes = len(left.correct), len(right.correct)
         raise InputError(
-            f"{sizes[0]} and {sizes[1]} test samples of other classes: expected those of one split;"
-            " run the cells anew"
+            f"{sizes[0]} and {sizes[1]} test samples of other classes: expected those of one split"
         )
     weights = np.repeat(1 / left.per_class, left.per_class) if by_class else None
     return Outcomes(left.correct, right.correct, weights)

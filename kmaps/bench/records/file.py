@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from kmaps.bench.records.columns import COLUMNS, Record, check_record
+from kmaps.bench.records.columns import ADDED, COLUMNS, Record, check_record
 from kmaps.errors import ConfigError, InputError, NothingMeasured
 
 FILE_NAME = "records.jsonl"
@@ -68,6 +68,8 @@ def _parse(content: bytes, path: Path) -> tuple[list[Record], int]:
             if number == len(lines) and not line.endswith(b"\n"):
                 break
             raise InputError(f"{path}:{number}: not a record (one JSON object a line)") from None
+        if isinstance(record, dict):
+            record |= {name: None for name in ADDED if name not in record}
         check_record(record, f"{path}:{number}")
         by_key[record["key"]] = record
         whole += len(line)

@@ -22,11 +22,12 @@ passes nor fails it: the exit code then says that the gate did not decide.
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from math import sqrt
 from statistics import fmean, stdev
 from typing import Any
 
+from kmaps.bench.records.choice import edge_text
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.row import Row
 from kmaps.errors import GateFailed, KmapsError, NothingMeasured
@@ -161,12 +162,15 @@ class CellVerdict:
         One line: what was compared, with numbers, or why it was not.
     differences : tuple of Difference
         Of every judged column.
+    edge : str
+        That our C is at the edge of its grid, in words; empty where it is not. It fails nothing.
     """
 
     verdict: str
     name: str
     reason: str
     differences: tuple[Difference, ...] = ()
+    edge: str = ""
 
 
 def compare(
@@ -209,17 +213,21 @@ def compare(
             f"no cell in common: the results are on {_subjects(ours)}, the baseline on "
             f"{_subjects(theirs)}; check that it belongs to this experiment"
         )
-    verdicts = [
-        _without_samples(ours.get(cell, {}), splits, correct, baseline_correct)
+    verdicts = {
+        cell: _without_samples(ours.get(cell, {}), splits, correct, baseline_correct)
         or _judge(ours.get(cell, {}), splits, judged, floor)
         for cell, splits in theirs.items()
-    ]
-    verdicts += [
-        CellVerdict("new", _name(splits), "not in the baseline")
+    }
+    verdicts |= {
+        cell: CellVerdict("new", _name(splits), "not in the baseline")
         for cell, splits in ours.items()
         if cell not in theirs
+    }
+    flagged = [
+        replace(verdict, edge=edge_text(ours.get(cell, {}).values()))
+        for cell, verdict in verdicts.items()
     ]
-    return sorted(verdicts, key=lambda cell: (VERDICTS.index(cell.verdict), cell.name))
+    return sorted(flagged, key=lambda cell: (VERDICTS.index(cell.verdict), cell.name))
 
 
 Splits = dict[tuple, Record]  # by the numbers of the split and of the draw
@@ -374,10 +382,14 @@ def report(verdicts: list[CellVerdict], *, unchanged: bool = True) -> str:
     verdict_width = max((len(cell.verdict) for cell in shown), default=0)
     name_width = max((len(cell.name) for cell in shown), default=0)
     lines = [
-        f"{cell.verdict:{verdict_width}}  {cell.name:{name_width}}  {cell.reason}" for cell in shown
+        f"{cell.verdict:{verdict_width}}  {cell.name:{name_width}}  "
+        + "; ".join(filter(None, [cell.reason, cell.edge]))
+        for cell in shown
     ]
-    total = f"{len(verdicts)} cell{'s' * (len(verdicts) != 1)}"
-    return "\n".join([*lines, f"{total}: {_in_words(count(verdicts))}"])
+    total = f"{len(verdicts)} cell{'s' * (len(verdicts) != 1)}: {_in_words(count(verdicts))}"
+    n_edge = sum(bool(cell.edge) for cell in verdicts)
+    edges = f"; C at the edge of its grid in {n_edge} of {len(verdicts)}" if n_edge else ""
+    return "\n".join([*lines, total + edges])
 
 
 def as_json(verdicts: list[CellVerdict]) -> str:

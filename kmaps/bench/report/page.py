@@ -9,6 +9,7 @@ from kmaps.bench.records.correct import NOT_ON_RECORD, Correct
 from kmaps.bench.records.estimates import OF_SAMPLES
 from kmaps.bench.records.paper.numbers import Comparison
 from kmaps.bench.records.summary import mixed_conditions
+from kmaps.bench.report.choice import choice_section
 from kmaps.bench.report.claims import claims_section
 from kmaps.bench.report.numbers import numbers_section
 from kmaps.bench.report.tables import render
@@ -64,6 +65,8 @@ def page(
         parts.append(claims_section(judge_claims(claims, records, correct)))
     for heading, text in sections:
         parts += [f"## {heading}", text]
+    if choice := choice_section(records):
+        parts += ["## Choice of C", choice]
     if numbers:
         parts += ["## The paper's numbers", numbers_section(numbers)]
     parts += ["## Tables", render(records, "md", measures).strip()]

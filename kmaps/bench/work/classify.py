@@ -5,7 +5,7 @@ C is chosen inside the training split, before the measured part begins.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,15 @@ from kmaps.gram_matrix import gram
 from kmaps.kernels import EXP_KERNELS, KERNELS
 from kmaps.maps import FeatureMap
 from kmaps.maps.registry import make_map
-from kmaps.models.choice import Places, Predict, along_c, along_c_precomputed, cross_validate
+from kmaps.models.c_grid import AUTO
+from kmaps.models.choice import (
+    Choice,
+    Places,
+    Predict,
+    along_c,
+    along_c_precomputed,
+    cross_validate,
+)
 from kmaps.models.folds import stratified_order
 from kmaps.svm import CodedSVC, KernelSVC, LiblinearSVC
 
@@ -62,10 +70,11 @@ class Machine:
 class Choosing:
     """How C is chosen: from a grid, by cross-validation on a stratified draw of the samples.
 
-    ``unit_norm`` is that of the machine. ``seed`` is the same for every method.
+    ``grid`` is a list of values, or ``"auto"``. ``unit_norm`` is that of the machine. ``seed`` is
+    the same for every method.
     """
 
-    grid: list[float]
+    grid: list[float] | Literal["auto"]
     seed: int
     folds: int = 3
     samples: int | None = None
@@ -224,9 +233,7 @@ def _mean_square(rows: Any, kernel: str = "linear") -> float:
     return float(total) / rows.shape[0] or 1.0
 
 
-def choose_c(
-    machine: Machine, choosing: Choosing, x: Array, y: NDArray[np.int64]
-) -> tuple[float, list[float]]:
+def choose_c(machine: Machine, choosing: Choosing, x: Array, y: NDArray[np.int64]) -> Choice:
     """Choose C by cross-validation on training samples.
 
     Every method sees the same samples and folds. The samples are encoded, or their Gram matrix
@@ -242,13 +249,12 @@ def choose_c(
 
     Returns
     -------
-    C : float
-    accuracies : list of float
-        Cross-validated, for each value of the grid; empty when there is nothing to choose.
+    Choice
+        Of no values when there is nothing to choose.
     """
-    if len(choosing.grid) == 1:
-        return choosing.grid[0], []
-    found = cross_validate(
+    if choosing.grid != AUTO and len(choosing.grid) == 1:
+        return Choice(choosing.grid[0], (), (), ())
+    return cross_validate(
         lambda chosen: _predictor(machine, x[chosen], y[chosen]),
         choosing.grid,
         y,
@@ -256,7 +262,6 @@ def choose_c(
         seed=choosing.seed,
         samples=choosing.samples,
     )
-    return found.C, list(found.accuracies)
 
 
 def _predictor(machine: Machine, x: Array, y: NDArray[np.int64]) -> Predict:

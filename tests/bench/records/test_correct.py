@@ -91,7 +91,8 @@ def test_a_sample_more_than_the_record_says_is_refused(tmp_path):
     assert str(caught.value) == (
         f"{tmp_path}/correct.npz: split 0 ovo chi2 homogeneous: the samples that were right make "
         f"its accuracy {one['accuracy']:.6g}, the record has {moved['accuracy']:.6g}; one of the "
-        "two was changed, run the cell anew"
+        "two was changed: restore it, or measure again into another folder (kmaps run NAME --out "
+        "FOLDER)"
     )
     with pytest.raises(InputError, match="right make its accuracy_per_class"):
         read_correct(tmp_path, [one | {"accuracy_per_class": 0.1}])
@@ -113,7 +114,9 @@ def test_bits_of_other_samples_are_refused(tmp_path, change):
     arrays = {**correct.arrays, **change}
     arrays = {name: array for name, array in arrays.items() if array is not None}
     write_arrays(tmp_path, cell(correct)["key"], arrays, correct_file.FILE)
-    with pytest.raises(InputError, match="not one bit for each of its 50 test samples; run the ce"):
+    with pytest.raises(
+        InputError, match="not one bit for each of its 50 test samples; restore the"
+    ):
         read_correct(tmp_path, [cell(correct)])
 
 

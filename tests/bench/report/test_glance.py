@@ -37,6 +37,26 @@ def test_a_table_says_how_many_are_met_and_how_far_they_are(page):
     assert line.endswith("| [annfm-table4-daimler](annfm-table4-daimler/README.md) |")
 
 
+def test_a_run_says_how_many_rows_have_c_at_an_edge(page):
+    """Counted by hand from the records: quickstart's 0.01 and 10, annfm Table 4's 3."""
+    for name in ("annfm-table4-daimler", "quickstart"):
+        at_edge, rows = set(), set()
+        for one in records()[name]:
+            row = (
+                one["kernel"],
+                one["reduction"],
+                one["solver"],
+                one["method"],
+                str(one["params"]),
+            )
+            rows.add(row)
+            if one["C"] in (min(one["C_grid"]), max(one["C_grid"])):
+                at_edge.add(row)
+        [line] = [line for line in lines_with(page, f"| [{name}]") if "folds" in line]
+        assert line.endswith(f" | {len(at_edge)} of {len(rows)} |")
+    assert not [line for line in lines_with(page, "| [ldefm-table1]") if "folds" in line]
+
+
 def test_a_claim_links_to_what_decides_it(page):
     [line] = lines_with(page, "| C1 | ")
     assert "**fails**: [ldefm-table1](ldefm-table1/README.md) (70 of 72 hold, 2 fail)" in line

@@ -140,6 +140,17 @@ def test_samples_that_were_right_are_kept_over_runs_that_stop(tmp_path):
     assert len(records) == N_CELLS
 
 
+def test_a_run_whose_c_is_auto_resumes(tmp_path):
+    text = TEXT.replace("{grid: [0.1, 1], folds: 3}", "auto")
+    worker = cell_workers.Seen(4)
+    with pytest.raises(KeyboardInterrupt):
+        runner.run(spec.parse(text), tmp_path, measure=worker, progress=stop_after(3))
+    outcome = runner.run(spec.parse(text), tmp_path, measure=worker)
+    assert (outcome.measured, outcome.missing) == (N_CELLS - 3, 0)
+    assert {record["C_grid"] for record in outcome.records} == {"auto"}
+    assert runner.run(spec.parse(text), tmp_path, measure=worker).measured == 0
+
+
 def stop_after(n):
     def progress(at):
         if at.done == n:

@@ -15,7 +15,7 @@ from kmaps.bench.work.samples import Split, load_split
 from kmaps.bench.work.timing import UNTIMED
 from kmaps.features import make_feature
 from kmaps.maps import MAPS, HomogeneousMap
-from kmaps.models import stratified_order
+from kmaps.models import Choice, stratified_order
 from kmaps.svm import KernelSVC
 
 GRID = [0.01, 0.1, 1.0, 10.0]
@@ -64,7 +64,7 @@ def test_cross_validation_agrees_with_scikit_learn(split):
     On odd against even digits: tied votes of ten classes go to other ones there.
     """
     odd = split.y_train % 2
-    _, accuracies = chosen("exact", replace(split, y_train=odd))
+    accuracies = chosen("exact", replace(split, y_train=odd)).accuracies
     order = stratified_order(odd, 3)
     fold = np.empty(len(order), int)
     fold[order] = np.arange(len(order)) % 3
@@ -79,7 +79,8 @@ def test_cross_validation_agrees_with_scikit_learn(split):
 
 
 def test_the_choice_is_the_best_and_ties_go_to_the_smallest(split):
-    C, accuracies = chosen("linear", split)
+    found = chosen("linear", split)
+    C, accuracies = found.C, found.accuracies
     best = int(np.argmax(accuracies))
     assert (C, best > 0) == (GRID[best], True)
     assert min(accuracies) < max(accuracies)
@@ -88,11 +89,12 @@ def test_the_choice_is_the_best_and_ties_go_to_the_smallest(split):
     y = np.repeat([0, 1], 30)
     blobs = Split(x, y, x, y)
     for method in METHODS:
-        assert chosen(method, blobs, 1.0, 2.0, 4.0) == (1.0, [1.0, 1.0, 1.0])
+        found = chosen(method, blobs, 1.0, 2.0, 4.0)
+        assert (found.C, found.accuracies, found.errors) == (1.0, (1.0,) * 3, (0.0,) * 3)
 
 
 def test_one_value_of_c_is_no_choice(split):
-    assert chosen("linear", split, 0.5) == (0.5, [])
+    assert chosen("linear", split, 0.5) == Choice(0.5, (), (), ())
 
 
 def test_c_can_be_chosen_on_fewer_samples(split, monkeypatch):
@@ -179,7 +181,7 @@ def test_unit_norm_makes_the_scale_of_the_data_irrelevant(split, method):
         ours, theirs = (tried(method, C, s, unit_norm=True)["accuracy"] for s in (split, scaled))
         assert theirs == pytest.approx(ours, abs=0.012)  # one test sample of 90
     choices = [chosen(method, s, 1.0, 10.0, unit_norm=True) for s in (split, scaled)]
-    np.testing.assert_allclose(choices[0][1], choices[1][1], atol=0.014)
+    np.testing.assert_allclose(choices[0].accuracies, choices[1].accuracies, atol=0.014)
     assert tried(method, 1e-4, scaled) != tried(method, 1e-4, scaled, unit_norm=True)
 
 
