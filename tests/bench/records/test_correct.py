@@ -8,6 +8,7 @@ from kmaps.bench.records import correct as correct_file
 from kmaps.bench.records.arrays import collect_arrays, write_arrays
 from kmaps.bench.records.claims import judge_claims
 from kmaps.bench.records.correct import Correct, outcomes_of, read_correct
+from kmaps.bench.records.estimates import estimate
 from kmaps.errors import DataError, InputError
 from tests.bench.sample_records import record
 
@@ -193,18 +194,17 @@ def test_average_precision_has_no_right_samples():
 @pytest.mark.parametrize("n_splits", [1, 5])
 def test_equal_rows_are_rarely_told_apart(n_splits):
     """Both are right by chance, on the same samples: 95 % intervals miss zero in 5 % of cases."""
-    n, trials, missed = 300, 300, 0
+    n, trials, missed = 300, 400, 0
     for _ in range(trials):
-        records, correct = [], {}
+        pairs, correct = [], {}
         for split in range(n_splits):
-            truth = np.zeros(n, int)
+            rows = []
             for method in ("homogeneous", "exact"):
-                found = Correct.of(truth, (RNG.random(n) < 0.2).astype(int))
-                # A pool of 10 n: the splits hardly overlap.
-                one = record(method, split, n_train=n, n_test=n, **found.columns)
-                records.append(one)
-                correct[one["key"]] = found
-        low, high = finding(ENTRY, records, correct).interval
+                found = Correct.of(np.zeros(n, int), (RNG.random(n) < 0.2).astype(int))
+                rows.append(record(method, split, n_train=n, n_test=n, **found.columns))
+                correct[rows[-1]["key"]] = found
+            pairs.append(tuple(rows))
+        low, high = estimate(pairs, "above", "accuracy", correct).bounds(0.05)
         missed += not low <= 0 <= high
-    # 5 % and three standard deviations of 300 trials.
+    # 5 % and three standard deviations of 400 trials.
     assert missed / trials < 0.05 + 3 * (0.05 * 0.95 / trials) ** 0.5
