@@ -54,7 +54,9 @@ def command(reported: bool, **options: Any) -> None:
     Mean accuracy and average precision are compared within a tolerance: two standard errors of a
     difference of means, from the baseline's spread over its splits, and at least the floor. Errors
     of kernels are compared to a thousandth, frequencies kept to a twentieth, storage to the byte,
-    times not at all.
+    times not at all. Where the baseline has which test samples each cell got right, correct.npz,
+    the results must have it too. Rows with a C at the edge of the values that were compared are
+    flagged; that fails nothing.
 
     With --reported the numbers and claims of the papers are shown beside ours: printed, ours, the
     difference, the verdict. With --against it fails where one that the baseline met is not met any
@@ -84,6 +86,7 @@ def _check_cells(
     """Print the gate on one run."""
     from kmaps.bench.kinds import kind_of
     from kmaps.bench.records import gate
+    from kmaps.bench.records.correct import read_correct
     from kmaps.bench.records.file import read_records
     from kmaps.errors import NothingMeasured
 
@@ -98,7 +101,14 @@ def _check_cells(
             f"the results are of the kind {records[0]['kind']}, the baseline of the kind "
             f"{reference[0]['kind']}; check that it belongs to this experiment"
         )
-    verdicts = gate.compare(records, reference, kind.judged, floor=floor)
+    verdicts = gate.compare(
+        records,
+        reference,
+        kind.judged,
+        floor=floor,
+        correct=read_correct(results, records),
+        baseline_correct=read_correct(baseline, reference),
+    )
     if json_wanted:
         click.echo(gate.as_json(verdicts))
     else:
@@ -121,17 +131,25 @@ def _check_reported(
     from kmaps.bench.report import reported, reported_forms
 
     runs = reported.read_runs(results)
-    items = reported.reported(runs, claim_entries(runs))
+    correct = reported.read_correct_of_runs(results, runs)
+    items = reported.reported(runs, claim_entries(runs), correct)
     failures = reported.missing(items)
     if baseline is not None:
-        theirs = reported.expected(runs, reported.read_runs(baseline))
+        all_theirs = reported.read_runs(baseline)
+        theirs_correct = reported.read_correct_of_runs(baseline, all_theirs)
+        theirs = reported.expected(runs, all_theirs)
         known = reported.read_stored(baseline)
         if known is None:
-            known = reported.reported(theirs, claim_entries(theirs))
+            known = reported.reported(theirs, claim_entries(theirs), theirs_correct)
         failures = [
             *reported.failures(items, known, theirs),
             *reported.cell_failures(
-                runs, theirs, {name: kind.judged for name, kind in KINDS.items()}, floor
+                runs,
+                theirs,
+                {name: kind.judged for name, kind in KINDS.items()},
+                floor,
+                correct=correct,
+                baseline_correct=theirs_correct,
             ),
         ]
     if junit:

@@ -46,11 +46,13 @@ def _of_run(results: Path) -> str:
     """Return the page on a run."""
     from kmaps.bench.kinds import kind_of
     from kmaps.bench.kinds.load import described, packaged
+    from kmaps.bench.records.correct import read_correct
     from kmaps.bench.records.file import read_records
     from kmaps.bench.records.paper.numbers import compare, numbers_of
     from kmaps.bench.report.page import page
 
     records = read_records(results)
+    correct = read_correct(results, records)
     kind = kind_of(records)
     name = records[0]["experiment"]
     # An experiment of the user's own is known by its records alone.
@@ -61,6 +63,7 @@ def _of_run(results: Path) -> str:
         measures=kind.measures(records),
         about=experiment.about if experiment else "",
         claims=[claim.model_dump() for claim in experiment.claims] if experiment else [],
+        correct=correct,
         numbers=list(compare(numbers_of(name), {name: records})),
         sections=kind.sections(records),
         figures=sorted(path.name for path in results.glob("*.png")),
@@ -75,7 +78,8 @@ def _of_all(results: Path, out: Path) -> dict[Path, str]:
     from kmaps.bench.report.glance import glance
 
     runs = reported.read_runs(results)
-    items = reported.reported(runs, claim_entries(runs))
+    correct = reported.read_correct_of_runs(results, runs)
+    items = reported.reported(runs, claim_entries(runs), correct)
     return {
         out: glance(items, runs, packaged()),
         out.parent / reported.STORED: reported.stored(items),

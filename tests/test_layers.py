@@ -69,7 +69,7 @@ FLOORS = {
         "classifier",
     ],
     "svm/grouplasso": ["steps", "classifier"],
-    "models": ["folds mapped_rows", "random_features choice", "files"],
+    "models": ["folds mapped_rows c_grid", "random_features choice", "files"],
 }
 
 READERS = ("records", "report")  # rooms of bench that read records and run nothing

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from kmaps.checks import check_positive, check_whole
 from kmaps.errors import ConfigError, InputError
+from kmaps.models.c_grid import AUTO, START, choose, extension
 from kmaps.models.folds import stratified_sample
 from kmaps.svm import KernelSVC, gram_rows
 
@@ -20,6 +21,9 @@ Places = NDArray[np.intp]
 Predict = Callable[[Sequence[float], Places, Places], Iterable[NDArray]]
 """``predict(grid, train, test)``: for each C, train on some samples and yield labels of others."""
 
+Score = Callable[[NDArray, NDArray], NDArray]
+"""``score(truth, predicted)``: the score of each unit, such as whether each label is right."""
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -28,27 +32,41 @@ class Choice:
     Attributes
     ----------
     C : float
-        The value with the best accuracy; of equally good ones the smallest.
+        The value chosen by the rule of :mod:`kmaps.models.c_grid`: the best; of equally good ones
+        the smallest; of an extended grid with a flat edge one inside.
     grid : tuple of float
         The values compared, ascending.
     accuracies : tuple of float
         The part of all samples that a machine trained without them gave the right label, for each
-        value of the grid.
+        value of the grid; with another ``score`` its mean.
+    errors : tuple of float
+        The standard error of each of them over the samples, the machines taken as trained.
     """
 
     C: float
     grid: tuple[float, ...]
     accuracies: tuple[float, ...]
+    errors: tuple[float, ...]
+
+    @property
+    def is_at_edge(self) -> bool:
+        """Whether the choice is the least or the largest of several values compared."""
+        return len(self.grid) > 1 and self.C in (self.grid[0], self.grid[-1])
+
+
+def _right(truth: NDArray, predicted: NDArray) -> NDArray:
+    return predicted == truth
 
 
 def cross_validate(
     prepare: Callable[[Places], Predict],
-    grid: Iterable[float],
+    grid: Iterable[float] | Literal["auto"],
     y: ArrayLike,
     *,
     folds: int = 3,
     seed: int = 0,
     samples: int | None = None,
+    score: Score = _right,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Choice:
     """Choose C by the accuracy on samples left out, each once, in stratified folds.
@@ -61,8 +79,10 @@ def cross_validate(
         computed. It returns ``predict(grid, train, test)``, which trains on the places ``train``
         among the chosen ones, with each C of the ascending ``grid`` in turn, and yields the labels
         that it predicts for the places ``test``; :func:`along_c` makes one.
-    grid : iterable of float
-        Values of C, in any order.
+    grid : iterable of float or "auto"
+        Values of C, in any order; or those of the rule of :mod:`kmaps.models.c_grid`, which extends
+        them until the best one is inside, or the edge is flat. ``predict`` is then called anew for
+        each extension.
     y : array-like, shape (n,)
         Labels, numbers or strings.
     folds : int, default=3
@@ -71,8 +91,11 @@ def cross_validate(
         Of the folds, and of the samples drawn. The same seed gives every learner the same folds.
     samples : int, optional
         How many samples to use, a stratified draw; by default, or with more than there are, all.
+    score : callable, optional
+        ``score(truth, predicted)``: of the labels of a fold and what ``predict`` yields for it the
+        score of each unit that counts, all alike; by default whether each label is right.
     progress : callable, optional
-        Called with what is done and the total after every C of every fold.
+        Called with what is done and the total so far after every C of every fold.
 
     Returns
     -------
@@ -81,7 +104,8 @@ def cross_validate(
     Raises
     ------
     ConfigError
-        For an empty grid, a C that is not positive and finite, or counts out of range.
+        For an empty grid, another word than ``"auto"``, a C that is not positive and finite, or
+        counts out of range.
     InputError
         When the samples are fewer than the folds, or a class is so small that without one of the
         folds another class is all that is left.
@@ -95,7 +119,8 @@ def cross_validate(
     >>> found.C, [round(accuracy, 2) for accuracy in found.accuracies]
     (100.0, [0.93, 0.97, 0.99])
     """
-    grid, y = _checked_grid(grid), np.asarray(y)
+    extended = isinstance(grid, str)
+    values, y = _checked_grid(grid), np.asarray(y)
     check_whole("folds", folds, 2)
     check_whole("seed", seed, 0)
     chosen = stratified_sample(y, samples, seed)
@@ -103,16 +128,35 @@ def cross_validate(
     fold = np.arange(len(y)) % folds
     _check_folds(y, fold, folds)
     predict = prepare(chosen)
-    right = np.zeros(len(grid), int)
-    for held_out in range(folds):
-        train, test = np.flatnonzero(fold != held_out), np.flatnonzero(fold == held_out)
-        for i, found in enumerate(predict(grid, train, test)):
-            right[i] += np.sum(found == y[test])
-            progress(held_out * len(grid) + i + 1, folds * len(grid))
-    return Choice(grid[int(right.argmax())], grid, tuple((right / len(y)).tolist()))
+    scores: dict[float, NDArray] = {}
+    while values:
+        parts: dict[float, list[NDArray]] = {C: [] for C in values}
+        before, total = folds * len(scores), folds * (len(scores) + len(values))
+        for held_out in range(folds):
+            train, test = np.flatnonzero(fold != held_out), np.flatnonzero(fold == held_out)
+            for i, (C, found) in enumerate(zip(values, predict(values, train, test), strict=True)):
+                parts[C].append(score(y[test], found))
+                progress(before + held_out * len(values) + i + 1, total)
+        scores |= {C: np.concatenate(of_folds) for C, of_folds in parts.items()}
+        values = extension(scores) if extended else ()
+    return _choice(scores, extended=extended)
 
 
-def _checked_grid(grid: Iterable[float]) -> tuple[float, ...]:
+def _choice(scores: dict[float, NDArray], *, extended: bool) -> Choice:
+    ascending = [scores[C] for C in sorted(scores)]
+    return Choice(
+        choose(scores, extended=extended),
+        tuple(sorted(scores)),
+        tuple(float(np.mean(units)) for units in ascending),
+        tuple(float(np.std(units, ddof=1) / len(units) ** 0.5) for units in ascending),
+    )
+
+
+def _checked_grid(grid: Iterable[float] | str) -> tuple[float, ...]:
+    if isinstance(grid, str):
+        if grid != AUTO:
+            raise ConfigError(f"grid={grid!r}: expected values of C, or 'auto'")
+        return START
     values = list(grid)
     for C in values:
         check_positive("C", C)
@@ -133,7 +177,12 @@ def _check_folds(y: NDArray, fold: NDArray, folds: int) -> None:
             )
 
 
-def along_c(model: Any, X: Any, y: ArrayLike) -> Predict:
+def along_c(
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    output: Literal["predict", "decision_function"] = "predict",
+) -> Predict:
     """Return ``predict`` for :func:`cross_validate`: copies of a learner on one set of rows.
 
     A learner that has ``warm_start`` starts the machine of a C from that of the one before, so
@@ -146,6 +195,8 @@ def along_c(model: Any, X: Any, y: ArrayLike) -> Predict:
     X : ndarray, CSR matrix or prepared rows, of n samples
         What the learner takes. Rows that ``prepare_rows`` of a learner made are not copied.
     y : array-like, shape (n,)
+    output : {"predict", "decision_function"}
+        What is yielded: labels, or scores.
 
     Returns
     -------
@@ -159,16 +210,25 @@ def along_c(model: Any, X: Any, y: ArrayLike) -> Predict:
             learner.set_params(warm_start=True)
         for_training, for_test = _taken(X, train), _taken(X, test)
         for C in grid:
-            yield learner.set_params(C=C).fit(for_training, y[train]).predict(for_test)
+            yield _output(learner.set_params(C=C).fit(for_training, y[train]), output)(for_test)
 
     return predict
+
+
+def _output(model: Any, output: str) -> Callable[[Any], NDArray]:
+    return model.predict if output == "predict" else model.decision_function
 
 
 def _taken(X: Any, members: Places) -> Any:
     return X[members] if isinstance(X, np.ndarray) or issparse(X) else X.take(members)
 
 
-def along_c_precomputed(model: KernelSVC, matrix: NDArray, y: ArrayLike) -> Predict:
+def along_c_precomputed(
+    model: KernelSVC,
+    matrix: NDArray,
+    y: ArrayLike,
+    output: Literal["predict", "decision_function"] = "predict",
+) -> Predict:
     """Return ``predict`` for :func:`cross_validate`: copies of a learner on one Gram matrix.
 
     LIBSVM's rows are made of the matrix once, for all folds and values of C.
@@ -180,6 +240,8 @@ def along_c_precomputed(model: KernelSVC, matrix: NDArray, y: ArrayLike) -> Pred
     matrix : ndarray, shape (n, n)
         The kernel of every sample with every sample.
     y : array-like, shape (n,)
+    output : {"predict", "decision_function"}
+        What is yielded: labels, or scores.
 
     Returns
     -------
@@ -191,6 +253,6 @@ def along_c_precomputed(model: KernelSVC, matrix: NDArray, y: ArrayLike) -> Pred
         learner = clone(model)
         for_training, for_test = rows.take(train), matrix[np.ix_(test, train)]
         for C in grid:
-            yield learner.set_params(C=C).fit(for_training, y[train]).predict(for_test)
+            yield _output(learner.set_params(C=C).fit(for_training, y[train]), output)(for_test)
 
     return predict

@@ -5,9 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from kmaps.bench.records.arrays import collect_arrays, write_arrays
+from kmaps.bench.records.correct import FILE, Correct
 from kmaps.cli.main import cli
 from tests.bench.sample_records import record
 
@@ -113,6 +116,51 @@ def test_reported_needs_no_baseline_and_comes_as_markdown_and_json():
     assert (document["exit_code"], document["failures"]) == (0, [])
     assert {item["verdict"] for item in document["items"]} == {"not measured"}
     assert reported("nothing", code=5).stderr.startswith("error: nothing: no records there nor")
+
+
+def write_correct(folder, cells, n=10):
+    """Write that the first nine of ten test samples of each cell were right."""
+    truth = np.arange(n)
+    found = Correct.of(truth, np.minimum(truth, n - 2))
+    for cell in cells:
+        write_arrays(Path(folder), cell["key"], found.arrays, FILE)
+    collect_arrays(Path(folder), [cell["key"] for cell in cells], FILE)
+
+
+def test_test_samples_that_the_baseline_has_must_be_there():
+    cells = changed(n_test=10)
+    for folder in ("theirs", "ours"):
+        write_run(folder, cells)
+    write_correct("theirs", cells)
+    for option in ([], ["--reported"]):
+        given = ["check", "ours", "--against", "theirs", *option]
+        result = CliRunner().invoke(cli, given)
+        assert result.exit_code == 1
+        assert (
+            "split 0: which test samples were right is not on record (correct.npz), the baseline "
+            "has it"
+        ) in result.stdout
+        # A baseline without them asks for none.
+        given = ["check", "theirs", "--against", "ours", *option]
+        assert CliRunner().invoke(cli, given).exit_code == 0
+    write_correct("ours", cells[:2])
+    result = CliRunner().invoke(cli, ["check", "ours", "--against", "theirs"])
+    assert result.stdout.startswith("missing  ")
+    assert "split 2: which test samples" in result.stdout
+    write_correct("ours", cells)
+    assert CliRunner().invoke(cli, ["check", "ours", "--against", "theirs"]).exit_code == 0
+
+
+@pytest.mark.parametrize("option", [[], ["--reported"]])
+def test_records_that_their_test_samples_contradict_exit_2(option):
+    write_run("ours", changed(n_test=10))
+    write_correct("ours", BASELINE)
+    given = ["check", "ours", "--against", "ours", *option]
+    assert CliRunner().invoke(cli, given).exit_code == 0
+    write_run("ours", changed(n_test=10, accuracy=0.89))
+    result = CliRunner().invoke(cli, given)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "were right make its accuracy 0.9, the record has 0.89" in result.stderr
 
 
 @pytest.mark.parametrize("option", [["--junit", "out.xml"], ["--format", "md"]])

@@ -175,9 +175,80 @@ def test_random_features_are_encoded_once(monkeypatch):
     assert found.accuracies[2] == pytest.approx(right / 120, abs=2.5 / 120)
 
 
+def rising(best):
+    """Return a ``prepare`` whose machines are right for more samples the nearer C is to a value."""
+    calls = []
+
+    def prepare(chosen):
+        def predict(grid, train, test):
+            calls.append(list(grid))
+            for C in grid:
+                n = 100 - 20 * abs(np.log10(C / best))
+                yield np.where(chosen[test] < n, Y[chosen][test], -1)
+
+        return predict
+
+    return prepare, calls
+
+
+def test_auto_compares_more_values_until_the_best_is_inside():
+    prepare, calls = rising(100)
+    seen = []
+    found = cross_validate(prepare, "auto", Y, progress=lambda *at: seen.append(at))
+    start, first, second = calls[0], [31.6228, 100.0], [316.228, 1000.0]
+    assert calls == [start] * 3 + [first] * 3 + [second] * 3
+    assert (found.C, found.is_at_edge) == (100.0, False)
+    assert found.grid == (*start, *first, *second)
+    assert found.accuracies == pytest.approx(
+        [4 / 12, 5 / 12, 0.5, 7 / 12, 8 / 12, 0.75, 10 / 12, 0.75, 8 / 12], abs=0.01
+    )
+    assert seen == [
+        *((i, 15) for i in range(1, 16)),
+        *((i, 21) for i in range(16, 22)),
+        *((i, 27) for i in range(22, 28)),
+    ]
+
+
+def test_errors_are_those_of_the_mean_over_samples():
+    found = cross_validate(rising(1)[0], [0.1, 1], Y)
+    p = 80 / 120
+    assert found.accuracies[0] == p
+    assert found.errors[0] == pytest.approx((p * (1 - p) / 119) ** 0.5)
+
+
+def test_a_choice_says_whether_it_is_at_the_edge_of_its_grid():
+    for best, at_edge in ((1, True), (10, False), (100, True)):
+        found = cross_validate(rising(best)[0], [1, 10, 100], Y)
+        assert (found.C, found.is_at_edge) == (best, at_edge)
+    assert not cross_validate(rising(1)[0], [5], Y).is_at_edge
+
+
+def test_any_score_of_what_is_predicted_can_be_compared():
+    """The decision values of a fold, by their mean on the side of the truth: one score a fold."""
+    y = Y > 0
+
+    def side(truth, values):
+        return np.array([np.mean(np.where(truth, values, -values))])
+
+    model = LiblinearSVC()
+    found = cross_validate(
+        lambda of: along_c(model, X[of], y[of], "decision_function"), [0.01, 1], y, score=side
+    )
+    fold = folds_of(y, 3, 0)
+    by_hand = []
+    for held_out in range(3):
+        train, test = fold != held_out, fold == held_out
+        values = LiblinearSVC(1).fit(X[train], y[train]).decision_function(X[test])
+        by_hand.append(np.mean(np.where(y[test], values, -values)))
+    assert found.C == 1
+    assert found.accuracies[1] == pytest.approx(np.mean(by_hand), rel=0.02)
+    assert found.errors[1] == pytest.approx(np.std(by_hand, ddof=1) / 3**0.5, rel=0.1)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ({"grid": "all"}, "grid='all': expected values of C, or 'auto'"),
         ({"grid": []}, "grid=(): expected at least one value of C"),
         ({"grid": [1, 0]}, "C=0: expected a positive number"),
         ({"grid": [np.nan]}, "C=nan: expected a positive number"),

@@ -92,7 +92,7 @@ def lines_of(points: list[Point]) -> list[tuple[str, list[Point]]]:
     They go over the frequencies that it was told to keep of the most drawn; or over C, if it has
     more of these than of frequencies drawn; or over the frequencies drawn.
     """
-    sizes, values = {point.drawn for point in points}, {point.C for point in points}
+    sizes, values = {point.drawn for point in points}, {point.setting for point in points}
     if any(point.told for point in points):
         most = max(sizes)
         own = [point for point in points if point.drawn == most]
@@ -103,9 +103,9 @@ def lines_of(points: list[Point]) -> list[tuple[str, list[Point]]]:
             for m in sorted(sizes)
         ]
     lines = []
-    for C in sorted(values):
-        own = [point for point in points if point.C == C]
-        what = f", C = {C:g}" if len(values) > 1 else ""
+    for chosen, C in sorted(values):
+        own = [point for point in points if point.setting == (chosen, C)]
+        what = (", C chosen" if chosen else f", C = {C:g}") if len(values) > 1 else ""
         lines.append((what, sorted(own, key=lambda point: point.drawn)))
     return lines
 

@@ -8,11 +8,14 @@ from pydantic import AfterValidator, Field, PositiveInt
 from pydantic import model_validator as validator
 
 from kmaps.bench.kinds.kind import Figure, Measured
-from kmaps.bench.kinds.samples import SampledKind, sample_columns
+from kmaps.bench.kinds.samples import SampledKind, choice_columns, sample_columns
+from kmaps.bench.records.correct import Correct
 from kmaps.bench.records.gate import EXACT, FRACTION, Judged
 from kmaps.bench.records.row import Row
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import (
+    AUTO,
+    AutoOrValues,
     DatasetSplits,
     Experiment,
     Features,
@@ -66,14 +69,17 @@ class Tuning(Model):
     """The values of C, and how one is chosen from several.
 
     By cross-validation inside the training split, on all of it or on a stratified draw of
-    ``samples``; every method sees the same samples and folds, and ties go to the smaller C.
+    ``samples``; every method sees the same samples and folds, and ties go to the smaller C. With
+    ``grid: auto`` the values are those of one rule for all methods (:mod:`kmaps.models.c_grid`).
 
     With ``unit_norm``, C and the learner's bias are those for encoded rows divided by the root mean
     square norm of the training rows (exact: for the kernel divided by its mean k(x, x)). Then one
     grid suits all methods, whatever the scale of their outputs.
     """
 
-    grid: Annotated[list[Positive], Field(min_length=1), Unique, AfterValidator(sorted)]
+    grid: Annotated[
+        list[Positive], Field(min_length=1), Unique, AfterValidator(sorted), AutoOrValues
+    ]
     folds: Annotated[int, Field(ge=2)] = 3
     samples: PositiveInt | None = None
     unit_norm: bool = False
@@ -81,7 +87,9 @@ class Tuning(Model):
     @validator(mode="before")
     @classmethod
     def _from_number(cls, given: Any) -> Any:
-        return given if isinstance(given, dict) else {"grid": [given]}
+        if isinstance(given, dict):
+            return given
+        return {"grid": given if given == AUTO else [given]}
 
     @validator(mode="after")
     def _enough(self) -> "Tuning":
@@ -92,8 +100,9 @@ class Tuning(Model):
     @property
     def of_cell(self) -> dict[str, Any]:
         """The choice as cells have it: without a choice there are no folds and no samples."""
-        alone = {"grid", "unit_norm"} if len(self.grid) == 1 else None
-        return self.model_dump(include=alone)
+        alone = not isinstance(self.grid, str) and len(self.grid) == 1  # a list, not auto
+        given = dict(self)  # not dumped: pydantic warns of auto where a list is declared
+        return {name: given[name] for name in ("grid", "unit_norm")} if alone else given
 
 
 class Classification(Experiment):
@@ -132,7 +141,9 @@ class ClassificationKind(SampledKind):
     chooses_C = True
     fills = (
         "C",
+        "cv_C",
         "cv_accuracy",
+        "cv_se",
         "cv_s",
         "n_train",
         "n_test",
@@ -200,7 +211,8 @@ class ClassificationKind(SampledKind):
         """Train on a few samples along the path of the measurement."""
         from kmaps.bench.work.classify import warm_up
 
-        warm_up(_machine(cell), cell.C["grid"][0], shared)
+        grid = cell.C["grid"]
+        warm_up(_machine(cell), 1.0 if grid == AUTO else grid[0], shared)
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
         """Choose C inside the training split, train with it, predict the test split."""
@@ -209,10 +221,12 @@ class ClassificationKind(SampledKind):
         machine = _machine(cell)
         with timing.timed("cv_s"):
             choosing = Choosing(seed=cell.choice_seed, **cell.C)
-            best, scores = choose_c(machine, choosing, shared.x_train, shared.y_train)
+            choice = choose_c(machine, choosing, shared.x_train, shared.y_train)
         timing.begin()
-        measured = evaluate(machine, best, shared, timing)
-        return Measured({"C": best, "cv_accuracy": scores, **shared.sizes, **measured})
+        columns, predicted = evaluate(machine, choice.C, shared, timing)
+        correct = Correct.of(shared.y_test, predicted)
+        columns |= {**choice_columns(choice), **shared.sizes, **correct.columns}
+        return Measured(columns, correct=correct)
 
     def measures(self, records: Sequence[dict]) -> tuple[str, ...]:
         """Return accuracy, time and storage; accuracy per class where the test samples are so.

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from kmaps.bench.records.arrays import Arrays
 from kmaps.bench.records.columns import Record
+from kmaps.bench.records.correct import Correct
 from kmaps.bench.records.gate import Judged
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import Experiment
@@ -20,10 +21,21 @@ Section = tuple[str, str]  # heading and Markdown of a part of a page
 
 @dataclass(frozen=True)
 class Measured:
-    """What measuring a cell gives: columns of its record, and the arrays that its figures need."""
+    """What measuring a cell gives.
+
+    Parameters
+    ----------
+    columns : mapping
+        Columns of its record.
+    arrays : mapping
+        What its figures need.
+    correct : Correct or None
+        Which test samples were right, where it is judged by an accuracy on them.
+    """
 
     columns: Mapping[str, Any]
     arrays: Arrays = field(default_factory=dict)
+    correct: Correct | None = None
 
 
 @dataclass(frozen=True)

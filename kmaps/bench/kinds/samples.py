@@ -46,6 +46,21 @@ class SampledKind(Kind):
         )
 
 
+def choice_columns(choice: Any) -> dict[str, Any]:
+    """Return the columns of a record that say which C was chosen, and among which values.
+
+    Parameters
+    ----------
+    choice : kmaps.models.Choice
+    """
+    return {
+        "C": choice.C,
+        "cv_C": list(choice.grid),
+        "cv_accuracy": list(choice.accuracies),
+        "cv_se": list(choice.errors),
+    }
+
+
 def sample_columns(experiment: Any) -> dict[str, Any]:
     """Return the fields of cells that follow from an experiment's dataset and features."""
     features = experiment.features

@@ -8,13 +8,16 @@ from pydantic import Field, PositiveInt
 from pydantic import model_validator as validator
 
 from kmaps.bench.kinds.kind import Figure, Measured, Section
-from kmaps.bench.kinds.samples import SampledKind, sample_columns
+from kmaps.bench.kinds.samples import SampledKind, choice_columns, sample_columns
 from kmaps.bench.records.columns import Record
+from kmaps.bench.records.correct import Correct
 from kmaps.bench.records.gate import FRACTION, KEPT, Judged
 from kmaps.bench.records.row import Row
 from kmaps.bench.report.tradeoff import tradeoff_table
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import (
+    AUTO,
+    AutoOrValues,
     DatasetSplits,
     Experiment,
     Features,
@@ -27,14 +30,25 @@ from kmaps.bench.spec.map_rows import map_rows
 from kmaps.bench.work.timing import Timing
 from kmaps.maps.registry import make_map
 
+_FOLDS = 3  # of the cross-validation, where C is auto
+
+ValuesOfC = Annotated[list[Positive], Field(min_length=1), Unique, AutoOrValues]
+
+
+def _listed(values: list[float] | str) -> list[Any]:
+    return [values] if isinstance(values, str) else values
+
 
 class TradeOffLearner(Model):
-    """A learner of a trade-off: its values of C and, for two of them, how many frequencies stay."""
+    """A learner of a trade-off: its values of C and, for two of them, how many frequencies stay.
+
+    Each value of C is a row; with ``auto`` one is chosen inside the training split, draw by draw.
+    """
 
     name: Literal[
         "dense", "sparse-svm", "sparse-lr", "group", "group-hinge", "strongest", "resampled"
     ]
-    C: Annotated[list[Positive], Field(min_length=1), Unique]
+    C: ValuesOfC
     keep: Annotated[list[PositiveInt], Unique] = []
 
     @validator(mode="after")
@@ -48,16 +62,16 @@ class TradeOffLearner(Model):
     @property
     def settings(self) -> Iterator[dict[str, Any]]:
         """Yield the learner with each of its values, as rows have it."""
-        for C in self.C:
+        for C in _listed(self.C):
             learner = {"name": self.name, "C": C}
             yield from [learner | {"keep": n} for n in self.keep] or [learner]
 
 
 class ExactKernel(Model):
-    """An exact kernel of a trade-off, trained by LIBSVM, and its values of C."""
+    """An exact kernel of a trade-off, trained by LIBSVM, and its values of C, or ``auto``."""
 
     kernel: KernelName
-    C: Annotated[list[Positive], Field(min_length=1), Unique]
+    C: ValuesOfC
 
 
 class TradeOff(Experiment):
@@ -89,6 +103,10 @@ class TradeOffKind(SampledKind):
     model = TradeOff
     fills = (
         "C",
+        "cv_C",
+        "cv_accuracy",
+        "cv_se",
+        "cv_s",
         "accuracy",
         "average_precision",
         "dim",
@@ -121,12 +139,23 @@ class TradeOffKind(SampledKind):
             "options": {"classes": experiment.classes} if experiment.classes else {},
         }
         exact = [
-            Cell(**shared, row=Row("exact", learner={"name": "exact", "C": C}), kernel=row.kernel)
+            Cell(
+                **shared,
+                row=Row("exact", learner={"name": "exact", "C": C}),
+                kernel=row.kernel,
+                C=_choosing(C),
+            )
             for row in experiment.exact
-            for C in row.C
+            for C in _listed(row.C)
         ]
         drawn = [
-            Cell(**shared, row=Row(entry["map"], params, learner=learner), kernel=kernel, draw=draw)
+            Cell(
+                **shared,
+                row=Row(entry["map"], params, learner=learner),
+                kernel=kernel,
+                draw=draw,
+                C=_choosing(learner["C"]),
+            )
             for entry in experiment.maps
             for kernel, params in map_rows(entry, experiment.kernels)
             for draw in range(experiment.draws)
@@ -155,12 +184,18 @@ class TradeOffKind(SampledKind):
         """Run the trial on a few samples and frequencies."""
         from kmaps.bench.work.timing import UNTIMED
 
-        _try(cell, shared.few(), UNTIMED)
+        C = cell.row.learner["C"]
+        _try(cell, shared.few(), 1.0 if C == AUTO else C, UNTIMED)
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
-        """Train, thin out, and time the test of what is left."""
-        measured = _try(cell, shared, timing)
-        return Measured({"C": cell.row.learner["C"], **measured})
+        """Choose C where it is to be chosen; train, thin out, and time the test of what is left."""
+        choice = _choose(cell, shared, timing)
+        columns, predicted = _try(cell, shared, choice["C"], timing)
+        correct = None
+        if predicted is not None:
+            [(_, truth)] = shared.tasks.labels
+            correct = Correct.of(truth, predicted)
+        return Measured({**choice, **columns}, correct=correct)
 
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
         """Return the quality, accuracy or average precision, and the outputs."""
@@ -179,9 +214,35 @@ class TradeOffKind(SampledKind):
         return [("Trade-off", f"Mean ± std over the draws.\n\n{tradeoff_table(records)}")]
 
 
-def _try(cell: Cell, trials: Any, timing: Timing) -> dict[str, Any]:
+def _choosing(C: float | str) -> dict[str, Any]:
+    """Return how the C of a cell is chosen; nothing where it is given."""
+    return {"grid": AUTO, "folds": _FOLDS} if C == AUTO else {}
+
+
+def _choose(cell: Cell, trials: Any, timing: Timing) -> dict[str, Any]:
+    """Return the columns of the C of a cell: as given, or chosen inside the training split."""
     learner = cell.row.learner
-    if learner["name"] == "exact":
-        return trials.exact(cell.kernel, learner["C"], timing)
+    if learner["C"] != AUTO:
+        return {"C": learner["C"]}
+    from kmaps.bench.work.trials import Folds
+
+    choosing = Folds(cell.C["folds"], cell.choice_seed)
+    with timing.timed("cv_s"):
+        if learner["name"] == "exact":
+            choice = trials.choose_exact(cell.kernel, choosing)
+        else:
+            choice = trials.choose(_map_of(cell), learner, choosing, timing)
+    timing.begin()
+    return choice_columns(choice)
+
+
+def _try(cell: Cell, trials: Any, C: float, timing: Timing) -> Any:
+    if cell.row.learner["name"] == "exact":
+        return trials.exact(cell.kernel, C, timing)
+    return trials.learner(_map_of(cell), {**cell.row.learner, "C": C}, timing)
+
+
+def _map_of(cell: Cell) -> Any:
+    """Return the map of a cell's draw, unfitted."""
     made = make_map(cell.row.method, cell.kernel, cell.row.params)
-    return trials.learner(made.set_params(random_state=cell.draw), learner, timing)
+    return made.set_params(random_state=cell.draw)

@@ -1,8 +1,9 @@
 """Arrays that belong to records and that a line of text cannot hold, in an .npz beside them.
 
-While a run is under way each cell has a file of its own, ``arrays/KEY.npz``; at its end they are
-put together into ``arrays.npz``. Either is written under another name first, so that a run that is
-killed leaves whole files.
+There are two such files: ``arrays.npz``, what figures need, and ``correct.npz``, which test samples
+were classified rightly (:mod:`kmaps.bench.records.correct`). While a run is under way each cell has
+a file of its own, ``arrays/KEY.npz``; at its end they are put together into ``arrays.npz``. Either
+is written under another name first, so that a run that is killed leaves whole files.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,37 +18,39 @@ from kmaps.io import atomic_file
 
 Arrays = Mapping[str, NDArray[np.generic]]
 
-FILE_NAME = "arrays.npz"
-_FOLDER = "arrays"
+FIGURES = "arrays"
+"""The name of the file of what figures need, without its suffix."""
 
 
-def write_arrays(folder: Path, key: str, arrays: Arrays) -> None:
+def write_arrays(folder: Path, key: str, arrays: Arrays, file_name: str = FIGURES) -> None:
     """Write the arrays of one cell; nothing where there are none."""
     if not arrays:
         return
-    (folder / _FOLDER).mkdir(exist_ok=True)
-    with atomic_file(folder / _FOLDER / f"{key}.npz", force=True) as file:
+    (folder / file_name).mkdir(exist_ok=True)
+    with atomic_file(folder / file_name / f"{key}.npz", force=True) as file:
         np.savez_compressed(file, **arrays)
 
 
-def collect_arrays(folder: Path, keys: Iterable[str]) -> None:
+def collect_arrays(folder: Path, keys: Iterable[str], file_name: str = FIGURES) -> None:
     """Put the arrays of some cells together into one file, and delete those of others."""
-    parts = sorted((folder / _FOLDER).glob("*.npz"))
+    parts = sorted((folder / file_name).glob("*.npz"))
     if not parts:
         return
     together = {
         f"{key}/{name}": array
-        for key, arrays in read_arrays(folder, keys).items()
+        for key, arrays in read_arrays(folder, keys, file_name).items()
         for name, array in arrays.items()
     }
-    with atomic_file(folder / FILE_NAME, force=True) as file:
+    with atomic_file(folder / f"{file_name}.npz", force=True) as file:
         np.savez_compressed(file, **together)
     for part in parts:
         part.unlink()
-    (folder / _FOLDER).rmdir()
+    (folder / file_name).rmdir()
 
 
-def read_arrays(folder: Path, keys: Iterable[str]) -> dict[str, dict[str, NDArray[np.generic]]]:
+def read_arrays(
+    folder: Path, keys: Iterable[str], file_name: str = FIGURES
+) -> dict[str, dict[str, NDArray[np.generic]]]:
     """Return the arrays of cells by their keys, leaving out cells that have none.
 
     Raises
@@ -57,11 +60,11 @@ def read_arrays(folder: Path, keys: Iterable[str]) -> dict[str, dict[str, NDArra
     """
     wanted = set(keys)
     found: dict[str, dict[str, NDArray[np.generic]]] = {}
-    for name, array in _members(folder / FILE_NAME):
+    for name, array in _members(folder / f"{file_name}.npz"):
         key, _, own = name.partition("/")
         if key in wanted:
             found.setdefault(key, {})[own] = array
-    for part in (folder / _FOLDER).glob("*.npz"):
+    for part in (folder / file_name).glob("*.npz"):
         if part.stem in wanted:
             found[part.stem] = dict(_members(part))
     return found
@@ -75,4 +78,7 @@ def _members(path: Path) -> list[tuple[str, NDArray[np.generic]]]:
             return list(file.items())
     except (OSError, ValueError, EOFError, BadZipFile) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(f"{path}: damaged ({reason}); delete it and run again") from None
+        raise DataError(
+            f"{path}: damaged ({reason}); restore it, or measure again into another folder "
+            "(kmaps run NAME --out FOLDER)"
+        ) from None

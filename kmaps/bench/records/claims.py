@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kmaps.bench.records.columns import Record
+from kmaps.bench.records.correct import NOT_ON_RECORD, Correct
 from kmaps.bench.records.estimates import estimate, of_machine
 from kmaps.bench.records.lines import Lines, compared_lines, lines_of, side_by_side, where
 from kmaps.bench.records.paper.statements import claims as paper_claims
@@ -32,7 +33,9 @@ class JudgedClaim:
 
 
 def judge_claims(
-    entries: Iterable[Mapping[str, Any]], records: Iterable[Record]
+    entries: Iterable[Mapping[str, Any]],
+    records: Iterable[Record],
+    correct: Mapping[str, Correct] = NOT_ON_RECORD,
 ) -> list[JudgedClaim]:
     """Judge the claims of an experiment on its records.
 
@@ -45,6 +48,8 @@ def judge_claims(
         :data:`~kmaps.bench.records.measures.MEASURES`). Accuracies are compared in points,
         ``above`` and ``about``; errors, sizes and times by a factor, ``smaller``.
     records : iterable of mapping
+    correct : mapping
+        Which test samples their cells got right, where that is on record.
 
     Returns
     -------
@@ -69,7 +74,9 @@ def judge_claims(
     for entry in entries:
         by_id.setdefault(entry["id"], []).append(entry)
     return [
-        JudgedClaim(name, _text(group[0]), judge(c for e in group for c in _comparisons(e, lines)))
+        JudgedClaim(
+            name, _text(group[0]), judge(c for e in group for c in _comparisons(e, lines, correct))
+        )
         for name, group in by_id.items()
     ]
 
@@ -79,13 +86,15 @@ def _text(entry: Mapping[str, Any]) -> str:
     return known[entry["id"]].text if entry["id"] in known else entry["text"]
 
 
-def _comparisons(entry: Mapping[str, Any], lines: Lines) -> Iterator[Comparison]:
+def _comparisons(
+    entry: Mapping[str, Any], lines: Lines, correct: Mapping[str, Correct]
+) -> Iterator[Comparison]:
     kernels = {*(entry.get("kernels") or ()), ""}
     spoken_of = [line for line in lines if not entry.get("kernels") or line.kernel in kernels]
     relation, measure = entry["relation"], entry.get("measure", "accuracy")
     for left, right in compared_lines(spoken_of, entry["left"], entry["right"]):
         pairs = side_by_side(lines[left], lines[right])
-        found = estimate(pairs, relation, measure)
+        found = estimate(pairs, relation, measure, correct)
         if found:
             yield Comparison(
                 where(left, right), relation, entry.get("by"), found, machine=of_machine(measure)

@@ -40,12 +40,17 @@ COLUMNS: dict[str, str] = {
     "options": "what else the numbers depend on: the range of values, the problem, the classes",
     "reduction": "multi-class reduction: ovo (one-vs-one) or ovr (one-vs-rest)",
     "C": "regularisation that was used",
-    "C_grid": "values that C was chosen from",
+    "C_grid": "values that C was chosen from, as the experiment has them; auto: by the rule of "
+    "kmaps.models.c_grid, in cv_C",
     "C_folds": "folds of the cross-validation; null without a choice",
     "C_samples": "training samples that the cross-validation used; null for all of them",
     "C_unit_norm": "whether C and the bias are for rows scaled to a root mean square norm of one",
-    "cv_accuracy": "cross-validated accuracy with each value of C_grid, in [0, 1]; empty without a "
-    "choice",
+    "cv_C": "values of C that were compared, ascending; empty without a choice; null in earlier "
+    "records, which compared those of C_grid",
+    "cv_accuracy": "cross-validated accuracy (of detectors average precision) with each of these "
+    "values, in [0, 1]; empty without a choice",
+    "cv_se": "standard error of each of these means over the samples (of detectors over folds and "
+    "classes); null in earlier records",
     "accuracy": "accuracy on the test samples, in [0, 1]",
     "accuracy_per_class": "mean over the classes of the accuracy on each class, in [0, 1]",
     "average_precision": "mean over the classes of the average precision of each against the rest, "
@@ -106,6 +111,7 @@ COLUMNS: dict[str, str] = {
 LATER = (
     *("storage_form", "paper_train_bytes", "gram_bytes", "copy_bytes"),
     *("load_before", "load_after", "other_cpus", "stolen_cpus", "command"),
+    *("cv_C", "cv_se"),
 )
 """Columns that older records of this format lack; there they are null."""
 
@@ -118,6 +124,7 @@ _NUMBERS = (
     *("load_before", "load_after", "other_cpus", "stolen_cpus"),
 )
 _MAPPINGS = ("protocol", "feature_params", "params", "learner", "settings", "options", "versions")
+_LISTS = ("cv_C", "cv_accuracy", "cv_se")
 _TEXTS = (
     *("kind", "key", "status", "experiment", "setting", "dataset", "features", "kernel"),
     *("method", "solver", "reduction", "error"),
@@ -154,6 +161,7 @@ def check_record(record: Any, where: str) -> None:
         (_TEXTS, lambda value: isinstance(value, str), "text"),
         (_MAPPINGS, lambda value: isinstance(value, dict), "a mapping"),
         (_NUMBERS, _is_number, "a finite number or null"),
+        (_LISTS, _is_list_of_numbers, "a list of finite numbers or null"),
         (_FRACTIONS, lambda value: value is None or 0 <= value <= 1, "a number from 0 to 1"),
     ):
         for name in names:
@@ -167,6 +175,12 @@ def _is_number(value: Any) -> bool:
     if value is None:
         return True
     return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+
+
+def _is_list_of_numbers(value: Any) -> bool:
+    if value is None:
+        return True
+    return isinstance(value, list) and all(one is not None and _is_number(one) for one in value)
 
 
 def cell_name(record: Mapping[str, Any]) -> str:

@@ -1,14 +1,16 @@
 """Two lines of a run compared: a difference or a ratio, with what is known of its error."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
 from kmaps.bench.records.columns import Record
+from kmaps.bench.records.correct import Correct, outcomes_of
 from kmaps.bench.records.lines import Pair
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.statistics.designs import Design, RepeatedDraws, design_of
 from kmaps.bench.records.statistics.intervals import difference
+from kmaps.bench.records.statistics.paired import Outcomes
 from kmaps.bench.records.statistics.ratios import exact_ratio, measured_ratio
 from kmaps.bench.records.statistics.verdicts import Estimate, Relation, unknown
 from kmaps.data import available, load_manifest
@@ -19,6 +21,9 @@ COUNTED = (
 )
 """Columns without chance: the same cell gives the same number on every machine."""
 
+OF_SAMPLES = ("accuracy", "per-class")
+"""Measures that are a share of the test samples, or of those of each class."""
+
 
 def of_machine(measure: str) -> bool:
     """Return whether a measure differs from machine to machine: times and peaks of memory."""
@@ -26,7 +31,9 @@ def of_machine(measure: str) -> bool:
     return any(name.endswith("_s") or "peak" in name for name in columns)
 
 
-def estimate(pairs: Sequence[Pair], relation: Relation, measure: str) -> Estimate | None:
+def estimate(
+    pairs: Sequence[Pair], relation: Relation, measure: str, correct: Mapping[str, Correct]
+) -> Estimate | None:
     """Compare two lines by one measure.
 
     Parameters
@@ -37,6 +44,8 @@ def estimate(pairs: Sequence[Pair], relation: Relation, measure: str) -> Estimat
         ``smaller`` compares by a ratio, the others by a difference in points.
     measure : str
         A key of :data:`~kmaps.bench.records.measures.MEASURES`.
+    correct : mapping
+        Which test samples the cells got right, by their keys, where that is on record.
 
     Returns
     -------
@@ -55,7 +64,21 @@ def estimate(pairs: Sequence[Pair], relation: Relation, measure: str) -> Estimat
     kept = [pair for pair, _ in measured]
     if relation == "smaller":
         return _ratio(kept, lefts, rights, measure)
-    return difference(lefts, rights, _design(kept))
+    return difference(lefts, rights, _design(kept), _outcomes(kept, measure, correct))
+
+
+def _outcomes(
+    pairs: Sequence[Pair], measure: str, correct: Mapping[str, Correct]
+) -> list[Outcomes] | None:
+    """Return the outcomes of each pair; None when they are not on record for all of them."""
+    keys = {record["key"] for pair in pairs for record in pair}
+    if measure not in OF_SAMPLES or not keys <= correct.keys():
+        return None
+    by_class = measure == "per-class"
+    return [
+        outcomes_of(correct[left["key"]], correct[right["key"]], by_class=by_class)
+        for left, right in pairs
+    ]
 
 
 def _ratio(

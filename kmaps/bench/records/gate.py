@@ -14,18 +14,20 @@ together. Every kind of experiment says which columns are judged, each with its 
 
 **Times** and peaks of memory are not compared.
 
-A cell of the baseline that has no record fails the gate. A cell that could not be measured, because
-it failed or because the baseline was made under other conditions, neither passes nor fails it: the
-exit code then says that the gate did not decide.
+A cell of the baseline that has no record fails the gate; so does one without the test samples that
+were right (:mod:`kmaps.bench.records.correct`), where the baseline has them. A cell that could not
+be measured, because it failed or because the baseline was made under other conditions, neither
+passes nor fails it: the exit code then says that the gate did not decide.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from math import sqrt
 from statistics import fmean, stdev
 from typing import Any
 
+from kmaps.bench.records.choice import edge_text
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.row import Row
 from kmaps.errors import GateFailed, KmapsError, NothingMeasured
@@ -160,12 +162,15 @@ class CellVerdict:
         One line: what was compared, with numbers, or why it was not.
     differences : tuple of Difference
         Of every judged column.
+    edge : str
+        That our C is at the edge of its grid, in words; empty where it is not. It fails nothing.
     """
 
     verdict: str
     name: str
     reason: str
     differences: tuple[Difference, ...] = ()
+    edge: str = ""
 
 
 def compare(
@@ -174,6 +179,8 @@ def compare(
     judged: Sequence[Judged],
     *,
     floor: float = FLOOR,
+    correct: Collection[str] = (),
+    baseline_correct: Collection[str] = (),
 ) -> list[CellVerdict]:
     """Compare records with a baseline and return one verdict per cell, the worst first.
 
@@ -185,6 +192,8 @@ def compare(
         What the kind of the experiment is judged by.
     floor : float
         Smallest tolerance on a mean fraction.
+    correct, baseline_correct : collection of str
+        The keys of the cells of either of which it is on record which test samples were right.
 
     Returns
     -------
@@ -204,15 +213,21 @@ def compare(
             f"no cell in common: the results are on {_subjects(ours)}, the baseline on "
             f"{_subjects(theirs)}; check that it belongs to this experiment"
         )
-    verdicts = [
-        _judge(ours.get(cell, {}), splits, judged, floor) for cell, splits in theirs.items()
-    ]
-    verdicts += [
-        CellVerdict("new", _name(splits), "not in the baseline")
+    verdicts = {
+        cell: _without_samples(ours.get(cell, {}), splits, correct, baseline_correct)
+        or _judge(ours.get(cell, {}), splits, judged, floor)
+        for cell, splits in theirs.items()
+    }
+    verdicts |= {
+        cell: CellVerdict("new", _name(splits), "not in the baseline")
         for cell, splits in ours.items()
         if cell not in theirs
+    }
+    flagged = [
+        replace(verdict, edge=edge_text(ours.get(cell, {}).values()))
+        for cell, verdict in verdicts.items()
     ]
-    return sorted(verdicts, key=lambda cell: (VERDICTS.index(cell.verdict), cell.name))
+    return sorted(flagged, key=lambda cell: (VERDICTS.index(cell.verdict), cell.name))
 
 
 Splits = dict[tuple, Record]  # by the numbers of the split and of the draw
@@ -237,6 +252,22 @@ def _name(splits: Splits) -> str:
     features = record["features"] + (f" ({normalize})" if normalize != "none" else "")
     words = record["setting"], record["dataset"], features, record["reduction"]
     return " ".join(filter(None, [*words, record["kernel"] or "any", Row.of(record).label]))
+
+
+def _without_samples(
+    ours: Splits, theirs: Splits, correct: Collection[str], baseline_correct: Collection[str]
+) -> CellVerdict | None:
+    """Return the verdict of a cell that lacks the test samples that were right, or None."""
+    for split, record in ours.items():
+        baseline = theirs.get(split)
+        lacking = baseline and baseline["key"] in baseline_correct and record["key"] not in correct
+        if lacking and record["status"] == "ok":
+            where = _numbers(split)
+            reason = (
+                "which test samples were right is not on record (correct.npz), the baseline has it"
+            )
+            return CellVerdict("missing", _name(theirs), f"{where}: {reason}".removeprefix(": "))
+    return None
 
 
 def _judge(ours: Splits, theirs: Splits, judged: Sequence[Judged], floor: float) -> CellVerdict:
@@ -351,10 +382,14 @@ def report(verdicts: list[CellVerdict], *, unchanged: bool = True) -> str:
     verdict_width = max((len(cell.verdict) for cell in shown), default=0)
     name_width = max((len(cell.name) for cell in shown), default=0)
     lines = [
-        f"{cell.verdict:{verdict_width}}  {cell.name:{name_width}}  {cell.reason}" for cell in shown
+        f"{cell.verdict:{verdict_width}}  {cell.name:{name_width}}  "
+        + "; ".join(filter(None, [cell.reason, cell.edge]))
+        for cell in shown
     ]
-    total = f"{len(verdicts)} cell{'s' * (len(verdicts) != 1)}"
-    return "\n".join([*lines, f"{total}: {_in_words(count(verdicts))}"])
+    total = f"{len(verdicts)} cell{'s' * (len(verdicts) != 1)}: {_in_words(count(verdicts))}"
+    n_edge = sum(bool(cell.edge) for cell in verdicts)
+    edges = f"; C at the edge of its grid in {n_edge} of {len(verdicts)}" if n_edge else ""
+    return "\n".join([*lines, total + edges])
 
 
 def as_json(verdicts: list[CellVerdict]) -> str:

@@ -6,14 +6,16 @@ from statistics import median
 
 from kmaps.bench.records.paper.numbers import Outcome, printed_numbers, printed_tables
 from kmaps.bench.records.paper.statements import Paper, claims, elsewhere, papers
+from kmaps.bench.report.choice import edge_counts, grid_text
 from kmaps.bench.report.markdown import markdown_table
-from kmaps.bench.report.reported import Item
+from kmaps.bench.report.reported import Item, Runs
 from kmaps.bench.report.reported_forms import summary
 
 _INTRODUCTION = """\
 # Results
 
 Our own runs, one folder an experiment: `records.jsonl` (a line a cell, as `kmaps run` wrote it),
+`correct.npz` (which test samples each cell got right, a bit a sample; earlier runs have none),
 `README.md` (by `kmaps report`: the command, the environment, the commit, the paper's numbers beside
 ours, its claims, the tables), the figures (the arrays that some need, `arrays.npz`, are not kept
 here), and `NOTES.md`, what we make of it. Every column of a record is described in
@@ -25,28 +27,34 @@ here), and `NOTES.md`, what we make of it. Every column of a record is described
     kmaps check results --reported             # every number and claim
 
 A number is met when ours, to the printed digits, is at least as good. A claim holds, fails, or is
-undecided, by the 95 % intervals of its comparisons; with one split there is none. `reported.json`
-keeps what is reported here, so that a change is told from it. `quickstart` is the baseline that CI
-compares every change with."""
+undecided, by the 95 % intervals of its comparisons; of one split without `correct.npz` there is
+none. `reported.json` keeps what is reported here, so that a change is told from it. `quickstart` is
+the baseline that CI compares every change with."""
+
+_EDGES = """\
+By cross-validation inside the training split. A row is at an edge where the C of one of its splits
+is the least or the largest value compared: a better one may lie beyond. `C: auto` goes on until the
+best is inside."""
 
 
-def glance(items: Sequence[Item], runs: Iterable[str], experiments: Iterable[str]) -> str:
+def glance(items: Sequence[Item], records: Runs, experiments: Iterable[str]) -> str:
     """Return the page on a folder of runs.
 
     Parameters
     ----------
     items : sequence of Item
         What is reported, of all runs.
-    runs : iterable of str
-        The experiments that have a run, each in a folder of its name.
+    records : mapping of str to sequence of mapping
+        Those of each experiment that has a run, in a folder of its name.
     experiments : iterable of str
         All experiments there are.
     """
-    runs, experiments = sorted(runs), list(experiments)
+    runs, experiments = sorted(records), list(experiments)
     parts = [_INTRODUCTION, f"**All together**: {summary(items, ())}."]
     for paper in papers():
         parts += _paper(paper, items, runs)
     parts += _besides(items, runs)
+    parts += ["## Choice of C", _choices(records)]
     unrun = [name for name in experiments if name not in runs]
     if unrun:
         parts.append(f"Experiments without a run: {', '.join(f'`{name}`' for name in unrun)}.")
@@ -128,6 +136,18 @@ def _besides(items: Sequence[Item], runs: Sequence[str]) -> list[str]:
     parts += [markdown_table(head, rows, texts=5)] if rows else []
     parts += [f"Other runs: {', '.join(map(_link, others))}."] if others else []
     return parts
+
+
+def _choices(records: Runs) -> str:
+    """Return the runs in which C was chosen: from what, and how many rows are at an edge of it."""
+    counts = {name: edge_counts(records[name]) for name in sorted(records)}
+    body = [
+        [_link(name), grid_text(records[name]), f"{at_edge} of {chosen}"]
+        for name, (at_edge, chosen) in counts.items()
+        if chosen
+    ]
+    head = ["run", "C chosen from", "rows at an edge of it"]
+    return f"{_EDGES}\n\n{markdown_table(head, body, texts=2)}"
 
 
 def _link(run: str) -> str:

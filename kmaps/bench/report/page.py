@@ -6,9 +6,12 @@ from typing import Any
 
 from kmaps.bench.records.claims import judge_claims
 from kmaps.bench.records.columns import Record
+from kmaps.bench.records.correct import NOT_ON_RECORD, Correct
+from kmaps.bench.records.estimates import OF_SAMPLES
 from kmaps.bench.records.paper.numbers import Comparison
 from kmaps.bench.records.summary import mixed_conditions
 from kmaps.bench.records.times import timed
+from kmaps.bench.report.choice import choice_section
 from kmaps.bench.report.claims import claims_section
 from kmaps.bench.report.numbers import numbers_section
 from kmaps.bench.report.tables import render
@@ -22,6 +25,7 @@ def page(
     measures: Sequence[str],
     about: str = "",
     claims: Sequence[Mapping[str, Any]] = (),
+    correct: Mapping[str, Correct] = NOT_ON_RECORD,
     numbers: Sequence[Comparison] = (),
     sections: Iterable[tuple[str, str]] = (),
     figures: Iterable[str] = (),
@@ -39,6 +43,8 @@ def page(
         What the experiment is.
     claims : sequence of mapping
         The claims of the experiment, see :func:`kmaps.bench.records.claims.judge_claims`.
+    correct : mapping
+        Which test samples the cells got right (:func:`kmaps.bench.records.correct.read_correct`).
     numbers : sequence of Comparison
         What the papers print, beside ours.
     sections : iterable of (str, str)
@@ -57,9 +63,12 @@ def page(
     if notes:
         parts += ["## Findings", notes.strip()]
     if claims:
-        parts += ["## Claims", claims_section(judge_claims(claims, records))]
+        parts += ["## Claims", _evidence(claims, records, correct)]
+        parts.append(claims_section(judge_claims(claims, records, correct)))
     for heading, text in sections:
         parts += [f"## {heading}", text]
+    if choice := choice_section(records):
+        parts += ["## Choice of C", choice]
     if numbers:
         parts += ["## The paper's numbers", numbers_section(numbers)]
     parts += ["## Tables", render(records, "md", measures).strip()]
@@ -74,6 +83,29 @@ def _commands(records: Sequence[Record]) -> str:
     if not any(record.get("command") for record in records):
         given = {f"kmaps run {records[0]['experiment']}": None, **given}
     return "\n".join(f"    {command}" for command in given)
+
+
+def _evidence(
+    claims: Sequence[Mapping[str, Any]], records: Sequence[Record], correct: Mapping[str, Correct]
+) -> str:
+    """Say what the intervals of accuracies come from, where a claim is about some."""
+    compared = {claim["measure"] for claim in claims if claim["relation"] != "smaller"}
+    if "ap" in compared:
+        return "Average precisions are compared by their splits and draws alone."
+    if not compared & {*OF_SAMPLES}:
+        return ""
+    measured = [record for record in records if record["status"] == "ok"]
+    lacking = sum(record["key"] not in correct for record in measured)
+    if not lacking:
+        return (
+            "Accuracies are compared on the same test samples: `correct.npz` has which were right."
+        )
+    which = "There is no `correct.npz` with the test samples that were right:"
+    if lacking < len(measured):
+        which = (
+            f"Of {lacking} of {len(measured)} cells `correct.npz` lacks which samples were right:"
+        )
+    return f"{which} accuracies are compared by splits and draws alone, a single one not at all."
 
 
 def _environment(records: Sequence[Record]) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from kmaps.bench.records import gate
 from kmaps.bench.records.claims import JudgedClaim, judge_claims
 from kmaps.bench.records.columns import Record
+from kmaps.bench.records.correct import CorrectOf, read_correct
 from kmaps.bench.records.file import FILE_NAME, read_records
 from kmaps.bench.records.paper.numbers import Comparison, Outcome, compare, printed_numbers
 from kmaps.bench.records.statistics.verdicts import Verdict
@@ -95,20 +96,36 @@ def read_runs(path: Path) -> Runs:
     InputError
         When two folders have the same experiment.
     """
-    if path.suffix == ".jsonl" or (path / FILE_NAME).is_file():
-        folders = [path]
-    else:
-        folders = sorted(found.parent for found in path.glob(f"*/{FILE_NAME}"))
-    if not folders:
-        raise NothingMeasured(f"{path}: no records there nor in its folders; see `kmaps run`")
     runs: Runs = {}
-    for folder in folders:
+    for folder in _folders(path):
         records = read_records(folder)
         name = records[0]["experiment"]
         if name in runs:
             raise InputError(f"{folder}: a second run of {name} in {path}; name one of the folders")
         runs[name] = records
     return runs
+
+
+def _folders(path: Path) -> list[Path]:
+    """Return the run that a path is, or the runs in its subfolders."""
+    if path.suffix == ".jsonl" or (path / FILE_NAME).is_file():
+        return [path]
+    folders = sorted(found.parent for found in path.glob(f"*/{FILE_NAME}"))
+    if not folders:
+        raise NothingMeasured(f"{path}: no records there nor in its folders; see `kmaps run`")
+    return folders
+
+
+def read_correct_of_runs(path: Path, runs: Runs) -> dict[str, CorrectOf]:
+    """Return which test samples were right in the runs that :func:`read_runs` read from a path.
+
+    Raises
+    ------
+    DataError, InputError
+        As :func:`~kmaps.bench.records.correct.read_correct`.
+    """
+    in_order = zip(_folders(path), runs.items(), strict=True)
+    return {name: read_correct(folder, records) for folder, (name, records) in in_order}
 
 
 def expected(runs: Runs, baseline: Runs) -> Runs:
@@ -127,7 +144,7 @@ def expected(runs: Runs, baseline: Runs) -> Runs:
     return {name: baseline[name] for name in runs} if len(runs) == 1 else baseline
 
 
-def reported(runs: Runs, entries: Entries) -> list[Item]:
+def reported(runs: Runs, entries: Entries, correct: Mapping[str, CorrectOf]) -> list[Item]:
     """Return all numbers and claims of some runs, and the numbers that no experiment measures.
 
     Parameters
@@ -137,11 +154,14 @@ def reported(runs: Runs, entries: Entries) -> list[Item]:
     entries : mapping of str to sequence of mapping
         The claims of each experiment, as :func:`~kmaps.bench.records.claims.judge_claims` takes
         them.
+    correct : mapping of str to mapping
+        From :func:`read_correct_of_runs`.
     """
     numbers = [n for n in printed_numbers() if n.reason or n.experiment in runs]
     items = [_number(found) for found in compare(numbers, runs)]
     for name, records in runs.items():
-        items += [_claim(name, claim) for claim in judge_claims(entries.get(name, ()), records)]
+        judged = judge_claims(entries.get(name, ()), records, correct.get(name, {}))
+        items += [_claim(name, claim) for claim in judged]
     return items
 
 
@@ -246,7 +266,13 @@ def missing(items: Iterable[Item]) -> list[Failure]:
 
 
 def cell_failures(
-    runs: Runs, baseline: Runs, judged: Mapping[str, Sequence[gate.Judged]], floor: float
+    runs: Runs,
+    baseline: Runs,
+    judged: Mapping[str, Sequence[gate.Judged]],
+    floor: float,
+    *,
+    correct: Mapping[str, CorrectOf],
+    baseline_correct: Mapping[str, CorrectOf],
 ) -> list[Failure]:
     """Return the cells of a baseline's runs that are worse, missing, or could not be compared.
 
@@ -258,6 +284,8 @@ def cell_failures(
     judged : mapping of str to sequence of Judged
         By the kind of a run.
     floor : float
+    correct, baseline_correct : mapping of str to mapping
+        From :func:`read_correct_of_runs`.
     """
     found = []
     for name, theirs in baseline.items():
@@ -265,7 +293,13 @@ def cell_failures(
             found.append(Failure(name, name, "missing: no run of it"))
             continue
         columns = [_split_by_split(what, floor) for what in judged[theirs[0]["kind"]]]
-        for cell in gate.compare(runs[name], theirs, columns):
+        for cell in gate.compare(
+            runs[name],
+            theirs,
+            columns,
+            correct=correct.get(name, {}),
+            baseline_correct=baseline_correct.get(name, {}),
+        ):
             if cell.verdict in ("worse", "missing", "not measured"):
                 undecided = cell.verdict == "not measured"
                 reason = f"{cell.verdict}: {cell.reason}"

@@ -26,11 +26,14 @@ class Point:
     kept, drawn : float, int
         Projections that are left, and those that were drawn.
     C : float
+        Chosen on each draw, their geometric mean.
     us : float
         Microseconds per test sample, the mean over the draws; of a draw that was timed again the
         median of its repeats.
     told : int
         How many frequencies the learner was told to keep; 0 where it chose.
+    is_chosen : bool
+        Whether C was chosen inside the training split.
     """
 
     quality: float
@@ -40,6 +43,12 @@ class Point:
     C: float
     us: float
     told: int
+    is_chosen: bool = False
+
+    @property
+    def setting(self) -> tuple[bool, float]:
+        """What tells its C from others': the value, or that it was chosen."""
+        return self.is_chosen, 0.0 if self.is_chosen else self.C
 
 
 @dataclass(frozen=True)
@@ -107,14 +116,17 @@ def _is_exact(record: Record) -> bool:
 def _point(group: Sequence[Record], measure: str) -> Point:
     values = [100 * record[measure] for record in group]
     first = group[0]
+    given = first["learner"]["C"]
+    chosen = given == "auto"
     return Point(
         quality=float(np.mean(values)),
         spread=float(np.std(values, ddof=1)) if len(values) > 1 else float("nan"),
         kept=float(np.mean([record["dim"] / 2 for record in group])),
         drawn=first["params"].get("n_frequencies", 0),
-        C=first["learner"]["C"],
+        C=float(np.exp(np.mean(np.log([record["C"] for record in group])))) if chosen else given,
         us=float(np.mean([1e6 * _predict_s(one) / one["n_test"] for one in group])),
         told=first["learner"].get("keep", 0),
+        is_chosen=chosen,
     )
 
 
@@ -137,4 +149,5 @@ def _line(learner: Learner, point: Point) -> list[str]:
     if not isnan(point.spread) and float(spread):
         shown += f" ± {spread}"
     projections = ["", ""] if learner.exact else [f"{point.drawn:,}", f"{point.kept:,.0f}"]
-    return [learner.name, f"{point.C:g}", *projections, shown, f"{point.us:.1f}"]
+    C = f"{point.C:.3g} (chosen)" if point.is_chosen else f"{point.C:g}"
+    return [learner.name, C, *projections, shown, f"{point.us:.1f}"]

@@ -3,11 +3,12 @@
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from kmaps.bench.kinds import KINDS, Kind
 from kmaps.bench.records.arrays import Arrays
+from kmaps.bench.records.correct import Correct
 from kmaps.bench.run.clock import Clock, held, pinned
 from kmaps.bench.run.processes import Failure, failure
 from kmaps.bench.spec.cell import Cell
@@ -16,10 +17,11 @@ from kmaps.errors import KmapsError
 
 @dataclass(frozen=True)
 class Result:
-    """The columns that measuring a cell filled, and arrays for its figures."""
+    """The columns that measuring a cell filled, and what is kept beside its record."""
 
     columns: dict[str, Any]
-    arrays: Arrays
+    arrays: Arrays = field(default_factory=dict)
+    correct: Correct | None = None
 
 
 @dataclass(frozen=True)
@@ -71,4 +73,4 @@ def measure_cell(kind: Kind, cell: Cell, shared: Any) -> Result:
     odd = sorted(set(measured.columns) - set(kind.fills))
     if odd:
         raise TypeError(f"kind {cell.kind}: columns that it does not say it fills: {odd}")
-    return Result(columns, measured.arrays)
+    return Result(columns, measured.arrays, measured.correct)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kmaps.bench.kinds import KINDS, Kind
+from kmaps.bench.records import correct
 from kmaps.bench.records.arrays import collect_arrays, read_arrays, write_arrays
 from kmaps.bench.records.columns import COLUMNS, FORMAT, Record
 from kmaps.bench.records.file import RecordsFile, latest
@@ -139,7 +140,7 @@ def run(
                 for done in results:
                     record = _record(shared, todo[done.key], done, kind)
                     if not isinstance(done.result, Failure):
-                        write_arrays(folder, done.key, done.result.arrays)
+                        _write_beside(folder, done)
                     file.append(record)
                     new.append(record)
                     tally.count(done.key, record, done.seconds)
@@ -147,8 +148,16 @@ def run(
                         break
         records = latest([*file.records, *new], planned)
         collect_arrays(folder, planned)
+        collect_arrays(folder, planned, correct.FILE)
         draw_figures(experiment, records, folder, again=bool(new))
     return Outcome(records, len(new), len(planned) - len(records))
+
+
+def _write_beside(folder: Path, done: Finished) -> None:
+    """Write what a record does not hold, before the record itself: then it is never without."""
+    write_arrays(folder, done.key, done.result.arrays)
+    if done.result.correct:
+        write_arrays(folder, done.key, done.result.correct.arrays, correct.FILE)
 
 
 def draw_figures(

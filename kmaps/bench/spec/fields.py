@@ -4,7 +4,15 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PositiveInt,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 from pydantic import model_validator as validator
 
 from kmaps.bench.records.measures import MEASURES
@@ -46,6 +54,16 @@ def _normalization(value: str) -> str:
     return value
 
 
+AUTO = "auto"
+"""What stands for values of C, as :func:`kmaps.models.cross_validate` takes it."""
+
+
+def _auto_or_values(given: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+    if isinstance(given, str) and given != AUTO:
+        raise ValueError(f"expected a list of values, or {AUTO}, got {given!r}")
+    return given if given == AUTO else handler(given)
+
+
 def _interval(value: str) -> str:
     Range.parse(value)
     return value
@@ -58,6 +76,8 @@ Name = Annotated[str, AfterValidator(_folder_name)]
 Interval = Annotated[str, AfterValidator(_interval)]
 MeasureName = Annotated[str, known_name("measure", lambda: MEASURES)]
 Unique = AfterValidator(_unique)
+AutoOrValues = WrapValidator(_auto_or_values)
+"""Lets a list of values of C be ``auto`` too."""
 Protocols = (
     {"official"},
     {"train", "test"},

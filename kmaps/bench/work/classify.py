@@ -5,7 +5,7 @@ C is chosen inside the training split, before the measured part begins.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,15 @@ from kmaps.gram_matrix import gram
 from kmaps.kernels import EXP_KERNELS, KERNELS
 from kmaps.maps import FeatureMap
 from kmaps.maps.registry import make_map
-from kmaps.models.choice import Places, Predict, along_c, along_c_precomputed, cross_validate
+from kmaps.models.c_grid import AUTO
+from kmaps.models.choice import (
+    Choice,
+    Places,
+    Predict,
+    along_c,
+    along_c_precomputed,
+    cross_validate,
+)
 from kmaps.models.folds import stratified_order
 from kmaps.svm import CodedSVC, KernelSVC, LiblinearSVC
 
@@ -62,10 +70,11 @@ class Machine:
 class Choosing:
     """How C is chosen: from a grid, by cross-validation on a stratified draw of the samples.
 
-    ``unit_norm`` is that of the machine. ``seed`` is the same for every method.
+    ``grid`` is a list of values, or ``"auto"``. ``unit_norm`` is that of the machine. ``seed`` is
+    the same for every method.
     """
 
-    grid: list[float]
+    grid: list[float] | Literal["auto"]
     seed: int
     folds: int = 3
     samples: int | None = None
@@ -90,8 +99,11 @@ def _few(split: Split) -> Split:
     return Split(split.x_train[rows], y[rows], split.x_test[:50], split.y_test[:50])
 
 
-def evaluate(machine: Machine, C: float, split: Split, timing: Timing) -> dict[str, Any]:
-    """Train with the given C and predict: time each part, return sizes and accuracies.
+Evaluated = tuple[dict[str, Any], NDArray[np.int64]]
+
+
+def evaluate(machine: Machine, C: float, split: Split, timing: Timing) -> Evaluated:
+    """Train with the given C and predict: time each part, return sizes and predictions.
 
     Parameters
     ----------
@@ -103,8 +115,10 @@ def evaluate(machine: Machine, C: float, split: Split, timing: Timing) -> dict[s
 
     Returns
     -------
-    dict
-        The other columns of a record: ``dim``, sizes in bytes, accuracies.
+    columns : dict
+        Columns of a record: ``dim`` and sizes in bytes.
+    predicted : ndarray of int, shape (m,)
+        The labels of the test samples.
     """
     by_solver = {
         "libsvm": _evaluate_exact,
@@ -114,7 +128,7 @@ def evaluate(machine: Machine, C: float, split: Split, timing: Timing) -> dict[s
     return by_solver[machine.solver](machine, C, split, timing)
 
 
-def _evaluate_exact(machine: Machine, C: float, split: Split, timing: Timing) -> dict[str, Any]:
+def _evaluate_exact(machine: Machine, C: float, split: Split, timing: Timing) -> Evaluated:
     scale = _mean_square(split.x_train, machine.kernel) if machine.unit_norm else 1.0
     model = KernelSVC(kernel=machine.kernel, C=C / scale, multiclass=machine.reduction)
     model.fit(split.x_train, split.y_train)
@@ -128,16 +142,12 @@ def _evaluate_exact(machine: Machine, C: float, split: Split, timing: Timing) ->
     timing.trained()
     with timing.timed("predict_s"):
         predicted = model.predict(split.x_test)
-    return {
-        "dim": len(split.y_train),
-        **storage(split.x_train, None, split.x_train, model.model_bytes_),
-        "gram_bytes": model.gram_bytes_,
-        "copy_bytes": model.copy_bytes_,
-        **_accuracies(split.y_test, predicted),
-    }
+    stored = storage(split.x_train, None, split.x_train, model.model_bytes_)
+    memory = {"gram_bytes": model.gram_bytes_, "copy_bytes": model.copy_bytes_}
+    return {"dim": len(split.y_train), **stored, **memory}, predicted
 
 
-def _evaluate_linear(machine: Machine, C: float, split: Split, timing: Timing) -> dict[str, Any]:
+def _evaluate_linear(machine: Machine, C: float, split: Split, timing: Timing) -> Evaluated:
     feature_map = _map_of(machine)
     with timing.timed("fit_s"):
         feature_map.fit(split.x_train)
@@ -151,16 +161,11 @@ def _evaluate_linear(machine: Machine, C: float, split: Split, timing: Timing) -
     del encoded
     with timing.timed("predict_s"):
         predicted = model.predict(feature_map.transform(split.x_test))
-    return {
-        "dim": dim,
-        **stored,
-        "gram_bytes": 0,
-        "copy_bytes": model.copy_bytes_,
-        **_accuracies(split.y_test, predicted),
-    }
+    memory = {"gram_bytes": 0, "copy_bytes": model.copy_bytes_}
+    return {"dim": dim, **stored, **memory}, predicted
 
 
-def _evaluate_coded(machine: Machine, C: float, split: Split, timing: Timing) -> dict[str, Any]:
+def _evaluate_coded(machine: Machine, C: float, split: Split, timing: Timing) -> Evaluated:
     scale = _coded_scale(machine, split.x_train)
     model = _coded(machine, C, scale).fit(split.x_train, split.y_train)
     times = model.timings_
@@ -168,13 +173,9 @@ def _evaluate_coded(machine: Machine, C: float, split: Split, timing: Timing) ->
     timing.trained()
     with timing.timed("predict_s"):
         predicted = model.predict(split.x_test)
-    return {
-        "dim": split.x_train.shape[1],
-        **coded_storage(model, len(split.y_train)),
-        "gram_bytes": 0,
-        "copy_bytes": model.codes_bytes_,
-        **_accuracies(split.y_test, predicted),
-    }
+    stored = coded_storage(model, len(split.y_train))
+    memory = {"gram_bytes": 0, "copy_bytes": model.codes_bytes_}
+    return {"dim": split.x_train.shape[1], **stored, **memory}, predicted
 
 
 class _Identity(FeatureMap):
@@ -235,15 +236,7 @@ def _mean_square(rows: Any, kernel: str = "linear") -> float:
     return float(total) / rows.shape[0] or 1.0
 
 
-def _accuracies(truth: NDArray, predicted: NDArray) -> dict[str, float]:
-    right = predicted == truth
-    by_class = [right[truth == label].mean() for label in np.unique(truth)]
-    return {"accuracy": float(right.mean()), "accuracy_per_class": float(np.mean(by_class))}
-
-
-def choose_c(
-    machine: Machine, choosing: Choosing, x: Array, y: NDArray[np.int64]
-) -> tuple[float, list[float]]:
+def choose_c(machine: Machine, choosing: Choosing, x: Array, y: NDArray[np.int64]) -> Choice:
     """Choose C by cross-validation on training samples.
 
     Every method sees the same samples and folds. The samples are encoded, or their Gram matrix
@@ -259,13 +252,12 @@ def choose_c(
 
     Returns
     -------
-    C : float
-    accuracies : list of float
-        Cross-validated, for each value of the grid; empty when there is nothing to choose.
+    Choice
+        Of no values when there is nothing to choose.
     """
-    if len(choosing.grid) == 1:
-        return choosing.grid[0], []
-    found = cross_validate(
+    if choosing.grid != AUTO and len(choosing.grid) == 1:
+        return Choice(choosing.grid[0], (), (), ())
+    return cross_validate(
         lambda chosen: _predictor(machine, x[chosen], y[chosen]),
         choosing.grid,
         y,
@@ -273,7 +265,6 @@ def choose_c(
         seed=choosing.seed,
         samples=choosing.samples,
     )
-    return found.C, list(found.accuracies)
 
 
 def _predictor(machine: Machine, x: Array, y: NDArray[np.int64]) -> Predict:

@@ -5,9 +5,9 @@ and times what is left: encoding and scoring all test samples, best of three. Wi
 it does so for each of them against the rest, as a detector would, and takes the mean.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,17 @@ from kmaps.bench.work.samples import Split
 from kmaps.bench.work.timing import Timing
 from kmaps.errors import ConfigError, suggest
 from kmaps.features import Matrix
+from kmaps.gram_matrix import gram
 from kmaps.maps.random_fourier import RandomFeatures
+from kmaps.models.c_grid import AUTO
+from kmaps.models.choice import (
+    Choice,
+    Places,
+    Predict,
+    along_c,
+    along_c_precomputed,
+    cross_validate,
+)
 from kmaps.svm import GroupLassoSVC, KernelSVC, LiblinearSVC, prune, resample
 from kmaps.svm.pruning import frequency_strength
 
@@ -40,6 +50,7 @@ _TIMED = 3
 
 Labels = NDArray[np.int64]
 Columns = dict[str, Any]
+Tried = tuple[Columns, Labels | None]  # columns of a record, and the labels that are predicted
 
 
 @dataclass(frozen=True)
@@ -56,6 +67,11 @@ class Tasks:
     labels: list[tuple[Labels, Any]]
     judge: Callable[[Any, NDArray], float] | None
     sizes: Columns
+
+    @property
+    def output(self) -> Literal["predict", "decision_function"]:
+        """What of a machine is judged."""
+        return "decision_function" if self.judge else "predict"
 
 
 def tasks_of(split: Split, classes: Sequence[str] = ()) -> Tasks:
@@ -79,6 +95,14 @@ def tasks_of(split: Split, classes: Sequence[str] = ()) -> Tasks:
     judge = average_precision_score if classes else None
     both = labels or [(split.y_train, split.y_test)]
     return Tasks(split.x_train, split.x_test, both, judge, split.sizes)
+
+
+@dataclass(frozen=True)
+class Folds:
+    """The folds of a cross-validation: how many, and their seed."""
+
+    n: int
+    seed: int
 
 
 def _few_of(tasks: Tasks) -> Tasks:
@@ -116,20 +140,52 @@ class Trials:
             self._small = Trials(_few_of(self.tasks))
         return self._small
 
-    def exact(self, kernel: str, C: float, timing: Timing) -> Columns:
-        """Measure the exact kernel; return the columns of its record."""
+    def exact(self, kernel: str, C: float, timing: Timing) -> Tried:
+        """Measure the exact kernel; return the columns of its record, and what it predicts."""
         tasks, measured = self.tasks, []
         for y_train, y_test in tasks.labels:
             model = KernelSVC(kernel, C=C).fit(tasks.x_train, y_train)
             took = model.timings_
             timing.note(encode_s=took["gram_s"], convert_s=took["convert_s"])
             timing.note(train_s=took["train_s"])
-            quality = _score(tasks, model, lambda rows: rows, y_test, timing)
-            measured.append({**quality, "model_bytes": model.model_bytes_})
-        return {**_mean(measured), **tasks.sizes, "dim": tasks.x_train.shape[0]}
+            quality, predicted = _score(tasks, model, lambda rows: rows, y_test, timing)
+            measured.append(({**quality, "model_bytes": model.model_bytes_}, predicted))
+        columns, predicted = _mean(measured)
+        return {**columns, **tasks.sizes, "dim": tasks.x_train.shape[0]}, predicted
 
-    def learner(self, feature_map: Any, learner: Mapping[str, Any], timing: Timing) -> Columns:
-        """Measure one learner on one draw; return the columns of its record.
+    def choose_exact(self, kernel: str, folds: Folds) -> Choice:
+        """Choose the C of an exact kernel by cross-validation on the training samples."""
+        x = self.tasks.x_train
+
+        def paths(chosen: Places) -> list[Predict]:
+            matrix, model = gram(x[chosen], kernel=kernel), KernelSVC("precomputed")
+            return [
+                along_c_precomputed(model, matrix, y[chosen], self.tasks.output)
+                for y, _ in self.tasks.labels
+            ]
+
+        return _choose(self.tasks, paths, folds)
+
+    def choose(
+        self, feature_map: Any, learner: Mapping[str, Any], folds: Folds, timing: Timing
+    ) -> Choice:
+        """Choose the C of a learner on a draw by cross-validation on the training samples.
+
+        One for all tasks. What the learner keeps of the frequencies is chosen anew on each fold.
+        """
+        draw = self._drawn(feature_map, timing)
+
+        def paths(chosen: Places) -> list[Predict]:
+            x, encoded = self.tasks.x_train[chosen], draw.encoded[chosen]
+            return [
+                _path(draw.map, learner, x, encoded, y[chosen], self.tasks.output)
+                for y, _ in self.tasks.labels
+            ]
+
+        return _choose(self.tasks, paths, folds)
+
+    def learner(self, feature_map: Any, learner: Mapping[str, Any], timing: Timing) -> Tried:
+        """Measure one learner on one draw.
 
         Parameters
         ----------
@@ -142,16 +198,19 @@ class Trials:
 
         Returns
         -------
-        dict
-            ``dim`` is twice the frequencies that are left.
+        columns : dict
+            Of its record; ``dim`` is twice the frequencies that are left.
+        predicted : ndarray of int or None
+            The labels of the test samples; None of detectors, whose scores are judged.
         """
         draw = self._drawn(feature_map, timing)
         tasks = range(len(self.tasks.labels))
         measured = [self._try(draw, learner, task, timing) for task in tasks]
         timing.note(**draw.seconds)
-        return {**_mean(measured), **self.tasks.sizes}
+        columns, predicted = _mean(measured)
+        return {**columns, **self.tasks.sizes}, predicted
 
-    def _try(self, draw: Draw, learner: Mapping[str, Any], task: int, timing: Timing) -> Columns:
+    def _try(self, draw: Draw, learner: Mapping[str, Any], task: int, timing: Timing) -> Tried:
         y_train, y_test = self.tasks.labels[task]
         if learner["name"] == "dense":
             used, (model, train_s) = draw.map, self._dense(draw, learner["C"], task, timing)
@@ -163,11 +222,9 @@ class Trials:
             used = draw.map
         timing.note(train_s=train_s)
         used, model = prune(used, model)
-        return {
-            "dim": 2 * len(used.frequency_indices_),
-            "model_bytes": model.model_bytes_,
-            **_score(self.tasks, model, used.transform, y_test, timing),
-        }
+        quality, predicted = _score(self.tasks, model, used.transform, y_test, timing)
+        sizes = {"dim": 2 * len(used.frequency_indices_), "model_bytes": model.model_bytes_}
+        return sizes | quality, predicted
 
     def _dense(self, draw: Draw, C: float, task: int, timing: Timing) -> tuple[Any, float]:
         """Return the machine on all frequencies, also the pilot of strongest, and its seconds."""
@@ -207,22 +264,83 @@ class Trials:
         return self._draw
 
 
+def _path(
+    feature_map: Any,
+    learner: Mapping[str, Any],
+    x: Matrix,
+    encoded: NDArray,
+    y: Labels,
+    output: Literal["predict", "decision_function"],
+) -> Predict:
+    """Return what trains a learner with each C on some samples, and judges others."""
+    name = learner["name"]
+    if name not in CHOOSERS:
+        return along_c(LEARNERS[name](1.0), encoded, y, output)
+
+    def predict(grid: Sequence[float], train: Places, test: Places) -> Iterator[NDArray]:
+        if name == "resampled":
+            kept = resample(feature_map, x[train], y[train], learner["keep"])
+        for C in grid:
+            if name == "strongest":
+                pilot = LEARNERS["dense"](C).fit(encoded[train], y[train])
+                kept = _strongest(feature_map, pilot, learner["keep"])
+            machine = LEARNERS["dense"](C).fit(kept.transform(x[train]), y[train])
+            outputs = kept.transform(x[test])
+            scored = output == "decision_function"
+            yield machine.decision_function(outputs) if scored else machine.predict(outputs)
+
+    return predict
+
+
+def _choose(tasks: Tasks, paths: Callable[[Places], list[Predict]], folds: Folds) -> Choice:
+    """Choose one C for all tasks: by the labels that are right, or the average precisions.
+
+    The samples are dealt out by the labels of all tasks, so that each fold has some of each class.
+    """
+    of_tasks, strata = np.unique(
+        np.column_stack([y for y, _ in tasks.labels]), axis=0, return_inverse=True
+    )
+
+    def prepare(chosen: Places) -> Predict:
+        of_task = paths(chosen)
+
+        def predict(grid: Sequence[float], train: Places, test: Places) -> Iterator[NDArray]:
+            found = [list(path(grid, train, test)) for path in of_task]
+            yield from (np.column_stack(of_c) for of_c in zip(*found, strict=True))
+
+        return predict
+
+    def right(truth: Labels, predicted: NDArray) -> NDArray:
+        return predicted[:, 0] == of_tasks[truth, 0]
+
+    def precisions(truth: Labels, values: NDArray) -> NDArray:
+        labels = of_tasks[truth].T
+        found = [average_precision_score(*pair) for pair in zip(labels, values.T, strict=True)]
+        return np.array(found)
+
+    score = precisions if tasks.judge else right
+    y = strata.ravel()
+    return cross_validate(prepare, AUTO, y, folds=folds.n, seed=folds.seed, score=score)
+
+
 def _strongest(feature_map: Any, pilot: Any, keep: int) -> Any:
     """Return a map with the frequencies alone that have the largest weights in a pilot."""
     strength = frequency_strength(feature_map, pilot)
     return feature_map.keep(np.argsort(-strength, kind="stable")[:keep])
 
 
-def _score(tasks: Tasks, model: Any, encode: Callable, truth: Any, timing: Timing) -> Columns:
+def _score(tasks: Tasks, model: Any, encode: Callable, truth: Any, timing: Timing) -> Tried:
     """Return how well a model tells the test samples apart; time it, encoding included."""
     output = model.decision_function if tasks.judge else model.predict
     found = timing.best("predict_s", lambda: output(encode(tasks.x_test)), _TIMED)
     if tasks.judge:
-        return {"average_precision": float(tasks.judge(truth, found))}
-    return {"accuracy": float((found == truth).mean())}
+        return {"average_precision": float(tasks.judge(truth, found))}, None
+    return {"accuracy": float((found == truth).mean())}, found
 
 
-def _mean(measured: list[Columns]) -> Columns:
+def _mean(measured: list[Tried]) -> Tried:
+    """Return the means over the tasks; of one task what it is."""
     if len(measured) == 1:
         return measured[0]
-    return {name: float(np.mean([one[name] for one in measured])) for name in measured[0]}
+    columns = [of_task for of_task, _ in measured]
+    return {name: float(np.mean([one[name] for one in columns])) for name in columns[0]}, None

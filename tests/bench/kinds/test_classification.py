@@ -1,5 +1,6 @@
 """Classifications: which cells there are, and what measuring one of them gives."""
 
+import re
 from dataclasses import replace
 from typing import get_args
 
@@ -8,12 +9,17 @@ import pytest
 from measured import TOLD, cells_of, measured
 
 from kmaps.bench.kinds import KINDS
+from kmaps.bench.kinds import load as spec
 from kmaps.bench.kinds.classification import Classification, Learner
+from kmaps.bench.records.choice import edge
 from kmaps.bench.records.columns import COLUMNS, cell_name
 from kmaps.bench.run.measure import measure_cell
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.work import classify
 from kmaps.bench.work.samples import Split
+from kmaps.bench.work.timing import UNTIMED
+from kmaps.errors import ConfigError
+from kmaps.models.c_grid import START
 from kmaps.svm.losses import LOSSES
 from kmaps.svm.reduction import REDUCTIONS
 
@@ -168,7 +174,55 @@ def test_the_test_split_has_no_say_in_the_choice_of_c(cells, split, honest):
 
 def test_one_value_of_c_is_no_choice(cells):
     columns = measured(with_c(cells["linear"], 0.5)).columns
-    assert (columns["C"], columns["cv_accuracy"]) == (0.5, [])
+    assert columns["C"] == 0.5
+    assert columns["cv_C"] == columns["cv_accuracy"] == columns["cv_se"] == []
+
+
+def test_the_scores_that_c_was_chosen_by_are_on_record(cells, split):
+    columns = measure_cell(KIND, cells["linear"], split).columns
+    assert columns["cv_C"] == [0.01, 0.1, 1, 10]
+    means, errors = columns["cv_accuracy"], columns["cv_se"]
+    assert columns["C"] == columns["cv_C"][means.index(max(means))]
+    # 149 and not 150: the variance of a sample.
+    assert errors == pytest.approx([(p * (1 - p) / 149) ** 0.5 for p in means])
+
+
+@pytest.mark.parametrize("method", ["linear", "exact", "exact-coded"])
+def test_auto_is_one_rule_for_all_rows(split, method):
+    text = re.sub("C: .*", "C: {grid: auto, samples: 100, unit_norm: true}", MEASURED)
+    cell = next(cell for cell in cells_of(text) if cell.row.label == method)
+    columns = KIND.measure(cell, split, UNTIMED).columns
+    grid, means = columns["cv_C"], columns["cv_accuracy"]
+    assert grid == sorted(grid)
+    assert {*START} <= {*grid}
+    assert columns["C"] in grid[1:-1]
+    best = means.index(max(means))
+    assert best in (0, len(grid) - 1) or columns["C"] == grid[best]
+    chosen = {"C_grid": "auto", "C_folds": 3, "C_samples": 100, "C_unit_norm": True}
+    assert {name: cell.columns[name] for name in chosen} == chosen
+    assert edge({**cell.columns, **columns}) == ""
+
+
+def test_auto_has_keys_of_its_own():
+    keys = {
+        cells_of(TEXT.replace("C: {grid: [0.1, 1], folds: 3}", text))[0].key("d")
+        for text in ("C: auto", "C: {grid: auto}", "C: {grid: [0.1, 1, 10]}", "C: {grid: [1]}")
+    }
+    assert len(keys) == 3  # the first two are the same
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("{grid: best}", "9:11: .*expected a list of values, or auto, got 'best'"),
+        ("{grid: [auto]}", "9:12: .*valid number, got 'auto'"),
+        ("best", "9:4: .*valid number, got 'best'"),
+        ("{grid: auto, samples: 2}", "9:4: .*samples must be at least folds"),
+    ],
+)
+def test_other_words_than_auto_are_refused(given, message):
+    with pytest.raises(ConfigError, match=f"experiment.yaml:{message}"):
+        spec.parse(TEXT.replace("{grid: [0.1, 1], folds: 3}", given))
 
 
 def test_warm_up_comes_first_on_few_samples_of_every_class(cells, split, monkeypatch):

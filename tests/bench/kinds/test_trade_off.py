@@ -1,16 +1,26 @@
 """Trade-offs: every learner on every draw, in batches of one draw."""
 
+import re
+
+import numpy as np
 import pytest
 from measured import TOLD, cells_of, measured
+from sklearn.base import clone
+from sklearn.metrics import average_precision_score
 
+from kmaps import KernelSVC, gram
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
+from kmaps.bench.kinds.samples import SampledKind
 from kmaps.bench.records.columns import cell_name
 from kmaps.bench.records.file import read_records
 from kmaps.bench.run.measure import measure_cell
 from kmaps.bench.run.runner import run
+from kmaps.bench.work.timing import UNTIMED
+from kmaps.bench.work.trials import LEARNERS, Folds, Trials, tasks_of
 from kmaps.errors import ConfigError
 from kmaps.maps import GeneralizedRBFMap
+from kmaps.models import stratified_order
 
 KIND = KINDS["trade-off"]
 
@@ -33,6 +43,10 @@ learners:
   - {name: resampled, C: [10], keep: [20]}
 figures: [trade-off, sparsity]
 """
+
+
+FOLD = np.arange(200) % 3  # of samples in the order of the labels
+CHOICE = ("cv_C", "cv_accuracy", "cv_se", "cv_s")
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +152,7 @@ def test_a_warm_up_leaves_the_draw_of_the_batch_alone(monkeypatch):
 def test_measuring_fills_the_columns_of_the_kind(classes, quality, other, number):
     cell = cells_of(TEXT + classes)[number]
     columns = measured(cell).columns
-    lacking = {other} | ({"fit_s"} if number == 0 else {"convert_s"})
+    lacking = {other, *CHOICE} | ({"fit_s"} if number == 0 else {"convert_s"})
     assert set(columns) == {*KIND.fills, *TOLD} - lacking
     assert 0.5 < columns[quality] <= 1
     assert columns["C"] == cell.row.learner["C"]
@@ -146,10 +160,73 @@ def test_measuring_fills_the_columns_of_the_kind(classes, quality, other, number
 
 
 @pytest.mark.parametrize(
+    ("name", "classes"),
+    [
+        ("exact", "classes: ['3', '8']\n"),
+        ("dense", ""),
+        ("strongest", ""),
+        pytest.param("resampled", "classes: ['3', '8']\n", marks=pytest.mark.slow),
+    ],
+)
+def test_auto_chooses_c_on_record(name, classes):
+    text = re.sub(r"C: \[[^]]*\]", "C: auto", TEXT).replace("train: 200", "train: 90") + classes
+    cell = next(cell for cell in cells_of(text) if cell.row.learner["name"] == name)
+    assert (cell.columns["C_grid"], cell.columns["C_folds"]) == ("auto", 3)
+    columns = KIND.measure(cell, KIND.set_up(cell), UNTIMED).columns
+    grid, means = columns["cv_C"], columns["cv_accuracy"]
+    assert {0.1, 1.0, 10.0} <= {*grid}
+    assert len(grid) == len(means) == len(columns["cv_se"]) >= 5
+    assert columns["C"] in grid[1:-1]
+    best = means.index(max(means))
+    assert best in (0, len(grid) - 1) or columns["C"] == grid[best]
+
+
+def test_auto_of_a_learner_is_its_machine_on_folds(split):
+    """The dense machine of a draw, fold by fold, with its own copies of the encoded rows."""
+    trials = Trials(tasks_of(split))
+    made = GeneralizedRBFMap(n_frequencies=60, random_state=0)
+    found = trials.choose(made, {"name": "dense"}, Folds(3, 5), UNTIMED)
+    y = split.y_train
+    order = stratified_order(y, 5)
+    Z, y, fold = clone(made).fit(split.x_train).transform(split.x_train[order]), y[order], FOLD
+    right = 0
+    for held_out in range(3):
+        train, test = fold != held_out, fold == held_out
+        model = LEARNERS["dense"](1.0).fit(Z[train], y[train])
+        right += np.sum(model.predict(Z[test]) == y[test])
+    assert found.accuracies[found.grid.index(1.0)] == right / 200
+
+
+@pytest.fixture(scope="module")
+def split():
+    return SampledKind.set_up(KIND, cells_of(TEXT)[0])
+
+
+def test_auto_of_detectors_goes_by_average_precision(split):
+    tasks = tasks_of(split, ["3", "8"])
+    found = Trials(tasks).choose_exact("exp-chi2", Folds(3, 5))
+    strata = np.unique(np.column_stack([y for y, _ in tasks.labels]), axis=0, return_inverse=True)
+    order = stratified_order(strata[1].ravel(), 5)
+    matrix, fold = gram(split.x_train[order], kernel="exp-chi2"), FOLD
+    precisions = []
+    for held_out in range(3):
+        train, test = fold != held_out, fold == held_out
+        for labels, _ in tasks.labels:
+            y = labels[order]
+            model = KernelSVC("precomputed", C=10.0).fit(matrix[np.ix_(train, train)], y[train])
+            values = model.decision_function(matrix[np.ix_(test, train)])
+            precisions.append(average_precision_score(y[test], values))
+    at = found.grid.index(10.0)
+    assert found.accuracies[at] == pytest.approx(np.mean(precisions), abs=1e-3)
+    assert found.errors[at] == pytest.approx(np.std(precisions, ddof=1) / 6**0.5, abs=1e-3)
+
+
+@pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         (", keep: [20]", "", "15:5: .*strongest and resampled need keep"),
         ("name: group", "name: groups", "14:12: .*'group-hinge'.* got 'groups'"),
+        ("C: [0.3]}", "C: best}", "14:22: .*expected a list of values, or auto, got 'best'"),
         ("C: [0.3]}", "C: [0]}", "14:23: .*greater than 0, got 0"),
         ("figures: [trade-off", "figures: [trade", "17:11: .*'trade-off' or 'sparsity'"),
     ],

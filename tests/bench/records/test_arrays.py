@@ -57,5 +57,5 @@ def test_nothing_is_written_for_cells_without_arrays(tmp_path):
 
 def test_a_damaged_file_is_told(tmp_path):
     (tmp_path / "arrays.npz").write_bytes(b"PK no archive")
-    with pytest.raises(DataError, match=r"arrays\.npz: damaged .*; delete it and run again"):
+    with pytest.raises(DataError, match=r"arrays\.npz: damaged .*; restore it, or measure again"):
         read_arrays(tmp_path, ["a"])

@@ -14,7 +14,7 @@ from tests.bench.records.published import records
 def page():
     names = ["ldefm-table1", "annfm-table4-daimler", "quickstart"]
     runs = {name: records()[name] for name in names}
-    return glance(reported.reported(runs, claim_entries(runs)), runs, packaged())
+    return glance(reported.reported(runs, claim_entries(runs), {}), runs, packaged())
 
 
 def lines_with(page, text):
@@ -35,6 +35,26 @@ def test_a_table_says_how_many_are_met_and_how_far_they_are(page):
     assert " points | " in line
     assert "18 times, shown as ratios" in line
     assert line.endswith("| [annfm-table4-daimler](annfm-table4-daimler/README.md) |")
+
+
+def test_a_run_says_how_many_rows_have_c_at_an_edge(page):
+    """Counted by hand from the records: quickstart's 0.01 and 10, annfm Table 4's 3."""
+    for name in ("annfm-table4-daimler", "quickstart"):
+        at_edge, rows = set(), set()
+        for one in records()[name]:
+            row = (
+                one["kernel"],
+                one["reduction"],
+                one["solver"],
+                one["method"],
+                str(one["params"]),
+            )
+            rows.add(row)
+            if one["C"] in (min(one["C_grid"]), max(one["C_grid"])):
+                at_edge.add(row)
+        [line] = [line for line in lines_with(page, f"| [{name}]") if "folds" in line]
+        assert line.endswith(f" | {len(at_edge)} of {len(rows)} |")
+    assert not [line for line in lines_with(page, "| [ldefm-table1]") if "folds" in line]
 
 
 def test_a_claim_links_to_what_decides_it(page):

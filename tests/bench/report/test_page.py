@@ -40,6 +40,21 @@ def test_page_says_what_ran_and_what_becomes_of_claims():
     assert text.endswith("\n\n![errors.png](errors.png)\n")
 
 
+def test_a_page_says_what_accuracies_are_compared_by():
+    correct = {cell["key"]: None for cell in RECORDS[2:]}
+    text = shown(claims=[{**CLAIM, "relation": "smaller", "measure": "storage"}])
+    assert "compared by" not in text
+    text = shown(claims=[CLAIM])
+    assert (
+        "## Claims\n\nThere is no `correct.npz` with the test samples that were right: accuracies "
+        "are compared by splits and draws alone, a single one not at all.\n\n"
+    ) in text
+    text = shown(claims=[CLAIM], correct=correct)
+    assert "Of 2 of 4 cells `correct.npz` lacks which samples were right: accuracies are" in text
+    text = shown(claims=[CLAIM | {"measure": "ap"}])
+    assert "Average precisions are compared by their splits and draws alone." in text
+
+
 def test_a_claim_that_compares_nothing_is_not_measured():
     text = shown(RECORDS[:2], claims=[CLAIM])
     assert "| as-good | as good | not measured |  |  |" in text

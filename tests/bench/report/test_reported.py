@@ -28,7 +28,7 @@ def baseline():
 
 def items_of(name, changed=None):
     runs = {name: changed or records()[name]}
-    return reported.reported(runs, claim_entries(runs))
+    return reported.reported(runs, claim_entries(runs), {})
 
 
 def failed(name, changed, baseline):
@@ -36,7 +36,7 @@ def failed(name, changed, baseline):
     runs, theirs = {name: changed}, {name: records()[name]}
     return [
         *reported.failures(items_of(name, changed), baseline, runs),
-        *reported.cell_failures(runs, theirs, JUDGED, 0.005),
+        *reported.cell_failures(runs, theirs, JUDGED, 0.005, correct={}, baseline_correct={}),
     ]
 
 
@@ -148,7 +148,7 @@ def test_other_conditions_are_undecided(baseline):
 def test_a_run_that_the_baseline_has_is_missing(baseline):
     theirs = {name: records()[name] for name in ("levels-mnist", "quickstart")}
     ours = {"quickstart": theirs["quickstart"]}
-    [found] = reported.cell_failures(ours, theirs, JUDGED, 0.005)
+    [found] = reported.cell_failures(ours, theirs, JUDGED, 0.005, correct={}, baseline_correct={})
     assert (found.name, found.reason) == ("levels-mnist", "missing: no run of it")
 
 

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kmaps.bench.records.columns import cell_name
+from kmaps.bench.records.correct import Correct
 from kmaps.bench.run.measure import Result
 from kmaps.bench.run.processes import failure
 from kmaps.bench.spec.cell import Cell
@@ -23,9 +26,23 @@ class Each:
     def __call__(self, batch: Mapping[str, Cell]) -> Iterator[tuple[str, Any]]:
         for key, cell in batch.items():
             try:
-                yield key, Result(self.worker(cell), {})
+                yield key, Result(self.worker(cell))
             except ValueError as error:
                 yield key, failure(error)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Measures cells at once, each right on all test samples but one."""
+
+    n_test: int
+
+    def __call__(self, batch: Mapping[str, Cell]) -> Iterator[tuple[str, Any]]:
+        truth = np.arange(self.n_test) % 2
+        predicted = truth + (np.arange(self.n_test) == 0)
+        correct = Correct.of(truth, predicted)
+        for key in batch:
+            yield key, Result({"n_test": self.n_test, **correct.columns}, correct=correct)
 
 
 def instant(cell: Cell) -> dict[str, Any]:

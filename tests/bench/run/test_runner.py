@@ -12,6 +12,7 @@ import cell_workers
 import pytest
 
 from kmaps.bench.kinds import load as spec
+from kmaps.bench.records.correct import read_correct
 from kmaps.bench.records.file import RecordsFile, read_records
 from kmaps.bench.run import runner
 from kmaps.errors import ConfigError, DataError
@@ -103,6 +104,9 @@ def test_measurements_are_the_same_with_any_number_of_jobs(tmp_path):
     assert one == two
     assert len(one) == N_CELLS
     assert all(record["status"] == "ok" and record["accuracy"] > 0.8 for record in one.values())
+    correct = read_correct(tmp_path / "one", one.values())  # which checks their accuracies
+    assert correct.keys() == one.keys()
+    assert {path.name for path in (tmp_path / "one").iterdir()} == {"records.jsonl", "correct.npz"}
 
 
 def test_adding_a_method_changes_no_other_record(tmp_path):
@@ -122,6 +126,40 @@ def test_a_cut_off_record_is_measured_again(tmp_path):
     assert run(tmp_path).measured == 1
     assert content(tmp_path) == before
     assert len(path.read_text().splitlines()) == N_CELLS
+
+
+def test_samples_that_were_right_are_kept_over_runs_that_stop(tmp_path):
+    worker = cell_workers.Seen(4)
+    with pytest.raises(KeyboardInterrupt):
+        runner.run(spec.parse(TEXT), tmp_path, measure=worker, progress=stop_after(3))
+    records = read_records(tmp_path)
+    assert len(records) == 3
+    parts = sorted((tmp_path / "correct").glob("*.npz"))
+    assert {path.stem for path in parts} == {record["key"] for record in records}
+    assert read_correct(tmp_path, records).keys() == {record["key"] for record in records}
+    records = runner.run(spec.parse(TEXT), tmp_path, measure=worker).records
+    assert not (tmp_path / "correct").exists()
+    assert read_correct(tmp_path, records).keys() == {record["key"] for record in records}
+    assert len(records) == N_CELLS
+
+
+def test_a_run_whose_c_is_auto_resumes(tmp_path):
+    text = TEXT.replace("{grid: [0.1, 1], folds: 3}", "auto")
+    worker = cell_workers.Seen(4)
+    with pytest.raises(KeyboardInterrupt):
+        runner.run(spec.parse(text), tmp_path, measure=worker, progress=stop_after(3))
+    outcome = runner.run(spec.parse(text), tmp_path, measure=worker)
+    assert (outcome.measured, outcome.missing) == (N_CELLS - 3, 0)
+    assert {record["C_grid"] for record in outcome.records} == {"auto"}
+    assert runner.run(spec.parse(text), tmp_path, measure=worker).measured == 0
+
+
+def stop_after(n):
+    def progress(at):
+        if at.done == n:
+            raise KeyboardInterrupt
+
+    return progress
 
 
 def test_an_exception_is_a_record(tmp_path):

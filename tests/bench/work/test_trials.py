@@ -48,9 +48,12 @@ def fits(monkeypatch):
 
 
 def test_a_pilot_is_shared_but_changes_nothing(split, trials):
-    alone = Trials(tasks_of(split)).learner(random_map(), STRONGEST, UNTIMED)
+    alone, predicted = Trials(tasks_of(split)).learner(random_map(), STRONGEST, UNTIMED)
     trials.learner(random_map(), DENSE, UNTIMED)
-    assert trials.learner(random_map(), STRONGEST, UNTIMED) == alone
+    after, predicted_after = trials.learner(random_map(), STRONGEST, UNTIMED)
+    assert after == alone
+    np.testing.assert_array_equal(predicted_after, predicted)
+    assert after["accuracy"] == np.mean(predicted == split.y_test)
 
 
 def test_the_learners_of_a_draw_share_its_frequencies_and_their_times(trials, fits):
@@ -75,12 +78,12 @@ def test_another_draw_is_drawn(trials, fits):
 
 
 def test_a_trial_on_few_samples_leaves_the_draw_alone(trials, fits):
-    before = trials.learner(random_map(), DENSE, UNTIMED)
+    before, _ = trials.learner(random_map(), DENSE, UNTIMED)
     few = trials.few()
     assert few.tasks.x_train.shape[0] < 70
     few.learner(random_map(), STRONGEST, UNTIMED)
     assert fits == [200, few.tasks.x_train.shape[0]]
-    assert trials.learner(random_map(), DENSE, UNTIMED) == before
+    assert trials.learner(random_map(), DENSE, UNTIMED)[0] == before
     assert len(fits) == 2
     # The next warm-up of the batch need not draw, either.
     trials.few().learner(random_map(), DENSE, UNTIMED)
@@ -106,7 +109,7 @@ def test_every_part_of_a_trial_is_timed(trials):
 
 def test_detectors_of_classes_have_average_precision(split):
     tasks = tasks_of(split, ["3", "8"])
-    measured = Trials(tasks).exact("exp-chi2", 10.0, UNTIMED)
+    measured, predicted = Trials(tasks).exact("exp-chi2", 10.0, UNTIMED)
     expected = []
     for y, truth in tasks.labels:
         model = KernelSVC("exp-chi2", C=10.0).fit(split.x_train, y)
@@ -115,7 +118,7 @@ def test_detectors_of_classes_have_average_precision(split):
         expected.append(precision[ranked == 1].mean())
     assert 0 < sum(tasks.labels[0][0]) < 0.2 * len(split.x_train)
     assert measured["average_precision"] == pytest.approx(np.mean(expected))
-    assert "accuracy" not in measured
+    assert ("accuracy" in measured, predicted) == (False, None)
 
 
 def test_classes_that_the_dataset_has_not_are_refused(split):

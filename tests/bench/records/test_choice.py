@@ -1,0 +1,98 @@
+"""Rows whose C is at the edge of its grid: told from records of lists and of auto."""
+
+import pytest
+
+from kmaps.bench.records import gate
+from kmaps.bench.records.choice import chosen_rows, compared_values, edge, edge_text
+from kmaps.bench.records.gate import FRACTION, Judged
+from kmaps.bench.report.choice import choice_section, edge_counts, grid_text
+from tests.bench.sample_records import record
+
+LIST = {"C_grid": [1, 3, 10], "C_folds": 3}
+AUTO = {"C_grid": "auto", "C_folds": 3, "cv_C": [0.1, 0.316228, 1.0, 3.16228, 10.0]}
+
+
+@pytest.mark.parametrize(
+    ("given", "C", "where"),
+    [
+        (LIST, 1, "least"),
+        (LIST, 3, ""),
+        (LIST, 10, "largest"),
+        (AUTO, 0.1, "least"),
+        (AUTO, 0.316228, ""),
+        (AUTO, 3.16228, ""),
+        (AUTO, 10.0, "largest"),
+        ({"C_grid": [10], "C_folds": None}, 10, ""),  # given, not chosen
+        ({"C_grid": [1, 3, 10], "C_folds": 3, "cv_C": [1, 3, 10]}, 10, "largest"),
+        ({}, 1, ""),
+    ],
+)
+def test_edges(given, C, where):
+    assert edge(record(C=C, **given)) == where
+
+
+def test_failed_cells_of_auto_have_compared_nothing():
+    assert compared_values(record(C_grid="auto", C_folds=3)) == []
+    assert edge(record(C_grid="auto", C_folds=3)) == ""
+
+
+def rows():
+    """Three rows on three splits: at the upper edge, at both, inside; and one whose C is given."""
+    chosen = {"linear": (10, 10, 10), "exact": (1, 3, 10), "homogeneous": (3, 3, 3)}
+    records = [
+        record(method, split, C=C, **LIST)
+        for method, values in chosen.items()
+        for split, C in enumerate(values)
+    ]
+    return [*records, record("exact-coded", C=10, C_grid=[10])]
+
+
+def test_rows_are_counted_over_their_splits():
+    found = [(row.name, row.least, row.largest, row.n_records) for row in chosen_rows(rows())]
+    assert found == [
+        ("ovo linear", 0, 3, 3),
+        ("ovo chi2 exact", 1, 1, 3),
+        ("ovo chi2 homogeneous, r = 3", 0, 0, 3),
+    ] or found == [
+        ("ovo linear", 0, 3, 3),
+        ("ovo chi2 exact", 1, 1, 3),
+        ("ovo chi2 homogeneous", 0, 0, 3),
+    ]
+    assert edge_counts(rows()) == (2, 3)
+    assert edge_text(rows()[3:6]) == "C = 1, 10 is at the edge of its grid in 2 of 3 records"
+    assert edge_text(rows()[6:9]) == ""
+
+
+def test_a_page_names_them():
+    text = choice_section(rows())
+    assert text.startswith(
+        "By cross-validation in the training split, from 1, 3, 10 on 3 folds. In 2 of 3 rows C is "
+        "at the edge of the values compared, on one split or more: a better one may lie beyond.\n\n"
+    )
+    assert "| row | least C | largest C | of |" in text
+    assert "| ovo linear |  | 3 | 3 |\n| ovo chi2 exact | 1 | 1 | 3 |" in text
+    assert "homogeneous" not in text
+    inside = choice_section(rows()[6:9])
+    assert inside.endswith("No row of 1 has its C at the edge of the values compared.")
+    assert choice_section(rows()[9:]) == ""
+
+
+def test_grids_in_words():
+    auto = record(C=1.0, **AUTO, C_samples=3000)
+    assert grid_text([auto, *rows()]) == (
+        "powers of √10 (auto) on 3 folds of 3,000 samples; 1, 3, 10 on 3 folds"
+    )
+
+
+def test_the_gate_flags_and_passes_them():
+    judged = [Judged("accuracy", FRACTION, highest=True)]
+    verdicts = gate.compare(rows(), rows(), judged)
+    assert gate.outcome(verdicts) is None
+    by_name = {cell.name.split()[-1]: cell.edge for cell in verdicts}
+    assert by_name["linear"] == "C = 10 is at the edge of its grid in 3 of 3 records"
+    assert by_name["homogeneous"] == by_name["exact-coded"] == ""
+    lines = gate.report(verdicts).splitlines()
+    assert lines[-1] == "4 cells: 4 same; C at the edge of its grid in 2 of 4"
+    flagged = [line for line in lines if line.endswith("of 3 records")]
+    assert len(flagged) == 2
+    assert gate.report(verdicts, unchanged=False) == lines[-1]

@@ -1,0 +1,120 @@
+"""Which values of C are compared and chosen: inside, at flat edges, at the bounds, with ties."""
+
+import numpy as np
+import pytest
+
+from kmaps.models.c_grid import START, choose, extension
+
+N = 1000
+
+
+def right(n_right):
+    """Return which of a thousand samples are right: the first ones, as of nested machines."""
+    return np.arange(N) < n_right
+
+
+def settled(n_right):
+    """Extend the grid by a curve of right samples over the exponent of √10, until it is settled."""
+    rounds, values, scores = [], START, {}
+    while values:
+        scores |= {C: right(n_right(round(2 * np.log10(C)))) for C in values}
+        values = extension(scores)
+        rounds.append(values)
+    return scores, choose(scores, extended=True), rounds
+
+
+def test_the_start_is_a_decade_either_side_of_one():
+    assert START == (0.1, 0.316228, 1.0, 3.16228, 10.0)
+
+
+@pytest.mark.parametrize(("best", "C"), [(-1, 0.316228), (0, 1.0), (1, 3.16228)])
+def test_a_best_value_inside_is_chosen_at_once(best, C):
+    """Also next to the edge: one worse value beyond it is enough."""
+    scores, chosen, rounds = settled(lambda k: 900 - 10 * abs(k - best))
+    assert (chosen, rounds, tuple(scores)) == (C, [()], START)
+
+
+@pytest.mark.parametrize(
+    ("best", "C", "n_values"),
+    [
+        (2, 10.0, 7),
+        (3, 31.6228, 7),
+        (4, 100.0, 9),  # at the edge of the first extension
+        (-2, 0.1, 7),
+        (-3, 0.0316228, 7),
+        (-4, 0.01, 9),
+        (11, 316228.0, 15),
+        (-11, 3.16228e-06, 15),
+    ],
+)
+def test_the_grid_grows_on_the_side_of_the_best_until_it_is_inside(best, C, n_values):
+    scores, chosen, rounds = settled(lambda k: 900 - 10 * abs(k - best))
+    assert (chosen, len(scores)) == (C, n_values)
+    assert all(len(values) == 2 for values in rounds[:-1])
+    assert all(values == tuple(sorted(values)) for values in rounds)
+    side = max if best > 0 else min
+    assert {side(values) == side(scores) for values in rounds[-2:-1]} == {True}
+
+
+@pytest.mark.parametrize(("sign", "bound"), [(1, 1e6), (-1, 1e-6)])
+def test_a_curve_that_rises_for_ever_ends_at_a_bound(sign, bound):
+    scores, chosen, _ = settled(lambda k: 500 + 10 * sign * k)
+    assert chosen == bound
+    assert len(scores) == 12 + 1 + 2
+    assert chosen in (min(scores), max(scores))
+
+
+@pytest.mark.parametrize(("sign", "C"), [(1, 10.0), (-1, 0.1)])
+def test_a_flat_edge_ends_the_search_a_decade_inside(sign, C):
+    """The curve rises to the edge of the start; the decade beyond it gains a sample."""
+
+    def n_right(k):
+        return 880 + 10 * min(sign * k, 2) + (sign * k > 3)
+
+    scores, chosen, rounds = settled(n_right)
+    assert (chosen, len(scores), len(rounds)) == (C, 7, 2)
+
+
+def test_one_sample_is_within_a_standard_error_and_two_are_not():
+    """Of nested machines: a gain of 1 against an error of 1, a gain of 2 against one of 1.4."""
+    for gained, more in ((1, ()), (2, (31.6228, 100.0))):
+        assert extension({C: right(900 + gained * (C == 10)) for C in START}) == more
+
+
+def test_samples_that_change_sides_widen_the_error():
+    """A gain of four samples, four against none or 24 against 20."""
+    inner, edge = right(900), right(900)
+    edge[900:904] = True
+    scores = dict.fromkeys(START, inner) | {10.0: edge}
+    assert extension(scores) == (31.6228, 100.0)
+    turned = edge.copy()
+    turned[:20], turned[904:924] = False, True
+    scores[10.0] = turned
+    assert turned.sum() == edge.sum()
+    assert extension(scores) == ()
+    assert choose(scores, extended=True) == 1.0
+
+
+def test_scores_of_folds_are_compared_as_they_are():
+    """Average precisions of three folds, all better by the same: not flat."""
+    scores = {C: np.array([0.5, 0.9, 0.7]) for C in START}
+    assert extension(scores | {10.0: np.array([0.51, 0.91, 0.71])}) == (31.6228, 100.0)
+    assert extension(scores | {10.0: np.array([0.53, 0.9, 0.69])}) == ()
+
+
+def test_values_that_are_all_as_good_stay_in_the_middle():
+    scores, chosen, rounds = settled(lambda k: 1000)
+    assert (chosen, rounds, len(scores)) == (1.0, [()], 5)
+
+
+def test_ties_go_to_the_smaller_value():
+    assert choose({C: right(900 + (C >= 1)) for C in START}, extended=True) == 1.0
+    # Against the outermost value too: the best one is then inside.
+    assert extension({C: right(900 + 50 * (C > 3)) for C in START}) == ()
+    assert choose({C: right(900 + 50 * (C > 3)) for C in START}, extended=True) == 3.16228
+
+
+def test_of_a_list_the_best_is_chosen_wherever_it_is():
+    scores = {C: right(900 + (C == 30)) for C in (1.0, 3.0, 10.0, 30.0)}
+    assert choose(scores, extended=False) == 30.0
+    assert choose({C: right(900) for C in (1.0, 3.0)}, extended=False) == 1.0
