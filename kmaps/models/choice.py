@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
 from sklearn.base import clone
 
 from kmaps.checks import check_positive, check_whole
 from kmaps.errors import ConfigError, InputError
 from kmaps.models.folds import stratified_sample
 from kmaps.svm import KernelSVC, gram_rows
+from kmaps.svm.prepared import taken
 
 Places = NDArray[np.intp]
 """Numbers of samples."""
@@ -157,15 +157,11 @@ def along_c(model: Any, X: Any, y: ArrayLike) -> Predict:
         learner = clone(model)
         if "warm_start" in learner.get_params():
             learner.set_params(warm_start=True)
-        for_training, for_test = _taken(X, train), _taken(X, test)
+        for_training, for_test = taken(X, train), taken(X, test)
         for C in grid:
             yield learner.set_params(C=C).fit(for_training, y[train]).predict(for_test)
 
     return predict
-
-
-def _taken(X: Any, members: Places) -> Any:
-    return X[members] if isinstance(X, np.ndarray) or issparse(X) else X.take(members)
 
 
 def along_c_precomputed(model: KernelSVC, matrix: NDArray, y: ArrayLike) -> Predict:

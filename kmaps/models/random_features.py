@@ -28,6 +28,7 @@ from kmaps.svm.reduction import (
     ReducedClassifier,
     combine_scores,
     count_problems,
+    counting,
 )
 
 MAX_ORDER = 100
@@ -161,7 +162,9 @@ class RandomFeatureSVC(ReducedClassifier):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: ArrayLike | MappedRows, y: ArrayLike) -> "RandomFeatureSVC":
+    def fit(
+        self, X: ArrayLike | MappedRows, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> "RandomFeatureSVC":
         """Fit the map, encode the samples and train one binary machine for each problem.
 
         Parameters
@@ -171,6 +174,9 @@ class RandomFeatureSVC(ReducedClassifier):
             own fitted map.
         y : array-like, shape (n,)
             Labels, numbers or strings, of at least two classes.
+        sample_weight : array-like, shape (n,), optional
+            Factor on C for each sample, ≥ 0: a weight of 2 is the sample twice, 0 leaves it out.
+            A width that is learnt counts every sample once.
 
         Returns
         -------
@@ -181,20 +187,22 @@ class RandomFeatureSVC(ReducedClassifier):
         ConfigError
             For a parameter out of range.
         InputError
-            For NaN, infinity, a wrong shape, labels of one class, or samples that are all alike
-            when sigma is to come from them.
+            For NaN, infinity, a wrong shape, labels of one class, weights that are negative, or
+            all zero in a class, or samples that are all alike when sigma is to come from them.
         MemoryError
             Saying how much LIBLINEAR's rows would take.
         """
         linear, random_map = self._make_learner(), self._make_map()
         if isinstance(X, MappedRows):
-            rows, codes = X, self._check_prepared(X, y)
+            labels = self._check_prepared(X, y, sample_weight)
+            rows = counting(X, labels)
             self.timings_ = {"encode_s": 0.0}
         else:
-            X, codes = self._check_training(X, y)
+            X, labels = self._check_training(X, y, sample_weight)
+            X = counting(X, labels)
             self.timings_ = {}
             rows = self._timed("encode_s", map_rows, random_map, X, [X])
-        linear.fit(rows.matrix(), self.classes_[codes])
+        linear.fit(rows.matrix(), self.classes_[labels.codes], labels.weights)
         self.timings_ |= linear.timings_
         self._keep(rows.map, linear.coef_, linear.intercept_)
         return self

@@ -52,15 +52,17 @@ class CodedModel:
         return {name: array for name, array in values.items() if array is not None}
 
     @classmethod
-    def from_file(cls, file: ModelFile, n_problems: int) -> "CodedModel":
+    def from_file(cls, file: ModelFile, n_problems: int, others: tuple[str, ...]) -> "CodedModel":
         """Return the model in a file, each of its arrays checked against the others.
+
+        ``others`` are the arrays that a file may hold besides.
 
         Raises
         ------
         InputError
             When one is missing, unknown, or cannot belong to the others.
         """
-        file.check_arrays(("classes", *(field.name for field in fields(cls))))
+        file.check_arrays((*others, *(field.name for field in fields(cls))))
         weights = file.array("weights", np.float32, (n_problems, None, None))
         _, d, m = weights.shape
         basis = cells = None
