@@ -58,6 +58,7 @@ FLOORS = {
         "losses prepared clib model_file weights calibration",
         "learner",
         "reduction",
+        "probabilities",
         "coded grouplasso liblinear libsvm",
         "pruning",
     ],

@@ -21,7 +21,7 @@ CHECKED = [
     CodedSVC(loss="squared_hinge", multiclass="ovo", form="full", n_levels=64),
     CodedSVC(HomogeneousMap(), calibrate=True, bias=0.0),
     CodedSVC(SplineMap(degree=2, penalty=0), C=0.1, form="local", warm_start=True),
-    CodedSVC(loss="logistic"),
+    CodedSVC(loss="logistic", probability="sigmoid"),
 ]
 
 

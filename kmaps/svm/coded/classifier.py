@@ -23,17 +23,17 @@ from kmaps.svm.coded.estimator import CodedEstimator, Progress
 from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.losses import LOSSES
 from kmaps.svm.model_file import ModelFile
+from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import (
     REDUCTIONS,
     BinaryProblem,
-    ReducedClassifier,
     combine_scores,
     count_problems,
     counting,
 )
 
 
-class CodedSVC(CodedEstimator, ReducedClassifier):
+class CodedSVC(CodedEstimator, ProbabilisticClassifier):
     """Additive-kernel SVM, exact or with any additive map, trained on one byte a value.
 
     Parameters
@@ -69,6 +69,10 @@ class CodedSVC(CodedEstimator, ReducedClassifier):
     calibrate : bool, default=False
         Turn one-vs-rest scores into log-odds, by a logistic regression on the training scores of
         each class, so that classes compare (lac Sect. 6).
+    probability : {"sigmoid", "isotonic"} or None, default=None
+        Learn ``predict_proba`` as well, from the scores of samples held out in five folds (which
+        takes five more trainings): by Platt's sigmoid, or by isotonic regression, which needs some
+        thousand samples. Levels and the map are those of all samples.
     warm_start : bool, default=False
         Start from the dual variables of the last fit: for a path of growing C on the same samples,
         of which the last step, alone, would take nearly as long as all of them.
@@ -101,7 +105,7 @@ class CodedSVC(CodedEstimator, ReducedClassifier):
         What the training set took.
     n_features_in_ : int
     timings_ : dict
-        Seconds: ``convert_s`` (levels, codes, tables) and ``train_s``.
+        Seconds: ``convert_s`` (levels, codes, tables), ``train_s``, and ``probability_s``.
     model_bytes_ : int
         Bytes of ``model_``, which :meth:`save` stores.
 
@@ -129,6 +133,7 @@ class CodedSVC(CodedEstimator, ReducedClassifier):
         "tol",
         "max_iter",
         "calibrate",
+        "probability",
         "form",
     )
     _problem_name = "binary problems"
@@ -146,6 +151,7 @@ class CodedSVC(CodedEstimator, ReducedClassifier):
         max_iter: int = 1000,
         class_weight: dict | str | None = None,
         calibrate: bool = False,
+        probability: str | None = None,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = 0,
         form: str = "auto",
@@ -161,6 +167,7 @@ class CodedSVC(CodedEstimator, ReducedClassifier):
         self.max_iter = max_iter
         self.class_weight = class_weight
         self.calibrate = calibrate
+        self.probability = probability
         self.warm_start = warm_start
         self.random_state = random_state
         self.form = form
@@ -217,6 +224,7 @@ class CodedSVC(CodedEstimator, ReducedClassifier):
         else:
             X, labels = self._check_training(X, y, sample_weight)
             training = self._coded(counting(X, labels))
+        self._fit_probabilities(training, labels)
         problems = list(self._problems(labels))
         machines = self._timed("train_s", self._train, training, problems, progress)
         calibration = None
@@ -231,6 +239,7 @@ class CodedSVC(CodedEstimator, ReducedClassifier):
         self._check_loss(LOSSES)
         check_choice("multiclass", self.multiclass, REDUCTIONS)
         self._check_coding()
+        self._check_probability()
         if self.calibrate and self.multiclass == "ovo":
             raise ConfigError(
                 "calibrate=True: one-vs-one has no score for each class; choose multiclass='ovr'"
@@ -253,8 +262,10 @@ class CodedSVC(CodedEstimator, ReducedClassifier):
         return combine_scores(self._scores_of_rows(X), len(self.classes_), self.multiclass)
 
     def _own_arrays(self) -> dict[str, NDArray]:
-        return {"classes": self.classes_}
+        curves = self._probabilities
+        return {"classes": self.classes_} | ({} if curves is None else curves.arrays)
 
     def _take_own(self, file: ModelFile) -> tuple[int, tuple[str, ...]]:
         self.classes_ = file.labels()
-        return count_problems(len(self.classes_), self.multiclass), ("classes",)
+        names = ("classes", *self._take_probabilities(file))
+        return count_problems(len(self.classes_), self.multiclass), names
