@@ -68,7 +68,7 @@ FLOORS = {
         "training",
         "blocks",
         "estimator",
-        "classifier",
+        "classifier regressor",
     ],
     "svm/grouplasso": ["steps", "classifier"],
     "models": ["folds mapped_rows", "random_features choice", "files"],

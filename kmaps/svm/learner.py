@@ -28,7 +28,7 @@ class Learner(BaseEstimator):
     def _check_loss(self, losses: tuple[str, ...]) -> None:
         """Refuse a C, a bias or a loss out of range."""
         check_positive("C", self.C)
-        check_number("bias", self.bias, at_least=0, note=" (0: no intercept)")
+        check_bias(self.bias)
         check_choice("loss", self.loss, losses)
 
     def _timed(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -37,6 +37,11 @@ class Learner(BaseEstimator):
         result = function(*arguments)
         self.timings_[name] = perf_counter() - started
         return result
+
+
+def check_bias(bias: object) -> None:
+    """Refuse a bias that is not a finite number of at least 0."""
+    check_number("bias", bias, at_least=0, note=" (0: no intercept)")
 
 
 @contextmanager

@@ -206,8 +206,8 @@ def test_what_cannot_be_predicted():
         "in.npy in.npy o.npy": f"in.npy: {damaged}",
         "other.npz in.npy o.npy": "other.npz: a model of version 9, newer than this kmaps, which "
         "reads version 3; update kmaps, or train the model again",
-        "unknown.npz in.npy o.npy": "unknown.npz: a model of 'CodedTree', this kmaps has CodedSVC "
-        "and RandomFeatureSVC only; use the kmaps that wrote it",
+        "unknown.npz in.npy o.npy": "unknown.npz: a model of 'CodedTree', this kmaps has CodedSVC, "
+        "CodedSVR, CodedRidge, RandomFeatureSVC only; use the kmaps that wrote it",
         "m.npz in.npy y.npy": "y.npy: exists already; choose another name, or pass --force",
         "m.npz in.npy m.npz --force": "m.npz: unknown format 'npz' (npy, txt, csv)",
         "m.npz in.npy o.txt --scores": "o.txt: scores are written to .npy only",

@@ -68,7 +68,7 @@ def test_what_is_loaded_is_what_was_saved(kind, dtype, tmp_path):
 
 def test_load_model_is_public():
     assert kmaps.load_model is kmaps.models.load_model
-    assert list(ESTIMATORS) == ["CodedSVC", "RandomFeatureSVC"]
+    assert list(ESTIMATORS) == ["CodedSVC", "CodedSVR", "CodedRidge", "RandomFeatureSVC"]
 
 
 def test_a_file_is_replaced_only_by_force(tmp_path):
@@ -102,8 +102,8 @@ def test_the_model_of_another_estimator(tmp_path):
     with pytest.raises(InputError) as caught:
         load_model(path)
     assert str(caught.value) == (
-        f"{path}: a model of 'CodedTree', this kmaps has CodedSVC and RandomFeatureSVC only; use "
-        "the kmaps that wrote it"
+        f"{path}: a model of 'CodedTree', this kmaps has CodedSVC, CodedSVR, "
+        "CodedRidge, RandomFeatureSVC only; use the kmaps that wrote it"
     )
 
 

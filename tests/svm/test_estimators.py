@@ -3,7 +3,7 @@
 from contract import TO_A_TOLERANCE, contract
 
 from kmaps import HomogeneousMap, SplineMap
-from kmaps.svm import CodedSVC, GroupLassoSVC, KernelSVC, LiblinearSVC
+from kmaps.svm import CodedRidge, CodedSVC, CodedSVR, GroupLassoSVC, KernelSVC, LiblinearSVC
 
 CHECKED = [
     LiblinearSVC(),
@@ -22,6 +22,8 @@ CHECKED = [
     CodedSVC(HomogeneousMap(), calibrate=True, bias=0.0),
     CodedSVC(SplineMap(degree=2, penalty=0), C=0.1, form="local", warm_start=True),
     CodedSVC(loss="logistic", probability="sigmoid"),
+    CodedSVR(),
+    CodedRidge(HomogeneousMap(), bias=0.0),
 ]
 
 

@@ -43,7 +43,7 @@ def test_two_classes(noisy, method, learner):
     found = ours.fit(X[train], y[train]).predict_proba(X[test])
     theirs = CalibratedClassifierCV(learner, method=method, cv=FOLDS, ensemble=False)
     expected = theirs.fit(X[train], y[train]).predict_proba(X[test])
-    # Measured: 2.4e-3: solutions are within a tolerance, and a step of isotonic regression may move.
+    # Measured: 2.4e-3: solutions have a tolerance, and a step of isotonic regression may move.
     assert np.mean(np.abs(found - expected)) < 5e-3
     brier = brier_score_loss(y[test], found[:, 1])
     assert brier == pytest.approx(brier_score_loss(y[test], expected[:, 1]), abs=1e-3)

@@ -176,11 +176,15 @@ class CodedEstimator(Learner):
             calibration=calibration,
         )
         self.model_bytes_ = self.model_.nbytes
-        self.objective_ = np.array([machine.primal for machine in machines])
+        self.objective_ = self._objectives(np.array([machine.primal for machine in machines]))
         self.duality_gap_ = np.array([machine.gap for machine in machines])
         self.n_iter_ = np.ceil([machine.passes for machine in machines]).astype(int)
         self._duals = [machine.alpha for machine in machines] if self.warm_start else None
         self._warn_unfinished()
+
+    def _objectives(self, primal: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what is minimised, in the units of the class, from what the solver minimises."""
+        return primal
 
     def _warn_unfinished(self) -> None:
         unfinished = int((self.duality_gap_ > self.tol).sum())
