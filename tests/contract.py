@@ -24,9 +24,7 @@ def contract(
 
     A further setting takes another way through the code, which the tests of its results take too.
     """
-    checked = parametrize_with_checks(
-        list(estimators), expected_failed_checks=expected_failures
-    )
+    checked = parametrize_with_checks(list(estimators), expected_failed_checks=expected_failures)
     names, checks = checked.args
     cases, kinds = [], set()
     for estimator in estimators:

@@ -271,6 +271,16 @@ class ModelFile:
             raise self.damaged(f"{name} is {value!r}, expected a text")
         return value
 
+    def feature_names(self, n_features: int) -> NDArray | None:
+        """Return the names of the features, if the training samples came with some."""
+        names = self.fitted.get("feature_names")
+        if names is None:
+            return None
+        known = isinstance(names, list) and all(isinstance(name, str) for name in names)
+        if not known or len(names) != n_features:
+            raise self.damaged(f"feature_names: expected {n_features} texts, or none")
+        return np.array(names, object)
+
     def whole(self, name: str, low: int, high: int) -> int:
         """Return a whole number of what was learnt, within a range."""
         value = self.fitted.get(name)

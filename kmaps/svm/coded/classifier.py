@@ -232,7 +232,7 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
             pairs = zip(problems, machines, strict=True)
             fits = [logistic_fit(p.signs * m.margins, p.signs > 0, p.factors) for p, m in pairs]
             calibration = np.array(fits)
-        self._keep(training, machines, calibration=calibration)
+        self._keep(training, machines, labels.weights, calibration=calibration)
         return self
 
     def _check_parameters(self) -> None:

@@ -13,6 +13,7 @@ value and its change by a sample are look-ups.
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,20 +22,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmaps._loops.train import Task
 from kmaps.checks import check_positive, check_whole
 from kmaps.codes.codebook import MAX_LEVELS
-from kmaps.errors import ConfigError
+from kmaps.errors import ConfigError, suggest
 from kmaps.kernels import get_kernel
 from kmaps.maps.capabilities import Tabulated
 from kmaps.parallel import for_blocks, num_threads
 from kmaps.svm.coded.blocks import code_rows
 from kmaps.svm.coded.descent import Solution, solve
+from kmaps.svm.coded.functions import FeatureFunction, function_of, importances
 from kmaps.svm.coded.model import CodedModel
 from kmaps.svm.coded.training import CodedRows, learns, prepare, weights_in_memory
-from kmaps.svm.learner import Learner
+from kmaps.svm.learner import Learner, input_errors
 from kmaps.svm.model_file import ModelFile, write_model
 from kmaps.svm.prepared import BlockSource
 
@@ -158,14 +160,18 @@ class CodedEstimator(Learner):
         self,
         training: CodedRows,
         machines: list[Solution],
+        weights: NDArray[np.float64],
         shift: float = 0.0,
         calibration: NDArray | None = None,
     ) -> None:
-        """Keep what prediction needs, with ``shift`` in the intercepts, and how good it is."""
+        """Keep what prediction needs, with ``shift`` in the intercepts, and how good it is.
+
+        ``weights`` are those of the samples.
+        """
         self.map_, self.levels_ = training.map, training.levels
         self.form_, self.codes_bytes_ = training.machinery.name, training.codes_bytes
         book = training.coder.book
-        self.model_ = CodedModel(
+        model = CodedModel(
             levels=training.levels,
             ends=None if book is None else np.stack([book.low, book.high]),
             cells=training.coder.cells,
@@ -174,7 +180,11 @@ class CodedEstimator(Learner):
             weights=np.stack([machine.weights for machine in machines]),
             intercept=np.array([machine.constant * self.bias + shift for machine in machines]),
             calibration=calibration,
+            importance=np.empty((0, 0), np.float32),
         )
+        members = np.arange(len(weights)) if training.members is None else training.members
+        importance = importances(model, training.rows, members, weights)
+        self.model_ = replace(model, importance=importance)
         self.model_bytes_ = self.model_.nbytes
         self.objective_ = self._objectives(np.array([machine.primal for machine in machines]))
         self.duality_gap_ = np.array([machine.gap for machine in machines])
@@ -202,6 +212,12 @@ class CodedEstimator(Learner):
         """Return what makes the problems easier to solve."""
         return f"lower C (now {self.C:g})"
 
+    def check_samples(self, X: ArrayLike) -> Any:
+        """Return samples as predictions are made of, or raise InputError."""
+        check_is_fitted(self)
+        with input_errors():
+            return validate_data(self, X, reset=False, **self._checks)
+
     def _scores(self, X: Any) -> NDArray[np.float64]:
         return self.model_.scores(X)
 
@@ -213,6 +229,71 @@ class CodedEstimator(Learner):
         check_is_fitted(self)
         scores = self.model_.score_rows(rows.rows)
         return scores if rows.members is None else scores[rows.members]
+
+    @property
+    def importance_(self) -> NDArray[np.float64]:
+        """How much each feature changes the scores over the training samples, (d,).
+
+        The standard deviation of its function; of several columns of scores, the root of the mean
+        square.
+        """
+        check_is_fitted(self)
+        return np.sqrt((self.model_.spread**2).mean(axis=0))
+
+    @property
+    def baseline_(self) -> NDArray[np.float64]:
+        """The scores (P,) before any feature adds to them."""
+        check_is_fitted(self)
+        return self.model_.baseline
+
+    def function(self, feature: int | str) -> FeatureFunction:
+        """Return what a feature adds to the scores, on its levels.
+
+        The scores of a sample are ``baseline_`` plus the values of all features, each on the level
+        nearest to the sample's.
+
+        Parameters
+        ----------
+        feature : int or str
+            Its number, or its name if the training samples came with names.
+
+        Returns
+        -------
+        FeatureFunction
+            ``name``, ``levels`` (l,) and ``values`` (l, P): a column for each class in
+            one-vs-rest, for each pair in one-vs-one, and one for two classes or a regression.
+
+        Raises
+        ------
+        ConfigError
+            For a feature that there is not.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from kmaps import CodedSVR
+        >>> X = np.random.default_rng(0).random((100, 2)).round(1)
+        >>> model = CodedSVR("intersection", C=10.0).fit(X, X[:, 0] ** 2 - X[:, 1])
+        >>> parts = [model.function(j) for j in range(2)]
+        >>> terms = [f.values[np.searchsorted(f.levels, X[5, j]), 0] for j, f in enumerate(parts)]
+        >>> bool(abs(model.baseline_[0] + sum(terms) - model.predict(X[5:6])[0]) < 1e-6)
+        True
+        """
+        check_is_fitted(self)
+        names = self._feature_names()
+        if isinstance(feature, str):
+            if feature not in names:
+                raise ConfigError(f"feature={feature!r}: no such feature{suggest(feature, names)}")
+            feature = names.index(feature)
+        check_whole("feature", feature, 0, self.n_features_in_ - 1)
+        return function_of(self.model_, int(feature), names[feature])
+
+    def _feature_names(self) -> list[str]:
+        """Return the names that the training samples came with, or x0, x1, …"""
+        given = vars(self).get("feature_names_in_")
+        if given is not None:
+            return [str(name) for name in given]
+        return [f"x{j}" for j in range(self.n_features_in_)]
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the model to an ``.npz`` file, which takes its name once it is complete.
@@ -232,7 +313,9 @@ class CodedEstimator(Learner):
         check_is_fitted(self)
         parameters = {name: getattr(self, name) for name in self._stored}
         arrays = self.model_.arrays | self._own_arrays()
-        write_model(path, self, parameters, arrays, fitted={"map": str(self.map_)}, force=force)
+        names = vars(self).get("feature_names_in_")
+        fitted = {"map": str(self.map_), "feature_names": None if names is None else list(names)}
+        write_model(path, self, parameters, arrays, fitted=fitted, force=force)
 
     def _own_arrays(self) -> dict[str, NDArray]:
         """Return what a file holds besides ``model_``."""
@@ -266,6 +349,9 @@ class CodedEstimator(Learner):
         model.levels = None if model.model_.ends is not None else model.levels_
         model.n_features_in_ = model.model_.weights.shape[1]
         model.model_bytes_ = model.model_.nbytes
+        names = file.feature_names(model.n_features_in_)
+        if names is not None:
+            model.feature_names_in_ = names
         return model
 
     def _take_own(self, file: ModelFile) -> tuple[int, tuple[str, ...]]:

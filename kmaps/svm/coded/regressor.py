@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from kmaps._loops.train import Task
 from kmaps.checks import check_number, check_positive
@@ -99,7 +99,7 @@ class CodedRegressor(RegressorMixin, CodedEstimator):
         members = np.arange(len(y)) if training.members is None else training.members
         task = partial(self._task, members, y - shift, weights)
         train = partial(self._descend, training, [task], [len(y)], progress)
-        self._keep(training, self._timed("train_s", train), shift=shift)
+        self._keep(training, self._timed("train_s", train), weights, shift)
         return self
 
     def _task(
@@ -129,11 +129,9 @@ class CodedRegressor(RegressorMixin, CodedEstimator):
         InputError
             For NaN, infinity or another number of features than in ``fit``.
         """
-        check_is_fitted(self)
         if isinstance(X, CodedRows):
             return self._scores_of_rows(X)[:, 0]
-        with input_errors():
-            X = validate_data(self, X, reset=False, **self._checks)
+        X = self.check_samples(X)
         blocks = range(0, X.shape[0], _BLOCK_ROWS)
         return np.concatenate([self._scores(X[i : i + _BLOCK_ROWS])[:, 0] for i in blocks])
 

@@ -69,9 +69,13 @@ def test_the_file_is_plain_arrays(samples, tmp_path):
     with np.load(tmp_path / "model.npz", allow_pickle=False) as file:
         header = json.loads(file["header"].tobytes())
         arrays = set(file.files) - {"header"}
-    assert arrays == {"levels", "ends", "zero", "basis", "weights", "intercept", "classes"}
+    own = {"levels", "ends", "zero", "basis", "weights", "intercept", "importance"}
+    assert arrays == own | {"classes"}
     assert (header["format"], header["version"]) == ("kmaps model", 3)
-    assert (header["estimator"], header["fitted"]) == ("CodedSVC", {"map": "chi2"})
+    assert (header["estimator"], header["fitted"]) == (
+        "CodedSVC",
+        {"map": "chi2", "feature_names": None},
+    )
 
 
 def test_a_file_is_replaced_only_by_force(samples, tmp_path):
@@ -193,6 +197,11 @@ BROKEN = {
     "probabilities cut elsewhere": (
         lambda a: {"probability_bounds": np.array([0, 2, 2, 3])},
         "probability_bounds do not cut probability_x into columns",
+    ),
+    "no importance": (lambda a: {"importance": None}, "it has no importance"),
+    "negative importance": (
+        lambda a: {"importance": -a["importance"]},
+        "importance has values that are not from 0",
     ),
     "one class": (
         lambda a: {"classes": a["classes"][:1]},
