@@ -30,6 +30,7 @@ COMMANDS = {
     "encode": "Map an array file to explicit features, block by block.",
     "train": "Train an additive-kernel SVM on an array file.",
     "predict": "Predict labels with a trained model.",
+    "explain": "Show what a trained model has learnt, on a page.",
     "error": "Show how far maps are from the kernel, pair by pair.",
     "download": "Fetch datasets and verify them.",
     "list": "List maps, kernels, datasets and experiments.",

@@ -102,6 +102,11 @@ def _check_target(target: str, scores: bool, as_json: bool) -> None:
 
 
 def _check_rows(model: Any, file: str, reader: Any, truth: "NDArray | None") -> None:
+    from sklearn.base import is_classifier
+
+    if not is_classifier(model):
+        name = type(model).__name__
+        raise InputError(f"{file}: of {name}, which gives no labels; use kmaps.load_model")
     if reader.n_features != model.n_features_in_:
         raise InputError(
             f"{reader.name} has {reader.n_features} columns, {file} was trained on "

@@ -86,7 +86,9 @@ Examples:
     help="Weight of the loss; several values are compared by cross-validation.",
 )
 @click.option("--folds", type=click.IntRange(2), default=3, show_default=True, help="To choose C.")
-@click.option("--loss", default="hinge", show_default=True, help="hinge or squared_hinge.")
+@click.option(
+    "--loss", default="hinge", show_default=True, help="hinge, squared_hinge or logistic."
+)
 @click.option("--multiclass", default="ovr", show_default=True, help="ovr or ovo.")
 @click.option("--balanced", is_flag=True, help="C of each class in inverse proportion to its size.")
 @click.option("--calibrate", is_flag=True, help="Turn one-vs-rest scores into log-odds.")

@@ -39,7 +39,9 @@ if TYPE_CHECKING:
     from kmaps.models import RandomFeatureSVC as RandomFeatureSVC
     from kmaps.models import load_model as load_model
     from kmaps.parallel import threads as threads
+    from kmaps.svm import CodedRidge as CodedRidge
     from kmaps.svm import CodedSVC as CodedSVC
+    from kmaps.svm import CodedSVR as CodedSVR
     from kmaps.svm import GroupLassoSVC as GroupLassoSVC
     from kmaps.svm import KernelSVC as KernelSVC
     from kmaps.svm import LiblinearSVC as LiblinearSVC
@@ -67,7 +69,9 @@ _PUBLIC = {
     "GeneralizedRBFMap": "kmaps.maps",
     "Quantizer": "kmaps.codes",
     "LookupTable": "kmaps.codes",
+    "CodedRidge": "kmaps.svm",
     "CodedSVC": "kmaps.svm",
+    "CodedSVR": "kmaps.svm",
     "GroupLassoSVC": "kmaps.svm",
     "LiblinearSVC": "kmaps.svm",
     "KernelSVC": "kmaps.svm",

@@ -56,20 +56,23 @@ FLOORS = {
         "transformer harmonic multidim make_table",
     ],
     "svm": [
-        "losses prepared clib model_file",
+        "losses prepared clib model_file weights calibration",
+        "learner",
         "reduction",
+        "probabilities",
         "coded grouplasso liblinear libsvm",
         "pruning",
     ],
     "svm/coded": [
-        "tables rows scores descent calibration",
+        "tables rows scores descent",
         "forms model",
-        "training",
+        "training functions",
         "blocks",
-        "classifier",
+        "estimator",
+        "classifier regressor",
     ],
     "svm/grouplasso": ["steps", "classifier"],
-    "models": ["folds mapped_rows c_grid", "random_features choice", "files"],
+    "models": ["folds mapped_rows c_grid", "random_features choice explanation", "files"],
 }
 
 READERS = ("records", "report")  # rooms of bench that read records and run nothing

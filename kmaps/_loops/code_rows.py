@@ -1,5 +1,6 @@
 """Codes from one form into another."""
 
+import numpy as np
 from numba import njit
 
 
@@ -63,3 +64,13 @@ def _list_other(row, j, usual, listed, features, k):
     listed[k] = row[j]
     features[k] = j
     return k + (row[j] != usual)
+
+
+@njit(cache=True, nogil=True)
+def count_codes(codes, bounds, features, members, weights, counts):
+    """Add the weight of each row to ``counts[feature, code]`` of all its codes."""
+    for i in range(len(members)):
+        start = bounds[members[i]]
+        for k in range(start, bounds[members[i] + 1]):
+            j = k - start if features is None else np.int64(features[k])
+            counts[j, codes[k]] += weights[i]

@@ -1,14 +1,25 @@
-"""Dual coordinate descent on codes (Hsieh et al., ICML 2008, algorithm 3).
+"""Dual coordinate descent on codes.
 
-The dual of a two-class problem with the features φ (the constant one, ``bias``, among them) is
+Hsieh et al., ICML 2008; Ho and Lin, JMLR 2012, for regression; Yu, Huang and Lin, Machine Learning
+2011, for the logistic loss.
 
-    min over a:  |w(a)|² / 2 + Σ ridge_i a_i² / 2 - Σ a_i,   0 <= a_i <= upper_i,
-    w(a) = Σ a_i y_i φ(x_i),
+The dual of a problem with the features φ (the constant one, ``bias``, among them) is
 
-with upper_i = C and ridge_i = 0 for the hinge, upper_i infinite and ridge_i = 1 / (2C) for its
-square. Weights and features are float32, whatever is added up over the rows is float64.
+    max over a:  Σ target_i a_i - Σ cost_i(a_i) - |w(a)|² / 2,   lower_i <= a_i <= upper_i,
+    w(a) = Σ a_i s_i φ(x_i),
+
+with s_i the sign of a row's class, 1 in regression. The loss of a row decides the rest:
+
+    hinge                  target 1, lower 0, upper C, cost 0
+    squared hinge          target 1, lower 0, upper ∞, cost ridge a² / 2 with ridge 1 / (2C)
+    logistic               target 0, lower 0, upper C, cost a log(a/C) + (C - a) log(1 - a/C)
+    epsilon-insensitive    target y, lower -C, upper C, cost ε|a|
+    its square             target y, lower -∞, upper ∞, cost ε|a| + ridge a² / 2
+
+Weights and features are float32, whatever is added up over the rows is float64.
 """
 
+from math import log
 from typing import NamedTuple
 
 import numpy as np
@@ -16,16 +27,23 @@ from numba import njit, uint64
 
 from kmaps._loops.forms import approach, change, evaluate
 
+_NEWTON_STEPS = 100
+_INSIDE = 1e-14  # part of C that a variable of the logistic loss keeps from both of its bounds
+
 
 class Task(NamedTuple):
-    """A two-class problem. ``upper`` and ``ridge`` (2,) belong to the signs -1 and 1."""
+    """A problem: what each of its members is, and the loss."""
 
     members: np.ndarray  # int64 (n,): the rows that take part
     signs: np.ndarray  # int8 (n,)
     norms: np.ndarray  # float64 (n,): |φ(x_i)|²
-    upper: np.ndarray  # float64
-    ridge: np.ndarray  # float64
+    targets: np.ndarray  # float64 (n,)
+    upper: np.ndarray  # float64 (n,)
+    ridge: np.ndarray  # float64 (n,)
+    epsilon: float
     bias: float
+    two_sided: bool  # whether lower is -upper; else it is 0
+    logistic: bool
 
 
 @njit(cache=True, nogil=True)
@@ -34,7 +52,7 @@ def rebuild(rows, form, task, alpha, weights):
     weights[:] = 0
     constant = 0.0
     for i in range(len(alpha)):
-        if alpha[i] > 0:
+        if alpha[i] != 0:
             step = alpha[i] * task.signs[i]
             change(rows, task.members[i], form, step, weights)
             constant += step * task.bias
@@ -43,7 +61,7 @@ def rebuild(rows, form, task, alpha, weights):
 
 @njit(cache=True, nogil=True)
 def margins(rows, form, task, weights, constant, out):
-    """Fill ``out`` with y_i f(x_i) for the members of a task."""
+    """Fill ``out`` with s_i f(x_i) for the members of a task."""
     for i in range(len(out)):
         value = evaluate(rows, task.members[i], form, weights)
         out[i] = task.signs[i] * (value + constant * task.bias)
@@ -56,8 +74,8 @@ def descend(rows, form, task, alpha, weights, order, state, goal, budget):
 
     The first places of ``order`` are the active members. One whose variable is at a bound, and
     would be pushed further out by more than any other was pushed in the pass before (``rise`` at
-    zero, ``fall`` at the upper bound), moves behind them. Stops after a pass when the duality gap,
-    added up during the pass, is at most ``goal`` times the primal objective, when no member is
+    the lower, ``fall`` at the upper bound), moves behind them. Stops after a pass when the duality
+    gap, added up during the pass, is at most ``goal`` times the primal objective, when no member is
     active, or after ``budget`` evaluations.
 
     ``state`` is (active members, rise, fall, dual objective, weight of the constant feature, state
@@ -68,44 +86,104 @@ def descend(rows, form, task, alpha, weights, order, state, goal, budget):
     while True:
         random = _shuffle(order, n_active, random)
         gap, next_rise, next_fall, k = 0.0, 0.0, 0.0, 0
+        at_zero = min(rise, -fall) / len(alpha)  # as in LIBLINEAR's problems of regression
         while k < n_active:
             i = order[k]
             if k + 1 < n_active:
                 approach(rows.codes, rows.bounds, rows.features, task.members[order[k + 1]])
             spent += 1
-            side = 1 if task.signs[i] > 0 else 0
-            upper, ridge, old = task.upper[side], task.ridge[side], alpha[i]
+            old, upper, ridge = alpha[i], task.upper[i], task.ridge[i]
             value = evaluate(rows, task.members[i], form, weights) + constant * task.bias
-            excess = task.signs[i] * value - 1
-            gap += _gap(excess, old, upper, ridge)
-            gradient = excess + ridge * old
-            if (old == 0 and gradient > rise) or (old == upper and gradient < fall):
-                n_active -= 1
-                order[k], order[n_active] = order[n_active], i
-                continue
+            excess = task.signs[i] * value - task.targets[i]
+            old_cost = _cost(task, i, old)
+            gap += _loss(task, i, excess) + old_cost + old * excess
+            if task.logistic:
+                new = _logistic_minimum(excess, old, upper, task.norms[i])
+            else:
+                smooth = excess + ridge * old
+                right = smooth + (task.epsilon if old >= 0 else -task.epsilon)
+                left = smooth - (task.epsilon if old <= 0 else -task.epsilon)
+                lower = -upper if task.two_sided else 0.0
+                if (
+                    (old == lower and right > rise)
+                    or (old == upper and left < fall)
+                    or (old == 0 and right > at_zero and left < -at_zero)
+                ):
+                    n_active -= 1
+                    order[k], order[n_active] = order[n_active], i
+                    continue
+                new = _minimum(smooth, old, task.norms[i] + ridge, task.epsilon)
+                new = min(max(new, lower), upper)
+                if new != old:
+                    next_rise, next_fall = max(next_rise, left), min(next_fall, right)
             k += 1
-            curvature = task.norms[i] + ridge
-            new = min(max(old - gradient / curvature, 0.0), upper)
             if new == old:
                 continue
-            next_rise, next_fall = max(next_rise, gradient), min(next_fall, gradient)
             alpha[i] = new
             step = (new - old) * task.signs[i]
             change(rows, task.members[i], form, step, weights)
             constant += step * task.bias
-            dual -= (new - old) * (gradient + curvature * (new - old) / 2)
+            dual -= (new - old) * (excess + task.norms[i] * (new - old) / 2)
+            dual -= _cost(task, i, new) - old_cost
         rise = next_rise if next_rise > 0 else np.inf
         fall = next_fall if next_fall < 0 else -np.inf
         if gap <= goal * (dual + gap) or n_active == 0 or spent >= budget:
             return (n_active, rise, fall, dual, constant, random), gap, spent
 
 
+@njit(cache=True, nogil=True)
+def _cost(task, i, a):
+    """Return what a member's variable takes from the dual objective."""
+    if not task.logistic:
+        return task.epsilon * abs(a) + task.ridge[i] * a * a / 2
+    upper = task.upper[i]
+    if a <= 0 or a >= upper:
+        return 0.0
+    return a * log(a / upper) + (upper - a) * log((upper - a) / upper)
+
+
+@njit(cache=True, nogil=True)
+def _loss(task, i, excess):
+    """Return a member's loss; ``excess`` is its margin minus its target."""
+    if task.logistic:
+        return task.upper[i] * (max(-excess, 0.0) + np.log1p(np.exp(-abs(excess))))
+    short = max((abs(excess) if task.two_sided else -excess) - task.epsilon, 0.0)
+    if task.ridge[i] == 0:
+        return short * task.upper[i]
+    return short * short / (2 * task.ridge[i])
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
-def _gap(excess, alpha, upper, ridge):
-    """Return a member's part of the duality gap; ``excess`` is its margin minus one."""
-    short = max(-excess, 0.0)
-    loss = short * upper if ridge == 0 else short * short / (2 * ridge)
-    return loss + alpha * (excess + ridge * alpha / 2)
+def _minimum(slope, old, curvature, epsilon):
+    """Return where a parabola, by its slope and curvature at ``old``, plus ε|a| is least."""
+    if slope + epsilon < curvature * old:
+        return old - (slope + epsilon) / curvature
+    if slope - epsilon > curvature * old:
+        return old - (slope - epsilon) / curvature
+    return 0.0
+
+
+@njit(cache=True, nogil=True)
+def _logistic_minimum(slope, old, upper, curvature):
+    """Return where the cost of the logistic loss plus a parabola is least (Yu et al., Sect. 3.3).
+
+    Newton's method on the nearer side of the range: there the distance z to the bound keeps its
+    digits, and steps that leave the range are replaced by a tenth of z.
+    """
+    mirrored = curvature * (upper / 2 - old) + slope < 0
+    if mirrored:
+        old, slope = upper - old, -slope
+    z = old if old < upper / 2 else upper / 10
+    for _ in range(_NEWTON_STEPS):
+        gradient = log(z / (upper - z)) + curvature * (z - old) + slope
+        if abs(gradient) < 1e-10:
+            break
+        next_z = z - gradient / (curvature + upper / (z * (upper - z)))
+        z = next_z if 0 < next_z < upper else z / 10
+        if z < _INSIDE * upper:
+            z = _INSIDE * upper
+            break
+    return upper - z if mirrored else z
 
 
 @njit(cache=True, nogil=True)

@@ -1,6 +1,7 @@
 """Models: estimators that combine a map and a learner, model files, the choice of C."""
 
 from kmaps.models.choice import Choice, along_c, along_c_precomputed, cross_validate
+from kmaps.models.explanation import explanation
 from kmaps.models.files import load_model
 from kmaps.models.folds import stratified_order, stratified_sample
 from kmaps.models.random_features import RandomFeatureSVC
@@ -11,6 +12,7 @@ __all__ = [
     "along_c",
     "along_c_precomputed",
     "cross_validate",
+    "explanation",
     "load_model",
     "stratified_order",
     "stratified_sample",

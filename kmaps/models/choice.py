@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
 from sklearn.base import clone
 
 from kmaps.checks import check_positive, check_whole
@@ -14,6 +13,7 @@ from kmaps.errors import ConfigError, InputError
 from kmaps.models.c_grid import AUTO, START, choose, extension
 from kmaps.models.folds import stratified_sample
 from kmaps.svm import KernelSVC, gram_rows
+from kmaps.svm.prepared import taken
 
 Places = NDArray[np.intp]
 """Numbers of samples."""
@@ -208,7 +208,7 @@ def along_c(
         learner = clone(model)
         if "warm_start" in learner.get_params():
             learner.set_params(warm_start=True)
-        for_training, for_test = _taken(X, train), _taken(X, test)
+        for_training, for_test = taken(X, train), taken(X, test)
         for C in grid:
             yield _output(learner.set_params(C=C).fit(for_training, y[train]), output)(for_test)
 
@@ -217,10 +217,6 @@ def along_c(
 
 def _output(model: Any, output: str) -> Callable[[Any], NDArray]:
     return model.predict if output == "predict" else model.decision_function
-
-
-def _taken(X: Any, members: Places) -> Any:
-    return X[members] if isinstance(X, np.ndarray) or issparse(X) else X.take(members)
 
 
 def along_c_precomputed(

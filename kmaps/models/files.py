@@ -4,16 +4,18 @@ from pathlib import Path
 
 from kmaps.errors import InputError
 from kmaps.models.random_features import RandomFeatureSVC
-from kmaps.svm import CodedSVC
+from kmaps.svm import CodedRidge, CodedSVC, CodedSVR
 from kmaps.svm.model_file import ModelFile
 
-ESTIMATORS: dict[str, type[CodedSVC] | type[RandomFeatureSVC]] = {
-    cls.__name__: cls for cls in (CodedSVC, RandomFeatureSVC)
-}
+Model = CodedSVC | CodedSVR | CodedRidge | RandomFeatureSVC
+
+ESTIMATORS: dict[
+    str, type[CodedSVC] | type[CodedSVR] | type[CodedRidge] | type[RandomFeatureSVC]
+] = {cls.__name__: cls for cls in (CodedSVC, CodedSVR, CodedRidge, RandomFeatureSVC)}
 """The estimators that model files are of, by the name that a file has for them."""
 
 
-def load_model(path: str | Path) -> CodedSVC | RandomFeatureSVC:
+def load_model(path: str | Path) -> Model:
     """Return the model in a file that `kmaps train` or ``model.save(path)`` wrote.
 
     A file holds plain arrays and a header; nothing in it is executed. Its arrays are checked
@@ -25,7 +27,7 @@ def load_model(path: str | Path) -> CodedSVC | RandomFeatureSVC:
 
     Returns
     -------
-    CodedSVC or RandomFeatureSVC
+    CodedSVC, CodedSVR, CodedRidge or RandomFeatureSVC
         Fitted, with the very scores of the model that was saved. Of the parameters, it has those
         that are numbers and words.
 
@@ -50,7 +52,7 @@ def load_model(path: str | Path) -> CodedSVC | RandomFeatureSVC:
     file = ModelFile(path)
     if file.estimator not in ESTIMATORS:
         raise InputError(
-            f"{path}: a model of {file.estimator!r}, this kmaps has {' and '.join(ESTIMATORS)} "
+            f"{path}: a model of {file.estimator!r}, this kmaps has {', '.join(ESTIMATORS)} "
             "only; use the kmaps that wrote it"
         )
     return ESTIMATORS[file.estimator].from_file(file)

@@ -10,7 +10,7 @@ from sklearn.utils import check_array
 
 from kmaps.errors import InputError
 from kmaps.maps.random_fourier import RandomFeatures
-from kmaps.svm.reduction import input_errors
+from kmaps.svm.learner import input_errors
 
 MAX_FEATURES = 1 << 22  # a single frequency takes 50 MB then, at order 1
 

@@ -24,10 +24,11 @@ from kmaps.models.mapped_rows import MAX_FEATURES, MappedRows, map_rows, single
 from kmaps.svm import LiblinearSVC
 from kmaps.svm.model_file import ModelFile, write_model
 from kmaps.svm.prepared import BlockSource
+from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import (
-    ReducedClassifier,
     combine_scores,
     count_problems,
+    counting,
 )
 
 MAX_ORDER = 100
@@ -43,11 +44,12 @@ _STORED = (
     "multiclass",
     "bias",
     "tol",
+    "probability",
 )
 _VERSIONS = {"frequency_version": FREQUENCY_VERSION, "map_version": MAP_VERSION}
 
 
-class RandomFeatureSVC(ReducedClassifier):
+class RandomFeatureSVC(ProbabilisticClassifier):
     r"""SVM with an exponential kernel, approximated by random Fourier features.
 
     The kernel is :math:`e^{-D^2(x, y) / 2\sigma^2}` with the metric D of chi2, intersection, js,
@@ -84,6 +86,10 @@ class RandomFeatureSVC(ReducedClassifier):
         LIBLINEAR's stopping tolerance, as of :class:`kmaps.LiblinearSVC`.
     class_weight : dict, "balanced" or None, default=None
         Factor on C for each class; in one-vs-rest only on the class's own side, as in LIBLINEAR.
+    probability : {"sigmoid", "isotonic"} or None, default=None
+        Learn ``predict_proba`` as well, from the scores of samples held out in five folds (which
+        takes five more trainings): by Platt's sigmoid, or by isotonic regression, which needs some
+        thousand samples. The map is that of all samples.
     random_state : int, RandomState or None, default=0
         Draws the key of the frequencies and seeds LIBLINEAR.
 
@@ -141,6 +147,7 @@ class RandomFeatureSVC(ReducedClassifier):
         bias: float = 1.0,
         tol: float | None = None,
         class_weight: dict | str | None = None,
+        probability: str | None = None,
         random_state: int | RandomState | None = 0,
     ):
         self.kernel = kernel
@@ -154,6 +161,7 @@ class RandomFeatureSVC(ReducedClassifier):
         self.bias = bias
         self.tol = tol
         self.class_weight = class_weight
+        self.probability = probability
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Tags:
@@ -161,7 +169,9 @@ class RandomFeatureSVC(ReducedClassifier):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: ArrayLike | MappedRows, y: ArrayLike) -> "RandomFeatureSVC":
+    def fit(
+        self, X: ArrayLike | MappedRows, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> "RandomFeatureSVC":
         """Fit the map, encode the samples and train one binary machine for each problem.
 
         Parameters
@@ -171,6 +181,9 @@ class RandomFeatureSVC(ReducedClassifier):
             own fitted map.
         y : array-like, shape (n,)
             Labels, numbers or strings, of at least two classes.
+        sample_weight : array-like, shape (n,), optional
+            Factor on C for each sample, ≥ 0: a weight of 2 is the sample twice, 0 leaves it out.
+            A width that is learnt counts every sample once.
 
         Returns
         -------
@@ -181,20 +194,23 @@ class RandomFeatureSVC(ReducedClassifier):
         ConfigError
             For a parameter out of range.
         InputError
-            For NaN, infinity, a wrong shape, labels of one class, or samples that are all alike
-            when sigma is to come from them.
+            For NaN, infinity, a wrong shape, labels of one class, weights that are negative, or
+            all zero in a class, or samples that are all alike when sigma is to come from them.
         MemoryError
             Saying how much LIBLINEAR's rows would take.
         """
         linear, random_map = self._make_learner(), self._make_map()
         if isinstance(X, MappedRows):
-            rows, codes = X, self._check_prepared(X, y)
+            labels = self._check_prepared(X, y, sample_weight)
+            rows = counting(X, labels)
             self.timings_ = {"encode_s": 0.0}
         else:
-            X, codes = self._check_training(X, y)
+            X, labels = self._check_training(X, y, sample_weight)
+            X = counting(X, labels)
             self.timings_ = {}
             rows = self._timed("encode_s", map_rows, random_map, X, [X])
-        linear.fit(rows.matrix(), self.classes_[codes])
+        self._fit_probabilities(rows, labels)
+        linear.fit(rows.matrix(), self.classes_[labels.codes], labels.weights)
         self.timings_ |= linear.timings_
         self._keep(rows.map, linear.coef_, linear.intercept_)
         return self
@@ -269,6 +285,7 @@ class RandomFeatureSVC(ReducedClassifier):
             random_state=self.random_state,
         )
         learner.check_parameters()
+        self._check_probability()
         return learner
 
     def _keep(self, random_map: RandomFeatures, coef: NDArray, intercept: NDArray) -> None:
@@ -317,6 +334,8 @@ class RandomFeatureSVC(ReducedClassifier):
             "map_version": MAP_VERSION,
         }
         arrays = {"coef": self.coef_, "intercept": self.intercept_, "classes": self.classes_}
+        if self._probabilities is not None:
+            arrays |= self._probabilities.arrays
         write_model(path, self, parameters, arrays, fitted=fitted, force=force)
 
     @classmethod
@@ -336,13 +355,13 @@ class RandomFeatureSVC(ReducedClassifier):
         """Return the model in an opened file, as :meth:`load` does."""
         file.check_estimator(cls)
         file.check_parameters(_STORED)
-        file.check_arrays(("classes", "coef", "intercept"))
         _check_versions(file)
         model = cls(**file.parameters)
         with file.checking():
             model._make_learner()
             model._make_map()
         model.classes_ = file.labels()
+        file.check_arrays(("classes", "coef", "intercept", *model._take_probabilities(file)))
         n_problems = count_problems(len(model.classes_), model.multiclass)
         single_or_double = np.float32, np.float64
         coef = file.array("coef", single_or_double, (n_problems, 2 * model.n_frequencies))

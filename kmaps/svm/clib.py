@@ -116,6 +116,14 @@ def gram_rows(gram: NDArray) -> NodeRows:
     return NodeRows(nodes, _addresses(nodes, np.arange(n) * (n + 2)), n)
 
 
+def gram_of(rows: NodeRows) -> NDArray[np.float64]:
+    """Return the Gram matrix (m, m) of the rows that :func:`gram_rows` made, or some of them."""
+    table = rows.nodes["value"]
+    row_bytes = np.uintp(table.shape[1] * NODE.itemsize)
+    places = ((rows.addresses - np.uintp(rows.nodes.ctypes.data)) // row_bytes).astype(np.intp)
+    return table[np.ix_(places, places + 1)]
+
+
 def _dense_nodes(X: NDArray, tail: NDArray) -> tuple[NDArray, NDArray]:
     n, d = X.shape
     ends = np.cumsum(np.count_nonzero(X, axis=1) + len(tail))

@@ -13,7 +13,7 @@ import re
 import threading
 import warnings
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,7 @@ from kmaps.checks import check_choice, check_positive
 from kmaps.errors import ConfigError
 from kmaps.svm.clib import NodeRows, blank, captured, feature_rows, pointer_to
 from kmaps.svm.losses import LOSSES
-from kmaps.svm.reduction import REDUCTIONS, BinaryProblem, LinearClassifier, check_bias
+from kmaps.svm.reduction import REDUCTIONS, BinaryProblem, LinearClassifier, counting
 
 
 class _Solver(NamedTuple):
@@ -96,6 +96,10 @@ class LiblinearSVC(LinearClassifier):
     binary problems. It is single-threaded; two fits in two threads wait for each other, because C
     has one ``rand``.
 
+    LIBLINEAR has factors on C for classes, not for samples. Where samples of a class have different
+    weights, scikit-learn's build of LIBLINEAR (LinearSVC, LogisticRegression) solves the same
+    problem; ``penalty="l1"`` with ``loss="logistic"`` takes no such weights.
+
     The limit on passes is compiled into LIBLINEAR (300 for hinge, 1000 for the others); reaching
     it is reported as a ``ConvergenceWarning``. On MNIST, mapped by the homogeneous map, hinge does
     reach it: one digit against the others ends 2.5 % above the optimum with C = 1, and at three
@@ -136,7 +140,9 @@ class LiblinearSVC(LinearClassifier):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> "LiblinearSVC":
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> "LiblinearSVC":
         """Train one binary model for each problem of the reduction.
 
         Parameters
@@ -145,6 +151,8 @@ class LiblinearSVC(LinearClassifier):
             Other types are converted to float64.
         y : array-like, shape (n,)
             Labels, numbers or strings, of at least two classes.
+        sample_weight : array-like, shape (n,), optional
+            Factor on C for each sample, ≥ 0: a weight of 2 is the sample twice, 0 leaves it out.
 
         Returns
         -------
@@ -155,27 +163,32 @@ class LiblinearSVC(LinearClassifier):
         ConfigError
             For a parameter out of range, or a penalty and loss LIBLINEAR does not combine.
         InputError
-            For NaN, infinity, a wrong shape, or labels of one class.
+            For NaN, infinity, a wrong shape, labels of one class, weights that are negative, or
+            all zero in a class.
         MemoryError
             Saying how much LIBLINEAR's rows would take.
         """
         solver = self.check_parameters()
-        X, codes = self._check_training(X, y)
+        X, labels = self._check_training(X, y, sample_weight)
+        X = counting(X, labels)
+        problems = list(self._problems(labels))
         self.timings_: dict[str, float] = {}
-        rows = self._timed("convert_s", feature_rows, X, self.bias)
-        self.copy_bytes_ = rows.nbytes
-        weights = self._timed("train_s", self._train, rows, self._problems(codes), solver)
+        if any(problem.side_factors is None for problem in problems):
+            self.timings_["convert_s"], self.copy_bytes_ = 0.0, 0
+            weights = self._timed("train_s", self._train_weighted, X, problems)
+        else:
+            rows = self._timed("convert_s", feature_rows, X, self.bias)
+            self.copy_bytes_ = rows.nbytes
+            weights = self._timed("train_s", self._train, rows, problems, solver)
         self._set_weights(weights, X)
         return self
 
     def check_parameters(self) -> _Solver:
         """Raise ConfigError for a parameter out of range; return which of LIBLINEAR's solvers."""
+        self._check_loss(LOSSES)
         check_choice("multiclass", self.multiclass, REDUCTIONS)
-        check_positive("C", self.C)
         if self.tol is not None:
             check_positive("tol", self.tol)
-        check_bias(self.bias)
-        check_choice("loss", self.loss, LOSSES)
         if (self.penalty, self.loss) not in _SOLVERS:
             known = ", ".join(f"{penalty} + {loss}" for penalty, loss in _SOLVERS)
             raise ConfigError(
@@ -203,15 +216,57 @@ class LiblinearSVC(LinearClassifier):
                 weights.append(_train_binary(rows, problem, options, self.bias))
                 unfinished += _LIMIT_REACHED.search(b"".join(printed)) is not None
                 printed.clear()
+        self._warn_unfinished(unfinished, len(weights), options.eps)
+        return np.array(weights)
+
+    def _train_weighted(self, X: Any, problems: list[BinaryProblem]) -> NDArray[np.float64]:
+        """Train with scikit-learn's LIBLINEAR, for the official one has no weights of samples."""
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.svm import LinearSVC
+
+        solver = self.check_parameters()
+        if (self.penalty, self.loss) == ("l1", "logistic"):
+            raise ConfigError(
+                "penalty='l1' with loss='logistic': takes no sample_weight of different values "
+                "within a class; choose loss='squared_hinge' or penalty='l2'"
+            )
+        tol = solver.tol if self.tol is None else self.tol
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        shared = {
+            "C": self.C,
+            "tol": tol,
+            "fit_intercept": self.bias > 0,
+            "intercept_scaling": self.bias or 1.0,
+            "random_state": seed,
+        }
+        if self.loss == "logistic":
+            machine = LogisticRegression(solver="liblinear", max_iter=1000, **shared)
+        else:
+            dual = self.loss == "hinge"
+            limit = 300 if dual else 1000
+            machine = LinearSVC(
+                penalty=self.penalty, loss=self.loss, dual=dual, max_iter=limit, **shared
+            )
+        weights, unfinished = [], 0
+        for problem in problems:
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always", ConvergenceWarning)
+                machine.fit(X[problem.rows], problem.signs, problem.factors)
+            unfinished += any(issubclass(one.category, ConvergenceWarning) for one in told)
+            constant = machine.intercept_ / self.bias if self.bias else []
+            weights.append(np.concatenate([machine.coef_[0], constant]))
+        self._warn_unfinished(unfinished, len(weights), tol)
+        return np.array(weights)
+
+    def _warn_unfinished(self, unfinished: int, n_problems: int, tol: float) -> None:
         if unfinished:
             warnings.warn(
-                f"LIBLINEAR reached its limit of passes in {unfinished} of {len(weights)} binary "
+                f"LIBLINEAR reached its limit of passes in {unfinished} of {n_problems} binary "
                 f"problems: lower C (now {self.C:g}), scale the features, raise tol (now "
-                f"{options.eps:g}), or replace the hinge by loss='squared_hinge'",
+                f"{tol:g}), or replace the hinge by loss='squared_hinge'",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
-        return np.array(weights)
 
 
 def _train_binary(
@@ -221,7 +276,7 @@ def _train_binary(
     from liblinear import liblinear as lib
 
     addresses = rows.addresses[problem.rows]
-    labels, factors = np.array([1, -1], np.int32), np.array(problem.weights)
+    labels, factors = np.array([1, -1], np.int32), np.array(problem.side_factors)
     options.nr_weight = len(labels)
     options.weight_label = pointer_to(labels, ctypes.c_int)
     options.weight = pointer_to(factors, ctypes.c_double)

@@ -1,7 +1,10 @@
-"""The losses of binary problems, by name, with m the margin of a sample, y·f(x)."""
+"""The losses, by name, with m the margin y·f(x) of a sample, and e = y - f(x)."""
 
 HINGES = ("hinge", "squared_hinge")
 """max(0, 1 - m) and its square."""
 
 LOSSES = (*HINGES, "logistic")
 """The hinges, and log(1 + exp(-m))."""
+
+INSENSITIVE = ("epsilon_insensitive", "squared_epsilon_insensitive")
+"""Of regression: max(0, abs(e) - epsilon) and its square."""

@@ -20,7 +20,7 @@ from kmaps.errors import InputError, KmapsError
 from kmaps.io import atomic_file
 
 FORMAT = "kmaps model"
-VERSION = 2
+VERSION = 3
 
 Size = int | tuple[int, ...] | None
 """What a side of an array must measure: one number, one of several, or anything."""
@@ -270,6 +270,16 @@ class ModelFile:
         if not isinstance(value, str):
             raise self.damaged(f"{name} is {value!r}, expected a text")
         return value
+
+    def feature_names(self, n_features: int) -> NDArray | None:
+        """Return the names of the features, if the training samples came with some."""
+        names = self.fitted.get("feature_names")
+        if names is None:
+            return None
+        known = isinstance(names, list) and all(isinstance(name, str) for name in names)
+        if not known or len(names) != n_features:
+            raise self.damaged(f"feature_names: expected {n_features} texts, or none")
+        return np.array(names, object)
 
     def whole(self, name: str, low: int, high: int) -> int:
         """Return a whole number of what was learnt, within a range."""

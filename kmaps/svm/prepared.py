@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 
 class BlockSource(Protocol):
@@ -31,3 +32,8 @@ class PreparedRows(Protocol):
 
     def take(self, members: NDArray[np.intp]) -> "PreparedRows":
         """Return some of the samples; what they are made of is not copied."""
+
+
+def taken(X: Any, members: NDArray[np.intp]) -> Any:
+    """Return some of the samples of an array, a CSR matrix or prepared rows."""
+    return X[members] if isinstance(X, np.ndarray) or issparse(X) else X.take(members)

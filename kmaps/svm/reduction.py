@@ -6,25 +6,46 @@ says how to fit one problem and how to score rows; everything else is here.
 """
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.class_weight import compute_class_weight
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kmaps.checks import check_choice, check_number
-from kmaps.errors import ConfigError, InputError, KmapsError
-from kmaps.svm.prepared import PreparedRows
+from kmaps.checks import check_choice
+from kmaps.errors import InputError
+from kmaps.svm.learner import Learner, input_errors
+from kmaps.svm.prepared import PreparedRows, taken
+from kmaps.svm.weights import check_every_class_counts, check_sample_weight, class_factors
 
 REDUCTIONS = ("ovr", "ovo")
 _BLOCK_VALUES = 2**22  # float64 values in one block of scores: 32 MB
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """What is known of the samples that count, besides their features.
+
+    Attributes
+    ----------
+    places : ndarray of intp, shape (n,)
+        Which of all samples they are, ascending.
+    codes : ndarray of intp, shape (n,)
+        The class of each, 0 to K-1.
+    weights : ndarray of float64, shape (n,)
+        How much each counts, above 0.
+    total : int
+        How many samples there are, those that do not count among them.
+    """
+
+    places: NDArray[np.intp]
+    codes: NDArray[np.intp]
+    weights: NDArray[np.float64]
+    total: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,15 +60,23 @@ class BinaryProblem:
         Which training rows take part, ascending.
     signs : ndarray of float64
         +1 for the rows of ``positive`` and -1 for the others.
-    weights : tuple of float
-        The factors on C for the +1 and for the -1 rows.
+    factors : ndarray of float64
+        The factor on C of each of the rows.
     """
 
     positive: int
     negative: int | None
     rows: NDArray[np.intp]
     signs: NDArray[np.float64]
-    weights: tuple[float, float]
+    factors: NDArray[np.float64]
+
+    @property
+    def side_factors(self) -> tuple[float, float] | None:
+        """The factors of the +1 and of the -1 rows, if all rows of a side have the same."""
+        sides = self.factors[self.signs > 0], self.factors[self.signs < 0]
+        if any(side.min() < side.max() for side in sides):
+            return None
+        return float(sides[0][0]), float(sides[1][0])
 
 
 def class_pairs(n_classes: int, reduction: str) -> list[tuple[int, int | None]]:
@@ -84,7 +113,10 @@ def count_problems(n_classes: int, reduction: str) -> int:
 
 
 def binary_problems(
-    codes: NDArray[np.intp], reduction: str, class_weights: NDArray[np.float64]
+    codes: NDArray[np.intp],
+    reduction: str,
+    class_weights: NDArray[np.float64],
+    weights: NDArray[np.float64],
 ) -> Iterator[BinaryProblem]:
     """Yield the binary problems one at a time, in the order of :func:`class_pairs`.
 
@@ -97,6 +129,8 @@ def binary_problems(
         The class of each row, 0 to K-1.
     reduction : {"ovr", "ovo"}
     class_weights : ndarray, shape (K,)
+    weights : ndarray, shape (n,)
+        Of the rows: they multiply C in every problem.
     """
     everything = np.arange(len(codes))
     members = [np.flatnonzero(codes == k) for k in range(len(class_weights))]
@@ -107,8 +141,8 @@ def binary_problems(
             rows = np.sort(np.concatenate([members[negative], members[positive]]))
             other_weight = float(class_weights[negative])
         signs = np.where(codes[rows] == positive, 1.0, -1.0)
-        weights = (float(class_weights[positive]), other_weight)
-        yield BinaryProblem(positive, negative, rows, signs, weights)
+        sides = np.where(signs > 0, class_weights[positive], other_weight)
+        yield BinaryProblem(positive, negative, rows, signs, sides * weights[rows])
 
 
 def combine_scores(scores: NDArray, n_classes: int, reduction: str) -> NDArray:
@@ -167,17 +201,12 @@ def winners(decision: NDArray) -> NDArray[np.intp]:
     return decision.argmax(axis=1) if decision.ndim == 2 else (decision > 0).astype(np.intp)
 
 
-class ReducedClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
     """A classifier made of binary ones.
 
     A learner stores ``multiclass`` and ``class_weight``, calls :meth:`_check_training` and
     :meth:`_problems` in ``fit``, and scores rows in :meth:`_scores`.
     """
-
-    @property
-    def _checks(self) -> dict[str, Any]:
-        """Arguments of scikit-learn's ``validate_data``."""
-        return {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
 
     @abstractmethod
     def _scores(self, X: Any) -> NDArray:
@@ -222,21 +251,25 @@ class ReducedClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         chosen = winners(self.decision_function(X))
         return self.classes_[chosen]
 
-    def _check_training(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, NDArray[np.intp]]:
-        """Validate training data, learn ``classes_``; return the rows and the class codes."""
+    def _check_training(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Any, Labels]:
+        """Validate training data, learn ``classes_``; return the rows and what they are."""
         with input_errors():
             X, y = validate_data(self, X, y, **self._checks)
-        return X, self._check_classes(y)
+        return X, self._check_labels(y, sample_weight)
 
-    def _check_prepared(self, rows: PreparedRows, y: ArrayLike) -> NDArray[np.intp]:
+    def _check_prepared(
+        self, rows: PreparedRows, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> Labels:
         """Check the labels of rows that were prepared beforehand, as `_check_training` does."""
         y = np.asarray(y)
         if y.shape != (len(rows),):
             raise InputError(f"labels of shape {y.shape} for {len(rows)} rows, expected one each")
         self.n_features_in_ = rows.n_features
-        return self._check_classes(y)
+        return self._check_labels(y, sample_weight)
 
-    def _check_classes(self, y: NDArray) -> NDArray[np.intp]:
+    def _check_labels(self, y: NDArray, sample_weight: ArrayLike | None) -> Labels:
         check_choice("multiclass", self.multiclass, REDUCTIONS)
         with input_errors():
             check_classification_targets(y)
@@ -246,30 +279,20 @@ class ReducedClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
                 f"y has one class only ({self.classes_[0]}): a classifier needs at least two "
                 "classes, check the label column"
             )
-        return codes
+        weights = check_sample_weight(sample_weight, len(codes))
+        check_every_class_counts(self.classes_, codes, weights)
+        places = np.flatnonzero(weights)
+        return Labels(places, codes[places], weights[places], len(codes))
 
-    def _problems(self, codes: NDArray[np.intp]) -> Iterator[BinaryProblem]:
+    def _problems(self, labels: Labels) -> Iterator[BinaryProblem]:
         with input_errors():
-            weights = compute_class_weight(
-                self.class_weight, classes=self.classes_, y=self.classes_[codes]
-            )
-        if not (np.isfinite(weights).all() and (weights > 0).all()):
-            raise ConfigError(
-                f"class_weight={self.class_weight!r}: expected positive, finite factors on C"
-            )
-        return binary_problems(codes, self.multiclass, weights)
-
-    def _timed(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function and write its seconds down in ``timings_``."""
-        started = perf_counter()
-        result = function(*arguments)
-        self.timings_[name] = perf_counter() - started
-        return result
+            factors = class_factors(self.class_weight, self.classes_, labels.codes, labels.weights)
+        return binary_problems(labels.codes, self.multiclass, factors, labels.weights)
 
 
-def check_bias(bias: object) -> None:
-    """Refuse a bias that is not a finite number of at least 0."""
-    check_number("bias", bias, at_least=0, note=" (0: no intercept)")
+def counting(X: Any, labels: Labels) -> Any:
+    """Return the samples that count, out of all."""
+    return X if len(labels.places) == labels.total else taken(X, labels.places)
 
 
 class LinearClassifier(ReducedClassifier):
@@ -286,16 +309,3 @@ class LinearClassifier(ReducedClassifier):
 
     def _scores(self, X: Any) -> NDArray:
         return X @ self.coef_.T + self.intercept_
-
-
-@contextmanager
-def input_errors() -> Iterator[None]:
-    """Turn scikit-learn's complaints about an array into one-line :class:`InputError`."""
-    try:
-        yield
-    except KmapsError:
-        raise
-    except ValueError as error:
-        first, *rest = str(error).splitlines()
-        hint = [line for line in rest if line.startswith("Reshape your data")]
-        raise InputError(" ".join([first, *hint])) from None

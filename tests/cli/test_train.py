@@ -173,8 +173,8 @@ def test_what_cannot_be_trained_on():
         "leave it out",
         f"in.npy m.npz {y} --map sign-cauchy": "--map sign-cauchy: has no tables, which training "
         "on codes needs",
-        f"in.npy m.npz {y} --loss hing": "--loss hing: expected 'hinge' or 'squared_hinge', did "
-        "you mean 'hinge'?",
+        f"in.npy m.npz {y} --loss hing": "--loss hing: expected 'hinge', 'squared_hinge' or "
+        "'logistic', did you mean 'hinge'?",
     }.items():
         assert refused("train", *arguments.split()) == message
     assert Path("old.npz").read_text() == "old"
@@ -195,7 +195,7 @@ def test_what_cannot_be_predicted():
     header = json.loads(newer["header"].tobytes()) | {"version": 9}
     newer["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
     np.savez("other.npz", **newer)
-    header |= {"version": 2, "estimator": "CodedSVR"}
+    header |= {"version": 3, "estimator": "CodedTree"}
     newer["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
     np.savez("unknown.npz", **newer)
     damaged = "no kmaps model, or a damaged one (cut off?); train and save it again"
@@ -205,9 +205,9 @@ def test_what_cannot_be_predicted():
         "cut.npz in.npy o.npy": f"cut.npz: {damaged}",
         "in.npy in.npy o.npy": f"in.npy: {damaged}",
         "other.npz in.npy o.npy": "other.npz: a model of version 9, newer than this kmaps, which "
-        "reads version 2; update kmaps, or train the model again",
-        "unknown.npz in.npy o.npy": "unknown.npz: a model of 'CodedSVR', this kmaps has CodedSVC "
-        "and RandomFeatureSVC only; use the kmaps that wrote it",
+        "reads version 3; update kmaps, or train the model again",
+        "unknown.npz in.npy o.npy": "unknown.npz: a model of 'CodedTree', this kmaps has CodedSVC, "
+        "CodedSVR, CodedRidge, RandomFeatureSVC only; use the kmaps that wrote it",
         "m.npz in.npy y.npy": "y.npy: exists already; choose another name, or pass --force",
         "m.npz in.npy m.npz --force": "m.npz: unknown format 'npz' (npy, txt, csv)",
         "m.npz in.npy o.txt --scores": "o.txt: scores are written to .npy only",

@@ -68,7 +68,7 @@ def test_what_is_loaded_is_what_was_saved(kind, dtype, tmp_path):
 
 def test_load_model_is_public():
     assert kmaps.load_model is kmaps.models.load_model
-    assert list(ESTIMATORS) == ["CodedSVC", "RandomFeatureSVC"]
+    assert list(ESTIMATORS) == ["CodedSVC", "CodedSVR", "CodedRidge", "RandomFeatureSVC"]
 
 
 def test_a_file_is_replaced_only_by_force(tmp_path):
@@ -85,7 +85,7 @@ def test_the_file_is_plain_arrays(tmp_path):
     with np.load(tmp_path / "m.npz", allow_pickle=False) as file:
         header = json.loads(file["header"].tobytes())
         assert set(file.files) == {"header", "coef", "intercept", "classes"}
-    assert (header["estimator"], header["version"]) == ("RandomFeatureSVC", 2)
+    assert (header["estimator"], header["version"]) == ("RandomFeatureSVC", 3)
     assert header["parameters"]["kernel"] == "exp-js"
     assert "random_state" not in header["parameters"]
 
@@ -98,12 +98,12 @@ def test_the_model_of_another_estimator(tmp_path):
     assert str(caught.value) == (
         f"{path}: a model of CodedSVC, not of RandomFeatureSVC; load it with kmaps.load_model"
     )
-    change(path, {"estimator": "CodedSVR"})
+    change(path, {"estimator": "CodedTree"})
     with pytest.raises(InputError) as caught:
         load_model(path)
     assert str(caught.value) == (
-        f"{path}: a model of 'CodedSVR', this kmaps has CodedSVC and RandomFeatureSVC only; use "
-        "the kmaps that wrote it"
+        f"{path}: a model of 'CodedTree', this kmaps has CodedSVC, CodedSVR, "
+        "CodedRidge, RandomFeatureSVC only; use the kmaps that wrote it"
     )
 
 

@@ -69,26 +69,26 @@ def test_pairs_come_in_libsvm_order():
 
 def test_problems_of_pairs():
     codes = np.array([2, 0, 1, 0, 2])
-    problems = list(binary_problems(codes, "ovo", np.array([1.0, 10.0, 100.0])))
+    problems = list(binary_problems(codes, "ovo", np.array([1.0, 10.0, 100.0]), np.ones(5)))
     assert [p.rows.tolist() for p in problems] == [[1, 2, 3], [0, 1, 3, 4], [0, 2, 4]]
     assert [p.signs.tolist() for p in problems] == [[-1, 1, -1], [1, -1, -1, 1], [1, -1, 1]]
-    assert [p.weights for p in problems] == [(10, 1), (100, 1), (100, 10)]
+    assert [p.side_factors for p in problems] == [(10, 1), (100, 1), (100, 10)]
 
 
 def test_problems_against_the_rest():
     codes = np.array([2, 0, 1, 0, 2])
-    problems = list(binary_problems(codes, "ovr", np.array([1.0, 10.0, 100.0])))
+    problems = list(binary_problems(codes, "ovr", np.array([1.0, 10.0, 100.0]), np.ones(5)))
     assert [p.rows.tolist() for p in problems] == [[0, 1, 2, 3, 4]] * 3
     assert [p.signs.tolist() for p in problems] == [
         [-1, 1, -1, 1, -1],
         [-1, -1, 1, -1, -1],
         [1, -1, -1, -1, 1],
     ]
-    assert [p.weights for p in problems] == [(1, 1), (10, 1), (100, 1)]
+    assert [p.side_factors for p in problems] == [(1, 1), (10, 1), (100, 1)]
 
 
 @pytest.mark.parametrize("reduction", ["ovr", "ovo"])
 def test_weights_of_two_classes(reduction):
-    (problem,) = binary_problems(np.array([0, 1, 1]), reduction, np.array([3.0, 5.0]))
+    (problem,) = binary_problems(np.array([0, 1, 1]), reduction, np.array([3.0, 5.0]), np.ones(3))
     assert problem.signs.tolist() == [-1, 1, 1]
-    assert problem.weights == (5.0, 3.0)
+    assert problem.side_factors == (5.0, 3.0)

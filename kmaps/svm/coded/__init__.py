@@ -2,5 +2,6 @@
 
 from kmaps.svm.coded.blocks import code_rows
 from kmaps.svm.coded.classifier import CodedSVC
+from kmaps.svm.coded.regressor import CodedRidge, CodedSVR
 
-__all__ = ["CodedSVC", "code_rows"]
+__all__ = ["CodedRidge", "CodedSVC", "CodedSVR", "code_rows"]

@@ -1,57 +1,39 @@
-"""Additive-kernel machines trained on codes of one byte a value.
+"""Additive-kernel classifiers trained on codes of one byte a value.
 
-Each binary problem is LIBLINEAR's, with the bias as one more, regularised weight, on the features φ
-of a map (hkm, lac, ...) of which only a table on the levels exists:
+Each binary problem has the signs y_i = ±1 of its two sides and one of the losses
 
-    min over w of  w'w / 2 + C * sum over i of loss(y_i * w'φ(x_i)),
-    loss(m): hinge max(0, 1 - m), squared_hinge max(0, 1 - m)^2.
-
-As Wu (ECCV 2010) did for the intersection kernel, the dual is solved by coordinate descent on the
-codes: the decision function is a sum of one function a feature, f(x) = Σ_j f_j(x_j), and both its
-value and its change by a sample are look-ups.
+    hinge max(0, 1 - m), squared_hinge max(0, 1 - m)^2, logistic log(1 + exp(-m)),  m = y_i f(x_i).
 """
 
-import warnings
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from kmaps.checks import check_choice, check_positive, check_whole
+from kmaps._loops.train import Task
+from kmaps.checks import check_choice
 from kmaps.codes.codebook import MAX_LEVELS
 from kmaps.errors import ConfigError
-from kmaps.kernels import get_kernel
 from kmaps.maps.capabilities import Tabulated
-from kmaps.parallel import for_blocks, num_threads
-from kmaps.svm.coded.blocks import code_rows
-from kmaps.svm.coded.calibration import logistic_fit
-from kmaps.svm.coded.descent import Solution, make_task, solve
-from kmaps.svm.coded.model import CodedModel
-from kmaps.svm.coded.training import CodedRows, learns, prepare, weights_in_memory
-from kmaps.svm.losses import HINGES
-from kmaps.svm.model_file import ModelFile, write_model
-from kmaps.svm.prepared import BlockSource
+from kmaps.svm.calibration import logistic_fit
+from kmaps.svm.coded.descent import make_task
+from kmaps.svm.coded.estimator import CodedEstimator, Progress
+from kmaps.svm.coded.training import CodedRows
+from kmaps.svm.losses import LOSSES
+from kmaps.svm.model_file import ModelFile
+from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import (
     REDUCTIONS,
     BinaryProblem,
-    ReducedClassifier,
-    check_bias,
     combine_scores,
     count_problems,
+    counting,
 )
 
-# The parameters that a file holds.
-_STORED = ("C", "loss", "multiclass", "n_levels", "bias", "tol", "max_iter", "calibrate", "form")
 
-
-class CodedSVC(ReducedClassifier):
+class CodedSVC(CodedEstimator, ProbabilisticClassifier):
     """Additive-kernel SVM, exact or with any additive map, trained on one byte a value.
 
     Parameters
@@ -61,7 +43,9 @@ class CodedSVC(ReducedClassifier):
         (a copy is fitted to X): the machine is the linear one on the map's features of the levels.
     C : float, default=1.0
         Weight of the loss against the penalty.
-    loss : {"hinge", "squared_hinge"}, default="hinge"
+    loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
+        The hinge is solved fastest and is the loss of `KernelSVC`; LIBLINEAR's own choice, the
+        squared one, is the default of `LiblinearSVC`. ``"logistic"`` is logistic regression.
     multiclass : {"ovr", "ovo"}, default="ovr"
         One-vs-rest or one-vs-one.
     n_levels : int, default=256
@@ -81,9 +65,14 @@ class CodedSVC(ReducedClassifier):
         Most passes; a pass evaluates as many samples as there are, however often each.
     class_weight : dict, "balanced" or None, default=None
         Factor on C for each class; in one-vs-rest only on the class's own side, as in LIBLINEAR.
+        "balanced" makes the weights of the samples of every class add up to the same.
     calibrate : bool, default=False
         Turn one-vs-rest scores into log-odds, by a logistic regression on the training scores of
         each class, so that classes compare (lac Sect. 6).
+    probability : {"sigmoid", "isotonic"} or None, default=None
+        Learn ``predict_proba`` as well, from the scores of samples held out in five folds (which
+        takes five more trainings): by Platt's sigmoid, or by isotonic regression, which needs some
+        thousand samples. Levels and the map are those of all samples.
     warm_start : bool, default=False
         Start from the dual variables of the last fit: for a path of growing C on the same samples,
         of which the last step, alone, would take nearly as long as all of them.
@@ -116,7 +105,7 @@ class CodedSVC(ReducedClassifier):
         What the training set took.
     n_features_in_ : int
     timings_ : dict
-        Seconds: ``convert_s`` (levels, codes, tables) and ``train_s``.
+        Seconds: ``convert_s`` (levels, codes, tables), ``train_s``, and ``probability_s``.
     model_bytes_ : int
         Bytes of ``model_``, which :meth:`save` stores.
 
@@ -135,7 +124,19 @@ class CodedSVC(ReducedClassifier):
     ['up', 'up', 'right', 'right']
     """
 
-    _duals: list[NDArray] | None = None  # of the last fit, for a warm start
+    _stored = (
+        "C",
+        "loss",
+        "multiclass",
+        "n_levels",
+        "bias",
+        "tol",
+        "max_iter",
+        "calibrate",
+        "probability",
+        "form",
+    )
+    _problem_name = "binary problems"
 
     def __init__(
         self,
@@ -150,6 +151,7 @@ class CodedSVC(ReducedClassifier):
         max_iter: int = 1000,
         class_weight: dict | str | None = None,
         calibrate: bool = False,
+        probability: str | None = None,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = 0,
         form: str = "auto",
@@ -165,26 +167,18 @@ class CodedSVC(ReducedClassifier):
         self.max_iter = max_iter
         self.class_weight = class_weight
         self.calibrate = calibrate
+        self.probability = probability
         self.warm_start = warm_start
         self.random_state = random_state
         self.form = form
         self.levels = levels
 
-    @property
-    def _checks(self) -> dict[str, Any]:
-        dtypes = None if self.levels is not None else [np.float64, np.float32, np.uint8]
-        return super()._checks | {"dtype": dtypes}
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     def fit(
         self,
-        X: ArrayLike,
+        X: ArrayLike | CodedRows,
         y: ArrayLike,
-        progress: Callable[[int, float, float], None] | None = None,
+        sample_weight: ArrayLike | None = None,
+        progress: Progress = None,
     ) -> "CodedSVC":
         """Turn X into codes and train one binary machine for each problem of the reduction.
 
@@ -195,6 +189,9 @@ class CodedSVC(ReducedClassifier):
             :func:`kmaps.svm.code_rows` made, which has its own map, levels and form.
         y : array-like, shape (n,)
             Labels, numbers or strings, of at least two classes.
+        sample_weight : array-like, shape (n,), optional
+            Factor on C for each sample, ≥ 0: a weight of 2 is the sample twice, 0 leaves it out.
+            Levels, and a map that learns from data, count every sample once.
         progress : callable, optional
             Called from the training threads with the number of the problem, its passes so far, and
             its duality gap as a part of the objective.
@@ -213,209 +210,62 @@ class CodedSVC(ReducedClassifier):
         ConfigError
             For a parameter out of range.
         InputError
-            For NaN, infinity, a wrong shape, or labels of one class.
+            For NaN, infinity, a wrong shape, labels of one class, weights that are negative, or
+            all zero in a class.
         MemoryError
             Saying how much was needed.
         """
         self._check_parameters()
         self.timings_: dict[str, float] = {}
         if isinstance(X, CodedRows):
-            training, classes = X, self._check_prepared(X, y)
+            labels = self._check_prepared(X, y, sample_weight)
+            training = counting(X, labels)
             self.timings_["convert_s"] = 0.0
         else:
-            X, classes = self._check_training(X, y)
-            converted = partial(
-                prepare, self.map, X, n_levels=self.n_levels, levels=self.levels, form=self.form
-            )
-            training = self._timed("convert_s", converted)
-        problems = list(self._problems(classes))
-        if training.members is not None:
-            problems = [replace(p, rows=training.members[p.rows]) for p in problems]
+            X, labels = self._check_training(X, y, sample_weight)
+            training = self._coded(counting(X, labels))
+        self._fit_probabilities(training, labels)
+        problems = list(self._problems(labels))
         machines = self._timed("train_s", self._train, training, problems, progress)
-        self._keep(training, problems, machines)
+        calibration = None
+        if self.calibrate:
+            pairs = zip(problems, machines, strict=True)
+            fits = [logistic_fit(p.signs * m.margins, p.signs > 0, p.factors) for p, m in pairs]
+            calibration = np.array(fits)
+        self._keep(training, machines, labels.weights, calibration=calibration)
         return self
 
-    def prepare_rows(self, source: BlockSource) -> CodedRows:
-        """Turn samples that may be larger than memory into codes, which :meth:`fit` trains on.
-
-        Parameters
-        ----------
-        source : object
-            With ``blocks()`` and ``sample()``, as `kmaps.io.LabelledRows` has them.
-
-        Returns
-        -------
-        CodedRows
-            As of :func:`kmaps.svm.code_rows`.
-
-        Raises
-        ------
-        ConfigError, InputError
-            As :meth:`fit`.
-        """
-        self._check_parameters()
-        if self.levels is not None:
-            raise ConfigError("levels=…: samples in blocks are coded here; leave levels out")
-        sample = source.sample() if learns(self.map) else None
-        return code_rows(
-            self.map, source.blocks, n_levels=self.n_levels, form=self.form, sample=sample
-        )
-
     def _check_parameters(self) -> None:
+        self._check_loss(LOSSES)
         check_choice("multiclass", self.multiclass, REDUCTIONS)
-        check_positive("C", self.C)
-        check_positive("tol", self.tol)
-        if isinstance(self.map, str):
-            get_kernel(self.map)
-        check_bias(self.bias)
-        check_choice("loss", self.loss, HINGES)
-        check_whole("n_levels", self.n_levels, 2, MAX_LEVELS)
-        check_whole("max_iter", self.max_iter, 1)
+        self._check_coding()
+        self._check_probability()
         if self.calibrate and self.multiclass == "ovo":
             raise ConfigError(
                 "calibrate=True: one-vs-one has no score for each class; choose multiclass='ovr'"
             )
 
-    def _train(
-        self,
-        training: CodedRows,
-        problems: list[BinaryProblem],
-        progress: Callable[[int, float, float], None] | None,
-    ) -> list[Solution]:
-        rows, machinery = training.rows, training.machinery
-        norms = machinery.square_norms(rows)
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        starts = self._starting_points(problems)
-        n_weights = self.n_features_in_ * machinery.form.size
+    def _train(self, training: CodedRows, problems: list[BinaryProblem], progress: Progress) -> Any:
+        if training.members is not None:
+            problems = [replace(p, rows=training.members[p.rows]) for p in problems]
+        tasks = [partial(self._task, problem) for problem in problems]
+        return self._descend(training, tasks, [len(p.rows) for p in problems], progress)
 
-        def train_one(column: int, _: int) -> Solution:
-            problem = problems[column]
-            costs = self.C * problem.weights[1], self.C * problem.weights[0]
-            solution = solve(
-                rows,
-                machinery.form,
-                make_task(problem.rows, problem.signs, norms, costs, self.loss, self.bias),
-                n_weights,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                seed=(seed, column),
-                alpha=starts[column],
-                report=None if progress is None else partial(progress, column),
-            )
-            return solution._replace(weights=machinery.kept(solution.weights))
-
-        with weights_in_memory(n_weights, min(num_threads(), len(problems))):
-            return for_blocks(train_one, len(problems), 1)
-
-    def _starting_points(self, problems: list[BinaryProblem]) -> Sequence[NDArray | None]:
-        """Return the dual variables of the last fit, if there are as many."""
-        duals = self._duals or []
-        sizes = [len(problem.rows) for problem in problems]
-        if not self.warm_start or [len(alpha) for alpha in duals] != sizes:
-            return [None] * len(problems)
-        return duals
-
-    def _keep(
-        self, training: CodedRows, problems: list[BinaryProblem], machines: list[Solution]
-    ) -> None:
-        calibration = None
-        if self.calibrate:
-            pairs = zip(problems, machines, strict=True)
-            fits = [logistic_fit(p.signs * m.margins, p.signs > 0, p.weights) for p, m in pairs]
-            calibration = np.array(fits)
-        self.map_, self.levels_ = training.map, training.levels
-        self.form_, self.codes_bytes_ = training.machinery.name, training.codes_bytes
-        book = training.coder.book
-        self.model_ = CodedModel(
-            levels=training.levels,
-            ends=None if book is None else np.stack([book.low, book.high]),
-            cells=training.coder.cells,
-            zero=training.zero,
-            basis=training.machinery.basis,
-            weights=np.stack([machine.weights for machine in machines]),
-            intercept=np.array([machine.constant * self.bias for machine in machines]),
-            calibration=calibration,
-        )
-        self.model_bytes_ = self.model_.nbytes
-        self.objective_ = np.array([machine.primal for machine in machines])
-        self.duality_gap_ = np.array([machine.gap for machine in machines])
-        self.n_iter_ = np.ceil([machine.passes for machine in machines]).astype(int)
-        self._duals = [machine.alpha for machine in machines] if self.warm_start else None
-        self._warn_unfinished()
-
-    def _warn_unfinished(self) -> None:
-        unfinished = int((self.duality_gap_ > self.tol).sum())
-        if unfinished:
-            warnings.warn(
-                f"the relative duality gap is still {self.duality_gap_.max():.1e} after "
-                f"max_iter={self.max_iter} passes, above tol={self.tol:g}, in {unfinished} of "
-                f"{len(self.n_iter_)} binary problems: lower C (now {self.C:g}), or raise "
-                "max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+    def _task(self, problem: BinaryProblem, norms: NDArray[np.float64]) -> Task:
+        costs = self.C * problem.factors
+        return make_task(problem.rows, problem.signs, norms, costs, self.loss, self.bias)
 
     def decision_function(self, X: ArrayLike | CodedRows) -> NDArray:
         """Score rows, as every classifier here does; also those that were coded beforehand."""
         if not isinstance(X, CodedRows):
             return super().decision_function(X)
-        check_is_fitted(self)
-        scores = self.model_.score_rows(X.rows)[slice(None) if X.members is None else X.members]
-        return combine_scores(scores, len(self.classes_), self.multiclass)
+        return combine_scores(self._scores_of_rows(X), len(self.classes_), self.multiclass)
 
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        return self.model_.scores(X)
+    def _own_arrays(self) -> dict[str, NDArray]:
+        curves = self._probabilities
+        return {"classes": self.classes_} | ({} if curves is None else curves.arrays)
 
-    def _score_width(self) -> int:
-        return len(self.model_.intercept)
-
-    def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the model to an ``.npz`` file, which takes its name once it is complete.
-
-        Parameters
-        ----------
-        path : str or Path
-        force : bool, default=False
-            Whether an existing file may be replaced.
-
-        Raises
-        ------
-        InputError
-            When the file exists and ``force`` is off, or when labels are Python objects that are
-            not strings.
-        """
-        check_is_fitted(self)
-        parameters = {name: getattr(self, name) for name in _STORED}
-        arrays = self.model_.arrays | {"classes": self.classes_}
-        write_model(path, self, parameters, arrays, fitted={"map": str(self.map_)}, force=force)
-
-    @classmethod
-    def load(cls, path: str | Path) -> "CodedSVC":
-        """Return a model that :meth:`save` wrote, ready to predict.
-
-        Of the parameters, it has those that are numbers and words; ``map`` is the text of the map.
-
-        Raises
-        ------
-        InputError
-            When the file is missing, damaged, no model, or one of another version or estimator.
-        """
-        return cls.from_file(ModelFile(path))
-
-    @classmethod
-    def from_file(cls, file: ModelFile) -> "CodedSVC":
-        """Return the model in an opened file, as :meth:`load` does."""
-        file.check_estimator(cls)
-        file.check_parameters(_STORED)
-        model = cls(**file.parameters)
-        with file.checking():
-            model._check_parameters()
-        model.classes_ = file.labels()
-        n_problems = count_problems(len(model.classes_), model.multiclass)
-        model.model_ = CodedModel.from_file(file, n_problems)
-        model.map = model.map_ = file.text("map")
-        model.levels_ = model.model_.levels
-        model.levels = None if model.model_.ends is not None else model.levels_
-        model.n_features_in_ = model.model_.weights.shape[1]
-        model.model_bytes_ = model.model_.nbytes
-        return model
+    def _take_own(self, file: ModelFile) -> tuple[int, tuple[str, ...]]:
+        self.classes_ = file.labels()
+        names = ("classes", *self._take_probabilities(file))
+        return count_problems(len(self.classes_), self.multiclass), names

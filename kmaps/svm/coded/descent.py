@@ -1,4 +1,4 @@
-"""One two-class problem on codes, solved until its duality gap is small."""
+"""One problem on codes, of two classes or of a target, solved until its duality gap is small."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -6,12 +6,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
+from scipy.special import xlog1py, xlogy
 
 from kmaps._loops import train as loops
 from kmaps._loops.forms import Form, Rows
 from kmaps._loops.vectors import aligned_zeros
 
 _MARGIN = 0.8
+_FIRST = 1e-6  # part of C at which the variables of the logistic loss start
 _PASSES_A_CALL = 5  # between two reports of progress
 _PASSES_A_REBUILD = 25  # of changes to float32 weights, whose rounding adds up
 
@@ -37,19 +39,61 @@ def make_task(
     members: NDArray[np.intp],
     signs: NDArray[np.float64],
     norms: NDArray[np.float64],
-    costs: tuple[float, float],
+    costs: NDArray[np.float64],
     loss: str,
     bias: float,
 ) -> loops.Task:
-    """State a problem with the ``costs`` C of the signs -1 and 1; ``norms`` are those of all rows.
+    """State a problem of two classes, with the C of each member; ``norms`` are those of all rows.
 
-    Its loss is ``"hinge"`` or ``"squared_hinge"``.
+    Its loss is one of `kmaps.svm.losses.LOSSES`.
     """
-    upper, ridge = np.array(costs, float), np.zeros(2)
-    if loss == "squared_hinge":
-        upper, ridge = np.full(2, np.inf), 1 / (2 * upper)
-    own = norms[members] + bias**2
-    return loops.Task(members.astype(np.int64), signs.astype(np.int8), own, upper, ridge, bias)
+    targets = np.full(len(members), 0.0 if loss == "logistic" else 1.0)
+    return _task(members, signs, norms, targets, costs, bias, loss == "squared_hinge")._replace(
+        logistic=loss == "logistic"
+    )
+
+
+def make_regression_task(
+    members: NDArray[np.intp],
+    targets: NDArray[np.float64],
+    norms: NDArray[np.float64],
+    costs: NDArray[np.float64],
+    loss: str,
+    epsilon: float,
+    bias: float,
+) -> loops.Task:
+    """State a problem of regression, with the C of each member; ``norms`` are those of all rows.
+
+    Its loss is one of `kmaps.svm.losses.INSENSITIVE`.
+    """
+    signs, squared = np.ones(len(members)), loss == "squared_epsilon_insensitive"
+    return _task(members, signs, norms, targets, costs, bias, squared)._replace(
+        epsilon=float(epsilon), two_sided=True
+    )
+
+
+def _task(
+    members: NDArray[np.intp],
+    signs: NDArray[np.float64],
+    norms: NDArray[np.float64],
+    targets: NDArray[np.float64],
+    costs: NDArray[np.float64],
+    bias: float,
+    squared: bool,
+) -> loops.Task:
+    """State a problem whose loss is straight where it is not zero, or ``squared``."""
+    return loops.Task(
+        members=members.astype(np.int64),
+        signs=signs.astype(np.int8),
+        norms=norms[members] + bias**2,
+        targets=targets.astype(np.float64),
+        upper=np.full(len(members), np.inf) if squared else costs.astype(np.float64),
+        ridge=1 / (2 * costs) if squared else np.zeros(len(members)),
+        epsilon=0.0,
+        bias=float(bias),
+        two_sided=False,
+        logistic=False,
+    )
 
 
 def solve(
@@ -76,7 +120,7 @@ def solve(
     that miss ``tol`` are returned at the multiple that is best for the primal.
     """
     n, report = len(task.members), report or (lambda passes, gap: None)
-    alpha = np.zeros(n) if alpha is None else np.minimum(alpha, task.upper[_sides(task)])
+    alpha = _start(task, alpha)
     weights, order, margins = aligned_zeros(n_weights), np.arange(n), np.zeros(n)
     goal, spent, rise, fall, random = _MARGIN * tol, 0, np.inf, -np.inf, _random_state(seed)
     reached = False
@@ -115,12 +159,27 @@ def solve(
                 break
 
 
+def _start(task: loops.Task, alpha: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """Return where to start: given variables inside the bounds of a task, or the least ones."""
+    least = _FIRST * task.upper if task.logistic else np.zeros(len(task.members))
+    if alpha is None:
+        return least
+    if task.logistic:
+        return np.clip(alpha, least, task.upper - least)
+    return np.clip(alpha, -task.upper if task.two_sided else 0, task.upper)
+
+
 def _stretch(task: loops.Task, alpha: NDArray, margins: NDArray, weights: NDArray) -> float:
-    """Multiply all by the factor, which is returned, that is best for the dual and allowed."""
-    side = _sides(task)
-    best = alpha.sum() / np.sum(alpha * margins + task.ridge[side] * alpha**2)
-    used = alpha > 0
-    factor = min(float(best), float((task.upper[side][used] / alpha[used]).min()))
+    """Multiply all by the factor, which is returned, that is best for the dual and allowed.
+
+    The variables of the logistic loss stay as they are: their cost is no parabola.
+    """
+    if task.logistic:
+        return 1.0
+    used = alpha != 0
+    gain = np.sum(task.targets * alpha) - task.epsilon * np.sum(np.abs(alpha))
+    best = max(gain, 0) / np.sum(alpha * margins + task.ridge * alpha**2)
+    factor = min(float(best), float((task.upper[used] / np.abs(alpha[used])).min()))
     for values in (alpha, margins, weights):
         values *= factor
     return factor
@@ -136,16 +195,30 @@ def _assess(
 ) -> Solution:
     # Not by BLAS, whose threads take longer to start than this does.
     square = np.sum(alpha * margins)  # |w|²
-    dual = np.sum(alpha - task.ridge[_sides(task)] * alpha**2 / 2) - square / 2
+    dual = np.sum(task.targets * alpha) - _cost(task, alpha) - square / 2
     primal = square / 2 + _loss(task, margins)
     return Solution(weights, constant, alpha, margins, float(primal), float(dual), passes)
 
 
+def _cost(task: loops.Task, alpha: NDArray) -> float:
+    """Return what the variables take from the dual objective."""
+    if task.logistic:
+        return float(
+            np.sum(
+                xlogy(alpha, alpha / task.upper) + xlog1py(task.upper - alpha, -alpha / task.upper)
+            )
+        )
+    return float(np.sum(task.epsilon * np.abs(alpha) + task.ridge * alpha**2 / 2))
+
+
 def _loss(task: loops.Task, margins: NDArray) -> float:
-    side, short = _sides(task), np.maximum(1 - margins, 0)
+    excess = margins - task.targets
+    if task.logistic:
+        return float(np.sum(task.upper * np.logaddexp(0, -excess)))
+    short = np.maximum((np.abs(excess) if task.two_sided else -excess) - task.epsilon, 0)
     if task.ridge.any():
-        return float(np.sum(short**2 / (2 * task.ridge[side])))
-    return float(np.sum(task.upper[side] * short))
+        return float(np.sum(short**2 / (2 * task.ridge)))
+    return float(np.sum(task.upper * short))
 
 
 def _rescaled(task: loops.Task, solution: Solution) -> Solution:
@@ -174,18 +247,16 @@ def _set_active(
     task: loops.Task, alpha: NDArray, margins: NDArray, order: NDArray, rise: float, fall: float
 ) -> int:
     """Put the members that are not settled first in ``order``; return how many there are."""
-    side = _sides(task)
-    gradient = margins - 1 + task.ridge[side] * alpha
-    settled = (alpha == 0) & (gradient > rise) | (alpha == task.upper[side]) & (gradient < fall)
-    if settled.all():
+    smooth = margins - task.targets + task.ridge * alpha
+    right = smooth + np.where(alpha >= 0, task.epsilon, -task.epsilon)
+    left = smooth - np.where(alpha <= 0, task.epsilon, -task.epsilon)
+    lower, at_zero = -task.upper if task.two_sided else 0, min(rise, -fall) / len(alpha)
+    settled = (alpha == lower) & (right > rise) | (alpha == task.upper) & (left < fall)
+    settled |= (alpha == 0) & (right > at_zero) & (left < -at_zero)
+    if settled.all() or task.logistic:
         settled[:] = False
     order[:] = np.argsort(settled, kind="stable")
     return len(order) - int(settled.sum())
-
-
-def _sides(task: loops.Task) -> NDArray[np.intp]:
-    """Return which of the two sides' costs each member has."""
-    return (task.signs > 0).astype(np.intp)
 
 
 def _random_state(seed: tuple[int, ...]) -> np.uint64:

@@ -34,6 +34,8 @@ class CodedModel:
     intercept : ndarray, shape (P,)
     calibration : ndarray, shape (P, 2), or None
         Slope and shift that turn scores into log-odds.
+    importance : ndarray of float32, shape (P, d)
+        The standard deviation of each function over the training samples, before calibration.
     """
 
     levels: NDArray[np.float64]
@@ -44,6 +46,7 @@ class CodedModel:
     weights: NDArray[np.float32]
     intercept: NDArray[np.float64]
     calibration: NDArray[np.float64] | None
+    importance: NDArray[np.float32]
 
     @property
     def arrays(self) -> dict[str, NDArray]:
@@ -52,15 +55,17 @@ class CodedModel:
         return {name: array for name, array in values.items() if array is not None}
 
     @classmethod
-    def from_file(cls, file: ModelFile, n_problems: int) -> "CodedModel":
+    def from_file(cls, file: ModelFile, n_problems: int, others: tuple[str, ...]) -> "CodedModel":
         """Return the model in a file, each of its arrays checked against the others.
+
+        ``others`` are the arrays that a file may hold besides.
 
         Raises
         ------
         InputError
             When one is missing, unknown, or cannot belong to the others.
         """
-        file.check_arrays(("classes", *(field.name for field in fields(cls))))
+        file.check_arrays((*others, *(field.name for field in fields(cls))))
         weights = file.array("weights", np.float32, (n_problems, None, None))
         _, d, m = weights.shape
         basis = cells = None
@@ -82,12 +87,38 @@ class CodedModel:
             calibration=file.array("calibration", np.float64, (n_problems, 2))
             if "calibration" in file
             else None,
+            importance=file.array("importance", np.float32, (n_problems, d), 0),
         )
 
     @property
     def nbytes(self) -> int:
         """Size of the arrays."""
         return sum(array.nbytes for array in self.arrays.values())
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of the tables."""
+        return self.weights.shape[2] if self.basis is None else self.basis.shape[1]
+
+    @property
+    def baseline(self) -> NDArray[np.float64]:
+        """The scores (P,) of a sample to which no function adds anything."""
+        if self.calibration is None:
+            return self.intercept
+        return self.intercept * self.calibration[:, 0] + self.calibration[:, 1]
+
+    @property
+    def spread(self) -> NDArray[np.float64]:
+        """The standard deviation of each function over the training samples, (P, d)."""
+        spread = self.importance.astype(np.float64)
+        return spread if self.calibration is None else spread * np.abs(self.calibration[:, :1])
+
+    def values(self, features: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return what the rows of the tables of some features add to the scores, (f, rows, P)."""
+        values = self.weights[:, features].transpose(1, 2, 0).astype(np.float64)
+        if self.basis is not None:
+            values = self.basis[features if len(self.basis) > 1 else slice(None)] @ values
+        return values if self.calibration is None else values * self.calibration[:, 0]
 
     @cached_property
     def coder(self) -> Coder:

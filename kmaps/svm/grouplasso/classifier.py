@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from kmaps.checks import check_choice, check_positive, check_whole
+from kmaps.checks import check_positive, check_whole
 from kmaps.svm.grouplasso.steps import Losses, WorkingGroups, group_lengths
 from kmaps.svm.losses import HINGES
-from kmaps.svm.reduction import LinearClassifier, check_bias
+from kmaps.svm.reduction import Labels, LinearClassifier, counting
 
 _ROUNDED = 2.0  # times C: the steepness of the rounded hinge's slope, from 1/2 before the corner
 _FEWEST = 50  # groups that may be added at a time, however few are in use
@@ -119,7 +119,9 @@ class GroupLassoSVC(LinearClassifier):
     def _checks(self) -> dict[str, Any]:
         return {"dtype": [np.float64, np.float32], "order": "F"}
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> "GroupLassoSVC":
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> "GroupLassoSVC":
         """Train one binary model for each problem of the reduction.
 
         Parameters
@@ -128,6 +130,8 @@ class GroupLassoSVC(LinearClassifier):
             Other types are converted to float64; copied unless the columns are contiguous.
         y : array-like, shape (n,)
             Labels, numbers or strings, of at least two classes.
+        sample_weight : array-like, shape (n,), optional
+            Factor on C for each sample, ≥ 0: a weight of 2 is the sample twice, 0 leaves it out.
 
         Returns
         -------
@@ -138,7 +142,8 @@ class GroupLassoSVC(LinearClassifier):
         ConfigError
             For a parameter out of range.
         InputError
-            For NaN, infinity, a wrong shape, or labels of one class.
+            For NaN, infinity, a wrong shape, labels of one class, weights that are negative, or
+            all zero in a class.
 
         Warns
         -----
@@ -146,11 +151,12 @@ class GroupLassoSVC(LinearClassifier):
             When ``max_iter`` rounds leave a larger gap than ``tol``.
         """
         self._check_parameters()
-        X, codes = self._check_training(X, y)
+        X, labels = self._check_training(X, y, sample_weight)
+        X = np.asfortranarray(counting(X, labels))
         self.timings_: dict[str, float] = {}
         # One thread, as LIBLINEAR has: times compare, and no digit depends on how many there are.
         with threadpool_limits(1, user_api="blas"):
-            fitted = self._timed("train_s", self._train, X.T, codes)
+            fitted = self._timed("train_s", self._train, X.T, labels)
         self._set_weights(np.array([one.weights for one in fitted]), X)
         self.duality_gap_ = np.array([one.gap for one in fitted])
         self.n_iter_ = max(one.n_rounds for one in fitted)
@@ -165,18 +171,16 @@ class GroupLassoSVC(LinearClassifier):
         return self
 
     def _check_parameters(self) -> None:
-        check_positive("C", self.C)
+        self._check_loss(HINGES)
         check_positive("tol", self.tol)
-        check_choice("loss", self.loss, HINGES)
-        check_bias(self.bias)
         check_whole("group_size", self.group_size, 1)
         check_whole("max_iter", self.max_iter, 1)
 
-    def _train(self, columns: NDArray, codes: NDArray[np.intp]) -> list["_Fit"]:
+    def _train(self, columns: NDArray, labels: Labels) -> list["_Fit"]:
         fitted = []
-        for problem in self._problems(codes):
+        for problem in self._problems(labels):
             own = columns if len(problem.rows) == columns.shape[1] else columns[:, problem.rows]
-            costs = self.C * np.where(problem.signs > 0, *problem.weights)
+            costs = self.C * problem.factors
             task = _Problem(own, self.group_size, self.bias, problem.signs, costs, self.loss)
             fitted.append(task.solve(self.tol, self.max_iter))
         return fitted

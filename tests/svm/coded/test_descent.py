@@ -27,13 +27,18 @@ def problem():
     return codes, signs, tables, gram
 
 
+def costs_of(signs):
+    return np.where(signs > 0, COSTS[1], COSTS[0])
+
+
 def stated(problem, loss, members=None):
     codes, signs, tables, _ = problem
     machinery = choose(tables)
     rows = rows_of(codes, np.empty(0, np.intp))
     members = np.arange(len(signs)) if members is None else members
     norms = machinery.square_norms(rows)
-    task = make_task(members, signs[members], norms, COSTS, loss, BIAS)
+    costs = costs_of(signs[members])
+    task = make_task(members, signs[members], norms, costs, loss, BIAS)
     return rows, machinery.form, task, len(codes[0]) * machinery.form.size
 
 
@@ -42,7 +47,7 @@ def stated(problem, loss, members=None):
 def test_passes_are_those_of_the_plain_descent(problem, loss, n_passes):
     _, signs, _, gram = problem
     rows, form, task, n_weights = stated(problem, loss)
-    n, side = len(signs), (signs > 0).astype(int)
+    n = len(signs)
     alpha, weights, order = np.zeros(n), aligned_zeros(n_weights), np.arange(n)
     state = n, np.inf, -np.inf, 0.0, 0.0, np.uint64(12345)
     for _ in range(n_passes):
@@ -50,13 +55,13 @@ def test_passes_are_those_of_the_plain_descent(problem, loss, n_passes):
         state, gap, spent = loops.descend(rows, form, task, alpha, weights, order, state, 0.0, 1)
         assert spent >= state[0]
     random = machines.XorShift(12345)
-    expected = machines.descend(gram, signs, task.upper[side], task.ridge[side], random, n_passes)
+    expected = machines.descend(gram, signs, task.upper, task.ridge, random, n_passes)
     assert 0 < (expected > 0).mean() < 1
     # Measured: 1.3e-6.
     np.testing.assert_allclose(alpha, expected, atol=1e-5)
     assert state[-1] == random.state
     square = (expected * signs) @ gram @ (expected * signs)
-    dual = expected.sum() - square / 2 - task.ridge[side] @ expected**2 / 2
+    dual = expected.sum() - square / 2 - task.ridge @ expected**2 / 2
     assert state[3] == pytest.approx(dual, rel=1e-5)
     assert gap > 0
 
@@ -65,7 +70,7 @@ def test_passes_are_those_of_the_plain_descent(problem, loss, n_passes):
 def test_solution_is_that_of_the_quadratic_programme(problem, loss):
     _, signs, _, gram = problem
     solution = solve(*stated(problem, loss), tol=1e-5, max_iter=10_000, seed=(0,))
-    costs = np.where(signs > 0, COSTS[1], COSTS[0])
+    costs = costs_of(signs)
     alpha, dual = machines.solve_dual(gram, signs, costs, loss)
     margins = signs * (gram @ (alpha * signs))
     primal = machines.primal((alpha * signs) @ gram @ (alpha * signs), margins, costs, loss)
@@ -79,7 +84,7 @@ def test_solution_is_that_of_the_quadratic_programme(problem, loss):
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_gap_bounds_the_distance_from_the_optimum(problem, loss):
     _, signs, _, gram = problem
-    costs = np.where(signs > 0, COSTS[1], COSTS[0])
+    costs = costs_of(signs)
     _, best = machines.solve_dual(gram, signs, costs, loss)
     gaps = []
     for max_iter in (1, 3, 10, 100):
@@ -95,6 +100,27 @@ def test_gap_bounds_the_distance_from_the_optimum(problem, loss):
         gaps.append(solution.gap)
     assert sorted(gaps, reverse=True) == gaps
     assert gaps[0] > 100 * gaps[-1]
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1, 300])
+def test_logistic_solution_is_that_of_the_primal(problem, factor):
+    _, signs, _, gram = problem
+    rows, form, task, n_weights = stated(problem, "logistic")
+    task = task._replace(upper=factor * task.upper)
+    margins, best = machines.solve_logistic(gram, signs, factor * costs_of(signs))
+    gaps = []
+    for tol, max_iter in ((1e-9, 1), (1e-6, 10_000)):
+        solution = solve(rows, form, task, n_weights, tol=tol, max_iter=max_iter, seed=(0,))
+        assert solution.dual <= best * (1 + 1e-6) <= solution.primal * (1 + 2e-6)
+        gaps.append(solution.gap)
+    assert gaps[1] <= 1e-6 < gaps[0]
+    np.testing.assert_allclose(solution.margins, margins, atol=5e-3 * max(1, np.abs(margins).max()))
+    probability = 1 / (1 + np.exp(solution.margins))
+    np.testing.assert_allclose(solution.alpha / task.upper, probability, atol=2e-3)
+    again = solve(
+        rows, form, task, n_weights, tol=1e-5, max_iter=10_000, seed=(0,), alpha=solution.alpha
+    )
+    assert again.passes == 1
 
 
 def test_members_are_a_problem_of_their_own(problem):
@@ -161,7 +187,7 @@ def test_a_row_of_zeros_without_bias_ends_at_the_bound():
     signs = np.array([1.0, 1.0, -1.0])
     norms = machinery.square_norms(rows)
     assert norms[0] == 0
-    task = make_task(np.arange(3), signs, norms, (0.5, 0.5), "hinge", 0.0)
+    task = make_task(np.arange(3), signs, norms, np.full(3, 0.5), "hinge", 0.0)
     solution = solve(
         rows, machinery.form, task, 2 * machinery.form.size, tol=1e-6, max_iter=100, seed=(0,)
     )

@@ -22,6 +22,8 @@ KINDS = {
     "anchors of each feature": {"map": AnchorMap(n_anchors=9, anchors="kmeans")},
     "full": {"map": "intersection", "form": "full", "n_levels": np.int64(32)},
     "local": {"map": SplineMap(n_bins=20), "form": "local", "calibrate": True, "C": 0.1},
+    "sigmoid": {"map": "chi2", "probability": "sigmoid"},
+    "isotonic": {"map": "js", "probability": "isotonic", "multiclass": "ovo"},
     "weights": {
         "map": "chi2",
         "class_weight": "balanced",
@@ -38,6 +40,8 @@ def test_what_is_saved_comes_back(samples, kind, labels, tmp_path):
     model.save(tmp_path / "model.npz")
     loaded = CodedSVC.load(tmp_path / "model.npz")
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+    if model.probability:
+        np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
     assert loaded.predict(X).tolist() == model.predict(X).tolist()
     assert loaded.model_bytes_ == model.model_bytes_
     assert loaded.n_features_in_ == 7
@@ -65,9 +69,13 @@ def test_the_file_is_plain_arrays(samples, tmp_path):
     with np.load(tmp_path / "model.npz", allow_pickle=False) as file:
         header = json.loads(file["header"].tobytes())
         arrays = set(file.files) - {"header"}
-    assert arrays == {"levels", "ends", "zero", "basis", "weights", "intercept", "classes"}
-    assert (header["format"], header["version"]) == ("kmaps model", 2)
-    assert (header["estimator"], header["fitted"]) == ("CodedSVC", {"map": "chi2"})
+    own = {"levels", "ends", "zero", "basis", "weights", "intercept", "importance"}
+    assert arrays == own | {"classes"}
+    assert (header["format"], header["version"]) == ("kmaps model", 3)
+    assert (header["estimator"], header["fitted"]) == (
+        "CodedSVC",
+        {"map": "chi2", "feature_names": None},
+    )
 
 
 def test_a_file_is_replaced_only_by_force(samples, tmp_path):
@@ -99,7 +107,8 @@ def rewrite(path, **changes):
 def saved(samples, tmp_path):
     """A model that has every array: 3 classes, 7 features, tables of 9 anchors, log-odds."""
     path = tmp_path / "model.npz"
-    CodedSVC(KINDS["anchors of each feature"]["map"], calibrate=True).fit(*samples).save(path)
+    feature_map = KINDS["anchors of each feature"]["map"]
+    CodedSVC(feature_map, calibrate=True, probability="sigmoid").fit(*samples).save(path)
     with np.load(path) as file:
         arrays = dict(file)
     assert (arrays["weights"].shape, arrays["basis"].shape) == ((3, 7, 3), (7, 9, 3))
@@ -179,6 +188,20 @@ BROKEN = {
     "calibration of another shape": (
         lambda a: {"calibration": a["calibration"][:, :1]},
         "calibration is float64 of shape (3, 1), expected float64 of shape (3, 2)",
+    ),
+    "no probabilities": (lambda a: {"probability_x": None}, "it has no probability_x"),
+    "fewer probabilities": (
+        lambda a: {"probability_p": a["probability_p"][:2]},
+        "probability_p is float64 of shape (2,), expected float64 of shape (3,)",
+    ),
+    "probabilities cut elsewhere": (
+        lambda a: {"probability_bounds": np.array([0, 2, 2, 3])},
+        "probability_bounds do not cut probability_x into columns",
+    ),
+    "no importance": (lambda a: {"importance": None}, "it has no importance"),
+    "negative importance": (
+        lambda a: {"importance": -a["importance"]},
+        "importance has values that are not from 0",
     ),
     "one class": (
         lambda a: {"classes": a["classes"][:1]},

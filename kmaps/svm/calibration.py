@@ -8,7 +8,7 @@ _STEPS = 100
 
 
 def logistic_fit(
-    scores: NDArray, positive: NDArray[np.bool_], weights: tuple[float, float] = (1.0, 1.0)
+    scores: NDArray, positive: NDArray[np.bool_], counts: NDArray[np.float64]
 ) -> tuple[float, float]:
     """Return slope a and shift b for which 1 / (1 + exp(-(a s + b))) is the probability of a class.
 
@@ -20,16 +20,16 @@ def logistic_fit(
     scores : ndarray, shape (n,)
     positive : ndarray of bool, shape (n,)
         Which rows are of the class.
-    weights : tuple of float
-        How often the rows of the class count, and the others.
+    counts : ndarray, shape (n,)
+        How often each row counts.
 
     Examples
     --------
-    >>> a, b = logistic_fit(np.array([-1.0, -1.0, 1.0, 1.0]), np.array([False, True, True, True]))
+    >>> scores, positive = np.array([-1.0, -1.0, 1.0, 1.0]), np.array([False, True, True, True])
+    >>> a, b = logistic_fit(scores, positive, np.ones(4))
     >>> bool(a > 0 and b > 0)
     True
     """
-    counts = np.where(positive, *weights)
     n_positive, n_negative = counts @ positive, counts @ ~positive
     targets = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
     # In units of the scores' own spread, so that one rounding bound serves all.

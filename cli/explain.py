@@ -1,0 +1,92 @@
+"""``kmaps explain``: a page on what an additive model has learnt."""
+
+import re
+from pathlib import Path
+
+import click
+
+from kmaps.cli.array_files import check_paths, once_each_warning, without_pandas
+from kmaps.errors import ConfigError, InputError
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  kmaps explain model.npz
+  kmaps explain model.npz --data test.npy --row 0 --row 17 --out page.html
+  kmaps explain digits.npz --data pixels.npy --shape 28x28"""
+)
+@click.argument("model_file", metavar="MODEL")
+@click.option("--data", metavar="FILE", help="Samples: for densities, and the rows to explain.")
+@click.option(
+    "--row", "rows", type=click.IntRange(0), multiple=True, help="Of the data, from 0. [default: 0]"
+)
+@click.option(
+    "--features", "n_features", type=click.IntRange(1), default=24, show_default=True, help="Shown."
+)
+@click.option("--shape", metavar="HxW", help="Of the image whose pixels the features are.")
+@click.option("-o", "--out", help="[default: MODEL with the suffix .html]")
+@click.option("--force", is_flag=True, help="Replace the page when it exists.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not print the name of the page.")
+def command(
+    model_file: str,
+    data: str | None,
+    rows: tuple[int, ...],
+    n_features: int,
+    shape: str | None,
+    out: str | None,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Write an HTML page on MODEL, one of `kmaps train` on codes.
+
+    The page shows how important the features are, the function that each of the most important
+    ones adds to the score, with the density of the data below it, and how the scores of single
+    rows come about. It needs no network and nothing beside itself. The data, .npy, .npz, .csv or
+    .svm, is read whole.
+    """
+    from kmaps.io import atomic_file
+
+    out = out or str(Path(model_file).with_suffix(".html"))
+    check_paths(out, [model_file, data], force)
+    if rows and data is None:
+        raise ConfigError("--row: the rows are those of --data; name a file")
+    with without_pandas():
+        from kmaps.models import explanation, load_model
+        from kmaps.svm.coded.estimator import CodedEstimator
+    model = load_model(model_file)
+    if not isinstance(model, CodedEstimator):
+        raise InputError(
+            f"{model_file}: of {type(model).__name__}, which is no sum of functions of single "
+            "features; train one on an additive kernel or map"
+        )
+    samples = None if data is None else _read(data, model.n_features_in_)
+    with once_each_warning(quiet):
+        page = explanation(
+            model, samples, rows=rows or (0,), n_features=n_features, shape=_shape(shape)
+        )
+    with atomic_file(out, force=force) as file:
+        file.write(page.encode())
+    if not quiet:
+        click.echo(out)
+
+
+def _shape(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    sides = re.fullmatch(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,5})", text)
+    if sides is None:
+        raise ConfigError(f"--shape {text}: expected height and width, such as 28x28")
+    return int(sides[1]), int(sides[2])
+
+
+def _read(path: str, n_features: int) -> "object":
+    """Return all rows of a file."""
+    import numpy as np
+    from scipy.sparse import issparse, vstack
+
+    from kmaps.io import open_reader, read_blocks
+
+    reader = open_reader(path, None, n_features=n_features, name=path)
+    blocks = [X.copy() for X, _ in read_blocks(reader)]
+    return vstack(blocks, "csr") if issparse(blocks[0]) else np.concatenate(blocks)

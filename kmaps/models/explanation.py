@@ -1,0 +1,158 @@
+"""A page that shows an additive model: importances, functions, the terms of single predictions."""
+
+import json
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps.checks import check_whole
+from kmaps.errors import InputError
+from kmaps.svm import CodedSVC
+from kmaps.svm.coded.estimator import CodedEstimator
+from kmaps.svm.coded.functions import FeatureFunction, level_numbers
+from kmaps.svm.reduction import class_pairs
+
+_BINS = 40  # of the density below a function
+
+
+def explanation(
+    model: CodedEstimator,
+    X: Any = None,
+    *,
+    rows: Sequence[int] = (0,),
+    n_features: int = 24,
+    shape: tuple[int, int] | None = None,
+) -> str:
+    """Return an HTML page on a model, which needs nothing beside itself.
+
+    It shows the importance of the features, the function of each of the most important ones, with
+    the density of the data below it, and what each of them adds to the scores of single rows. The
+    numbers that it draws are those that predict, in JSON inside the page.
+
+    Parameters
+    ----------
+    model : CodedSVC, CodedSVR or CodedRidge
+        Fitted.
+    X : ndarray or CSR, shape (n, d), optional
+        Samples, for the densities and the rows.
+    rows : sequence of int
+        Which rows of X to explain.
+    n_features : int
+        How many features to show, the most important ones.
+    shape : (int, int), optional
+        Height and width of the image whose pixels the features are: the importance of all of them
+        is then laid over the mean of X.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ConfigError, InputError
+        For rows, a shape or samples that do not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kmaps import CodedSVR
+    >>> X = np.random.default_rng(0).random((50, 3))
+    >>> page = explanation(CodedSVR("intersection").fit(X, X[:, 0]), X, rows=[4])
+    >>> page.startswith("<!doctype html>"), "http" in page.replace("http://www.w3.org", "")
+    (True, False)
+    """
+    check_whole("n_features", n_features, 1)
+    order = np.argsort(-model.importance_, kind="stable")[:n_features]
+    shown = [model.function(int(j)) for j in order]
+    spread = model.model_.spread[:, order].T
+    data: dict[str, Any] = {
+        "title": f"{type(model).__name__} of {model.map_}",
+        "about": f"{model.n_features_in_:,} features, of which the {len(order)} most important "
+        "are shown.",
+        "columns": _columns(model),
+        "baseline": model.baseline_.tolist(),
+        "features": [_feature(*one) for one in zip(shown, spread, strict=True)],
+        "rows": [],
+        "image": None,
+    }
+    if X is not None:
+        X = model.check_samples(X)
+        numbers = level_numbers(model.model_, X, order)
+        for feature, function, own in zip(data["features"], shown, numbers.T, strict=True):
+            feature["density"] = _density(function.levels, own)
+        data["rows"] = [_row(model, X, row, shown, numbers) for row in rows]
+    if shape is not None:
+        data["image"] = _image(model, X, shape)
+    template = files("kmaps.models").joinpath("explanation.html").read_text()
+    # Nothing in a name can end the script.
+    return template.replace("@DATA@", json.dumps(data).replace("<", "\\u003c"))
+
+
+def _columns(model: CodedEstimator) -> list[str]:
+    """Return what each column of scores is for."""
+    if not isinstance(model, CodedSVC):
+        return ["the prediction"]
+    names = [str(label) for label in model.classes_]
+    return [
+        names[positive] if negative is None else f"{names[positive]} against {names[negative]}"
+        for positive, negative in class_pairs(len(names), model.multiclass)
+    ]
+
+
+def _feature(function: FeatureFunction, spread: NDArray[np.float64]) -> dict[str, Any]:
+    return {
+        "name": function.name,
+        "levels": function.levels.tolist(),
+        "values": function.values.tolist(),
+        "importance": spread.tolist(),
+        "density": [],
+    }
+
+
+def _density(levels: NDArray[np.float64], numbers: NDArray[np.intp]) -> list[float]:
+    """Return the share of samples in equal parts of a function's range."""
+    counts, _ = np.histogram(levels[numbers], _BINS, (levels[0], levels[-1]))
+    return (counts / len(numbers)).tolist()
+
+
+def _row(
+    model: CodedEstimator,
+    X: Any,
+    number: int,
+    shown: list[FeatureFunction],
+    numbers: NDArray[np.intp],
+) -> dict[str, Any]:
+    """Return a row: its levels, and what the features that are not shown add to its scores."""
+    if not 0 <= number < X.shape[0]:
+        raise InputError(f"row {number}: X has {X.shape[0]} rows, from 0 on")
+    sample, own = X[[number]], numbers[number]
+    rest = np.zeros(len(model.baseline_))
+    if len(shown) < model.n_features_in_:
+        terms = [function.values[level] for function, level in zip(shown, own, strict=True)]
+        rest = model.model_.scores(sample)[0] - model.baseline_ - np.sum(terms, axis=0)
+    return {
+        "number": number,
+        "levels": own.tolist(),
+        "rest": rest.tolist(),
+        "predicted": str(model.predict(sample)[0]),
+    }
+
+
+def _image(model: CodedEstimator, X: Any, shape: tuple[int, int]) -> dict[str, Any]:
+    """Return the mean of X and the importance of all features, as pixels."""
+    height, width = shape
+    if height * width != model.n_features_in_:
+        raise InputError(
+            f"shape={height}x{width}: has {height * width} pixels, the model "
+            f"{model.n_features_in_} features"
+        )
+    mean = np.zeros(model.n_features_in_) if X is None else np.asarray(X.mean(axis=0)).ravel()
+    return {
+        "height": height,
+        "width": width,
+        "mean": mean.tolist(),
+        "importance": model.model_.spread.tolist(),
+    }

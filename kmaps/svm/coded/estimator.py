@@ -1,0 +1,359 @@
+"""What the classifiers and regressors on codes share: parameters, codes, the descent, files.
+
+Each problem is one of LIBLINEAR's, with the bias as one more, regularised weight, on the features φ
+of a map (hkm, lac, ...) of which only a table on the levels exists:
+
+    min over w of  w'w / 2 + C * sum over i of weight_i * loss_i(w'φ(x_i)).
+
+As Wu (ECCV 2010) did for the intersection kernel, the dual is solved by coordinate descent on the
+codes: the decision function is a sum of one function a feature, f(x) = Σ_j f_j(x_j), and both its
+value and its change by a sample are look-ups.
+"""
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kmaps._loops.train import Task
+from kmaps.checks import check_positive, check_whole
+from kmaps.codes.codebook import MAX_LEVELS
+from kmaps.errors import ConfigError, suggest
+from kmaps.kernels import get_kernel
+from kmaps.maps.capabilities import Tabulated
+from kmaps.parallel import for_blocks, num_threads
+from kmaps.svm.coded.blocks import code_rows
+from kmaps.svm.coded.descent import Solution, solve
+from kmaps.svm.coded.functions import FeatureFunction, function_of, importances
+from kmaps.svm.coded.model import CodedModel
+from kmaps.svm.coded.training import CodedRows, learns, prepare, weights_in_memory
+from kmaps.svm.learner import Learner, input_errors
+from kmaps.svm.model_file import ModelFile, write_model
+from kmaps.svm.prepared import BlockSource
+
+Progress = Callable[[int, float, float], None] | None
+"""Is told the number of a problem, its passes so far, and its relative duality gap."""
+
+Machine = TypeVar("Machine", bound="CodedEstimator")
+
+
+class CodedEstimator(Learner):
+    """A machine on codes. A kind of it states its problems, :meth:`_task`, and names them."""
+
+    map: Tabulated | str
+    n_levels: int
+    levels: ArrayLike | None
+    form: str
+    tol: float
+    max_iter: int
+    warm_start: bool
+    random_state: int | np.random.RandomState | None
+    model_: CodedModel
+
+    _stored: tuple[str, ...]  # the parameters that a file holds
+    _problem_name: str  # of several problems, in a warning
+    _duals: list[NDArray] | None = None  # of the last fit, for a warm start
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Refuse parameters out of range."""
+
+    @property
+    def _checks(self) -> dict[str, Any]:
+        dtypes = None if self.levels is not None else [np.float64, np.float32, np.uint8]
+        return super()._checks | {"dtype": dtypes}
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def prepare_rows(self, source: BlockSource) -> CodedRows:
+        """Turn samples that may be larger than memory into codes, which :meth:`fit` trains on.
+
+        Parameters
+        ----------
+        source : object
+            With ``blocks()`` and ``sample()``, as `kmaps.io.LabelledRows` has them.
+
+        Returns
+        -------
+        CodedRows
+            As of :func:`kmaps.svm.code_rows`.
+
+        Raises
+        ------
+        ConfigError, InputError
+            As :meth:`fit`.
+        """
+        self._check_parameters()
+        if self.levels is not None:
+            raise ConfigError("levels=…: samples in blocks are coded here; leave levels out")
+        sample = source.sample() if learns(self.map) else None
+        return code_rows(
+            self.map, source.blocks, n_levels=self.n_levels, form=self.form, sample=sample
+        )
+
+    def _check_coding(self) -> None:
+        """Refuse what all kinds have and is out of range."""
+        check_positive("tol", self.tol)
+        if isinstance(self.map, str):
+            get_kernel(self.map)
+        check_whole("n_levels", self.n_levels, 2, MAX_LEVELS)
+        check_whole("max_iter", self.max_iter, 1)
+
+    def _coded(self, X: Any) -> CodedRows:
+        """Turn validated samples into codes."""
+        converted = partial(
+            prepare, self.map, X, n_levels=self.n_levels, levels=self.levels, form=self.form
+        )
+        return self._timed("convert_s", converted)
+
+    def _descend(
+        self,
+        training: CodedRows,
+        tasks: Sequence[Callable[[NDArray[np.float64]], Task]],
+        sizes: Sequence[int],
+        progress: Progress,
+    ) -> list[Solution]:
+        """Solve problems, each made from the square norms of all rows, with so many members."""
+        rows, machinery = training.rows, training.machinery
+        norms = machinery.square_norms(rows)
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        starts = self._starting_points(sizes)
+        n_weights = training.n_features * machinery.form.size
+
+        def train_one(column: int, _: int) -> Solution:
+            solution = solve(
+                rows,
+                machinery.form,
+                tasks[column](norms),
+                n_weights,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                seed=(seed, column),
+                alpha=starts[column],
+                report=None if progress is None else partial(progress, column),
+            )
+            return solution._replace(weights=machinery.kept(solution.weights))
+
+        with weights_in_memory(n_weights, min(num_threads(), len(tasks))):
+            return for_blocks(train_one, len(tasks), 1)
+
+    def _starting_points(self, sizes: Sequence[int]) -> Sequence[NDArray | None]:
+        """Return the dual variables of the last fit, if there are as many."""
+        duals = self._duals or []
+        if not self.warm_start or [len(alpha) for alpha in duals] != list(sizes):
+            return [None] * len(sizes)
+        return duals
+
+    def _keep(
+        self,
+        training: CodedRows,
+        machines: list[Solution],
+        weights: NDArray[np.float64],
+        shift: float = 0.0,
+        calibration: NDArray | None = None,
+    ) -> None:
+        """Keep what prediction needs, with ``shift`` in the intercepts, and how good it is.
+
+        ``weights`` are those of the samples.
+        """
+        self.map_, self.levels_ = training.map, training.levels
+        self.form_, self.codes_bytes_ = training.machinery.name, training.codes_bytes
+        book = training.coder.book
+        model = CodedModel(
+            levels=training.levels,
+            ends=None if book is None else np.stack([book.low, book.high]),
+            cells=training.coder.cells,
+            zero=training.zero,
+            basis=training.machinery.basis,
+            weights=np.stack([machine.weights for machine in machines]),
+            intercept=np.array([machine.constant * self.bias + shift for machine in machines]),
+            calibration=calibration,
+            importance=np.empty((0, 0), np.float32),
+        )
+        members = np.arange(len(weights)) if training.members is None else training.members
+        importance = importances(model, training.rows, members, weights)
+        self.model_ = replace(model, importance=importance)
+        self.model_bytes_ = self.model_.nbytes
+        self.objective_ = self._objectives(np.array([machine.primal for machine in machines]))
+        self.duality_gap_ = np.array([machine.gap for machine in machines])
+        self.n_iter_ = np.ceil([machine.passes for machine in machines]).astype(int)
+        self._duals = [machine.alpha for machine in machines] if self.warm_start else None
+        self._warn_unfinished()
+
+    def _objectives(self, primal: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what is minimised, in the units of the class, from what the solver minimises."""
+        return primal
+
+    def _warn_unfinished(self) -> None:
+        unfinished = int((self.duality_gap_ > self.tol).sum())
+        if unfinished:
+            warnings.warn(
+                f"the relative duality gap is still {self.duality_gap_.max():.1e} after "
+                f"max_iter={self.max_iter} passes, above tol={self.tol:g}, in {unfinished} of "
+                f"{len(self.n_iter_)} {self._problem_name}: {self._easier()}, or raise max_iter "
+                "or tol",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _easier(self) -> str:
+        """Return what makes the problems easier to solve."""
+        return f"lower C (now {self.C:g})"
+
+    def check_samples(self, X: ArrayLike) -> Any:
+        """Return samples as predictions are made of, or raise InputError."""
+        check_is_fitted(self)
+        with input_errors():
+            return validate_data(self, X, reset=False, **self._checks)
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        return self.model_.scores(X)
+
+    def _score_width(self) -> int:
+        return len(self.model_.intercept)
+
+    def _scores_of_rows(self, rows: CodedRows) -> NDArray[np.float64]:
+        """Return the scores (n, P) of samples that were coded beforehand."""
+        check_is_fitted(self)
+        scores = self.model_.score_rows(rows.rows)
+        return scores if rows.members is None else scores[rows.members]
+
+    @property
+    def importance_(self) -> NDArray[np.float64]:
+        """How much each feature changes the scores over the training samples, (d,).
+
+        The standard deviation of its function; of several columns of scores, the root of the mean
+        square.
+        """
+        check_is_fitted(self)
+        return np.sqrt((self.model_.spread**2).mean(axis=0))
+
+    @property
+    def baseline_(self) -> NDArray[np.float64]:
+        """The scores (P,) before any feature adds to them."""
+        check_is_fitted(self)
+        return self.model_.baseline
+
+    def function(self, feature: int | str) -> FeatureFunction:
+        """Return what a feature adds to the scores, on its levels.
+
+        The scores of a sample are ``baseline_`` plus the values of all features, each on the level
+        nearest to the sample's.
+
+        Parameters
+        ----------
+        feature : int or str
+            Its number, or its name if the training samples came with names.
+
+        Returns
+        -------
+        FeatureFunction
+            ``name``, ``levels`` (l,) and ``values`` (l, P): a column for each class in
+            one-vs-rest, for each pair in one-vs-one, and one for two classes or a regression.
+
+        Raises
+        ------
+        ConfigError
+            For a feature that there is not.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from kmaps import CodedSVR
+        >>> X = np.random.default_rng(0).random((100, 2)).round(1)
+        >>> model = CodedSVR("intersection", C=10.0).fit(X, X[:, 0] ** 2 - X[:, 1])
+        >>> parts = [model.function(j) for j in range(2)]
+        >>> terms = [f.values[np.searchsorted(f.levels, X[5, j]), 0] for j, f in enumerate(parts)]
+        >>> bool(abs(model.baseline_[0] + sum(terms) - model.predict(X[5:6])[0]) < 1e-6)
+        True
+        """
+        check_is_fitted(self)
+        names = self._feature_names()
+        if isinstance(feature, str):
+            if feature not in names:
+                raise ConfigError(f"feature={feature!r}: no such feature{suggest(feature, names)}")
+            feature = names.index(feature)
+        check_whole("feature", feature, 0, self.n_features_in_ - 1)
+        return function_of(self.model_, int(feature), names[feature])
+
+    def _feature_names(self) -> list[str]:
+        """Return the names that the training samples came with, or x0, x1, …"""
+        given = vars(self).get("feature_names_in_")
+        if given is not None:
+            return [str(name) for name in given]
+        return [f"x{j}" for j in range(self.n_features_in_)]
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the model to an ``.npz`` file, which takes its name once it is complete.
+
+        Parameters
+        ----------
+        path : str or Path
+        force : bool, default=False
+            Whether an existing file may be replaced.
+
+        Raises
+        ------
+        InputError
+            When the file exists and ``force`` is off, or when labels are Python objects that are
+            not strings.
+        """
+        check_is_fitted(self)
+        parameters = {name: getattr(self, name) for name in self._stored}
+        arrays = self.model_.arrays | self._own_arrays()
+        names = vars(self).get("feature_names_in_")
+        fitted = {"map": str(self.map_), "feature_names": None if names is None else list(names)}
+        write_model(path, self, parameters, arrays, fitted=fitted, force=force)
+
+    def _own_arrays(self) -> dict[str, NDArray]:
+        """Return what a file holds besides ``model_``."""
+        return {}
+
+    @classmethod
+    def load(cls: type[Machine], path: str | Path) -> Machine:
+        """Return a model that :meth:`save` wrote, ready to predict.
+
+        Of the parameters, it has those that are numbers and words; ``map`` is the text of the map.
+
+        Raises
+        ------
+        InputError
+            When the file is missing, damaged, no model, or one of another version or estimator.
+        """
+        return cls.from_file(ModelFile(path))
+
+    @classmethod
+    def from_file(cls: type[Machine], file: ModelFile) -> Machine:
+        """Return the model in an opened file, as :meth:`load` does."""
+        file.check_estimator(cls)
+        file.check_parameters(cls._stored)
+        model = cls(**file.parameters)
+        with file.checking():
+            model._check_parameters()
+        n_problems, own = model._take_own(file)
+        model.model_ = CodedModel.from_file(file, n_problems, own)
+        model.map = model.map_ = file.text("map")
+        model.levels_ = model.model_.levels
+        model.levels = None if model.model_.ends is not None else model.levels_
+        model.n_features_in_ = model.model_.weights.shape[1]
+        model.model_bytes_ = model.model_.nbytes
+        names = file.feature_names(model.n_features_in_)
+        if names is not None:
+            model.feature_names_in_ = names
+        return model
+
+    def _take_own(self, file: ModelFile) -> tuple[int, tuple[str, ...]]:
+        """Take :meth:`_own_arrays` out of a file; return the number of problems and their names."""
+        return 1, ()

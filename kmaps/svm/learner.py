@@ -1,0 +1,57 @@
+"""What all learners share: how they check samples and parameters, and time themselves."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from kmaps.checks import check_choice, check_number, check_positive
+from kmaps.errors import InputError, KmapsError
+
+
+class Learner(BaseEstimator):
+    """An estimator that is trained with a loss, weighted by ``C``."""
+
+    C: float
+    loss: str
+    bias: float
+    timings_: dict[str, float]
+
+    @property
+    def _checks(self) -> dict[str, Any]:
+        """Arguments of scikit-learn's ``validate_data``."""
+        return {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
+
+    def _check_loss(self, losses: tuple[str, ...]) -> None:
+        """Refuse a C, a bias or a loss out of range."""
+        check_positive("C", self.C)
+        check_bias(self.bias)
+        check_choice("loss", self.loss, losses)
+
+    def _timed(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function and write its seconds down in ``timings_``."""
+        started = perf_counter()
+        result = function(*arguments)
+        self.timings_[name] = perf_counter() - started
+        return result
+
+
+def check_bias(bias: object) -> None:
+    """Refuse a bias that is not a finite number of at least 0."""
+    check_number("bias", bias, at_least=0, note=" (0: no intercept)")
+
+
+@contextmanager
+def input_errors() -> Iterator[None]:
+    """Turn scikit-learn's complaints about an array into one-line :class:`InputError`."""
+    try:
+        yield
+    except KmapsError:
+        raise
+    except ValueError as error:
+        first, *rest = str(error).splitlines()
+        hint = [line for line in rest if line.startswith("Reshape your data")]
+        raise InputError(" ".join([first, *hint])) from None

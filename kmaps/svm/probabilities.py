@@ -1,0 +1,213 @@
+"""Probabilities of classes, from scores of machines that were trained without the sample.
+
+A machine's scores on its own training samples are too good. So these are cut into folds, each fold
+is scored by a machine trained on the others, and for each class a function from scores to
+probabilities is fitted to that: Platt's logistic curve, or a monotone step function (Zadrozny and
+Elkan, KDD 2002). The machine that predicts is trained on all samples, as that of scikit-learn's
+``CalibratedClassifierCV(ensemble=False)``.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+
+from kmaps.checks import check_choice
+from kmaps.errors import InputError
+from kmaps.svm.calibration import logistic_fit
+from kmaps.svm.model_file import ModelFile
+from kmaps.svm.prepared import taken
+from kmaps.svm.reduction import Labels, ReducedClassifier
+
+METHODS = ("sigmoid", "isotonic")
+_FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Probabilities:
+    """The curves that turn scores into probabilities, one for each column of scores.
+
+    Attributes
+    ----------
+    bounds : ndarray of int64, shape (columns + 1,)
+        Column k has the numbers ``bounds[k] : bounds[k + 1]`` of ``x`` and ``p``.
+    x, p : ndarray of float64, shape (m,)
+        Isotonic: the curve is straight between the points (x, p), and flat outside. Sigmoid: one
+        number a column; the probability is 1 / (1 + exp(-(x s + p))) at the score s.
+    sigmoid : bool
+    """
+
+    bounds: NDArray[np.int64]
+    x: NDArray[np.float64]
+    p: NDArray[np.float64]
+    sigmoid: bool
+
+    @classmethod
+    def fitted(
+        cls, scores: NDArray, codes: NDArray[np.intp], weights: NDArray[np.float64], method: str
+    ) -> "Probabilities":
+        """Return the curves for the scores (n,) or (n, K) of samples with known classes."""
+        columns = [(scores, codes == 1)]
+        if scores.ndim == 2:
+            columns = [(scores[:, k], codes == k) for k in range(scores.shape[1])]
+        fit = _sigmoid if method == "sigmoid" else _isotonic
+        curves = [fit(values, positive, weights) for values, positive in columns]
+        bounds = np.cumsum([0, *(len(x) for x, _ in curves)])
+        x, p = (np.concatenate(parts) for parts in zip(*curves, strict=True))
+        return cls(bounds.astype(np.int64), x, p, method == "sigmoid")
+
+    def of(self, scores: NDArray) -> NDArray[np.float64]:
+        """Return the probabilities (n, K) at scores; rows sum to one."""
+        columns = scores.reshape(len(scores), -1)
+        found = np.empty(columns.shape)
+        for k in range(columns.shape[1]):
+            own = slice(self.bounds[k], self.bounds[k + 1])
+            if self.sigmoid:
+                found[:, k] = expit(self.x[own] * columns[:, k] + self.p[own])
+            else:
+                found[:, k] = np.interp(columns[:, k], self.x[own], self.p[own])
+        if scores.ndim == 1:
+            return np.column_stack([1 - found[:, 0], found[:, 0]])
+        total = found.sum(axis=1, keepdims=True)
+        equal = np.full_like(found, 1 / found.shape[1])
+        return np.divide(found, total, out=equal, where=total > 0)
+
+    @property
+    def arrays(self) -> dict[str, NDArray]:
+        """What a file holds."""
+        return {f"probability_{name}": getattr(self, name) for name in ("bounds", "x", "p")}
+
+    @classmethod
+    def from_file(cls, file: ModelFile, n_columns: int, method: str) -> "Probabilities":
+        """Return the curves in a file, checked."""
+        x = file.array("probability_x", np.float64, (None,))
+        p = file.array("probability_p", np.float64, (len(x),))
+        bounds = file.array("probability_bounds", np.int64, (n_columns + 1,), 0, len(x))
+        if bounds[0] != 0 or bounds[-1] != len(x) or (np.diff(bounds) < 1).any():
+            raise file.damaged("probability_bounds do not cut probability_x into columns")
+        if method == "sigmoid" and len(x) != n_columns:
+            raise file.damaged(f"probability_x has {len(x)} values, a sigmoid has one a column")
+        return cls(bounds, x, p, method == "sigmoid")
+
+
+def _sigmoid(values: NDArray, positive: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
+    slope, shift = logistic_fit(values.astype(np.float64), positive, weights)
+    return np.array([slope]), np.array([shift])
+
+
+def _isotonic(values: NDArray, positive: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
+    from sklearn.isotonic import IsotonicRegression
+
+    curve = IsotonicRegression(y_min=0, y_max=1).fit(
+        values.astype(np.float64), positive.astype(np.float64), weights
+    )
+    return curve.X_thresholds_, curve.y_thresholds_
+
+
+def held_out_scores(
+    learner: "ProbabilisticClassifier", rows: Any, labels: Labels, seed: int
+) -> NDArray[np.float64]:
+    """Return the decision function at each sample, of a machine trained without its fold.
+
+    Parameters
+    ----------
+    learner : ProbabilisticClassifier
+        A copy of it is trained, without ``probability``.
+    rows : ndarray, CSR matrix or prepared rows
+        The samples that count.
+    labels : Labels
+        Of them.
+    seed : int
+        Of the five stratified folds; fewer, if a class has fewer samples.
+
+    Raises
+    ------
+    InputError
+        When a class has one sample only.
+    """
+    from sklearn.model_selection import StratifiedKFold
+
+    fewest = int(np.bincount(labels.codes).argmin())
+    folds = min(_FOLDS, int(np.bincount(labels.codes)[fewest]))
+    if folds < 2:
+        raise InputError(
+            f"probability={learner.probability!r}: class {learner.classes_[fewest]} has one sample "
+            "only, of which no machine can be trained without it; leave probability out"
+        )
+    splits = StratifiedKFold(folds, shuffle=True, random_state=seed)
+    machine, scores = clone(learner).set_params(probability=None), None
+    y = learner.classes_[labels.codes]
+    for train, test in splits.split(y, y):
+        machine.fit(taken(rows, train), y[train], labels.weights[train])
+        found = machine.decision_function(taken(rows, test))
+        if scores is None:
+            scores = np.empty((len(y), *found.shape[1:]))
+        scores[test] = found
+    assert scores is not None  # there are two folds at least
+    return scores
+
+
+class ProbabilisticClassifier(ReducedClassifier):
+    """A reduced classifier with the parameter ``probability``, and by it ``predict_proba``."""
+
+    probability: str | None
+    random_state: int | np.random.RandomState | None
+    _probabilities: Probabilities | None = None
+
+    def _fit_probabilities(self, rows: Any, labels: Labels) -> None:
+        """Learn the curves, from scores of machines that did not see the samples."""
+        self._probabilities = None
+        if self.probability is None:
+            return
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        scores = self._timed("probability_s", held_out_scores, self, rows, labels, seed)
+        self._probabilities = Probabilities.fitted(
+            scores, labels.codes, labels.weights, self.probability
+        )
+
+    def _check_probability(self) -> None:
+        if self.probability is not None:
+            check_choice("probability", self.probability, METHODS)
+
+    def _take_probabilities(self, file: ModelFile) -> tuple[str, ...]:
+        """Take the curves out of a file, if the model has some; return the arrays' names."""
+        if self.probability is None:
+            return ()
+        n_columns = len(self.classes_) if len(self.classes_) > 2 else 1
+        self._probabilities = Probabilities.from_file(file, n_columns, self.probability)
+        return tuple(self._probabilities.arrays)
+
+    @available_if(lambda self: self.probability is not None)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : ndarray or CSR, shape (n, n_features_in_)
+            Or rows that were prepared beforehand.
+
+        Returns
+        -------
+        ndarray, shape (n, K)
+            Rows sum to one. The most probable class is not always the predicted one, whose score is
+            the largest.
+
+        Raises
+        ------
+        InputError
+            As ``decision_function``.
+        """
+        scores = self.decision_function(X)
+        assert self._probabilities is not None  # fitted, with the parameter
+        return self._probabilities.of(scores)
+
+    @available_if(lambda self: self.probability is not None)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of :meth:`predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))

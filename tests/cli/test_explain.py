@@ -1,0 +1,71 @@
+"""`kmaps explain`: the page of a model file."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
+
+from kmaps import CodedSVC, RandomFeatureSVC
+from kmaps.cli.main import cli
+from kmaps.models import explanation
+
+X = np.random.default_rng(0).random((60, 4)).astype(np.float32)
+Y = X[:, 0] > 0.5
+
+
+@pytest.fixture(scope="module")
+def model():
+    return CodedSVC("chi2").fit(X, Y)
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(model, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model.save("model.npz")
+    np.save("data.npy", X)
+
+
+def explain(*arguments, code=0):
+    result = CliRunner().invoke(cli, ["explain", *map(str, arguments)])
+    assert result.exit_code == code, result.output + repr(result.exception)
+    return result
+
+
+def test_writes_the_page_of_the_library(model):
+    assert explain("model.npz").stdout == "model.html\n"
+    assert Path("model.html").read_text() == explanation(model)
+    options = "--data data.npy --row 3 --row 5 --features 2 --shape 2x2 -o page.html -q"
+    assert explain("model.npz", *options.split()).output == ""
+    expected = explanation(model, X, rows=(3, 5), n_features=2, shape=(2, 2))
+    assert Path("page.html").read_text() == expected
+
+
+def test_takes_sparse_files():
+    dump_svmlight_file(sparse.csr_matrix(X), np.zeros(60), "data.svm", zero_based=False)
+    explain("model.npz", "--data", "data.svm", "--row", 3)
+    assert '"number": 3' in Path("model.html").read_text()
+
+
+def test_what_cannot_be_explained():
+    RandomFeatureSVC(n_frequencies=5).fit(X, Y).save("random.npz")
+    np.save("narrow.npy", X[:, :3])
+    Path("old.html").write_text("old")
+    for arguments, message in {
+        "random.npz": "random.npz: of RandomFeatureSVC, which is no sum of functions of single "
+        "features; train one on an additive kernel or map",
+        "model.npz --row 3": "--row: the rows are those of --data; name a file",
+        "model.npz --data data.npy --row 60": "row 60: X has 60 rows, from 0 on",
+        "model.npz --data narrow.npy": "X has 3 features, but CodedSVC is expecting 4 features as "
+        "input.",
+        "model.npz --shape 2": "--shape 2: expected height and width, such as 28x28",
+        "model.npz --shape 2x3": "--shape 2x3: has 6 pixels, the model 4 features",
+        "model.npz -o old.html": "old.html: exists already; choose another name, or pass --force",
+        "model.npz -o model.npz --force": "model.npz: is the input itself; choose another name "
+        "for OUT",
+    }.items():
+        result = explain(*arguments.split(), code=2)
+        assert result.stderr == f"error: {message}\n"
+    assert Path("old.html").read_text() == "old"

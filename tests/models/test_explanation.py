@@ -1,0 +1,104 @@
+"""The page on a model: what it says recomputes the scores, in a browser too."""
+
+import html
+import json
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from kmaps import CodedSVC, CodedSVR
+from kmaps.errors import ConfigError, InputError
+from kmaps.models import explanation
+
+RNG = np.random.default_rng(0)
+X = RNG.random((90, 6)).astype(np.float32)
+Y = np.digitize(X[:, 0] - X[:, 1] + RNG.normal(0, 0.1, 90), [-0.2, 0.2])
+BROWSER = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+
+
+def data_of(page):
+    found = re.search(r'<script id="data" type="application/json">(.*?)</script>', page, re.S)
+    return json.loads(found[1])
+
+
+def recomputed(data, row):
+    """Return the scores of a row from the numbers of a page."""
+    terms = [f["values"][level] for f, level in zip(data["features"], row["levels"], strict=True)]
+    return np.array(data["baseline"]) + np.array(row["rest"]) + np.sum(terms, axis=0)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        CodedSVC("chi2", 10.0),
+        CodedSVC("intersection", 10.0, calibrate=True),
+        CodedSVC("js", multiclass="ovo"),
+        CodedSVR("chi2", 10.0),
+    ],
+)
+@pytest.mark.parametrize("n_features", [3, 6])
+def test_scores_come_from_its_own_numbers(model, n_features):
+    model.fit(X, Y)
+    data = data_of(explanation(model, X, rows=[0, 7, 33], n_features=n_features))
+    assert [row["number"] for row in data["rows"]] == [0, 7, 33]
+    for row, scores in zip(data["rows"], model.model_.scores(X[[0, 7, 33]]), strict=True):
+        np.testing.assert_allclose(recomputed(data, row), scores, rtol=1e-6, atol=1e-6)
+        assert (np.array(row["rest"]) == 0).all() == (n_features == 6)
+    best = np.argsort(-model.importance_)[:n_features]
+    assert [feature["name"] for feature in data["features"]] == [f"x{j}" for j in best]
+    for feature in data["features"]:
+        assert sum(feature["density"]) == pytest.approx(1)
+    assert len(data["columns"]) == len(model.baseline_)
+
+
+def test_needs_no_network_and_no_data():
+    page = explanation(CodedSVC("chi2").fit(X, Y))
+    assert data_of(page)["rows"] == []
+    assert not re.search(r"(src|href)\s*=|@import|url\(|fetch\(", page)
+
+
+def test_no_name_ends_the_script():
+    model = CodedSVC("chi2").fit(X, np.array(["</script><b>", "b", "c"])[Y])
+    page = explanation(model, X)
+    assert "</script><b>" not in page
+    assert "</script><b>" in data_of(page)["columns"]
+
+
+def test_an_image_shows_all_features():
+    model = CodedSVC("chi2").fit(X, Y)
+    image = data_of(explanation(model, X, n_features=2, shape=(2, 3)))["image"]
+    assert (image["height"], image["width"]) == (2, 3)
+    np.testing.assert_allclose(image["mean"], X.mean(axis=0), rtol=1e-6)
+    np.testing.assert_allclose(np.square(image["importance"]).mean(axis=0), model.importance_**2)
+    with pytest.raises(InputError, match="shape=2x4: has 8 pixels, the model 6 features"):
+        explanation(model, X, shape=(2, 4))
+
+
+def test_what_does_not_fit_is_refused():
+    model = CodedSVC("chi2").fit(X, Y)
+    with pytest.raises(InputError, match="row 90: X has 90 rows, from 0 on"):
+        explanation(model, X, rows=[90])
+    with pytest.raises(InputError, match="X has 5 features, but CodedSVC is expecting 6"):
+        explanation(model, X[:, :5])
+    with pytest.raises(ConfigError, match="n_features=0: expected a whole number of at least 1"):
+        explanation(model, n_features=0)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium")
+def test_a_browser_draws_it_and_computes_the_scores(tmp_path):
+    model = CodedSVC("chi2", 10.0).fit(X, Y)
+    (tmp_path / "page.html").write_text(explanation(model, X, rows=[4, 9], n_features=4))
+    command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
+    command += [f"--user-data-dir={tmp_path / 'profile'}", f"file://{tmp_path / 'page.html'}"]
+    drawn = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
+    scores = json.loads(html.unescape(re.search(r'data-scores="(.*?)"', drawn)[1]))
+    np.testing.assert_allclose(scores, model.decision_function(X[[4, 9]]), atol=1e-6)
+    said = float(re.search(r'<output id="score">(.*?)</output>', drawn)[1])
+    assert said == pytest.approx(model.decision_function(X[4:5])[0, 0], abs=1e-6)
+    assert drawn.count('class="curve"') == 4
+    assert drawn.count("<figcaption>") == 4

@@ -1,0 +1,162 @@
+"""Regression on codes against scikit-learn's machines on the exact Gram matrix."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.svm import SVR
+
+from kmaps import CodedRidge, CodedSVR, HomogeneousMap, SplineMap, gram, load_model
+from kmaps.errors import ConfigError, InputError
+from kmaps.svm import code_rows
+
+RNG = np.random.default_rng(0)
+X = RNG.random((150, 5)).round(2)  # at most 101 values, which are levels
+Y = np.sqrt(X[:, 0]) - 2 * X[:, 1] ** 2 + RNG.normal(0, 0.1, 150) + 5
+WEIGHTS = RNG.integers(0, 4, 150)
+REPEATED = np.repeat(np.arange(150), WEIGHTS)
+
+
+def svr_objective(kernel, y, C, epsilon):
+    """Return the objective of a machine without intercept, by one that has one.
+
+    Beside every sample stands its mirror image, -φ(x) with -y: the best intercept is then 0.
+    """
+    mirrored = np.block([[kernel, -kernel], [-kernel, kernel]])
+    machine = SVR(kernel="precomputed", C=C / 2, epsilon=epsilon, tol=1e-9)
+    machine.fit(mirrored, np.r_[y, -y])
+    assert abs(machine.intercept_[0]) < 1e-6
+    dual = machine.dual_coef_[0]
+    own = mirrored[np.ix_(machine.support_, machine.support_)]
+    errors = np.abs(np.r_[y, -y] - machine.predict(mirrored))
+    return dual @ own @ dual / 2 + C / 2 * np.maximum(0, errors - epsilon).sum()
+
+
+@pytest.mark.parametrize("kernel", ["chi2", "intersection"])
+@pytest.mark.parametrize(("C", "epsilon", "bias"), [(0.1, 0.1, 1.0), (3, 0, 2.0), (3, 0.3, 0.0)])
+def test_is_the_support_vector_machine_of_the_gram_matrix(kernel, C, epsilon, bias):
+    model = CodedSVR(kernel, C, epsilon=epsilon, bias=bias, tol=1e-5, max_iter=20_000).fit(X, Y)
+    best = svr_objective(gram(X, kernel=kernel) + bias**2, Y - Y.mean(), C, epsilon)
+    assert best * (1 - 1e-5) <= model.objective_[0] <= best * (1 + 1e-4)
+    assert model.duality_gap_[0] <= 1e-5
+    errors = np.maximum(0, np.abs(Y - model.predict(X)) - epsilon)
+    assert C * errors.sum() < model.objective_[0]
+    assert model.n_iter_[0] > 1
+
+
+@pytest.mark.parametrize("kernel", ["chi2", "js"])
+@pytest.mark.parametrize(("alpha", "bias"), [(10, 1.0), (0.1, 3.0), (1, 0.0)])
+def test_ridge_is_that_of_the_gram_matrix(kernel, alpha, bias):
+    model = CodedRidge(kernel, alpha, bias=bias, tol=1e-6, max_iter=20_000).fit(X, Y)
+    matrix = gram(X, kernel=kernel) + bias**2
+    other = KernelRidge(alpha=alpha, kernel="precomputed").fit(matrix, Y - Y.mean())
+    errors = Y - Y.mean() - other.predict(matrix)
+    best = errors @ errors + alpha * other.dual_coef_ @ matrix @ other.dual_coef_
+    # Measured: 3.8e-6, the rounding of float32.
+    assert model.objective_[0] == pytest.approx(best, rel=1e-5)
+    np.testing.assert_allclose(model.predict(X) - Y.mean(), other.predict(matrix), atol=2e-3)
+
+
+def test_squared_loss_without_epsilon_is_ridge():
+    ridge = CodedRidge("chi2", 0.25, tol=1e-6).fit(X, Y)
+    squared = CodedSVR("chi2", 2.0, epsilon=0, loss="squared_epsilon_insensitive", tol=1e-6)
+    squared.fit(X, Y)
+    np.testing.assert_allclose(squared.predict(X), ridge.predict(X), atol=1e-9)
+    assert ridge.objective_[0] == pytest.approx(squared.objective_[0] / 2)
+    tolerant = CodedSVR("chi2", 2.0, epsilon=0.2, loss="squared_epsilon_insensitive", tol=1e-6)
+    short = np.maximum(0, np.abs(Y - tolerant.fit(X, Y).predict(X)) - 0.2)
+    assert 2 * (short**2).sum() < tolerant.objective_[0] < squared.objective_[0]
+
+
+MACHINES = {
+    "svr": CodedSVR("chi2", tol=1e-7, max_iter=20_000),
+    "squared": CodedSVR(SplineMap(8), loss="squared_epsilon_insensitive", epsilon=0.05, tol=1e-7),
+    "ridge": CodedRidge(HomogeneousMap(), tol=1e-7),
+}
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_a_weight_is_so_many_samples(name):
+    machine = MACHINES[name]
+    weighted = machine.fit(X, Y, sample_weight=WEIGHTS).objective_[0]
+    found = machine.predict(X)
+    repeated = machine.fit(X[REPEATED], Y[REPEATED])
+    # Measured: 3.7e-6, the rounding of float32.
+    assert weighted == pytest.approx(repeated.objective_[0], rel=1e-5)
+    np.testing.assert_allclose(found, repeated.predict(X), atol=2e-3)
+    assert machine.fit(X, Y).objective_[0] != pytest.approx(weighted, rel=0.1)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_files_sparse_rows_and_rows_made_beforehand(name, tmp_path):
+    machine = MACHINES[name]
+    zeros = np.where(X < 0.4, 0, X)
+    found = machine.fit(zeros, Y).predict(zeros)
+    machine.save(tmp_path / "model.npz")
+    loaded = load_model(tmp_path / "model.npz")
+    assert type(loaded) is type(machine)
+    np.testing.assert_array_equal(loaded.predict(zeros), found)
+    np.testing.assert_allclose(machine.predict(sparse.csr_array(zeros)), found, atol=1e-6)
+    rows = code_rows(machine.map, lambda: iter([zeros]))
+    np.testing.assert_allclose(machine.fit(rows, Y).predict(rows), found, atol=2e-3)
+    part = np.arange(0, 150, 2)
+    again = machine.fit(rows.take(part), Y[part]).predict(rows.take(part))
+    weights = (np.arange(150) % 2 == 0).astype(float)
+    np.testing.assert_allclose(machine.fit(rows, Y, weights).predict(rows)[part], again, atol=2e-3)
+
+
+def test_starts_from_the_last_fit():
+    model = CodedSVR("chi2", 1.0, warm_start=True, tol=1e-3).fit(X, Y)
+    assert model.fit(X, Y).n_iter_[0] == 1
+    alone = CodedSVR("chi2", 2.0, tol=1e-6, max_iter=20_000).fit(X, Y)
+    model.set_params(C=2.0, tol=1e-6, max_iter=20_000).fit(X, Y)
+    assert model.objective_[0] == pytest.approx(alone.objective_[0], rel=2e-6)
+
+
+def test_says_when_it_stopped_early():
+    message = r"above tol=1e-08, in 1 of 1 problem: raise alpha \(now 0.001\), or raise max_iter"
+    with pytest.warns(ConvergenceWarning, match=message) as caught:
+        CodedRidge(alpha=1e-3, tol=1e-8, max_iter=3).fit(X, Y)
+    assert caught[0].filename == __file__
+
+
+def test_targets_all_the_same_are_predicted():
+    with pytest.warns(UserWarning, match="y is constant: the machine predicts 5 everywhere"):
+        model = CodedSVR().fit(X, np.full(150, 5.0))
+    np.testing.assert_array_equal(model.predict(X), 5)
+    assert model.duality_gap_[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (CodedSVR(epsilon=-1), "epsilon=-1: expected a number of at least 0"),
+        (CodedSVR(epsilon=np.inf), "epsilon=inf: expected a number of at least 0"),
+        (CodedSVR(C=0), "C=0: expected a positive number"),
+        (CodedSVR(loss="hinge"), "loss='hinge': expected 'epsilon_insensitive' or"),
+        (CodedRidge(alpha=0), "alpha=0: expected a positive number"),
+        (CodedRidge(bias=-1), "bias=-1: expected a number of at least 0"),
+        (CodedRidge(max_iter=0), "max_iter=0: expected a whole number of at least 1"),
+        (CodedRidge("chi"), "unknown kernel 'chi', did you mean 'chi2'?"),
+    ],
+)
+def test_bad_parameters_are_named(model, message):
+    with pytest.raises(ConfigError) as caught:
+        model.fit(X, Y)
+    assert str(caught.value).startswith(message)
+
+
+def test_bad_targets_are_refused():
+    rows = code_rows("chi2", lambda: iter([X]))
+    for samples in (X, rows):
+        with pytest.raises(InputError, match="Input y contains NaN"):
+            CodedSVR().fit(samples, np.where(Y < 5, np.nan, Y))
+        with pytest.raises(InputError, match="sample_weight: all weights are zero"):
+            CodedSVR().fit(samples, Y, np.zeros(150))
+    with pytest.raises(InputError, match="inconsistent numbers of samples"):
+        CodedSVR().fit(X, Y[:-1])
+    with pytest.raises(InputError, match=r"targets of shape \(149,\) for 150 rows, expected one"):
+        CodedSVR().fit(rows, Y[:-1])
+    with pytest.raises(InputError, match="y: expected numbers, a target for each row"):
+        CodedSVR().fit(rows, ["high"] * 150)

@@ -1,0 +1,110 @@
+"""Probabilities against scikit-learn's CalibratedClassifierCV, on the same scores."""
+
+import numpy as np
+import pytest
+from sklearn.calibration import CalibratedClassifierCV, calibration_curve
+from sklearn.metrics import brier_score_loss
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import check_random_state
+
+from kmaps import CodedSVC, RandomFeatureSVC
+from kmaps.errors import ConfigError, InputError
+from kmaps.svm import code_rows
+from kmaps.svm.probabilities import Probabilities
+
+SEED = check_random_state(0).randint(np.iinfo(np.int32).max)
+FOLDS = StratifiedKFold(5, shuffle=True, random_state=SEED)
+
+
+def off(y, probability):
+    """Return how far the probability of a sample is from the share of its bin, in the mean."""
+    observed, said = calibration_curve(y, probability, n_bins=5)
+    counts = np.histogram(probability, np.linspace(0, 1, 6))[0]
+    return np.abs(observed - said) @ counts[counts > 0] / len(y)
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    """Counts, so that all folds have the same levels; two classes that overlap."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 2000)
+    X = rng.poisson(np.where(y[:, None] == 1, [3, 2, 2, 1], [2, 2, 3, 1])).astype(np.float32)
+    return np.vstack([X, np.arange(12)[:, None] * np.ones(4)]), np.r_[y, np.arange(12) % 2]
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize(
+    "learner", [CodedSVC(C=0.1), RandomFeatureSVC(n_frequencies=40, sigma=2.0)]
+)
+def test_two_classes(noisy, method, learner):
+    X, y = noisy
+    train, test = np.r_[0:1000, 2000:2012], np.arange(1000, 2000)
+    ours = type(learner)(**learner.get_params() | {"probability": method})
+    found = ours.fit(X[train], y[train]).predict_proba(X[test])
+    theirs = CalibratedClassifierCV(learner, method=method, cv=FOLDS, ensemble=False)
+    expected = theirs.fit(X[train], y[train]).predict_proba(X[test])
+    # Measured: 2.4e-3: solutions have a tolerance, and a step of isotonic regression may move.
+    assert np.mean(np.abs(found - expected)) < 5e-3
+    brier = brier_score_loss(y[test], found[:, 1])
+    assert brier == pytest.approx(brier_score_loss(y[test], expected[:, 1]), abs=1e-3)
+    assert brier < 0.23 < brier_score_loss(y[test], np.full(1000, y[train].mean()))
+    assert off(y[test], found[:, 1]) < min(0.08, off(y[test], expected[:, 1]) + 0.01)
+    assert ours.classes_.tolist() == [0, 1]
+    np.testing.assert_allclose(np.exp(ours.predict_log_proba(X[test])), found)
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "ovo"])
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+def test_many_classes(digits, multiclass, method):
+    X, y = digits
+    machine = CodedSVC(C=0.01, multiclass=multiclass)
+    ours = CodedSVC(C=0.01, multiclass=multiclass, probability=method).fit(X, y)
+    theirs = CalibratedClassifierCV(machine, method=method, cv=FOLDS, ensemble=False).fit(X, y)
+    found, expected = ours.predict_proba(X), theirs.predict_proba(X)
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    assert np.mean(np.abs(found - expected)) < 2e-3
+    # What predicts is the machine alone.
+    np.testing.assert_array_equal(ours.predict(X), machine.fit(X, y).predict(X))
+    assert ours.timings_["probability_s"] > 0
+
+
+def test_weights_are_repeated_scores():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, 200)
+    scores = rng.normal(size=(200, 3)) + 2 * np.eye(3)[codes]
+    weights = rng.integers(1, 4, 200)
+    places = np.repeat(np.arange(200), weights)
+    for method in ("sigmoid", "isotonic"):
+        weighted = Probabilities.fitted(scores, codes, weights.astype(float), method)
+        repeated = Probabilities.fitted(scores[places], codes[places], np.ones(len(places)), method)
+        np.testing.assert_allclose(weighted.of(scores), repeated.of(scores), atol=1e-6)
+
+
+def test_scores_that_no_class_has_are_equally_likely():
+    points = np.array([0, 1, 0, 1.0])
+    steps = Probabilities(np.array([0, 2, 4]), points, points, sigmoid=False)
+    found = steps.of(np.array([[-1.0, -1], [2, 0], [0.5, 0.5]]))
+    np.testing.assert_allclose(found, [[0.5, 0.5], [1, 0], [0.5, 0.5]])
+
+
+def test_rows_made_beforehand_and_words(digits):
+    X, y = digits
+    words = np.array(["bee", "ant", "cat", "dog"])[y]
+    weights = {"ant": 2.0, "bee": 1.0, "cat": 1.0, "dog": 1.0}
+    model = CodedSVC(C=0.01, probability="sigmoid", class_weight=weights)
+    whole = model.fit(X, words).predict_proba(X)
+    rows = code_rows("chi2", lambda: iter([X]))
+    np.testing.assert_allclose(model.fit(rows, words).predict_proba(rows), whole, atol=1e-9)
+
+
+def test_only_on_demand_and_with_enough_samples(digits):
+    X, y = digits
+    model = CodedSVC(C=0.01).fit(X, y)
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(ConfigError, match="probability='platt': expected 'sigmoid' or 'isotonic'"):
+        CodedSVC(probability="platt").fit(X, y)
+    with pytest.raises(InputError, match="probability='sigmoid': class 9 has one sample only, of"):
+        CodedSVC(probability="sigmoid").fit(X, np.r_[9, y[1:]])
+    few = np.r_[np.flatnonzero(y == 0)[:2], np.flatnonzero(y > 0)]
+    model = CodedSVC(C=0.01, probability="sigmoid").fit(X[few], y[few])
+    assert model.predict_proba(X).shape == (400, 4)

@@ -1,0 +1,178 @@
+"""Weights of samples and of classes: they are repeated samples, in every learner."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from kmaps import (
+    CodedSVC,
+    GroupLassoSVC,
+    KernelSVC,
+    LiblinearSVC,
+    RandomFeatureSVC,
+    SplineMap,
+    gram,
+)
+from kmaps.errors import ConfigError, InputError
+from kmaps.svm import code_rows, gram_rows
+from kmaps.svm.weights import class_factors
+
+RNG = np.random.default_rng(0)
+X = RNG.gamma(1.0, size=(60, 4))
+Y = np.digitize(X[:, 0] - X[:, 1] + RNG.normal(0, 0.5, 60), [-0.4, 0.4])
+WEIGHTS = RNG.integers(0, 4, 60)
+REPEATED = np.repeat(np.arange(60), WEIGHTS)
+
+# Each solved so far that what its tolerance leaves open is less than a millionth.
+LEARNERS = {
+    "coded": CodedSVC("chi2", 0.5, tol=1e-7, max_iter=20_000),
+    "coded squared": CodedSVC(SplineMap(8), loss="squared_hinge", tol=1e-7),
+    "coded logistic": CodedSVC("js", loss="logistic", tol=1e-7, bias=2.0),
+    "hinge": LiblinearSVC(0.03, loss="hinge", tol=1e-9),
+    "squared hinge": LiblinearSVC(tol=1e-10, bias=3.0),
+    "logistic": LiblinearSVC(loss="logistic", tol=1e-10, bias=0.0),
+    "l1": LiblinearSVC(penalty="l1", tol=1e-9),
+    "kernel": KernelSVC("chi2", tol=1e-9, multiclass="ovr"),
+    "group lasso": GroupLassoSVC(tol=1e-8),
+    "group lasso hinge": GroupLassoSVC(loss="hinge", tol=1e-7),
+    "random": RandomFeatureSVC(n_frequencies=30, loss="squared_hinge", tol=1e-10, sigma=1.0),
+}
+
+
+def copy(name, **changed):
+    learner = LEARNERS[name]
+    return type(learner)(**learner.get_params(deep=False) | changed)
+
+
+def penalties(model):
+    """Return the penalty of each problem's weights, that of the constant feature among them."""
+    if isinstance(model, KernelSVC):
+        kernel = gram(model.support_vectors_, kernel=model.kernel)
+        return np.einsum("sp,sp->p", model.dual_coef_.toarray(), kernel @ model.dual_coef_) / 2
+    constant = model.intercept_ / model.bias if model.bias else np.zeros(3)
+    weights = np.column_stack([model.coef_, constant])
+    if isinstance(model, GroupLassoSVC):
+        return np.sqrt(np.add.reduceat(weights**2, [0, 2, 4], axis=1)).sum(axis=1)
+    if getattr(model, "penalty", "l2") == "l1":
+        return np.abs(weights).sum(axis=1)
+    return (weights**2).sum(axis=1) / 2
+
+
+def objectives(model, weights):
+    if isinstance(model, CodedSVC):
+        return model.objective_  # which are checked against oracles elsewhere
+    margins = np.where(Y[:, None] == np.arange(3), 1, -1) * model.decision_function(X)
+    short = np.maximum(0, 1 - margins)
+    losses = {"hinge": short, "squared_hinge": short**2, "logistic": np.logaddexp(0, -margins)}
+    return penalties(model) + model.C * weights @ losses[getattr(model, "loss", "hinge")]
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_weight_is_so_many_samples(name):
+    weighted = copy(name).fit(X, Y, sample_weight=WEIGHTS)
+    repeated = copy(name).fit(X[REPEATED], Y[REPEATED])
+    best = objectives(repeated, WEIGHTS)
+    np.testing.assert_allclose(objectives(weighted, WEIGHTS), best, rtol=1e-6)
+    plain = copy(name).fit(X, Y)
+    assert np.abs(objectives(plain, WEIGHTS) / best - 1).max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [
+        ("coded squared", {"multiclass": "ovo", "class_weight": "balanced"}),
+        ("coded", {"calibrate": True, "class_weight": {0: 3.0, 1: 1.0, 2: 0.5}}),
+        ("squared hinge", {"multiclass": "ovo", "class_weight": "balanced"}),
+        (
+            "kernel",
+            {"multiclass": "ovo", "class_weight": "balanced", "kernel": "exp-chi2", "sigma": 1.0},
+        ),
+        ("group lasso", {"class_weight": "balanced", "tol": 1e-7}),
+        ("random", {"multiclass": "ovo", "class_weight": "balanced"}),
+    ],
+)
+def test_also_beside_weights_of_classes(name, changed):
+    weighted = copy(name, **changed).fit(X, Y, sample_weight=WEIGHTS)
+    repeated = copy(name, **changed).fit(X[REPEATED], Y[REPEATED])
+    scores = repeated.decision_function(X)
+    # Objectives within a millionth leave a thousandth to the scores.
+    assert np.abs(weighted.decision_function(X) - scores).max() < 2e-3
+    plain = copy(name, **changed).fit(X, Y)
+    assert np.abs(plain.decision_function(X) - scores).max() > 0.02
+
+
+@pytest.mark.parametrize("name", ["coded", "squared hinge", "kernel", "random"])
+def test_weights_are_factors_on_c(name):
+    weighted = copy(name).fit(X, Y, sample_weight=np.full(60, 2.5))
+    dearer = copy(name, C=2.5 * LEARNERS[name].C).fit(X, Y)
+    np.testing.assert_allclose(
+        weighted.decision_function(X), dearer.decision_function(X), atol=1e-9
+    )
+
+
+def test_rows_made_beforehand_take_weights():
+    matrix = np.minimum(X[:, None], X[None]).sum(axis=2)
+    model = KernelSVC("precomputed", tol=1e-9)
+    whole = model.fit(matrix, Y, WEIGHTS).decision_function(matrix)
+    support = model.support_
+    assert WEIGHTS[support].all()
+    np.testing.assert_array_equal(
+        model.fit(gram_rows(matrix), Y, WEIGHTS).decision_function(matrix), whole
+    )
+    expected = KernelSVC("intersection", tol=1e-9).fit(X, Y, WEIGHTS)
+    np.testing.assert_allclose(expected.decision_function(X), whole, atol=1e-6)
+    np.testing.assert_array_equal(expected.support_, support)
+    np.testing.assert_array_equal(expected.support_vectors_, X[support])
+    coded = CodedSVC(tol=1e-6)
+    rows = code_rows("chi2", lambda: iter([X]))
+    np.testing.assert_allclose(
+        coded.fit(rows, Y, WEIGHTS + 1).objective_,
+        coded.fit(X, Y, WEIGHTS + 1).objective_,
+        rtol=1e-6,
+    )
+    whole = coded.fit(rows, Y, WEIGHTS).objective_
+    kept = np.flatnonzero(WEIGHTS)
+    np.testing.assert_allclose(
+        coded.fit(rows.take(kept), Y[kept], WEIGHTS[kept]).objective_, whole, rtol=1e-12
+    )
+
+
+def test_sparse_rows_take_weights():
+    zeros = np.where(X < 0.5, 0, X)
+    for name in ("squared hinge", "coded", "kernel"):
+        model = copy(name)
+        dense = model.fit(zeros, Y, WEIGHTS).decision_function(zeros)
+        listed = model.fit(sparse.csr_array(zeros), Y, WEIGHTS).decision_function(zeros)
+        np.testing.assert_allclose(listed, dense, atol=1e-3)
+
+
+def test_balanced_classes_weigh_the_same():
+    weights = RNG.random(60)
+    factors = class_factors("balanced", np.unique(Y), Y, weights)
+    totals = np.bincount(Y, weights * factors[Y])
+    np.testing.assert_allclose(totals, np.full(3, weights.sum() / 3))
+
+
+BAD = [
+    (np.ones(59), r"sample_weight of shape \(59,\): expected \(60,\), one number for each"),
+    (np.ones((60, 1)), r"sample_weight of shape \(60, 1\): expected \(60,\)"),
+    (np.where(np.arange(60) == 7, -1, 1), r"sample_weight\[7\]=-1: expected finite weights of"),
+    (np.where(np.arange(60) == 3, np.nan, 1), r"sample_weight\[3\]=nan: expected finite weights"),
+    (np.zeros(60), "sample_weight: all weights are zero, expected at least one above zero"),
+    (Y != 2, "sample_weight: the weights of class 2 are all zero: leave its samples out, or"),
+    ("heavy", "sample_weight: expected numbers, one for each sample"),
+]
+
+
+@pytest.mark.parametrize(("weights", "message"), BAD)
+@pytest.mark.parametrize("name", ["coded", "hinge", "kernel", "group lasso", "random"])
+def test_bad_weights_are_refused(name, weights, message):
+    with pytest.raises(InputError, match=message):
+        copy(name).fit(X, Y, sample_weight=weights)
+
+
+def test_what_no_solver_has_is_refused():
+    model = LiblinearSVC(penalty="l1", loss="logistic")
+    model.fit(X, Y, sample_weight=np.full(60, 2.0))
+    with pytest.raises(ConfigError, match="penalty='l1' with loss='logistic': takes no sample_w"):
+        model.fit(X, Y, sample_weight=WEIGHTS)
