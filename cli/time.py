@@ -25,6 +25,7 @@ _MEASURES = ("time", "convert", "train", "predict", "time-common")
     metavar="NAME",
     help="The YAML file of the records, or its name. [default: the name in the records]",
 )
+@click.option("--preset", help="The preset of the experiment that the records are of.")
 @click.option(
     "--repeats",
     type=click.IntRange(min=1),
@@ -56,6 +57,7 @@ _MEASURES = ("time", "convert", "train", "predict", "time-common")
 def command(
     results: Path,
     experiment: str | None,
+    preset: str | None,
     repeats: int,
     threads: int,
     common_C: float | None,
@@ -81,7 +83,8 @@ def command(
     from kmaps.cli.main import GIVEN
     from kmaps.cli.progress import cell_bar, cell_state
 
-    checked = load(experiment or read_records(results)[0]["experiment"])
+    recorded = read_records(results)[0]["experiment"]
+    checked = load(experiment or recorded.removesuffix(f"-{preset}"), preset)
     try:
         with cell_bar(quiet=quiet) as (progress, extracted):
             timed = time_again(

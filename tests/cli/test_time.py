@@ -107,13 +107,29 @@ def test_a_cell_that_comes_out_otherwise_has_exit_code_3(results, worker):
     assert "linear" in found.stdout
 
 
+def test_records_of_a_preset(results):
+    Path("tiny.yaml").write_text(TEXT + "presets: {small: {baselines: [linear]}}\n")
+    kmaps("run", "tiny.yaml", "--preset", "small", "--quiet")
+    small = Path("results/small/tiny")
+    timed(small, "--preset", "small", "--repeats", 2, "--quiet")
+    assert len(read_times(small)) == 2
+    told = timed(small, code=2).stderr
+    assert (
+        "records of tiny-small, not of tiny; name the experiment that they are of, and its preset"
+        in told
+    )
+
+
 def test_usage(results):
     assert "no records there" in kmaps("time", "nowhere", code=5).stderr
     assert "no experiment 'tiny'" in kmaps("time", results, code=2).stderr
     other = Path("other.yaml")
     other.write_text(TEXT.replace("tiny", "other"))
     wrong = kmaps("time", results, "--experiment", other, code=2)
-    assert "records of tiny, not of other; name the experiment that they are of" in wrong.stderr
+    assert (
+        "records of tiny, not of other; name the experiment that they are of, and its preset"
+        in wrong.stderr
+    )
     assert timed(results, "--common-C", "0", code=2).exit_code == 2
 
 

@@ -1,6 +1,7 @@
 """Trade-offs: accuracy against the time of a test, of random maps that learners thin out."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Annotated, Any, Literal
 
@@ -179,6 +180,10 @@ class TradeOffKind(SampledKind):
 
         split = super().set_up(cell, skip_bad=skip_bad)
         return Trials(tasks_of(split, cell.options.get("classes", ())))
+
+    def with_C(self, cell: Cell, C: float) -> Cell:
+        """Return a cell whose learner has this C."""
+        return replace(cell, row=replace(cell.row, learner={**cell.row.learner, "C": C}), C={})
 
     def warm_up(self, cell: Cell, shared: Any) -> None:
         """Run the trial on a few samples and frequencies."""

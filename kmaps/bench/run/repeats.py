@@ -172,7 +172,7 @@ def _cells_of(
     if names != {experiment.experiment}:
         raise ConfigError(
             f"{folder}: records of {', '.join(sorted(names))}, not of {experiment.experiment}; "
-            "name the experiment that they are of"
+            "name the experiment that they are of, and its preset"
         )
     planned = plan(experiment)
     odd = [record for key, record in records.items() if key not in planned]

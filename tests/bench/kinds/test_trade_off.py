@@ -181,6 +181,16 @@ def test_auto_chooses_c_on_record(name, classes):
     assert best in (0, len(grid) - 1) or columns["C"] == grid[best]
 
 
+def test_a_cell_with_a_given_c_chooses_none():
+    cell = cells_of(re.sub(r"C: \[[^]]*\]", "C: auto", TEXT))[-1]
+    given = KIND.with_C(cell, 0.25)
+    assert (cell.row.learner["C"], cell.C["grid"]) == ("auto", "auto")
+    assert given.row.learner == {**cell.row.learner, "C": 0.25}
+    columns = measured(given).columns
+    assert columns["C"] == 0.25
+    assert "cv_s" not in columns
+
+
 def test_auto_of_a_learner_is_its_machine_on_folds(split):
     """The dense machine of a draw, fold by fold, with its own copies of the encoded rows."""
     trials = Trials(tasks_of(split))

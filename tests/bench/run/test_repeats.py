@@ -247,6 +247,7 @@ def test_the_real_measuring_code_has_times_of_the_same_work(tmp_path):
     assert all(len(MEASURES["time"].repeats(r)) == 1 for r in read_records(tmp_path))
 
 
+@pytest.mark.slow  # its short siblings: half a line, and more repeats
 def test_a_killed_run_resumes_without_repeating_a_measurement(folder):
     log = folder.parent / "log"
     script = folder.parent / "script.py"
