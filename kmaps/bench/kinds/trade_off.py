@@ -1,6 +1,7 @@
 """Trade-offs: accuracy against the time of a test, of random maps that learners thin out."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Annotated, Any, Literal
 
@@ -163,6 +164,13 @@ class TradeOffKind(SampledKind):
             for learner in row.settings
         ]
         return exact + drawn
+
+    def with_C(self, cell: Cell, C: float) -> Cell:
+        """Return a cell whose learner has one value of C, where it was to choose it."""
+        if cell.row.learner["C"] != AUTO:
+            return cell
+        row = replace(cell.row, learner={**cell.row.learner, "C": C})
+        return replace(cell, row=row, C={})
 
     def batches(self, cells: Sequence[Cell]) -> list[list[Cell]]:
         """Return the learners of each draw together: it is encoded once."""
