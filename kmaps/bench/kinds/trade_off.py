@@ -165,6 +165,13 @@ class TradeOffKind(SampledKind):
         ]
         return exact + drawn
 
+    def with_C(self, cell: Cell, C: float) -> Cell:
+        """Return a cell whose learner has one value of C, where it was to choose it."""
+        if cell.row.learner["C"] != AUTO:
+            return cell
+        row = replace(cell.row, learner={**cell.row.learner, "C": C})
+        return replace(cell, row=row, C={})
+
     def batches(self, cells: Sequence[Cell]) -> list[list[Cell]]:
         """Return the learners of each draw together: it is encoded once."""
 
@@ -180,10 +187,6 @@ class TradeOffKind(SampledKind):
 
         split = super().set_up(cell, skip_bad=skip_bad)
         return Trials(tasks_of(split, cell.options.get("classes", ())))
-
-    def with_C(self, cell: Cell, C: float) -> Cell:
-        """Return a cell whose learner has this C."""
-        return replace(cell, row=replace(cell.row, learner={**cell.row.learner, "C": C}), C={})
 
     def warm_up(self, cell: Cell, shared: Any) -> None:
         """Run the trial on a few samples and frequencies."""

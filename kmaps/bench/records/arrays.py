@@ -6,6 +6,7 @@ a file of its own, ``arrays/KEY.npz``; at its end they are put together into ``a
 is written under another name first, so that a run that is killed leaves whole files.
 """
 
+import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from zipfile import BadZipFile
@@ -17,6 +18,12 @@ from kmaps.errors import DataError
 from kmaps.io import atomic_file
 
 Arrays = Mapping[str, NDArray[np.generic]]
+
+# What zipfile, zlib and NumPy raise, one way or another, for bytes that are something else.
+_DAMAGED = (
+    *(OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, SyntaxError),
+    *(BadZipFile, zlib.error, RuntimeError, NotImplementedError, MemoryError),
+)
 
 FIGURES = "arrays"
 """The name of the file of what figures need, without its suffix."""
@@ -75,10 +82,13 @@ def _members(path: Path) -> list[tuple[str, NDArray[np.generic]]]:
         return []
     try:
         with np.load(path, allow_pickle=False) as file:
-            return list(file.items())
-    except (OSError, ValueError, EOFError, BadZipFile) as error:
+            members = list(file.items())
+    except _DAMAGED as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(
             f"{path}: damaged ({reason}); restore it, or measure again into another folder "
             "(kmaps run NAME --out FOLDER)"
         ) from None
+    if not all(isinstance(array, np.ndarray) for _, array in members):
+        raise DataError(f"{path}: holds something else than arrays; restore it")
+    return members

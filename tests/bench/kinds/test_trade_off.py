@@ -191,6 +191,16 @@ def test_a_cell_with_a_given_c_chooses_none():
     assert "cv_s" not in columns
 
 
+def test_a_chosen_c_can_be_given_again():
+    """As for times that are measured again: nothing is chosen then, and a given C stays."""
+    cells = cells_of(TEXT.replace("name: dense, C: [10]", "name: dense, C: auto"))
+    dense, sparse = cells[2:4]
+    again = KIND.with_C(dense, 3.0)
+    assert (again.row.learner, again.C) == ({"name": "dense", "C": 3.0}, {})
+    assert (again.draw, again.kernel, again.seed) == (dense.draw, dense.kernel, dense.seed)
+    assert KIND.with_C(sparse, 3.0) is sparse
+
+
 def test_auto_of_a_learner_is_its_machine_on_folds(split):
     """The dense machine of a draw, fold by fold, with its own copies of the encoded rows."""
     trials = Trials(tasks_of(split))

@@ -59,3 +59,27 @@ def test_a_damaged_file_is_told(tmp_path):
     (tmp_path / "arrays.npz").write_bytes(b"PK no archive")
     with pytest.raises(DataError, match=r"arrays\.npz: damaged .*; restore it, or measure again"):
         read_arrays(tmp_path, ["a"])
+
+
+def test_damaged_files_are_errors_of_the_user(tmp_path):
+    """400 copies with a byte changed, cut, or put in: read as they are, or refused in one line."""
+    write_arrays(tmp_path, "a", ONE)
+    collect_arrays(tmp_path, ["a"])
+    path, rng, told = tmp_path / "arrays.npz", np.random.default_rng(0), []
+    whole = path.read_bytes()
+    for i in range(400):
+        damaged = bytearray(whole)
+        at = int(rng.integers(len(whole)))
+        if i % 4 == 0:
+            del damaged[at:]
+        elif i % 4 == 1:
+            damaged[at:at] = rng.bytes(3)
+        else:
+            damaged[at] ^= 1 << int(rng.integers(8))
+        path.write_bytes(damaged)
+        try:
+            read_arrays(tmp_path, ["a"])
+        except DataError as error:
+            told.append(str(error))
+    assert len(told) > 200
+    assert not any("\n" in text for text in told)

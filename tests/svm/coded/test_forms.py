@@ -178,9 +178,9 @@ def test_rows_coded_part_by_part_are_those_of_the_whole(part, monkeypatch):
 
 def without_losses(signs):
     """Return the task of all rows, of which only the signs count."""
-    nothing = np.zeros(2)
     n = len(signs)
-    return Task(np.arange(n), signs.astype(np.int8), np.zeros(n), nothing, nothing, 0.0)
+    none = np.zeros(n)
+    return Task(np.arange(n), signs.astype(np.int8), none, none, none, none, 0.0, 0.0, False, False)
 
 
 @pytest.mark.parametrize("case", CASES)
