@@ -90,7 +90,7 @@ def test_without_bounds_it_reaches_the_top():
     ("machine", "factor"),
     [
         (CodedRidge("chi2", 0.03), 3),
-        (CodedSVR("chi2", 100.0, loss="squared_epsilon_insensitive"), 3),
+        (CodedSVR("chi2", 100.0, loss="squared_epsilon_insensitive", max_iter=5000), 3),
         (CodedSVC("chi2", 100.0, loss="squared_hinge", max_iter=5000), 1.5),
     ],
 )
