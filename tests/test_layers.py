@@ -64,7 +64,8 @@ FLOORS = {
         "pruning",
     ],
     "svm/coded": [
-        "tables rows scores descent",
+        "tables rows scores face",
+        "descent",
         "forms model",
         "training functions",
         "blocks",

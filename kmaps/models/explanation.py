@@ -67,7 +67,7 @@ def explanation(
     check_whole("n_features", n_features, 1)
     order = np.argsort(-model.importance_, kind="stable")[:n_features]
     shown = [model.function(int(j)) for j in order]
-    spread = model.model_.spread[:, order].T
+    spread = model.model_.importance[:, order].T
     data: dict[str, Any] = {
         "title": f"{type(model).__name__} of {model.map_}",
         "about": f"{model.n_features_in_:,} features, of which the {len(order)} most important "
@@ -154,5 +154,5 @@ def _image(model: CodedEstimator, X: Any, shape: tuple[int, int]) -> dict[str, A
         "height": height,
         "width": width,
         "mean": mean.tolist(),
-        "importance": model.model_.spread.tolist(),
+        "importance": model.model_.importance.tolist(),
     }

@@ -86,7 +86,7 @@ class LiblinearSVC(LinearClassifier):
     timings_ : dict
         Seconds: ``convert_s`` (building LIBLINEAR's rows) and ``train_s``.
     copy_bytes_ : int
-        Bytes of LIBLINEAR's rows.
+        Bytes of LIBLINEAR's rows; 0 where scikit-learn made its own.
     model_bytes_ : int
         Bytes of ``coef_`` and ``intercept_``.
 

@@ -11,6 +11,7 @@ from scipy.special import xlog1py, xlogy
 from kmaps._loops import train as loops
 from kmaps._loops.forms import Form, Rows
 from kmaps._loops.vectors import aligned_zeros
+from kmaps.svm.coded.face import Climber
 
 _MARGIN = 0.8
 _FIRST = 1e-6  # part of C at which the variables of the logistic loss start
@@ -124,6 +125,7 @@ def solve(
     weights, order, margins = aligned_zeros(n_weights), np.arange(n), np.zeros(n)
     goal, spent, rise, fall, random = _MARGIN * tol, 0, np.inf, -np.inf, _random_state(seed)
     reached = False
+    climber = Climber(rows, form, task)
     while True:
         constant = 0.0
         if alpha.any():
@@ -145,7 +147,7 @@ def solve(
         state = n_active, rise, fall, solution.dual, constant, random
         last = min(spent + _PASSES_A_REBUILD * n, max_iter * n)
         while True:
-            budget = min(_PASSES_A_CALL * n, last - spent)
+            before, budget = state[3], min(_PASSES_A_CALL * n, last - spent)
             state, gap, evaluations = loops.descend(
                 rows, form, task, alpha, weights, order, state, goal, budget
             )
@@ -157,6 +159,13 @@ def solve(
             reached = n_active == 0 or gap <= goal * (dual + gap)
             if reached or spent >= last:
                 break
+            rate = (dual - before) / max(evaluations, 1)
+            constant, gain, evaluations = climber.climb(
+                spent, max_iter * n, rate, alpha, weights, constant
+            )
+            if evaluations:
+                spent += evaluations
+                state = n_active, np.inf, -np.inf, dual + gain, constant, random
 
 
 def _start(task: loops.Task, alpha: NDArray[np.float64] | None) -> NDArray[np.float64]:

@@ -238,7 +238,7 @@ class CodedEstimator(Learner):
         square.
         """
         check_is_fitted(self)
-        return np.sqrt((self.model_.spread**2).mean(axis=0))
+        return np.sqrt((self.model_.importance.astype(np.float64) ** 2).mean(axis=0))
 
     @property
     def baseline_(self) -> NDArray[np.float64]:

@@ -35,7 +35,7 @@ class CodedModel:
     calibration : ndarray, shape (P, 2), or None
         Slope and shift that turn scores into log-odds.
     importance : ndarray of float32, shape (P, d)
-        The standard deviation of each function over the training samples, before calibration.
+        The standard deviation of each function over the training samples.
     """
 
     levels: NDArray[np.float64]
@@ -106,12 +106,6 @@ class CodedModel:
         if self.calibration is None:
             return self.intercept
         return self.intercept * self.calibration[:, 0] + self.calibration[:, 1]
-
-    @property
-    def spread(self) -> NDArray[np.float64]:
-        """The standard deviation of each function over the training samples, (P, d)."""
-        spread = self.importance.astype(np.float64)
-        return spread if self.calibration is None else spread * np.abs(self.calibration[:, :1])
 
     def values(self, features: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return what the rows of the tables of some features add to the scores, (f, rows, P)."""

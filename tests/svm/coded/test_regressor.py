@@ -70,7 +70,7 @@ def test_squared_loss_without_epsilon_is_ridge():
 
 
 MACHINES = {
-    "svr": CodedSVR("chi2", tol=1e-7, max_iter=20_000),
+    "svr": CodedSVR("chi2", 0.3, tol=1e-6, max_iter=20_000),
     "squared": CodedSVR(SplineMap(8), loss="squared_epsilon_insensitive", epsilon=0.05, tol=1e-7),
     "ridge": CodedRidge(HomogeneousMap(), tol=1e-7),
 }
