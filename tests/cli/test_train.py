@@ -162,7 +162,8 @@ def test_what_cannot_be_trained_on():
         "labels of shape (n,), numbers or words",
         "in.npy m.npz --labels objects.npy": "objects.npy: of Python objects; expected plain "
         "labels",
-        "in.npy m.npz --labels cut.npy": "cut.npy: not a whole .npy file; expected plain labels",
+        "in.npy m.npz --labels cut.npy": "cut.npy: not a whole .npy file (EOF: reading array "
+        "header, expected 118 bytes got 90)",
         "in.npy m.npz --labels no.npy": "no.npy: cannot be read (No such file or directory)",
         f"bad.npy m.npz {y}": "bad.npy: X[89, 2] is nan, expected a finite number",
         f"in.npy old.npz {y}": "old.npz: exists already; choose another name, or pass --force",

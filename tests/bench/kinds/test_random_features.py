@@ -19,7 +19,7 @@ kind: random-features
 dataset: {name: digits, train: 60, test: 50}
 features: {name: intensity, normalize: l1}
 kernels: [exp-chi2, exp-intersection]
-draws: 12
+draws: 8
 maps:
   - {map: generalized-rbf, order: [1, 3], structure: dense, n_frequencies: [64, 1024]}
   - {map: generalized-rbf, order: 2, structure: orthogonal, kernel: exp-chi2,
@@ -84,5 +84,5 @@ def test_measuring_fills_the_columns_of_the_kind():
 
 
 def test_draws_are_part_of_a_cell():
-    more = cells_of(TEXT.replace("draws: 12", "draws: 13"))
+    more = cells_of(TEXT.replace("draws: 8", "draws: 9"))
     assert not {cell.key("") for cell in more} & {cell.key("") for cell in cells_of(TEXT)}

@@ -351,6 +351,7 @@ def interrupt(process: subprocess.Popen) -> None:
     assert stderr.count("Traceback") == 1, stderr
 
 
+@pytest.mark.slow  # tests/cli/test_run.py interrupts the command
 def test_an_interrupted_run_keeps_what_is_finished(tmp_path, process):
     interrupt(process)
     assert not any(map(alive, under_way(tmp_path)))
