@@ -1,6 +1,7 @@
 """kmaps encode: the map's own numbers, whatever the format; mistakes in one line; nothing half."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -169,13 +170,13 @@ def test_names_and_values_that_are_refused():
     }.items():
         assert message in refused("in.npy", "out.npy", *arguments)
     for arguments, message in {
-        ("--ordr", "2"): "No such option '--ordr'",
+        # With or without quotes, by the version of click; the nearest option is named.
+        ("--ordr", "2"): r"No such option:? '?--ordr'?.*--order",
         ("--order", "two"): "'two' is not a valid integer",
-        ("--n-anchors", "3"): "No such option '--n-anchors'",
+        ("--n-anchors", "3"): "No such option:? '?--n-anchors'?",
     }.items():
         result = encode("in.npy", "out.npy", *arguments, code=2)
-        assert message in result.stderr
-    assert "'--order'" in encode("in.npy", "out.npy", "--ordr", "2", code=2).stderr
+        assert re.search(message, result.stderr, re.DOTALL)
 
 
 def test_help_shows_the_options_of_the_map_with_defaults_and_choices():

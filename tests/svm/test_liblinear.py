@@ -57,8 +57,10 @@ def theirs(X, signs, penalty, loss, bias, class_weight=None):
         "class_weight": class_weight,
     }
     if loss == "logistic":
-        l1_ratio = 1.0 if penalty == "l1" else 0.0
-        model = LogisticRegression(solver="liblinear", l1_ratio=l1_ratio, **common)
+        # Which of the two parameters says it depends on the version of scikit-learn.
+        is_older = LogisticRegression().penalty == "l2"
+        kind = {"penalty": penalty} if is_older else {"l1_ratio": float(penalty == "l1")}
+        model = LogisticRegression(solver="liblinear", **kind, **common)
     else:
         model = LinearSVC(penalty=penalty, loss=loss, dual=loss == "hinge", **common)
     model.fit(X, signs)
