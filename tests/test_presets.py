@@ -1,0 +1,39 @@
+"""The small presets of the experiments, run anew, against the baselines that are committed."""
+
+from pathlib import Path
+
+import pytest
+from commands import kmaps_commands
+
+from kmaps.bench.kinds.load import described, packaged
+from kmaps.bench.records.file import read_records
+
+BASELINES = Path(__file__).resolve().parent.parent / "results" / "small"
+PRESETS = [name for name in packaged() if "small" in described(name).presets]
+
+
+def test_every_preset_has_a_baseline_that_is_complete():
+    from kmaps.bench.kinds.load import load
+    from kmaps.bench.run.runner import plan
+
+    assert sorted(path.name for path in BASELINES.iterdir()) == PRESETS
+    for name in PRESETS:
+        records = read_records(BASELINES / name)
+        assert {record["key"] for record in records} == plan(load(name, "small")).keys()
+        assert {record["status"] for record in records} == {"ok"}
+
+
+def test_every_kind_that_can_run_has_a_preset_or_the_quickstart():
+    kinds = {described(name).kind for name in [*PRESETS, "quickstart"]}
+    assert kinds == {described(name).kind for name in packaged()} - {"detection"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_gives_what_its_baseline_has(name, request, tmp_path):
+    environment = {}
+    if getattr(described(name), "dataset", None):
+        environment["KMAPS_DATA_DIR"] = str(request.getfixturevalue("data_dir"))
+    with kmaps_commands(tmp_path, environment) as kmaps:
+        kmaps("run", name, "--preset", "small", "--quiet")
+        kmaps("check", f"results/small/{name}", "--against", BASELINES / name)
