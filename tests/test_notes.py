@@ -81,6 +81,7 @@ def test_numbers_are_those_of_the_cells():
 
 
 def test_a_number_is_found_to_its_digits():
-    assert is_found("1,040", [1039.6]) and not is_found("1,040", [1039.4])
-    assert is_found("3e-3", [0.0026]) and not is_found("2.7e-3", [0.0026])
-    assert not is_found("89.4", [89.46]) and is_found("89.46", [89.457])
+    for text, value in (("1,040", 1039.6), ("3e-3", 0.0026), ("89.46", 89.457)):
+        assert is_found(text, [value])
+    for text, value in (("1,040", 1039.4), ("2.7e-3", 0.0026), ("89.4", 89.46)):
+        assert not is_found(text, [value])
