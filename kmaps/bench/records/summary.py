@@ -77,8 +77,9 @@ def summarize(records: Iterable[Record], measures: Sequence[str]) -> pd.DataFram
         failed), ``over``: what these are, ``splits`` or ``draws``, and ``form``: how bytes are
         stored; of what was timed again the ``median`` and the quartiles ``q1`` and ``q3``, the
         number of ``repeats``, whether they are of ``unlike`` machines, and whether one was
-        ``busy``, and ``stopped`` and ``clamped``, see :data:`WARNED`. In plain units. Sorted as printed: references first, then methods by name and
-        parameters by value, kernels in the order of their registry.
+        ``busy``, and ``stopped`` and ``clamped``, see :data:`WARNED`. In plain units. Sorted as
+        printed: references first, then methods by name and parameters by value, kernels in the
+        order of their registry.
 
     Raises
     ------
