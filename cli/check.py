@@ -61,6 +61,7 @@ def command(reported: bool, **options: Any) -> None:
     With --reported the numbers and claims of the papers are shown beside ours: printed, ours, the
     difference, the verdict. With --against it fails where one that the baseline met is not met any
     more, or is missing, or what the paper says was changed, or a cell of the baseline is worse.
+    Runs with a C at the edge of its values are flagged as well.
 
     \b
     Exit code 0  every cell of the baseline is there and none is worse
@@ -129,6 +130,7 @@ def _check_reported(
     from kmaps.bench.kinds import KINDS
     from kmaps.bench.kinds.load import claim_entries
     from kmaps.bench.report import reported, reported_forms
+    from kmaps.bench.report.choice import edges_of_runs
 
     runs = reported.read_runs(results)
     correct = reported.read_correct_of_runs(results, runs)
@@ -152,12 +154,13 @@ def _check_reported(
                 baseline_correct=theirs_correct,
             ),
         ]
+    edges = edges_of_runs(runs)
     if junit:
         junit.write_text(reported_forms.as_junit(items, failures), encoding="utf-8")
     if json_wanted:
-        click.echo(reported.as_json(items, failures))
+        click.echo(reported.as_json(items, failures, edges))
     elif form == "md":
-        click.echo(reported_forms.as_markdown(items, failures))
+        click.echo(reported_forms.as_markdown(items, failures, edges))
     else:
-        click.echo(reported_forms.as_text(items, failures, every=not quiet))
+        click.echo(reported_forms.as_text(items, failures, edges, every=not quiet))
     return reported.outcome(failures)

@@ -23,8 +23,11 @@ SETTING = ("experiment", "setting", "dataset", "features", "normalize", "reducti
 REPEATED = ("median", "q1", "q3", "repeats", "unlike", "busy")
 """Statistics of what was timed again, over all repeats of all splits and draws."""
 
+WARNED = {"stopped": "ConvergenceWarning: ", "clamped": "were clamped to it"}
+"""What records may warn of, by the words that tell it from other warnings."""
+
 LINE = (*SETTING, "label", "method", "params", "solver", "learner", "size", "kernel")
-STATISTICS = ("measure", "unit", "mean", "std", "n", "failed", "over", "form", *REPEATED)
+STATISTICS = ("measure", "unit", "mean", "std", "n", "failed", "over", "form", *REPEATED, *WARNED)
 
 
 def latest_cells(records: Iterable[Record]) -> list[Record]:
@@ -74,8 +77,9 @@ def summarize(records: Iterable[Record], measures: Sequence[str]) -> pd.DataFram
         failed), ``over``: what these are, ``splits`` or ``draws``, and ``form``: how bytes are
         stored; of what was timed again the ``median`` and the quartiles ``q1`` and ``q3``, the
         number of ``repeats``, whether they are of ``unlike`` machines, and whether one was
-        ``busy``. In plain units. Sorted as printed: references first, then methods by name and
-        parameters by value, kernels in the order of their registry.
+        ``busy``, and ``stopped`` and ``clamped``, see :data:`WARNED`. In plain units. Sorted as
+        printed: references first, then methods by name and parameters by value, kernels in the
+        order of their registry.
 
     Raises
     ------
@@ -136,7 +140,14 @@ def _statistics(group: Sequence[Record], name: str) -> dict[str, Any]:
         "over": "draws" if drawn else "splits" if split else "",
         "form": _form(group, MEASURES[name].form),
         **_repeated(group, MEASURES[name]),
+        **_warned(group),
     }
+
+
+def _warned(group: Sequence[Record]) -> dict[str, bool]:
+    """Return of what one of the records of a row warns."""
+    said = [text for record in group for text in record.get("warnings") or ()]
+    return {name: any(words in text for text in said) for name, words in WARNED.items()}
 
 
 def _repeated(group: Sequence[Record], measure: Measure) -> dict[str, Any]:

@@ -1,10 +1,13 @@
 """How C was chosen in a run, as Markdown: the grid, and the rows at an edge of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from kmaps.bench.records.choice import ChosenRow, chosen_rows, compared_values
 from kmaps.bench.records.columns import Record
 from kmaps.bench.report.markdown import markdown_table
+
+Edges = dict[str, tuple[int, int]]
+"""By run: how many rows have a C at the edge of its grid, and how many have one chosen."""
 
 
 def choice_section(records: Sequence[Record]) -> str:
@@ -37,6 +40,12 @@ def edge_counts(records: Sequence[Record]) -> tuple[int, int]:
     """Return how many rows have a C at the edge of its grid, and how many have one chosen."""
     rows = chosen_rows(records)
     return sum(row.is_at_edge for row in rows), len(rows)
+
+
+def edges_of_runs(runs: Mapping[str, Sequence[Record]]) -> Edges:
+    """Return :func:`edge_counts` of each run in which C was chosen."""
+    counts = {name: edge_counts(runs[name]) for name in sorted(runs)}
+    return {name: (at_edge, chosen) for name, (at_edge, chosen) in counts.items() if chosen}
 
 
 def grid_text(records: Sequence[Record]) -> str:

@@ -30,7 +30,22 @@ def claims_section(claims: Sequence[JudgedClaim]) -> str:
     findings = [(claim.id, found) for claim in claims for found in claim.judgement.findings]
     if not findings:
         return table
-    return f"{_RULE}\n\n{table}\n\n{_details(findings)}"
+    return "\n\n".join(filter(None, [_RULE, table, _left_open(claims), _details(findings)]))
+
+
+def _left_open(claims: Iterable[JudgedClaim]) -> str:
+    """Say which verdicts Holm's correction leaves open; nothing where it changes none."""
+    counts = {
+        claim.id: sum(found.is_left_open_by_holm for found in claim.judgement.findings)
+        for claim in claims
+    }
+    named = ", ".join(f"{n} of {name}" for name, n in counts.items() if n)
+    if not named:
+        return ""
+    return (
+        f"Undecided (Holm), {named}: the interval of the comparison alone decides it, but among so "
+        "many under one claim some would by chance, and Holm's correction asks each for more."
+    )
 
 
 def verdict_of(claim: JudgedClaim) -> str:
@@ -80,7 +95,8 @@ def _detail(name: str, found: Finding) -> list[str]:
     comparison = found.comparison
     unit = "×" if comparison.relation == "smaller" else "points"
     ours = f"{_number(found.estimate.value, unit)} {unit}"
-    return [name, comparison.where, _needed(comparison), found.verdict, ours, _interval(found)]
+    verdict = found.verdict + " (Holm)" * found.is_left_open_by_holm
+    return [name, comparison.where, _needed(comparison), verdict, ours, _interval(found)]
 
 
 def _needed(comparison: Comparison) -> str:

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 
 from kmaps.bench.records.paper.numbers import Outcome, printed_numbers, printed_tables
-from kmaps.bench.records.paper.statements import Paper, claims, elsewhere, papers
-from kmaps.bench.report.choice import edge_counts, grid_text
+from kmaps.bench.records.paper.statements import Elsewhere, Paper, claims, elsewhere, papers
+from kmaps.bench.report.choice import edges_of_runs, grid_text
 from kmaps.bench.report.markdown import markdown_table
 from kmaps.bench.report.reported import Item, Runs
 from kmaps.bench.report.reported_forms import summary
@@ -112,9 +112,13 @@ def _claim(name: str, items: Sequence[Item]) -> list[str]:
     found = [item for item in items if item.name == f"{name} in {item.run}"]
     others = [check for check in elsewhere() if check.id == name]
     decided = [f"{_marked(item.verdict)}: {_link(item.run)} ({item.ours})" for item in found]
-    decided += [f"holds: `{check.test}`" for check in others if check.test]
+    decided += [_tested(check) for check in others if check.test]
     left = [check.note for check in others if not check.test]
     return [name, claims()[name].text, "<br>".join(decided), "; ".join(left)]
+
+
+def _tested(check: Elsewhere) -> str:
+    return f"holds: `{check.test}`" + (f" ({check.note})" if check.note else "")
 
 
 def _marked(verdict: str) -> str:
@@ -140,11 +144,9 @@ def _besides(items: Sequence[Item], runs: Sequence[str]) -> list[str]:
 
 def _choices(records: Runs) -> str:
     """Return the runs in which C was chosen: from what, and how many rows are at an edge of it."""
-    counts = {name: edge_counts(records[name]) for name in sorted(records)}
     body = [
         [_link(name), grid_text(records[name]), f"{at_edge} of {chosen}"]
-        for name, (at_edge, chosen) in counts.items()
-        if chosen
+        for name, (at_edge, chosen) in edges_of_runs(records).items()
     ]
     head = ["run", "C chosen from", "rows at an edge of it"]
     return f"{_EDGES}\n\n{markdown_table(head, body, texts=2)}"

@@ -15,6 +15,8 @@ _ESCAPES = {
     "–": "--",
     "†": r"$\dagger$",
     "‡": r"$\ddagger$",
+    "¶": r"\P{}",
+    "§": r"\S{}",
 } | {character: f"\\{character}" for character in "&%$#_{}"}
 
 

@@ -18,6 +18,7 @@ from kmaps.bench.records.correct import CorrectOf, read_correct
 from kmaps.bench.records.file import FILE_NAME, read_records
 from kmaps.bench.records.paper.numbers import Comparison, Outcome, compare, printed_numbers
 from kmaps.bench.records.statistics.verdicts import Verdict
+from kmaps.bench.report.choice import Edges
 from kmaps.bench.report.claims import interval_range, verdict_of
 from kmaps.bench.report.numbers import deviation, texts
 from kmaps.errors import GateFailed, InputError, KmapsError, NothingMeasured
@@ -323,12 +324,13 @@ def outcome(found: Sequence[Failure]) -> KmapsError | None:
     return None
 
 
-def as_json(items: Iterable[Item], found: Sequence[Failure]) -> str:
-    """Return the items, the failures and the exit code as a JSON object."""
+def as_json(items: Iterable[Item], found: Sequence[Failure], edges: Edges) -> str:
+    """Return the items, the failures, the edges of C and the exit code as a JSON object."""
     error = outcome(found)
     document = {
         "exit_code": error.exit_code if error else 0,
         "items": [asdict(item) for item in items],
         "failures": [asdict(failure) for failure in found],
+        "C_at_edge": {name: {"rows": n, "of": rows} for name, (n, rows) in edges.items()},
     }
     return json.dumps(document, indent=2, ensure_ascii=False)

@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 from kmaps.bench.records.paper.numbers import Outcome
 from kmaps.bench.records.statistics.verdicts import Verdict
+from kmaps.bench.report.choice import Edges
 from kmaps.bench.report.markdown import markdown_table
 from kmaps.bench.report.reported import Failure, Item
 
@@ -26,29 +27,53 @@ def summary(items: Iterable[Item], found: Sequence[Failure]) -> str:
     return "; ".join(filter(None, [*counted, failed]))
 
 
-def as_text(items: Sequence[Item], found: Sequence[Failure], *, every: bool = True) -> str:
-    """Return a line an item, aligned, then the failures, then the summary.
+def edges_text(edges: Edges) -> str:
+    """Say in which runs C is at the edge of the values compared; nothing where it is nowhere.
+
+    Examples
+    --------
+    >>> edges_text({"quickstart": (6, 10), "hkm-caltech101": (0, 0)})
+    'C at the edge of its grid, a better one may lie beyond: 6 of 10 rows (quickstart 6 of 10)'
+    """
+    named = [f"{name} {n} of {rows}" for name, (n, rows) in edges.items() if n]
+    if not named:
+        return ""
+    n_edge, n_rows = (sum(counts) for counts in zip(*edges.values(), strict=True))
+    return (
+        f"C at the edge of its grid, a better one may lie beyond: {n_edge} of {n_rows} rows "
+        f"({', '.join(named)})"
+    )
+
+
+def as_text(
+    items: Sequence[Item], found: Sequence[Failure], edges: Edges, *, every: bool = True
+) -> str:
+    """Return a line an item, aligned, then the failures, the summary, and the edges of C.
 
     Parameters
     ----------
     items : sequence of Item
     found : sequence of Failure
+    edges : mapping of str to (int, int)
+        From :func:`~kmaps.bench.report.choice.edges_of_runs`.
     every : bool
         Whether the items have lines.
     """
     rows = [_HEAD, *(_row(item) for item in items)] if every else []
     widths = [max((len(row[i]) for row in rows), default=0) for i in range(len(_HEAD))]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-    return "\n".join([*lines, *map(_failure, found), summary(items, found)])
+    last = filter(None, [summary(items, found), edges_text(edges)])
+    return "\n".join([*lines, *map(_failure, found), *last])
 
 
-def as_markdown(items: Sequence[Item], found: Sequence[Failure]) -> str:
+def as_markdown(items: Sequence[Item], found: Sequence[Failure], edges: Edges) -> str:
     """Return the summary and the failures; all items in a block that folds."""
     table = markdown_table(_HEAD, map(_row, items), texts=3)
     parts = [
         "### What the papers report",
         f"{summary(items, found)}.",
         "\n".join(f"- {_failure(failure)}" for failure in found),
+        edges_text(edges),
         f"<details>\n<summary>All {len(items)} numbers and claims</summary>",
         table,
         "</details>",

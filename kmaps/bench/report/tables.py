@@ -31,6 +31,12 @@ MARKS = {
     "unlike": f"{UNLIKE} on unlike machines, or with other threads: not to be compared",
     "busy": f"{BUSY} other work ran meanwhile",
 }
+WARNINGS = {
+    "stopped": ("¶", "the solver stopped at its limit of passes in some cell"),
+    "clamped": ("§", "values outside the range fitted on were clamped to it in some cell"),
+}
+"""The sign of what records warn of, and what it means; accuracies bear it."""
+
 FORMATS = ("text", "md", "csv", "latex", "json")
 
 
@@ -87,15 +93,21 @@ def render(records: Iterable[Record], form: str, measures: Sequence[str]) -> str
     if form == "json":
         return summary.to_json(orient="records", indent=2, double_precision=15) + "\n"
     renderers = {"text": _text, "md": _markdown, "latex": _latex}
-    said = [*notes(records), *_time_notes(records, summary)]
+    said = [*notes(records), *_mark_notes(records, summary)]
     return renderers[form](lay_out(summary), said)
 
 
-def _time_notes(records: Sequence[Record], summary: pd.DataFrame) -> list[str]:
-    """Return what the marks of times mean that a table has, and which C is one for all."""
+def _mark_notes(records: Sequence[Record], summary: pd.DataFrame) -> list[str]:
+    """Return what the marks mean that a table has, and which C is one for all."""
+    lines = summary.to_dict("records")
     marks = [meaning for name, meaning in MARKS.items() if summary[name].any()]
     common = {line["C"] for record in records for line in record.get("common_repeats", ())}
     shown = bool(common) and "time-common" in set(summary["measure"])
+    marks += [
+        f"{sign} {meaning}"
+        for name, (sign, meaning) in WARNINGS.items()
+        if any(_signs(line, MEASURES[line["measure"]], name) for line in lines)
+    ]
     return [*marks, *([f"one C for all: {common.pop():g}"] if shown else [])]
 
 
@@ -170,10 +182,17 @@ def _entry(line: dict[str, Any], measure: Measure, n: int) -> str:
         text += f" {UNLIKE}" * line["unlike"] + f" {BUSY}" * line["busy"]
     elif not isnan(line["std"]):
         text += _spread(measure.format(line["std"], like=line["mean"]))
+    signs = "".join(_signs(line, measure, name) for name in WARNINGS)
+    text += f" {signs}" if signs else ""
     if line["form"]:
         text += f" {line['form']}"
     failed = f", failed {line['failed']}" if line["failed"] else ""
     return f"{text} (n={line['n']}{failed})" if failed or line["n"] < n else text
+
+
+def _signs(line: dict[str, Any], measure: Measure, name: str) -> str:
+    """Return the sign of a warning where a number bears it: accuracies and average precisions."""
+    return WARNINGS[name][0] if measure.highest and line["n"] and line[name] else ""
 
 
 def _spread(text: str) -> str:

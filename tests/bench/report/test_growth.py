@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kmaps.bench.report.growth import growth, growth_table
+from tests.bench.records.published import records as published
 from tests.bench.sample_records import record
 
 TIMES = {"fit_s": 0.0, "encode_s": 0.0, "convert_s": 0.0, "train_s": 1.0}
@@ -51,3 +52,15 @@ def test_table_has_the_largest_size_of_each_row():
         "| exact | 4,000 | 40.00 | 4.00 | 2.00 | n^1.00 | 4.00 | n^1.00 |",
         "| linear | 1,000 | 90.00 | 1.00 | 0 | n^nan |  |  |",
     ]
+
+
+def test_libsvm_falls_behind_additive_maps_as_n_grows():
+    """Each time the images double, LIBSVM's time is a larger multiple of the map's."""
+    rows = {row.name: row for row in growth(published()["scaling-mnist"], "time")}
+    exact = rows.pop("exact")
+    for name in ("homogeneous, r = 3, LIBLINEAR", "homogeneous, r = 3, on codes"):
+        row = rows[name]
+        assert list(row.sizes[: len(exact.sizes)]) == list(exact.sizes)
+        ratios = exact.values / row.values[: len(exact.sizes)]
+        assert (ratios[1:] > 1.2 * ratios[:-1]).all()  # 1.43 at least
+        assert exact.exponent - row.exponent > 0.5  # 2.20 against 1.18 and 1.03

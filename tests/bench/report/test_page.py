@@ -1,6 +1,11 @@
 """Pages: what ran, which claims hold, what a kind adds."""
 
+from scipy.stats import norm
+
+from kmaps.bench.records.claims import JudgedClaim
 from kmaps.bench.records.paper.numbers import compare, numbers_of
+from kmaps.bench.records.statistics.verdicts import Comparison, Estimate, judge
+from kmaps.bench.report.claims import claims_section
 from kmaps.bench.report.page import page
 from tests.bench.sample_records import record
 from tests.bench.sample_times import times
@@ -115,3 +120,26 @@ def test_what_was_timed_again_says_when_and_under_which_load():
     assert "    kmaps run trial\n    kmaps time t\n" in text
     assert "- times measured again: 2026-02-01T00:00:00+00:00 to 2026-02-01T00:00:00+00:00" in text
     assert "- then, load average: 0.1 at the start, 0.9 at the end" in text
+
+
+def test_what_holm_leaves_open_is_explained():
+    claims = [
+        JudgedClaim(name, "so", judge(comparisons))
+        for name, comparisons in {
+            "A1": [compared("a", 0.03), compared("b", 0.04), compared("c", 0.2)],
+            "A2": [compared("d", 0.03)],
+        }.items()
+    ]
+    text = claims_section(claims)
+    assert "\n\nUndecided (Holm), 2 of A1: the interval of the comparison alone decides it" in text
+    assert "| A1 | a | at least 0 points | undecided (Holm) | " in text
+    assert "| A1 | c | at least 0 points | undecided | " in text
+    assert "Holm)" not in claims_section(claims[1:])
+
+
+def compared(where, p):
+    """Return a comparison with normal intervals and this p-value."""
+    value = norm.isf(p / 2)
+    return Comparison(
+        where, "above", 0, Estimate(value, lambda a: (value - norm.isf(a / 2), 9.0), "normal")
+    )

@@ -12,6 +12,7 @@ from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds.load import claim_entries
 from kmaps.bench.records.paper import numbers, statements
 from kmaps.bench.report import reported, reported_forms
+from kmaps.bench.report.choice import edges_of_runs
 from kmaps.errors import InputError, NothingMeasured
 from tests.bench.records.published import ROOT, records
 from tests.bench.sample_records import record
@@ -187,19 +188,28 @@ def test_a_damaged_file_of_what_is_kept_is_refused(tmp_path, text):
 
 
 FAILURE = reported.Failure("A8 in annfm-table4-daimler", DAIMLER, "missing, the baseline has it")
+EDGES = edges_of_runs({DAIMLER: records()[DAIMLER], "ldefm-table1": records()["ldefm-table1"]})
+FLAGGED = (
+    "C at the edge of its grid, a better one may lie beyond: 29 of 29 rows "
+    "(annfm-table4-daimler 29 of 29)"
+)
 
 
 def test_forms():
     items = items_of(DAIMLER)
-    text = reported_forms.as_text(items, [FAILURE])
+    text = reported_forms.as_text(items, [FAILURE], EDGES)
     assert text.splitlines()[0].split() == ["verdict", "what", "printed", "ours", "difference"]
     assert f"FAILED {FAILURE.name}: missing, the baseline has it" in text
-    assert text.splitlines()[-1].startswith("77 numbers: ")
-    assert reported_forms.as_text(items, [], every=False).count("\n") == 0
-    page = reported_forms.as_markdown(items, [FAILURE])
+    assert text.splitlines()[-2].startswith("77 numbers: ")
+    assert text.splitlines()[-1] == FLAGGED
+    assert reported_forms.as_text(items, [], {}, every=False).count("\n") == 0
+    page = reported_forms.as_markdown(items, [FAILURE], EDGES)
+    assert f"\n\n{FLAGGED}\n\n" in page
+    assert "edge of its grid" not in reported_forms.as_markdown(items, [], {DAIMLER: (0, 29)})
     assert "| not met | annfm Table 4: VZ 3, JS acc. (%) | 92.79 % | " in page
     assert f"- FAILED {FAILURE.name}: " in page
-    document = json.loads(reported.as_json(items, [FAILURE]))
+    document = json.loads(reported.as_json(items, [FAILURE], EDGES))
+    assert document["C_at_edge"] == {DAIMLER: {"rows": 29, "of": 29}}
     assert document["exit_code"] == 1
     assert len(document["items"]) == len(items)
 

@@ -315,3 +315,29 @@ def test_the_times_at_one_c_say_which():
     assert lines_of(text.split("\n\n")[1])["exact"] == ["1.00"]
     assert "one C for all: 0.5." in text
     assert "one C" not in show([cell], "text", "train")
+
+
+STOPPED = "ConvergenceWarning: LIBLINEAR reached its limit of passes in 1 of 1 binary problems"
+CLAMPED = "UserWarning: 1 of 80 values lie outside the range that AnchorMap was fitted on and were "
+CLAMPED += "clamped to it"
+
+
+def test_accuracies_bear_the_signs_of_what_their_records_warn_of():
+    cells = [
+        record("exact", 0, warnings=[]),
+        record("exact", 1, warnings=["UserWarning: of something else"]),
+        record("anchor", 0, warnings=[]),
+        record("anchor", 1, warnings=[CLAMPED]),
+        record("linear", 0, warnings=[STOPPED, CLAMPED], kernel=""),
+    ]
+    cells = [cell | {"accuracy": 0.8, "train_s": 1.0} for cell in cells]
+    text = show(cells, "text", "accuracy")
+    rows = lines_of(text)
+    assert rows["exact"][-1] == "80.00"
+    assert rows["ANNFM"][-1] == "80.00 §*"
+    assert rows["linear"][0].startswith("80.00 ¶§ (n=1)")
+    assert "¶ the solver stopped at its limit of passes in some cell" in text
+    assert "§ values outside the range fitted on were clamped to it in some cell." in text
+    assert not {"¶", "§"} & set(show(cells, "text", "train"))
+    assert not {"¶", "§"} & set(show(cells[:2], "text", "accuracy"))
+    assert r"80.00 \P{}\S{}" in show(cells, "latex", "accuracy")

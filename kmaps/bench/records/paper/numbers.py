@@ -20,7 +20,13 @@ from statistics import fmean, median
 
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.measures import MEASURES
-from kmaps.bench.records.paper.selections import Selection, parse_selection, select_rows
+from kmaps.bench.records.paper.selections import (
+    MeasuredRow,
+    Selection,
+    measured_rows,
+    parse_selection,
+    select_rows,
+)
 from kmaps.errors import InputError
 
 TABLES = "tables.csv"
@@ -206,7 +212,7 @@ def compare(
     InputError
         When the selection of a number picks more than one row.
     """
-    held = {name: list(run) for name, run in records.items()}
+    held = {name: measured_rows(run) for name, run in records.items()}
     for number in numbers:
         if number.reason:
             yield Comparison(number, number.value, None, Outcome.NOT_MEASURED)
@@ -236,9 +242,9 @@ def _outcome(number: PrintedNumber, ours: float | None) -> Outcome:
     return Outcome.MET if number.is_met_by(ours) else Outcome.NOT_MET
 
 
-def _ours(number: PrintedNumber, records: Mapping[str, list[Record]]) -> float | None:
+def _ours(number: PrintedNumber, runs: Mapping[str, list[MeasuredRow]]) -> float | None:
     """Return what our records have, in the number's unit: the mean over splits, times' median."""
-    rows = select_rows(number.selection, records.get(number.experiment, []))
+    rows = select_rows(number.selection, runs.get(number.experiment, []))
     if not rows:
         return None
     if len(rows) > 1:
@@ -247,11 +253,12 @@ def _ours(number: PrintedNumber, records: Mapping[str, list[Record]]) -> float |
             "expected one; name more of its parameters"
         )
     measure = MEASURES["rms" if number.measure == _SUM_OF_SQUARES else number.measure]
-    values = [value for record in rows[0] if (value := measure.value(record)) is not None]
+    records = rows[0].records
+    values = [value for record in records if (value := measure.value(record)) is not None]
     if not values:
         return None
     if number.measure == _SUM_OF_SQUARES:
-        return fmean(values) ** 2 * _n_pairs(rows[0][0])
+        return fmean(values) ** 2 * _n_pairs(records[0])
     middle = median if number.measure == "time" else fmean
     return _SCALES[number.unit] * middle(values)
 

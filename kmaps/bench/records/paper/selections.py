@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from kmaps.bench.records.columns import Record
@@ -59,25 +60,50 @@ def record_names(record: Record) -> Selection:
     }
 
 
-def select_rows(selection: Selection, records: Iterable[Record]) -> list[list[Record]]:
-    """Return the rows that a selection picks, each as its records, one a split.
+@dataclass(frozen=True, eq=False)
+class MeasuredRow:
+    """A line of one table: under one kernel, reduction and setting.
 
-    A row here is a line of one table: under one kernel, reduction and setting. Failed cells are
-    left out; of two records of one split the later one counts.
+    Parameters
+    ----------
+    names : dict
+        What a selection can name of it, see :func:`record_names`.
+    records : list of mapping
+        Its records, one a split.
+    """
+
+    names: Selection
+    records: list[Record]
+
+
+def measured_rows(records: Iterable[Record]) -> list[MeasuredRow]:
+    """Return the rows of a run, in the order of the records.
+
+    Failed cells are left out; of two records of one split the later one counts.
+    """
+    rows: dict[tuple, MeasuredRow] = {}
+    for record in latest_cells(records):
+        if record["status"] == "ok":
+            key = *(record[name] for name in SETTING), record["kernel"], Row.of(record).identity
+            if key not in rows:
+                rows[key] = MeasuredRow(record_names(record), [])
+            rows[key].records.append(record)
+    return list(rows.values())
+
+
+def select_rows(selection: Selection, rows: Iterable[MeasuredRow]) -> list[MeasuredRow]:
+    """Return the rows that have all that a selection names.
 
     Examples
     --------
     >>> cell = {"status": "ok", "reduction": "ovr", "kernel": "", "options": {}, "draw": None}
     >>> cell |= Row("linear").columns | dict.fromkeys(SETTING, "")
-    >>> records = [cell | {"split": split} for split in (0, 1)]
-    >>> [len(row) for row in select_rows({"method": "linear"}, records)]
+    >>> rows = measured_rows(cell | {"split": split} for split in (0, 1))
+    >>> [len(row.records) for row in select_rows({"method": "linear"}, rows)]
     [2]
     """
-    rows: dict[tuple, list[Record]] = {}
-    for record in latest_cells(records):
-        names = record_names(record)
-        picked = all(names.get(name) == value for name, value in selection.items())
-        if picked and record["status"] == "ok":
-            key = *(record[name] for name in SETTING), record["kernel"], Row.of(record).identity
-            rows.setdefault(key, []).append(record)
-    return list(rows.values())
+    return [
+        row
+        for row in rows
+        if all(row.names.get(name) == value for name, value in selection.items())
+    ]

@@ -169,6 +169,11 @@ class Finding:
         return self.comparison.estimate
 
     @property
+    def is_left_open_by_holm(self) -> bool:
+        """Whether its own interval decides it, and Holm's correction leaves it undecided."""
+        return self.verdict is Verdict.UNDECIDED and self.p <= ALPHA
+
+    @property
     def interval(self) -> tuple[float, float] | None:
         """The 95 % interval of this comparison alone."""
         return self.estimate.bounds and self.estimate.bounds(ALPHA)

@@ -3,16 +3,18 @@
 from collections import Counter
 from copy import deepcopy
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
+from kmaps.bench.records.paper import numbers
 from kmaps.bench.records.paper.numbers import (
     PrintedNumber,
     compare,
     printed_numbers,
     printed_tables,
 )
-from kmaps.bench.records.paper.selections import select_rows
+from kmaps.bench.records.paper.selections import measured_rows, select_rows
 from kmaps.errors import InputError
 from tests.bench.records.published import ROOT, records
 
@@ -34,6 +36,11 @@ NUMBERS = printed_numbers()
 MEASURED = [number for number in NUMBERS if number.experiment]
 
 
+@cache
+def rows_of(experiment):
+    return measured_rows(records()[experiment])
+
+
 def of(paper, table):
     return [number for number in NUMBERS if (number.paper, number.table) == (paper, table)]
 
@@ -53,10 +60,10 @@ def test_there_are_230_and_none_stands_twice():
 def test_tables_are_whole(table):
     """The sum is a control: a number typed wrongly changes it."""
     n, n_reasons, total = TABLES[table]
-    numbers = of(*table)
-    assert len(numbers) == n
-    assert sum(bool(number.reason) for number in numbers) == n_reasons
-    assert sum(number.value for number in numbers) == pytest.approx(total, abs=1e-9)
+    found = of(*table)
+    assert len(found) == n
+    assert sum(bool(number.reason) for number in found) == n_reasons
+    assert sum(number.value for number in found) == pytest.approx(total, abs=1e-9)
 
 
 @pytest.mark.parametrize("number", NUMBERS, ids=lambda number: number.name)
@@ -71,8 +78,8 @@ def test_each_has_an_experiment_or_a_reason(number):
 
 @pytest.mark.parametrize("number", MEASURED, ids=lambda number: number.name)
 def test_each_selection_picks_one_row_of_the_published_run(number):
-    [row] = select_rows(number.selection, records()[number.experiment])
-    assert len({record["split"] for record in row}) == len(row)
+    [row] = select_rows(number.selection, rows_of(number.experiment))
+    assert len({record["split"] for record in row.records}) == len(row.records)
 
 
 def test_rows_are_measured_once():
@@ -103,6 +110,20 @@ def test_what_becomes_of_the_published_numbers():
     assert outcomes["met"] + outcomes["not met"] == 129
 
 
+def test_the_rows_of_a_run_are_built_once(monkeypatch):
+    """Not anew for each of its numbers, which takes seconds."""
+    built = []
+
+    def counted(run):
+        built.append(run[0]["experiment"])
+        return measured_rows(run)
+
+    monkeypatch.setattr(numbers, "measured_rows", counted)
+    runs = {n.experiment: records()[n.experiment] for n in MEASURED}
+    assert len(list(compare(NUMBERS, runs))) == 230
+    assert sorted(built) == sorted(runs)
+
+
 def test_times_are_ratios_to_the_reference():
     [found] = compare([named("annfm Table 4: Li 12k, χ² time (s)")], records())
     assert found.printed == pytest.approx(206.1 / 12.4)
@@ -111,8 +132,8 @@ def test_times_are_ratios_to_the_reference():
 
 def test_squares_are_summed_over_all_pairs():
     [found] = compare([named("ldefm Figure 5: Ours 5D, M = log 127, Σ(χ² - χ̂²)²")], records())
-    [row] = select_rows(found.number.selection, records()[found.number.experiment])
-    assert found.ours == pytest.approx(128**2 * row[0]["rms"] ** 2)
+    [row] = select_rows(found.number.selection, rows_of(found.number.experiment))
+    assert found.ours == pytest.approx(128**2 * row.records[0]["rms"] ** 2)
     assert found.ours == pytest.approx(9.121, rel=0.02)
 
 

@@ -166,3 +166,13 @@ def test_a_verdict_of_any_machine_leaves_times_out():
     assert judge([accuracy, unclear]).findings[0].verdict == "undecided"
     assert judge([accuracy, unclear]).verdict_of_any_machine == "holds"
     assert judge([time]).verdict_of_any_machine is None
+
+
+def test_what_holm_leaves_open_is_told_from_what_is_open_anyway():
+    named = [("one", at(0.03)), ("two", at(0.04)), ("three", at(0.2)), ("four", unknown(1.0, ""))]
+    together = judged("above", 0, named).findings
+    assert [found.is_left_open_by_holm for found in together] == [True, True, False, False]
+    alone = judged("above", 0, named[:1]).findings
+    assert [(str(found.verdict), found.is_left_open_by_holm) for found in alone] == [
+        ("holds", False)
+    ]
