@@ -66,11 +66,14 @@ def as_input_error() -> Iterator[None]:
 
 
 @contextmanager
-def once_each_warning(quiet: bool) -> Iterator[None]:
-    """Print the first warning of each kind at the end, instead of one for every block."""
+def once_each_warning(quiet: bool) -> Iterator[list[warnings.WarningMessage]]:
+    """Print the first warning of each kind at the end, instead of one for every block.
+
+    Yields the list of all warnings so far.
+    """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        yield
+        yield caught
     kinds: dict[tuple, list] = {}
     for warning in caught:
         kinds.setdefault((warning.filename, warning.lineno), []).append(warning.message)

@@ -15,8 +15,8 @@ from kmaps.cli.array_files import (
     check_paths,
     input_file,
     once_each_warning,
-    without_pandas,
 )
+from kmaps.cli.model_files import check_columns, load_classifier
 from kmaps.cli.progress import progress_bar
 from kmaps.errors import ConfigError, InputError
 
@@ -64,9 +64,7 @@ def command(
 
     _check_target(target, scores, as_json)
     check_paths(target, [model_file, source, labels], force)
-    with without_pandas():
-        from kmaps.models import load_model
-    model = load_model(model_file)
+    model = load_classifier(model_file)
     truth = read_labels(labels) if labels else None
     with (
         input_file(source, target, input_format) as (path, name),
@@ -102,16 +100,7 @@ def _check_target(target: str, scores: bool, as_json: bool) -> None:
 
 
 def _check_rows(model: Any, file: str, reader: Any, truth: "NDArray | None") -> None:
-    from sklearn.base import is_classifier
-
-    if not is_classifier(model):
-        name = type(model).__name__
-        raise InputError(f"{file}: of {name}, which gives no labels; use kmaps.load_model")
-    if reader.n_features != model.n_features_in_:
-        raise InputError(
-            f"{reader.name} has {reader.n_features} columns, {file} was trained on "
-            f"{model.n_features_in_}"
-        )
+    check_columns(model, file, reader)
     if truth is not None and reader.n_rows not in (None, len(truth)):
         raise InputError(f"{len(truth)} labels, but {reader.name} has {reader.n_rows} rows")
 

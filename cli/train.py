@@ -4,12 +4,14 @@ import json
 from collections.abc import Callable
 from functools import partial
 from math import inf, log
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 from click.core import ParameterSource
 
+from kmaps import __version__
 from kmaps.cli import array_files
 from kmaps.cli.array_files import (
     as_input_error,
@@ -23,6 +25,8 @@ from kmaps.cli.progress import stage_bars
 from kmaps.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
+    from warnings import WarningMessage
+
     from numpy.typing import NDArray
 
     from kmaps.io import LabelledRows
@@ -148,16 +152,16 @@ def command(
     with (
         input_file(source, target, input_format) as (path, name),
         as_input_error(),
-        once_each_warning(quiet),
+        once_each_warning(quiet) as warned,
         stage_bars(quiet=quiet) as report,
     ):
         reader = open_reader(path, input_format, n_features=n_features, name=name)
         rows = _labelled(reader, labels, memory, report)
         try:
-            found = _train(model, rows, costs, folds, seed, report)
+            found = _train(model, rows, costs, folds, seed, report, warned)
         except MemoryError as error:
             raise InputError(f"{name}: too large for the memory there is: {error}") from None
-        model.save(target, force=force)
+        model.save(target, force=force, record=_record(model, found, source))
     click.echo(json.dumps(found, indent=2) if as_json else _told(found, target))
 
 
@@ -240,8 +244,11 @@ def _train(
     folds: int,
     seed: int,
     report: Report,
+    warned: list["WarningMessage"],
 ) -> dict[str, Any]:
     """Read the rows, choose C, train; return what there is to tell."""
+    from sklearn.exceptions import ConvergenceWarning
+
     from kmaps.models import RandomFeatureSVC
 
     start = perf_counter()
@@ -250,7 +257,7 @@ def _train(
     read = perf_counter()
     model.set_params(C=costs[0])
     cv = _choose_c(model, rows, y, costs, folds, seed, report) if len(costs) > 1 else []
-    chosen = perf_counter()
+    chosen, n_before = perf_counter(), len(warned)
     if isinstance(model, RandomFeatureSVC):
         model.fit(rows, y)
         own = {
@@ -268,6 +275,11 @@ def _train(
             "passes": int(model.n_iter_.max()),
             "code_s": read - start,
         }
+    unfinished = [
+        str(one.message)
+        for one in warned[n_before:]
+        if issubclass(one.category, ConvergenceWarning)
+    ]
     return {
         "rows": len(rows),
         "features": rows.n_features,
@@ -279,6 +291,22 @@ def _train(
         "folds": folds if cv else None,
         "cv_s": chosen - read,
         "train_s": perf_counter() - chosen,
+        "unfinished": unfinished,
+    }
+
+
+def _record(
+    model: "CodedSVC | RandomFeatureSVC", found: dict[str, Any], source: str
+) -> dict[str, Any]:
+    """Return what a model file keeps of its training: no times, which would make files differ."""
+    own = ("features", "classes", "levels", "sigma", "C", "model_bytes", "n_frequencies")
+    times = ("code_s", "encode_s", "cv_s", "train_s")
+    of_map = {"kernel": None} if isinstance(model.map_, str) else model.map_.get_params()
+    return {
+        "by": f"kmaps {__version__}",
+        "file": "standard input" if source == "-" else Path(source).name,
+        "kernel": of_map.get("kernel"),
+        **{name: value for name, value in found.items() if name not in own + times},
     }
 
 
