@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kmaps.cli import array_files
-from kmaps.cli.array_files import as_input_error, check_paths, input_file, once_each_warning
-from kmaps.cli.model_files import check_columns, load_classifier
+from kmaps.cli.array_files import (
+    as_input_error,
+    check_paths,
+    input_file,
+    once_each_warning,
+    split_label_column,
+)
+from kmaps.cli.model_files import load_classifier, open_for, unknown_labels
 from kmaps.cli.progress import progress_bar
 from kmaps.errors import ConfigError
 
@@ -26,13 +32,16 @@ _MOST_CONFUSED = 10  # pairs of classes that are printed instead
     epilog="""\b
 Examples:
   kmaps evaluate model.npz test.npy --labels labels.npy
+  kmaps evaluate model.npz test.csv --label-column digit
   kmaps evaluate model.npz test.svm --confusion confusion.csv --json"""
 )
 @click.argument("model_file", metavar="MODEL")
 @click.argument("source", metavar="DATA")
-@click.option("--labels", metavar="FILE", help="True labels of the rows. [default: DATA's own]")
+@array_files.labels
+@array_files.label_column
 @click.option("--confusion", metavar="FILE", help="Write the confusion matrix as CSV.")
 @array_files.input_format
+@array_files.zero_based
 @array_files.memory
 @click.option("--force", is_flag=True, help="Replace the file of --confusion when it exists.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -41,8 +50,10 @@ def command(
     model_file: str,
     source: str,
     labels: str | None,
+    label_column: str | None,
     confusion: str | None,
     input_format: str | None,
+    zero_based: str,
     memory: float,
     force: bool,
     as_json: bool,
@@ -58,30 +69,43 @@ def command(
     Rows whose label the model does not know count as wrong, and are told. The rows are read in
     blocks; in memory stay their labels and scores.
     """
-    from kmaps.io import atomic_file, open_reader, read_labels
+    from kmaps.io import atomic_file, read_labels
 
     if confusion == "-":
         raise ConfigError("--confusion -: standard output is for the table; name a file")
     if confusion:
         check_paths(confusion, [model_file, source, labels], force)
-    model = load_classifier(model_file)
-    y = read_labels(labels) if labels else None
+    trained = load_classifier(model_file)
+    own_column, column = split_label_column(label_column, labels)
+    classes = trained.model.classes_
+    y = read_labels(labels, column=column, classes=classes) if labels else None
     with (
         input_file(source, confusion or "-", input_format) as (path, name),
         as_input_error(),
         once_each_warning(quiet),
     ):
-        reader = open_reader(path, input_format, n_features=model.n_features_in_, name=name)
-        check_columns(model, model_file, reader)
+        reader = open_for(
+            trained,
+            path,
+            input_format,
+            name,
+            label_column=own_column,
+            zero_based=zero_based,
+            quiet=quiet,
+        )
         if y is None and not reader.has_labels:
-            raise ConfigError(f"{name}: holds no labels; name a file with --labels")
+            raise ConfigError(
+                f"{name}: holds no labels; name a file with --labels, or a column of a csv file "
+                "with --label-column"
+            )
         with progress_bar(f"evaluate {name}", quiet=quiet) as report:
-            found = _evaluate(model, reader, y, memory, report)
+            found = _evaluate(trained.model, reader, y, memory, report)
     if confusion:
         with atomic_file(confusion, force=force) as file:
             file.write(_confusion_csv(found).encode())
     if found.n_unknown and not quiet:
-        click.echo(f"warning: {_unknown(found)}", err=True)
+        told = unknown_labels(found.n_unknown, int(found.confusion.sum()), found.unknown)
+        click.echo(f"warning: {told}", err=True)
     click.echo(json.dumps(_as_names(found), indent=2) if as_json else _text(found))
 
 
@@ -101,16 +125,7 @@ def _evaluate(
         progress=lambda stage, done, total: report(done, total),
     )
     scores = np.concatenate([model.decision_function(X) for X in rows.blocks()])
-    return evaluate(rows.labels(), scores, model.classes_)
-
-
-def _unknown(found: "Evaluation") -> str:
-    from kmaps.models.evaluation import few
-
-    return (
-        f"{found.n_unknown:,} of {found.confusion.sum():,} rows have labels that the model does "
-        f"not know ({few(found.unknown)}); they count as wrong"
-    )
+    return evaluate(rows.labels(model.classes_), scores, model.classes_)
 
 
 def _number(value: float) -> float | None:

@@ -94,7 +94,8 @@ def _model_text(model: dict[str, Any]) -> str:
     if not record:
         return _aligned(lines | {"trained": "the file does not say how"})
     unfinished = record.pop("unfinished", None)
-    record.pop("kernel", None)
+    for name in ("kernel", "columns"):
+        record.pop(name, None)
     lines |= {
         f"trained: {name.replace('_', ' ')}": _value(value)
         for name, value in record.items()

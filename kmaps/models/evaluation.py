@@ -12,6 +12,7 @@ from sklearn.metrics import (
 )
 
 from kmaps.errors import InputError
+from kmaps.io.labels import check_label_kind, few
 from kmaps.svm.reduction import winners
 
 
@@ -130,33 +131,6 @@ def _check(y: NDArray, scores: NDArray, classes: NDArray) -> None:
             f"no row has a label of the model's ({few(classes)}), they are {few(np.unique(y))}; "
             "check the labels and the model"
         )
-
-
-def check_label_kind(y: NDArray, classes: NDArray) -> None:
-    """Refuse labels that are text where the classes are numbers, or the other way round.
-
-    Raises
-    ------
-    InputError
-    """
-    kinds = ["text" if array.dtype.kind in "USOT" else "numbers" for array in (y, classes)]
-    if kinds[0] != kinds[1]:
-        raise InputError(
-            f"the labels are {kinds[0]} ({few(np.unique(y))}), those of the model are {kinds[1]} "
-            f"({few(classes)}); use the labels that it was trained with"
-        )
-
-
-def few(labels: NDArray) -> str:
-    """Return the first labels as a text of one line.
-
-    Examples
-    --------
-    >>> few(np.arange(9))
-    '0, 1, 2, 3, 4, …'
-    """
-    told = [str(label) for label in labels[:5].tolist()]
-    return ", ".join(told + ["…"] * (len(labels) > 5))
 
 
 def _ranked(own: NDArray[np.bool_], scores: NDArray[np.float64]) -> tuple[float, float]:
