@@ -1,4 +1,4 @@
-"""What commands that use a trained classifier have in common."""
+"""What commands that use a trained model have in common."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Trained:
-    """A classifier, the name of its file, and how the file says that it was trained."""
+    """A model, the name of its file, and how the file says that it was trained."""
 
     model: Any
     file: str
@@ -28,19 +28,24 @@ class Trained:
         return self.record.get("columns") if given is None else given.tolist()
 
 
-def load_classifier(path: str) -> Trained:
-    """Return the model in a file; refuse one that gives no labels."""
+def load_trained(path: str) -> Trained:
+    """Return the model in a file."""
     with without_pandas():
-        from sklearn.base import is_classifier
-
         from kmaps.models.files import model_of
         from kmaps.svm.model_file import ModelFile
     file = ModelFile(path)
-    model = model_of(file)
-    if not is_classifier(model):
-        name = type(model).__name__
+    return Trained(model_of(file), path, file.record)
+
+
+def load_classifier(path: str) -> Trained:
+    """Return the model in a file; refuse one that gives no labels."""
+    trained = load_trained(path)
+    with without_pandas():
+        from sklearn.base import is_classifier
+    if not is_classifier(trained.model):
+        name = type(trained.model).__name__
         raise InputError(f"{path}: of {name}, which gives no labels; use kmaps.load_model")
-    return Trained(model, path, file.record)
+    return trained
 
 
 def open_for(

@@ -184,3 +184,27 @@ def test_a_forgotten_label_column_is_named():
     )
     assert refused("predict", "n.npz", "numbers.csv", "p.npy") == message
     assert refused("evaluate", "n.npz", "numbers.csv") == message
+
+
+def test_explain_reads_what_the_model_was_trained_on():
+    svm("zero.svm", 0)
+    kmaps("train", "zero.svm", "m.npz", "--zero-based", "true", "--n-features", 6, "-q")
+    kmaps("explain", "m.npz", "--data", "zero.svm", "--out", "svm.html")
+    kmaps("explain", "m.npz", "--data", "X.npy", "--out", "npy.html")
+    assert Path("svm.html").read_text() == Path("npy.html").read_text()
+    arguments = "--data", "words.csv", "--label-column", "kind", "--out", "csv.html"
+    kmaps("explain", "m.npz", *arguments)
+    assert Path("csv.html").read_text() == Path("npy.html").read_text()
+
+
+def test_encode_says_that_indices_count_from_0():
+    Path("zero.svm").write_text("0 0:1 3:1\n1 2:1\n")
+    Path("one.svm").write_text("0 1:1 4:1\n1 3:1\n")
+    zero = kmaps("encode", "zero.svm", "zero.npy")
+    assert zero.stderr == "zero.svm: its indices count from 0; those of svm files written from 1\n"
+    assert kmaps("encode", "one.svm", "one.npy").stderr == ""
+    np.testing.assert_array_equal(np.load("zero.npy"), np.load("one.npy"))
+    assert refused("encode", "zero.svm", "o.npy", "--fit-on", "one.svm") == (
+        "indices of one.svm count from 1, those of zero.svm from 0; say what both count from with "
+        "--zero-based"
+    )
