@@ -84,18 +84,18 @@ def _aligned(lines: dict[str, str]) -> str:
 
 def _model_text(model: dict[str, Any]) -> str:
     record = model.pop("record")
+    names = model.pop("feature_names") or record.pop("columns", None)
     lines = {
         "model": f"{model.pop('estimator')}, {model.pop('map')} map",
         "classes": _classes(model.pop("classes")),
-        "features": _features(model.pop("features"), model.pop("feature_names")),
+        "features": _features(model.pop("features"), names),
         "size": f"{model.pop('model_bytes'):,} bytes, the file {model.pop('file_bytes'):,}",
     }
     lines |= {name: _value(value) for name, value in model.items() if value is not None}
     if not record:
         return _aligned(lines | {"trained": "the file does not say how"})
     unfinished = record.pop("unfinished", None)
-    for name in ("kernel", "columns"):
-        record.pop(name, None)
+    record.pop("kernel", None)
     lines |= {
         f"trained: {name.replace('_', ' ')}": _value(value)
         for name, value in record.items()
@@ -127,8 +127,8 @@ def _classes(classes: list | None) -> str:
     return f"{len(classes)}: {', '.join(map(str, classes[:_SHOWN]))}{more}"
 
 
-def _features(n_features: int, names: list[str] | None) -> str:
-    if names is None:
+def _features(n_features: int, names: Any) -> str:
+    if not isinstance(names, list):
         return f"{n_features:,}"
     more = ", …" if len(names) > _SHOWN else ""
-    return f"{n_features:,}: {', '.join(names[:_SHOWN])}{more}"
+    return f"{n_features:,}: {', '.join(map(str, names[:_SHOWN]))}{more}"

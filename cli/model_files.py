@@ -25,7 +25,17 @@ class Trained:
     def columns(self) -> list[str] | None:
         """The names of the columns it was trained on, where they had names."""
         given = vars(self.model).get("feature_names_in_")
-        return self.record.get("columns") if given is None else given.tolist()
+        if given is not None:
+            return given.tolist()
+        names = self.record.get("columns")
+        if names is not None and not (
+            isinstance(names, list) and len(names) == self.model.n_features_in_
+        ):
+            raise InputError(
+                f"{self.file}: a damaged model: its columns are not as many as its features; train "
+                "and save it again"
+            )
+        return names
 
 
 def load_trained(path: str) -> Trained:

@@ -69,6 +69,7 @@ def test_a_column_of_labels(file, labels):
     assert Path("p.txt").read_text().splitlines() == [str(label) for label in predicted]
     record = json.loads(kmaps("info", "m.npz", "--json").stdout)["record"]
     assert (record["columns"], record["label_column"]) == (NAMES, "kind")
+    assert ": a, b, c, d, e, f\n" in kmaps("info", "m.npz").stdout
 
 
 @pytest.mark.parametrize("name", ["y.txt", "y.csv"])
@@ -174,6 +175,16 @@ def test_data_that_cannot_be_of_a_model():
     assert refused("evaluate", "w.npz", "other.csv", *kind.split()).startswith(
         "no row has a label of the model's (high, low, middle, or so), they are red"
     )
+
+
+def test_columns_of_a_damaged_model():
+    model = CodedSVC().fit(X, Y)
+    for number, columns in enumerate((5, ["a"])):
+        model.save(f"{number}.npz", record={"columns": columns})
+        message = f"{number}.npz: a damaged model: its columns are not as many as its features"
+        arguments = "evaluate", f"{number}.npz", "numbers.csv", "--label-column", "kind"
+        assert refused(*arguments).startswith(message)
+        kmaps("info", f"{number}.npz")
 
 
 def test_a_forgotten_label_column_is_named():
