@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -24,6 +25,36 @@ memory = click.option(
     metavar="MB",
     help="For the blocks in memory at one time.",
 )
+
+labels = click.option(
+    "--labels",
+    metavar="FILE",
+    help="True labels of the rows, .npy, .txt or .csv. [default: those of the data's own file]",
+)
+label_column = click.option(
+    "--label-column",
+    metavar="NAME",
+    help="Column of the csv file, by its header, that has the labels; of --labels if that is csv.",
+)
+zero_based = click.option(
+    "--zero-based",
+    type=click.Choice(["auto", "true", "false"]),
+    default="auto",
+    show_default=True,
+    help="Whether the indices of svm files count from 0. auto: as the model's did, or if 0 occurs.",
+)
+
+
+def counts_from_zero(given: str) -> bool | Literal["auto"]:
+    """Return the value of --zero-based as the library has it."""
+    return "auto" if given == "auto" else given == "true"
+
+
+def split_label_column(
+    label_column: str | None, labels: str | None
+) -> tuple[str | None, str | None]:
+    """Return the label column of the data, and that of the file of the labels."""
+    return (label_column, None) if labels is None else (None, label_column)
 
 
 def check_paths(target: str, sources: Sequence[str | None], force: bool) -> None:
@@ -66,11 +97,14 @@ def as_input_error() -> Iterator[None]:
 
 
 @contextmanager
-def once_each_warning(quiet: bool) -> Iterator[None]:
-    """Print the first warning of each kind at the end, instead of one for every block."""
+def once_each_warning(quiet: bool) -> Iterator[list[warnings.WarningMessage]]:
+    """Print the first warning of each kind at the end, instead of one for every block.
+
+    Yields the list of all warnings so far.
+    """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        yield
+        yield caught
     kinds: dict[tuple, list] = {}
     for warning in caught:
         kinds.setdefault((warning.filename, warning.lineno), []).append(warning.message)

@@ -6,12 +6,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kmaps.cli import array_files
-from kmaps.cli.array_files import as_input_error, check_paths, input_file, once_each_warning
+from kmaps.cli.array_files import (
+    as_input_error,
+    check_paths,
+    counts_from_zero,
+    input_file,
+    once_each_warning,
+)
 from kmaps.cli.map_options import MapCommand, build_map
 from kmaps.cli.progress import progress_bar
 from kmaps.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
+    from kmaps.io.reader import Reader
     from kmaps.maps import FeatureMap
 
 
@@ -35,6 +42,7 @@ Examples:
 @click.option("--fit-on", metavar="FILE", help="Fit the map on this file instead of IN.")
 @click.option("--codes", is_flag=True, help="Write the map's codes instead of its outputs.")
 @array_files.input_format
+@array_files.zero_based
 @click.option("--output-format", metavar="FORMAT", help="npy, npz or svm, whatever OUT's name.")
 @click.option(
     "--n-features", type=click.IntRange(1), help="Columns of svm files. [default: largest index]"
@@ -50,6 +58,7 @@ def command(
     fit_on: str | None,
     codes: bool,
     input_format: str | None,
+    zero_based: str,
     output_format: str | None,
     n_features: int | None,
     memory: float,
@@ -75,16 +84,34 @@ def command(
     if codes and not feature_map.has_codes:
         raise ConfigError(f"the {map_name} map has no codes; leave --codes out")
     with input_file(source, target, input_format) as (path, name):
-        reader = open_reader(path, input_format, n_features=n_features, name=name)
-        fit_reader = open_reader(fit_on, n_features=n_features) if fit_on else reader
-        if fit_reader.n_features != reader.n_features:
-            raise InputError(
-                f"{fit_on} has {fit_reader.n_features} columns, {name} has {reader.n_features}"
-            )
+        base = counts_from_zero(zero_based)
+        reader = open_reader(path, input_format, n_features=n_features, zero_based=base, name=name)
+        fit_reader = reader
+        if fit_on:
+            fit_reader = open_reader(fit_on, n_features=n_features, zero_based=base)
+            _check_alike(fit_reader, reader)
+        if reader.index_base == 0 and base == "auto" and not quiet:
+            told = "its indices count from 0; those of svm files written from 1"
+            click.echo(f"{name}: {told}", err=True)
         with as_input_error(), once_each_warning(quiet):
             _fit(feature_map, fit_reader, _input_type(fit_reader, dtype))
             encode = _encoder(feature_map, reader, codes)
             _write(reader, encode, target, output_format, dtype, memory, force, quiet)
+
+
+def _check_alike(fit_reader: "Reader", reader: "Reader") -> None:
+    """Refuse to fit a map on a file whose columns are not those of another."""
+    if fit_reader.n_features != reader.n_features:
+        raise InputError(
+            f"{fit_reader.name} has {fit_reader.n_features} columns, {reader.name} has "
+            f"{reader.n_features}"
+        )
+    bases = fit_reader.index_base, reader.index_base
+    if None not in bases and bases[0] != bases[1]:
+        raise InputError(
+            f"indices of {fit_reader.name} count from {bases[0]}, those of {reader.name} from "
+            f"{bases[1]}; say what both count from with --zero-based"
+        )
 
 
 def _input_type(reader: Any, dtype: str | None) -> str | None:

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import click
 
+from kmaps.cli import array_files
 from kmaps.cli.array_files import check_paths, once_each_warning, without_pandas
+from kmaps.cli.model_files import Trained, load_trained, open_for
 from kmaps.errors import ConfigError, InputError
 
 
@@ -18,6 +20,8 @@ Examples:
 )
 @click.argument("model_file", metavar="MODEL")
 @click.option("--data", metavar="FILE", help="Samples: for densities, and the rows to explain.")
+@click.option("--label-column", metavar="NAME", help="Column of a csv file to leave out.")
+@array_files.zero_based
 @click.option(
     "--row", "rows", type=click.IntRange(0), multiple=True, help="Of the data, from 0. [default: 0]"
 )
@@ -31,6 +35,8 @@ Examples:
 def command(
     model_file: str,
     data: str | None,
+    label_column: str | None,
+    zero_based: str,
     rows: tuple[int, ...],
     n_features: int,
     shape: str | None,
@@ -52,15 +58,18 @@ def command(
     if rows and data is None:
         raise ConfigError("--row: the rows are those of --data; name a file")
     with without_pandas():
-        from kmaps.models import explanation, load_model
+        from kmaps.models import explanation
         from kmaps.svm.coded.estimator import CodedEstimator
-    model = load_model(model_file)
+    trained = load_trained(model_file)
+    model = trained.model
     if not isinstance(model, CodedEstimator):
         raise InputError(
             f"{model_file}: of {type(model).__name__}, which is no sum of functions of single "
             "features; train one on an additive kernel or map"
         )
-    samples = None if data is None else _read(data, model.n_features_in_)
+    samples = None
+    if data is not None:
+        samples = _read(trained, data, label_column, zero_based, quiet)
     with once_each_warning(quiet):
         page = explanation(
             model, samples, rows=rows or (0,), n_features=n_features, shape=_shape(shape)
@@ -80,13 +89,23 @@ def _shape(text: str | None) -> tuple[int, int] | None:
     return int(sides[1]), int(sides[2])
 
 
-def _read(path: str, n_features: int) -> "object":
+def _read(
+    trained: Trained, path: str, label_column: str | None, zero_based: str, quiet: bool
+) -> "object":
     """Return all rows of a file."""
     import numpy as np
     from scipy.sparse import issparse, vstack
 
-    from kmaps.io import open_reader, read_blocks
+    from kmaps.io import read_blocks
 
-    reader = open_reader(path, None, n_features=n_features, name=path)
+    reader = open_for(
+        trained,
+        Path(path),
+        None,
+        path,
+        label_column=label_column,
+        zero_based=zero_based,
+        quiet=quiet,
+    )
     blocks = [X.copy() for X, _ in read_blocks(reader)]
     return vstack(blocks, "csr") if issparse(blocks[0]) else np.concatenate(blocks)

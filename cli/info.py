@@ -1,4 +1,4 @@
-"""``kmaps info``: what a report of a problem should say about the machine."""
+"""``kmaps info``: what a report of a problem should say about the machine, or about a model."""
 
 import json
 from pathlib import Path
@@ -6,25 +6,47 @@ from typing import Any
 
 import click
 
+from kmaps.cli.array_files import without_pandas
 
-@click.command(epilog="\b\nExample:\n  kmaps info --json")
+_SHOWN = 10  # classes, and names of features
+
+
+@click.command(epilog="\b\nExamples:\n  kmaps info --json\n  kmaps info model.npz")
+@click.argument("model_file", metavar="[MODEL]", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(as_json: bool) -> None:
-    """Show versions, processor, threads, caches, and which datasets are there."""
+def command(model_file: str | None, as_json: bool) -> None:
+    """Show versions, processor, threads, caches, and which datasets are there.
+
+    Or, with MODEL, one of `kmaps train`, what the model is: its map, kernel, levels, C, classes and
+    sizes, how it was trained, and whether training ended before it was done.
+    """
+    if model_file is None:
+        show, found = _text, _machine()
+    else:
+        show, found = _model_text, _model(model_file)
+    click.echo(json.dumps(found, indent=2) if as_json else show(found))
+
+
+def _model(path: str) -> dict[str, Any]:
+    with without_pandas():
+        from kmaps.models.description import describe_model
+    return describe_model(path)
+
+
+def _machine() -> dict[str, Any]:
     from kmaps._loops.encode import take
     from kmaps.bench.run.environment import describe
     from kmaps.data import available, cache_root, load_manifest
     from kmaps.parallel import num_threads
 
     root = cache_root()
-    state = {
+    return {
         **describe(),
         "threads": num_threads(),
         "data_dir": str(root),
         "compiled_dir": take.stats.cache_path,
         "datasets": {name: _status(root, load_manifest(name)) for name in available()},
     }
-    click.echo(json.dumps(state, indent=2) if as_json else _text(state))
 
 
 def _status(root: Path, manifest: Any) -> str:
@@ -52,5 +74,61 @@ def _text(state: dict[str, Any]) -> str:
         "datasets in": state["data_dir"],
         "compiled loops in": state["compiled_dir"],
     } | {f"dataset {name}": status for name, status in state["datasets"].items()}
+    return _aligned(lines)
+
+
+def _aligned(lines: dict[str, str]) -> str:
     width = max(map(len, lines))
     return "\n".join(f"{name:{width}}  {text}" for name, text in lines.items())
+
+
+def _model_text(model: dict[str, Any]) -> str:
+    record = model.pop("record")
+    names = model.pop("feature_names") or record.pop("columns", None)
+    lines = {
+        "model": f"{model.pop('estimator')}, {model.pop('map')} map",
+        "classes": _classes(model.pop("classes")),
+        "features": _features(model.pop("features"), names),
+        "size": f"{model.pop('model_bytes'):,} bytes, the file {model.pop('file_bytes'):,}",
+    }
+    lines |= {name: _value(value) for name, value in model.items() if value is not None}
+    if not record:
+        return _aligned(lines | {"trained": "the file does not say how"})
+    unfinished = record.pop("unfinished", None)
+    record.pop("kernel", None)
+    lines |= {
+        f"trained: {name.replace('_', ' ')}": _value(value)
+        for name, value in record.items()
+        if value not in (None, [])
+    }
+    return _aligned(lines | {"converged": _converged(unfinished)})
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, list):
+        return "; ".join(map(_value, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_value(inner)}" for name, inner in value.items())
+    return str(value)
+
+
+def _converged(unfinished: Any) -> str:
+    if unfinished is None:
+        return "the file does not say"
+    return f"no: {_value(unfinished)}" if unfinished else "yes"
+
+
+def _classes(classes: list | None) -> str:
+    if classes is None:
+        return "none, a regression"
+    more = ", …" if len(classes) > _SHOWN else ""
+    return f"{len(classes)}: {', '.join(map(str, classes[:_SHOWN]))}{more}"
+
+
+def _features(n_features: int, names: Any) -> str:
+    if not isinstance(names, list):
+        return f"{n_features:,}"
+    more = ", …" if len(names) > _SHOWN else ""
+    return f"{n_features:,}: {', '.join(map(str, names[:_SHOWN]))}{more}"

@@ -30,11 +30,12 @@ COMMANDS = {
     "encode": "Map an array file to explicit features, block by block.",
     "train": "Train an additive-kernel SVM on an array file.",
     "predict": "Predict labels with a trained model.",
+    "evaluate": "Compare a trained model's labels with the true ones.",
     "explain": "Show what a trained model has learnt, on a page.",
     "error": "Show how far maps are from the kernel, pair by pair.",
     "download": "Fetch datasets and verify them.",
     "list": "List maps, kernels, datasets and experiments.",
-    "info": "Show versions, processor, caches and datasets.",
+    "info": "Show versions, caches and datasets, or what a model is.",
     "doctor": "Say what may spoil a run, and what to do.",
     "completion": "Print the completion script of a shell.",
 }

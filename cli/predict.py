@@ -15,13 +15,16 @@ from kmaps.cli.array_files import (
     check_paths,
     input_file,
     once_each_warning,
-    without_pandas,
+    split_label_column,
 )
+from kmaps.cli.model_files import load_classifier, open_for, unknown_labels
 from kmaps.cli.progress import progress_bar
 from kmaps.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from kmaps.io.reader import Reader
 
 _TEXT = (".txt", ".csv")
 
@@ -30,14 +33,17 @@ _TEXT = (".txt", ".csv")
     epilog="""\b
 Examples:
   kmaps predict model.npz test.npy predicted.npy --labels labels.npy
+  kmaps predict model.npz test.csv predicted.csv --label-column digit
   kmaps predict model.npz test.svm - | sort | uniq -c"""
 )
 @click.argument("model_file", metavar="MODEL")
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
-@click.option("--labels", metavar="FILE", help="True labels of the rows, .npy. [default: IN's own]")
+@array_files.labels
+@array_files.label_column
 @click.option("--scores", is_flag=True, help="Write decision values, a column a class, not labels.")
 @array_files.input_format
+@array_files.zero_based
 @array_files.memory
 @click.option("--force", is_flag=True, help="Replace OUT when it exists.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -47,8 +53,10 @@ def command(
     source: str,
     target: str,
     labels: str | None,
+    label_column: str | None,
     scores: bool,
     input_format: str | None,
+    zero_based: str,
     memory: float,
     force: bool,
     as_json: bool,
@@ -58,23 +66,36 @@ def command(
 
     IN is .npy, .npz, .csv or .svm/.libsvm, or - for standard input, and is handled in blocks,
     whatever its size. OUT is .npy, or .txt, .csv or - for a label a line; it appears when it is
-    complete. With true labels, of --labels or of a svm file, the accuracy is printed.
+    complete. With true labels, of --labels, --label-column or a svm file, the accuracy is printed.
     """
-    from kmaps.io import open_reader, read_labels
+    from kmaps.io import read_labels
+    from kmaps.io.labels import check_label_kind
 
     _check_target(target, scores, as_json)
     check_paths(target, [model_file, source, labels], force)
-    with without_pandas():
-        from kmaps.models import load_model
-    model = load_model(model_file)
-    truth = read_labels(labels) if labels else None
+    trained = load_classifier(model_file)
+    model = trained.model
+    own_column, column = split_label_column(label_column, labels)
+    truth = None
+    if labels:
+        truth = read_labels(labels, column=column, classes=model.classes_)
+        check_label_kind(truth, model.classes_)
     with (
         input_file(source, target, input_format) as (path, name),
         as_input_error(),
         once_each_warning(quiet),
     ):
-        reader = open_reader(path, input_format, n_features=model.n_features_in_, name=name)
-        _check_rows(model, model_file, reader, truth)
+        reader = open_for(
+            trained,
+            path,
+            input_format,
+            name,
+            label_column=own_column,
+            zero_based=zero_based,
+            quiet=quiet,
+        )
+        if truth is not None and reader.n_rows not in (None, len(truth)):
+            raise InputError(f"{len(truth)} labels, but {name} has {reader.n_rows} rows")
         start = perf_counter()
         with (
             _writer(target, scores, force) as write,
@@ -82,6 +103,9 @@ def command(
         ):
             tally = _predict(model, reader, truth, scores, memory, write, report)
         tally["predict_s"] = perf_counter() - start
+    if tally["unknown_rows"] and not quiet:
+        told = unknown_labels(tally["unknown_rows"], tally["rows"], tally["unknown_labels"])
+        click.echo(f"warning: {told}", err=True)
     if as_json:
         click.echo(json.dumps(tally, indent=2))
     elif tally["accuracy"] is not None:
@@ -101,24 +125,9 @@ def _check_target(target: str, scores: bool, as_json: bool) -> None:
         raise InputError(f"{target}: unknown format {suffix.removeprefix('.')!r} ({known})")
 
 
-def _check_rows(model: Any, file: str, reader: Any, truth: "NDArray | None") -> None:
-    from sklearn.base import is_classifier
-
-    if not is_classifier(model):
-        name = type(model).__name__
-        raise InputError(f"{file}: of {name}, which gives no labels; use kmaps.load_model")
-    if reader.n_features != model.n_features_in_:
-        raise InputError(
-            f"{reader.name} has {reader.n_features} columns, {file} was trained on "
-            f"{model.n_features_in_}"
-        )
-    if truth is not None and reader.n_rows not in (None, len(truth)):
-        raise InputError(f"{len(truth)} labels, but {reader.name} has {reader.n_rows} rows")
-
-
 def _predict(
     model: Any,
-    reader: Any,
+    reader: "Reader",
     truth: "NDArray | None",
     scores: bool,
     memory: float,
@@ -131,24 +140,51 @@ def _predict(
     from kmaps.io import read_blocks
     from kmaps.svm.reduction import winners
 
-    done, right, own = 0, 0, False
+    own: list[NDArray] = []
+    given: list[NDArray] = []
     for X, y in read_blocks(reader, memory=int(memory * 1e6), progress=report):
         decision = model.decision_function(X)
         predicted = model.classes_[winners(decision)]
         write(decision.reshape(len(decision), -1) if scores else predicted)
-        if truth is not None:
-            y = truth[done : done + len(predicted)]
-        # The labels of a svm file that are none of the model's stand for no label.
-        own = own or (y is not None and bool(np.isin(y, model.classes_).any()))
-        right += 0 if y is None else int(np.sum(predicted[: len(y)] == y))
-        done += len(predicted)
-    if truth is not None and len(truth) != done:
-        raise InputError(f"{len(truth)} labels, but {reader.name} has {done} rows")
-    compared = own or truth is not None
+        given.append(predicted)
+        own += [] if y is None else [y]
+    labels = np.concatenate(given)
+    if truth is None and own:
+        truth = _own_labels(reader, np.concatenate(own), model.classes_)
+    if truth is not None and len(truth) != len(labels):
+        raise InputError(f"{len(truth)} labels, but {reader.name} has {len(labels)} rows")
+    right = None if truth is None else int(np.sum(labels == truth))
     return {
-        "rows": done,
-        "correct": right if compared else None,
-        "accuracy": right / done if compared else None,
+        "rows": len(labels),
+        "correct": right,
+        "accuracy": None if right is None else right / len(labels),
+        **_unknown(truth, model.classes_),
+    }
+
+
+def _own_labels(reader: "Reader", y: "NDArray", classes: "NDArray") -> "NDArray | None":
+    """Return the labels within the data; those of a svm file may stand for none."""
+    import numpy as np
+
+    from kmaps.io.labels import check_label_kind, typed
+
+    if y.dtype.kind == "U":
+        y = typed(y, classes)
+        check_label_kind(y, classes)
+        return y
+    # A line of a svm file has some label, even where nobody knows it.
+    return y if classes.dtype.kind != "U" and np.isin(y, classes).any() else None
+
+
+def _unknown(truth: "NDArray | None", classes: "NDArray") -> dict[str, Any]:
+    import numpy as np
+
+    if truth is None:
+        return {"unknown_rows": None, "unknown_labels": None}
+    strange = ~np.isin(truth, classes)
+    return {
+        "unknown_rows": int(strange.sum()),
+        "unknown_labels": np.unique(truth[strange]).tolist(),
     }
 
 

@@ -4,18 +4,22 @@ import json
 from collections.abc import Callable
 from functools import partial
 from math import inf, log
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 from click.core import ParameterSource
 
+from kmaps import __version__
 from kmaps.cli import array_files
 from kmaps.cli.array_files import (
     as_input_error,
     check_paths,
+    counts_from_zero,
     input_file,
     once_each_warning,
+    split_label_column,
     without_pandas,
 )
 from kmaps.cli.map_options import MapCommand, build_map, map_options
@@ -23,6 +27,8 @@ from kmaps.cli.progress import stage_bars
 from kmaps.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
+    from warnings import WarningMessage
+
     from numpy.typing import NDArray
 
     from kmaps.io import LabelledRows
@@ -70,12 +76,14 @@ class Costs(click.ParamType):
     epilog="""\b
 Examples:
   kmaps train histograms.npy model.npz --labels labels.npy --kernel chi2 -C 0.1
+  kmaps train train.csv model.npz --label-column digit
   kmaps train train.svm model.npz --map homogeneous --order 2 -C 0.01,0.1,1,10
   kmaps train histograms.npy model.npz --labels labels.npy --kernel exp-chi2 -m 4096""",
 )
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="MODEL")
-@click.option("--labels", metavar="FILE", help="Labels of the rows, .npy. [default: IN's own]")
+@array_files.labels
+@array_files.label_column
 @click.option("--kernel", help=f"Of the machine. [default: {DEFAULT_KERNEL}]")
 @click.option(
     "-C",
@@ -100,6 +108,7 @@ Examples:
 @click.option("--max-iter", type=click.IntRange(1), help="Most passes over the rows.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Order of rows, and folds.")
 @array_files.input_format
+@array_files.zero_based
 @click.option(
     "--n-features", type=click.IntRange(1), help="Columns of svm files. [default: largest index]"
 )
@@ -112,6 +121,7 @@ def command(
     target: str,
     map_name: str | None,
     labels: str | None,
+    label_column: str | None,
     kernel: str | None,
     costs: list[float],
     folds: int,
@@ -119,6 +129,7 @@ def command(
     levels: int,
     seed: int,
     input_format: str | None,
+    zero_based: str,
     n_features: int | None,
     memory: float,
     force: bool,
@@ -148,16 +159,25 @@ def command(
     with (
         input_file(source, target, input_format) as (path, name),
         as_input_error(),
-        once_each_warning(quiet),
+        once_each_warning(quiet) as warned,
         stage_bars(quiet=quiet) as report,
     ):
-        reader = open_reader(path, input_format, n_features=n_features, name=name)
-        rows = _labelled(reader, labels, memory, report)
+        own_column, column = split_label_column(label_column, labels)
+        reader = open_reader(
+            path,
+            input_format,
+            n_features=n_features,
+            label_column=own_column,
+            zero_based=counts_from_zero(zero_based),
+            name=name,
+        )
+        rows = _labelled(reader, labels, column, memory, report)
         try:
-            found = _train(model, rows, costs, folds, seed, report)
+            found = _train(model, rows, costs, folds, seed, report, warned)
         except MemoryError as error:
             raise InputError(f"{name}: too large for the memory there is: {error}") from None
-        model.save(target, force=force)
+        model.save(target, force=force, record=_record(model, found, reader, own_column))
+    found["index_base"] = reader.index_base
     click.echo(json.dumps(found, indent=2) if as_json else _told(found, target))
 
 
@@ -222,14 +242,17 @@ def _random_features(
 
 
 def _labelled(
-    reader: "Reader", labels: str | None, memory: float, report: Report
+    reader: "Reader", labels: str | None, column: str | None, memory: float, report: Report
 ) -> "LabelledRows":
     """Return the rows of a file with the labels of another, or with its own."""
     from kmaps.io import LabelledRows, read_labels
 
     if labels is None and not reader.has_labels:
-        raise ConfigError(f"{reader.name}: holds no labels; name a .npy file with --labels")
-    y = None if labels is None else read_labels(labels)
+        raise ConfigError(
+            f"{reader.name}: holds no labels; name a file with --labels, or a column of a csv file "
+            "with --label-column"
+        )
+    y = None if labels is None else read_labels(labels, column=column)
     return LabelledRows(reader, y, memory=int(memory * 1e6), progress=report)
 
 
@@ -240,8 +263,11 @@ def _train(
     folds: int,
     seed: int,
     report: Report,
+    warned: list["WarningMessage"],
 ) -> dict[str, Any]:
     """Read the rows, choose C, train; return what there is to tell."""
+    from sklearn.exceptions import ConvergenceWarning
+
     from kmaps.models import RandomFeatureSVC
 
     start = perf_counter()
@@ -250,7 +276,7 @@ def _train(
     read = perf_counter()
     model.set_params(C=costs[0])
     cv = _choose_c(model, rows, y, costs, folds, seed, report) if len(costs) > 1 else []
-    chosen = perf_counter()
+    chosen, n_before = perf_counter(), len(warned)
     if isinstance(model, RandomFeatureSVC):
         model.fit(rows, y)
         own = {
@@ -268,6 +294,11 @@ def _train(
             "passes": int(model.n_iter_.max()),
             "code_s": read - start,
         }
+    unfinished = [
+        str(one.message)
+        for one in warned[n_before:]
+        if issubclass(one.category, ConvergenceWarning)
+    ]
     return {
         "rows": len(rows),
         "features": rows.n_features,
@@ -279,6 +310,28 @@ def _train(
         "folds": folds if cv else None,
         "cv_s": chosen - read,
         "train_s": perf_counter() - chosen,
+        "unfinished": unfinished,
+    }
+
+
+def _record(
+    model: "CodedSVC | RandomFeatureSVC",
+    found: dict[str, Any],
+    reader: "Reader",
+    label_column: str | None,
+) -> dict[str, Any]:
+    """Return what a model file keeps of its training: no times, which would make files differ."""
+    own = ("features", "classes", "levels", "sigma", "C", "model_bytes", "n_frequencies")
+    times = ("code_s", "encode_s", "cv_s", "train_s")
+    of_map = {"kernel": None} if isinstance(model.map_, str) else model.map_.get_params()
+    return {
+        "by": f"kmaps {__version__}",
+        "file": Path(reader.name).name,
+        "index_base": reader.index_base,
+        "columns": reader.columns,
+        "label_column": label_column,
+        "kernel": of_map.get("kernel"),
+        **{name: value for name, value in found.items() if name not in own + times},
     }
 
 
@@ -333,6 +386,8 @@ def _told(found: dict[str, Any], target: str) -> str:
     else:
         what += f"{found['codes_bytes'] / 1e6:.1f} MB of codes, {found['code_s']:.1f} s"
     lines = [what]
+    if found["index_base"] is not None:
+        lines.append(f"indices taken to count from {found['index_base']} (--zero-based)")
     for tried in found["cv"]:
         mark = ", chosen" if tried["C"] == found["C"] else ""
         accuracy = f"{100 * tried['accuracy']:.2f} % in {found['folds']}-fold cross-validation"

@@ -73,7 +73,12 @@ FLOORS = {
         "classifier regressor",
     ],
     "svm/grouplasso": ["steps", "classifier"],
-    "models": ["folds mapped_rows c_grid", "random_features choice explanation", "files"],
+    "models": [
+        "folds mapped_rows c_grid",
+        "random_features choice explanation evaluation",
+        "files",
+        "description",
+    ],
 }
 
 READERS = ("records", "report")  # rooms of bench that read records and run nothing

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commands import kmaps_commands
+from sklearn.datasets import dump_svmlight_file
 
 from kmaps.bench.records.file import read_records
 
@@ -24,9 +25,24 @@ def shell_lines() -> list[str]:
     return [line for block in blocks for line in block.splitlines() if line]
 
 
+def write_own_data(folder):
+    """Write the files of the section "Your own data"."""
+    X = np.random.default_rng(1).integers(0, 9, (60, 5))
+    y = (X[:, 0] > X[:, 1]).astype(int) + 3
+    for name, of in {"train": slice(0, 40), "test": slice(40, 60)}.items():
+        table = np.column_stack([X[of, :2], y[of], X[of, 2:]])
+        header = "a,b,digit,c,d,e"
+        np.savetxt(folder / f"{name}.csv", table, "%d", ",", header=header, comments="")
+        dump_svmlight_file(X[of], y[of], str(folder / f"{name}.svm"), zero_based=False)
+    np.savetxt(folder / "new.csv", X[40:], "%d", ",", header="a,b,c,d,e", comments="")
+    np.save(folder / "test.npy", X[40:])
+    np.savetxt(folder / "test-labels.txt", y[40:], "%d")
+
+
 def test_commands_run(tmp_path):
     np.save(tmp_path / "histograms.npy", np.random.default_rng(0).random((50, 8)))
     np.save(tmp_path / "labels.npy", np.arange(50) % 2)
+    write_own_data(tmp_path)
     # The quickstart is there already, which `run` resumes; another test starts from nothing.
     shutil.copytree(ROOT / "results" / "quickstart", tmp_path / "results" / "quickstart")
     lines = shell_lines()
@@ -39,6 +55,8 @@ def test_commands_run(tmp_path):
             if words[1:] == ["run", "quickstart"]:
                 assert "digits, intensity, one-vs-one: accuracy" in done.stdout
         assert np.load(tmp_path / "encoded.npy").shape == (50, 40)
+        assert (tmp_path / "confusion.csv").read_text().startswith("true,3,4\n3,")
+        assert len((tmp_path / "new-labels.csv").read_text().split()) == 20
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import InputError
-from kmaps.io.labels import whole
+from kmaps.io.labels import typed, whole
 from kmaps.io.reader import Reader
 from kmaps.io.stream import MEMORY, Rows, read_blocks, sample_rows
 
@@ -83,13 +83,18 @@ class LabelledRows:
         """Return rows drawn at random, for a map that learns from data."""
         return sample_rows(self._reader)
 
-    def labels(self) -> NDArray:
-        """Return the label of each row; those of the file itself once all blocks were read."""
+    def labels(self, classes: NDArray | None = None) -> NDArray:
+        """Return the label of each row; those of the file itself once all blocks were read.
+
+        Those of text files are numbers, if all are, unless they are for a model whose ``classes``
+        are text (:func:`kmaps.io.labels.typed`).
+        """
         if self._y is not None:
             return self._y
         if not self._read:
             raise InputError(f"{self._reader.name}: its labels are known once its blocks are read")
-        return whole(np.concatenate(self._read))
+        labels = np.concatenate(self._read)
+        return typed(labels, classes) if labels.dtype.kind == "U" else whole(labels)
 
     def _check(self) -> None:
         """Refuse labels that are not as many as the rows, once these are counted."""

@@ -1,22 +1,45 @@
-"""Labels in files of their own: ``.npy``, one a row."""
+"""Labels in files of their own, ``.npy``, ``.txt`` or ``.csv``; text or numbers."""
 
+import csv
 import os
+from math import isfinite
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.errors import InputError
+from kmaps.errors import InputError, suggest
 from kmaps.io.npy_header import read_header
 
+_LONGEST = 1 << 12  # characters of a label
 
-def read_labels(path: str | Path) -> NDArray:
-    """Read labels: numbers or words, shape (n,), from a ``.npy`` file.
+
+def read_labels(
+    path: str | Path, *, column: str | None = None, classes: NDArray | None = None
+) -> NDArray:
+    """Read labels, numbers or text, one for each row of samples.
+
+    Parameters
+    ----------
+    path : str or Path
+        A ``.npy`` array (n,); a ``.txt`` with a label a line; or a ``.csv``: of one column, whose
+        first line is a header when it is no number but all others are, or with a header that has
+        ``column``.
+    column : str, optional
+        The column of a ``.csv`` that has the labels.
+    classes : ndarray, optional
+        The labels of a model that these are for; see :func:`typed`.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Whole numbers as integers. From text files numbers, if all of them are.
 
     Raises
     ------
     InputError
-        When the file is missing, damaged, or holds something else.
+        When the file is missing, damaged, or holds something else; for a label that is missing or
+        no finite number; for a column that there is not.
 
     Examples
     --------
@@ -26,8 +49,18 @@ def read_labels(path: str | Path) -> NDArray:
     ...     read_labels(f"{folder}/y.npy").tolist()
     ['cat', 'dog']
     """
-    if Path(path).suffix.lower() != ".npy":
-        raise InputError(f"{path}: labels come in a .npy file (or within a .svm file)")
+    form = Path(path).suffix.lower()
+    if form not in (".npy", ".txt", ".csv"):
+        raise InputError(
+            f"{path}: labels come in .npy, .txt or .csv (or within a .svm file, or in a column of "
+            "a .csv, label_column=NAME)"
+        )
+    if column is not None and form != ".csv":
+        raise InputError(f"{path}: has no columns with names; leave label_column={column} out")
+    return _read_npy(path) if form == ".npy" else typed(_read_text(path, form, column), classes)
+
+
+def _read_npy(path: str | Path) -> NDArray:
     try:
         with open(path, "rb") as file:
             header = read_header(file, str(path))
@@ -57,6 +90,144 @@ def _refuse_no_label(labels: NDArray, path: str | Path) -> None:
         # Beyond Unicode's end, or halves of pairs that UTF-8 cannot write.
         if ((points > 0x10FFFF) | ((points >= 0xD800) & (points < 0xE000))).any():
             raise InputError(f"{path}: holds words that are no text; expected plain labels")
+
+
+def _read_text(path: str | Path, form: str, column: str | None) -> NDArray:
+    """Return the labels of a text file as text."""
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is no text in UTF-8 ({error.reason})") from None
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    if form == ".csv":
+        rows = [(number, split_fields(line)) for number, line in lines]
+        place, rows = _label_place(path, rows, column)
+        lines = [(number, row[place] if place < len(row) else "") for number, row in rows]
+    labels = [check_label(line.strip(), f"{path}:{number}") for number, line in lines]
+    if not labels:
+        raise InputError(f"{path}: holds no labels, expected one a line")
+    return np.array(labels)
+
+
+def _label_place(
+    path: str | Path, rows: list[tuple[int, list[str]]], column: str | None
+) -> tuple[int, list[tuple[int, list[str]]]]:
+    """Return which field of the rows of a ``.csv`` is the label, and the rows without a header."""
+    if not rows:
+        return 0, []
+    header = rows[0][1]
+    if column is not None:
+        return find_column(header, column, str(path)), rows[1:]
+    if len(header) > 1:
+        raise InputError(
+            f"{path}: has {len(header)} columns; say which has the labels, label_column=NAME"
+        )
+    titled = not is_number(header[0]) and all(is_number(row[0]) for _, row in rows[1:])
+    return 0, rows[int(titled and len(rows) > 1) :]
+
+
+def split_fields(line: str) -> list[str]:
+    """Return the fields of a line of comma-separated values, without quotes and blanks around.
+
+    Examples
+    --------
+    >>> split_fields('1, "a, b" ,c')
+    ['1', 'a, b', 'c']
+    """
+    try:
+        fields = next(csv.reader([line.strip("\r\n")], skipinitialspace=True), [])
+    except csv.Error:  # a field beyond csv's limit, or a line end within
+        fields = line.strip("\r\n").split(",")
+    return [field.strip() for field in fields]
+
+
+def find_column(header: list[str], name: str, path: str) -> int:
+    """Return the place of the column with a name.
+
+    Raises
+    ------
+    InputError
+        When there is none, or more than one.
+    """
+    if header.count(name) != 1:
+        many = f"{header.count(name)} columns" if name in header else "no column"
+        hint = suggest(name, header) or f" ({', '.join(header[:5])}{', …' * (len(header) > 5)})"
+        raise InputError(
+            f"{path}: its header has {many} {name!r}{hint if name not in header else ''}"
+        )
+    return header.index(name)
+
+
+def check_label(text: str, place: str) -> str:
+    """Return a label from a text file, or refuse one that is missing.
+
+    Raises
+    ------
+    InputError
+        For an empty text, NaN, infinity, a text that no label is as long as, or one with a NUL.
+    """
+    known = text and len(text) <= _LONGEST and "\0" not in text  # which NumPy's arrays drop
+    if not known or (is_number(text) and not isfinite(float(text))):
+        shown = repr(text[:20]) + "…" * (len(text) > 20)
+        raise InputError(f"{place}: the label is {shown}, expected a text or a finite number")
+    return text
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a number, as files have it (Python's 1_0 is none)."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text
+
+
+def typed(labels: NDArray, classes: NDArray | None = None) -> NDArray:
+    """Return labels from a text file, which does not say their type: numbers, if all are.
+
+    For a model whose ``classes`` are text they stay text, so that '1' is a class beside 'a' even
+    where no other occurs.
+
+    Examples
+    --------
+    >>> typed(np.array(["1", "2.0"])), typed(np.array(["1", "x"]))
+    (array([1, 2]), array(['1', 'x'], dtype='<U1'))
+    >>> typed(np.array(["1", "1"]), classes=np.array(["1", "a"]))
+    array(['1', '1'], dtype='<U1')
+    """
+    of_text = classes is not None and classes.dtype.kind == "U"
+    if of_text or not all(is_number(label) for label in np.unique(labels).tolist()):
+        return labels
+    return whole(labels.astype(np.float64))
+
+
+def check_label_kind(y: NDArray, classes: NDArray) -> None:
+    """Refuse labels that are text where the classes are numbers, or the other way round.
+
+    Raises
+    ------
+    InputError
+    """
+    kinds = ["text" if array.dtype.kind in "USOT" else "numbers" for array in (y, classes)]
+    if kinds[0] != kinds[1]:
+        raise InputError(
+            f"the labels are {kinds[0]} ({few(np.unique(y))}), those of the model are {kinds[1]} "
+            f"({few(classes)}); use the labels that it was trained with"
+        )
+
+
+def few(labels: NDArray | list) -> str:
+    """Return the first labels as a text of one line.
+
+    Examples
+    --------
+    >>> few(np.arange(9))
+    '0, 1, 2, 3, 4, …'
+    """
+    told = [str(label) for label in np.asarray(labels[:5]).tolist()]
+    return ", ".join(told + ["…"] * (len(labels) > 5))
 
 
 def whole(labels: NDArray) -> NDArray:

@@ -56,6 +56,12 @@ class Reader(ABC):
     sparse, is_text, has_labels : bool
         Whether blocks are CSR; whether the file has lines, and numbers of no certain precision;
         whether the format has labels.
+    columns : list of str or None
+        The names of the columns, where the file has them.
+    index_base : int or None
+        What indices count from, 0 or 1, where the format has indices.
+    certain_base : bool
+        Whether the file, or who opened it, says so.
     dtype : dtype
         Type of the values.
     row_bytes : int
@@ -70,6 +76,9 @@ class Reader(ABC):
     n_features: int
     n_rows: int | None = None
     row_bytes = 0
+    columns: list[str] | None = None
+    index_base: int | None = None
+    certain_base = True
 
     def __init__(self, path: Path, name: str) -> None:
         self.path = path

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +69,8 @@ def open_reader(
     form: str | None = None,
     *,
     n_features: int | None = None,
+    label_column: str | None = None,
+    zero_based: bool | Literal["auto"] = "auto",
     name: str | None = None,
 ) -> Reader:
     """Open an array file for reading block by block.
@@ -79,21 +81,34 @@ def open_reader(
     form : str, optional
         One of :data:`READERS`; by default the extension tells.
     n_features : int, optional
-        Columns of a svm file; by default its largest index.
+        Columns of a svm file; by default those up to its largest index.
+    label_column : str, optional
+        The column of a csv file that has labels, by its name in the header.
+    zero_based : bool or "auto"
+        Whether the indices of a svm file count from 0; "auto": they do when 0 occurs.
     name : str, optional
         What messages call the file; by default its path.
 
     Raises
     ------
     InputError
-        When the file is missing, of an unknown format, damaged, or holds no matrix of numbers.
+        When the file is missing, of an unknown format, damaged, or holds no matrix of numbers; for
+        a label column that there is not.
     """
     chosen = format_of(path, READERS, form)
     if not Path(path).is_file():
         problem = "is a folder" if Path(path).is_dir() else "no such file"
         raise InputError(f"{path}: {problem}")
-    options = {"n_features": n_features} if READERS[chosen] is SvmReader else {}
-    return READERS[chosen](Path(path), name or str(path), **options)
+    shown = name or str(path)
+    if label_column is not None and READERS[chosen] is not CsvReader:
+        raise InputError(
+            f"{shown}: {chosen} has no columns with names; leave label_column={label_column} out"
+        )
+    if READERS[chosen] is SvmReader:
+        return SvmReader(Path(path), shown, n_features, zero_based)
+    if READERS[chosen] is CsvReader:
+        return CsvReader(Path(path), shown, label_column)
+    return READERS[chosen](Path(path), shown)
 
 
 @contextmanager

@@ -9,11 +9,13 @@ from io import BytesIO
 from itertools import chain, count
 from math import isfinite
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from kmaps.io.labels import check_label, find_column, is_number, split_fields
 from kmaps.io.reader import LARGEST_WIDTH, Block, Reader
 
 Lines = list[tuple[int, bytes]]
@@ -67,16 +69,40 @@ class _TextReader(Reader):
 
 
 class CsvReader(_TextReader):
-    """Comma-separated numbers; a first line without any number is a header."""
+    """Comma-separated numbers; a first line without any number is a header.
 
-    def __init__(self, path: Path, name: str) -> None:
+    Parameters
+    ----------
+    path, name
+        As :class:`Reader`.
+    label_column : str, optional
+        The column, by its name in the header, that has labels: text or numbers.
+
+    Attributes
+    ----------
+    columns : list of str or None
+        The names of the columns of numbers, where the file has a header.
+    """
+
+    def __init__(self, path: Path, name: str, label_column: str | None = None) -> None:
         super().__init__(path, name)
         first = next(self._lines(), None)
         if first is None:
             raise self._refuse("empty, expected one row of numbers a line")
         fields = _fields(first[1])
-        self._header_line = first[0] if not any(map(_is_number, fields)) else 0
-        self.n_features = len(fields)
+        titled = label_column in fields or not any(map(is_number, fields))
+        self._header_line = first[0] if titled else 0
+        self._width, self._label_place = len(fields), None
+        if label_column is not None:
+            if not self._header_line:
+                raise self._refuse(f"has no header, which label_column={label_column} needs")
+            self._label_place = find_column(fields, label_column, name)
+            self.has_labels = True
+        self._places = [place for place in range(len(fields)) if place != self._label_place]
+        if not self._places:
+            raise self._refuse("has no column but that of the labels")
+        self.columns = [fields[place] for place in self._places] if self._header_line else None
+        self.n_features = len(self._places)
         self.row_bytes = 40 * self.n_features  # the text, and the numbers in float64
 
     def blocks(self, rows: int, values: int) -> Iterator[Block]:
@@ -84,14 +110,23 @@ class CsvReader(_TextReader):
         lines = (line for line in self._lines() if line[0] != self._header_line)
         start = None
         for start, group in self._grouped(lines, rows, values, lambda line: 0):
-            yield Block(start, self._parse(group), lines=[number for number, _ in group])
+            y = None if self._label_place is None else self._labels(group, self._label_place)
+            yield Block(start, self._parse(group), y, lines=[number for number, _ in group])
         if start is None:
             raise self._refuse("has a header but no row of numbers")
 
     def _parse(self, group: Lines) -> NDArray:
         try:
             text = [line.decode("utf-8") for _, line in group]
-            X = np.loadtxt(text, np.float64, comments=None, delimiter=",", quotechar='"', ndmin=2)
+            X = np.loadtxt(
+                text,
+                np.float64,
+                comments=None,
+                delimiter=",",
+                quotechar='"',
+                ndmin=2,
+                usecols=None if self._label_place is None else self._places,
+            )
             if X.shape == (len(group), self.n_features):
                 return X
             reason = f"rows of {X.shape[1]} columns"
@@ -101,49 +136,89 @@ class CsvReader(_TextReader):
             self._check(number, _fields(line))
         raise self._refuse(f"cannot be read ({reason})", group[0][0])
 
+    def _labels(self, group: Lines, place: int) -> NDArray:
+        """Return the labels of some lines, as text: only all of a file tell their type."""
+        rows = [(number, _fields(line)) for number, line in group]
+        for number, fields in rows:
+            # NumPy, told which columns to read, overlooks further ones.
+            if len(fields) != self._width:
+                self._check(number, fields)
+        return np.array([check_label(row[place], f"{self.name}:{n}") for n, row in rows])
+
     def _check(self, number: int, fields: list[str]) -> None:
-        if len(fields) != self.n_features:
-            raise self._refuse(
-                f"{len(fields)} columns, the first line has {self.n_features}", number
-            )
-        for column, field in enumerate(fields, 1):
-            if not _is_number(field):
-                raise self._refuse(f"column {column}: {field!r} is not a number", number)
+        if len(fields) != self._width:
+            raise self._refuse(f"{len(fields)} columns, the first line has {self._width}", number)
+        for place in self._places:
+            if not is_number(fields[place]):
+                raise self._refuse(f"column {place + 1}: {fields[place]!r} is not a number", number)
 
 
 def _fields(line: bytes) -> list[str]:
-    text = line.decode("utf-8", errors="replace").strip("\r\n")
-    return [field.strip().strip('"') for field in text.split(",")]
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return "_" not in text
+    return split_fields(line.decode("utf-8", errors="replace"))
 
 
 class SvmReader(_TextReader):
-    """svmlight/LIBSVM's format: ``label index:value …`` a line, indices from 1 and ascending.
+    """svmlight/LIBSVM's format: ``label index:value …`` a line, indices ascending, from 0 or 1.
 
     Parameters
     ----------
     path, name
         As :class:`Reader`.
     n_features : int, optional
-        Columns; by default the largest index, for which the file is read once beforehand.
+        Columns; by default as many as the largest index needs, for which the file is read once
+        beforehand.
+    zero_based : bool or "auto"
+        Whether indices count from 0. The format does not say; "auto" takes 0 when it occurs and 1
+        otherwise, for which the file is read once beforehand.
+
+    Attributes
+    ----------
+    index_base : int
+        0 or 1.
+    certain_base : bool
+        Whether ``zero_based`` said so, or index 0 occurs, or ``n_features`` itself: else the file
+        may as well count from 0.
     """
 
     sparse = True
     has_labels = True
 
-    def __init__(self, path: Path, name: str, n_features: int | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        name: str,
+        n_features: int | None = None,
+        zero_based: bool | Literal["auto"] = "auto",
+    ) -> None:
         super().__init__(path, name)
-        self._limit = n_features or LARGEST_WIDTH
-        self.n_features = n_features or max(map(self._last_index, self._samples()), default=0)
-        if not self.n_features:
+        self._limit = LARGEST_WIDTH
+        self.index_base, self.certain_base = int(zero_based is False), zero_based != "auto"
+        smallest, largest = 1, -1
+        if zero_based == "auto" or n_features is None:
+            smallest, largest = self._extent()
+        if zero_based == "auto":
+            self.index_base = min(smallest, 1)
+            self.certain_base = smallest == 0 or largest >= (n_features or LARGEST_WIDTH)
+        if n_features is None and largest < 0:
             raise self._refuse("holds no sample with a feature, expected 'label index:value …'")
+        self.n_features = n_features or largest + 1 - self.index_base
+        self._limit = self.n_features - 1 + self.index_base
+
+    def _extent(self) -> tuple[int, int]:
+        """Return the smallest and the largest index, by the first and the last of each line.
+
+        Of a file without any, a large number and -1.
+        """
+        smallest, largest = LARGEST_WIDTH, -1
+        for number, line in self._samples():
+            fields = [one for one in line.partition(b"#")[0].split()[1:] if one[:4] != b"qid:"]
+            for field in fields[:1] + fields[-1:]:
+                index = field.partition(b":")[0].decode(errors="replace")
+                # A line that is not as it should be is named when it is parsed.
+                if _is_whole(index):
+                    found = self._check_index(number, index, -1)
+                    smallest, largest = min(smallest, found), max(largest, found)
+        return smallest, largest
 
     def _samples(self) -> Iterator[tuple[int, bytes]]:
         return (line for line in self._lines() if not line[1].lstrip().startswith(b"#"))
@@ -162,7 +237,7 @@ class SvmReader(_TextReader):
         problem = ""
         try:
             X, y = load_svmlight_file(
-                BytesIO(content), n_features=self.n_features, zero_based=False
+                BytesIO(content), n_features=self.n_features, zero_based=not self.index_base
             )
             if X.shape[0] != len(group) or not np.isfinite(y).all():
                 problem = f"{X.shape[0]} samples in {len(group)} lines"
@@ -177,35 +252,28 @@ class SvmReader(_TextReader):
         return X, y
 
     def _check(self, number: int, fields: list[str]) -> None:
-        if not _is_number(fields[0]) or not isfinite(float(fields[0])):
+        if not is_number(fields[0]) or not isfinite(float(fields[0])):
             raise self._refuse(f"{fields[0]!r} is not a label, expected one number", number)
-        previous = 0
+        previous = -1
         for place, field in enumerate(fields[1:], 1):
             index, _, value = field.partition(":")
             if index == "qid":
                 if place > 1 or not _is_whole(value):
                     raise self._refuse(f"{field!r} is not 'qid:number' after the label", number)
                 continue
-            if not (_is_whole(index) and _is_number(value)):
+            if not (_is_whole(index) and is_number(value)):
                 raise self._refuse(f"{field!r} is not 'index:value'", number)
             previous = self._check_index(number, index, previous)
 
     def _check_index(self, number: int, index: str, previous: int) -> int:
-        """Refuse an index that is 0, does not ascend, or is beyond the last; return it."""
+        """Refuse an index that is before the first, does not ascend, or is beyond the last."""
         if len(index) > _LONGEST_INDEX or int(index) > self._limit:
-            raise self._refuse(f"index {index} is beyond column {self._limit}, the last", number)
-        if int(index) == 0:
-            raise self._refuse("index 0, but indices count from 1", number)
+            raise self._refuse(f"index {index} is beyond {self._limit}, the last", number)
+        if int(index) == 0 and self.index_base:
+            raise self._refuse("index 0, but these indices were said to count from 1", number)
         if int(index) <= previous:
             raise self._refuse(f"index {index} after {previous}: not ascending", number)
         return int(index)
-
-    def _last_index(self, line: tuple[int, bytes]) -> int:
-        # The largest, since they ascend; a line that is not as it should be is named when it is
-        # parsed.
-        fields = line[1].partition(b"#")[0].split()
-        index = fields[-1].partition(b":")[0] if fields[1:] else b""
-        return self._check_index(line[0], index.decode(), -1) if index.isdigit() else 0
 
 
 def _is_whole(text: str) -> bool:

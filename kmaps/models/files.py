@@ -49,10 +49,14 @@ def load_model(path: str | Path) -> Model:
     >>> model.predict(X).tolist()
     ['up', 'up', 'right', 'right']
     """
-    file = ModelFile(path)
+    return model_of(ModelFile(path))
+
+
+def model_of(file: ModelFile) -> Model:
+    """Return the model in an opened file, as :func:`load_model` does."""
     if file.estimator not in ESTIMATORS:
         raise InputError(
-            f"{path}: a model of {file.estimator!r}, this kmaps has {', '.join(ESTIMATORS)} "
+            f"{file.path}: a model of {file.estimator!r}, this kmaps has {', '.join(ESTIMATORS)} "
             "only; use the kmaps that wrote it"
         )
     return ESTIMATORS[file.estimator].from_file(file)

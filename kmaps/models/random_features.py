@@ -4,6 +4,7 @@ An exponential kernel exp(-D² / 2σ²) is about the inner product of the random
 samples, so that an SVM with that kernel is about LIBLINEAR's on the features.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -307,7 +308,9 @@ class RandomFeatureSVC(ProbabilisticClassifier):
     def _score_width(self) -> int:
         return self.coef_.shape[1]
 
-    def save(self, path: str | Path, *, force: bool = False) -> None:
+    def save(
+        self, path: str | Path, *, force: bool = False, record: Mapping[str, Any] | None = None
+    ) -> None:
         """Write the model to an ``.npz`` file, which takes its name once it is complete.
 
         The file has the weights, and of the map the key of its frequencies.
@@ -317,6 +320,8 @@ class RandomFeatureSVC(ProbabilisticClassifier):
         path : str or Path
         force : bool, default=False
             Whether an existing file may be replaced.
+        record : mapping, optional
+            How the model was trained, of what JSON can say, for `kmaps info`.
 
         Raises
         ------
@@ -336,7 +341,7 @@ class RandomFeatureSVC(ProbabilisticClassifier):
         arrays = {"coef": self.coef_, "intercept": self.intercept_, "classes": self.classes_}
         if self._probabilities is not None:
             arrays |= self._probabilities.arrays
-        write_model(path, self, parameters, arrays, fitted=fitted, force=force)
+        write_model(path, self, parameters, arrays, fitted=fitted, record=record, force=force)
 
     @classmethod
     def load(cls, path: str | Path) -> "RandomFeatureSVC":

@@ -33,6 +33,7 @@ def write_model(
     arrays: Mapping[str, NDArray],
     *,
     fitted: Mapping[str, Any] | None = None,
+    record: Mapping[str, Any] | None = None,
     force: bool,
 ) -> None:
     """Write a fitted model to a file, which takes its name once it is complete.
@@ -47,6 +48,8 @@ def write_model(
     arrays : mapping of str to ndarray
     fitted : mapping, optional
         What else was learnt, of what JSON can say.
+    record : mapping, optional
+        How it was trained, of what JSON can say; prediction does not need it.
     force : bool
         Whether an existing file may be replaced.
 
@@ -65,6 +68,7 @@ def write_model(
         "estimator": type(estimator).__name__,
         "parameters": dict(parameters),
         "fitted": dict(fitted or {}),
+        "record": dict(record or {}),
     }
     text = json.dumps(header, default=lambda scalar: scalar.item())
     with atomic_file(path, force=force) as file:
@@ -93,6 +97,8 @@ class ModelFile:
         The name of the class that the model is of.
     parameters, fitted : dict
         As the header has them, not checked.
+    record : dict
+        How the model was trained, not checked; empty when nobody said.
 
     Raises
     ------
@@ -105,14 +111,17 @@ class ModelFile:
         self._arrays = self._read()
         header = self._header()
         estimator, parameters = header.get("estimator"), header.get("parameters")
-        fitted = header.get("fitted")
+        fitted, record = header.get("fitted"), header.get("record", {})
         if not (
             isinstance(estimator, str) and isinstance(parameters, dict) and isinstance(fitted, dict)
         ):
             raise self.damaged("its header lacks the estimator, its parameters or what it learnt")
+        if not isinstance(record, dict):
+            raise self.damaged(f"its training record is {record!r}, expected names and values")
         self.estimator = estimator
         self.parameters: dict[str, Any] = parameters
         self.fitted: dict[str, Any] = fitted
+        self.record: dict[str, Any] = record
 
     def _read(self) -> dict[str, NDArray]:
         try:

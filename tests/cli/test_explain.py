@@ -58,8 +58,7 @@ def test_what_cannot_be_explained():
         "features; train one on an additive kernel or map",
         "model.npz --row 3": "--row: the rows are those of --data; name a file",
         "model.npz --data data.npy --row 60": "row 60: X has 60 rows, from 0 on",
-        "model.npz --data narrow.npy": "X has 3 features, but CodedSVC is expecting 4 features as "
-        "input.",
+        "model.npz --data narrow.npy": "narrow.npy has 3 columns, model.npz was trained on 4",
         "model.npz --shape 2": "--shape 2: expected height and width, such as 28x28",
         "model.npz --shape 2x3": "--shape 2x3: has 6 pixels, the model 4 features",
         "model.npz -o old.html": "old.html: exists already; choose another name, or pass --force",

@@ -67,7 +67,15 @@ def test_every_command_has_help_with_an_example(name):
 
 
 def test_the_modules_of_the_folder_are_the_commands():
-    helpers = {"__init__", "array_files", "flags", "main", "map_options", "progress"}
+    helpers = {
+        "__init__",
+        "array_files",
+        "flags",
+        "main",
+        "map_options",
+        "model_files",
+        "progress",
+    }
     folder = Path(import_module("kmaps.cli").__file__).parent
     assert {path.stem for path in folder.glob("*.py")} - helpers == set(COMMANDS)
 

@@ -154,7 +154,8 @@ def test_what_cannot_be_trained_on():
     Path("old.npz").write_text("old")
     y = "--labels y.npy"
     for arguments, message in {
-        "in.npy m.npz": "in.npy: holds no labels; name a .npy file with --labels",
+        "in.npy m.npz": "in.npy: holds no labels; name a file with --labels, or a column of a csv "
+        "file with --label-column",
         "in.npy m.npz --labels short.npy": "80 labels, but in.npy has 90 rows",
         "in.npy m.npz --labels one.npy": "y has one class only (0): a classifier needs at least "
         "two classes, check the label column",
@@ -202,7 +203,7 @@ def test_what_cannot_be_predicted():
     damaged = "no kmaps model, or a damaged one (cut off?); train and save it again"
     for arguments, message in {
         "m.npz narrow.npy o.npy": "narrow.npy has 4 columns, m.npz was trained on 6",
-        "m.npz wide.svm o.npy": "wide.svm:1: index 7 is beyond column 6, the last",
+        "m.npz wide.svm o.npy": "wide.svm:1: index 7 is beyond 6, the last",
         "cut.npz in.npy o.npy": f"cut.npz: {damaged}",
         "in.npy in.npy o.npy": f"in.npy: {damaged}",
         "other.npz in.npy o.npy": "other.npz: a model of version 9, newer than this kmaps, which "

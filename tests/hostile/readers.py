@@ -64,6 +64,13 @@ def read_rows(path: Path) -> None:
             rows.check_format(full_check=True)
 
 
+def read_labelled_rows(path: Path) -> None:
+    """Read a csv file with a column of labels, as text: as many as rows, none of them empty."""
+    for rows, labels in read_blocks(open_reader(path, label_column="y")):
+        assert len(labels) == rows.shape[0]
+        assert all(labels.tolist())
+
+
 def read_and_use_model(path: Path) -> None:
     """Load a model and let it score: with finite numbers, whatever it loaded."""
     model = load_model(path)
@@ -124,6 +131,12 @@ def formats(tmp: Path) -> dict[str, Format]:
         "svm": Format(".svm", [svm.encode(), b"1 qid:3 2:5\n-1 1:2 7:1e-3\n"], read_rows),
         "labels": Format(
             ".npy", [saved(np.save, y) for y in (Y, Y / 2, Y.astype(str))], read_labels
+        ),
+        "text labels": Format(
+            ".csv", [b"digit\n1\n2\n1e3\n", b'"a, b"\ncat\ncat\n1\n'], read_labels
+        ),
+        "csv with labels": Format(
+            ".csv", [("a,b,y\n" + text).encode(), b"a,y\n1,cat\n2,dog\n"], read_labelled_rows
         ),
         "model": Format(".npz", [model_file(tmp)], read_and_use_model),
         "manifest": Format(".yaml", [(datasets / "mnist.yaml").read_bytes()], read_manifest),

@@ -12,7 +12,7 @@ value and its change by a sample are look-ups.
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -295,7 +295,9 @@ class CodedEstimator(Learner):
             return [str(name) for name in given]
         return [f"x{j}" for j in range(self.n_features_in_)]
 
-    def save(self, path: str | Path, *, force: bool = False) -> None:
+    def save(
+        self, path: str | Path, *, force: bool = False, record: Mapping[str, Any] | None = None
+    ) -> None:
         """Write the model to an ``.npz`` file, which takes its name once it is complete.
 
         Parameters
@@ -303,6 +305,8 @@ class CodedEstimator(Learner):
         path : str or Path
         force : bool, default=False
             Whether an existing file may be replaced.
+        record : mapping, optional
+            How the model was trained, of what JSON can say, for `kmaps info`.
 
         Raises
         ------
@@ -315,7 +319,7 @@ class CodedEstimator(Learner):
         arrays = self.model_.arrays | self._own_arrays()
         names = vars(self).get("feature_names_in_")
         fitted = {"map": str(self.map_), "feature_names": None if names is None else list(names)}
-        write_model(path, self, parameters, arrays, fitted=fitted, force=force)
+        write_model(path, self, parameters, arrays, fitted=fitted, record=record, force=force)
 
     def _own_arrays(self) -> dict[str, NDArray]:
         """Return what a file holds besides ``model_``."""

@@ -1,0 +1,177 @@
+"""kmaps evaluate, and what kmaps info says of a model."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+from kmaps import CodedSVC, CodedSVR, RandomFeatureSVC, load_model
+from kmaps.cli.main import cli
+
+RNG = np.random.default_rng(0)
+X = RNG.gamma(1.0, size=(90, 6)).astype(np.float32)
+Y = np.digitize(X[:, 0] + X[:, 1] + RNG.normal(0, 0.2, 90), [1, 2])
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("X.npy", X)
+    np.save("y.npy", Y)
+
+
+def kmaps(*args, code=0):
+    """Run a command and return the result; the exit code must be as said."""
+    result = CliRunner().invoke(cli, [*map(str, args)])
+    assert result.exit_code == code, result.output + repr(result.exception)
+    return result
+
+
+def refused(*args):
+    """Return the one line that a refused command prints."""
+    result = kmaps(*args, code=2)
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    return result.stderr.removeprefix("error: ").rstrip("\n")
+
+
+def test_a_model_is_evaluated_class_by_class():
+    kmaps("train", "X.npy", "m.npz", "--labels", "y.npy")
+    model = load_model("m.npz")
+    scores, given = model.decision_function(X), model.predict(X)
+    arguments = "evaluate", "m.npz", "X.npy", "--labels", "y.npy", "--confusion", "c.csv"
+    result = kmaps(*arguments, "--json")
+    told = json.loads(result.stdout)
+    assert result.stderr == ""
+    assert told["accuracy"] == np.mean(given == Y)
+    auc = [roc_auc_score(k == Y, scores[:, k]) for k in range(3)]
+    average = [average_precision_score(k == Y, scores[:, k]) for k in range(3)]
+    assert told["roc_auc"] == pytest.approx(np.mean(auc))
+    assert told["average_precision"] == pytest.approx(np.mean(average))
+    for k, one in enumerate(told["classes"]):
+        assert (one["label"], one["rows"]) == (k, np.sum(k == Y))
+        assert one["recall"] == pytest.approx(np.mean(given[k == Y] == k))
+        assert one["precision"] == pytest.approx(np.mean(Y[given == k] == k))
+        assert one["roc_auc"] == pytest.approx(auc[k])
+    counts = [[int(np.sum((a == Y) & (given == b))) for b in range(3)] for a in range(3)]
+    assert told["confusion"] == counts
+    lines = [",".join(map(str, [k, *row])) for k, row in enumerate(counts)]
+    assert Path("c.csv").read_text() == "\n".join(["true,0,1,2", *lines, ""])
+    assert refused(*arguments).startswith("c.csv: exists already")
+    text = kmaps(*arguments, "--force").stdout.splitlines()
+    right = int(np.sum(given == Y))
+    assert text[0] == f"accuracy {100 * right / 90:.2f} % ({right} of 90)"
+    assert text[1] == f"ROC AUC {np.mean(auc):.4f} (mean over the classes)"
+    header = "class  rows  recall, %  precision, %  ROC AUC  average precision"
+    assert text[4] == header
+    assert text[-4].split() == ["true", "\\", "predicted", "0", "1", "2"]
+    assert [[int(n) for n in line.split()[1:]] for line in text[-3:]] == counts
+
+
+def test_unknown_labels_are_told():
+    kmaps("train", "X.npy", "m.npz", "--labels", "y.npy", "-q")
+    y = Y.copy()
+    y[:5] = [7, 7, 9, 7, 8]
+    np.save("y.npy", y)
+    result = kmaps("evaluate", "m.npz", "X.npy", "--labels", "y.npy", "--json")
+    told = json.loads(result.stdout)
+    assert result.stderr == (
+        "warning: 5 of 90 rows have labels that the model does not know (7, 8, 9); they count as "
+        "wrong\n"
+    )
+    assert told["accuracy"] == np.mean(load_model("m.npz").predict(X) == y)
+    assert (told["rows"], told["unknown_rows"], told["unknown_labels"]) == (90, 5, [7, 8, 9])
+    assert np.sum(told["confusion"][3:]) == 5
+
+
+def test_many_classes_show_what_is_confused_most():
+    y = np.arange(90) % 22
+    CodedSVC(C=0.01).fit(X, y).save("m.npz")
+    np.save("y.npy", y)
+    told = json.loads(kmaps("evaluate", "m.npz", "X.npy", "--labels", "y.npy", "--json").stdout)
+    counts = np.array(told["confusion"])
+    counts[np.arange(22), np.arange(22)] = 0
+    text = kmaps("evaluate", "m.npz", "X.npy", "--labels", "y.npy").stdout.splitlines()
+    assert text[-12] == "most confused (the whole matrix: --confusion FILE)"
+    true, given, n = map(int, text[-10].split())
+    assert n == counts.max() == counts[true, given]
+
+
+def test_two_classes():
+    CodedSVC().fit(X, Y > 0).save("m.npz")
+    np.save("y.npy", Y > 0)
+    text = kmaps("evaluate", "m.npz", "X.npy", "--labels", "y.npy").stdout.splitlines()
+    scores = load_model("m.npz").decision_function(X)
+    assert text[1] == f"ROC AUC {roc_auc_score(Y > 0, scores):.4f} (of True)"
+    assert text[2] == f"average precision {average_precision_score(Y > 0, scores):.4f} (of True)"
+
+
+def test_what_cannot_be_evaluated():
+    CodedSVC().fit(X, Y).save("m.npz")
+    CodedSVR().fit(X, Y).save("r.npz")
+    np.save("few.npy", X[:, :4])
+    np.save("short.npy", Y[:80])
+    np.save("words.npy", Y.astype(str))
+    y = "--labels y.npy"
+    for arguments, message in {
+        "m.npz X.npy": "X.npy: holds no labels; name a file with --labels, or a column of a csv "
+        "file with --label-column",
+        f"m.npz few.npy {y}": "few.npy has 4 columns, m.npz was trained on 6",
+        f"r.npz X.npy {y}": "r.npz: of CodedSVR, which gives no labels; use kmaps.load_model",
+        "m.npz X.npy --labels short.npy": "80 labels, but X.npy has 90 rows",
+        "m.npz X.npy --labels words.npy": "the labels are text (0, 1, 2), those of the model are "
+        "numbers (0, 1, 2); use the labels that it was trained with",
+        f"m.npz X.npy {y} --confusion y.npy --force": "y.npy: is the input itself; choose another "
+        "name for OUT",
+        f"m.npz X.npy {y} --confusion -": "--confusion -: standard output is for the table; name "
+        "a file",
+    }.items():
+        assert refused("evaluate", *arguments.split()) == message
+
+
+def described(path):
+    """Return the lines of kmaps info, by their names."""
+    return dict(line.split("  ", 1) for line in kmaps("info", path).stdout.splitlines())
+
+
+def test_info_describes_a_model():
+    kmaps("train", "X.npy", "m.npz", "--labels", "y.npy", "--kernel", "js", "-C", "0.1,1")
+    told = json.loads(kmaps("info", "m.npz", "--json").stdout)
+    model = load_model("m.npz")
+    assert (told["estimator"], told["map"], told["kernel"]) == ("CodedSVC", "exact", "js")
+    assert (told["C"], told["loss"], told["multiclass"]) == (model.C, "hinge", "ovr")
+    assert (told["features"], told["classes"]) == (6, [0, 1, 2])
+    assert told["levels"] == model.levels_.shape[1]
+    assert told["model_bytes"] == model.model_bytes_
+    assert told["file_bytes"] == Path("m.npz").stat().st_size
+    record = told["record"]
+    assert (record["file"], record["rows"], record["folds"]) == ("X.npy", 90, 3)
+    assert [one["C"] for one in record["cv"]] == [0.1, 1]
+    assert record["duality_gap"] <= 1e-4
+    assert record["unfinished"] == []
+    lines = {name: text.strip() for name, text in described("m.npz").items()}
+    assert lines["model"] == "CodedSVC, exact map"
+    assert lines["classes"] == "3: 0, 1, 2"
+    assert lines["converged"] == "yes"
+    assert lines["trained: cv"].startswith("C 0.1, accuracy 0.")
+
+
+def test_info_says_what_did_not_converge():
+    kmaps("train", "X.npy", "m.npz", "--labels", "y.npy", "--max-iter", 1, "--tol", 1e-9, "-q")
+    assert described("m.npz")["converged"].strip().startswith("no: the relative duality gap is ")
+
+
+def test_info_of_models_from_python():
+    CodedSVR("hellinger").fit(X, Y).save("r.npz")
+    RandomFeatureSVC("exp-js", 20, sigma=0.5).fit(X, Y).save("f.npz")
+    lines = {name: text.strip() for name, text in described("r.npz").items()}
+    assert (lines["classes"], lines["kernel"]) == ("none, a regression", "hellinger")
+    assert lines["trained"] == "the file does not say how"
+    told = json.loads(kmaps("info", "f.npz", "--json").stdout)
+    assert (told["kernel"], told["n_frequencies"], told["sigma"]) == ("exp-js", 20, 0.5)
+    assert (told["levels"], told["record"]) == (None, {})
+    Path("no.npz").write_text("no")
+    assert refused("info", "no.npz").startswith("no.npz: no kmaps model, or a damaged one")

@@ -1,0 +1,221 @@
+"""From files of one's own to an evaluated model: labels, index bases, what cannot fit."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from sklearn.datasets import dump_svmlight_file
+
+from kmaps import CodedSVC, load_model
+from kmaps.cli.main import cli
+
+RNG = np.random.default_rng(0)
+X = RNG.gamma(1.0, size=(90, 6)).astype(np.float32)
+X[X < 0.5] = 0
+X[:, 0] = 0  # so that a file that counts from 0 does not show it
+Y = np.digitize(X[:, 1] + X[:, 2] + RNG.normal(0, 0.2, 90), [1, 2])
+WORDS = np.array(["low", "middle, or so", "high"])[Y]
+NAMES = ["a", "b", "c", "d", "e", "f"]
+
+
+def table(path, X, labels, names=NAMES, place=2):
+    """Write a csv file whose labels are in the column ``kind``, somewhere in the middle."""
+    rows = [[f"{value:.9g}" for value in row] for row in X]
+    lines = [
+        [*row[:place], f'"{label}"', *row[place:]] for row, label in zip(rows, labels, strict=True)
+    ]
+    header = [*names[:place], "kind", *names[place:]]
+    path.write_text("".join(",".join(line) + "\n" for line in [header, *lines]))
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("X.npy", X)
+    np.save("y.npy", Y)
+    table(Path("words.csv"), X, WORDS)
+    table(Path("numbers.csv"), X, Y)
+
+
+def kmaps(*args, code=0):
+    """Run a command and return the result; the exit code must be as said."""
+    result = CliRunner().invoke(cli, [*map(str, args)])
+    assert result.exit_code == code, result.output + repr(result.exception)
+    return result
+
+
+def refused(*args):
+    """Return the one line that a refused command prints."""
+    result = kmaps(*args, code=2)
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    return result.stderr.removeprefix("error: ").rstrip("\n")
+
+
+@pytest.mark.parametrize(("file", "labels"), [("words.csv", WORDS), ("numbers.csv", Y)])
+def test_a_column_of_labels(file, labels):
+    kmaps("train", file, "m.npz", "--label-column", "kind")
+    expected = CodedSVC().fit(X, labels)
+    predicted = expected.predict(X)
+    assert load_model("m.npz").classes_.tolist() == expected.classes_.tolist()
+    arguments = "m.npz", file, "--label-column", "kind", "--json"
+    told = json.loads(kmaps("evaluate", *arguments).stdout)
+    assert told["accuracy"] == np.mean(predicted == labels) > 0.7
+    told = json.loads(kmaps("predict", *arguments[:2], "p.txt", *arguments[2:]).stdout)
+    assert told["correct"] == np.sum(predicted == labels)
+    assert told["unknown_rows"] == 0
+    assert Path("p.txt").read_text().splitlines() == [str(label) for label in predicted]
+    record = json.loads(kmaps("info", "m.npz", "--json").stdout)["record"]
+    assert (record["columns"], record["label_column"]) == (NAMES, "kind")
+    assert ": a, b, c, d, e, f\n" in kmaps("info", "m.npz").stdout
+
+
+@pytest.mark.parametrize("name", ["y.txt", "y.csv"])
+def test_labels_in_text_files(name):
+    Path(name).write_text("".join(f"{label}\n" for label in Y))
+    kmaps("train", "X.npy", "m.npz", "--labels", name)
+    told = json.loads(kmaps("evaluate", "m.npz", "X.npy", "--labels", name, "--json").stdout)
+    assert told["accuracy"] == np.mean(CodedSVC().fit(X, Y).predict(X) == Y)
+    Path("t.csv").write_text("".join(f"{k},{y}\n" for k, y in [("row", "kind"), *enumerate(Y)]))
+    arguments = "m.npz", "X.npy", "--labels", "t.csv", "--label-column", "kind", "--json"
+    assert json.loads(kmaps("evaluate", *arguments).stdout) == told
+
+
+def test_classes_of_text_may_look_like_numbers():
+    labels = np.array(["1", "2", "a"])[Y]
+    table(Path("t.csv"), X, labels)
+    kmaps("train", "t.csv", "m.npz", "--label-column", "kind")
+    few = labels != "a"
+    table(Path("t.csv"), X[few], labels[few])
+    told = json.loads(
+        kmaps("evaluate", "m.npz", "t.csv", "--label-column", "kind", "--json").stdout
+    )
+    assert told["accuracy"] == np.mean(CodedSVC().fit(X, labels).predict(X)[few] == labels[few])
+
+
+def test_unknown_labels_are_told():
+    kmaps("train", "numbers.csv", "m.npz", "--label-column", "kind")
+    y = Y.copy()
+    y[:3] = 9
+    table(Path("t.csv"), X, y)
+    result = kmaps("predict", "m.npz", "t.csv", "p.npy", "--label-column", "kind")
+    assert result.stderr == (
+        "warning: 3 of 90 rows have labels that the model does not know (9); they count as wrong\n"
+    )
+    right = np.sum(np.load("p.npy") == y)
+    assert result.stdout == f"accuracy {100 * right / 90:.2f} % ({right} of 90)\n"
+
+
+def svm(path, first):
+    """Write X with indices from 0 or 1."""
+    dump_svmlight_file(X, Y, path, zero_based=first == 0)
+
+
+def test_a_model_remembers_what_indices_count_from():
+    svm("zero.svm", 0)
+    result = kmaps("train", "zero.svm", "m.npz", "--zero-based", "true", "--n-features", 6)
+    assert "indices taken to count from 0 (--zero-based)\n" in result.stdout
+    expected = json.loads(kmaps("train", "X.npy", "n.npz", "--labels", "y.npy", "--json").stdout)
+    told = json.loads(kmaps("evaluate", "m.npz", "zero.svm", "--json").stdout)
+    assert expected["features"] == 6
+    right = np.mean(load_model("n.npz").predict(X) == Y)
+    assert told["accuracy"] == right
+    # Index 0 does not occur: read as from 1, each column would be its neighbour's.
+    result = kmaps("evaluate", "n.npz", "zero.svm", "--json")
+    assert result.stderr == (
+        "warning: zero.svm: its indices may count from 0 or from 1, taken as from 1; --zero-based "
+        "says it\n"
+    )
+    assert json.loads(result.stdout)["accuracy"] < right
+    result = kmaps("evaluate", "n.npz", "zero.svm", "--json", "--zero-based", "true")
+    assert (json.loads(result.stdout)["accuracy"], result.stderr) == (right, "")
+    # The last column occurs with an index that only files from 1 have.
+    svm("one.svm", 1)
+    result = kmaps("evaluate", "n.npz", "one.svm", "--json")
+    assert (json.loads(result.stdout)["accuracy"], result.stderr) == (right, "")
+
+
+def test_data_that_cannot_be_of_a_model():
+    kmaps("train", "words.csv", "w.npz", "--label-column", "kind", "-q")
+    kmaps("train", "numbers.csv", "n.npz", "--label-column", "kind", "-q")
+    svm("one.svm", 1)
+    kmaps("train", "one.svm", "s.npz", "-q")
+    Path("zero.svm").write_text("0 0:1 3:1\n1 2:1\n")
+    Path("wide.svm").write_text("0 1:1 7:1\n")
+    kmaps("train", "zero.svm", "z.npz", "--n-features", 6, "-q")
+    table(Path("order.csv"), X, WORDS, names=["a", "c", "b", *NAMES[3:]])
+    table(Path("narrow.csv"), X[:, :5], WORDS, names=NAMES[:5])
+    table(Path("other.csv"), X, np.full(90, "red"))
+    kind = "--label-column kind"
+    of_text = "the labels are text (high, low, middle, or so), those of the model are numbers"
+    for arguments, message in {
+        f"w.npz order.csv {kind}": "order.csv: column 2 is 'c', that of w.npz is 'b': give the "
+        "columns that it was trained on, in the same order",
+        f"w.npz narrow.csv {kind}": "narrow.csv has 5 columns, w.npz was trained on 6",
+        f"n.npz words.csv {kind}": f"{of_text} (0, 1, 2); use the labels that it was trained with",
+        "w.npz X.npy --labels y.npy": "the labels are numbers (0, 1, 2), those of the model are "
+        "text (high, low, middle, or so); use the labels that it was trained with",
+        f"w.npz X.npy {kind}": "X.npy: npy has no columns with names; leave --label-column "
+        "kind out",
+        "w.npz words.csv --label-column knd": "words.csv: its header has no column 'knd', did you "
+        "mean 'kind'?",
+        "s.npz zero.svm": "zero.svm: has index 0, but s.npz was trained on indices from 1; pass "
+        "--zero-based true if those of this file count from 0",
+        "z.npz wide.svm": "wide.svm:1: index 7 is beyond 5, the last",
+        "s.npz wide.svm": "wide.svm:1: index 7 is beyond 6, the last",
+        "s.npz zero.svm --zero-based false": "zero.svm:1: index 0, but these indices were "
+        "said to count from 1",
+    }.items():
+        for command, out in (("evaluate", []), ("predict", ["p.npy"])):
+            file, data, *options = arguments.split()
+            assert refused(command, file, data, *out, *options) == message, (command, arguments)
+            assert not Path("p.npy").exists()
+    assert refused("evaluate", "w.npz", "other.csv", *kind.split()).startswith(
+        "no row has a label of the model's (high, low, middle, or so), they are red"
+    )
+
+
+def test_columns_of_a_damaged_model():
+    model = CodedSVC().fit(X, Y)
+    for number, columns in enumerate((5, ["a"])):
+        model.save(f"{number}.npz", record={"columns": columns})
+        message = f"{number}.npz: a damaged model: its columns are not as many as its features"
+        arguments = "evaluate", f"{number}.npz", "numbers.csv", "--label-column", "kind"
+        assert refused(*arguments).startswith(message)
+        kmaps("info", f"{number}.npz")
+
+
+def test_a_forgotten_label_column_is_named():
+    kmaps("train", "numbers.csv", "n.npz", "--label-column", "kind", "-q")
+    message = (
+        "numbers.csv has 7 columns, n.npz was trained on 6; is one that of the labels? "
+        "--label-column kind"
+    )
+    assert refused("predict", "n.npz", "numbers.csv", "p.npy") == message
+    assert refused("evaluate", "n.npz", "numbers.csv") == message
+
+
+def test_explain_reads_what_the_model_was_trained_on():
+    svm("zero.svm", 0)
+    kmaps("train", "zero.svm", "m.npz", "--zero-based", "true", "--n-features", 6, "-q")
+    kmaps("explain", "m.npz", "--data", "zero.svm", "--out", "svm.html")
+    kmaps("explain", "m.npz", "--data", "X.npy", "--out", "npy.html")
+    assert Path("svm.html").read_text() == Path("npy.html").read_text()
+    arguments = "--data", "words.csv", "--label-column", "kind", "--out", "csv.html"
+    kmaps("explain", "m.npz", *arguments)
+    assert Path("csv.html").read_text() == Path("npy.html").read_text()
+
+
+def test_encode_says_that_indices_count_from_0():
+    Path("zero.svm").write_text("0 0:1 3:1\n1 2:1\n")
+    Path("one.svm").write_text("0 1:1 4:1\n1 3:1\n")
+    zero = kmaps("encode", "zero.svm", "zero.npy")
+    assert zero.stderr == "zero.svm: its indices count from 0; those of svm files written from 1\n"
+    assert kmaps("encode", "one.svm", "one.npy").stderr == ""
+    np.testing.assert_array_equal(np.load("zero.npy"), np.load("one.npy"))
+    assert refused("encode", "zero.svm", "o.npy", "--fit-on", "one.svm") == (
+        "indices of one.svm count from 1, those of zero.svm from 0; say what both count from with "
+        "--zero-based"
+    )
