@@ -43,6 +43,7 @@ def _drawn():
     rmtree(cache_root() / "VOCdevkit")
 
 
+@pytest.mark.slow
 def test_a_trade_off_of_detectors(tmp_path):
     outcome = run(spec.parse(TEXT), tmp_path)
     records = read_records(tmp_path)

@@ -44,6 +44,7 @@ def by_row(records):
     return rows
 
 
+@pytest.mark.slow
 def test_the_random_part_falls_as_one_over_the_root_of_m(done):
     rows = by_row(done[1].records)
     assert len(rows) == 2 * 2 + 3
@@ -54,6 +55,7 @@ def test_the_random_part_falls_as_one_over_the_root_of_m(done):
         assert exponent == pytest.approx(-0.5, abs=0.05)
 
 
+@pytest.mark.slow
 def test_the_additive_part_stays_and_falls_with_the_order(done):
     rows = by_row(done[1].records)
     for kernel in ("exp-chi2", "exp-intersection"):
@@ -64,6 +66,7 @@ def test_the_additive_part_stays_and_falls_with_the_order(done):
     assert {record["additive_rms"] for record in rbf} == {0}
 
 
+@pytest.mark.slow
 def test_same_again_does_nothing(done):
     folder, first = done
     written = (folder / "records.jsonl").read_bytes()

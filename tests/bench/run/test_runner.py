@@ -334,6 +334,7 @@ def finish_and_check(folder: Path) -> None:
     assert len(list(folder.glob("*.finished"))) == len(finished) + outcome.measured
 
 
+@pytest.mark.slow
 def test_a_killed_run_resumes_without_losing_or_repeating_a_cell(tmp_path, process):
     wait_until(lambda: len(under_way(tmp_path)) == 2, 10)
     orphans = under_way(tmp_path)

@@ -39,10 +39,14 @@ def blocks(samples, rows=50):
 @pytest.mark.parametrize(
     "samples",
     [
-        *(X, SPARSE, csr_matrix(SPARSE), X - 1, csr_matrix(SPARSE - (SPARSE > 3))),
-        *((20 * X).astype(np.uint8), (5 * X).astype(int)),
+        pytest.param(X, id="dense"),
+        pytest.param(SPARSE, id="zeros", marks=pytest.mark.slow),
+        pytest.param(csr_matrix(SPARSE), id="csr"),
+        pytest.param(X - 1, id="signed"),
+        pytest.param(csr_matrix(SPARSE - (SPARSE > 3)), id="signed csr", marks=pytest.mark.slow),
+        pytest.param((20 * X).astype(np.uint8), id="bytes"),
+        pytest.param((5 * X).astype(int), id="integers", marks=pytest.mark.slow),
     ],
-    ids=["dense", "zeros", "csr", "signed", "signed csr", "bytes", "integers"],
 )
 def test_blocks_give_the_machine_of_the_whole(kind, samples):
     if kind in ("homogeneous", "anchors") and samples.min() < 0:

@@ -167,7 +167,11 @@ FORMS = [
 
 
 @pytest.mark.parametrize(
-    ("feature_map", "forms"), FORMS, ids=[str(feature_map) for feature_map, _ in FORMS]
+    ("feature_map", "forms"),
+    [
+        pytest.param(*given, id=str(given[0]), marks=[pytest.mark.slow] * (given is FORMS[-1]))
+        for given in FORMS
+    ],
 )
 def test_forms_give_the_same_machine(histograms, feature_map, forms):
     X, y = histograms
