@@ -120,7 +120,7 @@ def test_not_a_mapping(text):
 
 
 def test_not_yaml():
-    with pytest.raises(ConfigError, match=r"own.yaml:1:9: expected") as caught:
+    with pytest.raises(ConfigError, match=r"own.yaml:2:1: did not find expected") as caught:
         parse_manifest("a: [1, 2", "own.yaml")
     assert "\n" not in str(caught.value)
 
