@@ -1,5 +1,6 @@
 """Fixtures for every test: no network, no cache of the user's, the real data if a mirror has it."""
 
+import gc
 import gzip
 import hashlib
 import os
@@ -13,6 +14,20 @@ import pytest
 from kmaps.data import Manifest, SourceFile, download, tree_digest
 
 REAL = ("mnist", "daimler", "caltech101")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Collect without the garbage collector, and keep it off what was collected.
+
+    It would go through thousands of tests at every measurement of memory.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
