@@ -1,8 +1,8 @@
 """NumPy's own files, read block by block.
 
-``.npy`` in C or Fortran order; ``.npz`` with one dense array or with a CSR matrix as
-``scipy.sparse.save_npz`` writes it, compressed or not. The members of an archive are streamed; they
-are never unpacked to the disk nor held in memory.
+``.npy`` in C or Fortran order; ``.npz`` with one dense array, beside which labels may stand, or
+with a CSR matrix as ``scipy.sparse.save_npz`` writes it, compressed or not. The members of an
+archive are streamed; they are never unpacked to the disk nor held in memory.
 """
 
 import errno
@@ -10,7 +10,7 @@ import lzma
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from kmaps.errors import InputError, KmapsError
+from kmaps.errors import InputError, KmapsError, suggest
+from kmaps.io.labels import check_label, check_labels
 from kmaps.io.npy_header import read_header, reason
 from kmaps.io.reader import Block, Reader
 
@@ -141,13 +142,35 @@ class _NpzReader(Reader):
 
 
 class DenseNpzReader(_NpzReader):
-    """The single array of a ``.npz`` file, or the one named X."""
+    """An array of a ``.npz`` file, with the labels and what was set aside in others.
+
+    Parameters
+    ----------
+    path, name
+        As :class:`Reader`.
+    archive : ZipFile
+        The file, open.
+    member : str
+        The array of the rows.
+    labels : str, optional
+        The array of the labels.
+    aside : sequence of str
+        Arrays of which blocks have the values as text.
+    """
 
     n_rows: int
 
-    def __init__(self, path: Path, name: str, archive: zipfile.ZipFile, member: str) -> None:
+    def __init__(
+        self,
+        path: Path,
+        name: str,
+        archive: zipfile.ZipFile,
+        member: str,
+        labels: str | None = None,
+        aside: Sequence[str] = (),
+    ) -> None:
         super().__init__(path, name)
-        self._member = member
+        self._member, self._labels, self._aside = member, labels, tuple(aside)
         array = _Member(archive, member, name)
         self.check_type(array.dtype, array.shape)
         if array.fortran:
@@ -156,15 +179,36 @@ class DenseNpzReader(_NpzReader):
                 "save it in C order or as .npy"
             )
         self.n_rows, self.n_features = array.shape
+        for column in self._columns():
+            beside = _Member(archive, column, name, "biufU")
+            if beside.shape != (self.n_rows,):
+                raise self._refuse(
+                    f"{_shown(column)} has the shape {beside.shape}, expected one value for each "
+                    f"of the {self.n_rows} rows of {_shown(member)}"
+                )
         self.total = self.n_rows
+        self.has_labels = labels is not None
         self.dtype = array.dtype.newbyteorder("=")
         self.row_bytes = 2 * self.n_features * self.dtype.itemsize
 
+    def _columns(self) -> list[str]:
+        return [*([] if self._labels is None else [self._labels]), *self._aside]
+
     def _stream(self, archive: zipfile.ZipFile, rows: int, values: int) -> Iterator[Block]:
         array = _Member(archive, self._member, self.name)
+        beside = {c: _Member(archive, c, self.name, "biufU") for c in self._columns()}
         for start in range(0, self.n_rows, rows):
             count = min(rows, self.n_rows - start)
-            yield Block(start, array.read(count * self.n_features).reshape(count, -1))
+            X = array.read(count * self.n_features).reshape(count, -1)
+            found = {column: member.read(count) for column, member in beside.items()}
+            for column, values_of in found.items():
+                check_labels(values_of, f"{self.name}: {_shown(column)}")
+            y = None if self._labels is None else found.pop(self._labels)
+            aside = {
+                column: np.array([check_label(str(one), self.name, column) for one in given])
+                for column, given in found.items()
+            }
+            yield Block(start, X, y, aside=aside)
 
 
 class CsrNpzReader(_NpzReader):
@@ -237,10 +281,20 @@ class CsrNpzReader(_NpzReader):
         return X
 
 
-def open_npz(path: Path, name: str) -> Reader:
-    """Open a ``.npz`` file, dense or CSR, whichever it holds."""
+def open_npz(
+    path: Path, name: str, label_column: str | None = None, aside: Sequence[str] = ()
+) -> Reader:
+    """Open a ``.npz`` file, dense or CSR, whichever it holds.
+
+    The rows are its only array, or that named X, beside those of the labels and what is set aside.
+    The labels are the array that ``label_column`` names, or else one named y beside one named X.
+    """
     with _archive(path, name) as archive:
         members = [m.removesuffix(".npy") for m in archive.namelist() if m.endswith(".npy")]
+        named = [*([] if label_column is None else [label_column]), *aside]
+        for column in (column for column in named if column not in members):
+            hint = suggest(column, members) or f" (there are: {', '.join(map(_shown, members))})"
+            raise InputError(f"{name}: holds no array {column!r}{hint}")
         if "format" in members:
             form = _Member(archive, "format", name, "SU").read(1).astype(str)[0]
             if form != "csr":
@@ -249,8 +303,11 @@ def open_npz(path: Path, name: str) -> Reader:
                     ".tocsr()"
                 )
             return CsrNpzReader(path, name, archive)
-        chosen = members if len(members) == 1 else [m for m in members if m == "X"]
+        others = [m for m in members if m not in named]
+        chosen = others if len(others) == 1 else [m for m in others if m == "X"]
         if len(chosen) != 1:
             holds = ", ".join(map(_shown, members)) or "no array"
             raise InputError(f"{name}: holds {holds}; expected one array, or one named X")
-        return DenseNpzReader(path, name, archive, chosen[0])
+        if label_column is None and chosen == ["X"] and "y" in others:
+            label_column = "y"
+        return DenseNpzReader(path, name, archive, chosen[0], label_column, aside)

@@ -13,6 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import issparse
 
 from kmaps.errors import InputError
+from kmaps.io.labels import few, typed
 from kmaps.samples import AnyMatrix
 
 Rows: TypeAlias = AnyMatrix
@@ -154,6 +155,10 @@ class SvmWriter:
         from sklearn.datasets import dump_svmlight_file
 
         labels = np.zeros(Z.shape[0], int) if y is None else y
+        if labels.dtype.kind == "U":
+            labels = typed(labels)
+        if labels.dtype.kind == "U":
+            raise InputError(f"svm files have numbers for labels, not text ({few(labels)})")
         dump_svmlight_file(Z, labels, self._file, zero_based=False)
 
     def finish(self) -> None:
