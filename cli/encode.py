@@ -75,7 +75,7 @@ def command(
     A single - means standard input, and for svm standard output. Both are handled in blocks,
     whatever their size; OUT appears when it is complete. Sparse input gives sparse output in
     .npz and .svm when the map keeps zeros; .npy holds the zeros. Labels are no features
-    (--label-column); they are kept in svm files.
+    (--label-column); they are kept in .svm and .npz.
 
     A map that learns from data is fitted on 10,000 rows of IN, or of the file of --fit-on, drawn at
     random but the same in every run; on fewer when they would take more than 32 MB.

@@ -253,6 +253,12 @@ def typed(labels: NDArray, classes: NDArray | None = None) -> NDArray:
     return whole(labels.astype(np.float64))
 
 
+def joined_labels(parts: Sequence[NDArray], classes: NDArray | None = None) -> NDArray:
+    """Return the labels of some blocks as one array, text from text files as :func:`typed`."""
+    labels = np.concatenate(parts)
+    return typed(labels, classes) if labels.dtype.kind == "U" else whole(labels)
+
+
 def check_label_kind(y: NDArray, classes: NDArray) -> None:
     """Refuse labels that are text where the classes are numbers, or the other way round.
 

@@ -12,6 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from io import FileIO
 from pathlib import Path
 
@@ -130,28 +131,12 @@ class _Member:
 
 
 class _NpzReader(Reader):
-    def blocks(self, rows: int, values: int) -> Iterator[Block]:
-        """Stream the members of the archive."""
-        with _archive(self.path, self.name) as archive:
-            for block in self._stream(archive, rows, values):
-                self.done = block.start + block.X.shape[0]
-                yield block
-
-    def _stream(self, archive: zipfile.ZipFile, rows: int, values: int) -> Iterator[Block]:
-        raise NotImplementedError
-
-
-class DenseNpzReader(_NpzReader):
-    """An array of a ``.npz`` file, with the labels and what was set aside in others.
+    """An archive with rows, and labels and what was set aside in other arrays.
 
     Parameters
     ----------
     path, name
         As :class:`Reader`.
-    archive : ZipFile
-        The file, open.
-    member : str
-        The array of the rows.
     labels : str, optional
         The array of the labels.
     aside : sequence of str
@@ -159,6 +144,48 @@ class DenseNpzReader(_NpzReader):
     """
 
     n_rows: int
+
+    def __init__(
+        self, path: Path, name: str, labels: str | None = None, aside: Sequence[str] = ()
+    ) -> None:
+        super().__init__(path, name)
+        self._labels, self._aside = labels, tuple(aside)
+        self.has_labels = labels is not None
+
+    def _beside(self, archive: zipfile.ZipFile) -> dict[str, _Member]:
+        """Return the arrays beside the rows; refuse one without a value for each of these."""
+        members = {}
+        for column in [*([] if self._labels is None else [self._labels]), *self._aside]:
+            member = members[column] = _Member(archive, column, self.name, "biufU")
+            if member.shape != (self.n_rows,):
+                raise self._refuse(
+                    f"{_shown(column)} has the shape {member.shape}, expected one value for each "
+                    f"of the {self.n_rows} rows"
+                )
+        return members
+
+    def blocks(self, rows: int, values: int) -> Iterator[Block]:
+        """Stream the members of the archive."""
+        with _archive(self.path, self.name) as archive:
+            beside = self._beside(archive)
+            for block in self._stream(archive, rows, values):
+                self.done = block.start + block.X.shape[0]
+                found = {name: one.read(block.X.shape[0]) for name, one in beside.items()}
+                for name, given in found.items():
+                    check_labels(given, f"{self.name}: {_shown(name)}")
+                y = None if self._labels is None else found.pop(self._labels)
+                aside = {name: self._texts(name, given) for name, given in found.items()}
+                yield replace(block, y=y, aside=aside)
+
+    def _texts(self, name: str, values: NDArray) -> NDArray:
+        return np.array([check_label(str(one), self.name, f"column {name!r}") for one in values])
+
+    def _stream(self, archive: zipfile.ZipFile, rows: int, values: int) -> Iterator[Block]:
+        raise NotImplementedError
+
+
+class DenseNpzReader(_NpzReader):
+    """The rows of one array, ``member``, of a ``.npz`` file that is open as ``archive``."""
 
     def __init__(
         self,
@@ -169,8 +196,8 @@ class DenseNpzReader(_NpzReader):
         labels: str | None = None,
         aside: Sequence[str] = (),
     ) -> None:
-        super().__init__(path, name)
-        self._member, self._labels, self._aside = member, labels, tuple(aside)
+        super().__init__(path, name, labels, aside)
+        self._member = member
         array = _Member(archive, member, name)
         self.check_type(array.dtype, array.shape)
         if array.fortran:
@@ -179,53 +206,39 @@ class DenseNpzReader(_NpzReader):
                 "save it in C order or as .npy"
             )
         self.n_rows, self.n_features = array.shape
-        for column in self._columns():
-            beside = _Member(archive, column, name, "biufU")
-            if beside.shape != (self.n_rows,):
-                raise self._refuse(
-                    f"{_shown(column)} has the shape {beside.shape}, expected one value for each "
-                    f"of the {self.n_rows} rows of {_shown(member)}"
-                )
+        self._beside(archive)
         self.total = self.n_rows
-        self.has_labels = labels is not None
         self.dtype = array.dtype.newbyteorder("=")
         self.row_bytes = 2 * self.n_features * self.dtype.itemsize
 
-    def _columns(self) -> list[str]:
-        return [*([] if self._labels is None else [self._labels]), *self._aside]
-
     def _stream(self, archive: zipfile.ZipFile, rows: int, values: int) -> Iterator[Block]:
         array = _Member(archive, self._member, self.name)
-        beside = {c: _Member(archive, c, self.name, "biufU") for c in self._columns()}
         for start in range(0, self.n_rows, rows):
             count = min(rows, self.n_rows - start)
-            X = array.read(count * self.n_features).reshape(count, -1)
-            found = {column: member.read(count) for column, member in beside.items()}
-            for column, values_of in found.items():
-                check_labels(values_of, f"{self.name}: {_shown(column)}")
-            y = None if self._labels is None else found.pop(self._labels)
-            aside = {
-                column: np.array([check_label(str(one), self.name, column) for one in given])
-                for column, given in found.items()
-            }
-            yield Block(start, X, y, aside=aside)
+            yield Block(start, array.read(count * self.n_features).reshape(count, -1))
 
 
 class CsrNpzReader(_NpzReader):
-    """A CSR matrix as ``scipy.sparse.save_npz`` writes it."""
-
-    n_rows: int
+    """A CSR matrix as ``scipy.sparse.save_npz`` writes it, with other arrays beside it."""
 
     sparse = True
 
-    def __init__(self, path: Path, name: str, archive: zipfile.ZipFile) -> None:
-        super().__init__(path, name)
+    def __init__(
+        self,
+        path: Path,
+        name: str,
+        archive: zipfile.ZipFile,
+        labels: str | None = None,
+        aside: Sequence[str] = (),
+    ) -> None:
+        super().__init__(path, name, labels, aside)
         sides = _Member(archive, "shape", name, "iu")
         shape = tuple(int(side) for side in sides.read(2)) if sides.shape == (2,) else sides.shape
         self.dtype = _Member(archive, "data", name).dtype.newbyteorder("=")
         self.check_type(self.dtype, shape)
         self.n_rows, self.n_features = shape
         self.total = self.n_rows
+        self._beside(archive)
         self._check_lengths(archive)
 
     def _check_lengths(self, archive: zipfile.ZipFile) -> None:
@@ -286,8 +299,8 @@ def open_npz(
 ) -> Reader:
     """Open a ``.npz`` file, dense or CSR, whichever it holds.
 
-    The rows are its only array, or that named X, beside those of the labels and what is set aside.
-    The labels are the array that ``label_column`` names, or else one named y beside one named X.
+    The rows are a CSR matrix, the only array, or that named X, beside those of the labels and what
+    is set aside. The labels are the array that ``label_column`` names, or else that named y.
     """
     with _archive(path, name) as archive:
         members = [m.removesuffix(".npy") for m in archive.namelist() if m.endswith(".npy")]
@@ -302,7 +315,8 @@ def open_npz(
                     f"{name}: a sparse matrix in {form} format, expected csr; convert it with "
                     ".tocsr()"
                 )
-            return CsrNpzReader(path, name, archive)
+            own = "y" if label_column is None and "y" in members else label_column
+            return CsrNpzReader(path, name, archive, own, aside)
         others = [m for m in members if m not in named]
         chosen = others if len(others) == 1 else [m for m in others if m == "X"]
         if len(chosen) != 1:

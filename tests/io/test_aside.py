@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from kmaps.errors import InputError
-from kmaps.io import open_reader, read_columns, read_whole
+from kmaps.io import open_reader, open_writer, read_columns, read_whole
 
 X = np.arange(12, dtype=np.float32).reshape(4, 3)
 TEXT = 'a,who,b,kind,c\n0,p1,1,cat,2\n3,p1,4,"dog, big",5\n6,p2,7,cat,8\n9,p3,10,cat,11\n'
@@ -60,6 +60,21 @@ def test_labels_in_an_archive(tmp_path, y):
     found, labels, aside = read_whole(reader)
     np.testing.assert_array_equal(found, X)
     assert (labels.tolist(), aside["who"].tolist()) == (y.tolist(), ["1", "1", "2", "3"])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("y", [np.arange(4) % 3, np.array(["a", "bcd", "e", "f"])])
+def test_labels_are_written_beside_the_rows(tmp_path, sparse, y):
+    rows = sp.csr_matrix(X) if sparse else X
+    with open_writer(tmp_path / "a.npz") as writer:
+        writer.write(rows[:1], y[:1])
+        writer.write(rows[1:], y[1:])
+    reader = open_reader(tmp_path / "a.npz")
+    found, labels, _ = read_whole(reader)
+    np.testing.assert_array_equal(found.toarray() if sparse else found, X)
+    assert labels.tolist() == y.tolist()
+    if sparse:
+        assert (sp.load_npz(tmp_path / "a.npz") != rows).nnz == 0
 
 
 def test_an_archive_without_labels_has_none(tmp_path):
