@@ -60,16 +60,13 @@ class _Kept:
 
 def _table(files: OwnFiles, root: Path) -> Table:
     kept = _Kept(f"own-{files.digest[:16]}-{_READING}", files.digest)
-    try:
-        stamped_files(root, kept)
-    except DataError:
+    if not _is_whole(root, kept):
         with lock(root, kept.name, lambda: None):
-            if files.digest_now() != files.digest:
-                raise DataError(
-                    f"{files.name}: its files were changed meanwhile; start again"
-                ) from None
-            arrays = _read(files)
-            install(root, kept, lambda folder: _write(folder, arrays))
+            if not _is_whole(root, kept):  # another process may have read it meanwhile
+                if files.digest_now() != files.digest:
+                    raise DataError(f"{files.name}: its files were changed meanwhile; start again")
+                arrays = _read(files)
+                install(root, kept, lambda folder: _write(folder, arrays))
     arrays = {path.stem: np.load(path) for path in (root / kept.name).glob("*.npy")}
     X = arrays.get("X")
     if X is None:
@@ -77,6 +74,15 @@ def _table(files: OwnFiles, root: Path) -> Table:
         X = csr_array(content, shape=tuple(arrays["shape"].tolist()))
     about = files.digest, tuple(arrays["classes"].tolist()), arrays.get("clusters")
     return Table(files.name, X, arrays["y"], arrays["groups"], *about)
+
+
+def _is_whole(root: Path, kept: _Kept) -> bool:
+    """Return whether the cache has a table as it was written."""
+    try:
+        stamped_files(root, kept)
+    except DataError:
+        return False
+    return True
 
 
 def _read(files: OwnFiles) -> dict[str, NDArray]:

@@ -98,10 +98,8 @@ def _read(files: OwnFiles, part: str, reader: Reader) -> Rows:
         )
     X, y, aside = read_whole(reader, dtype=np.dtype(np.float32))
     if labels is not None:
-        # Only a file with several columns has one to name.
-        column = files.label_column if _holds_columns(labels) else None
         # As text where the file is: only the labels of all parts tell their type.
-        y = read_labels(labels, column=column, classes=np.array([""]))
+        y = read_labels(labels, column=files.label_column, classes=np.array([""]))
         if _holds_columns(labels):
             aside = read_columns(labels, list(files.aside.values())) if files.aside else {}
     assert y is not None

@@ -167,7 +167,7 @@ def _draw_clusters(dataset: Samples, n_train: int, n_test: int, rng: np.random.G
     first = int(np.searchsorted(ends, n_train, side="right"))
     taken = int(ends[first - 1]) if first else 0
     last = int(np.searchsorted(ends, taken + n_test, side="right"))
-    # What the training clusters left of the number asked for is tested on, where all the rest is.
+    # Of all samples, those that whole clusters left out of training are tested on.
     if n_train + n_test == len(dataset.y):
         last = len(names)
     if not first or last == first:

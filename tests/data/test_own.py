@@ -166,6 +166,8 @@ def test_files_without_labels_or_with_others():
     np.save("y.npy", NUMBER[:9])
     with pytest.raises(InputError, match=r"y.npy: 9 labels, but X.npy has 20 rows"):
         load_dataset(files("X.npy", label_column=None, labels={"": Path("y.npy")}))
+    with pytest.raises(InputError, match=r"y.npy: has no columns with names; leave label_column=k"):
+        load_dataset(files("X.npy", labels={"": Path("y.npy")}))
     with pytest.raises(DataError, match=r"mine: z.npy: no such file"):
         load_dataset(files("X.npy", label_column=None, labels={"": Path("z.npy")}))
 
