@@ -12,7 +12,7 @@ from kmaps.errors import InputError, KmapsError
 from kmaps.io.labels import check_label, check_labels, find_column
 from kmaps.io.reader import Block, Reader
 
-_BUFFER = 1 << 20  # bytes of a column that are read at a time; without it, a row group is
+_BUFFER = 1 << 16  # bytes of a column that are read at a time; without it, a row group is
 
 
 class ArrowReader(Reader):

@@ -314,7 +314,8 @@ def test_mistakes_in_a_preset_stand_at_their_place():
     text = GOOD + PRESETS.replace("test: 20", "test: 0").replace("C: 2", "claim: 2")
     line = GOOD.count("\n") + 3
     found = mistakes(text)
-    assert f"e.yaml:{line}:46: dataset.test: should be greater than 0, got 0" in found
+    problem = "expected a count, a part of all between 0 and 1, or a list of groups, got 0"
+    assert f"e.yaml:{line}:46: dataset.test: {problem}" in found
     assert found[-1].startswith(f"e.yaml:{line + 1}:5: claim: unknown key")
 
 
