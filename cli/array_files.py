@@ -15,7 +15,9 @@ import click
 from kmaps.errors import ConfigError, InputError, KmapsError
 
 input_format = click.option(
-    "--input-format", metavar="FORMAT", help="npy, npz, csv or svm, whatever IN's name."
+    "--input-format",
+    metavar="FORMAT",
+    help="npy, npz, csv, svm, parquet or arrow, whatever IN's name.",
 )
 memory = click.option(
     "--memory",
@@ -34,7 +36,8 @@ labels = click.option(
 label_column = click.option(
     "--label-column",
     metavar="NAME",
-    help="Column of the csv file, by its header, that has the labels; of --labels if that is csv.",
+    help="Column of the csv, parquet or arrow file, or array of the npz file, that has the labels; "
+    "of --labels if that is csv.",
 )
 zero_based = click.option(
     "--zero-based",

@@ -41,6 +41,7 @@ Examples:
 )
 @click.option("--fit-on", metavar="FILE", help="Fit the map on this file instead of IN.")
 @click.option("--codes", is_flag=True, help="Write the map's codes instead of its outputs.")
+@array_files.label_column
 @array_files.input_format
 @array_files.zero_based
 @click.option("--output-format", metavar="FORMAT", help="npy, npz or svm, whatever OUT's name.")
@@ -57,6 +58,7 @@ def command(
     dtype: str | None,
     fit_on: str | None,
     codes: bool,
+    label_column: str | None,
     input_format: str | None,
     zero_based: str,
     output_format: str | None,
@@ -68,11 +70,12 @@ def command(
 ) -> None:
     """Map every row of the array file IN by a feature map and write OUT.
 
-    IN is .npy, .npz (an array, or a CSR matrix as SciPy saves it), .csv or .svm/.libsvm; OUT is
-    .npy, .npz or .svm. A single - means standard input, and for svm standard output. Both are
-    handled in blocks, whatever their size; OUT appears when it is complete. Sparse input gives
-    sparse output in .npz and .svm when the map keeps zeros; .npy holds the zeros. Labels of svm
-    files are kept in svm files.
+    IN is .npy, .npz (an array, or a CSR matrix as SciPy saves it), .csv, .svm/.libsvm, .parquet
+    or .arrow/.feather (the last two need the extra kmaps[parquet]); OUT is .npy, .npz or .svm.
+    A single - means standard input, and for svm standard output. Both are handled in blocks,
+    whatever their size; OUT appears when it is complete. Sparse input gives sparse output in
+    .npz and .svm when the map keeps zeros; .npy holds the zeros. Labels are no features
+    (--label-column); they are kept in .svm and .npz.
 
     A map that learns from data is fitted on 10,000 rows of IN, or of the file of --fit-on, drawn at
     random but the same in every run; on fewer when they would take more than 32 MB.
@@ -85,10 +88,19 @@ def command(
         raise ConfigError(f"the {map_name} map has no codes; leave --codes out")
     with input_file(source, target, input_format) as (path, name):
         base = counts_from_zero(zero_based)
-        reader = open_reader(path, input_format, n_features=n_features, zero_based=base, name=name)
+        reader = open_reader(
+            path,
+            input_format,
+            n_features=n_features,
+            label_column=label_column,
+            zero_based=base,
+            name=name,
+        )
         fit_reader = reader
         if fit_on:
-            fit_reader = open_reader(fit_on, n_features=n_features, zero_based=base)
+            fit_reader = open_reader(
+                fit_on, n_features=n_features, label_column=label_column, zero_based=base
+            )
             _check_alike(fit_reader, reader)
         if reader.index_base == 0 and base == "auto" and not quiet:
             told = "its indices count from 0; those of svm files written from 1"

@@ -95,8 +95,8 @@ def command(
         )
         if y is None and not reader.has_labels:
             raise ConfigError(
-                f"{name}: holds no labels; name a file with --labels, or a column of a csv file "
-                "with --label-column"
+                f"{name}: holds no labels; name a file with --labels, or the column that has "
+                "them with --label-column"
             )
         with progress_bar(f"evaluate {name}", quiet=quiet) as report:
             found = _evaluate(trained.model, reader, y, memory, report)

@@ -63,7 +63,8 @@ Examples:
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The file: .npz, .npy or, with the labels, .svm. [default: DATASET-FEATURES.npz]",
+    help="The file: .npz with the names of the classes as labels, .svm with their numbers, or .npy "
+    "without any. [default: DATASET-FEATURES.npz]",
 )
 @click.option(
     "--show",
@@ -158,6 +159,9 @@ def _write(
     from kmaps.io import open_writer
 
     n, n_rows, n_columns, bad = len(dataset.y), 0, 0, []
+    # svm files have numbers for labels.
+    in_words = out.suffix.lower() == ".npz"
+    labels = np.array(dataset.class_names)[dataset.y] if in_words else dataset.y
     with open_writer(out, n_rows=n, force=force) as writer:
         for start in range(0, n, _ROWS_AT_A_TIME):
             rows = np.arange(start, min(start + _ROWS_AT_A_TIME, n))
@@ -165,7 +169,7 @@ def _write(
             bad += unusable
             good = ~np.isin(rows, [row for row, _ in unusable])
             X = normalized(X[good])
-            writer.write(X, dataset.y[rows[good]])
+            writer.write(X, labels[rows[good]])
             n_rows, n_columns = n_rows + X.shape[0], X.shape[1]
     if not n_rows:
         raise InputError(f"{dataset.name}: no image can be used")

@@ -64,9 +64,10 @@ def command(
 ) -> None:
     """Predict the label of each row of the array file IN with MODEL and write them to OUT.
 
-    IN is .npy, .npz, .csv or .svm/.libsvm, or - for standard input, and is handled in blocks,
-    whatever its size. OUT is .npy, or .txt, .csv or - for a label a line; it appears when it is
-    complete. With true labels, of --labels, --label-column or a svm file, the accuracy is printed.
+    IN is a file of rows as `kmaps train` takes it, or - for standard input, and is handled in
+    blocks, whatever its size. OUT is .npy, or .txt, .csv or - for a label a line; it appears
+    when it is complete. With true labels, of --labels, --label-column, a npz or a svm file, the
+    accuracy is printed.
     """
     from kmaps.io import read_labels
     from kmaps.io.labels import check_label_kind

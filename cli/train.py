@@ -139,10 +139,12 @@ def command(
 ) -> None:
     """Train a kernel SVM on the rows of the array file IN and write MODEL (.npz).
 
-    IN is .npy, .npz, .csv or .svm/.libsvm, or - for standard input. It is read in blocks and held
-    as codes of one byte a value, so it may be larger than memory; training takes little more than
-    the codes. The machine is exact for the kernel on at most 256 levels of a feature, or that of a
-    map, which is fitted as `kmaps encode` does.
+    IN is .npy, .npz, .csv, .svm/.libsvm, .parquet or .arrow/.feather, or - for standard input;
+    the last two need the extra kmaps[parquet]. A npz file has its rows in X and its labels in
+    y, unless --label-column names them. IN is read in blocks and held as codes of one byte a
+    value, so it may be larger than memory; training takes little more than the codes. The
+    machine is exact for the kernel on at most 256 levels of a feature, or that of a map, which
+    is fitted as `kmaps encode` does.
 
     For the exponential kernels, exp-chi2 and others, LIBLINEAR trains on m random frequencies (-m)
     of the generalized-rbf map, held in memory: some 24 bytes for each of a row's 2m outputs.
@@ -249,8 +251,8 @@ def _labelled(
 
     if labels is None and not reader.has_labels:
         raise ConfigError(
-            f"{reader.name}: holds no labels; name a file with --labels, or a column of a csv file "
-            "with --label-column"
+            f"{reader.name}: holds no labels; name a file with --labels, or the column that has "
+            "them with --label-column"
         )
     y = None if labels is None else read_labels(labels, column=column)
     return LabelledRows(reader, y, memory=int(memory * 1e6), progress=report)

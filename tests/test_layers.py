@@ -23,7 +23,7 @@ ROOMS = {
     "codes": BASE,
     "maps": BASE | {"codes"},
     "features": BASE | {"io"},
-    "data": BASE,
+    "data": BASE | {"io"},
     "io": BASE,
     "svm": BASE | {"codes", "maps", "io"},
     "models": BASE | {"codes", "maps", "svm", "io"},

@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from commands import kmaps_commands
 from sklearn.datasets import dump_svmlight_file
@@ -27,12 +28,15 @@ def shell_lines() -> list[str]:
 
 def write_own_data(folder):
     """Write the files of the section "Your own data"."""
+    [experiment] = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
+    (folder / "digits.yaml").write_text(experiment)
     X = np.random.default_rng(1).integers(0, 9, (60, 5))
     y = (X[:, 0] > X[:, 1]).astype(int) + 3
     for name, of in {"train": slice(0, 40), "test": slice(40, 60)}.items():
-        table = np.column_stack([X[of, :2], y[of], X[of, 2:]])
-        header = "a,b,digit,c,d,e"
-        np.savetxt(folder / f"{name}.csv", table, "%d", ",", header=header, comments="")
+        table = pd.DataFrame(X[of], columns=list("abcde"))
+        table.insert(2, "digit", y[of])
+        table.to_csv(folder / f"{name}.csv", index=False)
+        table.to_parquet(folder / f"{name}.parquet")
         dump_svmlight_file(X[of], y[of], str(folder / f"{name}.svm"), zero_based=False)
     np.savetxt(folder / "new.csv", X[40:], "%d", ",", header="a,b,c,d,e", comments="")
     np.save(folder / "test.npy", X[40:])
@@ -54,6 +58,9 @@ def test_commands_run(tmp_path):
             done = kmaps(*words[1:])
             if words[1:] == ["run", "quickstart"]:
                 assert "digits, intensity, one-vs-one: accuracy" in done.stdout
+            if words[1:3] == ["table", "own-digits"]:
+                assert r"\caption{own-digits, columns (l1), one-vs-rest: accuracy" in done.stdout
+        assert (tmp_path / "own-digits" / "accuracy.png").exists()
         assert np.load(tmp_path / "encoded.npy").shape == (50, 40)
         assert (tmp_path / "confusion.csv").read_text().startswith("true,3,4\n3,")
         assert len((tmp_path / "new-labels.csv").read_text().split()) == 20

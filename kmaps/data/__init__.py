@@ -2,15 +2,18 @@
 
 from kmaps.data.cache import cache_root
 from kmaps.data.fetch import Download, download
+from kmaps.data.load import load_dataset
 from kmaps.data.manifest import (
     Manifest,
     SourceFile,
     available,
     load_manifest,
+    packaged,
     read_manifest,
     tree_digest,
 )
-from kmaps.data.readers import FORMATS, Dataset, load_dataset
+from kmaps.data.own_files import OwnFiles
+from kmaps.data.readers import FORMATS, Dataset, Table
 from kmaps.data.splits import draw_split
 
 __all__ = [
@@ -18,13 +21,16 @@ __all__ = [
     "Dataset",
     "Download",
     "Manifest",
+    "OwnFiles",
     "SourceFile",
+    "Table",
     "available",
     "cache_root",
     "download",
     "draw_split",
     "load_dataset",
     "load_manifest",
+    "packaged",
     "read_manifest",
     "tree_digest",
 ]

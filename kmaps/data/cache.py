@@ -15,15 +15,25 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 import platformdirs
 
-from kmaps.data.manifest import Manifest
 from kmaps.errors import DataError
 
 STAMP = "stamp.json"
 # Raised when the files that a format keeps change; older folders are then written anew.
 LAYOUT = 1
+
+
+class Entry(Protocol):
+    """What the cache goes by: the name of the folder, and the digest of what is in it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def digest(self) -> str: ...
 
 
 def cache_root(data_dir: str | Path | None = None) -> Path:
@@ -42,16 +52,14 @@ def work_folder(root: Path, name: str) -> Path:
     return root / ".work" / name
 
 
-def stamped_files(
-    root: Path, manifest: Manifest, damaged: dict[str, str] | None = None
-) -> list[str]:
+def stamped_files(root: Path, entry: Entry, damaged: dict[str, str] | None = None) -> list[str]:
     """Return the paths of a dataset's files, from its folder, in code-point order.
 
     Parameters
     ----------
     root : Path
         The cache.
-    manifest : Manifest
+    entry : Entry
     damaged : dict, optional
         Receives the path of each file that is not as it was written, and what is wrong with it.
         Without it, the first such file is an error.
@@ -61,14 +69,14 @@ def stamped_files(
     DataError
         If the dataset is missing, of another version, or a file is not as it was written.
     """
-    folder, name = root / manifest.name, manifest.name
+    folder, name = root / entry.name, entry.name
     if not folder.is_dir():
         raise DataError(f"{name} is not in {root}: run `kmaps download {name}`")
-    repair = repair_hint(manifest)
+    repair = repair_hint(entry)
     try:
         stamp = json.loads((folder / STAMP).read_text("utf-8"))
         version, files = (stamp["layout"], stamp["digest"]), stamp["files"]
-        if version != (LAYOUT, manifest.digest):
+        if version != (LAYOUT, entry.digest):
             raise DataError(f"{folder} holds another version of {name}: {repair}")
         for path, record in files.items():
             fault = _fault(folder / path, **record)
@@ -81,9 +89,9 @@ def stamped_files(
     return sorted(files)
 
 
-def repair_hint(manifest: Manifest) -> str:
+def repair_hint(entry: Entry) -> str:
     """Say how to mend a damaged dataset."""
-    return f"run `kmaps download {manifest.name}` to repair it"
+    return f"run `kmaps download {entry.name}` to repair it"
 
 
 def _fault(path: Path, size: int, mtime_ns: int, sha256: str) -> str | None:
@@ -99,24 +107,24 @@ def _fault(path: Path, size: int, mtime_ns: int, sha256: str) -> str | None:
     return None
 
 
-def install(root: Path, manifest: Manifest, write: Callable[[Path], object]) -> None:
+def install(root: Path, entry: Entry, write: Callable[[Path], object]) -> None:
     """Put a dataset into the cache, whole or not at all.
 
     Parameters
     ----------
     root : Path
-    manifest : Manifest
+    entry : Entry
     write : callable
         Writes the files into the folder it is given.
     """
-    staging = work_folder(root, manifest.name) / "staging"
+    staging = work_folder(root, entry.name) / "staging"
     shutil.rmtree(staging, ignore_errors=True)  # left by a killed process; ours is the lock
     fresh, old = staging / uuid.uuid4().hex, staging / uuid.uuid4().hex
     fresh.mkdir(parents=True)
     try:
         write(fresh)
-        _write_stamp(fresh, manifest.digest)
-        folder = root / manifest.name
+        _write_stamp(fresh, entry.digest)
+        folder = root / entry.name
         if folder.exists():
             folder.rename(old)
         fresh.rename(folder)

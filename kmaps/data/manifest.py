@@ -7,6 +7,7 @@ is the list of its members as ``sha256sum`` prints it, in code-point order of th
 """
 
 import hashlib
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -131,20 +132,42 @@ def tree_digest(digests: Mapping[str, str]) -> str:
     return total.hexdigest()
 
 
-def available() -> list[str]:
-    """Return the names of the datasets that have a packaged manifest.
+def packaged() -> list[str]:
+    """Return the names of the datasets whose manifests come with kmaps.
 
     Examples
     --------
-    >>> available()
+    >>> packaged()
     ['caltech101', 'daimler', 'digits', 'mnist']
     """
     folder = resources.files("kmaps.datasets")
     return sorted(f.name[:-5] for f in folder.iterdir() if f.name.endswith(".yaml"))
 
 
-def load_manifest(name: str) -> Manifest:
-    """Return the packaged manifest of a dataset.
+def available() -> list[str]:
+    """Return the names of the datasets that have a manifest.
+
+    Those that come with kmaps, then those of one's own in the folders of ``KMAPS_DATA_PATH``, which
+    is written as ``PATH`` is.
+    """
+    own = {path.stem for folder in _own_folders() for path in folder.glob("*.yaml")}
+    return [*packaged(), *sorted(own - set(packaged()))]
+
+
+def _own_folders() -> list[Path]:
+    given = os.environ.get("KMAPS_DATA_PATH", "").split(os.pathsep)
+    return [Path(folder).expanduser() for folder in given if folder]
+
+
+def load_manifest(name: str, folder: str | Path | None = None) -> Manifest:
+    """Return the manifest of a dataset.
+
+    Parameters
+    ----------
+    name : str
+        One that comes with kmaps, or of one's own: NAME.yaml in ``folder`` or in those of
+        ``KMAPS_DATA_PATH``.
+    folder : path, optional
 
     Raises
     ------
@@ -156,13 +179,19 @@ def load_manifest(name: str) -> Manifest:
     >>> load_manifest("mnist").shape
     (28, 28)
     """
-    known = available()
-    if name not in known:
-        raise ConfigError(
-            f"unknown dataset {name!r}{suggest(name, known)} (known: {', '.join(known)})"
-        )
-    text = (resources.files("kmaps.datasets") / f"{name}.yaml").read_text("utf-8")
-    manifest = parse_manifest(text, f"{name}.yaml")
+    if name in packaged():
+        text = (resources.files("kmaps.datasets") / f"{name}.yaml").read_text("utf-8")
+        manifest = parse_manifest(text, f"{name}.yaml")
+    else:
+        folders = [*([] if folder is None else [Path(folder)]), *_own_folders()]
+        files = [place / f"{name}.yaml" for place in folders]
+        found = next((file for file in files if file.is_file()), None)
+        if found is None:
+            known = available()
+            raise ConfigError(
+                f"unknown dataset {name!r}{suggest(name, known)} (known: {', '.join(known)})"
+            )
+        manifest = read_manifest(found)
     if manifest.name != name:
         raise ConfigError(f"{name}.yaml: name: expected {name!r}, got {manifest.name!r}")
     return manifest

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.data.archives import Report, read_file, read_members
-from kmaps.data.cache import cache_root, repair_hint, stamped_files
-from kmaps.data.manifest import Manifest, SourceFile, load_manifest, tree_digest
+from kmaps.data.manifest import Manifest, SourceFile, tree_digest
 from kmaps.errors import ConfigError, DataError, suggest
+from kmaps.samples import AnyMatrix
 
 Images = NDArray[np.uint8] | list[Path]
 Samples = tuple[Images, NDArray[np.int64], NDArray[np.str_]]
@@ -46,6 +46,8 @@ class Dataset:
         The largest grey value.
     damaged : dict of int to str
         Samples whose files are not those that were verified, and what is wrong with them.
+    clusters : ndarray of str, shape (n,), or None
+        The group of each sample that no split divides, where there are such.
     """
 
     name: str
@@ -56,6 +58,28 @@ class Dataset:
     class_names: tuple[str, ...]
     max_level: int = 255
     damaged: Mapping[int, str] = field(default_factory=dict)
+    clusters: NDArray[np.str_] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Vectors with their labels.
+
+    Parameters
+    ----------
+    name : str
+    X : ndarray or csr_array of float32, shape (n, d)
+    y, groups, digest, class_names, clusters
+        As of a :class:`Dataset`.
+    """
+
+    name: str
+    X: AnyMatrix
+    y: NDArray[np.int64]
+    groups: NDArray[np.str_]
+    digest: str
+    class_names: tuple[str, ...]
+    clusters: NDArray[np.str_] | None = None
 
 
 @dataclass(frozen=True)
@@ -91,52 +115,6 @@ class Format:
     shaped: bool
     decode: Callable[[Path, SourceFile, Manifest, Report], Content] | None = None
     store: Callable[[Mapping[str, Any], Manifest, Path], object] | None = None
-
-
-def load_dataset(
-    name: str | Manifest, *, data_dir: str | Path | None = None, skip_bad: bool = False
-) -> Dataset:
-    """Load a dataset from the cache, or from the dependency that embeds it.
-
-    Parameters
-    ----------
-    name : str or Manifest
-        A packaged name (:func:`available`), or the manifest of a dataset of one's own.
-    data_dir : path, optional
-        The cache; by default ``KMAPS_DATA_DIR`` or the platform's folder for caches.
-    skip_bad : bool
-        Whether to accept damaged image files, named in the result; not if a class has no others.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    ConfigError
-        If there is no such dataset.
-    DataError
-        If it has not been downloaded, or the cache is damaged.
-
-    Examples
-    --------
-    >>> digits = load_dataset("digits")
-    >>> digits.images.shape, digits.images.dtype, int(digits.images.max())
-    ((1797, 8, 8), dtype('uint8'), 16)
-    """
-    manifest = name if isinstance(name, Manifest) else load_manifest(name)
-    root = cache_root(data_dir)
-    chosen = get_format(manifest)
-    faults: dict[str, str] = {}
-    noted = faults if skip_bad and not chosen.shaped else None
-    paths = [] if manifest.embedded else stamped_files(root, manifest, noted)
-    images, y, groups = chosen.load(manifest, root / manifest.name, paths)
-    damaged = {row: faults[path] for row, path in enumerate(paths) if path in faults}
-    if gone := set(y.tolist()) - set(np.delete(y, list(damaged)).tolist()):
-        which = f"{root / manifest.name}: no image of {manifest.classes[min(gone)]!r} is left"
-        raise DataError(f"{which}; {repair_hint(manifest)}")
-    about = manifest.digest, manifest.classes, manifest.max_level
-    return Dataset(manifest.name, images, y, groups, *about, damaged)
 
 
 def get_format(manifest: Manifest) -> Format:

@@ -14,30 +14,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.checks import is_whole
-from kmaps.data.readers import Dataset
+from kmaps.data.readers import Dataset, Table
 from kmaps.errors import ConfigError, suggest
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 
+Samples = Dataset | Table
+
 _FORMS = (
-    "{train: 10000, test: 10000}, {official: true} without or with {train: 10000}, {train: "
-    "[groups], test: [groups]} without or with {choose: 2}, or {train_per_class: 30, "
-    "test_per_class: 20}"
+    "{train: 10000, test: 10000} or {train: 0.7}, with or without {stratified: true}, {official: "
+    "true} without or with {train: 10000}, {train: [groups], test: [groups]} without or with "
+    "{choose: 2}, or {train_per_class: 30, test_per_class: 20}"
 )
-_KEYS = ("train", "test", "choose", "official", "train_per_class", "test_per_class")
+_KEYS = ("train", "test", "stratified", "choose", "official", "train_per_class", "test_per_class")
 
 
-def draw_split(dataset: Dataset, protocol: Mapping[str, Any], split: int) -> Split:
+def draw_split(dataset: Samples, protocol: Mapping[str, Any], split: int) -> Split:
     """Return the indices of the training and of the test samples.
 
     Parameters
     ----------
-    dataset : Dataset
+    dataset : Dataset or Table
     protocol : mapping
         One of
 
         - ``{train: n, test: m}``: a disjoint draw from all samples, uniform, not stratified (the
           classes of MNIST are nearly balanced, and so is any draw of thousands);
+        - ``{train: 0.7, test: 0.2}``: the same with parts of all samples; without ``test``, of
+          numbers or parts, the rest is tested on;
+        - either of them with ``stratified: true``: each class is drawn in proportion to its size;
         - ``{train_per_class: n, test_per_class: m}``: n samples of every class to train, at most m
           of the rest to test;
         - ``{train: [names], test: [names]}``: all samples of some official groups;
@@ -58,7 +63,13 @@ def draw_split(dataset: Dataset, protocol: Mapping[str, Any], split: int) -> Spl
     Raises
     ------
     ConfigError
-        If the protocol is none of these, or asks for more than there is.
+        If the protocol is none of these, asks for more than there is, or puts samples of one
+        cluster into both parts.
+
+    Notes
+    -----
+    Where the dataset has ``clusters``, numbers and parts draw whole ones in random order: so many
+    that their samples together are no more than asked for.
 
     Examples
     --------
@@ -68,6 +79,12 @@ def draw_split(dataset: Dataset, protocol: Mapping[str, Any], split: int) -> Spl
     (1000, 500, 0)
     """
     _check_protocol(protocol)
+    found = _drawn(dataset, protocol, split)
+    _check_clusters(dataset, found)
+    return found
+
+
+def _drawn(dataset: Samples, protocol: Mapping[str, Any], split: int) -> Split:
     if set(protocol) == {"official", "train"}:
         return _part_of_official(dataset, protocol["train"], split)
     rng = _generator(dataset.name, protocol, split)
@@ -79,14 +96,100 @@ def draw_split(dataset: Dataset, protocol: Mapping[str, Any], split: int) -> Spl
         return _by_groups(dataset, *_choice(dataset.name, protocol, split))
     if isinstance(protocol["train"], list | tuple):
         return _by_groups(dataset, protocol["train"], protocol["test"])
-    n_train, n_test = protocol["train"], protocol["test"]
-    if n_train + n_test > len(dataset.y):
-        raise ConfigError(
-            f"{dataset.name}: train {n_train} and test {n_test} ask for {n_train + n_test} "
-            f"samples, there are {len(dataset.y)}"
-        )
+    n_train, n_test = _numbers(dataset, protocol)
+    if "stratified" in protocol:
+        return _draw_stratified(dataset, n_train, n_test, rng)
+    if dataset.clusters is not None:
+        return _draw_clusters(dataset, n_train, n_test, rng)
     order = rng.permutation(len(dataset.y))
     return order[:n_train], order[n_train : n_train + n_test]
+
+
+def _numbers(dataset: Samples, protocol: Mapping[str, Any]) -> tuple[int, int]:
+    """Return how many samples to train and to test on."""
+    n, train, test = len(dataset.y), protocol["train"], protocol.get("test")
+    n_train = train if isinstance(train, int) else round(train * n)
+    if test is None:
+        n_test = n - n_train
+    elif isinstance(test, int):
+        n_test = test
+    else:  # of 0.7 and 0.3 both may be rounded up
+        n_test = round(test * n) - (train + test <= 1 and round(train * n) + round(test * n) > n)
+    if min(n_train, n_test) < 1 or n_train + n_test > n:
+        asked = f"train {train}" if test is None else f"train {train} and test {test}"
+        raise ConfigError(
+            f"{dataset.name}: {asked} ask for {n_train + n_test} samples, there are {n}"
+            if n_train + n_test > n
+            else f"{dataset.name}: {asked} of {n} samples leaves none to train or to test on"
+        )
+    return n_train, n_test
+
+
+def _draw_stratified(
+    dataset: Samples, n_train: int, n_test: int, rng: np.random.Generator
+) -> Split:
+    if dataset.clusters is not None:
+        raise ConfigError(
+            f"{dataset.name}: stratified would divide groups that belong together; leave one of "
+            "the two out"
+        )
+    sizes = np.bincount(dataset.y, minlength=len(dataset.class_names))
+    of_train = _shares(n_train, sizes)
+    of_test = _shares(n_test, sizes - of_train)
+    for name, size, count in zip(dataset.class_names, sizes, of_train, strict=True):
+        if not count:
+            raise ConfigError(
+                f"{dataset.name}: class {name!r} has {size} samples, too few for one of them to be "
+                f"among {n_train} to train on"
+            )
+    members = [rng.permutation(np.flatnonzero(dataset.y == label)) for label in range(len(sizes))]
+    train = [one[:n] for one, n in zip(members, of_train, strict=True)]
+    test = [
+        one[start : start + n] for one, start, n in zip(members, of_train, of_test, strict=True)
+    ]
+    return rng.permutation(np.concatenate(train)), rng.permutation(np.concatenate(test))
+
+
+def _shares(total: int, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return whole numbers in proportion to some sizes, as many as ``total`` together."""
+    exact = total * sizes / sizes.sum()
+    shares = np.floor(exact).astype(np.int64)
+    # What is left goes to the largest remainders; of equal ones to the first.
+    left = np.argsort(shares - exact, kind="stable")[: total - int(shares.sum())]
+    shares[left] += 1
+    return shares
+
+
+def _draw_clusters(dataset: Samples, n_train: int, n_test: int, rng: np.random.Generator) -> Split:
+    names, number = np.unique(dataset.clusters, return_inverse=True)
+    order = rng.permutation(len(names))
+    ends = np.cumsum(np.bincount(number)[order])
+    first = int(np.searchsorted(ends, n_train, side="right"))
+    taken = int(ends[first - 1]) if first else 0
+    last = int(np.searchsorted(ends, taken + n_test, side="right"))
+    # Of all samples, those that whole clusters left out of training are tested on.
+    if n_train + n_test == len(dataset.y):
+        last = len(names)
+    if not first or last == first:
+        raise ConfigError(
+            f"{dataset.name}: no whole group of the {len(names)} is as small as train {n_train} "
+            f"and test {n_test}; ask for more"
+        )
+    train, test = (np.isin(number, order[part]) for part in (slice(first), slice(first, last)))
+    return rng.permutation(np.flatnonzero(train)), rng.permutation(np.flatnonzero(test))
+
+
+def _check_clusters(dataset: Samples, split: Split) -> None:
+    """Refuse a split that divides samples that belong together."""
+    if dataset.clusters is None:
+        return
+    train, test = (set(dataset.clusters[part].tolist()) for part in split)
+    if both := train & test:
+        raise ConfigError(
+            f"{dataset.name}: group {min(both)!r} is in both the training and the test set "
+            f"({len(both)} of {len(train | test)} groups are); split by groups, or leave the "
+            "column of groups out"
+        )
 
 
 def _generator(name: str, protocol: Mapping[str, Any], split: int) -> np.random.Generator:
@@ -102,9 +205,11 @@ def _check_protocol(protocol: Mapping[str, Any]) -> None:
     keys = set(protocol)
     if keys in ({"official"}, {"official", "train"}):
         sound = protocol["official"] is True and _is_count(protocol.get("train", 1))
-    elif keys == {"train", "test"}:
-        values = list(protocol.values())
-        sound = all(map(_is_count, values)) or all(map(_is_names, values))
+    elif keys | {"test", "stratified"} == {"train", "test", "stratified"} and "train" in keys:
+        values = [protocol[key] for key in ("train", "test") if key in protocol]
+        numbers = all(map(_is_count, values)) or all(map(_is_part, values))
+        named = keys == {"train", "test"} and all(map(_is_names, values))
+        sound = (numbers or named) and protocol.get("stratified", True) is True
     elif keys == {"choose", "train", "test"}:
         sound = _is_count(protocol["choose"]) and all(
             map(_is_names, (protocol["train"], protocol["test"]))
@@ -119,6 +224,10 @@ def _check_protocol(protocol: Mapping[str, Any]) -> None:
 
 def _is_count(value: Any) -> bool:
     return is_whole(value, 1)
+
+
+def _is_part(value: Any) -> bool:
+    return isinstance(value, float) and 0 < value < 1
 
 
 def _is_names(value: Any) -> bool:
@@ -139,7 +248,7 @@ def _choice(name: str, protocol: Mapping[str, Any], split: int) -> tuple[list, l
     return list(train), [test]
 
 
-def _by_groups(dataset: Dataset, train: list, test: list) -> Split:
+def _by_groups(dataset: Samples, train: list, test: list) -> Split:
     # YAML reads an unquoted 1 as a number; the group is called "1".
     train, test = [str(group) for group in train], [str(group) for group in test]
     known = sorted(set(dataset.groups.tolist()) - {""})
@@ -156,7 +265,7 @@ def _by_groups(dataset: Dataset, train: list, test: list) -> Split:
     return tuple(np.flatnonzero(np.isin(dataset.groups, groups)) for groups in (train, test))
 
 
-def _part_of_official(dataset: Dataset, n_train: int, split: int) -> Split:
+def _part_of_official(dataset: Samples, n_train: int, split: int) -> Split:
     train, test = _by_groups(dataset, ["train"], ["test"])
     if n_train > len(train):
         raise ConfigError(
@@ -169,7 +278,7 @@ def _part_of_official(dataset: Dataset, n_train: int, split: int) -> Split:
 
 
 def _draw_per_class(
-    dataset: Dataset, protocol: Mapping[str, Any], rng: np.random.Generator
+    dataset: Samples, protocol: Mapping[str, Any], rng: np.random.Generator
 ) -> Split:
     n_train, n_test = protocol["train_per_class"], protocol["test_per_class"]
     train, test = [], []

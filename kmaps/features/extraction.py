@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -129,11 +130,6 @@ class Extractor:
         progress: Report | None = None,
         skip_bad: bool = False,
     ) -> None:
-        if feature.uniform and not isinstance(dataset.images, np.ndarray):
-            raise InputError(
-                f"{dataset.name}: the images differ in size, {feature.name} needs them all of "
-                "one shape; use other features"
-            )
         if feature.learns and train is None:
             raise ConfigError(f"{feature.name} learns from the training images: name them")
         self._dataset, self._feature = dataset, feature
@@ -272,22 +268,50 @@ class Extractor:
 def _describe(
     feature: Feature, dataset: Images, start: int, stop: int, damaged: Mapping[int, str]
 ) -> Arrays:
-    """Return the first stage of some images; blank ones stand for those that cannot be used."""
-    if feature.uniform:
+    """Return the first stage of some images."""
+    if feature.uniform and isinstance(dataset.images, np.ndarray):
         return feature.describe(as_grey(dataset.images[start:stop], dataset.max_level))
+    # Blank ones stand for those that cannot be used.
+    blank = np.zeros((feature.smallest, feature.smallest), np.float32)
+    if feature.uniform:
+        blank = np.zeros(_first_shape(dataset, damaged), np.float32)
     images, bad = [], {}
     for row in range(start, stop):
         try:
             if row in damaged:
                 raise InputError(damaged[row])
-            images.append(_fit_image(feature, dataset, row))
+            image = _fit_image(feature, dataset, row)
         except InputError as error:
-            images.append(np.zeros((feature.smallest, feature.smallest), np.float32))
+            image = blank
             bad[row - start] = str(error)
+        if feature.uniform:
+            _check_shape(feature, dataset, row, image.shape, blank.shape)
+        images.append(image)
     noted: Arrays = (
         {"bad": np.array(list(bad)), "reasons": np.array(list(bad.values()))} if bad else {}
     )
-    return {**feature.describe(images), **noted}
+    return {**feature.describe(np.stack(images) if feature.uniform else images), **noted}
+
+
+def _check_shape(
+    feature: Feature, dataset: Images, row: int, shape: tuple[int, ...], expected: tuple[int, ...]
+) -> None:
+    if shape != expected:
+        raise InputError(
+            f"{dataset.name}: the images differ in size, {feature.name} needs them all of one "
+            f"shape: {image_name(dataset, row)} has {shape[1]} × {shape[0]} pixels (width × "
+            f"height), others have {expected[1]} × {expected[0]}; use other features"
+        )
+
+
+def _first_shape(dataset: Images, damaged: Mapping[int, str]) -> tuple[int, int]:
+    """Return the shape of the first image that can be read."""
+    for row in range(len(dataset.images)):
+        with suppress(InputError):
+            if row not in damaged:
+                height, width = load_image(dataset.images[row], dataset.max_level, None).shape
+                return height, width
+    raise InputError(f"{dataset.name}: no image can be used")
 
 
 def _fit_image(feature: Feature, dataset: Images, row: int) -> GreyImage:

@@ -8,12 +8,14 @@ if TYPE_CHECKING:
     from kmaps.io.atomic import atomic_file as atomic_file
     from kmaps.io.atomic import check_target as check_target
     from kmaps.io.labelled import LabelledRows as LabelledRows
+    from kmaps.io.labels import read_columns as read_columns
     from kmaps.io.labels import read_labels as read_labels
     from kmaps.io.stream import encode_file as encode_file
     from kmaps.io.stream import first_row as first_row
     from kmaps.io.stream import open_reader as open_reader
     from kmaps.io.stream import open_writer as open_writer
     from kmaps.io.stream import read_blocks as read_blocks
+    from kmaps.io.stream import read_whole as read_whole
     from kmaps.io.stream import sample_rows as sample_rows
 
 _PUBLIC = {
@@ -22,7 +24,9 @@ _PUBLIC = {
     "open_reader": "stream",
     "open_writer": "stream",
     "read_blocks": "stream",
+    "read_columns": "labels",
     "read_labels": "labels",
+    "read_whole": "stream",
     "sample_rows": "stream",
     "first_row": "stream",
     "encode_file": "stream",

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Iterator
 
-import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import InputError
-from kmaps.io.labels import typed, whole
+from kmaps.io.labels import joined_labels
 from kmaps.io.reader import Reader
 from kmaps.io.stream import MEMORY, Rows, read_blocks, sample_rows
 
@@ -93,8 +92,7 @@ class LabelledRows:
             return self._y
         if not self._read:
             raise InputError(f"{self._reader.name}: its labels are known once its blocks are read")
-        labels = np.concatenate(self._read)
-        return typed(labels, classes) if labels.dtype.kind == "U" else whole(labels)
+        return joined_labels(self._read, classes)
 
     def _check(self) -> None:
         """Refuse labels that are not as many as the rows, once these are counted."""

@@ -2,6 +2,7 @@
 
 import csv
 import os
+from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
 
@@ -52,8 +53,8 @@ def read_labels(
     form = Path(path).suffix.lower()
     if form not in (".npy", ".txt", ".csv"):
         raise InputError(
-            f"{path}: labels come in .npy, .txt or .csv (or within a .svm file, or in a column of "
-            "a .csv, label_column=NAME)"
+            f"{path}: labels come in .npy, .txt or .csv (or within a .svm or .npz file, or in a "
+            "column of a .csv, .parquet or .arrow file, label_column=NAME)"
         )
     if column is not None and form != ".csv":
         raise InputError(f"{path}: has no columns with names; leave label_column={column} out")
@@ -76,12 +77,17 @@ def _read_npy(path: str | Path) -> NDArray:
             f"{path}: holds {labels.dtype} of shape {labels.shape}, expected labels of shape (n,), "
             "numbers or words"
         )
-    _refuse_no_label(labels, path)
+    check_labels(labels, path)
     return whole(labels)
 
 
-def _refuse_no_label(labels: NDArray, path: str | Path) -> None:
-    """Refuse what is no number or no text: NaN, infinity, code points that Unicode lacks."""
+def check_labels(labels: NDArray, path: str | Path) -> None:
+    """Refuse what is no number or no text: NaN, infinity, code points that Unicode lacks.
+
+    Raises
+    ------
+    InputError
+    """
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         place = int(np.argmin(np.isfinite(labels)))
         raise InputError(f"{path}: label {place} is {labels[place]}, expected a finite number")
@@ -92,15 +98,59 @@ def _refuse_no_label(labels: NDArray, path: str | Path) -> None:
             raise InputError(f"{path}: holds words that are no text; expected plain labels")
 
 
-def _read_text(path: str | Path, form: str, column: str | None) -> NDArray:
-    """Return the labels of a text file as text."""
+def read_columns(path: str | Path, columns: Sequence[str]) -> dict[str, NDArray]:
+    """Return some columns of a ``.csv`` with a header, as text.
+
+    Parameters
+    ----------
+    path : str or Path
+    columns : sequence of str
+        Their names.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be read, has no such column, or a row has no value in one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.csv").write_text("file,kind\\na.png,cat\\n")
+    ...     read_columns(f"{folder}/a.csv", ["kind"])["kind"].tolist()
+    ['cat']
+    """
+    rows = [(number, split_fields(line)) for number, line in _lines(path)]
+    if len(rows) < 2:
+        raise InputError(f"{path}: expected a header and a row a line")
+    found = {}
+    for column in columns:
+        place = find_column(rows[0][1], column, str(path))
+        found[column] = np.array(
+            [
+                check_label(
+                    row[place] if place < len(row) else "", f"{path}:{number}", f"column {column!r}"
+                )
+                for number, row in rows[1:]
+            ]
+        )
+    return found
+
+
+def _lines(path: str | Path) -> list[tuple[int, str]]:
+    """Return the lines of a text file that are not blank, numbered from 1."""
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: is no text in UTF-8 ({error.reason})") from None
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    return [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+
+
+def _read_text(path: str | Path, form: str, column: str | None) -> NDArray:
+    """Return the labels of a text file as text."""
+    lines = _lines(path)
     if form == ".csv":
         rows = [(number, split_fields(line)) for number, line in lines]
         place, rows = _label_place(path, rows, column)
@@ -160,8 +210,8 @@ def find_column(header: list[str], name: str, path: str) -> int:
     return header.index(name)
 
 
-def check_label(text: str, place: str) -> str:
-    """Return a label from a text file, or refuse one that is missing.
+def check_label(text: str, place: str, what: str = "the label") -> str:
+    """Return a label, or another text that ``what`` names, from a file; refuse a missing one.
 
     Raises
     ------
@@ -171,7 +221,7 @@ def check_label(text: str, place: str) -> str:
     known = text and len(text) <= _LONGEST and "\0" not in text  # which NumPy's arrays drop
     if not known or (is_number(text) and not isfinite(float(text))):
         shown = repr(text[:20]) + "…" * (len(text) > 20)
-        raise InputError(f"{place}: the label is {shown}, expected a text or a finite number")
+        raise InputError(f"{place}: {what} is {shown}, expected a text or a finite number")
     return text
 
 
@@ -201,6 +251,12 @@ def typed(labels: NDArray, classes: NDArray | None = None) -> NDArray:
     if of_text or not all(is_number(label) for label in np.unique(labels).tolist()):
         return labels
     return whole(labels.astype(np.float64))
+
+
+def joined_labels(parts: Sequence[NDArray], classes: NDArray | None = None) -> NDArray:
+    """Return the labels of some blocks as one array, text from text files as :func:`typed`."""
+    labels = np.concatenate(parts)
+    return typed(labels, classes) if labels.dtype.kind == "U" else whole(labels)
 
 
 def check_label_kind(y: NDArray, classes: NDArray) -> None:

@@ -1,8 +1,8 @@
 """NumPy's own files, read block by block.
 
-``.npy`` in C or Fortran order; ``.npz`` with one dense array or with a CSR matrix as
-``scipy.sparse.save_npz`` writes it, compressed or not. The members of an archive are streamed; they
-are never unpacked to the disk nor held in memory.
+``.npy`` in C or Fortran order; ``.npz`` with one dense array, beside which labels may stand, or
+with a CSR matrix as ``scipy.sparse.save_npz`` writes it, compressed or not. The members of an
+archive are streamed; they are never unpacked to the disk nor held in memory.
 """
 
 import errno
@@ -10,8 +10,9 @@ import lzma
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from io import FileIO
 from pathlib import Path
 
@@ -19,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from kmaps.errors import InputError, KmapsError
+from kmaps.errors import InputError, KmapsError, suggest
+from kmaps.io.labels import check_label, check_labels
 from kmaps.io.npy_header import read_header, reason
 from kmaps.io.reader import Block, Reader
 
@@ -129,24 +131,72 @@ class _Member:
 
 
 class _NpzReader(Reader):
+    """An archive with rows, and labels and what was set aside in other arrays.
+
+    Parameters
+    ----------
+    path, name
+        As :class:`Reader`.
+    labels : str, optional
+        The array of the labels.
+    aside : sequence of str
+        Arrays of which blocks have the values as text.
+    """
+
+    n_rows: int
+
+    def __init__(
+        self, path: Path, name: str, labels: str | None = None, aside: Sequence[str] = ()
+    ) -> None:
+        super().__init__(path, name)
+        self._labels, self._aside = labels, tuple(aside)
+        self.has_labels = labels is not None
+
+    def _beside(self, archive: zipfile.ZipFile) -> dict[str, _Member]:
+        """Return the arrays beside the rows; refuse one without a value for each of these."""
+        members = {}
+        for column in [*([] if self._labels is None else [self._labels]), *self._aside]:
+            member = members[column] = _Member(archive, column, self.name, "biufU")
+            if member.shape != (self.n_rows,):
+                raise self._refuse(
+                    f"{_shown(column)} has the shape {member.shape}, expected one value for each "
+                    f"of the {self.n_rows} rows"
+                )
+        return members
+
     def blocks(self, rows: int, values: int) -> Iterator[Block]:
         """Stream the members of the archive."""
         with _archive(self.path, self.name) as archive:
+            beside = self._beside(archive)
             for block in self._stream(archive, rows, values):
                 self.done = block.start + block.X.shape[0]
-                yield block
+                found = {name: one.read(block.X.shape[0]) for name, one in beside.items()}
+                for name, given in found.items():
+                    check_labels(given, f"{self.name}: {_shown(name)}")
+                y = None if self._labels is None else found.pop(self._labels)
+                aside = {name: self._texts(name, given) for name, given in found.items()}
+                yield replace(block, y=y, aside=aside)
+
+    def _texts(self, name: str, values: NDArray) -> NDArray:
+        return np.array([check_label(str(one), self.name, f"column {name!r}") for one in values])
 
     def _stream(self, archive: zipfile.ZipFile, rows: int, values: int) -> Iterator[Block]:
         raise NotImplementedError
 
 
 class DenseNpzReader(_NpzReader):
-    """The single array of a ``.npz`` file, or the one named X."""
+    """The rows of one array, ``member``, of a ``.npz`` file that is open as ``archive``."""
 
-    n_rows: int
-
-    def __init__(self, path: Path, name: str, archive: zipfile.ZipFile, member: str) -> None:
-        super().__init__(path, name)
+    def __init__(
+        self,
+        path: Path,
+        name: str,
+        archive: zipfile.ZipFile,
+        member: str,
+        labels: str | None = None,
+        aside: Sequence[str] = (),
+    ) -> None:
+        super().__init__(path, name, labels, aside)
         self._member = member
         array = _Member(archive, member, name)
         self.check_type(array.dtype, array.shape)
@@ -156,6 +206,7 @@ class DenseNpzReader(_NpzReader):
                 "save it in C order or as .npy"
             )
         self.n_rows, self.n_features = array.shape
+        self._beside(archive)
         self.total = self.n_rows
         self.dtype = array.dtype.newbyteorder("=")
         self.row_bytes = 2 * self.n_features * self.dtype.itemsize
@@ -168,20 +219,26 @@ class DenseNpzReader(_NpzReader):
 
 
 class CsrNpzReader(_NpzReader):
-    """A CSR matrix as ``scipy.sparse.save_npz`` writes it."""
-
-    n_rows: int
+    """A CSR matrix as ``scipy.sparse.save_npz`` writes it, with other arrays beside it."""
 
     sparse = True
 
-    def __init__(self, path: Path, name: str, archive: zipfile.ZipFile) -> None:
-        super().__init__(path, name)
+    def __init__(
+        self,
+        path: Path,
+        name: str,
+        archive: zipfile.ZipFile,
+        labels: str | None = None,
+        aside: Sequence[str] = (),
+    ) -> None:
+        super().__init__(path, name, labels, aside)
         sides = _Member(archive, "shape", name, "iu")
         shape = tuple(int(side) for side in sides.read(2)) if sides.shape == (2,) else sides.shape
         self.dtype = _Member(archive, "data", name).dtype.newbyteorder("=")
         self.check_type(self.dtype, shape)
         self.n_rows, self.n_features = shape
         self.total = self.n_rows
+        self._beside(archive)
         self._check_lengths(archive)
 
     def _check_lengths(self, archive: zipfile.ZipFile) -> None:
@@ -237,10 +294,20 @@ class CsrNpzReader(_NpzReader):
         return X
 
 
-def open_npz(path: Path, name: str) -> Reader:
-    """Open a ``.npz`` file, dense or CSR, whichever it holds."""
+def open_npz(
+    path: Path, name: str, label_column: str | None = None, aside: Sequence[str] = ()
+) -> Reader:
+    """Open a ``.npz`` file, dense or CSR, whichever it holds.
+
+    The rows are a CSR matrix, the only array, or that named X, beside those of the labels and what
+    is set aside. The labels are the array that ``label_column`` names, or else that named y.
+    """
     with _archive(path, name) as archive:
         members = [m.removesuffix(".npy") for m in archive.namelist() if m.endswith(".npy")]
+        named = [*([] if label_column is None else [label_column]), *aside]
+        for column in (column for column in named if column not in members):
+            hint = suggest(column, members) or f" (there are: {', '.join(map(_shown, members))})"
+            raise InputError(f"{name}: holds no array {column!r}{hint}")
         if "format" in members:
             form = _Member(archive, "format", name, "SU").read(1).astype(str)[0]
             if form != "csr":
@@ -248,9 +315,13 @@ def open_npz(path: Path, name: str) -> Reader:
                     f"{name}: a sparse matrix in {form} format, expected csr; convert it with "
                     ".tocsr()"
                 )
-            return CsrNpzReader(path, name, archive)
-        chosen = members if len(members) == 1 else [m for m in members if m == "X"]
+            own = "y" if label_column is None and "y" in members else label_column
+            return CsrNpzReader(path, name, archive, own, aside)
+        others = [m for m in members if m not in named]
+        chosen = others if len(others) == 1 else [m for m in others if m == "X"]
         if len(chosen) != 1:
             holds = ", ".join(map(_shown, members)) or "no array"
             raise InputError(f"{name}: holds {holds}; expected one array, or one named X")
-        return DenseNpzReader(path, name, archive, chosen[0])
+        if label_column is None and chosen == ["X"] and "y" in others:
+            label_column = "y"
+        return DenseNpzReader(path, name, archive, chosen[0], label_column, aside)

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -32,12 +32,15 @@ class Block:
         The labels, where the format has them.
     lines : list of int or None
         The line of each row, from 1, where the format has lines.
+    aside : dict of str to ndarray of str
+        The columns that were set aside, by their names.
     """
 
     start: int
     X: AnyMatrix
     y: NDArray | None = None
     lines: list[int] | None = None
+    aside: dict[str, NDArray] = field(default_factory=dict)
 
 
 class Reader(ABC):

@@ -2,7 +2,7 @@
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
 from kmaps.errors import InputError
+from kmaps.io.arrow_files import ArrowReader
 from kmaps.io.atomic import atomic_file
 from kmaps.io.numpy_files import NpyReader, open_npz
 from kmaps.io.reader import Reader, finite_block
@@ -19,13 +20,17 @@ from kmaps.io.text_files import CsvReader, SvmReader
 from kmaps.io.writers import NpyWriter, NpzWriter, SvmWriter
 from kmaps.samples import AnyMatrix
 
-READERS = {
+READERS: dict[str, Callable[..., Reader]] = {
     "npy": NpyReader,
     "npz": open_npz,
     "csv": CsvReader,
     "svm": SvmReader,
     "libsvm": SvmReader,
+    "parquet": ArrowReader,
+    "arrow": ArrowReader,
+    "feather": ArrowReader,
 }
+_WITHOUT_NAMES = (NpyReader, SvmReader)  # of columns
 WRITERS: dict[str, type[NpyWriter] | type[NpzWriter] | type[SvmWriter]] = {
     "npy": NpyWriter,
     "npz": NpzWriter,
@@ -70,6 +75,7 @@ def open_reader(
     *,
     n_features: int | None = None,
     label_column: str | None = None,
+    aside: Sequence[str] = (),
     zero_based: bool | Literal["auto"] = "auto",
     name: str | None = None,
 ) -> Reader:
@@ -83,7 +89,10 @@ def open_reader(
     n_features : int, optional
         Columns of a svm file; by default those up to its largest index.
     label_column : str, optional
-        The column of a csv file that has labels, by its name in the header.
+        The column that has labels, by its name; of a npz file the array, by default one named y
+        beside one named X.
+    aside : sequence of str
+        Columns, or arrays of a npz file, that are no features: blocks have them apart, as text.
     zero_based : bool or "auto"
         Whether the indices of a svm file count from 0; "auto": they do when 0 occurs.
     name : str, optional
@@ -100,15 +109,14 @@ def open_reader(
         problem = "is a folder" if Path(path).is_dir() else "no such file"
         raise InputError(f"{path}: {problem}")
     shown = name or str(path)
-    if label_column is not None and READERS[chosen] is not CsvReader:
-        raise InputError(
-            f"{shown}: {chosen} has no columns with names; leave label_column={label_column} out"
-        )
+    named = [f"label_column={label_column}"] if label_column is not None else list(aside)
+    if named and READERS[chosen] in _WITHOUT_NAMES:
+        raise InputError(f"{shown}: {chosen} has no columns with names; leave {named[0]} out")
+    if READERS[chosen] is NpyReader:
+        return NpyReader(Path(path), shown)
     if READERS[chosen] is SvmReader:
         return SvmReader(Path(path), shown, n_features, zero_based)
-    if READERS[chosen] is CsvReader:
-        return CsvReader(Path(path), shown, label_column)
-    return READERS[chosen](Path(path), shown)
+    return READERS[chosen](Path(path), shown, label_column, aside)
 
 
 @contextmanager
@@ -168,6 +176,52 @@ def read_blocks(
     for block in reader.blocks(*_limits(reader, 0, dense=False, memory=memory)):
         yield finite_block(reader, block, dtype), block.y
         progress(reader.done, reader.total)
+
+
+def read_whole(
+    reader: Reader,
+    *,
+    dtype: np.dtype | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> tuple[Rows, NDArray | None, dict[str, NDArray]]:
+    """Return all rows of a file, their labels, and the columns that were set aside.
+
+    Parameters
+    ----------
+    reader : Reader
+    dtype : dtype, optional
+        Type to which the values are converted; by default none.
+    progress : callable
+        Called with what is done and the total after every block.
+
+    Returns
+    -------
+    X : ndarray or csr_matrix, shape (n, d)
+    y : ndarray, shape (n,), or None
+        As blocks have them: of text files as text.
+    aside : dict of str to ndarray of str
+
+    Raises
+    ------
+    InputError
+        When a value is not finite or a line is not as it should be.
+    """
+    parts: list[Rows] = []
+    labels: list[NDArray] = []
+    aside: dict[str, list[NDArray]] = {}
+    for block in reader.blocks(*_limits(reader, 0, dense=False, memory=MEMORY)):
+        X = finite_block(reader, block, dtype)
+        # Blocks may be overwritten by the next one.
+        parts.append(X.copy() if X is block.X else X)
+        labels += [] if block.y is None else [block.y]
+        for column, texts in block.aside.items():
+            aside.setdefault(column, []).append(texts)
+        progress(reader.done, reader.total)
+    return (
+        vstack(parts, "csr") if reader.sparse else np.concatenate(parts),
+        np.concatenate(labels) if labels else None,
+        {column: np.concatenate(texts) for column, texts in aside.items()},
+    )
 
 
 def sample_rows(

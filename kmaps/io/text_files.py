@@ -4,7 +4,7 @@ The numbers are parsed by compiled code (NumPy's and scikit-learn's). Only when 
 are its lines looked at one by one, to say which line and column is wrong.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from io import BytesIO
 from itertools import chain, count
 from math import isfinite
@@ -77,6 +77,8 @@ class CsvReader(_TextReader):
         As :class:`Reader`.
     label_column : str, optional
         The column, by its name in the header, that has labels: text or numbers.
+    aside : sequence of str
+        Columns that are no features; blocks have them as text.
 
     Attributes
     ----------
@@ -84,21 +86,24 @@ class CsvReader(_TextReader):
         The names of the columns of numbers, where the file has a header.
     """
 
-    def __init__(self, path: Path, name: str, label_column: str | None = None) -> None:
+    def __init__(
+        self, path: Path, name: str, label_column: str | None = None, aside: Sequence[str] = ()
+    ) -> None:
         super().__init__(path, name)
         first = next(self._lines(), None)
         if first is None:
             raise self._refuse("empty, expected one row of numbers a line")
         fields = _fields(first[1])
-        titled = label_column in fields or not any(map(is_number, fields))
+        named = [*([] if label_column is None else [label_column]), *aside]
+        titled = any(column in fields for column in named) or not any(map(is_number, fields))
         self._header_line = first[0] if titled else 0
-        self._width, self._label_place = len(fields), None
-        if label_column is not None:
-            if not self._header_line:
-                raise self._refuse(f"has no header, which label_column={label_column} needs")
-            self._label_place = find_column(fields, label_column, name)
-            self.has_labels = True
-        self._places = [place for place in range(len(fields)) if place != self._label_place]
+        if named and not titled:
+            what = f"label_column={label_column}" if label_column else f"the column {named[0]!r}"
+            raise self._refuse(f"has no header, which {what} needs")
+        self._width, self._label_column = len(fields), label_column
+        self._texts = {column: find_column(fields, column, name) for column in named}
+        self.has_labels = label_column is not None
+        self._places = [place for place in range(len(fields)) if place not in self._texts.values()]
         if not self._places:
             raise self._refuse("has no column but that of the labels")
         self.columns = [fields[place] for place in self._places] if self._header_line else None
@@ -110,8 +115,10 @@ class CsvReader(_TextReader):
         lines = (line for line in self._lines() if line[0] != self._header_line)
         start = None
         for start, group in self._grouped(lines, rows, values, lambda line: 0):
-            y = None if self._label_place is None else self._labels(group, self._label_place)
-            yield Block(start, self._parse(group), y, lines=[number for number, _ in group])
+            aside = self._text_columns(group)
+            y = None if self._label_column is None else aside.pop(self._label_column)
+            lines_of = [number for number, _ in group]
+            yield Block(start, self._parse(group), y, lines=lines_of, aside=aside)
         if start is None:
             raise self._refuse("has a header but no row of numbers")
 
@@ -125,7 +132,7 @@ class CsvReader(_TextReader):
                 delimiter=",",
                 quotechar='"',
                 ndmin=2,
-                usecols=None if self._label_place is None else self._places,
+                usecols=self._places if self._texts else None,
             )
             if X.shape == (len(group), self.n_features):
                 return X
@@ -136,14 +143,21 @@ class CsvReader(_TextReader):
             self._check(number, _fields(line))
         raise self._refuse(f"cannot be read ({reason})", group[0][0])
 
-    def _labels(self, group: Lines, place: int) -> NDArray:
-        """Return the labels of some lines, as text: only all of a file tell their type."""
+    def _text_columns(self, group: Lines) -> dict[str, NDArray]:
+        """Return the labels and what was set aside, as text: only all of a file tell its type."""
+        if not self._texts:
+            return {}
         rows = [(number, _fields(line)) for number, line in group]
         for number, fields in rows:
             # NumPy, told which columns to read, overlooks further ones.
             if len(fields) != self._width:
                 self._check(number, fields)
-        return np.array([check_label(row[place], f"{self.name}:{n}") for n, row in rows])
+        found = {}
+        for column, place in self._texts.items():
+            what = "the label" if column == self._label_column else f"column {column!r}"
+            texts = [check_label(row[place], f"{self.name}:{n}", what) for n, row in rows]
+            found[column] = np.array(texts)
+        return found
 
     def _check(self, number: int, fields: list[str]) -> None:
         if len(fields) != self._width:

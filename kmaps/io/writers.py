@@ -13,6 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import issparse
 
 from kmaps.errors import InputError
+from kmaps.io.labels import few, joined_labels, typed
 from kmaps.samples import AnyMatrix
 
 Rows: TypeAlias = AnyMatrix
@@ -90,8 +91,9 @@ class NpyWriter:
 
 
 class NpzWriter:
-    """Rows into a ``.npz`` file: one array named X, or a CSR matrix as SciPy loads it.
+    """Rows into a ``.npz`` file: an array named X, or a CSR matrix as SciPy loads it.
 
+    Labels, where there are some, are beside them in an array named y, as readers look for them.
     The parts of an archive are written one after the other but grow together, so they are first
     collected in nameless files in the target's folder.
     """
@@ -104,6 +106,7 @@ class NpzWriter:
         self._files = ExitStack()
         self._shape = (0, 0)
         self._stored = 0
+        self._labels: list[NDArray] = []
 
     def _part(self, name: str, dtype: DTypeLike, columns: int | None = None) -> _NpyStream:
         if name not in self._parts:
@@ -113,7 +116,9 @@ class NpzWriter:
         return self._parts[name][1]
 
     def write(self, Z: Rows, y: NDArray | None) -> None:
-        """Append rows; labels have no place in this format."""
+        """Append rows and labels."""
+        if y is not None:
+            self._labels.append(y)
         if issparse(Z):
             self._part("data", Z.dtype).append(Z.data)
             index = np.int32 if Z.shape[1] < 2**31 else np.int64
@@ -139,6 +144,9 @@ class NpzWriter:
             if "data" in self._parts:
                 with archive.open("format.npy", "w") as member:
                     np.save(member, np.array(b"csr"))
+            if self._labels:
+                with archive.open("y.npy", "w", force_zip64=True) as member:
+                    np.save(member, joined_labels(self._labels))
 
 
 class SvmWriter:
@@ -154,6 +162,10 @@ class SvmWriter:
         from sklearn.datasets import dump_svmlight_file
 
         labels = np.zeros(Z.shape[0], int) if y is None else y
+        if labels.dtype.kind == "U":
+            labels = typed(labels)
+        if labels.dtype.kind == "U":
+            raise InputError(f"svm files have numbers for labels, not text ({few(labels)})")
         dump_svmlight_file(Z, labels, self._file, zero_based=False)
 
     def finish(self) -> None:

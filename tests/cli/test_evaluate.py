@@ -117,8 +117,8 @@ def test_what_cannot_be_evaluated():
     np.save("words.npy", Y.astype(str))
     y = "--labels y.npy"
     for arguments, message in {
-        "m.npz X.npy": "X.npy: holds no labels; name a file with --labels, or a column of a csv "
-        "file with --label-column",
+        "m.npz X.npy": "X.npy: holds no labels; name a file with --labels, or the column "
+        "that has them with --label-column",
         f"m.npz few.npy {y}": "few.npy has 4 columns, m.npz was trained on 6",
         f"r.npz X.npy {y}": "r.npz: of CodedSVR, which gives no labels; use kmaps.load_model",
         "m.npz X.npy --labels short.npy": "80 labels, but X.npy has 90 rows",

@@ -50,6 +50,9 @@ def test_words_learn_from_the_protocol_s_training_images(run):
     X = load_npz("digits-dense-sift-bow.npz")
     assert X.shape == (1797, 21 * 6)
     np.testing.assert_allclose(X.sum(axis=1), 1, rtol=1e-5)
+    # With the classes, whose names are numbers here.
+    with np.load("digits-dense-sift-bow.npz") as archive:
+        np.testing.assert_array_equal(archive["y"], load_dataset("digits").y)
     # Without a protocol, the dataset's usual one: other images, other words.
     assert run(*words, "--out", "usual.npz").exit_code == 0
     assert (load_npz("usual.npz") != X).nnz > 0

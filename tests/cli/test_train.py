@@ -154,8 +154,8 @@ def test_what_cannot_be_trained_on():
     Path("old.npz").write_text("old")
     y = "--labels y.npy"
     for arguments, message in {
-        "in.npy m.npz": "in.npy: holds no labels; name a file with --labels, or a column of a csv "
-        "file with --label-column",
+        "in.npy m.npz": "in.npy: holds no labels; name a file with --labels, or the column "
+        "that has them with --label-column",
         "in.npy m.npz --labels short.npy": "80 labels, but in.npy has 90 rows",
         "in.npy m.npz --labels one.npy": "y has one class only (0): a classifier needs at least "
         "two classes, check the label column",

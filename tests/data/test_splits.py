@@ -1,5 +1,7 @@
 """Splits: disjoint, complete, reproducible, and never more than there is."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -63,6 +65,87 @@ def test_more_than_there_is():
     message = r"^toy: train 80 and test 30 ask for 110 samples, there are 100$"
     with pytest.raises(ConfigError, match=message):
         draw_split(make(), {"train": 80, "test": 30}, 0)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "sizes"),
+    [
+        ({"train": 0.7}, (70, 30)),
+        ({"train": 0.6, "test": 0.3}, (60, 30)),
+        ({"train": 60}, (60, 40)),
+        ({"train": 0.505, "test": 0.495}, (50, 50)),
+        ({"train": 0.515, "test": 0.485}, (52, 48)),
+    ],
+)
+def test_parts_of_all_and_the_rest(protocol, sizes):
+    train, test = draw_split(make(), protocol, 0)
+    assert (len(train), len(test)) == sizes
+    assert len(np.union1d(train, test)) == sum(sizes)
+
+
+def test_parts_that_leave_nothing():
+    with pytest.raises(ConfigError, match=r"toy: train 100 of 100 samples leaves none to train or"):
+        draw_split(make(), {"train": 100}, 0)
+    with pytest.raises(ConfigError, match=r"toy: train 0.001 of 100 samples leaves none to train"):
+        draw_split(make(), {"train": 0.001}, 0)
+    with pytest.raises(ConfigError, match=r"train 0.8 and test 0.4 ask for 120 samples, there are"):
+        draw_split(make(), {"train": 0.8, "test": 0.4}, 0)
+
+
+def test_stratified_draws_keep_the_classes_in_proportion():
+    data = replace(make(), y=np.repeat([0, 1, 2, 3], [50, 30, 15, 5]))
+    for protocol, in_train, in_test in (
+        ({"train": 0.6}, [30, 18, 9, 3], [20, 12, 6, 2]),
+        ({"train": 41, "test": 20}, [21, 12, 6, 2], [10, 6, 3, 1]),
+    ):
+        draws = [draw_split(data, {**protocol, "stratified": True}, split) for split in (0, 1)]
+        for train, test in draws:
+            assert np.bincount(data.y[train]).tolist() == in_train
+            assert np.bincount(data.y[test]).tolist() == in_test
+            assert not set(train) & set(test)
+        assert set(draws[0][0]) != set(draws[1][0])
+        # Mixed, so that folds cut from consecutive samples see every class.
+        assert len(set(data.y[draws[0][0][:10]])) > 1
+
+
+def test_a_class_too_small_for_its_part():
+    data = replace(make(), y=np.repeat([0, 1, 2, 3], [50, 30, 19, 1]))
+    message = "toy: class 'class 3' has 1 samples, too few for one of them to be among 20 to train"
+    with pytest.raises(ConfigError, match=message):
+        draw_split(data, {"train": 20, "stratified": True}, 0)
+
+
+def in_clusters(*sizes):
+    """Samples of clusters of some sizes, those of one not side by side."""
+    names = np.repeat([f"p{i}" for i in range(len(sizes))], sizes)
+    order = np.random.default_rng(0).permutation(sum(sizes))
+    return replace(make(n=sum(sizes)), clusters=names[order])
+
+
+@pytest.mark.parametrize("protocol", [{"train": 0.7}, {"train": 50, "test": 20}])
+def test_clusters_are_drawn_whole(protocol):
+    data = in_clusters(9, 11, 10, 10, 8, 12, 15, 5, 10, 10)
+    for split in range(20):
+        train, test = draw_split(data, protocol, split)
+        assert not set(data.clusters[train]) & set(data.clusters[test])
+        wanted = (70, 100) if "test" not in protocol else (50, 20)
+        assert wanted[0] - 15 < len(train) <= wanted[0]
+        # All the rest where no number is given, so that nothing is lost.
+        assert len(test) == 100 - len(train) if "test" not in protocol else len(test) <= 20
+        for part in (train, test):
+            whole = np.isin(data.clusters, data.clusters[part])
+            assert whole.sum() == len(part)
+
+
+def test_clusters_that_cannot_be_drawn():
+    data = in_clusters(50, 50)
+    for protocol, message in (
+        ({"train": 0.3}, "toy: no whole group of the 2 is as small as train 30 and test 70; ask"),
+        ({"train": 50, "stratified": True}, "toy: stratified would divide groups that belong"),
+        ({"train_per_class": 5, "test_per_class": 5}, r"toy: group 'p0' is in both .* \(2 of 2 gr"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            draw_split(data, protocol, 0)
 
 
 def test_official_groups():
@@ -147,12 +230,15 @@ def test_per_class_needs_something_to_test_on():
     "protocol",
     [
         {},
-        {"train": 10},
+        {"train": ["a"]},
         {"train": 10, "test": ["a"]},
         {"train": 0, "test": 10},
         {"train": -5, "test": 10},
         {"train": True, "test": 10},
-        {"train": 0.5, "test": 0.5},
+        {"train": 0.5, "test": 50},
+        {"train": 1.0},
+        {"train": 10, "stratified": False},
+        {"train": ["a"], "test": ["b"], "stratified": True},
         {"train": [], "test": ["a"]},
         {"official": False},
         {"official": True, "train": 0},

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kmaps.data import load_dataset
-from kmaps.errors import ConfigError, InputError
+from kmaps.errors import ConfigError
 from kmaps.features import FEATURES, extract
 
 
@@ -62,9 +62,3 @@ def test_names():
 def test_unknown_names(words, message):
     with pytest.raises(ConfigError, match=message):
         extract(toy(), **words)
-
-
-def test_images_of_several_sizes():
-    data = SimpleNamespace(name="caltech101", images=["a.jpg", "b.jpg"], max_level=255)
-    with pytest.raises(InputError, match="caltech101: the images differ in size, intensity need"):
-        extract(data)

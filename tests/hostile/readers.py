@@ -10,7 +10,9 @@ from importlib import resources
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import scipy.sparse as sp
+from pyarrow import feather, parquet
 
 from kmaps import CodedSVC
 from kmaps.bench.kinds.load import load
@@ -59,13 +61,35 @@ def read_rows(path: Path) -> None:
     for rows, labels in read_blocks(reader):
         assert rows.shape[1] == reader.n_features
         assert np.isfinite(rows.data if sp.issparse(rows) else rows).all()
-        assert labels is None or (np.isfinite(labels).all() and len(labels) == rows.shape[0])
+        assert labels is None or len(labels) == rows.shape[0]
+        assert labels is None or labels.dtype.kind == "U" or np.isfinite(labels).all()
         if sp.issparse(rows):
             rows.check_format(full_check=True)
 
 
+def arrow_table() -> pa.Table:
+    """Return the rows with a column of labels."""
+    columns = dict(zip("abc", X.T, strict=True))
+    return pa.table({**columns, "y": [str(label) for label in Y]})
+
+
+def arrow_to(write: Callable, **options) -> bytes:
+    """Return what a function of pyarrow writes of the table."""
+    file = io.BytesIO()
+    write(arrow_table(), file, **options)
+    return file.getvalue()
+
+
+def arrow_stream() -> bytes:
+    """Return a stream of Arrow's, as a file."""
+    table, file = arrow_table(), io.BytesIO()
+    with pa.ipc.new_stream(file, table.schema) as writer:
+        writer.write_table(table, max_chunksize=3)
+    return file.getvalue()
+
+
 def read_labelled_rows(path: Path) -> None:
-    """Read a csv file with a column of labels, as text: as many as rows, none of them empty."""
+    """Read a file with a column of labels, as text: as many as rows, none of them empty."""
     for rows, labels in read_blocks(open_reader(path, label_column="y")):
         assert len(labels) == rows.shape[0]
         assert all(labels.tolist())
@@ -137,6 +161,17 @@ def formats(tmp: Path) -> dict[str, Format]:
         ),
         "csv with labels": Format(
             ".csv", [("a,b,y\n" + text).encode(), b"a,y\n1,cat\n2,dog\n"], read_labelled_rows
+        ),
+        "npz with labels": Format(
+            ".npz", [saved(np.savez, X=X, y=Y), saved(np.savez, X=X, y=Y.astype(str))], read_rows
+        ),
+        "parquet": Format(
+            ".parquet",
+            [arrow_to(parquet.write_table), arrow_to(parquet.write_table, compression="none")],
+            read_labelled_rows,
+        ),
+        "arrow": Format(
+            ".arrow", [arrow_to(feather.write_feather), arrow_stream()], read_labelled_rows
         ),
         "model": Format(".npz", [model_file(tmp)], read_and_use_model),
         "manifest": Format(".yaml", [(datasets / "mnist.yaml").read_bytes()], read_manifest),

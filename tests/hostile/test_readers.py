@@ -17,7 +17,8 @@ from tests.hostile.readers import formats
 INPUTS = int(os.environ.get("KMAPS_SOAK_INPUTS", "400"))
 SEED = int(os.environ.get("KMAPS_SOAK_SEED", "0"))
 NAMES = [
-    *("npy", "npz", "csr", "csv", "svm", "labels", "text labels", "csv with labels", "model"),
+    *("npy", "npz", "csr", "csv", "svm", "labels", "text labels", "csv with labels"),
+    *("npz with labels", "parquet", "arrow", "model"),
     *("manifest", "experiment", "records", "archive", "packed", "idx", "pgm"),
 ]
 SLOWEST_S = 10  # for a file of a kilobyte, on a machine that does other things

@@ -53,7 +53,12 @@ def test_numbers_stay_text_for_classes_of_text(tmp_path):
         ("y.txt", b"a\n", "a", "y.txt: has no columns with names; leave label_column=a out"),
         ("y.txt", b"a\0\n", None, "y.txt:1: the label is 'a\\x00', expected a text or a finite "),
         ("y.txt", b"\xff\n", None, "y.txt: is no text in UTF-8 (invalid start byte)"),
-        ("y.dat", b"1", None, "y.dat: labels come in .npy, .txt or .csv (or within a .svm file, "),
+        (
+            "y.dat",
+            b"1",
+            None,
+            "y.dat: labels come in .npy, .txt or .csv (or within a .svm or .npz file, ",
+        ),
     ],
 )
 def test_what_is_no_file_of_labels(tmp_path, monkeypatch, name, content, column, message):

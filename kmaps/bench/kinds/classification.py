@@ -130,7 +130,7 @@ class Classification(Experiment):
     @property
     def subject(self) -> str:
         """What is measured, in a word."""
-        return self.dataset.name
+        return self.dataset.title
 
 
 class ClassificationKind(SampledKind):

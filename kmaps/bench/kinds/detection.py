@@ -7,12 +7,12 @@ from pydantic import Field, PositiveInt
 
 from kmaps.bench.kinds.trade_off import TradeOff, TradeOffKind
 from kmaps.bench.spec.cell import Cell
-from kmaps.bench.spec.fields import Features, Model, Positive, Unique
+from kmaps.bench.spec.fields import Data, Features, Positive, Unique
 from kmaps.data.annotations import VOC_CLASSES
 from kmaps.features import Report
 
 
-class Devkit(Model):
+class Devkit(Data):
     """VOC 2007: how many images, the first ones, and the grid of candidate windows.
 
     ``beside`` windows without objects are drawn from an image to train on; a first stage keeps the
@@ -28,6 +28,11 @@ class Devkit(Model):
     smallest: PositiveInt = 32
     growth: Annotated[float, Field(gt=1, allow_inf_nan=False)] = 1.4
     stride: Positive = 0.2
+
+    @property
+    def title(self) -> str:
+        """What records call it."""
+        return self.name
 
     @property
     def protocol(self) -> dict[str, Any]:
@@ -57,7 +62,7 @@ class DetectionKind(TradeOffKind):
     model = Detection
     has_images = False  # each image is read whole, or the run stops: none may be left out
 
-    def digest(self, dataset: str) -> str:
+    def digest(self, cell: Cell) -> str:
         """Return nothing: the images are not verified, they come from the user's own devkit."""
         return ""
 

@@ -97,11 +97,13 @@ class Kind(ABC):
         """Return the cells in batches that share a set-up; a batch runs in one process."""
         return [[cell] for cell in cells]
 
-    def digest(self, dataset: str) -> str:
-        """Return the sha256 of the data that the cells of a dataset are measured on."""
+    def digest(self, cell: Cell) -> str:
+        """Return the sha256 of the data that a cell is measured on."""
         from kmaps.data import load_manifest
 
-        return load_manifest(dataset).digest if dataset else ""
+        if cell.source is not None:
+            return cell.source.digest
+        return load_manifest(cell.dataset).digest if cell.dataset else ""
 
     def prepare(
         self, cells: Iterable[Cell], *, skip_bad: bool = False, progress: Report | None = None

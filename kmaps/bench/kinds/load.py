@@ -70,7 +70,8 @@ def load(name_or_path: str | Path, preset: str | None = None) -> Experiment:
 def parse(text: str, source: str = "experiment.yaml", preset: str | None = None) -> Experiment:
     """Check the text of an experiment, and of all its presets.
 
-    ``source`` is what its mistakes call it; ``preset`` the one that is meant, as in `load`.
+    ``source`` is its file, by which its mistakes go and to which the files that it names are
+    relative; ``preset`` the one that is meant, as in `load`.
 
     Raises
     ------
@@ -84,9 +85,10 @@ def parse(text: str, source: str = "experiment.yaml", preset: str | None = None)
         message = f"unknown kind {name!r}{hint} (known: {', '.join(KINDS)})"
         line, column, text = at(root, ("kind",), message)
         raise ConfigError(f"{source}:{line}:{column}: {text}")
+    context = {"folder": str(Path(source).parent), "experiment": content.get("experiment")}
     variants = {None: (root, content), **_presets(root, content)}
     mistakes = set(repeated_keys(root)).union(
-        *(_mistakes(KINDS[name], *variant) for variant in variants.values())
+        *(_mistakes(KINDS[name], *variant, context=context) for variant in variants.values())
     )
     if mistakes:
         lines = [f"{source}:{line}:{column}: {text}" for line, column, text in sorted(mistakes)]
@@ -94,7 +96,7 @@ def parse(text: str, source: str = "experiment.yaml", preset: str | None = None)
     if preset not in variants:
         known = ", ".join(filter(None, variants)) or "it has none"
         raise ConfigError(f"{source}: unknown preset {preset!r} (known: {known})")
-    return KINDS[name].model.model_validate(variants[preset][1])
+    return KINDS[name].model.model_validate(variants[preset][1], context=context)
 
 
 def _presets(root: yaml.Node, content: dict[str, Any]) -> dict[str, tuple[yaml.Node, dict]]:
@@ -115,14 +117,16 @@ def _presets(root: yaml.Node, content: dict[str, Any]) -> dict[str, tuple[yaml.N
     return found
 
 
-def _mistakes(kind: Kind, root: yaml.Node, content: dict[str, Any]) -> set[Mistake]:
+def _mistakes(
+    kind: Kind, root: yaml.Node, content: dict[str, Any], context: dict[str, Any]
+) -> set[Mistake]:
     found = {
         *map_mistakes(root, content, kind.row_keys),
         *feature_mistakes(root, content),
         *kind.mistakes(root, content),
     }
     try:
-        kind.model.model_validate(content)
+        kind.model.model_validate(content, context=context)
     except ValidationError as refused:
         found |= {_from_pydantic(root, kind.model, error) for error in refused.errors()}
     return found

@@ -36,7 +36,7 @@ class RandomFeaturesExperiment(Experiment):
     @property
     def subject(self) -> str:
         """What is measured, in a word."""
-        return self.dataset.name
+        return self.dataset.title
 
 
 class RandomFeaturesKind(SampledKind):

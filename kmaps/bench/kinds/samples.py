@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from kmaps.bench.kinds.kind import Kind
 from kmaps.bench.spec.cell import Cell
-from kmaps.data import draw_split, load_dataset
+from kmaps.data import Table, draw_split, load_dataset
 from kmaps.features import Report
 
 
@@ -21,10 +21,12 @@ class SampledKind(Kind):
         from kmaps.bench.work.samples import fill_cache
 
         cells = list(cells)
-        dataset = load_dataset(cells[0].dataset, skip_bad=skip_bad)
+        dataset = load_dataset(cells[0].source or cells[0].dataset, skip_bad=skip_bad)
         by_split = {(str(cell.protocol), cell.split): cell for cell in cells}
         for cell in by_split.values():
             draw_split(dataset, cell.protocol, cell.split)
+        if isinstance(dataset, Table):
+            return
         fill_cache(
             [(cell.feature, cell.protocol, cell.split) for cell in by_split.values()],
             dataset,
@@ -37,7 +39,7 @@ class SampledKind(Kind):
         from kmaps.bench.work.samples import load_split
 
         return load_split(
-            cell.dataset,
+            cell.source or cell.dataset,
             cell.protocol,
             cell.split,
             cell.feature,
@@ -68,8 +70,9 @@ def sample_columns(experiment: Any) -> dict[str, Any]:
     return {
         "kind": experiment.kind,
         "experiment": experiment.experiment,
-        "dataset": experiment.dataset.name,
-        "features": " ".join([features.name, *given]),
+        "dataset": experiment.dataset.title,
+        "source": experiment.dataset.source,
+        "features": " ".join([features.name, *given]) if experiment.dataset.has_images else "",
         "feature_params": features.parameters,
         "normalize": features.normalize,
     }

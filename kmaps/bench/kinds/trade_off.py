@@ -95,7 +95,7 @@ class TradeOff(Experiment):
     @property
     def subject(self) -> str:
         """What is measured, in a word."""
-        return self.dataset.name
+        return self.dataset.title
 
 
 class TradeOffKind(SampledKind):

@@ -249,7 +249,9 @@ def _subjects(cells: dict[tuple, Splits]) -> str:
 def _name(splits: Splits) -> str:
     record = next(iter(splits.values()))
     normalize = record["normalize"] or "none"
-    features = record["features"] + (f" ({normalize})" if normalize != "none" else "")
+    features = record["features"]
+    if normalize != "none":  # of a table, whose columns are the features
+        features = f"{features or 'columns'} ({normalize})"
     words = record["setting"], record["dataset"], features, record["reduction"]
     return " ".join(filter(None, [*words, record["kernel"] or "any", Row.of(record).label]))
 

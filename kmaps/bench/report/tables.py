@@ -202,8 +202,8 @@ def _spread(text: str) -> str:
 
 def _title(lines: list[dict[str, Any]], measure: Measure, features: str) -> str:
     line = max(lines, key=lambda line: line["n"])
-    if features and line["normalize"] not in ("", "none"):
-        features += f" ({line['normalize']})"
+    if line["normalize"] not in ("", "none"):
+        features = f"{features or 'columns'} ({line['normalize']})"
     reduction = REDUCTION_WORDS.get(line["reduction"], line["reduction"])
     words = line["setting"], line["dataset"], features, reduction
     title = f"{', '.join(filter(None, words))}: {measure.title}"

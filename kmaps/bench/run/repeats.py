@@ -177,7 +177,7 @@ def _cells_of(
     planned = plan(experiment)
     odd = [record for key, record in records.items() if key not in planned]
     if odd:
-        digests = {KINDS[experiment.kind].digest(cell.dataset) for cell in planned.values()}
+        digests = {KINDS[experiment.kind].digest(cell) for cell in planned.values()}
         data = odd[0]["data_digest"] not in digests
         raise ConfigError(
             f"{folder}: {len(odd)} of {len(records)} records are not of the cells that "

@@ -55,7 +55,7 @@ def plan(experiment: Experiment) -> dict[str, Cell]:
     planned = {}
     for cell in kind.cells(experiment):
         if cell.dataset not in digests:
-            digests[cell.dataset] = kind.digest(cell.dataset)
+            digests[cell.dataset] = kind.digest(cell)
         planned[cell.key(digests[cell.dataset])] = cell
     return planned
 
@@ -227,7 +227,7 @@ def _record(shared: Mapping[str, Any], cell: Cell, done: Finished, kind: Kind) -
         **shared,
         **cell.columns,
         "key": done.key,
-        "data_digest": kind.digest(cell.dataset),
+        "data_digest": kind.digest(cell),
         "seed": cell.seed,
         "started": done.started.isoformat(timespec="seconds"),
     }

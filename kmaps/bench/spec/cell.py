@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kmaps.bench.records.row import Row
+from kmaps.data import Manifest, OwnFiles
 from kmaps.features import Feature, make_feature
 from kmaps.maps import MAP_VERSION, MAPS
 from kmaps.maps.registry import resolved
@@ -19,7 +20,9 @@ class Cell:
 
     ``row`` stands for the columns of the row, and ``C``, how C is chosen, for ``C_grid``,
     ``C_folds``, ``C_samples`` and ``C_unit_norm``. What a kind does not have is left at its
-    default. All fields but the name of the experiment decide the key.
+    default. All fields but the name of the experiment decide the key; and but ``source``, which
+    says where the data of ``dataset`` are that do not come with kmaps, and of which the digest
+    counts. It is no column.
     """
 
     kind: str
@@ -28,6 +31,7 @@ class Cell:
     kernel: str = ""
     setting: str = ""
     dataset: str = ""
+    source: Manifest | OwnFiles | None = None
     protocol: dict[str, Any] = field(default_factory=dict)
     features: str = ""
     feature_params: dict[str, Any] = field(default_factory=dict)
@@ -42,7 +46,8 @@ class Cell:
     @property
     def columns(self) -> dict[str, Any]:
         """The cell as columns of its record."""
-        columns = {name: value for name, value in vars(self).items() if name not in ("row", "C")}
+        apart = ("row", "C", "source")
+        columns = {name: value for name, value in vars(self).items() if name not in apart}
         choice = {f"C_{name}": value for name, value in self.C.items()}
         version = self.feature.version if self.feature else None
         return {**columns, **self.row.columns, **choice, "feature_version": version}

@@ -10,6 +10,7 @@ from pydantic import (
     ConfigDict,
     Field,
     PositiveInt,
+    ValidationInfo,
     ValidatorFunctionWrapHandler,
     WrapValidator,
 )
@@ -18,8 +19,10 @@ from pydantic import model_validator as validator
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.paper.statements import OWN_NAME
 from kmaps.bench.records.paper.statements import claims as paper_claims
+from kmaps.bench.spec.own_data import Files
 from kmaps.bench.work.errors import Range
-from kmaps.data import available
+from kmaps.checks import is_whole
+from kmaps.data import Manifest, OwnFiles, load_manifest, packaged
 from kmaps.errors import suggest
 from kmaps.features import FEATURES, get_normalization
 from kmaps.kernels import GRAM_KERNELS, KERNELS
@@ -80,7 +83,10 @@ AutoOrValues = WrapValidator(_auto_or_values)
 """Lets a list of values of C be ``auto`` too."""
 Protocols = (
     {"official"},
+    {"train"},
+    {"train", "stratified"},
     {"train", "test"},
+    {"train", "test", "stratified"},
     {"choose", "train", "test"},
     {"train_per_class", "test_per_class"},
     {"official", "train"},
@@ -91,33 +97,115 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class DatasetSplits(Model):
-    """The dataset and, in the other keys, how a split is drawn (:func:`kmaps.data.draw_split`)."""
+def _amount(value: Any) -> Any:
+    named = isinstance(value, list) and value and all(isinstance(one, str) for one in value)
+    part = isinstance(value, float) and 0 < value < 1
+    if not (is_whole(value, 1) or part or named):
+        raise ValueError(
+            f"expected a count, a part of all between 0 and 1, or a list of groups, got {value!r}"
+        )
+    return value
 
-    name: Annotated[str, known_name("dataset", available)]
-    train: PositiveInt | list[str] | None = None
-    test: PositiveInt | list[str] | None = None
+
+def _folder_of(info: ValidationInfo) -> str | None:
+    """Return the folder of the experiment's file, where it has one."""
+    return (info.context or {}).get("folder")
+
+
+def _own_name(value: str) -> str:
+    if value in packaged():
+        raise ValueError(f"{value} is a dataset that comes with kmaps; give yours another name")
+    return _folder_name(value)
+
+
+def _known_dataset(value: str, info: ValidationInfo) -> str:
+    if info.data.get("files") is not None:
+        return _own_name(value)
+    if value not in packaged():
+        load_manifest(value, _folder_of(info))
+    return value
+
+
+class Data(Model):
+    """What cells are measured on: images that their name says all about, unless told otherwise."""
+
+    @property
+    def source(self) -> Manifest | OwnFiles | None:
+        """Where it is; None where the name says so."""
+        return None
+
+    @property
+    def has_images(self) -> bool:
+        """Whether its samples are images, so that there are features to extract."""
+        return True
+
+
+class DatasetSplits(Data):
+    """The dataset and, in the other keys, how a split is drawn (:func:`kmaps.data.draw_split`).
+
+    It has a ``name``: a packaged one, or that of a manifest in the experiment's folder or on
+    ``KMAPS_DATA_PATH``; or it is ``files`` of one's own, which are called as the experiment unless
+    they have a name.
+    """
+
+    files: Files | None = None
+    name: Annotated[Name, AfterValidator(_known_dataset)] | None = None
+    train: Annotated[Any, AfterValidator(_amount)] = None
+    test: Annotated[Any, AfterValidator(_amount)] = None
+    stratified: Literal[True] | None = None
     train_per_class: PositiveInt | None = None
     test_per_class: PositiveInt | None = None
     choose: PositiveInt | None = None
     official: Literal[True] | None = None
+    _source: Manifest | OwnFiles | None = None
 
     @validator(mode="after")
     def _one_protocol(self) -> "DatasetSplits":
         kinds = {type(value) for value in (self.train, self.test) if value is not None}
         kinds |= {int} if self.official else set()
-        if set(self.protocol) not in Protocols or len(kinds) > 1:
+        keys = set(self.protocol)
+        lists_alone = kinds == {list} and ("test" not in keys or "stratified" in keys)
+        if keys not in Protocols or len(kinds) > 1 or lists_alone:
             raise ValueError(
-                "expected one of: train and test (two counts or two lists of groups, the lists "
-                "also with choose); train_per_class and test_per_class; official: true, alone or "
-                "with the number of samples to train on"
+                "expected one of: train and test (two counts, two parts of all, or two lists of "
+                "groups, the lists also with choose, the others also with stratified: true); train "
+                "alone, a count or a part; train_per_class and test_per_class; official: true, "
+                "alone or with the number of samples to train on"
             )
         return self
 
+    @validator(mode="after")
+    def _found(self, info: ValidationInfo) -> "DatasetSplits":
+        if self.files is not None:
+            name = self.name or _own_name(str((info.context or {}).get("experiment", "data")))
+            self._source = self.files.named(name)
+        elif self.name is None:
+            raise ValueError("missing key 'name', or 'files'")
+        elif self.name not in packaged():
+            self._source = load_manifest(self.name, _folder_of(info))
+        return self
+
+    @property
+    def source(self) -> Manifest | OwnFiles | None:
+        """Where the data are; None of those that come with kmaps."""
+        return self._source
+
+    @property
+    def title(self) -> str:
+        """What records call the dataset: files without a name as the experiment."""
+        return self._source.name if self._source else str(self.name)
+
+    @property
+    def has_images(self) -> bool:
+        """Whether its samples are images, so that there are features to extract."""
+        return self.files is None or self.files.of_images
+
     @property
     def protocol(self) -> dict[str, Any]:
-        """How a split is drawn."""
-        return self.model_dump(exclude={"name"}, exclude_none=True)
+        """How a split is drawn; unsaid of files that say it, as they do."""
+        given = self.model_dump(exclude={"name", "files"}, exclude_none=True)
+        told = self.files is not None and (self.files.has_parts or self.files.split_column)
+        return given or ({"official": True} if told else {})
 
 
 class Features(Model):

@@ -79,7 +79,12 @@ def map_mistakes(
 
 def feature_mistakes(root: yaml.Node, content: dict[str, Any]) -> Iterator[Mistake]:
     """Yield the mistakes in the features' own parameters."""
-    given = content.get("features")
+    given, dataset = content.get("features"), content.get("dataset")
+    if isinstance(given, dict) and isinstance(dataset, dict) and _of_table(dataset.get("files")):
+        for key in (key for key in given if key != "normalize"):
+            problem = "the files are no images, their columns are the features; leave it out"
+            yield at(root, ("features", key), problem, key=True)
+        return
     name = given.get("name", "intensity") if isinstance(given, dict) else None
     if not isinstance(name, str) or name not in FEATURES:
         return
@@ -95,6 +100,10 @@ def feature_mistakes(root: yaml.Node, content: dict[str, Any]) -> Iterator[Mista
         if key is None:
             break
         del left[key]
+
+
+def _of_table(files: Any) -> bool:
+    return isinstance(files, dict) and not any("images" in str(key) for key in files)
 
 
 def _refusal(features: str, parameters: dict[str, Any]) -> str:

@@ -8,8 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.data import Dataset, cache_root, draw_split, load_dataset
-from kmaps.features import Extractor, Feature, Matrix, Report, extract
+from kmaps.data import (
+    Dataset,
+    Manifest,
+    OwnFiles,
+    Table,
+    cache_root,
+    draw_split,
+    load_dataset,
+)
+from kmaps.features import Extractor, Feature, Matrix, Report, extract, get_normalization
 
 Protocol = Mapping[str, Any]
 
@@ -48,10 +56,10 @@ class Split:
 
 
 def load_split(
-    name: str,
+    source: str | Manifest | OwnFiles,
     protocol: Protocol,
     split: int,
-    feature: Feature,
+    feature: Feature | None,
     normalize: str,
     *,
     skip_bad: bool = False,
@@ -62,13 +70,14 @@ def load_split(
 
     Parameters
     ----------
-    name : str
-        The name of the dataset.
+    source : str, Manifest or OwnFiles
+        The dataset, as :func:`kmaps.data.load_dataset` takes it.
     protocol : mapping
         How a split is drawn (:func:`kmaps.data.draw_split`).
     split : int
         The number of the split.
-    feature : Feature
+    feature : Feature or None
+        None of a table, whose columns are the features.
     normalize : str
         What becomes one in each row (:func:`kmaps.features.get_normalization`).
     skip_bad : bool
@@ -78,9 +87,13 @@ def load_split(
     -------
     Split
     """
-    dataset = load_dataset(name, skip_bad=skip_bad)
+    dataset = load_dataset(source, skip_bad=skip_bad)
     train, test = draw_split(dataset, protocol, split)
     rows, n = np.concatenate([train, test]), len(train)
+    if isinstance(dataset, Table):
+        x, y = get_normalization(normalize)(dataset.X[rows]), dataset.y[rows]
+        return Split(x[:n], y[:n], x[n:], y[n:], 0, dataset.class_names)
+    assert feature is not None  # images have some
     bad: list[int] = []
     x = extract(
         dataset,

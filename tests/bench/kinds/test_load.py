@@ -155,6 +155,12 @@ def test_unknown_names_get_the_nearest_known_one(old, new, place, message):
     assert found[0].startswith(f"e.yaml:{place}: {message}")
 
 
+@pytest.mark.parametrize("amount", ["0", "1.5", "true", "[]", "[1]", "many"])
+def test_an_amount_is_a_count_a_part_or_groups(amount):
+    (found,) = mistakes(replaced("train: 200, test: 100", f"train: {amount}, test: 100"))
+    assert "dataset.train: expected a count, a part of all between 0 and 1, or a list of" in found
+
+
 def test_all_mistakes_at_once_in_the_order_of_the_file():
     text = """\
     experiment: x
@@ -181,7 +187,14 @@ def test_missing_keys_are_named():
 
 @pytest.mark.parametrize(
     "form",
-    ["train: 10", "official: false", "train: 10, test: [a]", "train: 1, test: 1, official: true"],
+    [
+        "train: [a]",
+        "train: 0.5, test: 9",
+        "train: [a], test: [b], stratified: true",
+        "official: false",
+        "train: 10, test: [a]",
+        "train: 1, test: 1, official: true",
+    ],
 )
 def test_the_protocol_is_one_of_the_known_forms(form):
     assert mistakes(replaced("train: 200, test: 100", form))
@@ -301,7 +314,8 @@ def test_mistakes_in_a_preset_stand_at_their_place():
     text = GOOD + PRESETS.replace("test: 20", "test: 0").replace("C: 2", "claim: 2")
     line = GOOD.count("\n") + 3
     found = mistakes(text)
-    assert f"e.yaml:{line}:46: dataset.test: should be greater than 0, got 0" in found
+    problem = "expected a count, a part of all between 0 and 1, or a list of groups, got 0"
+    assert f"e.yaml:{line}:46: dataset.test: {problem}" in found
     assert found[-1].startswith(f"e.yaml:{line + 1}:5: claim: unknown key")
 
 

@@ -122,6 +122,6 @@ def design_of(
         n_train_sets, n_test_sets = len(protocol["train"]), len(protocol["test"])
         return CrossedSets(n_train_sets, protocol["choose"], n_test_sets, tuple(splits))
     drawn = "train_per_class" in protocol or (
-        "official" not in protocol and isinstance(protocol["train"], int)
+        "official" not in protocol and isinstance(protocol["train"], int | float)
     )
     return RandomSplits(n_train, n_test, n_pool) if drawn else RepeatedDraws()

@@ -1,0 +1,63 @@
+"""The one way to the samples of a dataset, whatever they come from."""
+
+from pathlib import Path
+
+import numpy as np
+
+from kmaps.data.cache import cache_root, repair_hint, stamped_files
+from kmaps.data.manifest import Manifest, load_manifest
+from kmaps.data.own import load_own
+from kmaps.data.own_files import OwnFiles
+from kmaps.data.readers import Dataset, Table, get_format
+from kmaps.errors import DataError
+
+
+def load_dataset(
+    name: str | Manifest | OwnFiles, *, data_dir: str | Path | None = None, skip_bad: bool = False
+) -> Dataset | Table:
+    """Load a dataset from the cache, from the dependency that embeds it, or from one's own files.
+
+    Parameters
+    ----------
+    name : str, Manifest or OwnFiles
+        A known name (:func:`available`), the manifest of a dataset of one's own, or files.
+    data_dir : path, optional
+        The cache; by default ``KMAPS_DATA_DIR`` or the platform's folder for caches.
+    skip_bad : bool
+        Whether to accept damaged image files, named in the result; not if a class has no others.
+
+    Returns
+    -------
+    Dataset or Table
+        A table of files of vectors, otherwise images.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such dataset.
+    DataError
+        If it has not been downloaded, the cache is damaged, or a file is missing.
+    InputError
+        If a file of one's own is not as it should be.
+
+    Examples
+    --------
+    >>> digits = load_dataset("digits")
+    >>> digits.images.shape, digits.images.dtype, int(digits.images.max())
+    ((1797, 8, 8), dtype('uint8'), 16)
+    """
+    if isinstance(name, OwnFiles):
+        return load_own(name, data_dir=data_dir)
+    manifest = name if isinstance(name, Manifest) else load_manifest(name)
+    root = cache_root(data_dir)
+    chosen = get_format(manifest)
+    faults: dict[str, str] = {}
+    noted = faults if skip_bad and not chosen.shaped else None
+    paths = [] if manifest.embedded else stamped_files(root, manifest, noted)
+    images, y, groups = chosen.load(manifest, root / manifest.name, paths)
+    damaged = {row: faults[path] for row, path in enumerate(paths) if path in faults}
+    if gone := set(y.tolist()) - set(np.delete(y, list(damaged)).tolist()):
+        which = f"{root / manifest.name}: no image of {manifest.classes[min(gone)]!r} is left"
+        raise DataError(f"{which}; {repair_hint(manifest)}")
+    about = manifest.digest, manifest.classes, manifest.max_level
+    return Dataset(manifest.name, images, y, groups, *about, damaged)

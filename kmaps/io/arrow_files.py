@@ -1,0 +1,201 @@
+"""Tables of Arrow's, read block by block: Parquet, and Arrow's own files, also called Feather."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps.errors import InputError, KmapsError
+from kmaps.io.labels import check_label, check_labels, find_column
+from kmaps.io.reader import Block, Reader
+
+_BUFFER = 1 << 16  # bytes of a column that are read at a time; without it, a row group is
+
+
+class ArrowReader(Reader):
+    """A ``.parquet``, ``.arrow`` or ``.feather`` file whose columns are numbers.
+
+    Needs pyarrow, which the extra ``parquet`` installs. The index that pandas writes as a column is
+    no feature.
+
+    Parameters
+    ----------
+    path, name
+        As :class:`Reader`.
+    label_column : str, optional
+        The column that has labels: text, numbers or truth values.
+    aside : sequence of str
+        Columns that are no features; blocks have them as text.
+
+    Attributes
+    ----------
+    columns : list of str
+        The names of the columns of numbers.
+    """
+
+    n_rows: int
+
+    def __init__(
+        self, path: Path, name: str, label_column: str | None = None, aside: Sequence[str] = ()
+    ) -> None:
+        super().__init__(path, name)
+        self._label_column = label_column
+        with self._opened() as file:
+            self.n_rows, schema = file.n_rows, file.schema
+            named = [*([] if label_column is None else [label_column]), *aside]
+            self._texts = {column: find_column(schema.names, column, name) for column in named}
+            self._places = [
+                place
+                for place, column in enumerate(schema.names)
+                if place not in self._texts.values() and column not in _index_of(schema)
+            ]
+            types = [self._number_type(schema.field(place)) for place in self._places]
+            self.columns = [schema.names[place] for place in self._places]
+        if not types:
+            raise self._refuse("has no column of numbers")
+        self.n_features = len(types)
+        self.dtype = np.result_type(*types)
+        self.check_type(self.dtype, (self.n_rows, self.n_features))
+        self.total = self.n_rows
+        self.has_labels = label_column is not None
+        self.row_bytes = 2 * self.n_features * self.dtype.itemsize
+
+    def _number_type(self, field: Any) -> np.dtype:
+        """Return the type of the values of a column; refuse one that holds no numbers."""
+        import pyarrow as pa
+
+        of = field.type
+        if pa.types.is_integer(of) or pa.types.is_floating(of) or pa.types.is_boolean(of):
+            return np.dtype(of.to_pandas_dtype())
+        raise self._refuse(
+            f"column {field.name!r} holds {_shown(of)}, expected numbers; leave it out of the "
+            "file, or say what it is (label_column=NAME)"
+        )
+
+    @contextmanager
+    def _opened(self) -> Iterator["_Parquet | _Ipc"]:
+        """Open the file; whatever is wrong with it is one line."""
+        try:
+            import pyarrow as pa
+        except ImportError:
+            raise InputError(
+                f"{self.name}: needs pyarrow, which is not installed: pip install 'kmaps[parquet]'"
+            ) from None
+        try:
+            with open(self.path, "rb") as file:
+                parquet = file.read(4) == b"PAR1"
+            yield (_Parquet if parquet else _Ipc)(self.path)
+        except KmapsError:
+            raise
+        except (pa.ArrowException, OSError, ValueError, KeyError, EOFError) as error:
+            raise self._refuse(f"not a whole Parquet or Arrow file ({_shown(error)})") from None
+
+    def blocks(self, rows: int, values: int) -> Iterator[Block]:
+        """Read rows."""
+        self.done = 0
+        with self._opened() as file:
+            for batch in file.batches(rows):
+                # Arrow believes what a file says of the places of its texts.
+                batch.validate(full=True)
+                texts = {column: self._text(batch, column) for column in self._texts}
+                y = None if self._label_column is None else texts.pop(self._label_column)
+                aside = {column: given.astype(str) for column, given in texts.items()}
+                block = Block(self.done, self._numbers(batch), y, aside=aside)
+                self.done += batch.num_rows
+                yield block
+
+    def _numbers(self, batch: Any) -> NDArray:
+        X = np.empty((batch.num_rows, self.n_features), self.dtype)
+        for j, place in enumerate(self._places):
+            column = batch.column(place)
+            if column.null_count:
+                self._refuse_missing(column, batch.schema.names[place], "a number")
+            X[:, j] = column.to_numpy(zero_copy_only=False)
+        return X
+
+    def _text(self, batch: Any, name: str) -> NDArray:
+        """Return the labels of a batch, or what was set aside: numbers or text."""
+        import pyarrow as pa
+
+        column = batch.column(self._texts[name])
+        what = "the label" if name == self._label_column else f"column {name!r}"
+        if column.null_count:
+            self._refuse_missing(column, name, "a text or a number")
+        of = column.type
+        if pa.types.is_dictionary(of):
+            column, of = column.cast(of.value_type), of.value_type
+        if pa.types.is_integer(of) or pa.types.is_floating(of) or pa.types.is_boolean(of):
+            numbers = column.to_numpy(zero_copy_only=False)
+            check_labels(numbers, f"{self.name}: {name}")
+            return numbers.astype(np.int64) if numbers.dtype.kind == "b" else numbers
+        if not (pa.types.is_string(of) or pa.types.is_large_string(of)):
+            raise self._refuse(f"column {name!r} holds {_shown(of)}, expected text or numbers")
+        texts = column.to_pylist()
+        for text in set(texts):
+            check_label(text, self.name, what)
+        return np.array(texts)
+
+    def _refuse_missing(self, column: Any, name: str, expected: str) -> None:
+        row = self.done + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+        raise self._refuse(f"column {name!r} has no value in row {row}, expected {expected}")
+
+
+def _index_of(schema: Any) -> list[str]:
+    """Return the columns that hold the index of a table of pandas'."""
+    about = schema.pandas_metadata
+    columns = about.get("index_columns") if isinstance(about, dict) else None
+    return [one for one in columns if isinstance(one, str)] if isinstance(columns, list) else []
+
+
+def _shown(what: object) -> str:
+    """Return a type or an error in one line, of a length."""
+    return " ".join(str(what).split())[:200]
+
+
+class _Parquet:
+    """A Parquet file, in batches."""
+
+    def __init__(self, path: Path) -> None:
+        from pyarrow.parquet import ParquetFile
+
+        self._file = ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False)
+        self.schema, self.n_rows = self._file.schema_arrow, self._file.metadata.num_rows
+
+    def batches(self, rows: int) -> Iterator[Any]:
+        """Yield batches of at most so many rows."""
+        yield from self._file.iter_batches(batch_size=rows)
+
+
+class _Ipc:
+    """A file of Arrow's own, or a stream of the same in a file, in batches."""
+
+    def __init__(self, path: Path) -> None:
+        import pyarrow as pa
+
+        self._source = pa.memory_map(str(path))
+        self._is_file = self._source.read(6) == b"ARROW1"
+        self.schema = self._reader().schema
+        self.n_rows = sum(batch.num_rows for batch in self._whole())
+
+    def _reader(self) -> Any:
+        import pyarrow as pa
+
+        self._source.seek(0)
+        return (pa.ipc.open_file if self._is_file else pa.ipc.open_stream)(self._source)
+
+    def _whole(self) -> Iterator[Any]:
+        """Yield the batches as they are in the file; they are mapped, not read."""
+        reader = self._reader()
+        if self._is_file:
+            yield from (reader.get_batch(number) for number in range(reader.num_record_batches))
+        else:
+            yield from reader
+
+    def batches(self, rows: int) -> Iterator[Any]:
+        """Yield batches of at most so many rows."""
+        for batch in self._whole():
+            for start in range(0, batch.num_rows, rows):
+                yield batch.slice(start, rows)

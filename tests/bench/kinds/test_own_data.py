@@ -1,0 +1,226 @@
+"""Experiments on data of one's own: the YAML, the samples, the digest on record, the gate."""
+
+import numpy as np
+import pytest
+import yaml
+from PIL import Image
+from spec_text import GOOD, mistakes, replaced
+
+from kmaps.bench.kinds import KINDS
+from kmaps.bench.kinds.load import load, parse
+from kmaps.bench.records.file import read_records
+from kmaps.bench.records.gate import compare
+from kmaps.bench.report.tables import render
+from kmaps.bench.run.runner import plan, run
+from kmaps.data import Manifest, draw_split, load_dataset, load_manifest
+from kmaps.errors import DataError
+from kmaps.features import extract
+
+KIND = KINDS["classification"]
+RNG = np.random.default_rng(0)
+X = RNG.gamma(1.0, size=(60, 5)).astype(np.float32)
+Y = np.where(X[:, 0] > X[:, 1], "up", "down")
+
+TEXT = """\
+experiment: own
+dataset: {files: {data: t.csv, label_column: kind}, train: 0.5}
+kernels: [chi2]
+reductions: [ovr]
+baselines: [linear]
+C: 1
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A folder with an experiment and its data, which is not the current one."""
+    monkeypatch.setenv("KMAPS_DATA_DIR", str(tmp_path / "cache"))
+    place = tmp_path / "mine"
+    place.mkdir()
+    write(place / "t.csv", X, Y)
+    (place / "own.yaml").write_text(TEXT)
+    return place
+
+
+def write(path, X, y):
+    rows = [
+        ",".join([*(f"{value:.9g}" for value in row), label])
+        for row, label in zip(X, y, strict=True)
+    ]
+    path.write_text("\n".join(["a,b,c,d,e,kind", *rows, ""]))
+
+
+def split_of(path):
+    cell = KIND.cells(load(path))[0]
+    KIND.prepare([cell])
+    return cell, KIND.set_up(cell)
+
+
+def test_a_table_beside_the_experiment(folder):
+    cell, split = split_of(folder / "own.yaml")
+    assert (cell.dataset, cell.features, cell.feature) == ("own", "", None)
+    assert split.sizes == {"n_train": 30, "n_test": 30, "n_features": 5, "n_skipped": 0}
+    assert split.class_names == ("down", "up")
+    rows = np.concatenate([split.x_train, split.x_test])
+    order = np.lexsort(rows.T)
+    np.testing.assert_array_equal(rows[order], X[np.lexsort(X.T)])
+    labels = np.concatenate([split.y_train, split.y_test])[order]
+    assert labels.tolist() == (Y[np.lexsort(X.T)] == "up").astype(int).tolist()
+
+
+def test_rows_are_normalised_and_nothing_else(folder):
+    text = TEXT + "features: {normalize: l1}\n"
+    (folder / "own.yaml").write_text(text)
+    _, split = split_of(folder / "own.yaml")
+    np.testing.assert_allclose(split.x_train.sum(axis=1), 1, rtol=1e-6)
+    text = replaced("name: digits, train: 200, test: 100", "files: {data: t.csv}, train: 9")
+    for given in ("name: phog", "bins: 4"):
+        (found,) = mistakes(text.replace("name: intensity", given))
+        assert found == (
+            f"e.yaml:4:12: features.{given.split(':')[0]}: the files are no images, their columns "
+            "are the features; leave it out"
+        )
+
+
+@pytest.mark.parametrize(
+    ("dataset", "protocol"),
+    [
+        ("{files: {train: a.csv, test: b.csv}}", {"official": True}),
+        ("{files: {train_images: a, test_images: b}}", {"official": True}),
+        ("{files: {data: a.csv, split_column: part}}", {"official": True}),
+        (
+            "{files: {data: a.csv}, train: 0.7, stratified: true}",
+            {"train": 0.7, "stratified": True},
+        ),
+        (
+            "{files: {data: a.csv, group_column: p}, train: [x], test: [y]}",
+            {"train": ["x"], "test": ["y"]},
+        ),
+    ],
+)
+def test_how_splits_are_drawn(dataset, protocol):
+    given = parse(f"{TEXT.splitlines()[0]}\ndataset: {dataset}\n" + TEXT.split("\n", 2)[2]).dataset
+    assert (given.title, given.protocol) == ("own", protocol)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "place", "message"),
+    [
+        ("{files: {data: a.csv}}", "3:10", "dataset: expected one of: train and test (two counts"),
+        (
+            "{files: {data: a.csv, tran: b}, train: 9}",
+            "3:32",
+            "dataset.files.tran: unknown key, d",
+        ),
+        ("{files: {data: a, train: b}, train: 9}", "3:18", "dataset.files: expected one of: data,"),
+        ("{files: {train: a, train_labels: b, test: c}}", "3:18", "dataset.files: expected one of"),
+        ("{files: {data: ''}, train: 9}", "3:25", "dataset.files.data: expected a path, got an em"),
+        ("{files: {train: a, test: b, split_column: c}}", "3:18", "dataset.files: split_column: t"),
+        ("{files: {data: a, image_column: c}, train: 9}", "3:18", "dataset.files: image_column: o"),
+        (
+            "{files: {data: a, label_column: c, id_column: c}, train: 9}",
+            *("3:18", "dataset.files: column 'c' is named twice"),
+        ),
+        (
+            "{name: mnist, files: {data: a}, train: 9}",
+            "3:17",
+            "dataset.name: mnist is a dataset t",
+        ),
+        ("{train: 9}", "3:10", "dataset: missing key 'name', or 'files'"),
+    ],
+)
+def test_mistakes_have_their_place(dataset, place, message):
+    old = (
+        "dataset: {name: digits, train: 200, test: 100}\nfeatures: {name: intensity, normalize: l1}"
+    )
+    (found,) = mistakes(replaced(old, f"dataset: {dataset}"))
+    assert found.startswith(f"e.yaml:{place}: {message}")
+
+
+def test_a_missing_file_is_missing_data(folder):
+    (folder / "t.csv").unlink()
+    with pytest.raises(DataError, match=r"own: .*mine/t.csv: no such file") as caught:
+        plan(load(folder / "own.yaml"))
+    assert caught.value.exit_code == 4
+
+
+def test_the_keys_of_cells_are_those_of_the_content(folder):
+    (key,) = plan(load(folder / "own.yaml"))
+    (folder / "renamed").mkdir()
+    for name in ("t.csv", "own.yaml"):
+        (folder / name).rename(folder / "renamed" / name)
+    assert list(plan(load(folder / "renamed" / "own.yaml"))) == [key]
+    with open(folder / "renamed" / "t.csv", "a") as file:
+        file.write("1,1,1,1,1,up\n")
+    assert list(plan(load(folder / "renamed" / "own.yaml"))) != [key]
+
+
+@pytest.mark.slow
+def test_a_changed_file_is_a_changed_condition_of_the_gate(folder, tmp_path):
+    def measured(out):
+        return run(load(folder / "own.yaml"), tmp_path / out).measured
+
+    assert measured("one") == 1
+    assert measured("one") == 0
+    (folder / "renamed").mkdir()
+    for name in ("t.csv", "own.yaml"):
+        (folder / name).rename(folder / "renamed" / name)
+    # The content counts, wherever it is.
+    assert run(load(folder / "renamed" / "own.yaml"), tmp_path / "one").measured == 0
+    records = read_records(tmp_path / "one")
+    assert records[0]["data_digest"] == load(folder / "renamed" / "own.yaml").dataset.source.digest
+    assert "own, one-vs-rest: accuracy" in render(records, "text", ["accuracy"])
+    X[0, 0] += 1
+    write(folder / "t.csv", X, Y)
+    (folder / "own.yaml").write_text(TEXT)
+    assert measured("two") == 1
+    (verdict,) = compare(read_records(tmp_path / "two"), records, KIND.judged)
+    assert (verdict.verdict, "digest of the data" in verdict.reason) == ("not measured", True)
+
+
+def test_folders_of_images_through_features(folder):
+    levels = RNG.integers(0, 256, (12, 16, 16)).astype(np.uint8)
+    for number, image in enumerate(levels):
+        place = folder / "pictures" / ["cat", "dog"][number % 2]
+        place.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(image).save(place / f"{number:02}.png")
+    text = TEXT.replace("data: t.csv, label_column: kind", "images: pictures")
+    text += "features: {name: phog, divisions: [1, 2], normalize: l1}\n"
+    (folder / "own.yaml").write_text(text)
+    cell, split = split_of(folder / "own.yaml")
+    assert (split.sizes["n_train"], split.class_names) == (6, ("cat", "dog"))
+    dataset = load_dataset(cell.source)
+    train, _ = draw_split(dataset, cell.protocol, 0)
+    expected = extract(dataset, "phog", "l1", rows=train, divisions=(1, 2))
+    np.testing.assert_array_equal(split.x_train, expected)
+
+
+def test_manifests_of_one_s_own(folder, tmp_path, monkeypatch):
+    manifest = {
+        **{"name": "faces", "title": "Faces", "licence": "mine", "citation": "none"},
+        **{"homepage": "https://example.org", "format": "jpeg-folders", "classes": ["a", "b"]},
+        "digest": "a" * 64,
+        "files": [
+            {
+                "path": "faces/a.tar",
+                "urls": ["https://example.org/a"],
+                "sha256": "a" * 64,
+                "size": 9,
+            }
+        ],
+    }
+    text = GOOD.replace("name: digits", "name: faces")
+    (folder / "e.yaml").write_text(text)
+    (found,) = mistakes(text)
+    assert found.startswith("e.yaml:3:17: dataset.name: unknown dataset 'faces' (known: caltech10")
+    for place, path in ((folder, ""), (tmp_path / "shared", str(tmp_path / "shared"))):
+        place.mkdir(exist_ok=True)
+        monkeypatch.setenv("KMAPS_DATA_PATH", path)
+        (place / "faces.yaml").write_text(yaml.safe_dump(manifest))
+        source = load(folder / "e.yaml").dataset.source
+        assert isinstance(source, Manifest)
+        assert source.digest == "a" * 64
+        assert KIND.digest(KIND.cells(load(folder / "e.yaml"))[0]) == "a" * 64
+        (place / "faces.yaml").unlink()
+    (tmp_path / "shared" / "faces.yaml").write_text(yaml.safe_dump(manifest))
+    assert load_manifest("faces").title == "Faces"
