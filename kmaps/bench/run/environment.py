@@ -4,11 +4,13 @@ import os
 import platform
 import subprocess
 from contextlib import suppress
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import kmaps
+from kmaps.bench.records.row import is_own
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "liblinear-official", "libsvm-official")
 """The packages whose version can change an accuracy or a time."""
@@ -41,6 +43,23 @@ def describe() -> dict[str, Any]:
         "commit": commit,
         "dirty": dirty,
     }
+
+
+@cache
+def versions_of(method: str) -> dict[str, str]:
+    """Return the version of the package that an estimator of others is from.
+
+    Nothing of kmaps' own methods, and of a module that no package has, as one beside an experiment.
+
+    Examples
+    --------
+    >>> list(versions_of("sklearn.svm.SVC")), versions_of("homogeneous")
+    (['scikit-learn'], {})
+    """
+    if not is_own(method):
+        return {}
+    packages = metadata.packages_distributions().get(method.split(".")[0], [])
+    return {name: _version(name) for name in packages}
 
 
 def source_state(root: Path) -> tuple[str, bool]:
