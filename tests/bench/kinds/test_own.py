@@ -55,21 +55,28 @@ claims:
 """
 
 
-@pytest.fixture
-def kmaps(tmp_path):
-    (tmp_path / "beside").mkdir()
-    (tmp_path / "beside/mine.yaml").write_text(EXPERIMENT)
-    (tmp_path / "beside/own_methods.py").write_text(MODULE)
-    with kmaps_commands(tmp_path) as run:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with an experiment in another one, and a module beside it."""
+    folder = tmp_path_factory.mktemp("own")
+    (folder / "beside").mkdir()
+    (folder / "beside/mine.yaml").write_text(EXPERIMENT)
+    (folder / "beside/own_methods.py").write_text(MODULE)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def kmaps(folder):
+    with kmaps_commands(folder) as run:
         yield run
 
 
-def test_rows_of_others_run_and_are_shown_judged_and_gated(kmaps, tmp_path):
+def test_rows_of_others_run_and_are_shown_judged_and_gated(kmaps, folder):
     ran = kmaps("run", "beside/mine.yaml", "--out", "out", code=3)
     assert "1 of 7 cells failed" in ran.stderr
     assert "own_methods.Breaks (RuntimeError: too much)" in ran.stderr
     assert "GaussianNB: sklearn.naive_bayes.GaussianNB" in ran.stdout
-    lines = (tmp_path / "out/records.jsonl").read_text().splitlines()
+    lines = (folder / "out/records.jsonl").read_text().splitlines()
     records = {cell_name(record): record for record in map(json.loads, lines)}
     nb = records["split 0 ovr sklearn.naive_bayes.GaussianNB"]
     assert (nb["C"], nb["cv_C"], nb["solver"], nb["kernel"]) == (None, [], "own", "")
@@ -84,7 +91,7 @@ def test_rows_of_others_run_and_are_shown_judged_and_gated(kmaps, tmp_path):
     assert spline["accuracy"] > 0.85 < roots["accuracy"]
 
     kmaps("report", "out", "--quiet")
-    assert "Roots, power = 1" in (tmp_path / "out/README.md").read_text()
+    assert "Roots, power = 1" in (folder / "out/README.md").read_text()
     # A pickle of another size is no change for the worse, more rows are one.
     ok = [record for record in records.values() if record["status"] == "ok"]
     for name, change in {
@@ -92,28 +99,29 @@ def test_rows_of_others_run_and_are_shown_judged_and_gated(kmaps, tmp_path):
         "worse": {"train_bytes": nb["train_bytes"] + 1},
     }.items():
         changed = [r | change if r is nb else r for r in ok]
-        (tmp_path / name).mkdir()
-        shutil.copy(tmp_path / "out/correct.npz", tmp_path / name)
+        (folder / name).mkdir()
+        shutil.copy(folder / "out/correct.npz", folder / name)
         text = "".join(json.dumps(record) + "\n" for record in changed)
-        (tmp_path / name / "records.jsonl").write_text(text)
+        (folder / name / "records.jsonl").write_text(text)
     kmaps("check", "same", "--against", "out")
     worse = kmaps("check", "worse", "--against", "out", code=1)
     assert "sklearn.naive_bayes.GaussianNB" in worse.stdout
 
 
-def test_what_cannot_be_made_is_told_before_anything_runs(kmaps, tmp_path):
+def test_what_cannot_be_made_is_told_before_anything_runs(kmaps, folder):
+    name = "beside/wrong.yaml"
     text = EXPERIMENT.replace("own_methods.Breaks", "own_methods.Brakes")
     text = text.replace("sklearn.svm.SVC}\n", "sklearn.svm.SVC, params: {gama: 1}}\n", 1)
-    (tmp_path / "beside/mine.yaml").write_text(text)
-    refused = kmaps("run", "beside/mine.yaml", "--out", "out", code=2)
+    (folder / name).write_text(text)
+    refused = kmaps("run", name, "--out", "other", code=2)
     assert refused.stderr.splitlines() == [
         "error: estimator sklearn.svm.SVC: unknown parameter 'gama', did you mean 'gamma'?",
         "estimator own_methods.Brakes: own_methods has no 'Brakes', did you mean 'Breaks'?",
     ]
     # What is only listed runs none of it.
-    (tmp_path / "beside/own_methods.py").write_text("raise SystemExit(70)")
+    (folder / "beside/own_methods.py").write_text("raise SystemExit(70)")
     assert "own_methods.Roots" in kmaps("run", "beside/mine.yaml", "--dry-run").stdout
-    refused = kmaps("run", "beside/mine.yaml", "--out", "out", code=2)
+    refused = kmaps("run", name, "--out", "other", code=2)
     assert "estimator own_methods.Roots: the process ended with exit code 70" in refused.stderr
 
 
