@@ -34,7 +34,7 @@ def test_maps_with_paper_and_equation():
 
 def test_without_a_kind_all_of_them():
     titles = [line for line in listed().splitlines() if line and not line.startswith(" ")]
-    assert titles == ["maps", "kernels", "datasets", "features", "experiments"]
+    assert titles == ["maps", "kernels", "datasets", "features", "kinds", "experiments"]
 
 
 def test_names_are_those_the_library_has():
