@@ -75,4 +75,4 @@ def test_paragraphs_are_cut_to_a_sentence_on_the_screen_only():
 def test_an_unknown_kind_is_a_usage_error(kind):
     result = CliRunner().invoke(cli, ["list", kind])
     assert result.exit_code == 2
-    assert "'maps', 'kernels', 'datasets', 'features', 'experiments'" in result.stderr
+    assert "'features', 'kinds', 'experiments'" in result.stderr
