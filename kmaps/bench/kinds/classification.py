@@ -7,12 +7,14 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field, PositiveInt
 from pydantic import model_validator as validator
 
-from kmaps.bench.kinds.kind import Figure, Measured
+from kmaps.bench.kinds.kind import Figure, Measured, Section
 from kmaps.bench.kinds.samples import SampledKind, choice_columns, sample_columns
 from kmaps.bench.records.columns import PICKLED
 from kmaps.bench.records.correct import Correct
 from kmaps.bench.records.gate import EXACT, FRACTION, Judged
-from kmaps.bench.records.row import Row
+from kmaps.bench.records.measures import accuracy_of
+from kmaps.bench.records.row import Row, is_own
+from kmaps.bench.report.side_by_side import side_by_side
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import (
     AUTO,
@@ -121,7 +123,7 @@ class Classification(Experiment):
     classifiers: Annotated[list[Estimator], Unique] = []
     learner: Learner = Learner()
     C: Tuning
-    figures: Annotated[list[Literal["accuracy"]], Unique] = []
+    figures: Annotated[list[Literal["accuracy", "costs"]], Unique] = []
 
     @validator(mode="after")
     def _something_to_run(self) -> "Classification":
@@ -248,16 +250,21 @@ class ClassificationKind(SampledKind):
         Conversion, which the solver's library makes necessary, is shown apart as well, and the time
         at one C where it was measured.
         """
-        per_class = any("test_per_class" in record["protocol"] for record in records)
         common = any("common_repeats" in record for record in records)
         times = ("time", "convert", "time-common") if common else ("time", "convert")
-        return ("per-class" if per_class else "accuracy", *times, "storage")
+        return (accuracy_of(records), *times, "storage")
+
+    def sections(self, records: Sequence[dict]) -> list[Section]:
+        """Return the rows side by side where some are of others."""
+        if not any(is_own(record["method"]) for record in records):
+            return []
+        return [("Side by side", side_by_side(records))]
 
     def figures(self, experiment: Classification) -> dict[str, Figure]:
         """Return the figures that the experiment names."""
-        from kmaps.bench.figures import accuracy
+        from kmaps.bench.figures import accuracy, costs
 
-        known = {"accuracy": Figure(accuracy.draw)}
+        known = {"accuracy": Figure(accuracy.draw), "costs": Figure(costs.draw)}
         return {name: known[name] for name in experiment.figures}
 
 
