@@ -36,13 +36,14 @@ def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) ->
     figure, axes = style.panel_axes(len(_COSTS), 4.6, 4.2, sharey=True)
     for ax, (cost, title) in zip(axes, _COSTS.items(), strict=True):
         for i, (label, of_row) in enumerate(points.items()):
+            again = i // len(style.COLORS)  # a colour that comes again has another marker
             if cost in of_row:
                 ax.errorbar(
                     of_row[cost],
                     of_row[quality],
                     yerr=of_row["spread"],
                     color=style.color(i),
-                    marker=style.marker(i),
+                    marker=style.marker(i + 3 * again),
                     linestyle="none",
                     markersize=7,
                     markeredgecolor="white",
