@@ -34,7 +34,8 @@ class Extended(MutableMapping[str, Value]):
     def __init__(
         self, own: Mapping[str, Value], group: str, accept: Callable[[Any], Value]
     ) -> None:
-        self._own = dict(own)
+        self._own = own
+        self._set: dict[str, Value] = {}
         self._group = group
         self._accept = accept
 
@@ -45,12 +46,14 @@ class Extended(MutableMapping[str, Value]):
 
     def package_of(self, name: str) -> str:
         """Return the package that a name is from, with its version; ``""``: kmaps itself."""
-        if name in self._own:
+        if name in self._set or name in self._own:
             return ""
         package = self._added[name].dist
         return f"{package.name} {package.version}" if package else "unknown"
 
     def __getitem__(self, name: str) -> Value:
+        if name in self._set:
+            return self._set[name]
         if name in self._own:
             return self._own[name]
         entry = self._added[name]
@@ -64,17 +67,17 @@ class Extended(MutableMapping[str, Value]):
             ) from error
 
     def __setitem__(self, name: str, value: Value) -> None:
-        self._own[name] = value
+        self._set[name] = value
 
     def __delitem__(self, name: str) -> None:
-        del self._own[name]
+        del self._set[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._own or name in self._added
+        return name in self._set or name in self._own or name in self._added
 
     def __iter__(self) -> Iterator[str]:
-        yield from self._own
-        yield from (name for name in self._added if name not in self._own)
+        # Without the values: kmaps' own may be loaded when they are asked for.
+        yield from dict.fromkeys([*self._own, *self._set, *self._added])
 
     def __len__(self) -> int:
-        return len(self._own.keys() | self._added.keys())
+        return sum(1 for _ in self)

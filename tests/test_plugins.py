@@ -1,5 +1,7 @@
 """Maps and kinds of installed packages, by entry points."""
 
+import json
+
 import pytest
 from commands import kmaps_commands
 from test_new_kind import CLASS as KIND_CLASS
@@ -56,6 +58,8 @@ def test_maps_and_kinds_of_packages_are_listed_and_run(installed):
         assert "--power FLOAT" in kmaps("encode", "--map", "power", "--help").stdout
         ran = kmaps("run", "long.yaml", "--out", "out", "--quiet")
         assert "power = 0.5" in ran.stdout
+        lines = (installed / "out/records.jsonl").read_text().splitlines()
+        assert json.loads(lines[0])["versions"]["plug-of-a-test"] == "1.5"
         text = EXPERIMENT.replace("map: power", "map: no-map")
         (installed / "long.yaml").write_text(text)
         refused = kmaps("run", "long.yaml", code=2)

@@ -11,6 +11,7 @@ from typing import Any
 
 import kmaps
 from kmaps.bench.records.row import is_own
+from kmaps.maps import MAPS
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "liblinear-official", "libsvm-official")
 """The packages whose version can change an accuracy or a time."""
@@ -47,7 +48,7 @@ def describe() -> dict[str, Any]:
 
 @cache
 def versions_of(method: str) -> dict[str, str]:
-    """Return the version of the package that an estimator of others is from.
+    """Return the version of the package that an estimator of others, or a map of theirs, is from.
 
     Nothing of kmaps' own methods, and of a module that no package has, as one beside an experiment.
 
@@ -56,6 +57,9 @@ def versions_of(method: str) -> dict[str, str]:
     >>> list(versions_of("sklearn.svm.SVC")), versions_of("homogeneous")
     (['scikit-learn'], {})
     """
+    if method in MAPS:
+        package = MAPS.package_of(method)
+        return dict([package.split(" ")]) if package else {}
     if not is_own(method):
         return {}
     packages = metadata.packages_distributions().get(method.split(".")[0], [])
