@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from kmaps.errors import ConfigError
+
 PAPERS = {
     "hkm": "Vedaldi, Zisserman: Efficient Additive Kernels via Explicit Feature Maps, TPAMI 2012",
     "annfm": "Additive Nearest Neighbor Feature Maps, ICCV 2015",
@@ -21,14 +23,16 @@ PAPERS = {
 }
 """The papers by the short names that maps give as their source."""
 
-KINDS = ("maps", "kernels", "datasets", "features", "experiments")
+KINDS = ("maps", "kernels", "datasets", "features", "kinds", "experiments")
 
 
 @click.command(epilog="\b\nExample:\n  kmaps list maps")
 @click.argument("kind", type=click.Choice(KINDS), required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(kind: str | None, as_json: bool) -> None:
-    """List maps (with paper and equation), kernels, datasets, features or experiments.
+    """List maps (with paper and equation), kernels, datasets, features, kinds or experiments.
+
+    Maps and kinds of installed packages are among them, with the name of their package.
 
     Without KIND all of them.
     """
@@ -56,15 +60,39 @@ def _block(rows: list[Row], title: str) -> str:
 def _maps() -> list[Row]:
     from kmaps.maps import MAPS
 
-    return [
-        {
-            "name": name,
-            "class": cls.__name__,
-            "source": cls.source,
-            "paper": "; ".join(PAPERS[w] for w in re.findall(r"\w+", cls.source) if w in PAPERS),
-        }
-        for name, cls in MAPS.items()
-    ]
+    return [_map(name, MAPS.package_of(name)) for name in MAPS]
+
+
+def _map(name: str, package: str) -> Row:
+    from kmaps.maps import MAPS
+
+    try:
+        cls = MAPS[name]
+    except ConfigError as error:
+        return {"name": name, "class": "", "source": "", "paper": str(error)}
+    papers = [PAPERS[word] for word in re.findall(r"\w+", cls.source) if word in PAPERS]
+    return {
+        "name": name,
+        "class": cls.__name__,
+        "source": cls.source,
+        "paper": "; ".join([*papers, *([package] if package else [])]),
+    }
+
+
+def _kinds() -> list[Row]:
+    from kmaps.bench.kinds import KINDS
+
+    return [_kind(name, KINDS.package_of(name)) for name in KINDS]
+
+
+def _kind(name: str, package: str) -> Row:
+    from kmaps.bench.kinds import KINDS
+
+    try:
+        about = " ".join((type(KINDS[name]).__doc__ or "").split("\n\n")[0].split())
+    except ConfigError as error:
+        about = str(error)
+    return {"name": name, "about": f"{about} {package}".strip()}
 
 
 def _kernels() -> list[Row]:
@@ -115,5 +143,6 @@ _LISTS: dict[str, Callable[[], list[Row]]] = {
     "kernels": _kernels,
     "datasets": _datasets,
     "features": _features,
+    "kinds": _kinds,
     "experiments": _experiments,
 }

@@ -14,6 +14,7 @@ def test_examples_are_valid():
     assert kinds == [
         "classification",
         "classification",
+        "classification",
         "scaling",
         "approximation",
         "random-features",

@@ -43,10 +43,19 @@ def write_own_data(folder):
     np.savetxt(folder / "test-labels.txt", y[40:], "%d")
 
 
+def write_own_method(folder):
+    """Write the two files of the section "Your own method", as they stand there."""
+    section = README.split("### Your own method")[1]
+    for name, language in {"my_methods.py": "python", "mine.yaml": "yaml"}.items():
+        [text] = re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL)[:1]
+        (folder / name).write_text(text)
+
+
 def test_commands_run(tmp_path):
     np.save(tmp_path / "histograms.npy", np.random.default_rng(0).random((50, 8)))
     np.save(tmp_path / "labels.npy", np.arange(50) % 2)
     write_own_data(tmp_path)
+    write_own_method(tmp_path)
     # The quickstart is there already, which `run` resumes; another test starts from nothing.
     shutil.copytree(ROOT / "results" / "quickstart", tmp_path / "results" / "quickstart")
     lines = shell_lines()
@@ -63,6 +72,8 @@ def test_commands_run(tmp_path):
         assert (tmp_path / "own-digits" / "accuracy.png").exists()
         assert np.load(tmp_path / "encoded.npy").shape == (50, 40)
         assert (tmp_path / "confusion.csv").read_text().startswith("true,3,4\n3,")
+        own = {record["method"]: record["accuracy"] for record in read_records(tmp_path / "mine")}
+        assert own["my_methods.NearestMean"] > 0.8 < own["my_methods.RootMap"]
         assert len((tmp_path / "new-labels.csv").read_text().split()) == 20
 
 

@@ -34,7 +34,7 @@ def test_maps_with_paper_and_equation():
 
 def test_without_a_kind_all_of_them():
     titles = [line for line in listed().splitlines() if line and not line.startswith(" ")]
-    assert titles == ["maps", "kernels", "datasets", "features", "experiments"]
+    assert titles == ["maps", "kernels", "datasets", "features", "kinds", "experiments"]
 
 
 def test_names_are_those_the_library_has():
@@ -75,4 +75,4 @@ def test_paragraphs_are_cut_to_a_sentence_on_the_screen_only():
 def test_an_unknown_kind_is_a_usage_error(kind):
     result = CliRunner().invoke(cli, ["list", kind])
     assert result.exit_code == 2
-    assert "'maps', 'kernels', 'datasets', 'features', 'experiments'" in result.stderr
+    assert "'features', 'kinds', 'experiments'" in result.stderr

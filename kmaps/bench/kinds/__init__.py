@@ -1,5 +1,7 @@
 """The kinds of experiments, by the value of the key ``kind`` of their files."""
 
+from typing import Any
+
 from kmaps.bench.kinds.approximation import ApproximationKind
 from kmaps.bench.kinds.classification import ClassificationKind
 from kmaps.bench.kinds.detection import DetectionKind
@@ -9,16 +11,31 @@ from kmaps.bench.kinds.scaling import ScalingKind
 from kmaps.bench.kinds.toy import ToyKind
 from kmaps.bench.kinds.trade_off import TradeOffKind
 from kmaps.errors import ConfigError
+from kmaps.plugins import Extended
 
-KINDS: dict[str, Kind] = {
-    "classification": ClassificationKind(),
-    "scaling": ScalingKind(),
-    "approximation": ApproximationKind(),
-    "toy": ToyKind(),
-    "random-features": RandomFeaturesKind(),
-    "trade-off": TradeOffKind(),
-    "detection": DetectionKind(),
-}
+
+def _accepted(loaded: Any) -> Kind:
+    """Return a kind of another package."""
+    if not (isinstance(loaded, type) and issubclass(loaded, Kind)):
+        raise ValueError(f"expected a class on kmaps.bench.kinds.Kind, got {loaded!r}")
+    return loaded()
+
+
+KINDS: Extended[Kind] = Extended(
+    {
+        "classification": ClassificationKind(),
+        "scaling": ScalingKind(),
+        "approximation": ApproximationKind(),
+        "toy": ToyKind(),
+        "random-features": RandomFeaturesKind(),
+        "trade-off": TradeOffKind(),
+        "detection": DetectionKind(),
+    },
+    "kmaps.kinds",
+    _accepted,
+)
+"""The kinds by name; installed packages may add some by entry points of the group
+``kmaps.kinds``."""
 
 
 def kind_of(records: list[dict]) -> Kind:

@@ -7,11 +7,14 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field, PositiveInt
 from pydantic import model_validator as validator
 
-from kmaps.bench.kinds.kind import Figure, Measured
+from kmaps.bench.kinds.kind import Figure, Measured, Section
 from kmaps.bench.kinds.samples import SampledKind, choice_columns, sample_columns
+from kmaps.bench.records.columns import PICKLED
 from kmaps.bench.records.correct import Correct
 from kmaps.bench.records.gate import EXACT, FRACTION, Judged
-from kmaps.bench.records.row import Row
+from kmaps.bench.records.measures import accuracy_of
+from kmaps.bench.records.row import Row, is_own
+from kmaps.bench.report.side_by_side import side_by_side
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import (
     AUTO,
@@ -26,6 +29,7 @@ from kmaps.bench.spec.fields import (
     known_name,
 )
 from kmaps.bench.spec.map_rows import map_rows
+from kmaps.bench.spec.own_rows import Estimator
 from kmaps.bench.spec.positions import Mistake, Node
 from kmaps.bench.spec.solver_rows import ROW_KEYS, SOLVERS, solver_mistakes, solver_rows
 from kmaps.bench.work.timing import Timing
@@ -61,6 +65,7 @@ class Learner(Model):
             "liblinear": {"loss", "bias", "penalty", "tol"},
             "coded": {"loss", "bias", "gap", "n_levels", "calibrate"},
             "libsvm": set(),
+            "own": set(),
         }
         return self.model_dump(include=own[solver])
 
@@ -115,14 +120,15 @@ class Classification(Experiment):
     kernels: Annotated[list[KernelName], Unique] = []
     reductions: Annotated[list[Literal["ovo", "ovr"]], Field(min_length=1), Unique]
     baselines: Annotated[list[Literal["linear", "exact", "exact-coded"]], Unique] = []
+    classifiers: Annotated[list[Estimator], Unique] = []
     learner: Learner = Learner()
     C: Tuning
-    figures: Annotated[list[Literal["accuracy"]], Unique] = []
+    figures: Annotated[list[Literal["accuracy", "costs"]], Unique] = []
 
     @validator(mode="after")
     def _something_to_run(self) -> "Classification":
-        if not self.baselines and not self.maps:
-            raise ValueError("nothing to run: name baselines or maps")
+        if not self.baselines and not self.maps and not self.classifiers:
+            raise ValueError("nothing to run: name baselines, maps or classifiers")
         if "exact" in self.baselines and not self.kernels:
             raise ValueError("the baseline 'exact' needs kernels")
         return self
@@ -133,12 +139,18 @@ class Classification(Experiment):
         return self.dataset.title
 
 
+def _is_pickled(record: dict[str, Any]) -> bool:
+    """Return whether the size of a part is that of a pickle, which differs between versions."""
+    return PICKLED in (record.get("storage_form") or "")
+
+
 class ClassificationKind(SampledKind):
     """Accuracy, time, memory and storage of machines, each on every split."""
 
     model = Classification
     row_keys = ROW_KEYS
     chooses_C = True
+    takes_estimators = True
     fills = (
         "C",
         "cv_C",
@@ -171,9 +183,13 @@ class ClassificationKind(SampledKind):
         Judged("accuracy", FRACTION, highest=True),
         Judged("accuracy_per_class", FRACTION, highest=True),
         Judged("train_bytes", EXACT),
-        Judged("table_bytes", EXACT),
+        Judged("table_bytes", EXACT, unless=_is_pickled),
         # The model of an exact machine is as large as its number of support vectors.
-        Judged("model_bytes", EXACT, unless={"method": "exact"}),
+        Judged(
+            "model_bytes",
+            EXACT,
+            unless=lambda record: record["method"] == "exact" or _is_pickled(record),
+        ),
     )
 
     def mistakes(self, root: Node, content: dict[str, Any]) -> Iterable[Mistake]:
@@ -234,16 +250,21 @@ class ClassificationKind(SampledKind):
         Conversion, which the solver's library makes necessary, is shown apart as well, and the time
         at one C where it was measured.
         """
-        per_class = any("test_per_class" in record["protocol"] for record in records)
         common = any("common_repeats" in record for record in records)
         times = ("time", "convert", "time-common") if common else ("time", "convert")
-        return ("per-class" if per_class else "accuracy", *times, "storage")
+        return (accuracy_of(records), *times, "storage")
+
+    def sections(self, records: Sequence[dict]) -> list[Section]:
+        """Return the rows side by side where some are of others."""
+        if not any(is_own(record["method"]) for record in records):
+            return []
+        return [("Side by side", side_by_side(records))]
 
     def figures(self, experiment: Classification) -> dict[str, Figure]:
         """Return the figures that the experiment names."""
-        from kmaps.bench.figures import accuracy
+        from kmaps.bench.figures import accuracy, costs
 
-        known = {"accuracy": Figure(accuracy.draw)}
+        known = {"accuracy": Figure(accuracy.draw), "costs": Figure(costs.draw)}
         return {name: known[name] for name in experiment.figures}
 
 
@@ -262,7 +283,10 @@ def _rows(experiment: Classification) -> Iterator[tuple[Row, str]]:
         for kernel, params in map_rows(entry, kernels, ROW_KEYS):
             for row in solver_rows(entry, experiment.learner.solver):
                 form = {} if row.get("form", "auto") == "auto" else {"form": row["form"]}
-                yield Row(entry["map"], params, row["solver"], form), kernel
+                name = entry["map"] if "map" in entry else entry["estimator"]
+                yield Row(name, params, row["solver"], form), kernel
+    for classifier in experiment.classifiers:
+        yield Row(classifier.estimator, classifier.params, solver="own"), ""
 
 
 def _machine(cell: Cell) -> Any:

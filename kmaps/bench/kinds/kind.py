@@ -72,6 +72,8 @@ class Kind(ABC):
         Whether its cells have images, some of which ``--skip-bad`` may leave out.
     chooses_C : bool
         Whether its cells choose C, so that they can be measured with another one.
+    takes_estimators : bool
+        Whether its rows may be estimators of others.
     """
 
     model: ClassVar[type[Experiment]]
@@ -80,6 +82,7 @@ class Kind(ABC):
     row_keys: ClassVar[tuple[str, ...]] = ()
     has_images: ClassVar[bool] = False
     chooses_C: ClassVar[bool] = False
+    takes_estimators: ClassVar[bool] = False
 
     def mistakes(self, root: Node, content: dict[str, Any]) -> Iterable[Mistake]:
         """Yield mistakes in the content of a file that its model does not find."""

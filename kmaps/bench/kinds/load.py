@@ -64,7 +64,9 @@ def load(name_or_path: str | Path, preset: str | None = None) -> Experiment:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: not a text file in UTF-8") from None
-    return parse(text, str(path), preset)
+    experiment = parse(text, str(path), preset)
+    experiment._folder = path.resolve().parent
+    return experiment
 
 
 def parse(text: str, source: str = "experiment.yaml", preset: str | None = None) -> Experiment:
@@ -121,7 +123,7 @@ def _mistakes(
     kind: Kind, root: yaml.Node, content: dict[str, Any], context: dict[str, Any]
 ) -> set[Mistake]:
     found = {
-        *map_mistakes(root, content, kind.row_keys),
+        *map_mistakes(root, content, kind.row_keys, takes_estimators=kind.takes_estimators),
         *feature_mistakes(root, content),
         *kind.mistakes(root, content),
     }

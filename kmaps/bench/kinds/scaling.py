@@ -10,7 +10,7 @@ from pydantic import model_validator as validator
 from kmaps.bench.kinds.classification import Classification, ClassificationKind
 from kmaps.bench.kinds.kind import Figure, Section
 from kmaps.bench.records.columns import Record
-from kmaps.bench.records.row import REFERENCES
+from kmaps.bench.records.row import REFERENCES, is_own
 from kmaps.bench.report.growth import growth_table
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import Unique, known_name
@@ -27,7 +27,8 @@ class Scaling(Classification):
     kind: Literal["scaling"]
     sizes: Annotated[list[PositiveInt], Field(min_length=2), Unique, AfterValidator(sorted)]
     limits: dict[
-        Annotated[str, known_name("method", lambda: (*REFERENCES, *MAPS))], PositiveInt
+        Annotated[str, known_name("method", lambda: (*REFERENCES, *MAPS), unless=is_own)],
+        PositiveInt,
     ] = {}
 
     @validator(mode="after")

@@ -30,16 +30,19 @@ COLUMNS: dict[str, str] = {
     "split": "number of the split, from 0",
     "draw": "number of the draw of random projections, from 0; null where cells have no draws",
     "kernel": "name of the kernel; empty where there is none (the linear baseline)",
-    "method": "linear, exact, exact-coded, or the name of a map",
-    "params": "the parameters of the map that the experiment names, without the kernel",
-    "solver": "who solved the problem of a classification: liblinear, libsvm or coded",
+    "method": "linear, exact, exact-coded, the name of a map, or an estimator of others: "
+    "package.module.Class",
+    "params": "the parameters of the map or estimator that the experiment names, without the "
+    "kernel",
+    "solver": "who solved the problem of a classification: liblinear, libsvm, coded, or own, a "
+    "classifier of others",
     "learner": "what else tells machines on one map apart: the form of the coded solver where the "
     "experiment names it; name, C and keep of a learner of a trade-off",
     "size": "training samples, where the rows of an experiment differ in them",
     "settings": "settings of the solver that all rows share: loss, bias, tolerance",
     "options": "what else the numbers depend on: the range of values, the problem, the classes",
     "reduction": "multi-class reduction: ovo (one-vs-one) or ovr (one-vs-rest)",
-    "C": "regularisation that was used",
+    "C": "regularisation that was used; null where the classifier of others has none",
     "C_grid": "values that C was chosen from, as the experiment has them; auto: by the rule of "
     "kmaps.models.c_grid, in cv_C",
     "C_folds": "folds of the cross-validation; null without a choice",
@@ -74,7 +77,8 @@ COLUMNS: dict[str, str] = {
     "cv_s": "choosing C, seconds",
     "train_bytes": "bytes of the stored training set, in the smallest lossless form that the "
     "method's learner reads back",
-    "storage_form": "that form: dense or CSR float32, packed or CSR codes, CSR B-splines",
+    "storage_form": "that form: dense or CSR float32, packed or CSR codes, CSR B-splines; and "
+    "what beside it is pickled: the map or the model of others",
     "paper_train_bytes": "the same as annfm counts it, where that differs",
     "table_bytes": "bytes of the tables that the map needs at prediction",
     "model_bytes": "bytes of the model that prediction needs",
@@ -94,7 +98,7 @@ COLUMNS: dict[str, str] = {
     "does not tell, or for less than half a second",
     "stolen_cpus": "processors that the host of a virtual machine took away meanwhile",
     "command": "the command that was given; empty when it was no command",
-    "versions": "versions of the packages that matter",
+    "versions": "versions of the packages that matter, that of an estimator of others included",
     "cpu": "model of the processor, with its family, model and stepping",
     "cores": "processors of the machine that the run may use",
     "python": "version of Python",
@@ -107,6 +111,9 @@ COLUMNS: dict[str, str] = {
     "traceback": "where it failed; empty when it did not",
 }
 """Every column with its meaning. Times in seconds, sizes in bytes, null where not measured."""
+
+PICKLED = "pickled"
+"""What ``storage_form`` says where a part is an estimator of others."""
 
 LATER = (
     *("storage_form", "paper_train_bytes", "gram_bytes", "copy_bytes"),

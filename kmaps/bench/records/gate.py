@@ -21,11 +21,10 @@ passes nor fails it: the exit code then says that the gate did not decide.
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from math import sqrt
 from statistics import fmean, stdev
-from typing import Any
 
 from kmaps.bench.records.choice import edge_text
 from kmaps.bench.records.columns import Record
@@ -99,19 +98,18 @@ class Judged:
     tolerance : Tolerance
     highest : bool
         Whether more is better.
-    unless : mapping
-        Columns by which records are left out.
+    unless : callable
+        ``unless(record)``: whether a record is left out.
     """
 
     column: str
     tolerance: Tolerance
     highest: bool = False
-    unless: Mapping[str, Any] = field(default_factory=dict)
+    unless: Callable[[Record], bool] = lambda record: False
 
     def concerns(self, record: Record) -> bool:
         """Return whether the column of a record is judged."""
-        left_out = self.unless and all(record[name] == v for name, v in self.unless.items())
-        return not left_out and record[self.column] is not None
+        return record[self.column] is not None and not self.unless(record)
 
 
 @dataclass(frozen=True)

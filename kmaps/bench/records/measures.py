@@ -136,6 +136,18 @@ MEASURES = {
 """The measures by name, in the order of the help."""
 
 
+def accuracy_of(records: Iterable[Mapping[str, Any]]) -> str:
+    """Return the measure that classifications are read by: per class where they are tested so.
+
+    Examples
+    --------
+    >>> accuracy_of([{"protocol": {"train_per_class": 15, "test_per_class": 15}}])
+    'per-class'
+    """
+    tested = any("test_per_class" in record["protocol"] for record in records)
+    return "per-class" if tested else "accuracy"
+
+
 def check_measures(names: Iterable[str]) -> None:
     """Refuse a measure that there is not.
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from kmaps.bench.records.row import REFERENCES, Row
+from kmaps.bench.records.row import REFERENCES, Row, is_own
 from kmaps.bench.records.vocabulary import (
     LEARNERS,
     SOLVERS,
@@ -97,8 +97,9 @@ class _Table:
         if self.all_coded:
             said["all maps"] = [SOLVERS["coded"]]
         for row in self.rows:
-            name = words_of(row.method).name
+            name = self._name(row)
             of_map = said.setdefault("all learners" if row.method == self.one_map else name, [])
+            of_map += _new(of_map, [row.method] if is_own(row.method) else [])
             of_map += _new(of_map, [*self._parameters(row, differing=False), *self._coded(row)])
             of_learner = said.setdefault(_learner(row), []) if _learner(row) else of_map
             of_learner += _new(of_learner, self._settings(row, differing=False))
@@ -107,15 +108,21 @@ class _Table:
     def _of_method(self, row: Row) -> list[Row]:
         return [other for other in self.rows if other.method == row.method]
 
+    def _name(self, row: Row) -> str:
+        """Return the name of a row's method; of others' classes of one name their places."""
+        name = words_of(row.method).name
+        alike = {other.method for other in self.rows if words_of(other.method).name == name}
+        return row.method if is_own(row.method) and len(alike) > 1 else name
+
     def _map_parts(self, row: Row) -> list[str]:
-        words, name = words_of(row.method), words_of(row.method).name
+        words, name = words_of(row.method), self._name(row)
         for key, by_value in words.variants.items():
             if key in row.params:
                 value = row.params[key]
                 variant = by_value(value) if callable(by_value) else by_value.get(value, "{}")
                 name = variant.format(name)
         shown = {key: row.params[key] for key in words.shown if key in row.params}
-        if row.method not in VOCABULARY:
+        if _shows_all(row):
             shown = dict(row.params)
         if "keep" in row.learner:
             shown.pop("n_frequencies", None)  # the learner's words have it
@@ -129,7 +136,7 @@ class _Table:
         return [
             worded(key, value, words.others.get(key))
             for key, value in row.params.items()
-            if row.method in VOCABULARY
+            if not _shows_all(row)
             and key not in {*words.shown, *words.variants}
             and _differ(other.params.get(key, _MISSING) for other in alike) == differing
         ]
@@ -164,6 +171,11 @@ class _Table:
 
 
 _MISSING = "\0"
+
+
+def _shows_all(row: Row) -> bool:
+    """Return whether the parameters of a row always show: which ones matter is not known here."""
+    return row.method not in VOCABULARY and not is_own(row.method)
 
 
 def _new(known: Sequence[str], texts: Iterable[str]) -> list[str]:

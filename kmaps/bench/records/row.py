@@ -9,6 +9,17 @@ REFERENCES = ("linear", "exact", "exact-coded")
 """The methods that maps are read against."""
 
 
+def is_own(method: str) -> bool:
+    """Return whether a method is one of others, named by its place in Python.
+
+    Examples
+    --------
+    >>> is_own("sklearn.svm.SVC"), is_own("homogeneous")
+    (True, False)
+    """
+    return "." in method
+
+
 @dataclass(frozen=True)
 class Row:
     """What tells one line of a table from the others of its kernel, reduction and setting.
@@ -16,12 +27,13 @@ class Row:
     Parameters
     ----------
     method : str
-        ``linear``, ``exact``, ``exact-coded``, or the name of a map.
+        ``linear``, ``exact``, ``exact-coded``, the name of a map, or the place in Python of an
+        estimator of others.
     params : mapping
-        The parameters of the map that the experiment names, without the kernel.
+        The parameters of the map or estimator that the experiment names, without the kernel.
     solver : str
-        Who solves the problem of a classification: ``liblinear``, ``libsvm`` or ``coded``; else
-        ``""``.
+        Who solves the problem of a classification: ``liblinear``, ``libsvm``, ``coded``, or
+        ``own`` of a classifier of others; else ``""``.
     learner : mapping
         What else tells machines on one map apart: the ``form`` of the coded solver where the
         experiment names it; the ``name``, ``C`` and ``keep`` of a trade-off's learner.

@@ -107,7 +107,8 @@ VOCABULARY: dict[str, Words] = {
         {"order": _outputs, "structure": _STRUCTURES, "sigma": _WIDTH},
     ),
 }
-"""The words for each method. One that is not here goes by its name, with all its parameters."""
+"""The words for each method. One that is not here goes by its name, with all its parameters;
+an estimator of others has those in which its rows differ."""
 
 LEARNERS: dict[str, str] = {
     "sparse-svm": "sparse SVM",
@@ -116,13 +117,24 @@ LEARNERS: dict[str, str] = {
 }
 """The words for learners of trade-offs; one that is not here goes by its name."""
 
-SOLVERS: dict[str, str] = {"coded": "on codes", "liblinear": "LIBLINEAR", "libsvm": "LIBSVM"}
+SOLVERS: dict[str, str] = {
+    "coded": "on codes",
+    "liblinear": "LIBLINEAR",
+    "libsvm": "LIBSVM",
+    "own": "by itself",
+}
 """The words for who solves a classification."""
 
 
 def words_of(method: str) -> Words:
-    """Return the words for a method."""
-    return VOCABULARY.get(method, Words(method))
+    """Return the words for a method; an estimator of others goes by the name of its class.
+
+    Examples
+    --------
+    >>> words_of("exact-coded").name, words_of("sklearn.svm.SVC").name
+    ('exact on codes', 'SVC')
+    """
+    return VOCABULARY.get(method, Words(method.rpartition(".")[2]))
 
 
 def plain(value: Any) -> str:

@@ -4,8 +4,8 @@ One block holds one measure under one multi-class reduction, so that one-vs-one 
 never share a column. A method without a kernel (linear) stands in the column ``any``.
 
 The best cell of a column is marked among the maps alone: linear, exact and exact on codes are the
-references that maps are read against. Cells that print the same mean are all marked, and a cell
-that lacks splits the others have is never the best.
+references that maps are read against, and classifiers of others stand beside them. Cells that print
+the same mean are all marked, and a cell that lacks splits the others have is never the best.
 """
 
 from collections.abc import Iterable, Sequence
@@ -157,7 +157,8 @@ def _overs(lines: list[dict[str, Any]]) -> set[str]:
 
 
 def _competes(line: dict[str, Any], most: dict[str, int]) -> bool:
-    return line["method"] not in REFERENCES and 0 < line["n"] == most[line["over"]]
+    is_map = line["method"] not in REFERENCES and line["solver"] != "own"
+    return is_map and 0 < line["n"] == most[line["over"]]
 
 
 def _best_text(

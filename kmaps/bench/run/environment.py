@@ -4,11 +4,14 @@ import os
 import platform
 import subprocess
 from contextlib import suppress
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import kmaps
+from kmaps.bench.records.row import is_own
+from kmaps.maps import MAPS
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "liblinear-official", "libsvm-official")
 """The packages whose version can change an accuracy or a time."""
@@ -41,6 +44,26 @@ def describe() -> dict[str, Any]:
         "commit": commit,
         "dirty": dirty,
     }
+
+
+@cache
+def versions_of(method: str) -> dict[str, str]:
+    """Return the version of the package that an estimator of others, or a map of theirs, is from.
+
+    Nothing of kmaps' own methods, and of a module that no package has, as one beside an experiment.
+
+    Examples
+    --------
+    >>> list(versions_of("sklearn.svm.SVC")), versions_of("homogeneous")
+    (['scikit-learn'], {})
+    """
+    if method in MAPS:
+        package = MAPS.package_of(method)
+        return dict([package.split(" ")]) if package else {}
+    if not is_own(method):
+        return {}
+    packages = metadata.packages_distributions().get(method.split(".")[0], [])
+    return {name: _version(name) for name in packages}
 
 
 def source_state(root: Path) -> tuple[str, bool]:

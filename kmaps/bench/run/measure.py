@@ -4,12 +4,14 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from kmaps.bench.kinds import KINDS, Kind
 from kmaps.bench.records.arrays import Arrays
 from kmaps.bench.records.correct import Correct
 from kmaps.bench.run.clock import Clock, held, pinned
+from kmaps.bench.run.estimators import importing
 from kmaps.bench.run.processes import Failure, failure
 from kmaps.bench.spec.cell import Cell
 from kmaps.errors import KmapsError
@@ -38,17 +40,24 @@ class Measuring:
         Whether to leave out images that cannot be used.
     hold : bool
         Whether to hold the process to as many processors as it has threads.
+    folder : Path or None
+        The folder of the experiment's file, whose modules rows may name.
     """
 
     kind: str
     threads: int
     skip_bad: bool = False
     hold: bool = False
+    folder: Path | None = None
 
     def __call__(self, batch: Mapping[str, Cell]) -> Iterator[tuple[str, Result | Failure]]:
         """Yield the key and the result, or the failure, of every cell of a batch."""
         kind = KINDS[self.kind]
-        with held(self.threads) if self.hold else nullcontext(), pinned(self.threads):
+        with (
+            importing(self.folder),
+            held(self.threads) if self.hold else nullcontext(),
+            pinned(self.threads),
+        ):
             try:
                 shared = kind.set_up(next(iter(batch.values())), skip_bad=self.skip_bad)
             except Exception as error:

@@ -137,7 +137,9 @@ def time_again(
         skip_bad = any(record["n_skipped"] for record in records.values())
         with compiled_threads(threads):
             kind.prepare(cells.values(), skip_bad=skip_bad, progress=extracted)
-        function = measure or Measuring(experiment.kind, threads, skip_bad, hold=True)
+        function = measure or Measuring(
+            experiment.kind, threads, skip_bad, hold=True, folder=experiment.folder
+        )
         made = {
             **{name: value for name, value in describe().items() if name in _DESCRIBED},
             **{"threads": threads, "jobs": 1, "command": command, "busy": found.reason},

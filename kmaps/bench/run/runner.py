@@ -12,7 +12,8 @@ from kmaps.bench.records import correct
 from kmaps.bench.records.arrays import collect_arrays, read_arrays, write_arrays
 from kmaps.bench.records.columns import COLUMNS, FORMAT, Record
 from kmaps.bench.records.file import RecordsFile, latest
-from kmaps.bench.run.environment import describe
+from kmaps.bench.run.environment import describe, versions_of
+from kmaps.bench.run.estimators import check_estimators
 from kmaps.bench.run.measure import Measuring
 from kmaps.bench.run.processes import Failure, Finished, Function, run_batches
 from kmaps.bench.run.progress import Progress, Tally
@@ -110,8 +111,8 @@ def run(
     Raises
     ------
     ConfigError
-        When the experiment asks for more data than there is, another run writes the records, or
-        ``skip_bad`` is given for a kind without images.
+        When the experiment asks for more data than there is, another run writes the records,
+        ``skip_bad`` is given for a kind without images, or an estimator of others cannot be made.
     DataError
         When the data are missing or damaged, or the arrays that a figure needs.
     """
@@ -130,10 +131,13 @@ def run(
         new: list[Record] = []
         if todo:
             threads = threads or max(1, len(os.sched_getaffinity(0)) // jobs)
+            check_estimators(todo.values(), experiment.folder)
             with compiled_threads(threads * jobs):
                 kind.prepare(todo.values(), skip_bad=skip_bad, progress=extracted)
             batches = batches_of(kind, todo)
-            function = measure or Measuring(experiment.kind, threads, skip_bad)
+            function = measure or Measuring(
+                experiment.kind, threads, skip_bad, folder=experiment.folder
+            )
             shared = _shared_columns(threads, jobs, command)
             tally = Tally({key: cell.row.method for key, cell in todo.items()}, jobs, progress)
             with closing(run_batches(function, batches, jobs)) as results:
@@ -226,6 +230,7 @@ def _record(shared: Mapping[str, Any], cell: Cell, done: Finished, kind: Kind) -
     record = {
         **shared,
         **cell.columns,
+        "versions": {**shared["versions"], **versions_of(cell.row.method)},
         "key": done.key,
         "data_digest": kind.digest(cell),
         "seed": cell.seed,

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -10,6 +11,7 @@ from pydantic import (
     ConfigDict,
     Field,
     PositiveInt,
+    PrivateAttr,
     ValidationInfo,
     ValidatorFunctionWrapHandler,
     WrapValidator,
@@ -28,10 +30,15 @@ from kmaps.features import FEATURES, get_normalization
 from kmaps.kernels import GRAM_KERNELS, KERNELS
 
 
-def known_name(what: str, names: Callable[[], Iterable[str]]) -> AfterValidator:
+def known_name(
+    what: str,
+    names: Callable[[], Iterable[str]],
+    *,
+    unless: Callable[[str], bool] = lambda value: False,
+) -> AfterValidator:
     def check(value: str) -> str:
         known = list(names())
-        if value not in known:
+        if value not in known and not unless(value):
             hint = suggest(value, known)
             raise ValueError(f"unknown {what} {value!r}{hint} (known: {', '.join(known)})")
         return value
@@ -264,3 +271,9 @@ class Experiment(Model):
     maps: list[dict[str, Any]] = []
     claims: list[Claim] = []
     presets: dict[Name, dict[str, Any]] = {}
+    _folder: Path | None = PrivateAttr(None)
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of its file, whose modules its rows may name; None when it is of no file."""
+        return self._folder

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import yaml
 
+from kmaps.bench.spec.own_rows import Estimator, estimator_mistakes
 from kmaps.bench.spec.positions import Mistake, Place, at, unknown_key
 from kmaps.errors import ConfigError, suggest
 from kmaps.features import FEATURES, make_feature, parameters_of
@@ -29,13 +30,17 @@ def map_rows(
 
     A parameter given as a list becomes one row for each value. A map that takes a kernel gets each
     of the experiment's, unless the entry names its own; one that takes none has the kernel that it
-    ``approximates``, or ``""``. ``row_keys`` are not parameters of the map.
+    ``approximates``, or ``""``. ``row_keys`` are not parameters of the map. An estimator of others
+    is one row without a kernel, and its parameters are as they stand.
 
     Examples
     --------
     >>> list(map_rows({"map": "homogeneous", "order": [1, 2]}, ["js"]))
     [('js', {'order': 1}), ('js', {'order': 2})]
     """
+    if "estimator" in entry:
+        yield "", dict(entry.get("params", {}))
+        return
     choices = {
         key: value if isinstance(value, list) else [value]
         for key, value in entry.items()
@@ -50,18 +55,33 @@ def map_rows(
 
 
 def map_mistakes(
-    root: yaml.Node, content: dict[str, Any], row_keys: Sequence[str] = ()
+    root: yaml.Node,
+    content: dict[str, Any],
+    row_keys: Sequence[str] = (),
+    *,
+    takes_estimators: bool = False,
 ) -> Iterator[Mistake]:
     """Yield the mistakes that pydantic does not find: in the maps' own parameters.
 
-    ``row_keys`` are keys of an entry that say something else than a parameter of its map.
+    ``row_keys`` are keys of an entry that say something else than a parameter of its map;
+    ``takes_estimators`` is whether an entry may name an estimator of others instead.
     """
     kernels = _listed(content, "kernels")
     for i, entry in enumerate(_listed(content, "maps")):
         if not isinstance(entry, dict):
             continue
+        if takes_estimators and "estimator" in entry:
+            own = {key: value for key, value in entry.items() if key not in row_keys}
+            for place, problem in estimator_mistakes(own):
+                odd = place[0] not in Estimator.model_fields
+                yield at(root, ("maps", i, *place), problem, key=odd)
+            continue
         name = entry.get("map")
         if not isinstance(name, str) or name not in MAPS:
+            if "estimator" in entry:
+                problem = "this kind of experiment has no rows of others"
+                yield at(root, ("maps", i, "estimator"), problem, key=True)
+                continue
             what = (
                 f"unknown map {name!r}{suggest(name, MAPS)}" if "map" in entry else "missing 'map'"
             )

@@ -4,6 +4,7 @@ C is chosen inside the training split, before the measured part begins.
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from kmaps.bench.records.row import is_own
+from kmaps.bench.work import own
 from kmaps.bench.work.samples import Split
-from kmaps.bench.work.storage import coded_storage, storage
+from kmaps.bench.work.storage import coded_storage, own_storage, storage
 from kmaps.bench.work.timing import UNTIMED, Timing
 from kmaps.gram_matrix import gram
 from kmaps.kernels import EXP_KERNELS, KERNELS
@@ -42,12 +45,12 @@ class Machine:
     Attributes
     ----------
     method : str
-        ``linear``, ``exact``, ``exact-coded``, or the name of a map.
+        ``linear``, ``exact``, ``exact-coded``, the name of a map, or an estimator of others.
     kernel : str
-        ``""`` for the linear machine.
+        ``""`` for the linear machine, and estimators of others.
     params : dict
-        Parameters of the map.
-    solver : {"liblinear", "libsvm", "coded"}
+        Parameters of the map or the estimator.
+    solver : {"liblinear", "libsvm", "coded", "own"}
     reduction : {"ovo", "ovr"}
     settings : dict
         Settings of the solver: its loss, bias and tolerance.
@@ -87,6 +90,10 @@ def warm_up(machine: Machine, C: float, split: Split) -> None:
         # Which loops are compiled follows from the levels and from how many codes are zero.
         model = _coded(machine, C, 1.0, max_iter=1, tol=0.9)
         model.fit(split.x_train, split.y_train).predict(split.x_test[:50])
+    elif is_own(machine.method):
+        # What an estimator of others makes of so few samples need not be what it makes of all.
+        with suppress(Exception):
+            evaluate(machine, C, _few(split), UNTIMED)
     else:
         evaluate(machine, C, _few(split), UNTIMED)
 
@@ -124,6 +131,7 @@ def evaluate(machine: Machine, C: float, split: Split, timing: Timing) -> Evalua
         "libsvm": _evaluate_exact,
         "liblinear": _evaluate_linear,
         "coded": _evaluate_coded,
+        "own": _evaluate_own,
     }
     return by_solver[machine.solver](machine, C, split, timing)
 
@@ -150,7 +158,7 @@ def _evaluate_exact(machine: Machine, C: float, split: Split, timing: Timing) ->
 def _evaluate_linear(machine: Machine, C: float, split: Split, timing: Timing) -> Evaluated:
     feature_map = _map_of(machine)
     with timing.timed("fit_s"):
-        feature_map.fit(split.x_train)
+        feature_map.fit(split.x_train, split.y_train)
     with timing.timed("encode_s"):
         encoded = feature_map.transform(split.x_train)
     model = _liblinear(machine, C, encoded).fit(encoded, split.y_train)
@@ -178,6 +186,22 @@ def _evaluate_coded(machine: Machine, C: float, split: Split, timing: Timing) ->
     return {"dim": split.x_train.shape[1], **stored, **memory}, predicted
 
 
+def _evaluate_own(machine: Machine, C: float, split: Split, timing: Timing) -> Evaluated:
+    model = _own(machine, C)
+    timing.note(fit_s=0.0, encode_s=0.0, convert_s=0.0)
+    with timing.timed("train_s"):
+        model.fit(split.x_train, split.y_train)
+    timing.trained()
+    with timing.timed("predict_s"):
+        predicted = own.labels(model.predict(split.x_test), len(split.y_test), model)
+    return {"dim": split.x_train.shape[1], **own_storage(split.x_train, model)}, predicted
+
+
+def _own(machine: Machine, C: float) -> Any:
+    """Return a classifier of others, with the given C if it has one that it is not told."""
+    return own.make(machine.method, machine.params, C=C, random_state=machine.seed)
+
+
 class _Identity(FeatureMap):
     """The map of the linear baseline."""
 
@@ -188,10 +212,13 @@ class _Identity(FeatureMap):
         return X
 
 
-def _map_of(machine: Machine) -> FeatureMap:
+def _map_of(machine: Machine) -> Any:
     """Return a machine's map, unfitted, seeded by the machine."""
     if machine.method == "linear":
         return _Identity()
+    if is_own(machine.method):
+        made = own.make(machine.method, machine.params, random_state=machine.seed)
+        return made if machine.solver == "coded" else own.OwnMap(made)
     return make_map(machine.method, machine.kernel, machine.params, random_state=machine.seed)
 
 
@@ -253,8 +280,12 @@ def choose_c(machine: Machine, choosing: Choosing, x: Array, y: NDArray[np.int64
     Returns
     -------
     Choice
-        Of no values when there is nothing to choose.
+        Of no values when there is nothing to choose. A classifier of others without a parameter C,
+        or with one that the experiment tells it, has no choice and no C.
     """
+    if machine.solver == "own" and not own.chooses_c(machine.method, machine.params):
+        told = machine.params.get("C")
+        return Choice(told if isinstance(told, int | float) else None, (), (), ())
     if choosing.grid != AUTO and len(choosing.grid) == 1:
         return Choice(choosing.grid[0], (), (), ())
     return cross_validate(
@@ -269,6 +300,8 @@ def choose_c(machine: Machine, choosing: Choosing, x: Array, y: NDArray[np.int64
 
 def _predictor(machine: Machine, x: Array, y: NDArray[np.int64]) -> Predict:
     """Return what predicts with each C; what all values share is made once."""
+    if is_own(machine.method) and machine.solver != "coded":
+        return _own_predictor(machine, x, y)
     if machine.solver == "coded":
         scale = _coded_scale(machine, x)
         return _in_units_of(scale, along_c(_coded(machine, 1.0, scale), x, y))
@@ -280,6 +313,24 @@ def _predictor(machine: Machine, x: Array, y: NDArray[np.int64]) -> Predict:
     encoded = _map_of(machine).fit(x).transform(x)
     scale = _mean_square(encoded) if machine.unit_norm else 1.0
     return _in_units_of(scale, along_c(_liblinear(machine, 1.0, encoded), encoded, y))
+
+
+def _own_predictor(machine: Machine, x: Array, y: NDArray[np.int64]) -> Predict:
+    """Return what predicts with an estimator of others, which never sees labels left out."""
+
+    def predict(grid: Sequence[float], train: Places, test: Places) -> Iterable[NDArray]:
+        if machine.solver == "own":
+            for C in grid:
+                model = _own(machine, C)
+                model.fit(x[train], y[train])
+                yield own.labels(model.predict(x[test]), len(test), model)
+            return
+        feature_map = _map_of(machine).fit(x[train], y[train])
+        encoded, of_test = feature_map.transform(x[train]), feature_map.transform(x[test])
+        for C in grid:
+            yield _liblinear(machine, C, encoded).fit(encoded, y[train]).predict(of_test)
+
+    return predict
 
 
 def _in_units_of(scale: float, predict: Predict) -> Predict:

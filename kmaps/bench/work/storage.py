@@ -4,12 +4,13 @@ One rule for every method. What is stored are the rows that the method's own lea
 without loss: LIBLINEAR's encoded rows, LIBSVM's raw ones, the codes of a map or of the coded
 solver. They may be dense or list what is not zero (CSR); where few distinct values occur, codes of
 these and the values themselves do, and signs are bits; bins and splines are sums of few B-splines a
-value. The smallest form counts, and is named. Gram matrices and the copies that solvers make are
-memory: they have columns of their own.
+value. The smallest form counts, and is named. Of estimators of others, which say nothing of what
+they hold, the pickled size counts, and is named so. Gram matrices and the copies that solvers make
+are memory: they have columns of their own.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
@@ -18,6 +19,8 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone
 
+from kmaps.bench.records.columns import PICKLED
+from kmaps.bench.work.own import OwnMap, pickled_bytes
 from kmaps.maps import AnchorMap, FeatureMap, HomogeneousMap, IntersectionMap, SplineMap
 from kmaps.svm import CodedSVC
 
@@ -41,7 +44,7 @@ class Stored:
     nbytes : int
     form : str
         ``dense float32``, ``CSR float32``, ``B-bit codes`` (packed), ``CSR codes`` (those that are
-        not zero, with their columns), or ``CSR B-splines``.
+        not zero, with their columns), or ``CSR B-splines``; beside it what is pickled.
     """
 
     nbytes: int
@@ -98,8 +101,35 @@ def storage(
             splines = local.fit_transform(train)
             n, width = splines.shape[0], splines.dtype.itemsize
             stored = min(stored, _csr(n, _count_nonzero(splines), width, "B-splines"))
+    if isinstance(feature_map, OwnMap):
+        stored = replace(stored, form=f"{stored.form} + {PICKLED} map")
     paper = paper_bytes(feature_map, train.shape, encoded.shape)
     return _counted(stored, paper, feature_map.table_bytes_, model_bytes)
+
+
+def own_storage(train: Any, classifier: Any) -> dict[str, Any]:
+    """Count the storage of a classifier of others, in the same columns as :func:`storage`.
+
+    - the training set: the smallest form of the raw rows, which it trains on;
+    - the tables: none;
+    - the model: the classifier, pickled.
+
+    Parameters
+    ----------
+    train : ndarray or CSR, shape (n, d)
+    classifier : object
+        Fitted.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> X = np.random.default_rng(0).random((200, 3), np.float32)
+    >>> own_storage(X, DummyClassifier().fit(X, X[:, 0] > 0.5))["storage_form"]
+    'dense float32 + pickled model'
+    """
+    stored = stored_rows(train)
+    named = replace(stored, form=f"{stored.form} + {PICKLED} model")
+    return _counted(named, None, 0, pickled_bytes(classifier))
 
 
 def coded_storage(model: CodedSVC, n_train: int) -> dict[str, Any]:

@@ -144,3 +144,14 @@ def test_rows_of_a_published_run_have_different_labels_without_falling_back(name
     for label in labels.values():
         assert "_" not in label
         assert label.count("=") == label.count(" = ")
+
+
+def test_estimators_of_others_go_by_the_names_of_their_classes():
+    svc = Row("sklearn.svm.SVC", {"kernel": "rbf", "gamma": 1}, solver="own")
+    other = Row("sklearn.svm.SVC", {"kernel": "rbf", "gamma": 2}, solver="own")
+    labels, said_once = short_labels([svc, other])
+    assert list(labels.values()) == ["SVC, gamma = 1", "SVC, gamma = 2"]
+    assert said_once == ["SVC: sklearn.svm.SVC, kernel = rbf"]
+    # Two classes of one name go by their places.
+    labels, _ = short_labels([svc, Row("mine.SVC", {}, solver="own")])
+    assert list(labels.values()) == ["sklearn.svm.SVC", "mine.SVC"]

@@ -1,0 +1,250 @@
+"""Methods of the user's own: named in an experiment by their place in Python, made and checked.
+
+Their code is imported here, in the processes that measure, and nowhere else.
+"""
+
+import inspect
+import pickle
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_matrix, issparse
+
+from kmaps.errors import ConfigError, InputError, suggest
+from kmaps.maps import FeatureMap
+from kmaps.parallel import num_threads
+
+METHODS = {
+    "own": ("fit", "predict"),
+    "liblinear": ("fit", "transform"),
+    "coded": ("fit", "tabulate"),
+}
+"""What an estimator needs, by the solver of its row: a classifier solves its problem itself."""
+
+_FREE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def find(estimator: str) -> Callable[..., Any]:
+    """Import what an experiment names: a class, or a function that returns an estimator.
+
+    Parameters
+    ----------
+    estimator : str
+        ``package.module.Class``.
+
+    Raises
+    ------
+    ConfigError
+        When it cannot be imported, is not there, or is nothing to call.
+
+    Examples
+    --------
+    >>> find("sklearn.svm.LinearSVC").__name__
+    'LinearSVC'
+    """
+    module_name, _, name = estimator.rpartition(".")
+    try:
+        module = import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"estimator {estimator}: there is no module {error.name!r}: install its package, or "
+            "put it beside the experiment's file"
+        ) from None
+    except Exception as error:
+        raise ConfigError(
+            f"estimator {estimator}: importing {module_name} failed: {_told(error)}"
+        ) from error
+    try:
+        found = getattr(module, name)
+    except AttributeError:
+        hint = suggest(name, [known for known in dir(module) if not known.startswith("_")])
+        raise ConfigError(f"estimator {estimator}: {module_name} has no {name!r}{hint}") from None
+    if not callable(found):
+        raise ConfigError(
+            f"estimator {estimator}: expected a class, or a function that returns an estimator, "
+            f"got {type(found).__name__}"
+        )
+    return found
+
+
+def takes(estimator: str, parameter: str) -> bool:
+    """Return whether an estimator has a parameter of a name.
+
+    Examples
+    --------
+    >>> takes("sklearn.svm.SVC", "C"), takes("sklearn.svm.SVC", "n_jobs")
+    (True, False)
+    """
+    return parameter in inspect.signature(find(estimator)).parameters
+
+
+def chooses_c(estimator: str, params: Mapping[str, Any]) -> bool:
+    """Return whether an estimator has a parameter C that it is not told."""
+    return "C" not in params and takes(estimator, "C")
+
+
+def make(estimator: str, params: Mapping[str, Any], **shared: Any) -> Any:
+    """Return an estimator, unfitted.
+
+    Parameters
+    ----------
+    estimator : str
+        ``package.module.Class``.
+    params : mapping
+        Its parameters, as the experiment has them.
+    **shared
+        What is given to estimators that have such a parameter and are not told it by ``params``;
+        ``n_jobs``, the threads of the cell, is among them.
+
+    Examples
+    --------
+    >>> make("sklearn.svm.SVC", {"kernel": "rbf"}, C=2.0, n_bins=3)
+    SVC(C=2.0)
+    """
+    shared = {"n_jobs": num_threads(), **shared}
+    fitting = {name: value for name, value in shared.items() if takes(estimator, name)}
+    return find(estimator)(**{**fitting, **params})
+
+
+def problems(estimator: str, params: Mapping[str, Any], solver: str) -> list[str]:
+    """Return what is wrong with a row before anything is trained; nothing when all is right.
+
+    Parameters
+    ----------
+    estimator : str
+        ``package.module.Class``.
+    params : mapping
+    solver : {"own", "liblinear", "coded"}
+        Who trains: the estimator itself, or a solver behind it.
+    """
+    try:
+        known = inspect.signature(find(estimator)).parameters
+    except ConfigError as error:
+        return [str(error)]
+    odd = [name for name in params if name not in known]
+    if odd and not any(parameter.kind in _FREE for parameter in known.values()):
+        named = f" (known: {', '.join(known) or 'none'})"
+        return [
+            f"estimator {estimator}: unknown parameter {name!r}{suggest(name, known) or named}"
+            for name in odd
+        ]
+    try:
+        made = make(estimator, params)
+    except Exception as error:
+        return [f"estimator {estimator}: cannot be made: {_told(error)}"]
+    return _missing(estimator, made, solver) or _unpicklable(estimator, made)
+
+
+def _told(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+def _missing(estimator: str, made: Any, solver: str) -> list[str]:
+    """Return which methods an estimator lacks, or that its ``fit`` takes no labels."""
+    lacking = [name for name in METHODS[solver] if not callable(getattr(made, name, None))]
+    if lacking:
+        uses = {
+            "own": "a row of classifiers fits and predicts",
+            "liblinear": "a row of maps fits and transforms",
+            "coded": "with solver: coded a row of maps fits and tabulates (solver: liblinear "
+            "transforms)",
+        }
+        return [f"estimator {estimator}: it has no {lacking[0]!r}; {uses[solver]}"]
+    try:
+        inspect.signature(made.fit).bind(None, None)
+    except TypeError:
+        return [f"estimator {estimator}: its 'fit' does not take samples and labels, (X, y)"]
+    return []
+
+
+def _unpicklable(estimator: str, made: Any) -> list[str]:
+    try:
+        pickled_bytes(made)
+    except Exception as error:
+        told = f"cannot be pickled, by which its storage is counted: {_told(error)}"
+        return [f"estimator {estimator}: {told}"]
+    return []
+
+
+class OwnMap(FeatureMap):
+    """A transformer of others as a map: its outputs are an ndarray or a CSR matrix.
+
+    Parameters
+    ----------
+    transformer : object
+        With ``fit(X, y)`` and ``transform(X)``.
+    """
+
+    def __init__(self, transformer: Any) -> None:
+        self.transformer = transformer
+
+    @property
+    def table_bytes_(self) -> int:
+        """Size of the fitted transformer when it is pickled."""
+        return pickled_bytes(self.transformer)
+
+    def fit(self, X: ArrayLike, y: object = None) -> "OwnMap":
+        """Fit the transformer."""
+        self.transformer.fit(X, y)
+        return self
+
+    def transform(self, X: ArrayLike) -> Any:
+        """Return the transformer's outputs.
+
+        Raises
+        ------
+        InputError
+            When they are not a row for each sample.
+        """
+        outputs = self.transformer.transform(X)
+        rows = csr_matrix(outputs) if issparse(outputs) else np.asarray(outputs)
+        if rows.ndim != 2 or rows.shape[0] != np.shape(X)[0]:
+            raise InputError(
+                f"{type(self.transformer).__name__}.transform: expected a row of outputs for each "
+                f"of {np.shape(X)[0]} samples, got an array of shape {rows.shape}"
+            )
+        return rows
+
+
+def labels(predicted: Any, n_samples: int, model: Any) -> NDArray:
+    """Return what a classifier predicts as an array.
+
+    Raises
+    ------
+    InputError
+        When it is not a label for each sample.
+    """
+    found = np.asarray(predicted)
+    if found.shape != (n_samples,):
+        raise InputError(
+            f"{type(model).__name__}.predict: expected a label for each of {n_samples} samples, "
+            f"got an array of shape {found.shape}"
+        )
+    return found
+
+
+class _Sink:
+    """A file that counts what is written."""
+
+    def __init__(self) -> None:
+        self.nbytes = 0
+
+    def write(self, data: Any) -> int:
+        self.nbytes += memoryview(data).nbytes
+        return memoryview(data).nbytes
+
+
+def pickled_bytes(fitted: Any) -> int:
+    """Return the size of a pickled object, which is never in memory as a whole.
+
+    Examples
+    --------
+    >>> pickled_bytes(b"12345") == len(pickle.dumps(b"12345", pickle.HIGHEST_PROTOCOL))
+    True
+    """
+    sink = _Sink()
+    pickle.Pickler(sink, pickle.HIGHEST_PROTOCOL).dump(fitted)
+    return sink.nbytes

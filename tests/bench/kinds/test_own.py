@@ -1,0 +1,182 @@
+"""Rows of others in an experiment: from its file to records, tables, claims and the gate."""
+
+import json
+import shutil
+
+import pytest
+from commands import kmaps_commands
+from spec_text import mistakes
+
+from kmaps.bench.kinds import KINDS
+from kmaps.bench.kinds import load as spec
+from kmaps.bench.records.columns import cell_name
+
+MODULE = """\
+import numpy as np
+
+
+class Roots:
+    def __init__(self, power=0.5):
+        self.power = power
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return X**self.power
+
+
+class Breaks:
+    def fit(self, X, y):
+        if len(X) > 100:
+            raise RuntimeError("too much")
+
+    def predict(self, X):
+        return np.zeros(len(X))
+"""
+EXPERIMENT = """\
+experiment: mine
+dataset: {name: digits, train: 200, test: 100}
+reductions: [ovr]
+maps:
+  - {map: homogeneous, kernel: chi2}
+  - {estimator: own_methods.Roots}
+  - {estimator: own_methods.Roots, params: {power: 1}}
+  - {estimator: kmaps.maps.SplineMap, solver: coded}
+classifiers:
+  - {estimator: sklearn.svm.SVC}
+  - {estimator: sklearn.naive_bayes.GaussianNB}
+  - {estimator: own_methods.Breaks}
+learner: {tol: 0.1}
+C: {grid: [0.1, 1]}
+claims:
+  - {id: powers-differ, text: a power is a power, relation: about,
+     left: {method: own_methods.Roots, power: 1}, right: {method: sklearn.svm.SVC}}
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with an experiment in another one, and a module beside it."""
+    folder = tmp_path_factory.mktemp("own")
+    (folder / "beside").mkdir()
+    (folder / "beside/mine.yaml").write_text(EXPERIMENT)
+    (folder / "beside/own_methods.py").write_text(MODULE)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def kmaps(folder):
+    with kmaps_commands(folder) as run:
+        yield run
+
+
+def test_rows_of_others_run_and_are_shown_judged_and_gated(kmaps, folder):
+    ran = kmaps("run", "beside/mine.yaml", "--out", "out", code=3)
+    assert "1 of 7 cells failed" in ran.stderr
+    assert "own_methods.Breaks (RuntimeError: too much)" in ran.stderr
+    assert "GaussianNB: sklearn.naive_bayes.GaussianNB" in ran.stdout
+    lines = (folder / "out/records.jsonl").read_text().splitlines()
+    records = {cell_name(record): record for record in map(json.loads, lines)}
+    nb = records["split 0 ovr sklearn.naive_bayes.GaussianNB"]
+    assert (nb["C"], nb["cv_C"], nb["solver"], nb["kernel"]) == (None, [], "own", "")
+    assert nb["train_s"] > 0 < nb["predict_s"]
+    assert nb["fit_s"] == nb["encode_s"] == nb["convert_s"] == 0
+    assert nb["storage_form"].endswith(" + pickled model")
+    roots = records["split 0 ovr own_methods.Roots power=1"]
+    assert roots["C"] in (0.1, 1)
+    assert roots["storage_form"].endswith(" + pickled map")
+    assert "scikit-learn" in nb["versions"]
+    spline = records["split 0 ovr kmaps.maps.SplineMap solver=coded"]
+    assert spline["accuracy"] > 0.85 < roots["accuracy"]
+
+    kmaps("report", "out", "--quiet")
+    assert "Roots, power = 1" in (folder / "out/README.md").read_text()
+    # A pickle of another size is no change for the worse, more rows are one.
+    ok = [record for record in records.values() if record["status"] == "ok"]
+    for name, change in {
+        "same": {"model_bytes": nb["model_bytes"] + 1},
+        "worse": {"train_bytes": nb["train_bytes"] + 1},
+    }.items():
+        changed = [r | change if r is nb else r for r in ok]
+        (folder / name).mkdir()
+        shutil.copy(folder / "out/correct.npz", folder / name)
+        text = "".join(json.dumps(record) + "\n" for record in changed)
+        (folder / name / "records.jsonl").write_text(text)
+    kmaps("check", "same", "--against", "out")
+    worse = kmaps("check", "worse", "--against", "out", code=1)
+    assert "sklearn.naive_bayes.GaussianNB" in worse.stdout
+
+
+def test_what_cannot_be_made_is_told_before_anything_runs(kmaps, folder):
+    name = "beside/wrong.yaml"
+    text = EXPERIMENT.replace("own_methods.Breaks", "own_methods.Brakes")
+    text = text.replace("sklearn.svm.SVC}\n", "sklearn.svm.SVC, params: {gama: 1}}\n", 1)
+    (folder / name).write_text(text)
+    refused = kmaps("run", name, "--out", "other", code=2)
+    assert refused.stderr.splitlines() == [
+        "error: estimator sklearn.svm.SVC: unknown parameter 'gama', did you mean 'gamma'?",
+        "estimator own_methods.Brakes: own_methods has no 'Brakes', did you mean 'Breaks'?",
+    ]
+    # What is only listed runs none of it.
+    (folder / "beside/own_methods.py").write_text("raise SystemExit(70)")
+    assert "own_methods.Roots" in kmaps("run", "beside/mine.yaml", "--dry-run").stdout
+    refused = kmaps("run", name, "--out", "other", code=2)
+    assert "estimator own_methods.Roots: the process ended with exit code 70" in refused.stderr
+
+
+BAD = """\
+experiment: bad
+dataset: {name: digits, train: 20, test: 10}
+reductions: [ovr]
+maps:
+  - {estimator: PCA}
+  - {estimator: a.b, parms: {}}
+  - {estimator: a.b, map: homogeneous}
+  - {estimator: a.b, params: {when: 2020-01-01}}
+classifiers:
+  - {estimator: PCA}
+  - {estimater: a.b}
+  - {estimator: a.b, params: {a b: 1}}
+C: 1
+"""
+
+
+def test_mistakes_have_their_places():
+    assert mistakes(BAD) == [
+        "e.yaml:5:17: maps[0].estimator: expected package.module.Class, got 'PCA'",
+        "e.yaml:6:22: maps[1].parms: unknown key, did you mean 'params'?",
+        "e.yaml:7:22: maps[2].map: unknown key (known: estimator, params)",
+        "e.yaml:8:30: maps[3].params: expected texts, finite numbers, true, false, null, and lists "
+        "and mappings of these",
+        "e.yaml:10:17: classifiers[0].estimator: expected package.module.Class, got 'PCA'",
+        "e.yaml:11:5: classifiers[1]: missing key 'estimator'",
+        "e.yaml:11:6: classifiers[1].estimater: unknown key, did you mean 'estimator'?",
+        "e.yaml:12:30: classifiers[2].params: expected names of parameters, got 'a b'",
+    ]
+
+
+def test_kinds_without_rows_of_others_say_so():
+    text = "experiment: t\nkind: toy\nmaps: [{estimator: a.b}]\nradius: 0.5\nside: 5\nC: 1\n"
+    told = "maps[0].estimator: this kind of experiment has no rows of others"
+    assert mistakes(text) == [f"e.yaml:3:9: {told}"]
+    assert {name for name, kind in KINDS.items() if kind.takes_estimators} == {
+        "classification",
+        "scaling",
+    }
+
+
+def test_limits_of_a_growth_may_name_others():
+    text = """\
+experiment: growth
+kind: scaling
+dataset: {name: mnist, official: true}
+sizes: [100, 200]
+limits: {sklearn.svm.SVC: 100}
+reductions: [ovr]
+classifiers: [{estimator: sklearn.svm.SVC}, {estimator: sklearn.svm.LinearSVC}]
+C: 1
+"""
+    cells = KINDS["scaling"].cells(spec.parse(text))
+    sizes = [(cell.row.method.rpartition(".")[2], cell.row.size) for cell in cells]
+    assert sizes == [("SVC", 100), ("LinearSVC", 100), ("LinearSVC", 200)]

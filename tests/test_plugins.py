@@ -1,0 +1,79 @@
+"""Maps and kinds of installed packages, by entry points."""
+
+import json
+
+import pytest
+from commands import kmaps_commands
+from test_new_kind import CLASS as KIND_CLASS
+from test_new_map import CLASS as MAP_CLASS
+
+from kmaps.errors import ConfigError
+from kmaps.maps import MAPS, HomogeneousMap
+
+ENTRY_POINTS = """\
+[kmaps.maps]
+broken = plug_of_a_test.nowhere:Map
+homogeneous = plug_of_a_test.maps:PowerMap
+no-map = collections:Counter
+power = plug_of_a_test.maps:PowerMap
+
+[kmaps.kinds]
+broken = plug_of_a_test.kinds:Nothing
+lengths = plug_of_a_test.kinds:LengthsKind
+"""
+EXPERIMENT = """\
+experiment: long
+kind: lengths
+kernels: [hellinger]
+values: [1]
+maps:
+  - {map: power, power: [0.5, 1]}
+"""
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """A folder with a package as an installer leaves it."""
+    package, told = tmp_path / "plug_of_a_test", tmp_path / "plug_of_a_test-1.5.dist-info"
+    package.mkdir()
+    told.mkdir()
+    (package / "maps.py").write_text(MAP_CLASS)
+    (package / "kinds.py").write_text(KIND_CLASS)
+    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: plug-of-a-test\nVersion: 1.5\n")
+    (told / "entry_points.txt").write_text(ENTRY_POINTS)
+    return tmp_path
+
+
+def test_maps_and_kinds_of_packages_are_listed_and_run(installed):
+    (installed / "long.yaml").write_text(EXPERIMENT)
+    with kmaps_commands(installed, {"PYTHONPATH": str(installed)}) as kmaps:
+        maps = {line.split()[0]: line for line in kmaps("list", "maps").stdout.splitlines()}
+        words = ["power", "PowerMap", "nobody,", "eq.", "1", "plug-of-a-test", "1.5"]
+        assert maps["power"].split() == words
+        assert "HomogeneousMap" in maps["homogeneous"]  # what comes with kmaps stays
+        told = "'broken' of the package plug-of-a-test 1.5 (kmaps.maps) cannot be used: ModuleNotF"
+        assert told in maps["broken"]
+        kinds = kmaps("list", "kinds").stdout.splitlines()
+        assert [line.split()[0] for line in kinds][-2:] == ["broken", "lengths"]
+        assert "--power FLOAT" in kmaps("encode", "--map", "power", "--help").stdout
+        ran = kmaps("run", "long.yaml", "--out", "out", "--quiet")
+        assert "power = 0.5" in ran.stdout
+        lines = (installed / "out/records.jsonl").read_text().splitlines()
+        assert json.loads(lines[0])["versions"]["plug-of-a-test"] == "1.5"
+        text = EXPERIMENT.replace("map: power", "map: no-map")
+        (installed / "long.yaml").write_text(text)
+        refused = kmaps("run", "long.yaml", code=2)
+        assert "expected a class on kmaps.maps.FeatureMap, got <class 'coll" in refused.stderr
+
+
+def test_a_name_of_kmaps_stays_its_own(installed, monkeypatch):
+    monkeypatch.syspath_prepend(installed)
+    monkeypatch.delitem(vars(MAPS), "_added", raising=False)
+    try:
+        assert MAPS["homogeneous"] is HomogeneousMap
+        assert list(MAPS).count("homogeneous") == 1
+        assert len(MAPS) == len(list(MAPS))
+        with pytest.raises(ConfigError, match="mend or uninstall it"):
+            MAPS["no-map"]
+    finally:
+        vars(MAPS).pop("_added", None)
