@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from kmaps.maps import SplineMap as SplineMap
     from kmaps.maps.lowdim import lp_signature as lp_signature
     from kmaps.maps.lowdim import optimal_signature as optimal_signature
+    from kmaps.models import CodedSVCCV as CodedSVCCV
     from kmaps.models import RandomFeatureSVC as RandomFeatureSVC
     from kmaps.models import load_model as load_model
     from kmaps.parallel import threads as threads
@@ -75,6 +76,7 @@ _PUBLIC = {
     "GroupLassoSVC": "kmaps.svm",
     "LiblinearSVC": "kmaps.svm",
     "KernelSVC": "kmaps.svm",
+    "CodedSVCCV": "kmaps.models",
     "RandomFeatureSVC": "kmaps.models",
     "load_model": "kmaps.models",
     "prune": "kmaps.svm",

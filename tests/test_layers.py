@@ -71,11 +71,13 @@ FLOORS = {
         "blocks",
         "estimator",
         "classifier regressor",
+        "folds",
     ],
     "svm/grouplasso": ["steps", "classifier"],
     "models": [
         "folds mapped_rows c_grid",
         "random_features choice explanation evaluation",
+        "coded_path",
         "files",
         "description",
     ],

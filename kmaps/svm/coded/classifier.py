@@ -18,7 +18,7 @@ from kmaps.codes.codebook import MAX_LEVELS
 from kmaps.errors import ConfigError
 from kmaps.maps.capabilities import Tabulated
 from kmaps.svm.calibration import logistic_fit
-from kmaps.svm.coded.descent import make_task
+from kmaps.svm.coded.descent import Solution, make_task
 from kmaps.svm.coded.estimator import CodedEstimator, Progress
 from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.losses import LOSSES
@@ -230,8 +230,7 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
         calibration = None
         if self.calibrate:
             pairs = zip(problems, machines, strict=True)
-            fits = [logistic_fit(p.signs * m.margins, p.signs > 0, p.factors) for p, m in pairs]
-            calibration = np.array(fits)
+            calibration = np.array([self.log_odds_of(*pair) for pair in pairs])
         self._keep(training, machines, labels.weights, calibration=calibration)
         return self
 
@@ -246,14 +245,24 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
             )
 
     def _train(self, training: CodedRows, problems: list[BinaryProblem], progress: Progress) -> Any:
-        if training.members is not None:
-            problems = [replace(p, rows=training.members[p.rows]) for p in problems]
-        tasks = [partial(self._task, problem) for problem in problems]
+        tasks = [partial(self.task_of, problem) for problem in _on_codes(problems, training)]
         return self._descend(training, tasks, [len(p.rows) for p in problems], progress)
 
-    def _task(self, problem: BinaryProblem, norms: NDArray[np.float64]) -> Task:
+    def problems_of(
+        self, training: CodedRows, y: ArrayLike, sample_weight: ArrayLike
+    ) -> list[BinaryProblem]:
+        """Learn ``classes_``; return the binary problems, whose rows are those of the codes."""
+        labels = self._check_prepared(training, y, sample_weight)
+        return _on_codes(list(self._problems(labels)), training)
+
+    def task_of(self, problem: BinaryProblem, norms: NDArray[np.float64]) -> Task:
+        """State a problem on the codes with the present C; ``norms`` are those of all rows."""
         costs = self.C * problem.factors
         return make_task(problem.rows, problem.signs, norms, costs, self.loss, self.bias)
+
+    def log_odds_of(self, problem: BinaryProblem, machine: Solution) -> tuple[float, float]:
+        """Return slope and shift that turn the scores of a solved problem into log-odds."""
+        return logistic_fit(problem.signs * machine.margins, problem.signs > 0, problem.factors)
 
     def decision_function(self, X: ArrayLike | CodedRows) -> NDArray:
         """Score rows, as every classifier here does; also those that were coded beforehand."""
@@ -269,3 +278,10 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
         self.classes_ = file.labels()
         names = ("classes", *self._take_probabilities(file))
         return count_problems(len(self.classes_), self.multiclass), names
+
+
+def _on_codes(problems: list[BinaryProblem], training: CodedRows) -> list[BinaryProblem]:
+    """Return problems whose rows are those of the codes, of which some samples may be left out."""
+    if training.members is None:
+        return problems
+    return [replace(problem, rows=training.members[problem.rows]) for problem in problems]
