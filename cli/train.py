@@ -94,7 +94,7 @@ Examples:
     default="1",
     show_default=True,
     help="Weight of the loss. Several values are compared by cross-validation; `auto` extends "
-    "0.1 to 10 until the best is inside; `path` goes up from 0.001 until held-out accuracy falls.",
+    "0.1 to 10 until the best is inside; `path` goes up from 0.01 until held-out accuracy falls.",
 )
 @click.option("--folds", type=click.IntRange(2), default=3, show_default=True, help="To choose C.")
 @click.option(

@@ -19,7 +19,7 @@ chosen where it is inside, and not the smallest one within a standard error of i
 every row undertuned, and by unequal amounts. Of equally good values the smallest is the best.
 
 ``"path"``, for machines that start each value of C where they stopped at the one before, goes up
-from two decades further below, and stops at once when held-out accuracy has fallen: all values of
+from a decade further below, and stops at once when held-out accuracy has fallen: all values of
 the last decade are worse than the best one before by more than one standard error, of the same
 kind. A path that has not fallen is extended, and all are chosen from, as ``"auto"`` is.
 """
@@ -51,7 +51,7 @@ def _exponent(C: float) -> int:
 START = tuple(map(_value, range(-_PER_DECADE, _PER_DECADE + 1)))
 """The values that ``"auto"`` begins with."""
 
-STEPS = tuple(map(_value, range(-3 * _PER_DECADE, _PER_DECADE + 1)))
+STEPS = tuple(map(_value, range(-2 * _PER_DECADE, _PER_DECADE + 1)))
 """The values that ``"path"`` begins with, until it has fallen."""
 
 

@@ -63,7 +63,7 @@ def choose_along_path(
         Labels, numbers or strings.
     grid : "path", "auto" or iterable of float
         ``"auto"``: from 0.1 to 10, extended until the best value is inside or the edge is flat;
-        ``"path"``: the same, but from 0.001 up, and no further than where held-out accuracy has
+        ``"path"``: the same, but from 0.01 up, and no further than where held-out accuracy has
         fallen; the rules of :mod:`kmaps.models.c_grid`. Or values to compare, all of them.
     folds : int, default=3
         Parts of the samples, of which each is left out once.
@@ -95,7 +95,7 @@ def choose_along_path(
     >>> y = np.where(X[:, 0] > 0.5, "right", "left")
     >>> found = choose_along_path(CodedSVC("js"), code_rows("js", lambda: [X]), y)
     >>> found.grid[0], found.grid[-1] <= 100, max(found.accuracies) > 0.9
-    (0.001, True, True)
+    (0.01, True, True)
     """
     values = _first_values(grid)
     check_whole("folds", folds, 2)
@@ -143,7 +143,7 @@ class CodedSVCCV(ProbabilisticClassifier):
     Cs : "path", "auto" or list of float, default="path"
         The values of C to compare, by factors of √10. ``"auto"``: from 0.1 to 10, extended until
         the best value is inside or the edge is flat, as in experiments. ``"path"``: the same, but
-        from 0.001 up, and no further than where held-out accuracy has fallen. A list: all of it.
+        from 0.01 up, and no further than where held-out accuracy has fallen. A list: all of it.
     folds : int, default=3
         Parts of the samples, stratified, of which each is left out once.
     seed : int, default=0

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from click.testing import CliRunner
 from sklearn.datasets import dump_svmlight_file
 
-from kmaps import CodedSVC, SplineMap
+from kmaps import CodedSVC, CodedSVCCV, SplineMap
 from kmaps.cli.main import cli
 
 KMAPS = Path(sys.executable).parent / "kmaps"
@@ -142,6 +142,17 @@ def test_c_is_chosen_by_cross_validation():
     assert " % in 3-fold cross-validation, chosen\n" in text
 
 
+@pytest.mark.parametrize("rule", ["path", "auto"])
+def test_c_is_found_by_a_rule(rule):
+    told = json.loads(train("in.npy", "m.npz", "--labels", "y.npy", "--json", "-C", rule).stdout)
+    expected = CodedSVCCV(Cs=rule).fit(X, Y)
+    assert [tried["C"] for tried in told["cv"]] == list(expected.choice_.grid)
+    assert [tried["accuracy"] for tried in told["cv"]] == list(expected.choice_.accuracies)
+    model = CodedSVC.load("m.npz")
+    assert told["C"] == model.C == expected.C_
+    np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
+
+
 def test_what_cannot_be_trained_on():
     np.save("short.npy", Y[:80])
     np.save("one.npy", np.zeros(90, int))
@@ -175,6 +186,8 @@ def test_what_cannot_be_trained_on():
         "leave it out",
         f"in.npy m.npz {y} --map sign-cauchy": "--map sign-cauchy: has no tables, which training "
         "on codes needs",
+        f"in.npy m.npz {y} --kernel exp-chi2 -C path": "-C path: not for generalized-rbf, on which "
+        "LIBLINEAR trains; use -C auto",
         f"in.npy m.npz {y} --loss hing": "--loss hing: expected 'hinge', 'squared_hinge' or "
         "'logistic', did you mean 'hinge'?",
     }.items():

@@ -137,6 +137,5 @@ def test_a_path_has_fallen_when_a_decade_is_worse_than_the_best():
     assert not fallen(700, 700, 700)
 
 
-def test_a_path_begins_two_decades_lower():
-    assert STEPS[4:] == START
-    assert STEPS[:4] == (0.001, 0.00316228, 0.01, 0.0316228)
+def test_a_path_begins_a_decade_lower():
+    assert STEPS == (0.01, 0.0316228, *START)

@@ -118,14 +118,14 @@ class Known:
 @pytest.mark.parametrize(
     ("grid", "wrong", "C", "asked"),
     [
-        # Best at 0.01 and 4 more wrong in 150 a step: 12 of them are more than 3.5, twice.
-        ("path", lambda k: 4 * abs(k + 4), 0.01, STEPS[:5]),
+        # Best at 0.1, and 12 more wrong of 150 a step: more than their root, twice.
+        ("path", lambda k: 4 * abs(k + 2), 0.1, STEPS[:5]),
         # Flat until the end: one value inside that edge.
-        ("path", lambda k: int(k > 0), 0.01, STEPS),
+        ("path", lambda k: int(k > 0), 0.1, STEPS),
         # Rising until 100: extended upwards, and one decade beyond it.
         ("path", lambda k: 4 * abs(k - 4), 100.0, (*STEPS, 31.6228, 100.0, 316.228, 1000.0)),
         # Best below the start: fallen, then extended downwards.
-        ("path", lambda k: 4 * abs(k + 8), 1e-4, (*STEPS[:3], 1e-4, 0.000316228, 1e-5, 3.16228e-5)),
+        ("path", lambda k: 4 * abs(k + 6), 1e-3, (*STEPS[:3], 1e-3, 0.00316228, 1e-4, 0.000316228)),
         ("auto", lambda k: 4 * abs(k - 1), 3.16228, START),
         ([100, 1], lambda k: 4 * abs(k + 9), 1.0, (1.0, 100.0)),
     ],
