@@ -138,4 +138,4 @@ def test_a_path_has_fallen_when_a_decade_is_worse_than_the_best():
 
 
 def test_a_path_begins_a_decade_lower():
-    assert STEPS == (0.01, 0.0316228, *START)
+    assert (0.01, 0.0316228, *START) == STEPS
