@@ -98,6 +98,9 @@ Examples:
 )
 @click.option("--folds", type=click.IntRange(2), default=3, show_default=True, help="To choose C.")
 @click.option(
+    "--penalty", default="l2", show_default=True, help="l2, or l1: keeps few features, by C."
+)
+@click.option(
     "--loss", default="hinge", show_default=True, help="hinge, squared_hinge or logistic."
 )
 @click.option("--multiclass", default="ovr", show_default=True, help="ovr or ovo.")
@@ -184,7 +187,7 @@ def command(
     click.echo(json.dumps(found, indent=2) if as_json else _told(found, target))
 
 
-_SETTINGS = ("loss", "multiclass", "calibrate", "bias", "tol", "max_iter")
+_SETTINGS = ("penalty", "loss", "multiclass", "calibrate", "bias", "tol", "max_iter")
 
 
 def _model(
@@ -224,7 +227,7 @@ def _random_features(
     from kmaps.models import RandomFeatureSVC
 
     context = click.get_current_context()
-    for name in ("calibrate", "levels", "max_iter"):
+    for name in ("penalty", "calibrate", "levels", "max_iter"):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             option = name.replace("_", "-")
             raise ConfigError(f"--{option}: not for {map_name}, on which LIBLINEAR trains")

@@ -151,8 +151,8 @@ class CodedSVCCV(ProbabilisticClassifier):
     n_jobs : int or None, default=None
         Threads; None: as many as `kmaps.threads` says, -1: as many as there are processors. The
         result is the same on any number.
-    loss, multiclass, n_levels, bias, tol, max_iter, class_weight, calibrate, probability, \
-random_state, form, levels
+    penalty, loss, multiclass, n_levels, bias, tol, max_iter, class_weight, calibrate, \
+probability, random_state, form, levels
         As of `CodedSVC`. The machines of the folds stop at a gap of 0.01, if ``tol`` is not larger.
 
     Attributes
@@ -201,6 +201,7 @@ random_state, form, levels
         folds: int = 3,
         seed: int = 0,
         n_jobs: int | None = None,
+        penalty: str = "l2",
         loss: str = "hinge",
         multiclass: str = "ovr",
         n_levels: int = MAX_LEVELS,
@@ -219,6 +220,7 @@ random_state, form, levels
         self.folds = folds
         self.seed = seed
         self.n_jobs = n_jobs
+        self.penalty = penalty
         self.loss = loss
         self.multiclass = multiclass
         self.n_levels = n_levels
@@ -294,6 +296,7 @@ random_state, form, levels
         """Return an unfitted machine with all parameters but C."""
         return CodedSVC(
             self.map,
+            penalty=self.penalty,
             loss=self.loss,
             multiclass=self.multiclass,
             n_levels=self.n_levels,
@@ -335,7 +338,8 @@ random_state, form, levels
         return rows, y
 
     def _coded(self, X: Any) -> CodedRows:
-        return prepare(self.map, X, n_levels=self.n_levels, levels=self.levels, form=self.form)
+        form = "low-rank" if self.penalty == "l1" else self.form
+        return prepare(self.map, X, n_levels=self.n_levels, levels=self.levels, form=form)
 
     def _choose(
         self, machine: CodedSVC, rows: CodedRows, y: NDArray, sample_weight: ArrayLike | None

@@ -153,6 +153,15 @@ def test_c_is_found_by_a_rule(rule):
     np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
 
 
+def test_a_machine_of_few_features():
+    told = train("in.npy", "m.npz", "--labels", "y.npy", "--penalty", "l1", "-C", "0.1,0.3")
+    assert "C = 0.3: " in told.stdout
+    model = CodedSVC.load("m.npz")
+    expected = CodedSVC(C=model.C, penalty="l1").fit(X, Y)
+    np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
+    assert 0 < (model.importance_ > 0).sum() < 6
+
+
 def test_what_cannot_be_trained_on():
     np.save("short.npy", Y[:80])
     np.save("one.npy", np.zeros(90, int))
@@ -210,7 +219,7 @@ def test_what_cannot_be_predicted():
     header = json.loads(newer["header"].tobytes()) | {"version": 9}
     newer["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
     np.savez("other.npz", **newer)
-    header |= {"version": 3, "estimator": "CodedTree"}
+    header |= {"version": 4, "estimator": "CodedTree"}
     newer["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
     np.savez("unknown.npz", **newer)
     damaged = "no kmaps model, or a damaged one (cut off?); train and save it again"
@@ -220,7 +229,7 @@ def test_what_cannot_be_predicted():
         "cut.npz in.npy o.npy": f"cut.npz: {damaged}",
         "in.npy in.npy o.npy": f"in.npy: {damaged}",
         "other.npz in.npy o.npy": "other.npz: a model of version 9, newer than this kmaps, which "
-        "reads version 3; update kmaps, or train the model again",
+        "reads version 4; update kmaps, or train the model again",
         "unknown.npz in.npy o.npy": "unknown.npz: a model of 'CodedTree', this kmaps has CodedSVC, "
         "CodedSVR, CodedRidge, RandomFeatureSVC only; use the kmaps that wrote it",
         "m.npz in.npy y.npy": "y.npy: exists already; choose another name, or pass --force",

@@ -38,8 +38,9 @@ def test_follows_scikit_learn(estimator, check):
         {"multiclass": "ovo", "loss": "squared_hinge", "class_weight": "balanced"},
         {"calibrate": True, "map": HomogeneousMap(), "bias": 0.0},
         {"loss": "logistic", "form": "full"},
+        {"penalty": "l1", "form": "low-rank", "bias": 0.5},
     ],
-    ids=lambda settings: settings.get("loss", "hinge"),
+    ids=lambda settings: "-".join(map(str, settings.values())) or "default",
 )
 def test_accuracies_are_those_of_one_fold_after_the_other(settings):
     model = CodedSVC(tol=FOLD_TOL, **settings)

@@ -72,6 +72,11 @@ class CodedEstimator(Learner):
         dtypes = None if self.levels is not None else [np.float64, np.float32, np.uint8]
         return super()._checks | {"dtype": dtypes}
 
+    @property
+    def _form(self) -> str:
+        """The form in which samples are coded."""
+        return self.form
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -100,7 +105,7 @@ class CodedEstimator(Learner):
             raise ConfigError("levels=…: samples in blocks are coded here; leave levels out")
         sample = source.sample() if learns(self.map) else None
         return code_rows(
-            self.map, source.blocks, n_levels=self.n_levels, form=self.form, sample=sample
+            self.map, source.blocks, n_levels=self.n_levels, form=self._form, sample=sample
         )
 
     def _check_coding(self) -> None:
@@ -114,7 +119,7 @@ class CodedEstimator(Learner):
     def _coded(self, X: Any) -> CodedRows:
         """Turn validated samples into codes."""
         converted = partial(
-            prepare, self.map, X, n_levels=self.n_levels, levels=self.levels, form=self.form
+            prepare, self.map, X, n_levels=self.n_levels, levels=self.levels, form=self._form
         )
         return self._timed("convert_s", converted)
 
@@ -201,12 +206,16 @@ class CodedEstimator(Learner):
         if unfinished:
             warnings.warn(
                 f"the relative duality gap is still {self.duality_gap_.max():.1e} after "
-                f"max_iter={self.max_iter} passes, above tol={self.tol:g}, in {unfinished} of "
-                f"{len(self.n_iter_)} {self._problem_name}: {self._easier()}, or raise max_iter "
-                "or tol",
+                f"max_iter={self.max_iter} {self._passes()}, above tol={self.tol:g}, in "
+                f"{unfinished} of {len(self.n_iter_)} {self._problem_name}: {self._easier()}, or "
+                "raise max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=4,
             )
+
+    def _passes(self) -> str:
+        """Return what ``max_iter`` counts."""
+        return "passes"
 
     def _easier(self) -> str:
         """Return what makes the problems easier to solve."""

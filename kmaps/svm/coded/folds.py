@@ -10,17 +10,19 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
 
 from kmaps._loops import train as loops
 from kmaps.parallel import for_blocks, num_threads
 from kmaps.svm.coded.classifier import CodedSVC
-from kmaps.svm.coded.descent import make_task, solve
+from kmaps.svm.coded.descent import Solution, make_task, solve
 from kmaps.svm.coded.training import CodedRows, weights_in_memory
 from kmaps.svm.reduction import BinaryProblem, combine_scores, winners
 
@@ -99,7 +101,8 @@ class FoldMachines:
                 fold.duals = [None] * len(fold.problems)
         self.last_C = C
         n_weights = self.rows.n_features * self.rows.machinery.form.size
-        with weights_in_memory(n_weights, min(num_threads(), len(self.jobs))):
+        n_machines = min(num_threads(), len(self.jobs))
+        with weights_in_memory(n_weights, n_machines), threadpool_limits(1, user_api="blas"):
             found = for_blocks(partial(self._train, n_weights), len(self.jobs), 1)
         self._warn_unfinished(C, [gap for _, gap in found])
         columns = iter(scores for scores, _ in found)
@@ -112,25 +115,35 @@ class FoldMachines:
         """Solve one problem; return its scores of the held-out rows, and its gap."""
         fold, k = self.jobs[job]
         learner, problem = fold.learner, fold.problems[k]
-        rows, form = self.rows.rows, self.rows.machinery.form
-        machine = solve(
-            rows,
-            form,
+        if learner.penalty == "l1":
+            machine = learner.solve_sparse_problem(self.rows, problem, fold.duals[k])
+            weights = self.rows.machinery.laid_out(machine.weights)
+        else:
+            machine = self._solve(learner, problem, n_weights, k, fold.duals[k])
+            weights = machine.weights
+        fold.duals[k] = machine.alpha
+        scores, ones = np.empty(len(fold.held_out)), np.ones(len(fold.held_out))
+        task = make_task(fold.held_out, ones, self.norms, ones, "hinge", learner.bias)
+        form = self.rows.machinery.form
+        loops.margins(self.rows.rows, form, task, weights, machine.constant, scores)
+        if learner.calibrate:
+            slope, shift = learner.log_odds_of(problem, machine)
+            scores = slope * scores + shift
+        return scores, machine.gap
+
+    def _solve(
+        self, learner: CodedSVC, problem: BinaryProblem, n_weights: int, k: int, alpha: Any
+    ) -> Solution:
+        return solve(
+            self.rows.rows,
+            self.rows.machinery.form,
             learner.task_of(problem, self.norms),
             n_weights,
             tol=learner.tol,
             max_iter=learner.max_iter,
             seed=(self.seed, k),
-            alpha=fold.duals[k],
+            alpha=alpha,
         )
-        fold.duals[k] = machine.alpha
-        scores, ones = np.empty(len(fold.held_out)), np.ones(len(fold.held_out))
-        task = make_task(fold.held_out, ones, self.norms, ones, "hinge", learner.bias)
-        loops.margins(rows, form, task, machine.weights, machine.constant, scores)
-        if learner.calibrate:
-            slope, shift = learner.log_odds_of(problem, machine)
-            scores = slope * scores + shift
-        return scores, machine.gap
 
     def _labels(self, fold: _Fold, scores: NDArray[np.float64]) -> NDArray:
         classes = fold.learner.classes_
