@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from kmaps.maps import SplineMap as SplineMap
     from kmaps.maps.lowdim import lp_signature as lp_signature
     from kmaps.maps.lowdim import optimal_signature as optimal_signature
+    from kmaps.mercer import TableKernel as TableKernel
     from kmaps.models import CodedSVCCV as CodedSVCCV
     from kmaps.models import RandomFeatureSVC as RandomFeatureSVC
     from kmaps.models import load_model as load_model
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "gram": "kmaps.gram_matrix",
     "get_kernel": "kmaps.kernels",
+    "TableKernel": "kmaps.mercer",
     "HomogeneousMap": "kmaps.maps",
     "LowDimMap": "kmaps.maps",
     "MultiLowDimMap": "kmaps.maps",

@@ -13,6 +13,7 @@ from kmaps.checks import check_whole, is_whole
 from kmaps.codes.codebook import MAX_LEVELS
 from kmaps.errors import ConfigError
 from kmaps.maps.capabilities import Tabulated
+from kmaps.mercer import ScalarKernel
 from kmaps.models.c_grid import AUTO, PATH, STEPS, extension, has_fallen
 from kmaps.models.choice import Choice, checked_grid, choice_of, splits
 from kmaps.models.folds import stratified_order
@@ -138,7 +139,7 @@ class CodedSVCCV(ProbabilisticClassifier):
 
     Parameters
     ----------
-    map : {"chi2", "intersection", "js", "hellinger"} or map, default="chi2"
+    map : {"chi2", "intersection", "js", "hellinger"}, callable or map, default="chi2"
         As of `CodedSVC`.
     Cs : "path", "auto" or list of float, default="path"
         The values of C to compare, by factors of √10. ``"auto"``: from 0.1 to 10, extended until
@@ -195,7 +196,7 @@ probability, random_state, form, levels
 
     def __init__(
         self,
-        map: Tabulated | str = "chi2",
+        map: Tabulated | ScalarKernel | str = "chi2",
         Cs: Values = PATH,
         *,
         folds: int = 3,

@@ -18,6 +18,7 @@ from kmaps.checks import check_choice
 from kmaps.codes.codebook import MAX_LEVELS
 from kmaps.errors import ConfigError
 from kmaps.maps.capabilities import Tabulated
+from kmaps.mercer import ScalarKernel
 from kmaps.parallel import for_blocks
 from kmaps.svm.calibration import logistic_fit
 from kmaps.svm.coded.descent import Solution, make_task
@@ -41,9 +42,12 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
 
     Parameters
     ----------
-    map : {"chi2", "intersection", "js", "hellinger"} or map, default="chi2"
-        The name of a kernel: the machine is exact on the levels. Or an additive map, fitted or not
-        (a copy is fitted to X): the machine is the linear one on the map's features of the levels.
+    map : {"chi2", "intersection", "js", "hellinger"}, callable or map, default="chi2"
+        The name of a kernel: the machine is exact on the levels. So it is for any scalar kernel
+        ``k(x, y)``, a function on arrays or a `kmaps.TableKernel`, that has no negative eigenvalue
+        on them; all features share the levels (`ExactMap` gives each its own). Or an additive map,
+        fitted or not (a copy is fitted to X): the machine is the linear one on its features of the
+        levels.
     C : float, default=1.0
         Weight of the loss against the penalty.
     penalty : {"l2", "l1"}, default="l2"
@@ -150,7 +154,7 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
 
     def __init__(
         self,
-        map: Tabulated | str = "chi2",
+        map: Tabulated | ScalarKernel | str = "chi2",
         C: float = 1.0,
         *,
         penalty: str = "l2",

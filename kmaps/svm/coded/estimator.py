@@ -30,6 +30,7 @@ from kmaps.codes.codebook import MAX_LEVELS
 from kmaps.errors import ConfigError, suggest
 from kmaps.kernels import get_kernel
 from kmaps.maps.capabilities import Tabulated
+from kmaps.mercer import ScalarKernel, kernel_name
 from kmaps.parallel import for_blocks, num_threads
 from kmaps.svm.coded.blocks import code_rows
 from kmaps.svm.coded.descent import Solution, solve
@@ -49,7 +50,7 @@ Machine = TypeVar("Machine", bound="CodedEstimator")
 class CodedEstimator(Learner):
     """A machine on codes. A kind of it states its problems, :meth:`_task`, and names them."""
 
-    map: Tabulated | str
+    map: Tabulated | ScalarKernel | str
     n_levels: int
     levels: ArrayLike | None
     form: str
@@ -113,6 +114,11 @@ class CodedEstimator(Learner):
         check_positive("tol", self.tol)
         if isinstance(self.map, str):
             get_kernel(self.map)
+        elif not (isinstance(self.map, Tabulated) or callable(self.map)):
+            raise ConfigError(
+                f"map={self.map!r}: expected the name of a kernel, a scalar kernel k(x, y), or an "
+                "additive map"
+            )
         check_whole("n_levels", self.n_levels, 2, MAX_LEVELS)
         check_whole("max_iter", self.max_iter, 1)
 
@@ -327,8 +333,12 @@ class CodedEstimator(Learner):
         parameters = {name: getattr(self, name) for name in self._stored}
         arrays = self.model_.arrays | self._own_arrays()
         names = vars(self).get("feature_names_in_")
-        fitted = {"map": str(self.map_), "feature_names": None if names is None else list(names)}
+        fitted = {"map": self._map_text(), "feature_names": None if names is None else list(names)}
         write_model(path, self, parameters, arrays, fitted=fitted, record=record, force=force)
+
+    def _map_text(self) -> str:
+        """Return what a file calls the map."""
+        return str(self.map_) if isinstance(self.map_, Tabulated) else kernel_name(self.map_)
 
     def _own_arrays(self) -> dict[str, NDArray]:
         """Return what a file holds besides ``model_``."""
