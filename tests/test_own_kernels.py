@@ -112,7 +112,7 @@ def test_a_table_takes_the_nearest_point():
 @pytest.mark.parametrize(
     ("kernel", "message"),
     [
-        # The matrix -|i - j| on 0, …, 4 has the eigenvalues -8.29 and 5.24, by numpy.linalg.eigvalsh.
+        # Eigenvalues of -|i - j| on 0, …, 4, by numpy.linalg.eigvalsh.
         (
             distance,
             "kernel distance: not positive semi-definite: .* has the eigenvalue -8.288, its",
