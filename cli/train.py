@@ -54,18 +54,20 @@ class TrainCommand(MapCommand):
 
 
 class Costs(click.ParamType):
-    """One value of C, or several separated by commas."""
+    """One value of C, several separated by commas, or the word for a rule that finds some."""
 
-    name = "C[,C…]"
+    name = "C[,C…]|path|auto"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> list[float]:
-        """Return the values in ascending order."""
-        if isinstance(value, list):
+    def convert(self, value: Any, param: Any, ctx: Any) -> list[float] | str:
+        """Return the values in ascending order, or the word."""
+        if isinstance(value, list) or value in ("path", "auto"):
             return value
         try:
             costs = sorted({float(text) for text in str(value).split(",")})
         except ValueError:
-            self.fail(f"{value!r}: expected numbers separated by commas", param, ctx)
+            self.fail(
+                f"{value!r}: expected numbers separated by commas, 'path' or 'auto'", param, ctx
+            )
         if not 0 < costs[0] <= costs[-1] < inf:
             self.fail(f"{value}: expected positive, finite numbers", param, ctx)
         return costs
@@ -76,7 +78,7 @@ class Costs(click.ParamType):
     epilog="""\b
 Examples:
   kmaps train histograms.npy model.npz --labels labels.npy --kernel chi2 -C 0.1
-  kmaps train train.csv model.npz --label-column digit
+  kmaps train train.csv model.npz --label-column digit -C path
   kmaps train train.svm model.npz --map homogeneous --order 2 -C 0.01,0.1,1,10
   kmaps train histograms.npy model.npz --labels labels.npy --kernel exp-chi2 -m 4096""",
 )
@@ -91,9 +93,13 @@ Examples:
     type=Costs(),
     default="1",
     show_default=True,
-    help="Weight of the loss; several values are compared by cross-validation.",
+    help="Weight of the loss. Several values are compared by cross-validation; `auto` extends "
+    "0.1 to 10 until the best is inside; `path` goes up from 0.01 until held-out accuracy falls.",
 )
 @click.option("--folds", type=click.IntRange(2), default=3, show_default=True, help="To choose C.")
+@click.option(
+    "--penalty", default="l2", show_default=True, help="l2, or l1: keeps few features, by C."
+)
 @click.option(
     "--loss", default="hinge", show_default=True, help="hinge, squared_hinge or logistic."
 )
@@ -123,7 +129,7 @@ def command(
     labels: str | None,
     label_column: str | None,
     kernel: str | None,
-    costs: list[float],
+    costs: list[float] | str,
     folds: int,
     balanced: bool,
     levels: int,
@@ -183,7 +189,7 @@ def command(
     click.echo(json.dumps(found, indent=2) if as_json else _told(found, target))
 
 
-_SETTINGS = ("loss", "multiclass", "calibrate", "bias", "tol", "max_iter")
+_SETTINGS = ("penalty", "loss", "multiclass", "calibrate", "bias", "tol", "max_iter")
 
 
 def _model(
@@ -223,10 +229,12 @@ def _random_features(
     from kmaps.models import RandomFeatureSVC
 
     context = click.get_current_context()
-    for name in ("calibrate", "levels", "max_iter"):
+    for name in ("penalty", "calibrate", "levels", "max_iter"):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             option = name.replace("_", "-")
             raise ConfigError(f"--{option}: not for {map_name}, on which LIBLINEAR trains")
+    if context.params["costs"] == "path":
+        raise ConfigError(f"-C path: not for {map_name}, on which LIBLINEAR trains; use -C auto")
     kernel = of_map.get("kernel", "exp-rbf").removeprefix("exp-")
     return RandomFeatureSVC(
         kernel if kernel == "rbf" else f"exp-{kernel}",
@@ -261,7 +269,7 @@ def _labelled(
 def _train(
     model: "CodedSVC | RandomFeatureSVC",
     source: "LabelledRows",
-    costs: list[float],
+    costs: list[float] | str,
     folds: int,
     seed: int,
     report: Report,
@@ -276,8 +284,7 @@ def _train(
     rows = model.prepare_rows(source)
     y = source.labels()
     read = perf_counter()
-    model.set_params(C=costs[0])
-    cv = _choose_c(model, rows, y, costs, folds, seed, report) if len(costs) > 1 else []
+    cv = _choose_c(model, rows, y, costs, folds, seed, report)
     chosen, n_before = perf_counter(), len(warned)
     if isinstance(model, RandomFeatureSVC):
         model.fit(rows, y)
@@ -341,22 +348,30 @@ def _choose_c(
     model: "CodedSVC | RandomFeatureSVC",
     rows: "PreparedRows",
     y: "NDArray",
-    costs: list[float],
+    costs: list[float] | str,
     folds: int,
     seed: int,
     report: Report,
 ) -> list[dict[str, float]]:
-    """Give the model the best C; return the accuracy of each."""
-    from kmaps.models import along_c, cross_validate
+    """Give the model the best C; return the accuracy of each, if there are several."""
+    from kmaps.models import along_c, choose_along_path, cross_validate
+    from kmaps.svm import CodedSVC
 
-    choice = cross_validate(
-        lambda of: along_c(model, rows.take(of), y[of]),
-        costs,
-        y,
-        folds=folds,
-        seed=seed,
-        progress=partial(report, "choose C"),
-    )
+    if not isinstance(costs, str) and len(costs) == 1:
+        model.set_params(C=costs[0])
+        return []
+    progress = partial(report, "choose C")
+    if isinstance(model, CodedSVC):
+        choice = choose_along_path(model, rows, y, costs, folds=folds, seed=seed, progress=progress)
+    else:
+        choice = cross_validate(
+            lambda of: along_c(model, rows.take(of), y[of]),
+            costs,
+            y,
+            folds=folds,
+            seed=seed,
+            progress=progress,
+        )
     model.set_params(C=choice.C)
     tried = zip(choice.grid, choice.accuracies, strict=True)
     return [{"C": C, "accuracy": accuracy} for C, accuracy in tried]

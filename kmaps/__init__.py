@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from kmaps.maps import SplineMap as SplineMap
     from kmaps.maps.lowdim import lp_signature as lp_signature
     from kmaps.maps.lowdim import optimal_signature as optimal_signature
+    from kmaps.mercer import TableKernel as TableKernel
+    from kmaps.models import CodedSVCCV as CodedSVCCV
     from kmaps.models import RandomFeatureSVC as RandomFeatureSVC
     from kmaps.models import load_model as load_model
     from kmaps.parallel import threads as threads
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "gram": "kmaps.gram_matrix",
     "get_kernel": "kmaps.kernels",
+    "TableKernel": "kmaps.mercer",
     "HomogeneousMap": "kmaps.maps",
     "LowDimMap": "kmaps.maps",
     "MultiLowDimMap": "kmaps.maps",
@@ -75,6 +78,7 @@ _PUBLIC = {
     "GroupLassoSVC": "kmaps.svm",
     "LiblinearSVC": "kmaps.svm",
     "KernelSVC": "kmaps.svm",
+    "CodedSVCCV": "kmaps.models",
     "RandomFeatureSVC": "kmaps.models",
     "load_model": "kmaps.models",
     "prune": "kmaps.svm",

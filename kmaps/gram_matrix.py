@@ -24,6 +24,8 @@ from kmaps.checks import check_positive
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_sums import sums_of
 from kmaps.kernels import EXP_KERNELS, GRAM_KERNELS, WIDTH_KERNELS, check_kernel
+from kmaps.mercer import ScalarKernel
+from kmaps.own_gram import own_gram
 from kmaps.parallel import for_blocks
 from kmaps.samples import AnyMatrix, SampleMatrix
 
@@ -36,7 +38,7 @@ def gram(
     X: ArrayLike | sparse.sparray,
     Y: ArrayLike | sparse.sparray | None = None,
     *,
-    kernel: str = "chi2",
+    kernel: str | ScalarKernel = "chi2",
     gamma: float = 1.0,
     sigma: float | None = None,
 ) -> NDArray[np.float32]:
@@ -55,8 +57,10 @@ def gram(
     Y : array or CSR of shape (m, d), optional
         The other samples. When left out, Y is X at half the work, and the result is exactly
         symmetric with the exact diagonal.
-    kernel : str
-        One of :data:`kmaps.kernels.GRAM_KERNELS`.
+    kernel : str or callable
+        One of :data:`kmaps.kernels.GRAM_KERNELS`; or any scalar kernel ``k(x, y)``, elementwise on
+        arrays, which must be positive semi-definite: a function, or a `kmaps.TableKernel`. Its sum
+        over the features is additive; with ``sigma`` it is the metric of an exponential kernel.
     gamma : float
         Degree of homogeneity of the additive kernel, or of the one behind the metric; positive.
         linear and rbf take none.
@@ -76,7 +80,8 @@ def gram(
         For data that are not a finite real matrix, of different widths, or so large that the
         result does not fit float32.
     ConfigError
-        For an unknown kernel, or a parameter that is out of range or not the kernel's.
+        For an unknown kernel, one with a negative eigenvalue on up to 256 of the values, or a
+        parameter that is out of range or not the kernel's.
 
     Examples
     --------
@@ -86,6 +91,12 @@ def gram(
     array([[2., 2.],
            [2., 4.]], dtype=float32)
     """
+    if callable(kernel):
+        if gamma != 1:
+            raise ConfigError(f"gamma={gamma!r}: a kernel of one's own has none; leave it out")
+        if sigma is not None:
+            check_positive("sigma", sigma)
+        return own_gram(kernel, *_check_pair(X, Y), sigma)
     base = _base_kernel(kernel, gamma)
     rows, columns = _check_pair(X, Y)
     if kernel not in WIDTH_KERNELS:

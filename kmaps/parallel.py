@@ -31,9 +31,14 @@ def num_threads() -> int:
         return chosen
     text = os.environ.get("KMAPS_NUM_THREADS")
     if not text:
-        return len(os.sched_getaffinity(0))
+        return processors()
     check_whole("KMAPS_NUM_THREADS", int(text) if text.isdecimal() else text, 1)
     return int(text)
+
+
+def processors() -> int:
+    """Return how many processors this process may run on."""
+    return len(os.sched_getaffinity(0))
 
 
 @contextmanager

@@ -11,15 +11,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # What the modules of each room may import besides their own room. cli may import everything.
 BASE = {
-    "errors",
-    "plugins",
-    "_loops",
-    "kernels",
-    "checks",
-    "parallel",
-    "samples",
-    "gram_sums",
-    "gram_matrix",
+    *("errors", "plugins", "_loops", "kernels", "mercer", "checks", "parallel", "samples"),
+    *("gram_sums", "own_gram", "gram_matrix"),
 }
 ROOMS = {
     "errors": set(),
@@ -29,7 +22,9 @@ ROOMS = {
     "checks": {"errors"},
     "parallel": {"errors", "checks"},
     "samples": {"errors", "checks"},
-    "gram_sums": BASE - {"gram_sums", "gram_matrix"},
+    "mercer": {"errors", "kernels", "parallel"},
+    "gram_sums": BASE - {"gram_sums", "own_gram", "gram_matrix"},
+    "own_gram": BASE - {"gram_sums", "own_gram", "gram_matrix"},
     "gram_matrix": BASE - {"gram_matrix"},
     "codes": BASE,
     "maps": BASE | {"codes"},
@@ -50,7 +45,7 @@ ROOMS["__init__"] = set()  # it loads its public names when they are asked for
 FLOORS = {
     "codes": ["columns codebook", "levels table", "quantizer"],
     "maps": [
-        "grids mercer frequencies capabilities",
+        "grids frequencies capabilities",
         "base",
         "ranged stepped",
         "*",
@@ -71,7 +66,8 @@ FLOORS = {
         "learner",
         "reduction",
         "probabilities",
-        "coded grouplasso liblinear libsvm",
+        "grouplasso",
+        "coded liblinear libsvm",
         "pruning",
     ],
     "svm/coded": [
@@ -79,14 +75,17 @@ FLOORS = {
         "descent",
         "forms model",
         "training functions",
+        "sparse",
         "blocks",
         "estimator",
         "classifier regressor",
+        "folds",
     ],
-    "svm/grouplasso": ["steps", "classifier"],
+    "svm/grouplasso": ["steps", "problem", "classifier"],
     "models": [
         "folds mapped_rows c_grid",
         "random_features choice explanation evaluation",
+        "coded_path",
         "files",
         "description",
     ],
@@ -222,7 +221,7 @@ ATTRIBUTES_OF_OTHERS = {
     ("data/transfer.py", "response"),
     ("data/transfer.py", "reason"),
     ("svm/clib.py", "parts"),
-    ("maps/mercer.py", "__name__"),
+    ("mercer.py", "__name__"),
 }
 
 

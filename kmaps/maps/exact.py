@@ -13,8 +13,8 @@ from kmaps.checks import check_number, check_whole
 from kmaps.codes.codebook import MAX_LEVELS
 from kmaps.codes.columns import Columns
 from kmaps.codes.levels import choose_codebook
-from kmaps.maps.mercer import ScalarKernel, eigensystems
 from kmaps.maps.stepped import SteppedMap
+from kmaps.mercer import ScalarKernel, eigensystems
 from kmaps.samples import AnyMatrix
 
 

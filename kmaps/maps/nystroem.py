@@ -20,7 +20,7 @@ from kmaps.codes.codebook import pad_levels
 from kmaps.codes.columns import Columns
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import Curve, PieceGrid
-from kmaps.maps.mercer import ScalarKernel, eigensystems, scalar_kernel
+from kmaps.mercer import ScalarKernel, eigensystems, scalar_kernel
 from kmaps.parallel import for_blocks
 from kmaps.samples import AnyMatrix
 

@@ -17,6 +17,11 @@ standard error rule of Breiman et al. (Classification and Regression Trees, 1984
 several times that, and would call edges flat that still rise. For the same reason the best value is
 chosen where it is inside, and not the smallest one within a standard error of it, which would leave
 every row undertuned, and by unequal amounts. Of equally good values the smallest is the best.
+
+``"path"``, for machines that start each value of C where they stopped at the one before, goes up
+from a decade further below, and stops at once when held-out accuracy has fallen: all values of
+the last decade are worse than the best one before by more than one standard error, of the same
+kind. A path that has not fallen is extended, and all are chosen from, as ``"auto"`` is.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +30,7 @@ from math import log10
 import numpy as np
 from numpy.typing import NDArray
 
-AUTO = "auto"
+AUTO, PATH = "auto", "path"
 
 _PER_DECADE = 2
 _BOUND = 6 * _PER_DECADE  # the exponents of √10 stay within ± this
@@ -45,6 +50,9 @@ def _exponent(C: float) -> int:
 
 START = tuple(map(_value, range(-_PER_DECADE, _PER_DECADE + 1)))
 """The values that ``"auto"`` begins with."""
+
+STEPS = tuple(map(_value, range(-2 * _PER_DECADE, _PER_DECADE + 1)))
+"""The values that ``"path"`` begins with, until it has fallen."""
 
 
 def extension(scores: Scores) -> tuple[float, ...]:
@@ -76,6 +84,28 @@ def extension(scores: Scores) -> tuple[float, ...]:
     return tuple(map(_value, exponents))
 
 
+def has_fallen(scores: Scores) -> bool:
+    """Return whether the best value is better than all those a decade above it, surely.
+
+    Parameters
+    ----------
+    scores : mapping of float to ndarray, shape (n,)
+        Of the values compared so far.
+
+    Examples
+    --------
+    >>> peaked = {0.1: np.arange(8) < 2, 1.0: np.arange(8) < 7, 3.0: np.arange(8) < 5}
+    >>> has_fallen(peaked), has_fallen({**peaked, 10.0: np.arange(8) < 4})
+    (False, True)
+    """
+    grid = sorted(scores)
+    best = _best(scores, grid)
+    after = grid[best + 1 :][-_PER_DECADE:]
+    return len(after) == _PER_DECADE and not any(
+        _gains_little(scores[C], scores[grid[best]]) for C in after
+    )
+
+
 def choose(scores: Scores, *, extended: bool) -> float:
     """Return the value of C that is chosen.
 
@@ -104,6 +134,10 @@ def _inside(grid: Sequence[float], edge: int) -> int:
 
 def _is_flat(scores: Scores, grid: Sequence[float], edge: int) -> bool:
     """Return whether the last decade before an edge gained at most one standard error."""
-    inner = scores[grid[_inside(grid, edge)]]
-    gains = np.subtract(scores[grid[edge]], inner, dtype=float)
+    return _gains_little(scores[grid[_inside(grid, edge)]], scores[grid[edge]])
+
+
+def _gains_little(before: NDArray, after: NDArray) -> bool:
+    """Return whether scores of the same units are better by at most one standard error."""
+    gains = np.subtract(after, before, dtype=float)
     return bool(gains.sum() <= np.sqrt(gains @ gains))

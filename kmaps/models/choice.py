@@ -120,29 +120,28 @@ def cross_validate(
     (100.0, [0.93, 0.97, 0.99])
     """
     extended = isinstance(grid, str)
-    values, y = _checked_grid(grid), np.asarray(y)
+    values, y = checked_grid(grid), np.asarray(y)
     check_whole("folds", folds, 2)
     check_whole("seed", seed, 0)
     chosen = stratified_sample(y, samples, seed)
     y = y[chosen]
-    fold = np.arange(len(y)) % folds
-    _check_folds(y, fold, folds)
+    parts_of_y = splits(y, folds)
     predict = prepare(chosen)
     scores: dict[float, NDArray] = {}
     while values:
         parts: dict[float, list[NDArray]] = {C: [] for C in values}
         before, total = folds * len(scores), folds * (len(scores) + len(values))
-        for held_out in range(folds):
-            train, test = np.flatnonzero(fold != held_out), np.flatnonzero(fold == held_out)
+        for held_out, (train, test) in enumerate(parts_of_y):
             for i, (C, found) in enumerate(zip(values, predict(values, train, test), strict=True)):
                 parts[C].append(score(y[test], found))
                 progress(before + held_out * len(values) + i + 1, total)
         scores |= {C: np.concatenate(of_folds) for C, of_folds in parts.items()}
         values = extension(scores) if extended else ()
-    return _choice(scores, extended=extended)
+    return choice_of(scores, extended=extended)
 
 
-def _choice(scores: dict[float, NDArray], *, extended: bool) -> Choice:
+def choice_of(scores: dict[float, NDArray], *, extended: bool) -> Choice:
+    """Return what the scores of all samples, by C, say; ``extended`` as of `c_grid.choose`."""
     ascending = [scores[C] for C in sorted(scores)]
     return Choice(
         choose(scores, extended=extended),
@@ -152,7 +151,8 @@ def _choice(scores: dict[float, NDArray], *, extended: bool) -> Choice:
     )
 
 
-def _checked_grid(grid: Iterable[float] | str) -> tuple[float, ...]:
+def checked_grid(grid: Iterable[float] | str) -> tuple[float, ...]:
+    """Return the values of C to begin with, ascending; or raise ConfigError."""
     if isinstance(grid, str):
         if grid != AUTO:
             raise ConfigError(f"grid={grid!r}: expected values of C, or 'auto'")
@@ -165,9 +165,18 @@ def _checked_grid(grid: Iterable[float] | str) -> tuple[float, ...]:
     return tuple(sorted({float(C) for C in values}))
 
 
-def _check_folds(y: NDArray, fold: NDArray, folds: int) -> None:
+def splits(y: NDArray, folds: int) -> list[tuple[Places, Places]]:
+    """Return the places to train on and those left out, of every fold of stratified samples.
+
+    Raises
+    ------
+    InputError
+        When the samples are fewer than the folds, or a class is so small that without one of the
+        folds another class is all that is left.
+    """
     if len(y) < folds:
         raise InputError(f"{len(y)} samples cannot be cut into folds={folds}: use fewer folds")
+    fold = np.arange(len(y)) % folds
     for held_out in range(folds):
         left = np.unique(y[fold != held_out])
         if len(left) < 2:
@@ -175,6 +184,7 @@ def _check_folds(y: NDArray, fold: NDArray, folds: int) -> None:
                 f"folds={folds}: without one of them only class {left[0]} is left to train on; "
                 "cross-validation needs more samples of the others"
             )
+    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(folds)]
 
 
 def along_c(

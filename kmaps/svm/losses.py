@@ -8,3 +8,6 @@ LOSSES = (*HINGES, "logistic")
 
 INSENSITIVE = ("epsilon_insensitive", "squared_epsilon_insensitive")
 """Of regression: max(0, abs(e) - epsilon) and its square."""
+
+PENALTIES = ("l2", "l1")
+"""Half the squared norm of all weights, and the sum of the norms of groups of them."""

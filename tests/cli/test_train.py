@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from click.testing import CliRunner
 from sklearn.datasets import dump_svmlight_file
 
-from kmaps import CodedSVC, SplineMap
+from kmaps import CodedSVC, CodedSVCCV, SplineMap
 from kmaps.cli.main import cli
 
 KMAPS = Path(sys.executable).parent / "kmaps"
@@ -142,6 +142,26 @@ def test_c_is_chosen_by_cross_validation():
     assert " % in 3-fold cross-validation, chosen\n" in text
 
 
+@pytest.mark.parametrize("rule", ["path", "auto"])
+def test_c_is_found_by_a_rule(rule):
+    told = json.loads(train("in.npy", "m.npz", "--labels", "y.npy", "--json", "-C", rule).stdout)
+    expected = CodedSVCCV(Cs=rule).fit(X, Y)
+    assert [tried["C"] for tried in told["cv"]] == list(expected.choice_.grid)
+    assert [tried["accuracy"] for tried in told["cv"]] == list(expected.choice_.accuracies)
+    model = CodedSVC.load("m.npz")
+    assert told["C"] == model.C == expected.C_
+    np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
+
+
+def test_a_machine_of_few_features():
+    told = train("in.npy", "m.npz", "--labels", "y.npy", "--penalty", "l1", "-C", "0.1,0.3")
+    assert "C = 0.3: " in told.stdout
+    model = CodedSVC.load("m.npz")
+    expected = CodedSVC(C=model.C, penalty="l1").fit(X, Y)
+    np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
+    assert 0 < (model.importance_ > 0).sum() < 6
+
+
 def test_what_cannot_be_trained_on():
     np.save("short.npy", Y[:80])
     np.save("one.npy", np.zeros(90, int))
@@ -175,6 +195,8 @@ def test_what_cannot_be_trained_on():
         "leave it out",
         f"in.npy m.npz {y} --map sign-cauchy": "--map sign-cauchy: has no tables, which training "
         "on codes needs",
+        f"in.npy m.npz {y} --kernel exp-chi2 -C path": "-C path: not for generalized-rbf, on which "
+        "LIBLINEAR trains; use -C auto",
         f"in.npy m.npz {y} --loss hing": "--loss hing: expected 'hinge', 'squared_hinge' or "
         "'logistic', did you mean 'hinge'?",
     }.items():
@@ -197,7 +219,7 @@ def test_what_cannot_be_predicted():
     header = json.loads(newer["header"].tobytes()) | {"version": 9}
     newer["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
     np.savez("other.npz", **newer)
-    header |= {"version": 3, "estimator": "CodedTree"}
+    header |= {"version": 4, "estimator": "CodedTree"}
     newer["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
     np.savez("unknown.npz", **newer)
     damaged = "no kmaps model, or a damaged one (cut off?); train and save it again"
@@ -207,7 +229,7 @@ def test_what_cannot_be_predicted():
         "cut.npz in.npy o.npy": f"cut.npz: {damaged}",
         "in.npy in.npy o.npy": f"in.npy: {damaged}",
         "other.npz in.npy o.npy": "other.npz: a model of version 9, newer than this kmaps, which "
-        "reads version 3; update kmaps, or train the model again",
+        "reads version 4; update kmaps, or train the model again",
         "unknown.npz in.npy o.npy": "unknown.npz: a model of 'CodedTree', this kmaps has CodedSVC, "
         "CodedSVR, CodedRidge, RandomFeatureSVC only; use the kmaps that wrote it",
         "m.npz in.npy y.npy": "y.npy: exists already; choose another name, or pass --force",

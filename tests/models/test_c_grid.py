@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kmaps.models.c_grid import START, choose, extension
+from kmaps.models.c_grid import START, STEPS, choose, extension, has_fallen
 
 N = 1000
 
@@ -118,3 +118,24 @@ def test_of_a_list_the_best_is_chosen_wherever_it_is():
     scores = {C: right(900 + (C == 30)) for C in (1.0, 3.0, 10.0, 30.0)}
     assert choose(scores, extended=False) == 30.0
     assert choose({C: right(900) for C in (1.0, 3.0)}, extended=False) == 1.0
+
+
+def test_a_path_has_fallen_when_a_decade_is_worse_than_the_best():
+    """700 of 1000, then so many fewer; the standard error of k nested losses is the root of k."""
+
+    def fallen(*counts):
+        return has_fallen({10.0**k: right(n) for k, n in enumerate(counts)})
+
+    assert not fallen(700)
+    assert not fallen(700, 600)
+    assert fallen(700, 600, 600)
+    assert not fallen(700, 600, 699)  # one of them by one standard error only
+    assert fallen(700, 698, 698)
+    assert not fallen(500, 600, 700)
+    assert not fallen(700, 600, 600, 699)  # it has come back
+    assert fallen(700, 600, 699, 600, 600)
+    assert not fallen(700, 700, 700)
+
+
+def test_a_path_begins_a_decade_lower():
+    assert (0.01, 0.0316228, *START) == STEPS

@@ -21,6 +21,7 @@ CHECKED = [
     CodedSVC(loss="squared_hinge", multiclass="ovo", form="full", n_levels=64),
     CodedSVC(HomogeneousMap(), calibrate=True, bias=0.0),
     CodedSVC(SplineMap(degree=2, penalty=0), C=0.1, form="local", warm_start=True),
+    CodedSVC(penalty="l1", loss="squared_hinge", C=0.1),
     CodedSVC(loss="logistic", probability="sigmoid"),
     CodedSVR(),
     CodedRidge(HomogeneousMap(), bias=0.0),

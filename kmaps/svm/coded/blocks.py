@@ -13,6 +13,7 @@ from kmaps.codes.columns import RunningColumns
 from kmaps.codes.levels import choose_codebook
 from kmaps.errors import InputError
 from kmaps.maps.capabilities import Tabulated
+from kmaps.mercer import ScalarKernel
 from kmaps.samples import AnyMatrix
 from kmaps.svm.coded.forms import choose
 from kmaps.svm.coded.rows import SPARSE, Coder, joined, rows_of
@@ -23,7 +24,7 @@ Block: TypeAlias = AnyMatrix
 
 
 def code_rows(
-    map: Tabulated | str,
+    map: Tabulated | ScalarKernel | str,
     blocks: Callable[[], Iterable[Block]],
     *,
     n_levels: int = MAX_LEVELS,

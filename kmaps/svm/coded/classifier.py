@@ -11,17 +11,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import threadpool_limits
 
 from kmaps._loops.train import Task
 from kmaps.checks import check_choice
 from kmaps.codes.codebook import MAX_LEVELS
 from kmaps.errors import ConfigError
 from kmaps.maps.capabilities import Tabulated
+from kmaps.mercer import ScalarKernel
+from kmaps.parallel import for_blocks
 from kmaps.svm.calibration import logistic_fit
-from kmaps.svm.coded.descent import make_task
+from kmaps.svm.coded.descent import Solution, make_task
 from kmaps.svm.coded.estimator import CodedEstimator, Progress
+from kmaps.svm.coded.sparse import solve_sparse
 from kmaps.svm.coded.training import CodedRows
-from kmaps.svm.losses import LOSSES
+from kmaps.svm.losses import LOSSES, PENALTIES
 from kmaps.svm.model_file import ModelFile
 from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import (
@@ -38,11 +42,20 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
 
     Parameters
     ----------
-    map : {"chi2", "intersection", "js", "hellinger"} or map, default="chi2"
-        The name of a kernel: the machine is exact on the levels. Or an additive map, fitted or not
-        (a copy is fitted to X): the machine is the linear one on the map's features of the levels.
+    map : {"chi2", "intersection", "js", "hellinger"}, callable or map, default="chi2"
+        The name of a kernel: the machine is exact on the levels. So it is for any scalar kernel
+        ``k(x, y)``, a function on arrays or a `kmaps.TableKernel`, that has no negative eigenvalue
+        on them; all features share the levels (`ExactMap` gives each its own). Or an additive map,
+        fitted or not (a copy is fitted to X): the machine is the linear one on its features of the
+        levels.
     C : float, default=1.0
         Weight of the loss against the penalty.
+    penalty : {"l2", "l1"}, default="l2"
+        ``"l2"``: half the squared norm, that of kernel machines. ``"l1"``: the sum of the norms of
+        all features' functions, each in the norm of its kernel, which drops features as a whole,
+        the more the smaller C (a group lasso, as in SpAM), the intercept's weight being one more;
+        for the hinges, in form ``"low-rank"``. It takes time with the cube of the columns that
+        stay, and ``max_iter`` counts its rounds.
     loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
         The hinge is solved fastest and is the loss of `KernelSVC`; LIBLINEAR's own choice, the
         squared one, is the default of `LiblinearSVC`. ``"logistic"`` is logistic regression.
@@ -74,8 +87,8 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
         takes five more trainings): by Platt's sigmoid, or by isotonic regression, which needs some
         thousand samples. Levels and the map are those of all samples.
     warm_start : bool, default=False
-        Start from the dual variables of the last fit: for a path of growing C on the same samples,
-        of which the last step, alone, would take nearly as long as all of them.
+        Start from the dual variables of the last fit (l1: from its weights): for a path of growing
+        C on the same samples, of which the last step, alone, would take nearly as long as all.
     random_state : int, RandomState or None, default=0
         Order of the samples. The same number gives the same model, on any number of threads.
     form : {"auto", "low-rank", "full", "local", "two-level"}, default="auto"
@@ -126,6 +139,7 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
 
     _stored = (
         "C",
+        "penalty",
         "loss",
         "multiclass",
         "n_levels",
@@ -140,9 +154,10 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
 
     def __init__(
         self,
-        map: Tabulated | str = "chi2",
+        map: Tabulated | ScalarKernel | str = "chi2",
         C: float = 1.0,
         *,
+        penalty: str = "l2",
         loss: str = "hinge",
         multiclass: str = "ovr",
         n_levels: int = MAX_LEVELS,
@@ -159,6 +174,7 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
     ):
         self.map = map
         self.C = C
+        self.penalty = penalty
         self.loss = loss
         self.multiclass = multiclass
         self.n_levels = n_levels
@@ -230,13 +246,15 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
         calibration = None
         if self.calibrate:
             pairs = zip(problems, machines, strict=True)
-            fits = [logistic_fit(p.signs * m.margins, p.signs > 0, p.factors) for p, m in pairs]
-            calibration = np.array(fits)
+            calibration = np.array([self.log_odds_of(*pair) for pair in pairs])
         self._keep(training, machines, labels.weights, calibration=calibration)
         return self
 
     def _check_parameters(self) -> None:
+        check_choice("penalty", self.penalty, PENALTIES)
         self._check_loss(LOSSES)
+        if self.penalty == "l1":
+            self._check_sparse()
         check_choice("multiclass", self.multiclass, REDUCTIONS)
         self._check_coding()
         self._check_probability()
@@ -245,15 +263,77 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
                 "calibrate=True: one-vs-one has no score for each class; choose multiclass='ovr'"
             )
 
+    def _check_sparse(self) -> None:
+        """Refuse what the penalty l1 does not go with."""
+        if self.loss == "logistic":
+            raise ConfigError(
+                "loss='logistic': penalty='l1' has the hinges only; choose loss='squared_hinge'"
+            )
+        if self.form not in ("auto", "low-rank"):
+            raise ConfigError(
+                f"form={self.form!r}: penalty='l1' needs the columns of a table; choose "
+                "form='low-rank'"
+            )
+
+    @property
+    def _form(self) -> str:
+        return "low-rank" if self.penalty == "l1" else self.form
+
+    def _passes(self) -> str:
+        return "rounds" if self.penalty == "l1" else "passes"
+
     def _train(self, training: CodedRows, problems: list[BinaryProblem], progress: Progress) -> Any:
-        if training.members is not None:
-            problems = [replace(p, rows=training.members[p.rows]) for p in problems]
-        tasks = [partial(self._task, problem) for problem in problems]
+        problems = _on_codes(problems, training)
+        if self.penalty == "l1":
+            return self._train_sparse(training, problems, progress)
+        tasks = [partial(self.task_of, problem) for problem in problems]
         return self._descend(training, tasks, [len(p.rows) for p in problems], progress)
 
-    def _task(self, problem: BinaryProblem, norms: NDArray[np.float64]) -> Task:
+    def _train_sparse(
+        self, training: CodedRows, problems: list[BinaryProblem], progress: Progress
+    ) -> list[Solution]:
+        starts = self._duals if self.warm_start else None
+        starts = starts if starts and len(starts) == len(problems) else [None] * len(problems)
+
+        def train_one(k: int, _: int) -> Solution:
+            machine = self.solve_sparse_problem(training, problems[k], starts[k])
+            if progress is not None:
+                progress(k, machine.passes, machine.gap)
+            return machine
+
+        with threadpool_limits(1, user_api="blas"):  # ours hold one problem each
+            return for_blocks(train_one, len(problems), 1)
+
+    def solve_sparse_problem(
+        self, training: CodedRows, problem: BinaryProblem, start: NDArray | None
+    ) -> Solution:
+        """Solve a problem on the codes with the penalty l1 and the present C."""
+        return solve_sparse(
+            training,
+            problem,
+            self.C * problem.factors,
+            loss=self.loss,
+            bias=self.bias,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            start=start,
+        )
+
+    def problems_of(
+        self, training: CodedRows, y: ArrayLike, sample_weight: ArrayLike
+    ) -> list[BinaryProblem]:
+        """Learn ``classes_``; return the binary problems, whose rows are those of the codes."""
+        labels = self._check_prepared(training, y, sample_weight)
+        return _on_codes(list(self._problems(labels)), training)
+
+    def task_of(self, problem: BinaryProblem, norms: NDArray[np.float64]) -> Task:
+        """State a problem on the codes with the present C; ``norms`` are those of all rows."""
         costs = self.C * problem.factors
         return make_task(problem.rows, problem.signs, norms, costs, self.loss, self.bias)
+
+    def log_odds_of(self, problem: BinaryProblem, machine: Solution) -> tuple[float, float]:
+        """Return slope and shift that turn the scores of a solved problem into log-odds."""
+        return logistic_fit(problem.signs * machine.margins, problem.signs > 0, problem.factors)
 
     def decision_function(self, X: ArrayLike | CodedRows) -> NDArray:
         """Score rows, as every classifier here does; also those that were coded beforehand."""
@@ -269,3 +349,10 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
         self.classes_ = file.labels()
         names = ("classes", *self._take_probabilities(file))
         return count_problems(len(self.classes_), self.multiclass), names
+
+
+def _on_codes(problems: list[BinaryProblem], training: CodedRows) -> list[BinaryProblem]:
+    """Return problems whose rows are those of the codes, of which some samples may be left out."""
+    if training.members is None:
+        return problems
+    return [replace(problem, rows=training.members[problem.rows]) for problem in problems]

@@ -30,6 +30,7 @@ from kmaps.codes.codebook import MAX_LEVELS
 from kmaps.errors import ConfigError, suggest
 from kmaps.kernels import get_kernel
 from kmaps.maps.capabilities import Tabulated
+from kmaps.mercer import ScalarKernel, kernel_name
 from kmaps.parallel import for_blocks, num_threads
 from kmaps.svm.coded.blocks import code_rows
 from kmaps.svm.coded.descent import Solution, solve
@@ -49,7 +50,7 @@ Machine = TypeVar("Machine", bound="CodedEstimator")
 class CodedEstimator(Learner):
     """A machine on codes. A kind of it states its problems, :meth:`_task`, and names them."""
 
-    map: Tabulated | str
+    map: Tabulated | ScalarKernel | str
     n_levels: int
     levels: ArrayLike | None
     form: str
@@ -71,6 +72,11 @@ class CodedEstimator(Learner):
     def _checks(self) -> dict[str, Any]:
         dtypes = None if self.levels is not None else [np.float64, np.float32, np.uint8]
         return super()._checks | {"dtype": dtypes}
+
+    @property
+    def _form(self) -> str:
+        """The form in which samples are coded."""
+        return self.form
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -100,7 +106,7 @@ class CodedEstimator(Learner):
             raise ConfigError("levels=…: samples in blocks are coded here; leave levels out")
         sample = source.sample() if learns(self.map) else None
         return code_rows(
-            self.map, source.blocks, n_levels=self.n_levels, form=self.form, sample=sample
+            self.map, source.blocks, n_levels=self.n_levels, form=self._form, sample=sample
         )
 
     def _check_coding(self) -> None:
@@ -108,13 +114,18 @@ class CodedEstimator(Learner):
         check_positive("tol", self.tol)
         if isinstance(self.map, str):
             get_kernel(self.map)
+        elif not (isinstance(self.map, Tabulated) or callable(self.map)):
+            raise ConfigError(
+                f"map={self.map!r}: expected the name of a kernel, a scalar kernel k(x, y), or an "
+                "additive map"
+            )
         check_whole("n_levels", self.n_levels, 2, MAX_LEVELS)
         check_whole("max_iter", self.max_iter, 1)
 
     def _coded(self, X: Any) -> CodedRows:
         """Turn validated samples into codes."""
         converted = partial(
-            prepare, self.map, X, n_levels=self.n_levels, levels=self.levels, form=self.form
+            prepare, self.map, X, n_levels=self.n_levels, levels=self.levels, form=self._form
         )
         return self._timed("convert_s", converted)
 
@@ -201,12 +212,16 @@ class CodedEstimator(Learner):
         if unfinished:
             warnings.warn(
                 f"the relative duality gap is still {self.duality_gap_.max():.1e} after "
-                f"max_iter={self.max_iter} passes, above tol={self.tol:g}, in {unfinished} of "
-                f"{len(self.n_iter_)} {self._problem_name}: {self._easier()}, or raise max_iter "
-                "or tol",
+                f"max_iter={self.max_iter} {self._passes()}, above tol={self.tol:g}, in "
+                f"{unfinished} of {len(self.n_iter_)} {self._problem_name}: {self._easier()}, or "
+                "raise max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=4,
             )
+
+    def _passes(self) -> str:
+        """Return what ``max_iter`` counts."""
+        return "passes"
 
     def _easier(self) -> str:
         """Return what makes the problems easier to solve."""
@@ -318,8 +333,12 @@ class CodedEstimator(Learner):
         parameters = {name: getattr(self, name) for name in self._stored}
         arrays = self.model_.arrays | self._own_arrays()
         names = vars(self).get("feature_names_in_")
-        fitted = {"map": str(self.map_), "feature_names": None if names is None else list(names)}
+        fitted = {"map": self._map_text(), "feature_names": None if names is None else list(names)}
         write_model(path, self, parameters, arrays, fitted=fitted, record=record, force=force)
+
+    def _map_text(self) -> str:
+        """Return what a file calls the map."""
+        return str(self.map_) if isinstance(self.map_, Tabulated) else kernel_name(self.map_)
 
     def _own_arrays(self) -> dict[str, NDArray]:
         """Return what a file holds besides ``model_``."""

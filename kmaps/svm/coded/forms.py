@@ -77,6 +77,12 @@ class Machinery:
         own = self.diagonal.shape[1] if self.basis is None else self.basis.shape[2]
         return weights.reshape(-1, self.form.size)[:, :own].copy()
 
+    def laid_out(self, kept: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the weights with padding of those (d, m) that :meth:`kept` returns."""
+        weights = aligned_zeros(len(kept) * self.form.size)
+        weights.reshape(len(kept), -1)[:, : kept.shape[1]] = kept
+        return weights
+
 
 def choose(tables: Tables, wanted: str = "auto") -> Machinery:
     """Return the wanted form, or the one with the least `cost`."""

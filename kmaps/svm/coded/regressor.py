@@ -20,6 +20,7 @@ from kmaps.checks import check_number, check_positive
 from kmaps.codes.codebook import MAX_LEVELS
 from kmaps.errors import InputError
 from kmaps.maps.capabilities import Tabulated
+from kmaps.mercer import ScalarKernel
 from kmaps.svm.coded.descent import make_regression_task
 from kmaps.svm.coded.estimator import CodedEstimator, Progress
 from kmaps.svm.coded.training import CodedRows
@@ -154,7 +155,7 @@ class CodedSVR(CodedRegressor):
 
     Parameters
     ----------
-    map : {"chi2", "intersection", "js", "hellinger"} or map, default="chi2"
+    map : {"chi2", "intersection", "js", "hellinger"}, callable or map, default="chi2"
         The name of a kernel: the machine is exact on the levels. Or an additive map, fitted or not
         (a copy is fitted to X): the machine is the linear one on the map's features of the levels.
     C : float, default=1.0
@@ -215,7 +216,7 @@ class CodedSVR(CodedRegressor):
 
     def __init__(
         self,
-        map: Tabulated | str = "chi2",
+        map: Tabulated | ScalarKernel | str = "chi2",
         C: float = 1.0,
         *,
         epsilon: float = 0.1,
@@ -267,7 +268,7 @@ class CodedRidge(CodedRegressor):
 
     Parameters
     ----------
-    map : {"chi2", "intersection", "js", "hellinger"} or map, default="chi2"
+    map : {"chi2", "intersection", "js", "hellinger"}, callable or map, default="chi2"
         As of :class:`CodedSVR`.
     alpha : float, default=1.0
         Weight of the penalty against the loss. The smaller, the more passes.
@@ -298,7 +299,7 @@ class CodedRidge(CodedRegressor):
 
     def __init__(
         self,
-        map: Tabulated | str = "chi2",
+        map: Tabulated | ScalarKernel | str = "chi2",
         alpha: float = 1.0,
         *,
         n_levels: int = MAX_LEVELS,

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from kmaps.errors import ConfigError
 from kmaps.kernels import get_kernel
 from kmaps.maps.capabilities import LocallyTabulated, Tabulated
+from kmaps.mercer import ScalarKernel, check_mercer, kernel_name
 
 _ROUNDING = 1e-9  # part of the largest value that counts as the same
 _NEGLIGIBLE = 1e-6  # part of the largest kernel value that the columns left out may amount to
@@ -121,9 +122,9 @@ class Tables:
         return TwoLevelTables(np.pad(ends, [(0, 0), (0, lanes - len(last))]), inside, block)
 
 
-def tabulate(map: Tabulated | str, levels: NDArray) -> Tables:
-    """Return the tables of a fitted map, or of the kernel of that name, on levels (f, L)."""
-    if isinstance(map, str):
+def tabulate(map: Tabulated | ScalarKernel | str, levels: NDArray) -> Tables:
+    """Return the tables of a fitted map, or of a kernel, on levels (f, L)."""
+    if not isinstance(map, Tabulated):
         kernel = _exact(map, levels)
         return Tables(_columns(kernel, _NEGLIGIBLE * np.diagonal(kernel).max())[None])
     levels = levels if len(levels) > 1 else levels[0]
@@ -140,13 +141,21 @@ def padded(r: int) -> tuple[int, int]:
     return lanes, -(-r // lanes)
 
 
-def _exact(kernel: str, levels: NDArray) -> NDArray:
+def _exact(kernel: ScalarKernel | str, levels: NDArray) -> NDArray:
     if len(levels) > 1:
         raise ConfigError(
-            f"map={kernel!r}: a kernel needs levels that all features share; pass an ExactMap for "
-            "levels of each feature"
+            f"map={kernel_name(kernel)!r}: a kernel needs levels that all features share; pass an "
+            "ExactMap for levels of each feature"
         )
-    return get_kernel(kernel)(levels[0][:, None], levels[0][None, :])
+    if isinstance(kernel, str):
+        return get_kernel(kernel)(levels[0][:, None], levels[0][None, :])
+    return check_mercer(kernel, np.unique(levels[0]))[_places(levels[0])]
+
+
+def _places(levels: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the places of pairs of levels in the matrix of the different ones."""
+    places = np.unique(levels, return_inverse=True)[1]
+    return np.ix_(places, places)  # type: ignore[return-value]
 
 
 def _local(first: NDArray, basis: NDArray, kernel: NDArray) -> Tables | None:

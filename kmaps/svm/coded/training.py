@@ -16,6 +16,7 @@ from kmaps.codes.columns import Columns
 from kmaps.codes.levels import check_levels, choose_codebook
 from kmaps.errors import ConfigError
 from kmaps.maps.capabilities import SaysWhetherItLearns, SaysWhetherShared, Tabulated
+from kmaps.mercer import ScalarKernel
 from kmaps.svm.coded.forms import Machinery, choose
 from kmaps.svm.coded.rows import Coder, coded
 from kmaps.svm.coded.tables import tabulate
@@ -43,7 +44,7 @@ class CodedRows:
         Those of the rows that count, in order; None: all.
     """
 
-    map: Tabulated | str
+    map: Tabulated | ScalarKernel | str
     levels: NDArray[np.float64]
     coder: Coder
     zero: NDArray[np.intp]
@@ -67,7 +68,12 @@ class CodedRows:
 
 
 def prepare(
-    map: Tabulated | str, X: Any, *, n_levels: int, levels: ArrayLike | None, form: str
+    map: Tabulated | ScalarKernel | str,
+    X: Any,
+    *,
+    n_levels: int,
+    levels: ArrayLike | None,
+    form: str,
 ) -> CodedRows:
     """Learn the map and its levels from samples, or take ``levels`` if X is codes already."""
     if levels is None:
@@ -106,30 +112,30 @@ def _in_memory(what: str, n_bytes: int, remedy: str) -> Iterator[None]:
         raise MemoryError(f"{needed}, more than there is: {remedy}") from None
 
 
-def level_strategy(map: Tabulated | str) -> str:
+def level_strategy(map: Tabulated | ScalarKernel | str) -> str:
     """Return how to choose levels: all features share them if they have the same curve."""
-    if isinstance(map, str) or (isinstance(map, SaysWhetherShared) and map.shared_curve_):
+    if not isinstance(map, Tabulated) or (isinstance(map, SaysWhetherShared) and map.shared_curve_):
         return "shared"
     return "uniform"
 
 
-def fitted(map: Tabulated | str, X: Any) -> Tabulated | str:
-    """Return a copy of a map, fitted to samples; or the name of a kernel as it is."""
-    if isinstance(map, str):
+def fitted(map: Tabulated | ScalarKernel | str, X: Any) -> Tabulated | ScalarKernel | str:
+    """Return a copy of a map, fitted to samples; or a kernel as it is."""
+    if not isinstance(map, Tabulated):
         return map
     # Some maps need of X no more than its width.
     return clone(map).fit(X if learns(map) else X[:1])
 
 
-def learns(map: Tabulated | str) -> bool:
+def learns(map: Tabulated | ScalarKernel | str) -> bool:
     """Return whether fitting needs samples and not only their width."""
-    if isinstance(map, str):
+    if not isinstance(map, Tabulated):
         return False
     return map.learns_from_data if isinstance(map, SaysWhetherItLearns) else True
 
 
-def _check_ready(map: Tabulated | str) -> None:
-    if isinstance(map, str):
+def _check_ready(map: Tabulated | ScalarKernel | str) -> None:
+    if not isinstance(map, Tabulated):
         return
     try:
         check_is_fitted(map)

@@ -1,15 +1,6 @@
-"""Linear SVMs that drop groups of features as a whole (genrbf eq. 18).
-
-A hinge loss is the largest of a·(1 - m) over the slopes 0 ≤ a ≤ C; the dual problem asks for the
-slopes: to maximise their sum where no group of columns has a product with them longer than 1. Any
-slopes, scaled until that holds, bound the objective from below; that bound says when to stop. The
-hinge has a corner, at which descending group by group can stick. It is rounded around the slopes
-found so far, then around those that this gives: the proximal point method on the dual, whose limit
-is the hinge itself.
-"""
+"""Linear SVMs that drop groups of features as a whole (genrbf eq. 18)."""
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,12 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from kmaps.checks import check_positive, check_whole
-from kmaps.svm.grouplasso.steps import Losses, WorkingGroups, group_lengths
+from kmaps.svm.grouplasso.problem import DenseColumns, Fit, GroupProblem
 from kmaps.svm.losses import HINGES
 from kmaps.svm.reduction import Labels, LinearClassifier, counting
-
-_ROUNDED = 2.0  # times C: the steepness of the rounded hinge's slope, from 1/2 before the corner
-_FEWEST = 50  # groups that may be added at a time, however few are in use
 
 
 class GroupLassoSVC(LinearClassifier):
@@ -176,75 +164,13 @@ class GroupLassoSVC(LinearClassifier):
         check_whole("group_size", self.group_size, 1)
         check_whole("max_iter", self.max_iter, 1)
 
-    def _train(self, columns: NDArray, labels: Labels) -> list["_Fit"]:
+    def _train(self, columns: NDArray, labels: Labels) -> list[Fit]:
         fitted = []
         for problem in self._problems(labels):
             own = columns if len(problem.rows) == columns.shape[1] else columns[:, problem.rows]
             costs = self.C * problem.factors
-            task = _Problem(own, self.group_size, self.bias, problem.signs, costs, self.loss)
+            task = GroupProblem(
+                DenseColumns(own), self.group_size, self.bias, problem.signs, costs, self.loss
+            )
             fitted.append(task.solve(self.tol, self.max_iter))
         return fitted
-
-
-@dataclass(frozen=True)
-class _Fit:
-    weights: NDArray[np.float64]  # (d + 1,), that of the bias last
-    gap: float
-    n_rounds: int
-
-
-class _Problem:
-    """A problem of two classes: the samples' columns, and what each sample's loss is."""
-
-    def __init__(
-        self, columns: NDArray, size: int, bias: float, signs: NDArray, costs: NDArray, loss: str
-    ):
-        self.columns, self.costs, self.squared = columns, costs, loss == "squared_hinge"
-        self.signs = signs.astype(columns.dtype)
-        self.constant = bias * self.signs
-        self.starts = np.r_[np.arange(0, len(columns), size), len(columns), len(columns) + 1]
-        self.weights = np.zeros(len(columns) + 1)
-        self.margins = np.zeros(len(signs))
-        steep, cap = (2, np.inf) if self.squared else (_ROUNDED, 1)
-        self.losses = Losses(np.zeros(len(signs)), steep * costs, cap * costs)
-
-    def solve(self, tol: float, max_iter: int) -> _Fit:
-        """Descend until the gap is closed, on the groups in use and those that want to be."""
-        for n_rounds in range(1, max_iter + 1):
-            slopes = self.losses.slopes(self.margins)
-            signed = slopes.astype(self.columns.dtype)
-            products = np.r_[self.columns @ (signed * self.signs), self.constant @ signed]
-            lengths = group_lengths(products, self.starts)
-            gap = self._gap(slopes, lengths)
-            if gap <= tol:
-                break
-            if not self.squared and n_rounds > 1:
-                self.losses.centre = slopes
-            self._descend(lengths)
-        return _Fit(self.weights, gap, n_rounds)
-
-    def _descend(self, lengths: NDArray) -> None:
-        """Descend on the groups in use, and on no more others, those that want to be the most."""
-        chosen = group_lengths(self.weights, self.starts) > 0
-        wanted = np.flatnonzero(~chosen & (lengths > 1))
-        most = max(_FEWEST, np.count_nonzero(chosen))
-        chosen[wanted[np.argsort(-lengths[wanted])[:most]]] = True
-        chosen[-1] = True
-        sizes = np.diff(self.starts)
-        members = np.flatnonzero(np.repeat(chosen, sizes))
-        part = np.vstack([self.columns[members[:-1]] * self.signs, self.constant])
-        starts = np.r_[0, np.cumsum(sizes[chosen])]
-        working = WorkingGroups(part, starts, self.weights[members], self.margins, self.losses)
-        working.descend()
-        self.weights[members], self.margins = working.weights, working.margins
-
-    def _gap(self, slopes: NDArray, lengths: NDArray) -> float:
-        """Return how far the objective may be from its optimum, as a part of it."""
-        short = np.maximum(0, 1 - self.margins)
-        penalty = group_lengths(self.weights, self.starts).sum()
-        objective = penalty + self.costs @ (short**2 if self.squared else short)
-        scale, total = 1 / max(lengths.max(), 1), slopes.sum()
-        square = (slopes**2 / (4 * self.costs)).sum() if self.squared else 0.0
-        if square:
-            scale = min(scale, total / (2 * square))
-        return (objective - scale * total + scale**2 * square) / objective

@@ -5,7 +5,7 @@ import pytest
 
 from kmaps.errors import ConfigError
 from kmaps.maps import AnchorMap, ExactMap, NystroemMap
-from kmaps.maps.mercer import eigensystems
+from kmaps.mercer import eigensystems
 
 POINTS = np.sort(np.random.default_rng(0).random((70, 40)), axis=1)
 

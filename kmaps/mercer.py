@@ -1,9 +1,13 @@
-"""Kernel matrices of scalar points, one a feature, and their eigenvectors."""
+"""Scalar kernels of any kind, tables too; their matrices on points, and whether they are kernels.
+
+A Mercer kernel's matrix on any points has no negative eigenvalue: it is checked on the points that
+are used, each time.
+"""
 
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
 from kmaps.errors import ConfigError
@@ -11,9 +15,83 @@ from kmaps.kernels import get_kernel
 from kmaps.parallel import for_blocks
 
 ScalarKernel = Callable[[NDArray, NDArray], NDArray]
+"""``k(x, y)``, elementwise on arrays."""
 
 _BLOCK_VALUES = 1 << 20
 _ROUNDING = 1e-8  # eigenvalues this far below zero, of the largest, are a kernel's own rounding
+
+
+class TableKernel:
+    """A scalar kernel that is known on some points only; other values count as the nearest one.
+
+    Of two points as near, it is the lower. Whether there is a negative eigenvalue is seen where the
+    kernel is used, as with functions.
+
+    Parameters
+    ----------
+    points : array-like, shape (L,)
+        Ascending, finite.
+    values : array-like, shape (L, L)
+        The kernel of each point with each point: symmetric, finite.
+
+    Raises
+    ------
+    ConfigError
+        For other shapes or values.
+
+    Examples
+    --------
+    Grades of which neighbours are alike:
+
+    >>> import numpy as np
+    >>> alike = TableKernel([1, 2, 3], [[1, 0.5, 0], [0.5, 1, 0.5], [0, 0.5, 1]])
+    >>> alike(np.array([1.0, 1.0]), np.array([2.2, 9.0]))
+    array([0.5, 0. ])
+    """
+
+    def __init__(self, points: ArrayLike, values: ArrayLike):
+        try:
+            self.points, self.values = np.array(points, float), np.array(values, float)
+        except (TypeError, ValueError):
+            raise ConfigError("TableKernel: points and values must be numbers") from None
+        n = len(self.points) if self.points.ndim == 1 else 0
+        if n == 0 or self.values.shape != (n, n):
+            raise ConfigError(
+                f"TableKernel: points of shape {self.points.shape} and values of shape "
+                f"{self.values.shape}: expected (L,) and (L, L)"
+            )
+        if not (np.isfinite(self.points).all() and (np.diff(self.points) > 0).all()):
+            raise ConfigError("TableKernel: points must be finite and ascending")
+        if not (np.isfinite(self.values).all() and (self.values == self.values.T).all()):
+            raise ConfigError("TableKernel: values must be finite and symmetric")
+        self._edges = self.points[:-1] / 2 + self.points[1:] / 2
+
+    def __call__(self, x: NDArray, y: NDArray) -> NDArray:
+        """Return the kernel of the points nearest to x and to y (broadcast)."""
+        return self.values[np.searchsorted(self._edges, x), np.searchsorted(self._edges, y)]
+
+
+def kernel_name(kernel: object) -> str:
+    """Return what errors and files call a kernel."""
+    if isinstance(kernel, str):
+        return kernel
+    return str(getattr(kernel, "__name__", type(kernel).__name__))
+
+
+def check_mercer(kernel: ScalarKernel, points: NDArray) -> NDArray[np.float64]:
+    """Return the matrix of a kernel on points (L,).
+
+    Raises
+    ------
+    ConfigError
+        When it is not symmetric, not finite, or has a negative eigenvalue.
+    """
+    name, counts = kernel_name(kernel), np.array([len(points)])
+    matrices = _matrices(kernel, points[None], counts, name)
+    with threadpool_limits(1, user_api="blas"):
+        values = np.linalg.eigvalsh(matrices)[:, ::-1]
+    _refuse_indefinite(values, points[None], counts, name)
+    return (matrices[0] + matrices[0].T) / 2
 
 
 def scalar_kernel(kernel: str | ScalarKernel) -> ScalarKernel:
@@ -53,14 +131,14 @@ def eigensystems(
         When the kernel is not symmetric, not finite, or has a negative eigenvalue.
     """
     k = scalar_kernel(kernel)
-    name = kernel if isinstance(kernel, str) else getattr(kernel, "__name__", repr(kernel))
+    name = kernel_name(kernel)
 
     def block(start: int, stop: int) -> tuple[NDArray, NDArray]:
         part, n_points = points[start:stop], counts[start:stop]
         matrices = _matrices(k, part, n_points, name)
         values, vectors = np.linalg.eigh(matrices)
         values, vectors = values[:, ::-1], vectors[:, :, ::-1]
-        _refuse_indefinite(values, part, n_points, start, name)
+        _refuse_indefinite(values, part, n_points, name, start)
         vectors = vectors * (np.diagonal(matrices, axis1=1, axis2=2) > 0)[:, :, None]
         kept = np.arange(values.shape[1]) < rank(np.maximum(values, 0))[:, None]
         r = max(1, int(kept.sum(axis=1).max()))
@@ -106,15 +184,17 @@ def _matrices(k: ScalarKernel, points: NDArray, counts: NDArray, name: str) -> N
 
 
 def _refuse_indefinite(
-    values: NDArray, points: NDArray, counts: NDArray, first: int, name: str
+    values: NDArray, points: NDArray, counts: NDArray, name: str, first: int | None = None
 ) -> None:
+    """Refuse negative eigenvalues; ``first`` is the feature of the first row of points, if any."""
     excess = values[:, -1] + _ROUNDING * np.abs(values).max(axis=1)
     if (excess >= 0).all():
         return
     j = int(excess.argmin())
     low, high = points[j, 0], points[j, counts[j] - 1]
+    where = "" if first is None else f" (feature {first + j})"
     raise ConfigError(
         f"kernel {name}: not positive semi-definite: its matrix on {counts[j]} points from "
-        f"{low:.4g} to {high:.4g} (feature {first + j}) has the eigenvalue {values[j, -1]:.4g}, "
+        f"{low:.4g} to {high:.4g}{where} has the eigenvalue {values[j, -1]:.4g}, "
         f"its largest is {values[j, 0]:.4g}"
     )

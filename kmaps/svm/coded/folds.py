@@ -1,0 +1,163 @@
+"""Classifiers on codes that are trained without some of the samples, one for each part left out.
+
+All binary problems of all of them are solved in parallel, so that two threads are of use for two
+classes too. They share the codes. From one value of C to a larger one each begins at the dual
+variables where it stopped: along a path, the last value takes little of the time that it would take
+alone.
+"""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
+
+from kmaps._loops import train as loops
+from kmaps.parallel import for_blocks, num_threads
+from kmaps.svm.coded.classifier import CodedSVC
+from kmaps.svm.coded.descent import Solution, make_task, solve
+from kmaps.svm.coded.training import CodedRows, weights_in_memory
+from kmaps.svm.reduction import BinaryProblem, combine_scores, winners
+
+Split = tuple[NDArray[np.intp], NDArray[np.intp]]
+"""Numbers of the samples to train on, and of those that are left out."""
+
+
+@dataclass
+class _Fold:
+    """A machine that is trained without some of the rows."""
+
+    learner: CodedSVC
+    problems: list[BinaryProblem]
+    held_out: NDArray[np.intp]
+    duals: list[NDArray[np.float64] | None] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.duals = [None] * len(self.problems)
+
+
+class FoldMachines:
+    """Machines along C, each trained without the samples of one fold.
+
+    Parameters
+    ----------
+    model : CodedSVC
+        Copies of it are trained, without ``probability``.
+    rows : CodedRows
+        All samples.
+    y : array-like, shape (n,)
+    splits : sequence of (train, held_out)
+        Places among the samples, one pair a machine.
+    weights : ndarray, shape (n,)
+        Of the samples, above 0.
+    """
+
+    def __init__(
+        self,
+        model: CodedSVC,
+        rows: CodedRows,
+        y: ArrayLike,
+        splits: Sequence[Split],
+        weights: NDArray[np.float64],
+    ):
+        self.rows, y = rows, np.asarray(y)
+        self.members = np.arange(len(rows)) if rows.members is None else rows.members
+        self.norms = rows.machinery.square_norms(rows.rows)
+        self.folds = [self._fold(model, y, weights, *split) for split in splits]
+        self.jobs = [(fold, k) for fold in self.folds for k in range(len(fold.problems))]
+        self.seed = check_random_state(model.random_state).randint(np.iinfo(np.int32).max)
+        self.last_C = 0.0
+
+    def _fold(
+        self,
+        model: CodedSVC,
+        y: NDArray,
+        weights: NDArray[np.float64],
+        train: NDArray[np.intp],
+        held_out: NDArray[np.intp],
+    ) -> _Fold:
+        learner = clone(model).set_params(probability=None)
+        problems = learner.problems_of(self.rows.take(train), y[train], weights[train])
+        return _Fold(learner, problems, self.members[held_out])
+
+    def predict(self, C: float) -> list[NDArray]:
+        """Train every machine with one C; return the labels that it gives its held-out samples.
+
+        Warns
+        -----
+        ConvergenceWarning
+            With the largest gap, when ``max_iter`` passes were not enough for some.
+        """
+        for fold in self.folds:
+            fold.learner.set_params(C=C)
+            if self.last_C > C:  # the way back is no shorter than the whole
+                fold.duals = [None] * len(fold.problems)
+        self.last_C = C
+        n_weights = self.rows.n_features * self.rows.machinery.form.size
+        n_machines = min(num_threads(), len(self.jobs))
+        with weights_in_memory(n_weights, n_machines), threadpool_limits(1, user_api="blas"):
+            found = for_blocks(partial(self._train, n_weights), len(self.jobs), 1)
+        self._warn_unfinished(C, [gap for _, gap in found])
+        columns = iter(scores for scores, _ in found)
+        return [
+            self._labels(fold, np.stack([next(columns) for _ in fold.problems], axis=1))
+            for fold in self.folds
+        ]
+
+    def _train(self, n_weights: int, job: int, _: int) -> tuple[NDArray[np.float64], float]:
+        """Solve one problem; return its scores of the held-out rows, and its gap."""
+        fold, k = self.jobs[job]
+        learner, problem = fold.learner, fold.problems[k]
+        if learner.penalty == "l1":
+            machine = learner.solve_sparse_problem(self.rows, problem, fold.duals[k])
+            weights = self.rows.machinery.laid_out(machine.weights)
+        else:
+            machine = self._solve(learner, problem, n_weights, k, fold.duals[k])
+            weights = machine.weights
+        fold.duals[k] = machine.alpha
+        scores, ones = np.empty(len(fold.held_out)), np.ones(len(fold.held_out))
+        task = make_task(fold.held_out, ones, self.norms, ones, "hinge", learner.bias)
+        form = self.rows.machinery.form
+        loops.margins(self.rows.rows, form, task, weights, machine.constant, scores)
+        if learner.calibrate:
+            slope, shift = learner.log_odds_of(problem, machine)
+            scores = slope * scores + shift
+        return scores, machine.gap
+
+    def _solve(
+        self, learner: CodedSVC, problem: BinaryProblem, n_weights: int, k: int, alpha: Any
+    ) -> Solution:
+        return solve(
+            self.rows.rows,
+            self.rows.machinery.form,
+            learner.task_of(problem, self.norms),
+            n_weights,
+            tol=learner.tol,
+            max_iter=learner.max_iter,
+            seed=(self.seed, k),
+            alpha=alpha,
+        )
+
+    def _labels(self, fold: _Fold, scores: NDArray[np.float64]) -> NDArray:
+        classes = fold.learner.classes_
+        return classes[winners(combine_scores(scores, len(classes), fold.learner.multiclass))]
+
+    def _warn_unfinished(self, C: float, gaps: list[float]) -> None:
+        learner = self.folds[0].learner
+        unfinished = sum(gap > learner.tol for gap in gaps)
+        if unfinished:
+            warnings.warn(
+                f"C={C:g}: the relative duality gap of {unfinished} of {len(gaps)} binary problems "
+                f"without held-out samples is still {max(gaps):.1e} after "
+                f"max_iter={learner.max_iter} passes, above tol={learner.tol:g}: compare smaller "
+                "values of C, or raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=4,
+            )

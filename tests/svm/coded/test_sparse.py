@@ -1,0 +1,106 @@
+"""Machines that drop features: against a general solver, and the group lasso on a map's outputs."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.exceptions import ConvergenceWarning
+
+from kmaps import CodedSVC, ExactMap, FourierMap, GroupLassoSVC, HomogeneousMap, SplineMap
+from kmaps.errors import ConfigError, InputError
+from kmaps.svm import code_rows
+from tests.oracles.groups import best_objective
+
+RNG = np.random.default_rng(0)
+X = RNG.integers(0, 6, (40, 6)).astype(np.float32)
+Y = np.where(X[:, 0] - X[:, 3] + 1.5 * RNG.standard_normal(40) > 0, "b", "a")
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize(("C", "bias"), [(0.1, 1.0), (0.5, 0.0)])
+def test_reaches_the_optimum(loss, C, bias):
+    """On all columns of the kernel's factor; the two classes cost differently."""
+    weight = {"a": 1, "b": 3}
+    model = CodedSVC(C=C, penalty="l1", loss=loss, bias=bias, tol=1e-5, class_weight=weight)
+    model.fit(X, Y)
+    Z = ExactMap("chi2").fit_transform(X)
+    r = Z.shape[1] // 6
+    whole = np.column_stack([Z, np.full(len(X), bias)]) if bias else Z
+    groups = [slice(start, min(start + r, whole.shape[1])) for start in range(0, whole.shape[1], r)]
+    signs, costs = np.where(Y == "b", 1.0, -1.0), C * np.where(Y == "b", 3.0, 1.0)
+    best = best_objective(whole, signs, costs, groups, squared=loss == "squared_hinge")
+    assert best * (1 - 1e-5) <= model.objective_[0] <= best * (1 + 2e-5)
+    assert model.duality_gap_[0] <= 1e-5
+    norms = np.linalg.norm(model.model_.weights[0], axis=1).sum()
+    short = np.maximum(0, 1 - signs * model.decision_function(X))
+    losses = costs @ (short if loss == "hinge" else short**2)
+    of_bias = abs(model.model_.intercept[0] / bias) if bias else 0
+    assert norms + of_bias + losses == pytest.approx(model.objective_[0], rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "feature_map", [HomogeneousMap(), SplineMap(5), FourierMap(2)], ids=lambda m: type(m).__name__
+)
+@pytest.mark.parametrize("as_matrix", [np.asarray, csr_matrix])
+def test_a_maps_machine_is_the_group_lasso_on_its_outputs(feature_map, as_matrix):
+    """Tables that features share, share up to a scale, and have of their own; rows that are listed.
+
+    Measured: scores differ by at most 2e-3.
+    """
+    ranges = np.array([1, 1, 2, 1, 5, 1], np.float32)
+    values = np.where(RNG.random(X.shape) < 0.8, 0, X) * ranges if as_matrix is csr_matrix else X
+    y = np.digitize(values[:, 0] + values[:, 1], [1, 4])
+    ours = CodedSVC(feature_map, C=0.1, penalty="l1", loss="squared_hinge", tol=1e-7)
+    ours.fit(as_matrix(values), y)
+    Z = feature_map.fit_transform(values.astype(float))
+    plain = GroupLassoSVC(0.1, group_size=Z.shape[1] // 6, tol=1e-7, max_iter=2000).fit(Z, y)
+    np.testing.assert_allclose(
+        ours.decision_function(as_matrix(values)), plain.decision_function(Z), atol=6e-3
+    )
+    used = plain.coef_.reshape(3, 6, -1).any(axis=2)
+    np.testing.assert_array_equal(ours.model_.weights.any(axis=2), used)
+    assert 0 < used.sum() < used.size
+
+
+def test_fewer_features_the_smaller_c_and_the_path_begins_where_it_was():
+    kept, warm = [], CodedSVC(penalty="l1", warm_start=True)
+    for C in (0.01, 0.1, 1.0):
+        warm.set_params(C=C).fit(X, Y)
+        cold = CodedSVC(C=C, penalty="l1").fit(X, Y)
+        assert warm.objective_[0] == pytest.approx(cold.objective_[0], rel=2e-4)
+        kept.append(int((warm.importance_ > 0).sum()))
+        dropped = np.flatnonzero(warm.importance_ == 0)
+        assert not any(warm.function(int(j)).values.any() for j in dropped)
+    assert 0 == kept[0] < kept[1] < kept[2]
+    again = warm.fit(X, Y)
+    assert again.n_iter_[0] < cold.n_iter_[0]
+
+
+def test_files_weights_and_rows(tmp_path):
+    weights = RNG.integers(0, 3, 40)
+    model = CodedSVC(C=0.3, penalty="l1", tol=1e-6).fit(X, Y, sample_weight=weights)
+    repeated = np.repeat(np.arange(40), weights)
+    twice = CodedSVC(C=0.3, penalty="l1", tol=1e-6).fit(X[repeated], Y[repeated])
+    assert model.objective_[0] == pytest.approx(twice.objective_[0], rel=2e-6)
+    rows = code_rows("chi2", lambda: [X], form="low-rank")
+    coded = CodedSVC(C=0.3, penalty="l1", tol=1e-6).fit(rows, Y, sample_weight=weights)
+    np.testing.assert_array_equal(coded.decision_function(X), model.decision_function(X))
+    model.save(tmp_path / "m.npz")
+    loaded = CodedSVC.load(tmp_path / "m.npz")
+    assert loaded.penalty == "l1"
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+
+
+def test_what_is_refused_or_not_reached():
+    with pytest.raises(ConfigError, match="penalty='l3': expected 'l2' or 'l1'"):
+        CodedSVC(penalty="l3").fit(X, Y)
+    with pytest.raises(ConfigError, match="loss='logistic': penalty='l1' has the hinges only"):
+        CodedSVC(penalty="l1", loss="logistic").fit(X, Y)
+    with pytest.raises(ConfigError, match="form='full': penalty='l1' needs the columns of a table"):
+        CodedSVC(penalty="l1", form="full").fit(X, Y)
+    full = code_rows("chi2", lambda: [X], form="full")
+    with pytest.raises(ConfigError, match="rows coded for form='full'; code them for form='low-r"):
+        CodedSVC(penalty="l1").fit(full, Y)
+    with pytest.warns(ConvergenceWarning, match="after max_iter=1 rounds, above tol=0.0001"):
+        CodedSVC(C=10.0, penalty="l1", max_iter=1).fit(X, Y)
+    with pytest.raises(InputError, match="NaN"):
+        CodedSVC(penalty="l1").fit(np.where(X == 5, np.nan, X), Y)

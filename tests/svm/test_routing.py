@@ -1,0 +1,74 @@
+"""Weights and names pass through scikit-learn's own machinery: pipelines, searches, data frames."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from kmaps import (
+    CodedRidge,
+    CodedSVC,
+    CodedSVCCV,
+    CodedSVR,
+    ExactMap,
+    GroupLassoSVC,
+    HomogeneousMap,
+    KernelSVC,
+    LiblinearSVC,
+    Quantizer,
+    RandomFeatureSVC,
+)
+
+RNG = np.random.default_rng(0)
+X = RNG.random((60, 3))
+Y = (X[:, 0] + RNG.normal(0, 0.3, 60) > 0.5).astype(int)
+WEIGHTS = np.where(Y == 1, 0.1, 3.0)  # nearly all of them count for class 0
+
+
+@pytest.fixture
+def _routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        CodedSVC(),
+        CodedSVCCV(Cs=[0.1, 1.0]),
+        CodedSVR(),
+        CodedRidge(),
+        LiblinearSVC(),
+        KernelSVC(),
+        GroupLassoSVC(),
+        RandomFeatureSVC(n_frequencies=20),
+    ],
+    ids=lambda learner: type(learner).__name__,
+)
+@pytest.mark.usefixtures("_routing")
+def test_weights_reach_the_learner_of_a_pipeline(learner):
+    learner.set_fit_request(sample_weight=True)
+    routed = make_pipeline("passthrough", learner).fit(X, Y, sample_weight=WEIGHTS).predict(X)
+    np.testing.assert_array_equal(routed, learner.fit(X, Y, sample_weight=WEIGHTS).predict(X))
+    assert routed.mean() < learner.fit(X, Y).predict(X).mean() - 0.1
+
+
+@pytest.mark.usefixtures("_routing")
+def test_weights_reach_the_folds_of_a_search():
+    learner = CodedSVC().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+    found = GridSearchCV(learner, {"C": [0.1, 1.0]}, cv=2).fit(X, Y, sample_weight=WEIGHTS)
+    plain = GridSearchCV(CodedSVC(), {"C": [0.1, 1.0]}, cv=2).fit(X, Y)
+    assert (found.cv_results_["mean_test_score"] > plain.cv_results_["mean_test_score"] + 0.1).all()
+
+
+@pytest.mark.parametrize("transformer", [HomogeneousMap(), ExactMap(), Quantizer(n_levels=8)])
+def test_a_data_frame_comes_back_with_names(transformer):
+    frame = pd.DataFrame(X, columns=["width", "height", "depth"], index=np.arange(60) + 7)
+    given = transformer.set_output(transform="pandas").fit_transform(frame)
+    assert given.columns.tolist() == transformer.get_feature_names_out().tolist()
+    assert given.columns[0].startswith("width")
+    assert given.index.tolist() == frame.index.tolist()
+    plain = transformer.set_output(transform="default").transform(frame)
+    np.testing.assert_array_equal(given.to_numpy(), plain)

@@ -1,0 +1,159 @@
+"""Scalar kernels of one's own, functions and tables: machines, maps and Gram matrices of them."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from kmaps import (
+    CodedSVC,
+    CodedSVCCV,
+    CodedSVR,
+    ExactMap,
+    GeneralizedRBFMap,
+    KernelSVC,
+    TableKernel,
+    gram,
+)
+from kmaps.errors import ConfigError
+from kmaps.kernels import get_kernel
+
+RNG = np.random.default_rng(0)
+X = RNG.integers(0, 5, (80, 4)).astype(np.float32)
+Y = X[:, 0] + X[:, 1] - X[:, 2] + RNG.normal(0, 0.5, 80) > 2
+POINTS = np.arange(5.0)
+
+
+def bump(x, y):
+    """Positive definite, and not homogeneous: no signature of it is known here."""
+    return np.exp(-((x - y) ** 2) / 2) + 0.1 * x * y
+
+
+def distance(x, y):
+    return -np.abs(x - y)
+
+
+TABLE = TableKernel(POINTS, bump(POINTS[:, None], POINTS))
+
+
+@pytest.mark.parametrize("kernel", [bump, TABLE])
+def test_machine_map_and_matrix_are_the_sum_over_the_features(kernel):
+    K = sum(bump(X[:, None, j], X[None, :, j].astype(float)) for j in range(4))
+    np.testing.assert_allclose(gram(X, kernel=kernel), K, rtol=1e-6)
+    np.testing.assert_allclose(gram(csr_matrix(X), X[:7], kernel=kernel), K[:, :7], rtol=1e-6)
+    Z = ExactMap(kernel).fit_transform(X.astype(float))
+    np.testing.assert_allclose(Z @ Z.T, K, atol=1e-8)
+    model = CodedSVC(kernel, bias=0.0, tol=1e-6).fit(X, Y)
+    by_map = CodedSVC(ExactMap(kernel), bias=0.0, tol=1e-6).fit(X, Y)
+    np.testing.assert_allclose(model.decision_function(X), by_map.decision_function(X), atol=5e-3)
+    # LIBSVM's bias is free: compare the objective of a dual that has none.
+    alone = model.objective_[0]
+    signs, f = np.where(Y, 1.0, -1.0), model.decision_function(X)
+    weights = np.linalg.lstsq(K, f, rcond=None)[0]
+    expected = f @ weights / 2 + np.maximum(0, 1 - signs * f).sum()
+    assert alone == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_named_kernel_as_a_function_is_the_named_machine():
+    chi2 = get_kernel("chi2")
+    named, own = CodedSVC("chi2").fit(X, Y), CodedSVC(chi2).fit(X, Y)
+    np.testing.assert_array_equal(named.decision_function(X), own.decision_function(X))
+    np.testing.assert_allclose(gram(X, kernel=chi2), gram(X, kernel="chi2"), rtol=1e-5)
+    np.testing.assert_allclose(
+        gram(X, X[:9], kernel=chi2, sigma=3.0), gram(X, X[:9], kernel="exp-chi2", sigma=3.0), 1e-4
+    )
+
+
+def test_every_estimator_on_codes_takes_one(tmp_path):
+    assert CodedSVCCV(bump, [0.1, 1.0]).fit(X, Y).score(X, Y) > 0.8
+    assert CodedSVR(bump, C=10.0).fit(X, X[:, 0] ** 2).score(X, X[:, 0] ** 2) > 0.9
+    model = CodedSVC(bump, penalty="l1").fit(X, Y)
+    model.save(tmp_path / "m.npz")
+    loaded = CodedSVC.load(tmp_path / "m.npz")
+    assert loaded.map == "bump"
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+    given = CodedSVC(TABLE, levels=POINTS).fit(X.astype(np.uint8), Y)
+    expected = CodedSVC(bump).fit(X, Y)
+    np.testing.assert_allclose(
+        given.decision_function(X.astype(np.uint8)), expected.decision_function(X), atol=1e-5
+    )
+
+
+def test_the_exponential_form_has_a_map_of_random_frequencies():
+    """Measured: 0.04 at most."""
+    feature_map = GeneralizedRBFMap(additive=ExactMap(bump), n_frequencies=2000, sigma=2.0)
+    Z = feature_map.fit_transform(X)
+    K = gram(X, kernel=bump, sigma=2.0)
+    assert K.min() < 0.7
+    assert np.abs(Z @ Z.T - K).max() < 0.1
+
+
+def test_the_exact_machine_of_libsvm_takes_the_matrix():
+    K = gram(X, kernel=bump)
+    assert KernelSVC("precomputed").fit(K, Y).score(K, Y) > 0.8
+
+
+def test_a_table_takes_the_nearest_point():
+    values = np.diag([1.0, 2.0, 3.0])
+    kernel = TableKernel([0, 1, 4], values)
+    x = np.array([-9, 0.5, 0.6, 2.5, 2.6, 99])
+    np.testing.assert_array_equal(kernel(x, x), [1, 1, 2, 2, 3, 3])
+    np.testing.assert_array_equal(kernel(x[:, None], np.array([4.0])).shape, (6, 1))
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda kernel: CodedSVC(kernel).fit(X, Y),
+        lambda kernel: gram(X, kernel=kernel),
+        lambda kernel: ExactMap(kernel).fit(X),
+    ],
+    ids=["CodedSVC", "gram", "ExactMap"],
+)
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        # Eigenvalues of -|i - j| on 0, …, 4, by numpy.linalg.eigvalsh.
+        (
+            distance,
+            "kernel distance: not positive semi-definite: .* has the eigenvalue -8.288, its",
+        ),
+        (lambda x, y: x + 2 * y, "kernel <lambda>: not symmetric"),
+        (lambda x, y: x * np.nan, "kernel <lambda>: gave a value that is not finite"),
+        (
+            TableKernel(POINTS, distance(POINTS[:, None], POINTS)),
+            "kernel TableKernel: not positive semi-definite: .* has the eigenvalue -8.288, its",
+        ),
+    ],
+    ids=["negative", "one-sided", "nan", "table"],
+)
+def test_what_is_no_kernel_is_refused_with_the_reason(use, kernel, message):
+    with pytest.raises(ConfigError, match=message):
+        use(kernel)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ([0, 1], np.eye(3)),
+            r"points of shape \(2,\) and values of shape \(3, 3\): expected \(L,",
+        ),
+        (([1, 0], np.eye(2)), "points must be finite and ascending"),
+        (([0, 1], [[1, 2], [0, 1]]), "values must be finite and symmetric"),
+        ((["a"], [[1]]), "points and values must be numbers"),
+    ],
+)
+def test_bad_tables(arguments, message):
+    with pytest.raises(ConfigError, match=message):
+        TableKernel(*arguments)
+
+
+def test_bad_arguments():
+    with pytest.raises(ConfigError, match="gamma=2: a kernel of one's own has none"):
+        gram(X, kernel=bump, gamma=2)
+    with pytest.raises(ConfigError, match="sigma=0: expected a positive number"):
+        gram(X, kernel=bump, sigma=0)
+    with pytest.raises(
+        ConfigError, match="map=3: expected the name of a kernel, a scalar kernel k"
+    ):
+        CodedSVC(3).fit(X, Y)
