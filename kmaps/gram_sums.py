@@ -198,21 +198,20 @@ class _Differences(_Distances):
 
     def __call__(self, walk: _Block, others: _Block, skip: int) -> NDArray[np.float64]:
         """Return the sums over all pairs; with a skip, garbage above the diagonal."""
-        crossed = None
         if self.squares:
-            common = (walk.powers @ others.powers.T).toarray()
+            out, crossed = (walk.powers @ others.powers.T).toarray(), None
         else:
-            common, crossed = self._sums(walk.entries, others.entries, skip)
-            common *= self.scale
+            out, crossed = self._sums(walk.entries, others.entries, skip)
             if crossed is not None:
-                common -= crossed
-        out, n_lost = common, loops.subtract(common, walk.own, others.own, self.enough, skip)
+                out -= crossed / self.scale
+        n_lost = loops.subtract(out, 2 * self.scale, walk.own, others.own, self.enough, skip)
         if n_lost > _FEW * out.size:
             return super().__call__(walk, others, skip)
-        rows, columns = np.nonzero(np.isnan(out))
-        out[rows, columns] = 0 if crossed is None else 2 * crossed[rows, columns]
-        for a, b in zip(walk.entries, others.entries, strict=True):
-            out[rows, columns] += loops.distances_of_pairs(self.code, a, b, rows, columns)
+        if n_lost:
+            rows, columns = np.nonzero(np.isnan(out))
+            out[rows, columns] = 0 if crossed is None else 2 * crossed[rows, columns]
+            for a, b in zip(walk.entries, others.entries, strict=True):
+                out[rows, columns] += loops.distances_of_pairs(self.code, a, b, rows, columns)
         return out
 
 

@@ -127,17 +127,17 @@ def distances_of_pairs(kernel, walk, others, rows, columns):
 
 
 @njit(**COMPILED)
-def subtract(common, own, others_own, enough, skip):
-    """Replace K(x, y) by K(x, x) + K(y, y) - 2 K(x, y), or by NaN; return how many are NaN.
+def subtract(common, factor, own, others_own, enough, skip):
+    """Replace sums S(x, y) by K(x, x) + K(y, y) - factor·S(x, y), or NaN; return how many are NaN.
 
-    They are the pairs of which less than `enough` times K(x, x) + K(y, y) is left: digits are lost.
+    NaN are the pairs of which less than `enough` times K(x, x) + K(y, y) is left: digits are lost.
     With a `skip`, those on the diagonal and above it do not count.
     """
     n_lost = 0
     for i in range(common.shape[0]):
         for j in range(common.shape[1]):
             total = own[i] + others_own[j]
-            left = total - 2 * common[i, j]
+            left = total - factor * common[i, j]
             lost = (left < enough * total) & (i > j + skip)
             n_lost += lost
             common[i, j] = np.nan if lost else left
