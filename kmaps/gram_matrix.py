@@ -8,7 +8,8 @@ With the scalar kernels :math:`k` of :mod:`kmaps.kernels` and their metrics (hkm
 this module computes K, D² and :math:`\exp(-D^2 / 2\sigma^2)` (genrbf eq. 12). The linear kernel is
 the 2-homogeneous hellinger kernel, the Euclidean distance its metric, and rbf its exponential.
 
-D² is summed itself, feature by feature, by a formula in which nothing cancels. Results are float32.
+D² is summed itself, feature by feature, by a formula in which nothing cancels; between sparse rows
+only where the difference above loses digits. Results are float32.
 Terms are float32 too, of data scaled by a power of two, unless that lacks the range or the digits;
 long sums are kept in float64.
 """
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from kmaps._loops import gram as loops
+from kmaps._loops import entries as loops
 from kmaps.checks import check_positive
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_sums import sums_of

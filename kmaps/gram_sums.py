@@ -4,24 +4,32 @@ Gram matrices are made of them (:mod:`kmaps.gram_matrix`).
 """
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import TypeAlias
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from kmaps._loops import distances
+from kmaps._loops import distances, entries
 from kmaps._loops import gram as loops
+from kmaps._loops.entries import Entries
 from kmaps.samples import AnyMatrix, SampleMatrix
 
 # What the loops' sums of the kernel are to be multiplied by.
 _LOOPS = {
-    "chi2": (loops.CHI2, 2.0),
-    "intersection": (loops.INTERSECTION, 1.0),
-    "js": (loops.JS, 0.5),
-    "hellinger": (distances.SQUARES, 1.0),
+    "chi2": (entries.CHI2, 2.0),
+    "intersection": (entries.INTERSECTION, 1.0),
+    "js": (entries.JS, 0.5),
+    "hellinger": (entries.SQUARES, 1.0),
 }
+
+_SPARSE = 1 / 8  # part of the values of CSR rows that is stored where distances are differences
+# What has to be left of K(x, x) + K(y, y): of loops, and of matrix products of doubles.
+_ENOUGH, _ENOUGH_OF_PRODUCTS = 1 / 2, 2.0**-20
+_FEW = 1 / 16  # part of the pairs that are summed anew one by one
 
 
 def sums_of(
@@ -34,7 +42,8 @@ def sums_of(
     they are taken of.
     """
     if distance:
-        return _Distances(kernel, gamma, X, Y)
+        sums = _Differences if _few_common(X, Y) else _Distances
+        return sums(kernel, gamma, X, Y)
     return _MatrixProduct(gamma, X, Y) if kernel == "hellinger" else _Products(kernel, gamma, X, Y)
 
 
@@ -51,13 +60,13 @@ class _Loop:
     ) -> None:
         self.code, self.scale = _LOOPS[kernel]
         self.gamma, self.signed = gamma, X.signed or Y.signed
-        self.weighted = gamma != 1 and self.code != distances.SQUARES
+        self.weighted = gamma != 1 and self.code != entries.SQUARES
         # Weights and powers of them multiply values once more.
         held = min(66, 100 / gamma) if self.weighted else 66
         self.dtype: type[np.floating] = (
             np.float32 if single and _range(X, Y) <= held else np.float64
         )
-        centred = not self.weighted and self.code != loops.JS  # js takes logarithms: near zero
+        centred = not self.weighted and self.code != entries.JS  # js takes logarithms: near zero
         self.largest = 2.0 ** ((40 if self.dtype is np.float32 else 300) * centred)
         held = 645 if centred else 900 / max(gamma, 1)
         self.smallest = 0.0 if self.dtype is np.float32 else self.largest * 2.0**-held
@@ -71,21 +80,41 @@ class _Loop:
         """Return what has to hold while blocks are multiplied: nothing."""
         return nullcontext()
 
-    def _entries(self, block: AnyMatrix, *, signed: bool, zeros: bool) -> loops.Entries:
+    def _entries(self, block: AnyMatrix, *, signed: bool) -> Entries:
         # Never 0: a value of zero is none.
         smallest = block.dtype.type(max(self.smallest, np.finfo(self.dtype).smallest_subnormal))
         if sparse.issparse(block):
             rows = block.indptr, block.indices, block.data, block.shape[1]
-            index, value, bounds = loops.pack_csr(*rows, self.width, smallest, signed)
+            index, value, bounds = entries.pack_csr(*rows, self.width, smallest, signed)
         else:
-            index, value, bounds = loops.pack_dense(block, self.width, smallest, signed)
+            index, value, bounds = entries.pack_dense(block, self.width, smallest, signed)
         none = np.empty(0, self.dtype)
-        log = np.log2(value) if self.code == loops.JS else none
+        log = np.log2(value) if self.code == entries.JS else none
         weight = value ** self.dtype((self.gamma - 1) / 2) if self.weighted else none
-        covers, ends = np.empty(0, np.uint16), np.zeros((1, 1), np.int64)
-        if zeros:
-            covers, ends = distances.pack_zeros(index, bounds, block.shape[1], self.width)
-        return loops.Entries(index, value, log, weight, bounds, self.width, covers, ends)
+        return Entries(index, value, log, weight, bounds, self.width)
+
+    def pack(self, block: AnyMatrix) -> Any:
+        """Return the positive entries of a block; of signed data also those of its negative."""
+        parts = (block, -block) if self.signed else (block,)
+        return [self._entries(part, signed=False) for part in parts]
+
+    def _sums(
+        self, walk: list, others: list, skip: int, zeros: list | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Return the sums of values of like signs, and the kernel of those of unlike signs.
+
+        With the ``zeros`` of `walk` the sums are distances.
+        """
+        shape = walk[0].bounds.shape[1] - 1, others[0].bounds.shape[1] - 1
+        same = np.zeros(shape)
+        for a, b, covers in zip(walk, others, zeros or [None, None], strict=False):
+            loops.add_sums(self.code, a, b, covers, skip, same)
+        if len(walk) == 1:
+            return same, None
+        crossed = np.zeros(shape)
+        for a, b in zip(walk, reversed(others), strict=True):
+            loops.add_sums(self.code, a, b, None, skip, crossed)
+        return same, self.scale * crossed
 
 
 class _Products(_Loop):
@@ -94,19 +123,26 @@ class _Products(_Loop):
     def __init__(self, kernel: str, gamma: float, X: SampleMatrix, Y: SampleMatrix) -> None:
         super().__init__(kernel, gamma, X, Y, single=True)
 
-    def pack(self, block: AnyMatrix) -> list[loops.Entries]:
-        """Return the positive entries of a block; of signed data also those of its negative."""
-        parts = (block, -block) if self.signed else (block,)
-        return [self._entries(part, signed=False, zeros=False) for part in parts]
-
     def __call__(self, walk: list, others: list, skip: int) -> NDArray[np.float64]:
         """Return the sums over all pairs; with a skip, garbage above the diagonal."""
-        shape = walk[0].bounds.shape[1] - 1, others[0].bounds.shape[1] - 1
-        same, crossed = np.zeros(shape), np.zeros(shape if self.signed else (0, 0))
-        for i, a in enumerate(walk):
-            for j, b in enumerate(others):
-                loops.add_products(self.code, a, b, skip, same if i == j else crossed)
-        return self.scale * (same - crossed if self.signed else same)
+        same, crossed = self._sums(walk, others, skip)
+        same *= self.scale
+        return same if crossed is None else same - crossed
+
+
+@dataclass
+class _Block:
+    """A block of rows in the forms that distances are taken from."""
+
+    entries: list[Entries]
+    n_features: int
+    own: NDArray[np.float64] | None = None  # K(x, x) of each row
+    powers: AnyMatrix = None  # whose matrix product is the kernel; None: `entries` give it
+
+    @cached_property
+    def zeros(self) -> list[tuple]:
+        """The sums of a tile that cover the zeros of each row: what is walked needs them."""
+        return [distances.pack_zeros(part, self.n_features) for part in self.entries]
 
 
 class _Distances(_Loop):
@@ -125,26 +161,58 @@ class _Distances(_Loop):
         if squares and gamma != 2:
             self.largest, self.smallest = 1.0, 2.0**-450
 
-    def pack(self, block: AnyMatrix) -> list[loops.Entries]:
-        """Return what `_Products` does, or the signed powers of a block whose squares count."""
-        if self.squares:
-            if self.gamma != 2:
-                _raise_signed(block, self.gamma / 2)
-            return [self._entries(block, signed=True, zeros=True)]
-        parts = (block, -block) if self.signed else (block,)
-        return [self._entries(part, signed=False, zeros=True) for part in parts]
+    def pack(self, block: AnyMatrix) -> _Block:
+        """Return the entries of a block, which is changed to signed powers where squares count."""
+        if not self.squares:
+            return _Block(super().pack(block), block.shape[1])
+        if self.gamma != 2:
+            _raise_signed(block, self.gamma / 2)
+        return _Block([self._entries(block, signed=True)], block.shape[1])
 
-    def __call__(self, walk: list, others: list, skip: int) -> NDArray[np.float64]:
+    def __call__(self, walk: _Block, others: _Block, skip: int) -> NDArray[np.float64]:
         """Return the sums over all pairs; with a skip, garbage above the diagonal."""
-        shape = walk[0].bounds.shape[1] - 1, others[0].bounds.shape[1] - 1
-        same, crossed = np.zeros(shape), np.zeros(shape if len(walk) > 1 else (0, 0))
-        for i, a in enumerate(walk):
-            for j, b in enumerate(others):
-                if i == j:
-                    distances.add_distances(self.code, a, b, skip, same)
-                else:
-                    loops.add_products(self.code, a, b, skip, crossed)
-        return same + 2 * self.scale * crossed if len(walk) > 1 else same
+        same, crossed = self._sums(walk.entries, others.entries, skip, walk.zeros)
+        return same if crossed is None else same + 2 * crossed
+
+
+class _Differences(_Distances):
+    r"""Distances as :math:`K(x, x) + K(y, y) - 2 K(x, y)`, and anew where that loses digits.
+
+    Rows of few values have little in common: their kernel is soon summed, and small. A kernel is
+    right to a part of itself, and so is the difference that is at least its double; a matrix
+    product of doubles is far more exact.
+    """
+
+    def __init__(self, kernel: str, gamma: float, X: SampleMatrix, Y: SampleMatrix) -> None:
+        super().__init__(kernel, gamma, X, Y)
+        self.enough = _ENOUGH_OF_PRODUCTS if self.squares else _ENOUGH
+
+    def pack(self, block: AnyMatrix) -> _Block:
+        """Return the forms of a block, which may be changed."""
+        packed = super().pack(block)
+        values = block.astype(np.float64)
+        own = abs(values)
+        own.data **= 2 if self.squares else self.gamma
+        packed.own, packed.powers = own.sum(axis=1), values if self.squares else None
+        return packed
+
+    def __call__(self, walk: _Block, others: _Block, skip: int) -> NDArray[np.float64]:
+        """Return the sums over all pairs; with a skip, garbage above the diagonal."""
+        if self.squares:
+            out, crossed = (walk.powers @ others.powers.T).toarray(), None
+        else:
+            out, crossed = self._sums(walk.entries, others.entries, skip)
+            if crossed is not None:
+                out -= crossed / self.scale
+        n_lost = loops.subtract(out, 2 * self.scale, walk.own, others.own, self.enough, skip)
+        if n_lost > _FEW * out.size:
+            return super().__call__(walk, others, skip)
+        if n_lost:
+            rows, columns = np.nonzero(np.isnan(out))
+            out[rows, columns] = 0 if crossed is None else 2 * crossed[rows, columns]
+            for a, b in zip(walk.entries, others.entries, strict=True):
+                out[rows, columns] += loops.distances_of_pairs(self.code, a, b, rows, columns)
+        return out
 
 
 class _MatrixProduct:
@@ -170,6 +238,13 @@ class _MatrixProduct:
         """Return the product; a matrix product has nothing to skip."""
         product = rows @ others.T
         return (product.toarray() if sparse.issparse(product) else product).astype(np.float64)
+
+
+def _few_common(X: SampleMatrix, Y: SampleMatrix) -> bool:
+    """Return whether the rows of X and of Y are likely to have few features in common."""
+    if not (sparse.issparse(X.matrix) and sparse.issparse(Y.matrix)):
+        return False
+    return min(X.stored_per_row, Y.stored_per_row) <= _SPARSE * X.n_features
 
 
 def _range(X: SampleMatrix, Y: SampleMatrix) -> float:

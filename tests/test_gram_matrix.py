@@ -9,8 +9,9 @@ from scipy import sparse
 from sklearn.metrics.pairwise import additive_chi2_kernel, euclidean_distances, rbf_kernel
 
 import kmaps
-from kmaps import gram_matrix
-from kmaps._loops import gram as loops
+from kmaps import gram_matrix, gram_sums
+from kmaps._loops import entries as loops
+from kmaps._loops import gram as gram_loops
 from kmaps.gram_matrix import gram, mean_squared_distance, squared_distance
 from kmaps.kernels import GRAM_KERNELS, KERNELS
 from tests.oracles import gram as oracle
@@ -131,6 +132,50 @@ def test_distances_of_near_rows_have_all_digits(name, dtype, gamma):
         assert 0 < expected.min() < 3e-7 * expected.max()
         tiny = 1.2e-38  # below, float32 has fewer digits
         np.testing.assert_allclose(got, expected, rtol=6e-7, atol=tiny * 1e-6)
+
+
+def sparse_rows_of_every_nearness(dtype):
+    """Return CSR rows, and others: each at some distance of one of the first, or far from all."""
+    X = histograms(6, 90, 0.92, dtype=dtype)
+    parts = 2.0 ** -np.arange(0, 24, 3)
+    near = [X[:1] * dtype(1 - part / 2) for part in parts]
+    moved = [np.where(histograms(1, 90, part, seed=2) > 0, X[1:2], 0) for part in (0.1, 0.5, 0.9)]
+    far = histograms(40, 90, 0.92, seed=1, dtype=dtype)
+    return sparse.csr_array(X), sparse.csr_array(np.vstack([*near, *moved, far]).astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("name", "gamma"), [*((name, 1) for name in ADDITIVE), ("chi2", 3)])
+def test_sparse_rows_near_or_far_have_all_digits(name, gamma, dtype, monkeypatch):
+    X, Y = sparse_rows_of_every_nearness(dtype)
+    X.data[::3] *= -1
+    Y.data[::4] *= -1
+    expected = oracle.exact_distance(X.toarray(), Y.toarray(), name, gamma)
+    for few in (1 / 16, 0):  # one by one, or all of a block
+        monkeypatch.setattr(gram_sums, "_FEW", few)
+        # Measured: 3e-7.
+        got = squared_distance(X, Y, kernel=name, gamma=gamma)
+        np.testing.assert_allclose(got, expected, rtol=6e-7)
+        got = squared_distance(Y, X, kernel=name, gamma=gamma)
+        np.testing.assert_allclose(got, expected.T, rtol=6e-7)
+
+
+def test_only_pairs_that_lose_digits_are_summed_anew(monkeypatch):
+    X, Y = sparse_rows_of_every_nearness(np.float32)
+    expected = oracle.squared_distance(X.toarray(), Y.toarray(), "chi2")
+    total = np.add.outer(X.sum(axis=1), Y.sum(axis=1))
+    pairs = []
+    one_by_one = gram_loops.distances_of_pairs
+    monkeypatch.setattr(
+        gram_loops,
+        "distances_of_pairs",
+        lambda *arguments: pairs.append(len(arguments[-1])) or one_by_one(*arguments),
+    )
+    assert np.allclose(squared_distance(X, Y), expected, rtol=6e-7, atol=0)
+    assert sum(pairs) == (2 * expected < total).sum() == 11
+    # A lower threshold would let pairs lose digits.
+    monkeypatch.setattr(gram_sums, "_ENOUGH", 1e-3)
+    assert np.max(np.abs(squared_distance(X, Y) / expected - 1)) > 3e-6
 
 
 def test_exponential_kernel_at_a_tiny_width():

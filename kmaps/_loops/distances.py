@@ -1,8 +1,8 @@
-"""Sums of squared distances over the rows of two blocks, feature by feature.
+"""Terms of squared distances, summed over a row's entries against the rows of a tile.
 
 A distance taken as k(x, x) + k(y, y) - 2 k(x, y) cancels where rows are near each other. Here the
 distance of each pair of values is a formula that does not, and all terms are positive, so the sums
-are as exact as those of :mod:`kmaps._loops.gram`, whose tiles, chunks and entries serve here too.
+are as exact as those of the kernels.
 
 A feature where the walked row is zero adds what the other row has there. These are sums over the
 tile alone: those of 8 and of 64 neighbouring features are made once a tile, and a row of few
@@ -14,9 +14,8 @@ from math import sqrt
 import numpy as np
 from numba import njit
 
-from kmaps._loops.gram import CHI2, COMPILED, INTERSECTION, JS, LANES, spread, twice_js
-
-SQUARES = 3  # of the difference: Euclidean, and with powers in the place of values hellinger
+from kmaps._loops.entries import CHI2, COMPILED, INTERSECTION, JS, LANES, SQUARES
+from kmaps._loops.products import twice_js
 
 # ((1 + w)·log2(1 + w) + (1 - w)·log2(1 - w)) / (2 w²) as a polynomial in w², for w² up to NEAR, to
 # 1e-8 relative: the interpolant in Chebyshev's points of [0, NEAR].
@@ -53,11 +52,12 @@ def _add_zeros(index, begin, end, n_features, width, nodes, stored, keep):
 
 
 @njit(**COMPILED)
-def pack_zeros(index, bounds, n_features, width):
+def pack_zeros(rows, n_features):
     """Return for each row of each chunk the sums of a tile that cover its zeros, and their bounds.
 
-    They are rows of the tile that `_spread_own` fills: a feature, or the sum of 8 or 64 of them.
+    They are rows of the tile that `spread_own` fills: a feature, or the sum of 8 or 64 of them.
     """
+    index, bounds, width = rows.index, rows.bounds, rows.width
     n_chunks, n_rows = bounds.shape[0], bounds.shape[1] - 1
     ends = np.zeros((n_chunks, n_rows + 1), np.int64)
     nodes = np.empty(0, np.uint16)
@@ -76,32 +76,47 @@ def pack_zeros(index, bounds, n_features, width):
 
 
 @njit(**COMPILED)
-def _spread_own(kernel, rows, first, chunk, own):
+def _own(kernel, values, weights, e):
+    value = values[e]
+    if kernel == SQUARES:
+        return value * value
+    return value * (weights[e] * weights[e]) if weights.size > 0 else value
+
+
+@njit(**COMPILED)
+def own(kernel, rows, e):
+    """Return the distance of an entry from zero."""
+    return _own(kernel, rows.value, rows.weight, e)
+
+
+@njit(**COMPILED)
+def n_own(width):
+    """Return how many rows `spread_own` fills."""
+    return width + 1 + -(-width // _SMALL) + -(-width // _LARGE)
+
+
+@njit(**COMPILED)
+def spread_own(kernel, rows, first, chunk, tile):
     """Write the distances of one chunk's values from zero into a tile, and sums of neighbours."""
-    own[:] = 0
+    tile[:] = 0
     bounds, width = rows.bounds[chunk], rows.width
-    weighted = rows.weight.size > 0
+    index, values, weights = rows.index, rows.value, rows.weight
     for lane in range(min(LANES, bounds.size - 1 - first)):
         for e in range(bounds[first + lane], bounds[first + lane + 1]):
-            value = rows.value[e]
-            if kernel == SQUARES:
-                value *= value
-            elif weighted:
-                value *= rows.weight[e] * rows.weight[e]
-            own[rows.index[e], lane] = value
-    own[width] = 0
+            tile[index[e], lane] = _own(kernel, values, weights, e)
+    tile[width] = 0
     small = width + 1
     large = small + -(-width // _SMALL)
     for j in range(width):
         for lane in range(LANES):
-            own[small + j // _SMALL, lane] += own[j, lane]
+            tile[small + j // _SMALL, lane] += tile[j, lane]
     for j in range(large - small):
         for lane in range(LANES):
-            own[large + j // (_LARGE // _SMALL), lane] += own[small + j, lane]
+            tile[large + j // (_LARGE // _SMALL), lane] += tile[small + j, lane]
 
 
 @njit(**COMPILED)
-def _add_chi2(sums, tile, walk, begin, end):
+def add_chi2(sums, tile, walk, begin, end):
     # Division is what costs: two terms share one.
     for e in range(begin, end, 2):
         x, v = tile[walk.index[e]], walk.value[e]
@@ -115,7 +130,7 @@ def _add_chi2(sums, tile, walk, begin, end):
 
 
 @njit(**COMPILED)
-def _add_intersection(sums, tile, walk, begin, end):
+def add_intersection(sums, tile, walk, begin, end):
     for e in range(begin, end, 2):
         x, v = tile[walk.index[e]], walk.value[e]
         y, w = tile[walk.index[e + 1]], walk.value[e + 1]
@@ -124,7 +139,7 @@ def _add_intersection(sums, tile, walk, begin, end):
 
 
 @njit(**COMPILED)
-def _add_squares(sums, tile, walk, begin, end):
+def add_squares(sums, tile, walk, begin, end):
     for e in range(begin, end, 2):
         x, v = tile[walk.index[e]], walk.value[e]
         y, w = tile[walk.index[e + 1]], walk.value[e + 1]
@@ -147,7 +162,7 @@ def _js(x, v, log_x, log_v):
 
 
 @njit(**COMPILED)
-def _add_js(sums, tile, logs, walk, begin, end):
+def add_js(sums, tile, logs, walk, begin, end):
     for e in range(begin, end):
         x, v = tile[walk.index[e]], walk.value[e]
         log_x, log_v = logs[walk.index[e]], walk.log[e]
@@ -156,11 +171,24 @@ def _add_js(sums, tile, logs, walk, begin, end):
 
 
 @njit(**COMPILED)
-def _add_weighted(kernel, sums, tile, logs, weights, walk, begin, end):
-    """Add (p - q)² + p·q·(2 - 2κ), where p and q are x and v to γ/2 and κ is k(x, v) / √(xv).
+def _weighted(kernel, x, v, s, t, log_x, log_v, p, q):
+    """Return (sp - tq)² + stpq·(2 - 2κ): s and t are √x and √v, p and q weights, κ is k(x, v) / st.
 
-    The weights are x and v to (γ - 1)/2, so that p is √x times its weight.
+    With the weights x and v to (γ - 1)/2, sp and tq are x and v to γ/2.
     """
+    roots = (x - v) / (s + t)
+    if kernel == CHI2:
+        rest = 2 * s * t * roots * roots / (x + v)
+    elif kernel == INTERSECTION:
+        rest = 2 * min(s, t) * abs(roots)
+    else:
+        rest = max(_js(x, v, log_x, log_v) - roots * roots, 0.0)
+    powers = s * p - t * q
+    return powers * powers + rest * p * q
+
+
+@njit(**COMPILED)
+def add_weighted(kernel, sums, tile, logs, weights, walk, begin, end):
     for e in range(begin, end):
         x, v = tile[walk.index[e]], walk.value[e]
         p, q = weights[walk.index[e]], walk.weight[e]
@@ -169,71 +197,26 @@ def _add_weighted(kernel, sums, tile, logs, weights, walk, begin, end):
             log_v = walk.log[e]
         t = sqrt(v)
         for lane in range(LANES):
-            s = sqrt(x[lane])
-            roots = (x[lane] - v) / (s + t)
-            if kernel == CHI2:
-                rest = 2 * s * t * roots * roots / (x[lane] + v)
-            elif kernel == INTERSECTION:
-                rest = 2 * min(s, t) * abs(roots)
-            else:
-                rest = max(_js(x[lane], v, log_x[lane], log_v) - roots * roots, 0.0)
-            powers = s * p[lane] - t * q
-            sums[lane] += powers * powers + rest * p[lane] * q
+            sums[lane] += _weighted(
+                kernel, x[lane], v, sqrt(x[lane]), t, log_x[lane], log_v, p[lane], q
+            )
 
 
 @njit(**COMPILED)
-def add_distances(kernel, walk, others, skip, out):
-    """Add the squared distances of two blocks of rows to a matrix.
-
-    Parameters
-    ----------
-    kernel : int
-        CHI2, INTERSECTION, JS or SQUARES, which has no weights.
-    walk, others : Entries
-        As `add_products` takes them; those of `walk` with zeros, and with SQUARES of any sign.
-    skip : int
-        As `add_products` takes it.
-    out : float64 array of shape (n_walk, n_others)
-        Changed in place.
-    """
-    width, weighted = walk.width, walk.weight.size > 0
-    kind = walk.value.dtype
-    tile = np.zeros((width + 1, LANES), kind)
-    logs = np.zeros((width + 1 if kernel == JS else 1, LANES), kind)
-    weights = np.zeros((width + 1 if weighted else 1, LANES), kind)
-    n_own = width + 1 + -(-width // _SMALL) + -(-width // _LARGE)
-    own = np.zeros((n_own if walk.zeros.size else 1, LANES), kind)
-    sums = np.empty(LANES, kind)
-    for first in range(0, out.shape[1], LANES):
-        n_lanes = min(LANES, out.shape[1] - first)
-        for chunk in range(walk.bounds.shape[0]):
-            tile[:] = 0
-            spread(others, others.value, first, chunk, tile)
-            tile[width] = 1  # as the entry that fills up an odd number: no distance
-            if kernel == JS:
-                spread(others, others.log, first, chunk, logs)
-            if weighted:
-                weights[:] = 0
-                spread(others, others.weight, first, chunk, weights)
-                weights[width] = 1
-            if walk.zeros.size:
-                _spread_own(kernel, others, first, chunk, own)
-            for r in range(max(0, first + skip), out.shape[0]):
-                begin, end = walk.bounds[chunk, r], walk.bounds[chunk, r + 1]
-                sums[:] = 0
-                if weighted:
-                    _add_weighted(kernel, sums, tile, logs, weights, walk, begin, end)
-                elif kernel == CHI2:
-                    _add_chi2(sums, tile, walk, begin, end)
-                elif kernel == INTERSECTION:
-                    _add_intersection(sums, tile, walk, begin, end)
-                elif kernel == JS:
-                    _add_js(sums, tile, logs, walk, begin, end)
-                else:
-                    _add_squares(sums, tile, walk, begin, end)
-                for z in range(walk.zero_bounds[chunk, r], walk.zero_bounds[chunk, r + 1]):
-                    row = own[walk.zeros[z]]
-                    for lane in range(LANES):
-                        sums[lane] += row[lane]
-                for lane in range(n_lanes):
-                    out[r, first + lane] += sums[lane]
+def distance_of(kernel, rows, e, others, f):
+    """Return the distance of two entries of the same feature."""
+    x, v = rows.value[e], others.value[f]
+    log_x = log_v = x
+    if kernel == JS:
+        log_x, log_v = rows.log[e], others.log[f]
+    if rows.weight.size > 0:
+        p, q = rows.weight[e], others.weight[f]
+        return _weighted(kernel, x, v, sqrt(x), sqrt(v), log_x, log_v, p, q)
+    if kernel == JS:
+        return _js(x, v, log_x, log_v)
+    difference = abs(x - v)
+    if kernel == INTERSECTION:
+        return difference
+    if kernel == CHI2:
+        return difference * difference / (x + v)
+    return difference * difference
