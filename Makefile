@@ -15,7 +15,7 @@ help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 run: $(VENV)/.installed ## Install, then run the quickstart experiment and print its table
-	$(BIN)/kmaps run quickstart --out runs/quickstart
+	$(BIN)/kmaps run quickstart
 
 test: $(VENV)/.installed ## Run the tests (KMAPS_MIRROR=DIR also runs those on the real datasets)
 	$(VENV)/$(PYTEST)

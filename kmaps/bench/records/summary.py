@@ -14,6 +14,7 @@ from kmaps.bench.records.measures import MEASURES, Measure, check_measures
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import REFERENCES, Row
 from kmaps.bench.records.times import CONDITIONS, is_busy, timed
+from kmaps.bench.records.warned import WARNED, warned
 from kmaps.errors import NothingMeasured
 from kmaps.kernels import EXP_KERNELS, KERNELS
 
@@ -22,9 +23,6 @@ SETTING = ("experiment", "setting", "dataset", "features", "normalize", "reducti
 
 REPEATED = ("median", "q1", "q3", "repeats", "unlike", "busy")
 """Statistics of what was timed again, over all repeats of all splits and draws."""
-
-WARNED = {"stopped": "ConvergenceWarning: ", "clamped": "were clamped to it"}
-"""What records may warn of, by the words that tell it from other warnings."""
 
 LINE = (*SETTING, "label", "method", "params", "solver", "learner", "size", "kernel")
 STATISTICS = ("measure", "unit", "mean", "std", "n", "failed", "over", "form", *REPEATED, *WARNED)
@@ -77,7 +75,8 @@ def summarize(records: Iterable[Record], measures: Sequence[str]) -> pd.DataFram
         failed), ``over``: what these are, ``splits`` or ``draws``, and ``form``: how bytes are
         stored; of what was timed again the ``median`` and the quartiles ``q1`` and ``q3``, the
         number of ``repeats``, whether they are of ``unlike`` machines, and whether one was
-        ``busy``, and ``stopped`` and ``clamped``, see :data:`WARNED`. In plain units. Sorted as
+        ``busy``, and what a record warns of, see :data:`~kmaps.bench.records.warned.WARNED`. In
+        plain units. Sorted as
         printed: references first, then methods by name and parameters by value, kernels in the
         order of their registry.
 
@@ -146,8 +145,8 @@ def _statistics(group: Sequence[Record], name: str) -> dict[str, Any]:
 
 def _warned(group: Sequence[Record]) -> dict[str, bool]:
     """Return of what one of the records of a row warns."""
-    said = [text for record in group for text in record.get("warnings") or ()]
-    return {name: any(words in text for text in said) for name, words in WARNED.items()}
+    found = {name for record in group for name in warned(record)}
+    return {name: name in found for name in WARNED}
 
 
 def _repeated(group: Sequence[Record], measure: Measure) -> dict[str, Any]:

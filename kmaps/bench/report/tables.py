@@ -20,6 +20,7 @@ from kmaps.bench.records.measures import MEASURES, Measure
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import REFERENCES, Row
 from kmaps.bench.records.summary import SETTING, kernel_order, summarize
+from kmaps.bench.records.warned import WARNED
 from kmaps.bench.report.latex import latex_table
 from kmaps.bench.report.markdown import markdown_table
 
@@ -31,11 +32,9 @@ MARKS = {
     "unlike": f"{UNLIKE} on unlike machines, or with other threads: not to be compared",
     "busy": f"{BUSY} other work ran meanwhile",
 }
-WARNINGS = {
-    "stopped": ("¶", "the solver stopped at its limit of passes in some cell"),
-    "clamped": ("§", "values outside the range fitted on were clamped to it in some cell"),
-}
-"""The sign of what records warn of, and what it means; accuracies bear it."""
+SIGNS = {"stopped": "¶", "clamped": "§", "skipped": "¤"}
+"""The sign of what records warn of; accuracies and errors of kernels bear it."""
+_JUDGED_UNITS = ("fraction", "kernel")
 
 FORMATS = ("text", "md", "csv", "latex", "json")
 
@@ -104,8 +103,8 @@ def _mark_notes(records: Sequence[Record], summary: pd.DataFrame) -> list[str]:
     common = {line["C"] for record in records for line in record.get("common_repeats", ())}
     shown = bool(common) and "time-common" in set(summary["measure"])
     marks += [
-        f"{sign} {meaning}"
-        for name, (sign, meaning) in WARNINGS.items()
+        f"{sign} {WARNED[name]} in some cell"
+        for name, sign in SIGNS.items()
         if any(_signs(line, MEASURES[line["measure"]], name) for line in lines)
     ]
     return [*marks, *([f"one C for all: {common.pop():g}"] if shown else [])]
@@ -182,7 +181,7 @@ def _entry(line: dict[str, Any], measure: Measure, n: int) -> str:
         text += f" {UNLIKE}" * line["unlike"] + f" {BUSY}" * line["busy"]
     elif not isnan(line["std"]):
         text += _spread(measure.format(line["std"], like=line["mean"]))
-    signs = "".join(_signs(line, measure, name) for name in WARNINGS)
+    signs = "".join(_signs(line, measure, name) for name in SIGNS)
     text += f" {signs}" if signs else ""
     if line["form"]:
         text += f" {line['form']}"
@@ -191,8 +190,8 @@ def _entry(line: dict[str, Any], measure: Measure, n: int) -> str:
 
 
 def _signs(line: dict[str, Any], measure: Measure, name: str) -> str:
-    """Return the sign of a warning where a number bears it: accuracies and average precisions."""
-    return WARNINGS[name][0] if measure.highest and line["n"] and line[name] else ""
+    """Return the sign of a warning where a number bears it: accuracies and errors of kernels."""
+    return SIGNS[name] if measure.unit in _JUDGED_UNITS and line["n"] and line[name] else ""
 
 
 def _spread(text: str) -> str:
