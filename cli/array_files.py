@@ -70,6 +70,13 @@ def check_paths(target: str, sources: Sequence[str | None], force: bool) -> None
     check_target(target, force=force)
 
 
+def look_for(*sources: str | None) -> None:
+    """Refuse files that are not there, before anything is imported that takes seconds."""
+    for source in sources:
+        if source and source != "-" and not os.path.exists(source):
+            raise InputError(f"{source}: no such file")
+
+
 @contextmanager
 def input_file(source: str, target: str, form: str | None) -> Iterator[tuple[Path, str]]:
     """Yield the file to read and its name; standard input is first copied beside the target."""

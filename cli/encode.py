@@ -11,6 +11,7 @@ from kmaps.cli.array_files import (
     check_paths,
     counts_from_zero,
     input_file,
+    look_for,
     once_each_warning,
 )
 from kmaps.cli.map_options import MapCommand, build_map
@@ -77,6 +78,7 @@ def command(
     A map that learns from data is fitted on 10,000 rows of IN, or of the file of --fit-on, drawn at
     random but the same in every run; on fewer when they would take more than 32 MB.
     """
+    look_for(source, fit_on)
     from kmaps.io import open_reader
 
     check_paths(target, [source, fit_on], force)

@@ -12,6 +12,7 @@ from kmaps.cli.array_files import (
     as_input_error,
     check_paths,
     input_file,
+    look_for,
     once_each_warning,
     split_label_column,
 )
@@ -69,6 +70,7 @@ def command(
     Rows whose label the model does not know count as wrong, and are told. The rows are read in
     blocks; in memory stay their labels and scores.
     """
+    look_for(model_file, source)
     from kmaps.io import atomic_file, read_labels
 
     if confusion == "-":

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from kmaps.cli import array_files
-from kmaps.cli.array_files import check_paths, once_each_warning, without_pandas
+from kmaps.cli.array_files import check_paths, look_for, once_each_warning, without_pandas
 from kmaps.cli.model_files import Trained, load_trained, open_for
 from kmaps.errors import ConfigError, InputError
 
@@ -51,6 +51,7 @@ def command(
     rows come about. It needs no network and nothing beside itself. The data, .npy, .npz, .csv or
     .svm, is read whole.
     """
+    look_for(model_file, data)
     from kmaps.io import atomic_file
 
     out = out or str(Path(model_file).with_suffix(".html"))

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import click
 
 from kmaps.cli.array_files import without_pandas
+from kmaps.declared import declared
 from kmaps.errors import ConfigError, suggest
+from kmaps.maps import MAPS
 
 if TYPE_CHECKING:
     from kmaps.maps import FeatureMap
@@ -68,7 +70,7 @@ class MapCommand(click.Command):
             args = ["--map", EXPONENTIAL_MAP, *args]
         names = self._names(_given(args, "--map"))
         if ctx.resilient_parsing:  # a shell completing a half-typed line wants no complaint
-            names = [name for name in names if name in _maps()]
+            names = [name for name in names if name in MAPS]
         names = names or self.default_maps
         options = {option.name: option for name in names for option in map_options(name)}
         for param in self.params:
@@ -141,13 +143,7 @@ def _exponential(args: list[str]) -> bool:
 
 
 def _complete_map(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    return [name for name in _maps() if name.startswith(incomplete)]
-
-
-def _maps() -> "dict[str, type[FeatureMap]]":
-    with without_pandas():
-        from kmaps.maps import MAPS
-    return MAPS
+    return [name for name in MAPS if name.startswith(incomplete)]
 
 
 def map_class(name: str) -> "type[FeatureMap]":
@@ -158,24 +154,30 @@ def map_class(name: str) -> "type[FeatureMap]":
     ConfigError
         When there is no map of that name; the message suggests the nearest.
     """
-    maps = _maps()
-    if name not in maps:
-        raise ConfigError(f"unknown map {name!r}{suggest(name, maps)} (maps: {', '.join(maps)})")
-    return maps[name]
+    _known(name)
+    with without_pandas():
+        return MAPS[name]
+
+
+def _known(name: str) -> "str | type[FeatureMap]":
+    """Return where the class of a map is, or the class."""
+    if name not in MAPS:
+        raise ConfigError(f"unknown map {name!r}{suggest(name, MAPS)} (maps: {', '.join(MAPS)})")
+    return MAPS.places[name]
 
 
 def map_options(name: str) -> list[click.Option]:
     """Return one option for each parameter of a map, typed by its default."""
-    cls = map_class(name)
-    documented = _documented(cls.__doc__ or "")
+    told = declared(_known(name))
+    documented = _documented(told.doc)
     options = []
-    for key, parameter in inspect.signature(cls).parameters.items():
+    for key, value in told.parameters.items():
         kinds, text = documented.get(key, ("", ""))
         if kinds.startswith("AdditiveMap"):  # there is no word for a map with its parameters
             continue
-        default = "none" if parameter.default is None else parameter.default
+        default = "none" if value is None else value
         mixed = kinds.endswith(("or None", "or int"))
-        kind = None if mixed else _TYPES.get(type(parameter.default))
+        kind = None if mixed else _TYPES.get(type(value))
         choices = re.findall(r'"([^"]+)"', kinds) if kinds.startswith("{") else []
         options.append(
             click.Option(

@@ -18,6 +18,7 @@ from kmaps.cli.array_files import (
     check_paths,
     counts_from_zero,
     input_file,
+    look_for,
     once_each_warning,
     split_label_column,
     without_pandas,
@@ -150,6 +151,7 @@ def command(
 
     MODEL holds plain arrays, all that `kmaps predict` needs.
     """
+    look_for(source)
     from kmaps.io import open_reader
 
     check_paths(target, [source, labels], force)

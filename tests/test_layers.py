@@ -11,8 +11,11 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # What the modules of each room may import besides their own room. cli may import everything.
 BASE = {"errors", "_loops", "kernels", "checks", "parallel", "samples", "gram_sums", "gram_matrix"}
+BASE |= {"lazy"}
 ROOMS = {
     "errors": set(),
+    "lazy": set(),
+    "declared": set(),
     "_loops": set(),
     "kernels": {"errors"},
     "checks": {"errors"},
@@ -32,6 +35,7 @@ ROOMS = {
     | {"__init__", "datasets", "experiments"},
 }
 ROOMS["cli"] = {*ROOMS, "__init__", "datasets", "experiments"}
+ROOMS["__main__"] = {"cli"}
 ROOMS["__init__"] = set()  # it loads its public names when they are asked for
 
 # Inside a room, a file imports from the floors that stand before its own in the list, never from

@@ -21,7 +21,7 @@ from kmaps.bench.records.paper.statements import claims as paper_claims
 from kmaps.bench.work.errors import Range
 from kmaps.data import available
 from kmaps.errors import suggest
-from kmaps.features import FEATURES, get_normalization
+from kmaps.features import FEATURES
 from kmaps.kernels import GRAM_KERNELS, KERNELS
 
 
@@ -50,6 +50,8 @@ def _folder_name(value: str) -> str:
 
 
 def _normalization(value: str) -> str:
+    from kmaps.features import get_normalization
+
     get_normalization(value)
     return value
 
