@@ -12,6 +12,7 @@ from typing import Literal
 
 import click
 
+from kmaps.cli.completing import files
 from kmaps.errors import ConfigError, InputError, KmapsError
 
 input_format = click.option(
@@ -29,6 +30,7 @@ memory = click.option(
 labels = click.option(
     "--labels",
     metavar="FILE",
+    shell_complete=files,
     help="True labels of the rows, .npy, .txt or .csv. [default: those of the data's own file]",
 )
 label_column = click.option(

@@ -14,6 +14,7 @@ from kmaps.cli.array_files import (
     look_for,
     once_each_warning,
 )
+from kmaps.cli.completing import files
 from kmaps.cli.map_options import MapCommand, build_map
 from kmaps.cli.progress import progress_bar
 from kmaps.errors import ConfigError, InputError
@@ -32,15 +33,20 @@ Examples:
   kmaps encode histograms.npy encoded.npy --kernel exp-chi2 -m 4096
   cut -d, -f2- table.csv | kmaps encode - encoded.npz --input-format csv""",
 )
-@click.argument("source", metavar="IN")
-@click.argument("target", metavar="OUT")
+@click.argument("source", metavar="IN", shell_complete=files)
+@click.argument("target", metavar="OUT", shell_complete=files)
 @click.option(
     "--dtype",
     type=click.Choice(["float32", "float64"]),
     help="Precision. [default: float64 for arrays of float64 or of integers of 32 bits and more, "
     "else float32]",
 )
-@click.option("--fit-on", metavar="FILE", help="Fit the map on this file instead of IN.")
+@click.option(
+    "--fit-on",
+    metavar="FILE",
+    shell_complete=files,
+    help="Fit the map on this file instead of IN.",
+)
 @click.option("--codes", is_flag=True, help="Write the map's codes instead of its outputs.")
 @array_files.input_format
 @array_files.zero_based

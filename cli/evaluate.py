@@ -16,6 +16,7 @@ from kmaps.cli.array_files import (
     once_each_warning,
     split_label_column,
 )
+from kmaps.cli.completing import files
 from kmaps.cli.model_files import load_classifier, open_for, unknown_labels
 from kmaps.cli.progress import progress_bar
 from kmaps.errors import ConfigError
@@ -36,11 +37,16 @@ Examples:
   kmaps evaluate model.npz test.csv --label-column digit
   kmaps evaluate model.npz test.svm --confusion confusion.csv --json"""
 )
-@click.argument("model_file", metavar="MODEL")
-@click.argument("source", metavar="DATA")
+@click.argument("model_file", metavar="MODEL", shell_complete=files)
+@click.argument("source", metavar="DATA", shell_complete=files)
 @array_files.labels
 @array_files.label_column
-@click.option("--confusion", metavar="FILE", help="Write the confusion matrix as CSV.")
+@click.option(
+    "--confusion",
+    metavar="FILE",
+    shell_complete=files,
+    help="Write the confusion matrix as CSV.",
+)
 @array_files.input_format
 @array_files.zero_based
 @array_files.memory

@@ -9,12 +9,13 @@ import click
 
 import kmaps
 from kmaps.cli.array_files import look_for, without_pandas
+from kmaps.cli.completing import files
 
 _SHOWN = 10  # classes, and names of features
 
 
 @click.command(epilog="\b\nExamples:\n  kmaps info --json\n  kmaps info model.npz")
-@click.argument("model_file", metavar="[MODEL]", required=False)
+@click.argument("model_file", metavar="[MODEL]", required=False, shell_complete=files)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(model_file: str | None, as_json: bool) -> None:
     """Show versions, processor, threads, caches, and which datasets are there.

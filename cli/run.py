@@ -1,11 +1,12 @@
 """``kmaps run``: measure the cells of an experiment, resume, show the table."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from kmaps.cli.completing import names
 from kmaps.errors import CellsFailed, DataError, NothingMeasured
 
 if TYPE_CHECKING:
@@ -16,17 +17,17 @@ if TYPE_CHECKING:
 _LISTED_FAILURES = 5
 
 
-def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+def _experiments() -> Iterable[str]:
     from kmaps.bench.kinds.load import packaged
 
-    return [name for name in packaged() if name.startswith(incomplete)]
+    return packaged()
 
 
 @click.command(
     epilog="\b\nExamples:\n  kmaps run quickstart"
     "\n  kmaps run quickstart --only exact --set splits=1 --dry-run"
 )
-@click.argument("experiment", shell_complete=_complete)
+@click.argument("experiment", shell_complete=names(_experiments, or_files=True))
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),

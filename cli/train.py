@@ -23,6 +23,7 @@ from kmaps.cli.array_files import (
     split_label_column,
     without_pandas,
 )
+from kmaps.cli.completing import files, kernels, names
 from kmaps.cli.map_options import MapCommand, build_map, map_options
 from kmaps.cli.progress import stage_bars
 from kmaps.errors import ConfigError, InputError
@@ -81,11 +82,15 @@ Examples:
   kmaps train train.svm model.npz --map homogeneous --order 2 -C 0.01,0.1,1,10
   kmaps train histograms.npy model.npz --labels labels.npy --kernel exp-chi2 -m 4096""",
 )
-@click.argument("source", metavar="IN")
-@click.argument("target", metavar="MODEL")
+@click.argument("source", metavar="IN", shell_complete=files)
+@click.argument("target", metavar="MODEL", shell_complete=files)
 @array_files.labels
 @array_files.label_column
-@click.option("--kernel", help=f"Of the machine. [default: {DEFAULT_KERNEL}]")
+@click.option(
+    "--kernel",
+    shell_complete=names(kernels),
+    help=f"Of the machine. [default: {DEFAULT_KERNEL}]",
+)
 @click.option(
     "-C",
     "costs",
