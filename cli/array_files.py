@@ -8,12 +8,15 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from kmaps.cli.completing import files
 from kmaps.errors import ConfigError, InputError, KmapsError
+
+if TYPE_CHECKING:
+    from kmaps.compiling import Compiled
 
 input_format = click.option(
     "--input-format", metavar="FORMAT", help="npy, npz, csv or svm, whatever IN's name."
@@ -120,6 +123,19 @@ def once_each_warning(quiet: bool) -> Iterator[list[warnings.WarningMessage]]:
     for messages in () if quiet else kinds.values():
         more = f" (and in {len(messages) - 1} more blocks)" if len(messages) > 1 else ""
         click.echo(f"warning: {messages[0]}{more}", err=True)
+
+
+@contextmanager
+def compiling(quiet: bool) -> Iterator["Compiled"]:
+    """Say when something has to be compiled; yield how long that took so far."""
+    from kmaps.compiling import watched
+
+    def tell() -> None:
+        if not quiet:
+            click.echo("compiling, once (`kmaps warmup` does it ahead)", err=True)
+
+    with watched(tell) as compiled:
+        yield compiled
 
 
 @contextmanager

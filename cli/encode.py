@@ -9,6 +9,7 @@ from kmaps.cli import array_files
 from kmaps.cli.array_files import (
     as_input_error,
     check_paths,
+    compiling,
     counts_from_zero,
     input_file,
     look_for,
@@ -101,7 +102,7 @@ def command(
         if reader.index_base == 0 and base == "auto" and not quiet:
             told = "its indices count from 0; those of svm files written from 1"
             click.echo(f"{name}: {told}", err=True)
-        with as_input_error(), once_each_warning(quiet):
+        with as_input_error(), once_each_warning(quiet), compiling(quiet):
             _fit(feature_map, fit_reader, _input_type(fit_reader, dtype))
             encode = _encoder(feature_map, reader, codes)
             _write(reader, encode, target, output_format, dtype, memory, force, quiet)

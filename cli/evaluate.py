@@ -11,6 +11,7 @@ from kmaps.cli import array_files
 from kmaps.cli.array_files import (
     as_input_error,
     check_paths,
+    compiling,
     input_file,
     look_for,
     once_each_warning,
@@ -91,6 +92,7 @@ def command(
         input_file(source, confusion or "-", input_format) as (path, name),
         as_input_error(),
         once_each_warning(quiet),
+        compiling(quiet),
     ):
         reader = open_for(
             trained,

@@ -1,13 +1,11 @@
 """``kmaps info``: what a report of a problem should say about the machine, or about a model."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import click
 
-import kmaps
 from kmaps.cli.array_files import look_for, without_pandas
 from kmaps.cli.completing import files
 
@@ -39,6 +37,7 @@ def _model(path: str) -> dict[str, Any]:
 
 def _machine() -> dict[str, Any]:
     from kmaps.bench.run.environment import describe
+    from kmaps.compiling import compiled_folder
     from kmaps.data import available, cache_root, load_manifest
     from kmaps.parallel import num_threads
 
@@ -47,21 +46,9 @@ def _machine() -> dict[str, Any]:
         **describe(),
         "threads": num_threads(),
         "data_dir": str(root),
-        "compiled_dir": str(_compiled_folder()),
+        "compiled_dir": str(compiled_folder()),
         "datasets": {name: _status(root, load_manifest(name)) for name in available()},
     }
-
-
-def _compiled_folder() -> Path:
-    """Return where numba keeps what it compiled, by its own rule; importing it takes long."""
-    folder = Path(kmaps.__file__).resolve().parent / "_loops"
-    if given := os.environ.get("NUMBA_CACHE_DIR"):
-        return Path(given).absolute()
-    if os.access(folder, os.W_OK):
-        return folder / "__pycache__"
-    from platformdirs import user_cache_path
-
-    return user_cache_path("numba", appauthor=False)
 
 
 def _status(root: Path, manifest: Any) -> str:

@@ -39,6 +39,7 @@ COMMANDS = {
     "list": "List maps, kernels, datasets and experiments.",
     "info": "Show versions, caches and datasets, or what a model is.",
     "doctor": "Say what may spoil a run, and what to do.",
+    "warmup": "Compile ahead what is compiled on first use.",
     "completion": "Print the completion script of a shell.",
 }
 

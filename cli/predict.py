@@ -13,6 +13,7 @@ from kmaps.cli import array_files
 from kmaps.cli.array_files import (
     as_input_error,
     check_paths,
+    compiling,
     input_file,
     once_each_warning,
     split_label_column,
@@ -85,6 +86,7 @@ def command(
         input_file(source, target, input_format) as (path, name),
         as_input_error(),
         once_each_warning(quiet),
+        compiling(quiet),
     ):
         reader = open_for(
             trained,

@@ -16,6 +16,7 @@ ROOMS = {
     "errors": set(),
     "lazy": set(),
     "declared": set(),
+    "compiling": set(),
     "_loops": set(),
     "kernels": {"errors"},
     "checks": {"errors"},
@@ -80,6 +81,7 @@ FLOORS = {
     "models": [
         "folds mapped_rows c_grid",
         "random_features choice explanation evaluation",
+        "ahead",
         "files",
         "description",
     ],

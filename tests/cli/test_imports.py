@@ -29,6 +29,7 @@ COMMANDS = [
     (["encode", "--help"], 0),
     (["encode", "--map", "lowdim", "--help"], 0),
     (["completion", "bash"], 0),
+    (["warmup", "--help"], 0),
     (["encode", "nowhere.npy", "out.npy"], 2),
     (["encode", "in.npy", "out.npy", "--map", "homogenous"], 2),
     (["encode", "in.npy", "out.npy", "--order", "two"], 2),
