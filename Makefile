@@ -14,8 +14,9 @@ test test-slow test-all soak test-oldest: export PYTHONDONTWRITEBYTECODE =
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
-run: $(VENV)/.installed ## Install, then run the quickstart experiment and print its table
-	$(BIN)/kmaps run quickstart --out runs/quickstart
+run: $(VENV)/.installed ## Install, compile, then run the quickstart experiment and print its table
+	$(BIN)/kmaps warmup
+	$(BIN)/kmaps run quickstart
 
 test: $(VENV)/.installed ## Run the tests (KMAPS_MIRROR=DIR also runs those on the real datasets)
 	$(VENV)/$(PYTEST)

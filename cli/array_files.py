@@ -8,11 +8,15 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
+from kmaps.cli.completing import files
 from kmaps.errors import ConfigError, InputError, KmapsError
+
+if TYPE_CHECKING:
+    from kmaps.compiling import Compiled
 
 input_format = click.option(
     "--input-format",
@@ -31,6 +35,7 @@ memory = click.option(
 labels = click.option(
     "--labels",
     metavar="FILE",
+    shell_complete=files,
     help="True labels of the rows, .npy, .txt or .csv. [default: those of the data's own file]",
 )
 label_column = click.option(
@@ -71,6 +76,13 @@ def check_paths(target: str, sources: Sequence[str | None], force: bool) -> None
         if existing and os.path.samefile(source, target):
             raise InputError(f"{target}: is the input itself; choose another name for OUT")
     check_target(target, force=force)
+
+
+def look_for(*sources: str | None) -> None:
+    """Refuse files that are not there, before anything is imported that takes seconds."""
+    for source in sources:
+        if source and source != "-" and not os.path.exists(source):
+            raise InputError(f"{source}: no such file")
 
 
 @contextmanager
@@ -114,6 +126,19 @@ def once_each_warning(quiet: bool) -> Iterator[list[warnings.WarningMessage]]:
     for messages in () if quiet else kinds.values():
         more = f" (and in {len(messages) - 1} more blocks)" if len(messages) > 1 else ""
         click.echo(f"warning: {messages[0]}{more}", err=True)
+
+
+@contextmanager
+def compiling(quiet: bool) -> Iterator["Compiled"]:
+    """Say when something has to be compiled; yield how long that took so far."""
+    from kmaps.compiling import watched
+
+    def tell() -> None:
+        if not quiet:
+            click.echo("compiling, once (`kmaps warmup` does it ahead)", err=True)
+
+    with watched(tell) as compiled:
+        yield compiled
 
 
 @contextmanager

@@ -6,20 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kmaps.cli.completing import datasets, names
 from kmaps.errors import DataError
 
 if TYPE_CHECKING:
     from kmaps.data import Download
 
 
-def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    from kmaps.data import available
-
-    return [name for name in available() if name.startswith(incomplete)]
-
-
 @click.command(epilog="Example: kmaps download mnist --mirror ~/datasets")
-@click.argument("datasets", nargs=-1, metavar="[DATASET]...", shell_complete=_complete)
+@click.argument("datasets", nargs=-1, metavar="[DATASET]...", shell_complete=names(datasets))
 @click.option("--all", "everything", is_flag=True, help="Every dataset `kmaps list` shows.")
 @click.option(
     "--mirror",

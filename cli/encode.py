@@ -9,10 +9,13 @@ from kmaps.cli import array_files
 from kmaps.cli.array_files import (
     as_input_error,
     check_paths,
+    compiling,
     counts_from_zero,
     input_file,
+    look_for,
     once_each_warning,
 )
+from kmaps.cli.completing import files
 from kmaps.cli.map_options import MapCommand, build_map
 from kmaps.cli.progress import progress_bar
 from kmaps.errors import ConfigError, InputError
@@ -31,15 +34,20 @@ Examples:
   kmaps encode histograms.npy encoded.npy --kernel exp-chi2 -m 4096
   cut -d, -f2- table.csv | kmaps encode - encoded.npz --input-format csv""",
 )
-@click.argument("source", metavar="IN")
-@click.argument("target", metavar="OUT")
+@click.argument("source", metavar="IN", shell_complete=files)
+@click.argument("target", metavar="OUT", shell_complete=files)
 @click.option(
     "--dtype",
     type=click.Choice(["float32", "float64"]),
     help="Precision. [default: float64 for arrays of float64 or of integers of 32 bits and more, "
     "else float32]",
 )
-@click.option("--fit-on", metavar="FILE", help="Fit the map on this file instead of IN.")
+@click.option(
+    "--fit-on",
+    metavar="FILE",
+    shell_complete=files,
+    help="Fit the map on this file instead of IN.",
+)
 @click.option("--codes", is_flag=True, help="Write the map's codes instead of its outputs.")
 @array_files.label_column
 @array_files.input_format
@@ -80,6 +88,7 @@ def command(
     A map that learns from data is fitted on 10,000 rows of IN, or of the file of --fit-on, drawn at
     random but the same in every run; on fewer when they would take more than 32 MB.
     """
+    look_for(source, fit_on)
     from kmaps.io import open_reader
 
     check_paths(target, [source, fit_on], force)
@@ -105,7 +114,7 @@ def command(
         if reader.index_base == 0 and base == "auto" and not quiet:
             told = "its indices count from 0; those of svm files written from 1"
             click.echo(f"{name}: {told}", err=True)
-        with as_input_error(), once_each_warning(quiet):
+        with as_input_error(), once_each_warning(quiet), compiling(quiet):
             _fit(feature_map, fit_reader, _input_type(fit_reader, dtype))
             encode = _encoder(feature_map, reader, codes)
             _write(reader, encode, target, output_format, dtype, memory, force, quiet)

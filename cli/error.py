@@ -6,11 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kmaps.cli.completing import names
 from kmaps.cli.map_options import MapsCommand, build_maps
 from kmaps.errors import InputError
 
 if TYPE_CHECKING:
     from kmaps.bench.work.errors import SquareErrors
+
+
+def _kernels() -> list[str]:
+    from kmaps.kernels import KERNELS, STATIONARY
+
+    return [*KERNELS, *STATIONARY]
 
 
 @click.command(
@@ -23,7 +30,11 @@ Examples:
   kmaps error --kernel rbf --sigma 0.2 --map lowdim --dim 9""",
 )
 @click.option(
-    "--kernel", default="chi2", show_default=True, help="An additive kernel, rbf or laplace."
+    "--kernel",
+    default="chi2",
+    show_default=True,
+    shell_complete=names(_kernels),
+    help="An additive kernel, rbf or laplace.",
 )
 @click.option(
     "--range",

@@ -11,10 +11,13 @@ from kmaps.cli import array_files
 from kmaps.cli.array_files import (
     as_input_error,
     check_paths,
+    compiling,
     input_file,
+    look_for,
     once_each_warning,
     split_label_column,
 )
+from kmaps.cli.completing import files
 from kmaps.cli.model_files import load_classifier, open_for, unknown_labels
 from kmaps.cli.progress import progress_bar
 from kmaps.errors import ConfigError
@@ -35,11 +38,16 @@ Examples:
   kmaps evaluate model.npz test.csv --label-column digit
   kmaps evaluate model.npz test.svm --confusion confusion.csv --json"""
 )
-@click.argument("model_file", metavar="MODEL")
-@click.argument("source", metavar="DATA")
+@click.argument("model_file", metavar="MODEL", shell_complete=files)
+@click.argument("source", metavar="DATA", shell_complete=files)
 @array_files.labels
 @array_files.label_column
-@click.option("--confusion", metavar="FILE", help="Write the confusion matrix as CSV.")
+@click.option(
+    "--confusion",
+    metavar="FILE",
+    shell_complete=files,
+    help="Write the confusion matrix as CSV.",
+)
 @array_files.input_format
 @array_files.zero_based
 @array_files.memory
@@ -69,6 +77,7 @@ def command(
     Rows whose label the model does not know count as wrong, and are told. The rows are read in
     blocks; in memory stay their labels and scores.
     """
+    look_for(model_file, source)
     from kmaps.io import atomic_file, read_labels
 
     if confusion == "-":
@@ -83,6 +92,7 @@ def command(
         input_file(source, confusion or "-", input_format) as (path, name),
         as_input_error(),
         once_each_warning(quiet),
+        compiling(quiet),
     ):
         reader = open_for(
             trained,

@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 
 from kmaps.cli import array_files
-from kmaps.cli.array_files import check_paths, once_each_warning, without_pandas
+from kmaps.cli.array_files import check_paths, look_for, once_each_warning, without_pandas
+from kmaps.cli.completing import files
 from kmaps.cli.model_files import Trained, load_trained, open_for
 from kmaps.errors import ConfigError, InputError
 
@@ -18,8 +19,13 @@ Examples:
   kmaps explain model.npz --data test.npy --row 0 --row 17 --out page.html
   kmaps explain digits.npz --data pixels.npy --shape 28x28"""
 )
-@click.argument("model_file", metavar="MODEL")
-@click.option("--data", metavar="FILE", help="Samples: for densities, and the rows to explain.")
+@click.argument("model_file", metavar="MODEL", shell_complete=files)
+@click.option(
+    "--data",
+    metavar="FILE",
+    shell_complete=files,
+    help="Samples: for densities, and the rows to explain.",
+)
 @click.option("--label-column", metavar="NAME", help="Column of a csv file to leave out.")
 @array_files.zero_based
 @click.option(
@@ -51,6 +57,7 @@ def command(
     rows come about. It needs no network and nothing beside itself. The data, .npy, .npz, .csv or
     .svm, is read whole.
     """
+    look_for(model_file, data)
     from kmaps.io import atomic_file
 
     out = out or str(Path(model_file).with_suffix(".html"))

@@ -1,12 +1,13 @@
 """``kmaps features``: the images of a dataset to a file of vectors, and to the eye."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from kmaps.cli.completing import datasets, names
 from kmaps.cli.progress import stage_bars
 from kmaps.errors import ConfigError, InputError
 
@@ -16,16 +17,10 @@ if TYPE_CHECKING:
 _ROWS_AT_A_TIME = 2048
 
 
-def _complete_dataset(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    from kmaps.data import available
-
-    return [name for name in available() if name.startswith(incomplete)]
-
-
-def _complete_features(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+def _features() -> Iterable[str]:
     from kmaps.features import FEATURES
 
-    return [name for name in FEATURES if name.startswith(incomplete)]
+    return FEATURES
 
 
 @click.command(
@@ -34,13 +29,13 @@ Examples:
   kmaps features daimler --features hog-pyramid --show 6
   kmaps features caltech101 --features dense-sift-bow --set words=300 --out words.npz"""
 )
-@click.argument("name", metavar="DATASET", shell_complete=_complete_dataset)
+@click.argument("name", metavar="DATASET", shell_complete=names(datasets))
 @click.option(
     "--features",
     "kind",
     required=True,
     metavar="NAME",
-    shell_complete=_complete_features,
+    shell_complete=names(_features),
     help="What to extract (`kmaps list features`).",
 )
 @click.option(

@@ -6,13 +6,14 @@ from typing import Any
 
 import click
 
-from kmaps.cli.array_files import without_pandas
+from kmaps.cli.array_files import look_for, without_pandas
+from kmaps.cli.completing import files
 
 _SHOWN = 10  # classes, and names of features
 
 
 @click.command(epilog="\b\nExamples:\n  kmaps info --json\n  kmaps info model.npz")
-@click.argument("model_file", metavar="[MODEL]", required=False)
+@click.argument("model_file", metavar="[MODEL]", required=False, shell_complete=files)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(model_file: str | None, as_json: bool) -> None:
     """Show versions, processor, threads, caches, and which datasets are there.
@@ -28,14 +29,15 @@ def command(model_file: str | None, as_json: bool) -> None:
 
 
 def _model(path: str) -> dict[str, Any]:
+    look_for(path)
     with without_pandas():
         from kmaps.models.description import describe_model
     return describe_model(path)
 
 
 def _machine() -> dict[str, Any]:
-    from kmaps._loops.encode import take
     from kmaps.bench.run.environment import describe
+    from kmaps.compiling import compiled_folder
     from kmaps.data import available, cache_root, load_manifest
     from kmaps.parallel import num_threads
 
@@ -44,7 +46,7 @@ def _machine() -> dict[str, Any]:
         **describe(),
         "threads": num_threads(),
         "data_dir": str(root),
-        "compiled_dir": take.stats.cache_path,
+        "compiled_dir": str(compiled_folder()),
         "datasets": {name: _status(root, load_manifest(name)) for name in available()},
     }
 

@@ -2,7 +2,9 @@
 
 import json
 import re
+import textwrap
 from collections.abc import Callable
+from itertools import accumulate
 from typing import Any
 
 import click
@@ -22,6 +24,8 @@ PAPERS = {
     "li": "Li, Samorodnitsky, Hopcroft: Sign Cauchy Projections and Chi-Square Kernel, NIPS 2013",
 }
 """The papers by the short names that maps give as their source."""
+
+_WIDTH = 80  # columns of a terminal
 
 KINDS = ("maps", "kernels", "datasets", "features", "kinds", "experiments")
 
@@ -48,13 +52,31 @@ Row = dict[str, Any]
 
 
 def _block(rows: list[Row], title: str) -> str:
-    """Align the columns of some rows under the name of their kind, paragraphs cut to a sentence."""
+    """Align the columns of some rows under the name of their kind, paragraphs cut to a sentence.
+
+    Columns for which a terminal is too narrow go below the others.
+    """
     cut = {"about": lambda text: re.split(r"(?<=\.) ", text)[0]}
     texts = [[cut.get(key, str)(value) for key, value in row.items()] for row in rows]
     widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
     indent = "  " if title else ""
-    lines = [indent + "  ".join(map(str.ljust, row, widths)).rstrip() for row in texts]
+    ends = list(accumulate(widths, lambda end, width: end + 2 + width, initial=len(indent) - 2))
+    beside = max(1, sum(end <= _WIDTH for end in ends[1:]))
+    lines = [line for row in texts for line in _lines(row, widths, indent, beside)]
     return "\n".join([title, *lines] if title else lines)
+
+
+def _lines(row: list[str], widths: list[int], indent: str, beside: int) -> list[str]:
+    """Return a row: so many columns beside each other, the others wrapped below them."""
+    first = indent + "  ".join(map(str.ljust, row[:beside], widths)).rstrip()
+    wrapper = textwrap.TextWrapper(
+        _WIDTH,
+        initial_indent=f"{indent}    ",
+        subsequent_indent=f"{indent}    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [first, *(line for text in row[beside:] for line in wrapper.wrap(text))]
 
 
 def _maps() -> list[Row]:
@@ -64,17 +86,19 @@ def _maps() -> list[Row]:
 
 
 def _map(name: str, package: str) -> Row:
-    from kmaps.maps import MAPS
+    from kmaps.declared import declared
+    from kmaps.maps import place_of
 
     try:
-        cls = MAPS[name]
+        cls = declared(place_of(name))
     except ConfigError as error:
         return {"name": name, "class": "", "source": "", "paper": str(error)}
-    papers = [PAPERS[word] for word in re.findall(r"\w+", cls.source) if word in PAPERS]
+    source = cls.attributes["source"]
+    papers = [PAPERS[word] for word in re.findall(r"\w+", source) if word in PAPERS]
     return {
         "name": name,
-        "class": cls.__name__,
-        "source": cls.source,
+        "class": cls.name,
+        "source": source,
         "paper": "; ".join([*papers, *([package] if package else [])]),
     }
 
@@ -111,17 +135,17 @@ def _datasets() -> list[Row]:
 
 
 def _features() -> list[Row]:
-    from dataclasses import fields
-
+    from kmaps.declared import declared
     from kmaps.features import FEATURES
 
+    told = {name: declared(place) for name, place in FEATURES.places.items()}
     return [
         {
             "name": name,
-            "about": " ".join(feature.__doc__.split("\n\n")[0].split()),
-            "parameters": ", ".join(f"{field.name}={field.default}" for field in fields(feature)),
+            "about": " ".join(feature.doc.split("\n\n")[0].split()),
+            "parameters": ", ".join(f"{key}={value}" for key, value in feature.fields.items()),
         }
-        for name, feature in FEATURES.items()
+        for name, feature in told.items()
     ]
 
 

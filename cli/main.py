@@ -4,6 +4,7 @@ Every error of the user's own making becomes one ``error: …`` line on standard
 code its class carries; nobody sees a traceback for a typing mistake.
 """
 
+import codecs
 import errno
 import os
 import shlex
@@ -11,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Any
 
 import click
@@ -37,6 +39,7 @@ COMMANDS = {
     "list": "List maps, kernels, datasets and experiments.",
     "info": "Show versions, caches and datasets, or what a model is.",
     "doctor": "Say what may spoil a run, and what to do.",
+    "warmup": "Compile ahead what is compiled on first use.",
     "completion": "Print the completion script of a shell.",
 }
 
@@ -160,6 +163,34 @@ def _fill_closed_streams() -> None:
         sys.stdout = os.fdopen(1, "w")
 
 
+_PLAIN = {
+    "…": "...",
+    "–": "-",
+    "≥": ">=",
+    "≤": "<=",
+    "→": "->",
+    "‖": "||",
+    "λ": "lambda",
+    "Λ": "Lambda",
+}
+
+
+def _in_plain_letters(error: UnicodeError) -> tuple[str, int]:
+    """Return what stands for characters that a terminal's encoding lacks, and where it goes on."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(character, "?") for character in lacking), error.end
+
+
+def _tolerate_small_encodings() -> None:
+    """Let text for reading be printed whatever the encoding of a terminal."""
+    codecs.register_error("kmaps.plain", _in_plain_letters)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="kmaps.plain")
+
+
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -178,4 +209,5 @@ def cli(traceback: bool) -> None:
 def main() -> None:
     """Entry point of the ``kmaps`` script."""
     _fill_closed_streams()
+    _tolerate_small_encodings()
     cli(prog_name="kmaps")

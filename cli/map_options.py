@@ -9,12 +9,16 @@ name as ``map_name`` and the parameters that were given as further keyword argum
 import inspect
 import re
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
 from kmaps.cli.array_files import without_pandas
+from kmaps.cli.completing import kernels, names
+from kmaps.declared import declared
 from kmaps.errors import ConfigError, suggest
+from kmaps.maps import MAPS, place_of
 
 if TYPE_CHECKING:
     from kmaps.maps import FeatureMap
@@ -57,7 +61,7 @@ class MapCommand(click.Command):
         option = click.Option(
             ["--map", "map_name"],
             show_default=True,
-            shell_complete=_complete_map,
+            shell_complete=names(lambda: MAPS),
             **self.map_option,
         )
         self.params.insert(sum(isinstance(param, click.Argument) for param in self.params), option)
@@ -66,14 +70,14 @@ class MapCommand(click.Command):
         """Find the map before the options are parsed, because it says which there are."""
         if not _given(args, "--map") and _exponential(args):
             args = ["--map", EXPONENTIAL_MAP, *args]
-        names = self._names(_given(args, "--map"))
+        chosen = self._names(_given(args, "--map"))
         if ctx.resilient_parsing:  # a shell completing a half-typed line wants no complaint
-            names = [name for name in names if name in _maps()]
-        names = names or self.default_maps
-        options = {option.name: option for name in names for option in map_options(name)}
+            chosen = [name for name in chosen if name in MAPS]
+        chosen = chosen or self.default_maps
+        options = {option.name: option for name in chosen for option in map_options(name)}
         for param in self.params:
             options.pop(param.name, None)
-        ctx.meta[_META] = " or ".join(dict.fromkeys(names)), list(options.values())
+        ctx.meta[_META] = " or ".join(dict.fromkeys(chosen)), list(options.values())
         return super().parse_args(ctx, args)
 
     def _names(self, given: list[str]) -> list[str]:
@@ -140,16 +144,6 @@ def _exponential(args: list[str]) -> bool:
     return given[-1] in EXP_KERNELS
 
 
-def _complete_map(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    return [name for name in _maps() if name.startswith(incomplete)]
-
-
-def _maps() -> "dict[str, type[FeatureMap]]":
-    with without_pandas():
-        from kmaps.maps import MAPS
-    return MAPS
-
-
 def map_class(name: str) -> "type[FeatureMap]":
     """Return the class of a map.
 
@@ -158,30 +152,37 @@ def map_class(name: str) -> "type[FeatureMap]":
     ConfigError
         When there is no map of that name; the message suggests the nearest.
     """
-    maps = _maps()
-    if name not in maps:
-        raise ConfigError(f"unknown map {name!r}{suggest(name, maps)} (maps: {', '.join(maps)})")
-    return maps[name]
+    _known(name)
+    with without_pandas():
+        return MAPS[name]
+
+
+def _known(name: str) -> "str | type[FeatureMap]":
+    """Return where the class of a map is, or the class."""
+    if name not in MAPS:
+        raise ConfigError(f"unknown map {name!r}{suggest(name, MAPS)} (maps: {', '.join(MAPS)})")
+    return place_of(name)
 
 
 def map_options(name: str) -> list[click.Option]:
     """Return one option for each parameter of a map, typed by its default."""
-    cls = map_class(name)
-    documented = _documented(cls.__doc__ or "")
+    told = declared(_known(name))
+    documented = _documented(told.doc)
     options = []
-    for key, parameter in inspect.signature(cls).parameters.items():
+    for key, value in told.parameters.items():
         kinds, text = documented.get(key, ("", ""))
         if kinds.startswith("AdditiveMap"):  # there is no word for a map with its parameters
             continue
-        default = "none" if parameter.default is None else parameter.default
+        default = "none" if value is None else value
         mixed = kinds.endswith(("or None", "or int"))
-        kind = None if mixed else _TYPES.get(type(parameter.default))
+        kind = None if mixed else _TYPES.get(type(value))
         choices = re.findall(r'"([^"]+)"', kinds) if kinds.startswith("{") else []
         options.append(
             click.Option(
                 [f"--{key.replace('_', '-')}", *_SHORT.get(key, []), key],
                 type=kind or AnyValue(),
                 metavar="|".join(choices) or None,
+                shell_complete=names(kernels if key == "kernel" else partial(iter, choices)),
                 help=f"{text} [default: {default}]".lstrip(),
             )
         )

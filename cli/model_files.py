@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kmaps.cli.array_files import counts_from_zero, without_pandas
+from kmaps.cli.array_files import counts_from_zero, look_for, without_pandas
 from kmaps.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class Trained:
 
 def load_trained(path: str) -> Trained:
     """Return the model in a file."""
+    look_for(path)
     with without_pandas():
         from kmaps.models.files import model_of
         from kmaps.svm.model_file import ModelFile

@@ -13,10 +13,12 @@ from kmaps.cli import array_files
 from kmaps.cli.array_files import (
     as_input_error,
     check_paths,
+    compiling,
     input_file,
     once_each_warning,
     split_label_column,
 )
+from kmaps.cli.completing import files
 from kmaps.cli.model_files import load_classifier, open_for, unknown_labels
 from kmaps.cli.progress import progress_bar
 from kmaps.errors import ConfigError, InputError
@@ -36,9 +38,9 @@ Examples:
   kmaps predict model.npz test.csv predicted.csv --label-column digit
   kmaps predict model.npz test.svm - | sort | uniq -c"""
 )
-@click.argument("model_file", metavar="MODEL")
-@click.argument("source", metavar="IN")
-@click.argument("target", metavar="OUT")
+@click.argument("model_file", metavar="MODEL", shell_complete=files)
+@click.argument("source", metavar="IN", shell_complete=files)
+@click.argument("target", metavar="OUT", shell_complete=files)
 @array_files.labels
 @array_files.label_column
 @click.option("--scores", is_flag=True, help="Write decision values, a column a class, not labels.")
@@ -85,6 +87,7 @@ def command(
         input_file(source, target, input_format) as (path, name),
         as_input_error(),
         once_each_warning(quiet),
+        compiling(quiet),
     ):
         reader = open_for(
             trained,

@@ -101,12 +101,14 @@ def _described(record: "Record") -> str:
         return f"{cell_name(record)}: failed, {record['error']}"
     from kmaps.bench.kinds import KINDS
     from kmaps.bench.records.measures import MEASURES
+    from kmaps.bench.records.warned import WARNED, warned
 
     measure = MEASURES[KINDS[record["kind"]].measures([record])[0]]
     title, _, unit = measure.title.partition(", ")
     value = measure.value(record)
     shown = "–" if value is None else f"{measure.format(value)} {unit}".rstrip()
-    return f"{cell_name(record)}: {title} {shown}"
+    told = "; ".join(WARNED[name] for name in warned(record))
+    return f"{cell_name(record)}: {title} {shown}{told and f' ({told})'}"
 
 
 def _left(progress: "Progress") -> str:

@@ -24,7 +24,8 @@ def command(results: Path, out: Path | None, of_all: bool, force: bool, quiet: b
     The page says what was run, with which command, on what, at which commit, what the paper prints
     beside ours, and whether the claims of the experiment hold, fail or are undecided; it has the
     tables and the figures of the folder. The text of NOTES.md in the folder, if there is one,
-    becomes its findings.
+    becomes its findings. A run of an experiment of your own has it beside its records, in
+    experiment.yaml: what it is about, and its claims.
 
     With --all the page says of each paper, table by table and claim by claim, what the runs in the
     folders of RESULTS reproduce, how well, and what is missing. What it says is also kept in
@@ -45,8 +46,9 @@ def command(results: Path, out: Path | None, of_all: bool, force: bool, quiet: b
 def _of_run(results: Path) -> str:
     """Return the page on a run."""
     from kmaps.bench.kinds import kind_of
-    from kmaps.bench.kinds.load import described, packaged
+    from kmaps.bench.kinds.load import described_in
     from kmaps.bench.records.correct import read_correct
+    from kmaps.bench.records.definition import definition_file
     from kmaps.bench.records.file import read_records
     from kmaps.bench.records.paper.numbers import compare, numbers_of
     from kmaps.bench.report.page import page
@@ -55,8 +57,7 @@ def _of_run(results: Path) -> str:
     correct = read_correct(results, records)
     kind = kind_of(records)
     name = records[0]["experiment"]
-    # An experiment of the user's own is known by its records alone.
-    experiment = described(name) if name in packaged() else None
+    experiment = described_in(definition_file(results), name)
     notes = results / "NOTES.md"
     return page(
         records,

@@ -1,33 +1,54 @@
 """``kmaps run``: measure the cells of an experiment, resume, show the table."""
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from kmaps.errors import CellsFailed, NothingMeasured
+from kmaps.cli.completing import names
+from kmaps.errors import CellsFailed, DataError, NothingMeasured
 
 if TYPE_CHECKING:
+    from kmaps.bench.records.columns import Record
     from kmaps.bench.run.runner import Outcome
     from kmaps.bench.spec.fields import Experiment
 
 _LISTED_FAILURES = 5
 
 
-def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+def _experiments() -> Iterable[str]:
     from kmaps.bench.kinds.load import packaged
 
-    return [name for name in packaged() if name.startswith(incomplete)]
+    return packaged()
 
 
-@click.command(epilog="\b\nExample:\n  kmaps run quickstart --out results/quickstart")
-@click.argument("experiment", shell_complete=_complete)
+@click.command(
+    epilog="\b\nExamples:\n  kmaps run quickstart"
+    "\n  kmaps run quickstart --only exact --set splits=1 --dry-run"
+)
+@click.argument("experiment", shell_complete=names(_experiments, or_files=True))
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of the records. [default: results/NAME, with a preset results/PRESET/NAME]",
+    help="Folder of the records. [default: runs/NAME, with a preset runs/NAME-PRESET]",
 )
 @click.option("--preset", help="Run what the experiment gives under this name of its presets.")
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="PATTERN",
+    help="Measure the rows of this name, whole or up to a word; * stands for any text. Repeat for "
+    "several; --dry-run shows them.",
+)
+@click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Change a key of the experiment: splits=2, dataset.train=100, maps.0.order=[1,2]; the "
+    "value is YAML. Repeat for several. The run's name says what was changed.",
+)
 @click.option(
     "--jobs",
     type=click.IntRange(min=1),
@@ -43,12 +64,19 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 @click.option("--retry-failed", is_flag=True, help="Measure the cells that failed again.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first cell that fails.")
 @click.option("--skip-bad", is_flag=True, help="Leave out images that cannot be used.")
-@click.option("--dry-run", is_flag=True, help="List the cells and what is done; run nothing.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="List the cells, check that there are samples enough, and say what published cells took; "
+    "run nothing.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
 def command(
     experiment: str,
     out: Path | None,
     preset: str | None,
+    only: tuple[str, ...],
+    changes: tuple[str, ...],
     jobs: int,
     threads: int | None,
     retry_failed: bool,
@@ -60,27 +88,33 @@ def command(
     """Run EXPERIMENT, a YAML file or the name of one that comes with kmaps (`kmaps list`).
 
     Every finished cell is one line of records.jsonl in the output folder; the same command again
-    resumes there. The table of all records goes to standard output.
+    resumes there. The table of these cells goes to standard output. A run of your own never
+    touches published ones: those are in results, yours in runs.
     """
-    from kmaps.bench.kinds.load import load
+    from kmaps.bench.kinds.load import load_whole, packaged
 
-    checked = load(experiment, preset)
-    own = checked.experiment.removesuffix(f"-{preset}")
-    out = out or Path("results", *filter(None, [preset]), own)
+    checked, text = load_whole(experiment, preset, changes)
+    out = out or Path("runs", checked.experiment)
     if dry_run:
-        _list_cells(checked, out, quiet)
+        from kmaps.bench.run.plan import published_folder
+
+        _list_cells(checked, out, only, published_folder(Path(experiment).stem, preset), quiet)
         return
     from kmaps.bench.kinds import KINDS
     from kmaps.bench.report.tables import render
     from kmaps.bench.run.runner import run
     from kmaps.cli.main import GIVEN
     from kmaps.cli.progress import cell_bar, cell_state
+    from kmaps.compiling import compiled_folder
 
+    if not quiet and not any(compiled_folder().rglob("*.nbi")):
+        click.echo("compiling, once, outside all times (`kmaps warmup` does it ahead)", err=True)
     try:
         with cell_bar(quiet=quiet) as (progress, extracted):
             outcome = run(
                 checked,
                 out,
+                only=only,
                 jobs=jobs,
                 threads=threads,
                 retry_failed=retry_failed,
@@ -89,6 +123,7 @@ def command(
                 progress=lambda state: progress(cell_state(state)),
                 extracted=extracted,
                 command=click.get_current_context().meta.get(GIVEN, ""),
+                definition=text if changes or experiment not in packaged() else "",
             )
     except KeyboardInterrupt:
         if not quiet:
@@ -101,23 +136,73 @@ def command(
     _report_failures(outcome)
 
 
-def _list_cells(experiment: "Experiment", out: Path, quiet: bool) -> None:
+def _list_cells(
+    experiment: "Experiment", out: Path, only: Sequence[str], published: Path, quiet: bool
+) -> None:
+    """Print what a run would do; refuse what it would refuse."""
+    from kmaps.bench.kinds import KINDS
     from kmaps.bench.records.columns import cell_name
+    from kmaps.bench.run.plan import of_rows, plan
+
+    cells = of_rows(plan(experiment), only)
+    unchecked = ""
+    try:
+        KINDS[experiment.kind].draw_splits(cells.values())
+    except DataError as error:
+        unchecked = f"not checked whether there are samples enough: {error}"
+    status = {record["key"]: record["status"] for record in _records(out)}
+    words = {"ok": "done", "failed": "failed", None: "to do"}
+    states = {key: words[status.get(key)] for key in cells}
+    for key, cell in cells.items():
+        click.echo(f"{states[key]:6}  {cell_name(cell.columns)}")
+    if quiet:
+        return
+    found = list(states.values())
+    counts = ", ".join(f"{found.count(word)} {word}" for word in words.values())
+    click.echo(f"{len(found)} cells: {counts}, in {out}", err=True)
+    to_do = [key for key, state in states.items() if state == "to do"]
+    if to_do:
+        click.echo(_estimate(to_do, published), err=True)
+    if unchecked:
+        click.echo(unchecked, err=True)
+
+
+def _records(folder: Path) -> "list[Record]":
     from kmaps.bench.records.file import read_records
-    from kmaps.bench.run.runner import plan
 
     try:
-        status = {record["key"]: record["status"] for record in read_records(out)}
+        return read_records(folder)
     except NothingMeasured:
-        status = {}
-    words = {"ok": "done", "failed": "failed", None: "to do"}
-    states = []
-    for key, cell in plan(experiment).items():
-        states.append(words[status.get(key)])
-        click.echo(f"{states[-1]:6}  {cell_name(cell.columns)}")
-    if not quiet:
-        counts = ", ".join(f"{states.count(word)} {word}" for word in words.values())
-        click.echo(f"{len(states)} cells: {counts}", err=True)
+        return []
+
+
+def _estimate(keys: Sequence[str], published: Path) -> str:
+    """Say what the published records of some cells took; nothing is guessed for the others."""
+    from kmaps.bench.records.forecast import forecast
+
+    told = forecast(keys, _records(published))
+    if not told.known:
+        return "no estimate: no published record of these cells"
+    parts = []
+    if told.seconds is not None:
+        parts.append(f"{_duration(told.seconds)} one after the other")
+    if told.peak_bytes is not None:
+        parts.append(f"at most {told.peak_bytes / 1e6:,.0f} MB beyond the data")
+    return (
+        f"estimate, from the records of {told.known} of the {told.cells} cells to do in "
+        f"{_shown(published)} ({told.where}): {', '.join(parts) or 'neither time nor memory'}; "
+        "reading the data and extracting features come on top"
+    )
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.3g} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def _shown(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def _report_failures(outcome: "Outcome") -> None:

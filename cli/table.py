@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from kmaps.cli.completing import measures, names
+
 
 @click.command(
     epilog="\b\nExample:\n  kmaps table results/quickstart --measure accuracy --format latex"
@@ -22,6 +24,7 @@ import click
     "measures",
     multiple=True,
     metavar="NAME",
+    shell_complete=names(measures),
     help="accuracy, per-class, ap, time, time-common, storage, memory, train-memory, gram, copies, "
     "linf, rms, random-rms, additive-rms, dim, fit, encode, convert, train, predict, cv, "
     "storage-train, storage-paper, storage-tables, storage-model, or all; repeat for several. "

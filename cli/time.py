@@ -23,7 +23,8 @@ _MEASURES = ("time", "convert", "train", "predict", "time-common")
 @click.option(
     "--experiment",
     metavar="NAME",
-    help="The YAML file of the records, or its name. [default: the name in the records]",
+    help="The YAML file of the records, or its name. [default: experiment.yaml beside the "
+    "records, else the name in them]",
 )
 @click.option("--preset", help="The preset of the experiment that the records are of.")
 @click.option(
@@ -78,13 +79,18 @@ def command(
     virtual machine takes, and what other processes use within a second.
     """
     from kmaps.bench.kinds.load import load
+    from kmaps.bench.records.definition import definition_file
     from kmaps.bench.records.file import read_records
     from kmaps.bench.run.repeats import time_again
     from kmaps.cli.main import GIVEN
     from kmaps.cli.progress import cell_bar, cell_state
 
     recorded = read_records(results)[0]["experiment"]
-    checked = load(experiment or recorded.removesuffix(f"-{preset}"), preset)
+    kept = definition_file(results)
+    if kept and not experiment:
+        checked = load(kept)
+    else:
+        checked = load(experiment or recorded.removesuffix(f"-{preset}"), preset)
     try:
         with cell_bar(quiet=quiet) as (progress, extracted):
             timed = time_again(

@@ -53,7 +53,7 @@ C: 1
 @pytest.fixture
 def kmaps(tmp_path):
     """Yield `kmaps` of a copy of the package that has the new map."""
-    line = 'MAPS["power"] = __import__("kmaps.maps.power", fromlist=["PowerMap"]).PowerMap\n'
+    line = '_OWN.places["power"] = "kmaps.maps.power.PowerMap"\n'
     with changed_package(tmp_path, "maps/power.py", CLASS, "maps/__init__.py", line) as command:
         yield command
 

@@ -34,10 +34,10 @@ def numbers(text: str) -> list[str]:
 def measured(name: str) -> list[float]:
     """Return the means, spreads and medians of a run, in the units of its page."""
     values = []
-    for line in summarize(records()[name], list(MEASURES)).to_dict("records"):
+    for line in summarize(records()[name], list(MEASURES)):
         scale = MEASURES[line["measure"]].scale
         kept = [line[statistic] for statistic in ("mean", "std", "median")]
-        values += [scale * value for value in kept if value == value]
+        values += [scale * value for value in kept if value is not None]
         if MEASURES[line["measure"]].unit == "fraction" and line["n"]:
             values.append(100 - scale * line["mean"])  # the error
     return values

@@ -14,7 +14,7 @@ PRESETS = [name for name in packaged() if "small" in described(name).presets]
 
 def test_every_preset_has_a_baseline_that_is_complete():
     from kmaps.bench.kinds.load import load
-    from kmaps.bench.run.runner import plan
+    from kmaps.bench.run.plan import plan
 
     assert sorted(path.name for path in BASELINES.iterdir()) == PRESETS
     for name in PRESETS:
@@ -38,4 +38,4 @@ def test_a_preset_gives_what_its_baseline_has(name, request, tmp_path):
         environment["KMAPS_DATA_DIR"] = str(request.getfixturevalue("data_dir"))
     with kmaps_commands(tmp_path, environment) as kmaps:
         kmaps("run", name, "--preset", "small", "--quiet")
-        kmaps("check", f"results/small/{name}", "--against", BASELINES / name)
+        kmaps("check", f"runs/{name}-small", "--against", BASELINES / name)

@@ -108,7 +108,7 @@ def test_times_threads_and_machines_are_free(published, name):
 def test_every_record_is_of_a_planned_cell(published, name):
     """The experiment file is still the one that was run, so the same command has nothing to do."""
     from kmaps.bench.kinds.load import load
-    from kmaps.bench.run.runner import plan
+    from kmaps.bench.run.plan import plan
 
     planned = plan(load(name))
     records = published[name]

@@ -57,7 +57,9 @@ def test_commands_run(tmp_path):
     write_own_data(tmp_path)
     write_own_method(tmp_path)
     # The quickstart is there already, which `run` resumes; another test starts from nothing.
-    shutil.copytree(ROOT / "results" / "quickstart", tmp_path / "results" / "quickstart")
+    for folder in ("runs", "results"):
+        shutil.copytree(ROOT / "results" / "quickstart", tmp_path / folder / "quickstart")
+    (tmp_path / "runs" / "quickstart" / "README.md").unlink()
     lines = shell_lines()
     assert len(lines) >= 8
     with kmaps_commands(tmp_path) as kmaps:
@@ -87,7 +89,7 @@ def test_the_quickstart_is_no_worse_than_the_baseline(tmp_path):
 
 def the_gate_passes_and_can_fail(kmaps, folder):
     """The quickstart that the README ran, against the baseline that is committed."""
-    ours, baseline = folder / "results" / "quickstart", ROOT / "results" / "quickstart"
+    ours, baseline = folder / "runs" / "quickstart", ROOT / "results" / "quickstart"
     kmaps("check", ours, "--against", baseline)
     # The same accuracies to the last digit, not only within the tolerance of the gate.
     accuracy = {r["key"]: r["accuracy"] for r in read_records(ours)}

@@ -17,8 +17,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-import platformdirs
-
 from kmaps.errors import DataError
 
 STAMP = "stamp.json"
@@ -43,8 +41,11 @@ def cache_root(data_dir: str | Path | None = None) -> Path:
     for caches.
     """
     chosen = data_dir or os.environ.get("KMAPS_DATA_DIR")
-    root = Path(chosen) if chosen else platformdirs.user_cache_path("kmaps", appauthor=False)
-    return root.expanduser().absolute()
+    if not chosen:
+        import platformdirs  # only where nobody says where
+
+        chosen = platformdirs.user_cache_path("kmaps", appauthor=False)
+    return Path(chosen).expanduser().absolute()
 
 
 def work_folder(root: Path, name: str) -> Path:

@@ -109,3 +109,16 @@ def read_yaml(text: str, source: str) -> tuple[Node | None, Any]:
         # What PyYAML's constructors raise for a date of month 13, !!bool maybe, !!int x.
         told = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ConfigError(f"{source}: not YAML: {told}") from None
+
+
+def write_yaml(content: Any) -> str:
+    """Return mappings, lists, texts and numbers as YAML, which :func:`read_yaml` reads back.
+
+    Examples
+    --------
+    >>> print(write_yaml({"about": "µ", "C": {"grid": [0.1, 1]}}), end="")
+    about: µ
+    C:
+      grid: [0.1, 1]
+    """
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, default_flow_style=None)

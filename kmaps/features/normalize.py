@@ -2,15 +2,16 @@
 
 import re
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from scipy import sparse
 
 from kmaps.errors import ConfigError, suggest
-from kmaps.samples import AnyMatrix
 
-Matrix: TypeAlias = AnyMatrix
+if TYPE_CHECKING:
+    from kmaps.samples import AnyMatrix
+
+Matrix: TypeAlias = "AnyMatrix"
 
 _NAMED = {"none": None, "l1": 1.0, "l2": 2.0}
 _GAMMA = re.compile(r"gamma=(\d+\.?\d*|\.\d+)")
@@ -49,6 +50,8 @@ def get_normalization(name: str) -> Callable[[Matrix], Matrix]:
 
 
 def _divide(X: Matrix, power: float) -> Matrix:
+    from scipy import sparse  # slow to import, and names of normalisations need none
+
     values = X.data if sparse.issparse(X) else X
     powers = np.abs(values) if power == 1 else np.abs(values) ** np.float32(power)
     if sparse.issparse(X):

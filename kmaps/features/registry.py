@@ -2,21 +2,27 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kmaps.errors import ConfigError, suggest
-from kmaps.features.base import Feature
-from kmaps.features.bow import DenseSiftBow, Phow
-from kmaps.features.hog import HogPyramid
-from kmaps.features.intensity import Intensity
-from kmaps.features.phog import Phog
+from kmaps.lazy import Classes
 
-FEATURES: dict[str, type[Feature]] = {
-    feature.name: feature for feature in (Intensity, HogPyramid, Phog, DenseSiftBow, Phow)
-}
+if TYPE_CHECKING:
+    from kmaps.features.base import Feature
+
+FEATURES: Classes["Feature"] = Classes(
+    {
+        "intensity": "kmaps.features.intensity.Intensity",
+        "hog-pyramid": "kmaps.features.hog.HogPyramid",
+        "phog": "kmaps.features.phog.Phog",
+        "dense-sift-bow": "kmaps.features.bow.DenseSiftBow",
+        "phow": "kmaps.features.bow.Phow",
+    }
+)
+"""The features by the name that YAML files and the command line use; imported when used."""
 
 
-def make_feature(name: str, parameters: Mapping[str, Any] | None = None) -> Feature:
+def make_feature(name: str, parameters: Mapping[str, Any] | None = None) -> "Feature":
     """Return a feature by its name, with its parameters checked.
 
     Parameters

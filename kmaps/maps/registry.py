@@ -2,9 +2,12 @@
 
 import inspect
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kmaps.maps import MAPS, FeatureMap
+from kmaps.maps import MAPS
+
+if TYPE_CHECKING:
+    from kmaps.maps.capabilities import FeatureMap
 
 
 def takes(name: str, parameter: str) -> bool:
@@ -45,7 +48,7 @@ def resolved(name: str, kernel: str, params: Mapping[str, Any]) -> dict[str, Any
     return dict(bound.arguments)
 
 
-def make_map(name: str, kernel: str, params: Mapping[str, Any], **shared: Any) -> FeatureMap:
+def make_map(name: str, kernel: str, params: Mapping[str, Any], **shared: Any) -> "FeatureMap":
     """Return a map, unfitted.
 
     Parameters

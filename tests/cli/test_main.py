@@ -70,6 +70,7 @@ def test_the_modules_of_the_folder_are_the_commands():
     helpers = {
         "__init__",
         "array_files",
+        "completing",
         "flags",
         "main",
         "map_options",

@@ -24,6 +24,7 @@ baselines: [linear, exact]
 maps: [{map: homogeneous, order: 1}]
 C: 1
 """
+ROOT = Path(__file__).resolve().parents[2]
 CELLS = ["split 0 ovo linear", "split 0 ovo chi2 exact", "split 0 ovo chi2 homogeneous order=1"]
 
 
@@ -37,6 +38,15 @@ def fail_on_exact(cell):
     return succeed(cell)
 
 
+def warn(cell):
+    told = {
+        "linear": {"warnings": ["ConvergenceWarning: stopped at 1,000 passes"]},
+        "exact": {"n_skipped": 2, "warnings": ["UserWarning: of something else"]},
+        "homogeneous": {"warnings": ["UserWarning: 3 of 9 values were clamped to it"]},
+    }
+    return succeed(cell) | told[cell.row.method]
+
+
 def measure_by(monkeypatch, worker):
     """Let cells be measured by a function of one."""
     monkeypatch.setattr(runner, "Measuring", lambda kind, threads, skip_bad: Each(worker))
@@ -48,6 +58,10 @@ def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     measure_by(monkeypatch, succeed)
     Path("tiny.yaml").write_text(TEXT)
+    compiled = tmp_path / "compiled"
+    compiled.mkdir()
+    (compiled / "loop.nbi").touch()
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(compiled))
 
     def invoke(*arguments: str):
         return CliRunner().invoke(cli, ["run", *arguments])
@@ -59,15 +73,15 @@ def test_a_preset_has_a_folder_of_its_own(run):
     Path("tiny.yaml").write_text(f"{TEXT}presets: {{small: {{baselines: [linear], maps: []}}}}\n")
     result = run("tiny.yaml", "--preset", "small")
     assert result.exit_code == 0
-    (record,) = read_records("results/small/tiny")
+    (record,) = read_records("runs/tiny-small")
     assert (record["experiment"], record["method"]) == ("tiny-small", "linear")
-    assert not Path("results/tiny").exists()
+    assert not Path("runs/tiny").exists()
 
 
-def test_records_by_default_in_results_and_the_table_alone_on_stdout(run):
+def test_records_by_default_in_runs_and_the_table_alone_on_stdout(run):
     result = run("tiny.yaml")
     assert result.exit_code == 0
-    assert len(read_records("results/tiny")) == 3
+    assert len(read_records("runs/tiny")) == 3
     assert "accuracy, %; 1 split" in result.stdout.splitlines()[0]
     lines = result.stderr.splitlines()
     assert len(lines) == 3
@@ -92,14 +106,156 @@ def test_dry_run_lists_and_runs_nothing(run, monkeypatch):
     result = run("tiny.yaml", "--dry-run")
     assert result.exit_code == 0
     assert result.stdout.splitlines() == [f"to do   {name}" for name in CELLS]
-    assert result.stderr == "3 cells: 0 done, 0 failed, 3 to do\n"
-    assert [path.name for path in Path().iterdir()] == ["tiny.yaml"]
+    assert result.stderr == (
+        "3 cells: 0 done, 0 failed, 3 to do, in runs/tiny\n"
+        "no estimate: no published record of these cells\n"
+    )
+    assert not Path("runs").exists()
     measure_by(monkeypatch, fail_on_exact)
     run("tiny.yaml")
     states = [
         line.split("  ")[0].strip() for line in run("tiny.yaml", "--dry-run").stdout.splitlines()
     ]
     assert states == ["done", "failed", "done"]
+
+
+def test_dry_run_says_what_the_published_cells_took(run):
+    published = ROOT / "results" / "quickstart"
+    records = [r for r in read_records(published) if r["method"] == "exact"]
+    seconds = sum(r[name] for r in records for name in r if name.endswith("_s") and r[name])
+    peak = max(record["peak_bytes"] for record in records)
+    result = run("quickstart", "--only", "exact", "--dry-run")
+    assert result.exit_code == 0
+    counted, estimate = result.stderr.splitlines()
+    assert counted == "9 cells: 0 done, 0 failed, 9 to do, in runs/quickstart"
+    assert estimate.startswith(
+        f"estimate, from the records of 9 of the 9 cells to do in {published}"
+    )
+    assert f": {seconds:.3g} s one after the other, at most {peak / 1e6:,.0f} MB" in estimate
+    partly = run("quickstart", "--only", "exact", "--set", "splits=4", "--dry-run")
+    assert "from the records of 9 of the 12 cells to do" in partly.stderr
+    nothing = run("quickstart", "--only", "exact", "--set", "C=5", "--dry-run")
+    assert nothing.stderr.splitlines()[1] == "no estimate: no published record of these cells"
+    assert run("quickstart", "--quiet", "--dry-run").stderr == ""
+
+
+def test_dry_run_refuses_a_split_that_there_is_not(run):
+    result = run(
+        "tiny.yaml", "--set", "dataset.train=1700", "--set", "dataset.test=200", "--dry-run"
+    )
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == (
+        "error: digits: train 1700 and test 200 ask for 1900 samples, there are 1797\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("patterns", "methods"),
+    [
+        (["exact"], ["exact"]),
+        (["homogeneous"], ["homogeneous"]),
+        (["homogeneous, r = 3"], ["homogeneous"]),
+        (["*order=1", "linear"], ["linear", "homogeneous"]),
+        (["*"], ["linear", "exact", "homogeneous"]),
+    ],
+)
+def test_only_some_rows(run, patterns, methods):
+    given = [word for pattern in patterns for word in ("--only", pattern)]
+    assert run("tiny.yaml", *given).exit_code == 0
+    assert [record["method"] for record in read_records("runs/tiny")] == methods
+    again = run("tiny.yaml", *given).stderr
+    assert again == f"nothing to do: all {len(methods)} cells are in runs/tiny\n"
+
+
+def test_rows_one_after_the_other_are_one_run(run):
+    run("tiny.yaml", "--only", "exact")
+    linear = run("tiny.yaml", "--only", "linear").stdout
+    assert "linear" in linear
+    assert "exact" not in linear
+    assert run("tiny.yaml").stderr.startswith(f"1/1  {CELLS[2]}")
+
+
+def test_a_pattern_that_names_no_row(run):
+    result = run("tiny.yaml", "--only", "exat")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "error: --only exat: no row of that name, did you mean 'exact'? "
+        "(rows: linear, exact, homogeneous order=1)\n"
+    )
+
+
+def test_changed_keys_are_another_run(run):
+    given = ["tiny.yaml", "--set", "splits=2", "--set", "C=10", "--only", "linear"]
+    result = run(*given)
+    assert result.exit_code == 0, result.stderr
+    records = read_records("runs/tiny-splits-2-C-10")
+    assert [(r["experiment"], r["split"], r["C_grid"]) for r in records] == [
+        ("tiny-splits-2-C-10", 0, [10.0]),
+        ("tiny-splits-2-C-10", 1, [10.0]),
+    ]
+    assert not Path("runs/tiny").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("split=2", "--set split=2: split: unknown key, did you mean 'splits'?"),
+        ("splits=two", "--set splits=two: splits: should be a valid integer, got 'two'"),
+        ("splits", "--set splits: expected KEY=VALUE, such as splits=2"),
+        ("maps.3.order=1", "--set maps.3.order=1: maps is a list of 1: expected a number from 0"),
+        ("C.grid=auto", "--set C.grid=auto: C is 1, which has no keys"),
+        ("learner.los=hinge", "learner.los: unknown key, did you mean 'loss'?"),
+        ("splits=[", "--set splits=[:1:2: "),
+    ],
+)
+def test_changes_that_cannot_be(run, change, message):
+    result = run("tiny.yaml", "--set", change)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+    assert not Path("runs").exists()
+
+
+def test_lines_and_tables_mark_what_the_records_warn_of(run, monkeypatch):
+    measure_by(monkeypatch, warn)
+    result = run("tiny.yaml")
+    lines = [line.split(", ")[0] for line in result.stderr.splitlines()]
+    said = (
+        "the solver stopped at its limit of passes",
+        "images that cannot be used were left out",
+        "values outside the range fitted on were clamped to it",
+    )
+    assert lines == [
+        f"{n}/3  {cell}: accuracy 50.00 % ({words})"
+        for n, (cell, words) in enumerate(zip(CELLS, said, strict=True), 1)
+    ]
+    for sign in ("50.00 ¶", "50.00 ¤", "50.00 §*"):
+        assert sign in result.stdout
+    assert "¤ images that cannot be used were left out in some cell" in result.stdout
+
+
+CLAIM = """about: What one would like to know.
+claims:
+  - {id: as-exact, text: The map does what the kernel does., left: {method: homogeneous},
+     right: {method: exact}, relation: about, by: 1}
+"""
+
+
+def test_the_page_of_an_own_experiment_has_what_it_is_about_and_its_claims(run, tmp_path):
+    Path("tiny.yaml").write_text(TEXT + CLAIM)
+    assert run("tiny.yaml", "--threads", "1").exit_code == 0
+    Path("tiny.yaml").unlink()
+    done = CliRunner().invoke(cli, ["report", "runs/tiny"])
+    assert done.exit_code == 0, done.stderr
+    page = Path("runs/tiny/README.md").read_text()
+    assert "\n\nWhat one would like to know.\n\n    kmaps run tiny.yaml --threads 1\n\n" in page
+    assert "| as-exact | The map does what the kernel does. |" in page
+
+
+def test_experiments_that_come_with_kmaps_are_not_kept_beside_the_records(run):
+    assert run("quickstart", "--only", "linear").exit_code == 0
+    assert not Path("runs/quickstart/experiment.yaml").exists()
+    assert run("quickstart", "--only", "linear", "--set", "splits=1").exit_code == 0
+    assert "splits: 1\n" in Path("runs/quickstart-splits-1/experiment.yaml").read_text()
 
 
 def test_dry_run_needs_neither_the_data_nor_a_solver(tmp_path):
@@ -118,6 +274,13 @@ sys.exit(" ".join(heavy & set(sys.modules)) or 0)
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [f"to do   {name}" for name in CELLS]
+
+
+def test_that_all_has_to_be_compiled_is_said(run):
+    Path("compiled/loop.nbi").unlink()
+    told = "compiling, once, outside all times (`kmaps warmup` does it ahead)\n"
+    assert run("tiny.yaml").stderr.startswith(f"{told}1/3 ")
+    assert run("tiny.yaml", "--quiet").stderr == ""
 
 
 def test_failed_cells_exit_3_with_one_line_after_the_table(run, monkeypatch):
@@ -155,7 +318,7 @@ def test_mistakes_in_the_experiment_all_at_once(run):
         "exp-js, exp-hellinger, rbf)",
         "tiny.yaml:6:27: maps[0].ordr: unknown key, did you mean 'order'?",
     ]
-    assert not Path("results").exists()
+    assert not Path("runs").exists()
 
 
 @pytest.mark.parametrize(
@@ -181,7 +344,7 @@ def test_missing_data_is_exit_4_and_writes_nothing(run, monkeypatch, tmp_path):
     assert result.exit_code == 4
     assert "run `kmaps download mnist`" in result.stderr
     assert len(result.stderr.splitlines()) == 1
-    assert not Path("results").exists()
+    assert not Path("runs").exists()
 
 
 def kmaps(folder, *arguments, **options) -> subprocess.Popen:
@@ -194,7 +357,7 @@ def test_from_end_to_end(tmp_path):
     with kmaps(tmp_path, "run", "tiny.yaml", stdout=subprocess.PIPE) as process:
         stdout, stderr = process.communicate(timeout=120)
     assert process.returncode == 0, stderr
-    records = read_records(tmp_path / "results" / "tiny")
+    records = read_records(tmp_path / "runs" / "tiny")
     assert [record["status"] for record in records] == ["ok"] * 3
     assert all(record["accuracy"] > 0.75 for record in records)
     assert "one-vs-one: accuracy" in stdout
@@ -207,6 +370,8 @@ def test_interrupted_is_exit_130_and_keeps_the_finished_cells(tmp_path):
     (tmp_path / "tiny.yaml").write_text(text)
     with kmaps(tmp_path, "run", "tiny.yaml", start_new_session=True) as process:
         first = process.stderr.readline()
+        if first.startswith("compiling, once"):  # nothing was compiled here before
+            first = process.stderr.readline()
         assert first.startswith("1/90"), first + process.stderr.read()
         os.killpg(process.pid, signal.SIGINT)
         _, stderr = process.communicate(timeout=30)
@@ -216,6 +381,6 @@ def test_interrupted_is_exit_130_and_keeps_the_finished_cells(tmp_path):
         "interrupted",
     ]
     assert "Traceback" not in stderr
-    lines = (tmp_path / "results" / "tiny" / "records.jsonl").read_text().splitlines()
+    lines = (tmp_path / "runs" / "tiny" / "records.jsonl").read_text().splitlines()
     assert 1 <= len(lines) < 90
     assert all(json.loads(line)["status"] == "ok" for line in lines)

@@ -7,6 +7,7 @@ import cell_workers
 import pytest
 from click.testing import CliRunner
 
+from kmaps.bench.records.file import read_records
 from kmaps.bench.records.times import read_times
 from kmaps.bench.run import repeats
 from kmaps.bench.run.load import Load
@@ -51,7 +52,7 @@ def results(tmp_path, monkeypatch, worker):
     monkeypatch.chdir(tmp_path)
     Path("tiny.yaml").write_text(TEXT)
     kmaps("run", "tiny.yaml", "--quiet")
-    return Path("results/tiny")
+    return Path("runs/tiny")
 
 
 def timed(results, *arguments, code=0):
@@ -70,11 +71,11 @@ def test_the_table_of_the_repeats_goes_to_standard_output(results):
     lines = read_times(results)
     assert len(lines) == 12
     assert lines[0]["command"] == (
-        "kmaps time results/tiny --experiment tiny.yaml --repeats 3 --common-C 4"
+        "kmaps time runs/tiny --experiment tiny.yaml --repeats 3 --common-C 4"
     )
     again = timed(results, "--repeats", 3)
     assert again.stdout == found.stdout
-    assert again.stderr == "nothing to do: all repeats are in results/tiny\n"
+    assert again.stderr == "nothing to do: all repeats are in runs/tiny\n"
 
 
 def test_a_busy_machine_is_one_line_and_the_flag_that_helps(results, worker):
@@ -110,7 +111,7 @@ def test_a_cell_that_comes_out_otherwise_has_exit_code_3(results, worker):
 def test_records_of_a_preset(results):
     Path("tiny.yaml").write_text(TEXT + "presets: {small: {baselines: [linear]}}\n")
     kmaps("run", "tiny.yaml", "--preset", "small", "--quiet")
-    small = Path("results/small/tiny")
+    small = Path("runs/tiny-small")
     timed(small, "--preset", "small", "--repeats", 2, "--quiet")
     assert len(read_times(small)) == 2
     told = timed(small, code=2).stderr
@@ -120,9 +121,18 @@ def test_records_of_a_preset(results):
     )
 
 
+def test_the_experiment_that_is_kept_beside_the_records_is_the_one(results):
+    Path("tiny.yaml").unlink()
+    kmaps("time", results, "--repeats", 2, "--quiet")
+    assert len(read_times(results)) == 2 * len(read_records(results))
+
+
 def test_usage(results):
     assert "no records there" in kmaps("time", "nowhere", code=5).stderr
+    kept = results / "experiment.yaml"
+    kept.rename("kept.yaml")
     assert "no experiment 'tiny'" in kmaps("time", results, code=2).stderr
+    Path("kept.yaml").rename(kept)
     other = Path("other.yaml")
     other.write_text(TEXT.replace("tiny", "other"))
     wrong = kmaps("time", results, "--experiment", other, code=2)
@@ -139,7 +149,7 @@ def test_pages_say_what_was_timed_again_and_the_gate_does_not_mind(results):
     assert kmaps("check", results, "--against", results).stdout == before
     kmaps("report", results)
     page = (results / "README.md").read_text()
-    assert "    kmaps run tiny.yaml --quiet\n    kmaps time results/tiny --experiment" in page
+    assert "    kmaps run tiny.yaml --quiet\n    kmaps time runs/tiny --experiment" in page
     assert "- times measured again: " in page
     assert "median (quartiles) of 3 repeats" in page
     rows = json.loads(kmaps("table", results, "--measure", "train", "--json").stdout)

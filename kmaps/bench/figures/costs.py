@@ -65,7 +65,7 @@ def points_of(records: Sequence[Record], quality: str) -> dict[str, dict[str, fl
     What is not positive, and so has no place on a logarithmic axis, is left out.
     """
     points: dict[str, dict[str, float]] = {}
-    lines: list[dict[str, Any]] = summarize(records, [quality, *_COSTS]).to_dict("records")
+    lines = summarize(records, [quality, *_COSTS])
     several = len({line["reduction"] for line in lines}) > 1
     for line in lines:
         words = [line["reduction"] if several else "", line["kernel"], line["label"]]

@@ -66,13 +66,17 @@ class DetectionKind(TradeOffKind):
         """Return nothing: the images are not verified, they come from the user's own devkit."""
         return ""
 
-    def prepare(
-        self, cells: Iterable[Cell], *, skip_bad: bool = False, progress: Report | None = None
-    ) -> None:
+    def draw_splits(self, cells: Iterable[Cell]) -> None:
         """Look for the images."""
         from kmaps.bench.work.windows import devkit_folder
 
         devkit_folder()
+
+    def prepare(
+        self, cells: Iterable[Cell], *, skip_bad: bool = False, progress: Report | None = None
+    ) -> None:
+        """Look for the images."""
+        self.draw_splits(cells)
 
     def set_up(self, cell: Cell, *, skip_bad: bool = False) -> Any:
         """Describe the windows of a batch's images."""

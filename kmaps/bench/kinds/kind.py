@@ -108,6 +108,18 @@ class Kind(ABC):
             return cell.source.digest
         return load_manifest(cell.dataset).digest if cell.dataset else ""
 
+    def draw_splits(self, cells: Iterable[Cell]) -> None:
+        """Draw every split of some cells, to see whether there are so many samples.
+
+        Raises
+        ------
+        ConfigError
+            When the experiment asks for more data than there is.
+        DataError
+            When the data are missing or damaged.
+        """
+        return None
+
     def prepare(
         self, cells: Iterable[Cell], *, skip_bad: bool = False, progress: Report | None = None
     ) -> None:

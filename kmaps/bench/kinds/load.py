@@ -5,20 +5,22 @@ of them are reported at once: pydantic and the maps say what is wrong with the v
 nodes say where each one stands.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import yaml
 from pydantic import ValidationError
 
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds.kind import Kind
+from kmaps.bench.spec.changes import changed
 from kmaps.bench.spec.fields import Experiment, Model
 from kmaps.bench.spec.map_rows import feature_mistakes, map_mistakes
 from kmaps.bench.spec.positions import Mistake, at, brief, read, repeated_keys, unknown_key
+from kmaps.data.yaml_text import write_yaml
 from kmaps.errors import ConfigError, suggest
 
 _USUAL = "classification"  # the kind of a file that names none
@@ -30,11 +32,21 @@ def packaged() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
 
 
-def load(name_or_path: str | Path, preset: str | None = None) -> Experiment:
+class Loaded(NamedTuple):
+    """An experiment that was checked, and the whole of it as YAML, without its presets."""
+
+    experiment: Experiment
+    text: str
+
+
+def load(
+    name_or_path: str | Path, preset: str | None = None, changes: Sequence[str] = ()
+) -> Experiment:
     """Read and check an experiment: a file, or the name of one that comes with kmaps.
 
     With ``preset`` the keys under that name of its ``presets`` take the place of the experiment's
-    own, its claims are left out, and its name becomes NAME-PRESET.
+    own, its claims are left out, and its name becomes NAME-PRESET. ``changes``, such as
+    ``["splits=2"]``, then change single keys (:func:`kmaps.bench.spec.changes.changed`).
 
     Raises
     ------
@@ -47,7 +59,16 @@ def load(name_or_path: str | Path, preset: str | None = None) -> Experiment:
     'digits'
     >>> load("annfm-table1-mnist", preset="small").experiment
     'annfm-table1-mnist-small'
+    >>> load("quickstart", changes=["splits=2"]).splits
+    2
     """
+    return load_whole(name_or_path, preset, changes).experiment
+
+
+def load_whole(
+    name_or_path: str | Path, preset: str | None = None, changes: Sequence[str] = ()
+) -> Loaded:
+    """Read and check an experiment as :func:`load` does, and return its YAML too."""
     path = Path(name_or_path)
     if path.suffix not in (".yaml", ".yml"):
         known = packaged()
@@ -58,15 +79,18 @@ def load(name_or_path: str | Path, preset: str | None = None) -> Experiment:
                 "a file's name ends in .yaml)"
             )
         path = known[str(name_or_path)]
+    loaded = _checked(_text_of(path), str(path), preset, changes)
+    loaded.experiment._folder = path.resolve().parent
+    return loaded
+
+
+def _text_of(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: not a text file in UTF-8") from None
-    experiment = parse(text, str(path), preset)
-    experiment._folder = path.resolve().parent
-    return experiment
 
 
 def parse(text: str, source: str = "experiment.yaml", preset: str | None = None) -> Experiment:
@@ -80,6 +104,12 @@ def parse(text: str, source: str = "experiment.yaml", preset: str | None = None)
     ConfigError
         With every mistake, one per line, in the order of their places; for an unknown preset.
     """
+    return _checked(text, source, preset).experiment
+
+
+def _checked(
+    text: str, source: str, preset: str | None = None, changes: Sequence[str] = ()
+) -> Loaded:
     root, content = read(text, source)
     name = content.get("kind", _USUAL)
     if not isinstance(name, str) or name not in KINDS:
@@ -98,7 +128,22 @@ def parse(text: str, source: str = "experiment.yaml", preset: str | None = None)
     if preset not in variants:
         known = ", ".join(filter(None, variants)) or "it has none"
         raise ConfigError(f"{source}: unknown preset {preset!r} (known: {known})")
-    return KINDS[name].model.model_validate(variants[preset][1], context=context)
+    meant = {key: value for key, value in variants[preset][1].items() if key != "presets"}
+    if changes:
+        meant = _changed(KINDS[name], meant, changes, context)
+    return Loaded(KINDS[name].model.model_validate(meant, context=context), write_yaml(meant))
+
+
+def _changed(
+    kind: Kind, content: dict[str, Any], changes: Sequence[str], context: dict[str, Any]
+) -> dict[str, Any]:
+    """Change single keys of an experiment, and check it again as a whole."""
+    root, content = read(write_yaml(changed(content, changes)), "experiment.yaml")
+    mistakes = [text for _, _, text in sorted(_mistakes(kind, root, content, context=context))]
+    if mistakes:
+        given = " ".join(changes)
+        raise ConfigError("\n".join(f"changes='{given}': {text}" for text in mistakes))
+    return content
 
 
 def _presets(root: yaml.Node, content: dict[str, Any]) -> dict[str, tuple[yaml.Node, dict]]:
@@ -108,12 +153,14 @@ def _presets(root: yaml.Node, content: dict[str, Any]) -> dict[str, tuple[yaml.N
         presets = content.get("presets")
         if key.value != "presets" or not isinstance(presets, dict):
             continue
-        for name, changed in node.value:
+        for name, own_node in node.value:
             own = presets.get(name.value)
             if not isinstance(own, dict):
                 continue  # told by the model
             kept = [pair for pair in root.value if pair[0].value not in own]
-            nodes = yaml.MappingNode(root.tag, kept + changed.value, root.start_mark, root.end_mark)
+            nodes = yaml.MappingNode(
+                root.tag, kept + own_node.value, root.start_mark, root.end_mark
+            )
             title = f"{content.get('experiment')}-{name.value}"
             found[name.value] = nodes, {**content, "claims": [], **own, "experiment": title}
     return found
@@ -143,9 +190,32 @@ def described(name: str) -> Experiment:
     >>> described("quickstart").subject
     'digits'
     """
-    path = packaged()[name]
-    _, content = read(path.read_text(encoding="utf-8"), str(path))
-    return KINDS[content.get("kind", _USUAL)].model.model_validate(content)
+    return _described(packaged()[name])
+
+
+def described_in(path: Path | None, name: str) -> Experiment | None:
+    """Return the experiment in a file, else the one of a name that comes with kmaps, else None.
+
+    Raises
+    ------
+    ConfigError
+        When the file holds no experiment; with the first mistake.
+    """
+    if path is not None:
+        return _described(path)
+    return described(name) if name in packaged() else None
+
+
+def _described(path: Path) -> Experiment:
+    _, content = read(_text_of(path), str(path))
+    kind = KINDS.get(str(content.get("kind", _USUAL)))
+    if kind is None:
+        raise ConfigError(f"{path}: unknown kind {content['kind']!r}")
+    try:
+        return kind.model.model_validate(content)
+    except ValidationError as refused:
+        place = ".".join(map(str, refused.errors()[0]["loc"]))
+        raise ConfigError(f"{path}: {place}: {refused.errors()[0]['msg']}") from None
 
 
 def claim_entries(names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from kmaps.bench.kinds.kind import Kind
 from kmaps.bench.spec.cell import Cell
-from kmaps.data import Table, draw_split, load_dataset
+from kmaps.data import Dataset, Table, draw_split, load_dataset
 from kmaps.features import Report
 
 
@@ -14,21 +14,21 @@ class SampledKind(Kind):
 
     has_images: ClassVar[bool] = True
 
+    def draw_splits(self, cells: Iterable[Cell]) -> None:
+        """Load the data and draw every split."""
+        _draw(cells)
+
     def prepare(
         self, cells: Iterable[Cell], *, skip_bad: bool = False, progress: Report | None = None
     ) -> None:
         """Load the data, draw every split and extract the features, so that cells only read."""
         from kmaps.bench.work.samples import fill_cache
 
-        cells = list(cells)
-        dataset = load_dataset(cells[0].source or cells[0].dataset, skip_bad=skip_bad)
-        by_split = {(str(cell.protocol), cell.split): cell for cell in cells}
-        for cell in by_split.values():
-            draw_split(dataset, cell.protocol, cell.split)
+        dataset, by_split = _draw(cells, skip_bad=skip_bad)
         if isinstance(dataset, Table):
             return
         fill_cache(
-            [(cell.feature, cell.protocol, cell.split) for cell in by_split.values()],
+            [(cell.feature, cell.protocol, cell.split) for cell in by_split],
             dataset,
             skip_bad=skip_bad,
             progress=progress,
@@ -46,6 +46,16 @@ class SampledKind(Kind):
             cell.normalize,
             skip_bad=skip_bad,
         )
+
+
+def _draw(cells: Iterable[Cell], *, skip_bad: bool = False) -> tuple[Dataset | Table, list[Cell]]:
+    """Draw every split, and return the data and one cell of each split."""
+    cells = list(cells)
+    dataset = load_dataset(cells[0].source or cells[0].dataset, skip_bad=skip_bad)
+    by_split = {(str(cell.protocol), cell.split): cell for cell in cells}
+    for cell in by_split.values():
+        draw_split(dataset, cell.protocol, cell.split)
+    return dataset, list(by_split.values())
 
 
 def choice_columns(choice: Any) -> dict[str, Any]:

@@ -7,13 +7,13 @@ from statistics import fmean, stdev
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.measures import MEASURES, Measure, check_measures
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import REFERENCES, Row
 from kmaps.bench.records.times import CONDITIONS, is_busy, timed
+from kmaps.bench.records.warned import WARNED, warned
 from kmaps.errors import NothingMeasured
 from kmaps.kernels import EXP_KERNELS, KERNELS
 
@@ -22,9 +22,6 @@ SETTING = ("experiment", "setting", "dataset", "features", "normalize", "reducti
 
 REPEATED = ("median", "q1", "q3", "repeats", "unlike", "busy")
 """Statistics of what was timed again, over all repeats of all splits and draws."""
-
-WARNED = {"stopped": "ConvergenceWarning: ", "clamped": "were clamped to it"}
-"""What records may warn of, by the words that tell it from other warnings."""
 
 LINE = (*SETTING, "label", "method", "params", "solver", "learner", "size", "kernel")
 STATISTICS = ("measure", "unit", "mean", "std", "n", "failed", "over", "form", *REPEATED, *WARNED)
@@ -58,7 +55,10 @@ def _line_of(record: Record) -> tuple[str, ...]:
     return (*(record[name] for name in SETTING), Row.of(record).identity, record["kernel"])
 
 
-def summarize(records: Iterable[Record], measures: Sequence[str]) -> pd.DataFrame:
+Line = dict[str, Any]
+
+
+def summarize(records: Iterable[Record], measures: Sequence[str]) -> list[Line]:
     """Aggregate records over splits and draws: one line per row, kernel and measure.
 
     Parameters
@@ -70,16 +70,16 @@ def summarize(records: Iterable[Record], measures: Sequence[str]) -> pd.DataFram
 
     Returns
     -------
-    DataFrame
-        The columns of the setting; the short ``label`` of the row and its columns, ``params`` and
-        ``learner`` as JSON; ``kernel``; then ``measure``, ``unit``, ``mean``, ``std`` (sample
-        standard deviation, missing for one split), ``n`` (cells measured), ``failed`` (cells that
-        failed), ``over``: what these are, ``splits`` or ``draws``, and ``form``: how bytes are
-        stored; of what was timed again the ``median`` and the quartiles ``q1`` and ``q3``, the
-        number of ``repeats``, whether they are of ``unlike`` machines, and whether one was
-        ``busy``, and ``stopped`` and ``clamped``, see :data:`WARNED`. In plain units. Sorted as
-        printed: references first, then methods by name and parameters by value, kernels in the
-        order of their registry.
+    list of dict
+        The columns :data:`LINE` and :data:`STATISTICS`: those of the setting; the short ``label``
+        of the row and its columns, ``params`` and ``learner`` as JSON; ``kernel``; then
+        ``measure``, ``unit``, ``mean``, ``std`` (sample standard deviation, None for one split),
+        ``n`` (cells measured), ``failed`` (cells that failed), ``over``: what these are, ``splits``
+        or ``draws``, and ``form``: how bytes are stored; of what was timed again the ``median`` and
+        the quartiles ``q1`` and ``q3``, the number of ``repeats``, whether they are of ``unlike``
+        machines, and whether one was ``busy``; and what a record warns of, see
+        :data:`~kmaps.bench.records.warned.WARNED`. In plain units. Sorted as printed: references
+        first, then methods by name and parameters by value, kernels in the order of their registry.
 
     Raises
     ------
@@ -93,9 +93,9 @@ def summarize(records: Iterable[Record], measures: Sequence[str]) -> pd.DataFram
     >>> cell = Row("exact").columns | dict.fromkeys(SETTING, "")
     >>> cell |= {"kernel": "chi2", "draw": None, "status": "ok"}
     >>> records = [cell | {"split": i, "accuracy": 0.9 + i / 50} for i in range(2)]
-    >>> print(summarize(records, ["accuracy"])[["kernel", "mean", "n"]].to_string(index=False))
-    kernel  mean  n
-      chi2  0.91  2
+    >>> [line] = summarize(records, ["accuracy"])
+    >>> line["kernel"], round(line["mean"], 6), line["n"]
+    ('chi2', 0.91, 2)
     """
     check_measures(measures)
     cells = latest_cells(records)
@@ -113,9 +113,7 @@ def summarize(records: Iterable[Record], measures: Sequence[str]) -> pd.DataFram
     ]
     known = list(MEASURES)
     lines.sort(key=lambda line: ([line[c] for c in SETTING], known.index(line["measure"])))
-    table = pd.DataFrame(lines, columns=[*LINE, *STATISTICS])
-    numbers = dict.fromkeys(("mean", "std", "median", "q1", "q3"), float)
-    return table.astype({"size": "Int64", **numbers})
+    return [{name: line[name] for name in (*LINE, *STATISTICS)} for line in lines]
 
 
 def _identity(record: Record, labels: Mapping[str, str]) -> dict[str, Any]:
@@ -146,8 +144,8 @@ def _statistics(group: Sequence[Record], name: str) -> dict[str, Any]:
 
 def _warned(group: Sequence[Record]) -> dict[str, bool]:
     """Return of what one of the records of a row warns."""
-    said = [text for record in group for text in record.get("warnings") or ()]
-    return {name: any(words in text for text in said) for name, words in WARNED.items()}
+    found = {name for record in group for name in warned(record)}
+    return {name: name in found for name in WARNED}
 
 
 def _repeated(group: Sequence[Record], measure: Measure) -> dict[str, Any]:

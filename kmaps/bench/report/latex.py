@@ -17,6 +17,7 @@ _ESCAPES = {
     "‡": r"$\ddagger$",
     "¶": r"\P{}",
     "§": r"\S{}",
+    "¤": r"\textcurrency{}",
 } | {character: f"\\{character}" for character in "&%$#_{}"}
 
 

@@ -42,7 +42,7 @@ def side_by_side(records: Sequence[Record]) -> str:
     """
     quality = accuracy_of(records)
     lines: dict[tuple, dict[str, Any]] = {}
-    for line in summarize(records, [quality, *COSTS]).to_dict("records"):
+    for line in summarize(records, [quality, *COSTS]):
         name = line["reduction"], line["kernel"], line["label"]
         lines.setdefault(name, {})[line["measure"]] = line
     several = len({reduction for reduction, _, _ in lines}) > 1

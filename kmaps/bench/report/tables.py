@@ -10,18 +10,19 @@ the same mean are all marked, and a cell that lacks splits the others have is ne
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import isnan
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.measures import MEASURES, Measure
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import REFERENCES, Row
-from kmaps.bench.records.summary import SETTING, kernel_order, summarize
+from kmaps.bench.records.summary import SETTING, Line, kernel_order, summarize
+from kmaps.bench.records.warned import WARNED
 from kmaps.bench.report.latex import latex_table
 from kmaps.bench.report.markdown import markdown_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 REDUCTION_WORDS = {"ovo": "one-vs-one", "ovr": "one-vs-rest"}
 NO_KERNEL = "any"
@@ -31,11 +32,9 @@ MARKS = {
     "unlike": f"{UNLIKE} on unlike machines, or with other threads: not to be compared",
     "busy": f"{BUSY} other work ran meanwhile",
 }
-WARNINGS = {
-    "stopped": ("¶", "the solver stopped at its limit of passes in some cell"),
-    "clamped": ("§", "values outside the range fitted on were clamped to it in some cell"),
-}
-"""The sign of what records warn of, and what it means; accuracies bear it."""
+SIGNS = {"stopped": "¶", "clamped": "§", "skipped": "¤"}
+"""The sign of what records warn of; accuracies and errors of kernels bear it."""
+_JUDGED_UNITS = ("fraction", "kernel")
 
 FORMATS = ("text", "md", "csv", "latex", "json")
 
@@ -89,23 +88,29 @@ def render(records: Iterable[Record], form: str, measures: Sequence[str]) -> str
     records = list(records)
     summary = summarize(records, measures)
     if form == "csv":
-        return summary.to_csv(index=False, lineterminator="\n")
+        return _frame(summary).to_csv(index=False, lineterminator="\n")
     if form == "json":
-        return summary.to_json(orient="records", indent=2, double_precision=15) + "\n"
+        return _frame(summary).to_json(orient="records", indent=2, double_precision=15) + "\n"
     renderers = {"text": _text, "md": _markdown, "latex": _latex}
     said = [*notes(records), *_mark_notes(records, summary)]
     return renderers[form](lay_out(summary), said)
 
 
-def _mark_notes(records: Sequence[Record], summary: pd.DataFrame) -> list[str]:
+def _frame(lines: Sequence[Line]) -> "pd.DataFrame":
+    import pandas as pd  # slow to import, and tables for reading need none
+
+    numbers = dict.fromkeys(("mean", "std", "median", "q1", "q3"), float)
+    return pd.DataFrame(lines).astype({"size": "Int64", **numbers})
+
+
+def _mark_notes(records: Sequence[Record], lines: Sequence[Line]) -> list[str]:
     """Return what the marks mean that a table has, and which C is one for all."""
-    lines = summary.to_dict("records")
-    marks = [meaning for name, meaning in MARKS.items() if summary[name].any()]
+    marks = [meaning for name, meaning in MARKS.items() if any(line[name] for line in lines)]
     common = {line["C"] for record in records for line in record.get("common_repeats", ())}
-    shown = bool(common) and "time-common" in set(summary["measure"])
+    shown = bool(common) and "time-common" in {line["measure"] for line in lines}
     marks += [
-        f"{sign} {meaning}"
-        for name, (sign, meaning) in WARNINGS.items()
+        f"{sign} {WARNED[name]} in some cell"
+        for name, sign in SIGNS.items()
         if any(_signs(line, MEASURES[line["measure"]], name) for line in lines)
     ]
     return [*marks, *([f"one C for all: {common.pop():g}"] if shown else [])]
@@ -127,11 +132,13 @@ def _short_features(features: Iterable[str]) -> dict[str, str]:
     return {whole: name if alone.count(name) == 1 else whole for whole, name in names.items()}
 
 
-def lay_out(summary: pd.DataFrame) -> list[Block]:
+def lay_out(summary: Sequence[Line]) -> list[Block]:
     """Lay a summary out as one block per setting, reduction and measure."""
-    features = _short_features(summary["features"].unique())
-    parts = summary.groupby([*SETTING, "measure"], sort=False)
-    return [_block(part.to_dict("records"), features) for _, part in parts]
+    features = _short_features(dict.fromkeys(line["features"] for line in summary))
+    parts: dict[tuple, list[Line]] = {}
+    for line in summary:
+        parts.setdefault(tuple(line[name] for name in (*SETTING, "measure")), []).append(line)
+    return [_block(part, features) for part in parts.values()]
 
 
 def _block(lines: list[dict[str, Any]], features: dict[str, str]) -> Block:
@@ -181,9 +188,9 @@ def _entry(line: dict[str, Any], measure: Measure, n: int) -> str:
         low, high = (measure.format(line[name], like=line["median"]) for name in ("q1", "q3"))
         text += f" ({low}–{high})" if line["repeats"] > 1 else ""
         text += f" {UNLIKE}" * line["unlike"] + f" {BUSY}" * line["busy"]
-    elif not isnan(line["std"]):
+    elif line["std"] is not None:
         text += _spread(measure.format(line["std"], like=line["mean"]))
-    signs = "".join(_signs(line, measure, name) for name in WARNINGS)
+    signs = "".join(_signs(line, measure, name) for name in SIGNS)
     text += f" {signs}" if signs else ""
     if line["form"]:
         text += f" {line['form']}"
@@ -192,8 +199,8 @@ def _entry(line: dict[str, Any], measure: Measure, n: int) -> str:
 
 
 def _signs(line: dict[str, Any], measure: Measure, name: str) -> str:
-    """Return the sign of a warning where a number bears it: accuracies and average precisions."""
-    return WARNINGS[name][0] if measure.highest and line["n"] and line[name] else ""
+    """Return the sign of a warning where a number bears it: accuracies and errors of kernels."""
+    return SIGNS[name] if measure.unit in _JUDGED_UNITS and line["n"] and line[name] else ""
 
 
 def _spread(text: str) -> str:

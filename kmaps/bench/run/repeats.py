@@ -19,9 +19,10 @@ from kmaps.bench.records.times import Line, TimesFile
 from kmaps.bench.run.environment import describe
 from kmaps.bench.run.load import Load, look
 from kmaps.bench.run.measure import Measuring
+from kmaps.bench.run.plan import plan
 from kmaps.bench.run.processes import Failure, Finished, Function, run_batches
 from kmaps.bench.run.progress import Progress, Tally
-from kmaps.bench.run.runner import batches_of, plan
+from kmaps.bench.run.runner import batches_of
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import Experiment
 from kmaps.errors import ConfigError, NothingMeasured

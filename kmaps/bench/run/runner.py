@@ -11,10 +11,12 @@ from kmaps.bench.kinds import KINDS, Kind
 from kmaps.bench.records import correct
 from kmaps.bench.records.arrays import collect_arrays, read_arrays, write_arrays
 from kmaps.bench.records.columns import COLUMNS, FORMAT, Record
+from kmaps.bench.records.definition import write_definition
 from kmaps.bench.records.file import RecordsFile, latest
 from kmaps.bench.run.environment import describe, versions_of
 from kmaps.bench.run.estimators import check_estimators
 from kmaps.bench.run.measure import Measuring
+from kmaps.bench.run.plan import of_rows, plan
 from kmaps.bench.run.processes import Failure, Finished, Function, run_batches
 from kmaps.bench.run.progress import Progress, Tally
 from kmaps.bench.spec.cell import Cell
@@ -32,7 +34,7 @@ class Outcome:
     Attributes
     ----------
     records : list of Record
-        The latest record of each of the experiment's cells, in their order, earlier runs included.
+        The latest record of each cell that was asked for, in their order, earlier runs included.
     measured : int
         Cells measured by this run.
     missing : int
@@ -49,22 +51,11 @@ class Outcome:
         return [record for record in self.records if record["status"] == "failed"]
 
 
-def plan(experiment: Experiment) -> dict[str, Cell]:
-    """Return the cells of an experiment by their keys, in the order they run."""
-    kind = KINDS[experiment.kind]
-    digests: dict[str, str] = {}
-    planned = {}
-    for cell in kind.cells(experiment):
-        if cell.dataset not in digests:
-            digests[cell.dataset] = kind.digest(cell)
-        planned[cell.key(digests[cell.dataset])] = cell
-    return planned
-
-
 def run(
     experiment: Experiment,
     folder: str | Path,
     *,
+    only: Sequence[str] = (),
     jobs: int = 1,
     threads: int | None = None,
     retry_failed: bool = False,
@@ -74,6 +65,7 @@ def run(
     extracted: Report | None = None,
     measure: Function | None = None,
     command: str = "",
+    definition: str = "",
 ) -> Outcome:
     """Measure the cells of an experiment that have no record yet, and draw its figures.
 
@@ -82,6 +74,8 @@ def run(
     experiment : Experiment
     folder : str or Path
         Where ``records.jsonl`` and the figures, PNG files, are or will be.
+    only : sequence of str
+        Patterns of the rows to measure (:func:`kmaps.bench.run.plan.of_rows`); none: all rows.
     jobs : int
         Batches of cells measured at the same time. More than one is for accuracies: concurrent
         cells compete for memory bandwidth, and their times say so.
@@ -103,6 +97,8 @@ def run(
         :class:`kmaps.bench.run.measure.Measuring`.
     command : str
         The command that was given, for the records.
+    definition : str
+        The experiment as YAML, kept beside the records where it does not come with kmaps.
 
     Returns
     -------
@@ -112,7 +108,8 @@ def run(
     ------
     ConfigError
         When the experiment asks for more data than there is, another run writes the records,
-        ``skip_bad`` is given for a kind without images, or an estimator of others cannot be made.
+        ``only`` names no row, ``skip_bad`` is given for a kind without images, or an estimator of
+        others cannot be made.
     DataError
         When the data are missing or damaged, or the arrays that a figure needs.
     """
@@ -123,17 +120,19 @@ def run(
             "out; run it without"
         )
     planned = plan(experiment)
+    wanted = of_rows(planned, only)
     with RecordsFile(folder) as file:
         _check_kind(file.records, experiment)
         status = {record["key"]: record["status"] for record in file.records}
         settled = {"ok"} if retry_failed else {"ok", "failed"}
-        todo = {key: cell for key, cell in planned.items() if status.get(key) not in settled}
+        todo = {key: cell for key, cell in wanted.items() if status.get(key) not in settled}
         new: list[Record] = []
         if todo:
             threads = threads or max(1, len(os.sched_getaffinity(0)) // jobs)
             check_estimators(todo.values(), experiment.folder)
             with compiled_threads(threads * jobs):
                 kind.prepare(todo.values(), skip_bad=skip_bad, progress=extracted)
+            write_definition(folder, definition)
             batches = batches_of(kind, todo)
             function = measure or Measuring(
                 experiment.kind, threads, skip_bad, folder=experiment.folder
@@ -154,7 +153,8 @@ def run(
         collect_arrays(folder, planned)
         collect_arrays(folder, planned, correct.FILE)
         draw_figures(experiment, records, folder, again=bool(new))
-    return Outcome(records, len(new), len(planned) - len(records))
+    found = latest(records, wanted)
+    return Outcome(found, len(new), len(wanted) - len(found))
 
 
 def _write_beside(folder: Path, done: Finished) -> None:

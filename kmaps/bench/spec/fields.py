@@ -26,7 +26,7 @@ from kmaps.bench.work.errors import Range
 from kmaps.checks import is_whole
 from kmaps.data import Manifest, OwnFiles, load_manifest, packaged
 from kmaps.errors import suggest
-from kmaps.features import FEATURES, get_normalization
+from kmaps.features import FEATURES
 from kmaps.kernels import GRAM_KERNELS, KERNELS
 
 
@@ -60,6 +60,8 @@ def _folder_name(value: str) -> str:
 
 
 def _normalization(value: str) -> str:
+    from kmaps.features import get_normalization
+
     get_normalization(value)
     return value
 

@@ -11,7 +11,6 @@ from kmaps.bench.spec.positions import Mistake, Node, Place, at
 from kmaps.errors import suggest
 from kmaps.kernels import KERNELS
 from kmaps.maps import MAPS
-from kmaps.maps.capabilities import LocallyTabulated, Tabulated
 
 SOLVERS = ("liblinear", "coded")
 FORMS = ("auto", "low-rank", "full", "local", "two-level")
@@ -60,6 +59,8 @@ def solver_mistakes(root: Node, content: dict[str, Any]) -> Iterator[Mistake]:
 
 
 def _row_mistakes(entry: dict[str, Any], default: str) -> Iterator[tuple[Place, str]]:
+    from kmaps.maps.capabilities import LocallyTabulated, Tabulated  # only files with maps need it
+
     for key, known in (("solver", SOLVERS), ("form", FORMS)):
         for place, value in _placed(entry, key):
             if value not in known:

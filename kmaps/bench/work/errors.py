@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from kmaps.bench.work.timing import UNTIMED, Timing
 from kmaps.errors import ConfigError
@@ -177,5 +176,7 @@ def approximate(
 
 def encode(feature_map: Any, X: NDArray) -> NDArray:
     """Return the outputs of a fitted map as a dense array."""
+    from scipy.sparse import issparse  # slow to import, and files of experiments need none
+
     encoded = feature_map.transform(X)
     return encoded.toarray() if issparse(encoded) else np.asarray(encoded)

@@ -7,13 +7,21 @@ import pytest
 from kmaps.bench.records.columns import COLUMNS
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.summary import latest_cells, mixed_conditions, summarize
+from kmaps.bench.report.tables import render
 from kmaps.errors import ConfigError, NothingMeasured
 from tests.bench.sample_records import record
 
 
+def summary_of(records, measures):
+    """Return the summary of records as a table."""
+    return pd.DataFrame(summarize(records, measures))
+
+
 def test_mean_std_and_n_over_splits():
     accuracies = [0.90, 0.93, 0.96]
-    lines = summarize([record(split=i, accuracy=a) for i, a in enumerate(accuracies)], ["accuracy"])
+    lines = summary_of(
+        [record(split=i, accuracy=a) for i, a in enumerate(accuracies)], ["accuracy"]
+    )
     (line,) = lines.to_dict("records")
     assert line["mean"] == pytest.approx(np.mean(accuracies))
     assert line["std"] == pytest.approx(np.std(accuracies, ddof=1))
@@ -23,27 +31,27 @@ def test_mean_std_and_n_over_splits():
 def test_time_is_the_sum_of_its_parts_without_choosing_c_or_predicting():
     times = {"fit_s": 1.0, "encode_s": 20.0, "convert_s": 300.0, "train_s": 4000.0}
     cell = record(**times, predict_s=5e4, cv_s=6e5)
-    lines = summarize([cell], ["time", "fit", "encode", "convert", "train", "predict", "cv"])
+    lines = summary_of([cell], ["time", "fit", "encode", "convert", "train", "predict", "cv"])
     assert lines["mean"].tolist() == [4321.0, 1.0, 20.0, 300.0, 4000.0, 5e4, 6e5]
     assert set(lines["unit"]) == {"s"}
     assert lines["std"].isna().all()
 
 
 def test_a_part_that_was_not_measured_leaves_no_sum():
-    (line,) = summarize([record(fit_s=1.0, encode_s=None)], ["time"]).to_dict("records")
-    assert np.isnan(line["mean"])
+    (line,) = summary_of([record(fit_s=1.0, encode_s=None)], ["time"]).to_dict("records")
+    assert line["mean"] is None
     assert line["n"] == 0
 
 
 def test_failed_splits_are_counted_apart():
     cells = [record(split=0, accuracy=0.8), record(split=1, status="failed", accuracy=None)]
-    (line,) = summarize(cells, ["accuracy"]).to_dict("records")
+    (line,) = summary_of(cells, ["accuracy"]).to_dict("records")
     assert (line["mean"], line["n"], line["failed"]) == (0.8, 1, 1)
 
 
 def test_accuracy_of_a_failed_record_never_counts():
     cells = [record(split=0, accuracy=0.8), record(split=1, status="failed", accuracy=0.1)]
-    assert summarize(cells, ["accuracy"])["mean"].tolist() == [0.8]
+    assert summary_of(cells, ["accuracy"])["mean"].tolist() == [0.8]
 
 
 def test_the_last_record_of_a_cell_counts():
@@ -51,7 +59,7 @@ def test_the_last_record_of_a_cell_counts():
     new = record(accuracy=0.9, key="b", map_version=2)
     other = record(accuracy=0.5, split=1)
     assert [c["accuracy"] for c in latest_cells([old, other, new])] == [0.9, 0.5]
-    (line,) = summarize([old, other, new], ["accuracy"]).to_dict("records")
+    (line,) = summary_of([old, other, new], ["accuracy"]).to_dict("records")
     assert (line["mean"], line["n"]) == (pytest.approx(0.7), 2)
 
 
@@ -69,17 +77,17 @@ def test_the_last_record_of_a_cell_counts():
     ],
 )
 def test_cells_that_differ_are_kept_apart(column, value):
-    lines = summarize([record(), record(**{column: value})], ["accuracy"])
+    lines = summary_of([record(), record(**{column: value})], ["accuracy"])
     assert lines["n"].tolist() == [1, 1]
 
 
 def test_splits_and_draws_are_taken_together():
     cells = [record(split=i, draw=j, accuracy=0.8 + i / 10) for i in (0, 1) for j in (0, 1)]
-    (line,) = summarize(cells, ["accuracy"]).to_dict("records")
+    (line,) = summary_of(cells, ["accuracy"]).to_dict("records")
     assert (line["n"], line["over"], line["mean"]) == (4, "draws", pytest.approx(0.85))
-    splits = summarize([record(split=i) for i in (0, 1)], ["accuracy"])
+    splits = summary_of([record(split=i) for i in (0, 1)], ["accuracy"])
     assert splits["over"].tolist() == ["splits"]
-    assert summarize([record(split=None)], ["accuracy"])["over"].tolist() == [""]
+    assert summary_of([record(split=None)], ["accuracy"])["over"].tolist() == [""]
 
 
 def test_parameters_keep_cells_apart_whatever_their_order():
@@ -88,7 +96,7 @@ def test_parameters_keep_cells_apart_whatever_their_order():
         record(split=1, params={"period": 2.0, "order": 1}),
         record(split=0, params={"period": 2.0, "order": 2}),
     ]
-    assert summarize(cells, ["accuracy"])["n"].tolist() == [2, 1]
+    assert summary_of(cells, ["accuracy"])["n"].tolist() == [2, 1]
 
 
 def test_lines_come_references_first_then_by_name_and_number():
@@ -104,7 +112,7 @@ def test_lines_come_references_first_then_by_name_and_number():
         record("exact"),
         record("linear"),
     ]
-    lines = summarize(cells, ["accuracy"])
+    lines = summary_of(cells, ["accuracy"])
     assert lines["label"].tolist() == [
         *("linear", "exact", "homogeneous, γ = 0.25", "homogeneous, γ = 0.5"),
         *["homogeneous, r = 5"] * 4,
@@ -116,12 +124,12 @@ def test_lines_come_references_first_then_by_name_and_number():
 
 def test_an_unknown_measure_suggests_the_nearest():
     with pytest.raises(ConfigError, match="unknown measure 'acuracy', did you mean 'accuracy'"):
-        summarize([record()], ["acuracy"])
+        summary_of([record()], ["acuracy"])
 
 
 def test_no_records_is_nothing_measured():
     with pytest.raises(NothingMeasured, match="no record to show"):
-        summarize([], ["accuracy"])
+        summary_of([], ["accuracy"])
 
 
 def test_the_measures_are_columns_of_the_records():
@@ -135,12 +143,13 @@ def test_conditions_that_differ_are_named():
     assert mixed_conditions([*same, record(cpu="b", threads=1, jobs=1)]) == ["cpu", "threads"]
 
 
-def test_the_summary_survives_a_round_trip(tmp_path):
-    lines = summarize([record(params={"order": 1}, size=100), record("exact")], ["accuracy"])
-    lines.to_csv(tmp_path / "a.csv", index=False)
+def test_the_tidy_table_survives_a_round_trip(tmp_path):
+    records = [record(params={"order": 1}, size=100), record("exact")]
+    text = render(records, "csv", ["accuracy"])
+    (tmp_path / "a.csv").write_text(text)
     back = pd.read_csv(tmp_path / "a.csv")
     assert back["params"].tolist() == ["{}", '{"order": 1}']
     assert back["learner"].tolist() == ["{}", "{}"]
     assert back["size"].tolist()[1] == 100
-    assert ",100," in (tmp_path / "a.csv").read_text()  # not 100.0
-    assert back.columns.tolist() == lines.columns.tolist()
+    assert ",100," in text  # not 100.0
+    assert back.columns.tolist() == [*summarize(records, ["accuracy"])[0]]

@@ -2,6 +2,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 from kmaps.bench.records.file import read_records
@@ -11,6 +12,12 @@ from kmaps.bench.records.times import TimesFile, is_busy, read_times
 from kmaps.errors import ConfigError, InputError
 from tests.bench.sample_records import record
 from tests.bench.sample_times import again, times
+
+
+def summary_of(records, measures):
+    """Return the summary of records as a table."""
+    return pd.DataFrame(summarize(records, measures))
+
 
 CELL = record(key="a", C=1.0, train_s=7.0, fit_s=0.0, encode_s=0.0, convert_s=0.0)
 
@@ -126,7 +133,7 @@ def test_conditions_are_those_of_the_repeats():
 
 def test_quartiles_are_of_all_repeats_of_all_splits():
     cells = [again(record(split=0), 1.0, 2.0, 9.0), again(record(split=1), 3.0, 4.0, 5.0)]
-    line = summarize(cells, ["train"]).iloc[0]
+    line = summary_of(cells, ["train"]).iloc[0]
     assert (line["median"], line["q1"], line["q3"]) == (3.5, 2.25, 4.75)
     assert (line["repeats"], line["mean"], line["n"]) == (3, 3.0, 2)
 

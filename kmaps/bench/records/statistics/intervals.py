@@ -11,7 +11,6 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from kmaps.bench.records.statistics.designs import CrossedSets, Design, RandomSplits
 from kmaps.bench.records.statistics.paired import Outcomes, score_interval
@@ -221,6 +220,8 @@ def _estimate(
 
     The floor comes from outcomes; ``note`` is what the interval does not know though it has them.
     """
+    from scipy.special import stdtrit  # scipy is slow to import, and most readers need none
+
     value = 100 * float(differences.mean())
     if floor is None and not np.ptp(differences):
         return unknown(value, f"no difference between the splits, and {_NO_OUTCOMES}")

@@ -6,8 +6,6 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.special import ndtri
 
 from kmaps.errors import InputError
 
@@ -127,6 +125,9 @@ def score_interval(
     >>> round(low, 6), round(high, 6)
     (-0.000384, 0.000384)
     """
+    from scipy.optimize import brentq  # scipy is slow to import, and most readers need none
+    from scipy.special import ndtri
+
     limit = float(-ndtri(alpha / 2))
     difference = only_left - only_right
 

@@ -5,7 +5,6 @@ from math import exp
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from kmaps.bench.records.statistics.verdicts import Estimate, exact, unknown
 from kmaps.errors import InputError
@@ -108,6 +107,8 @@ def _one_split(left: np.ndarray, right: np.ndarray) -> Estimate:
 
 
 def _estimate(center: float, error: float, degrees: float, method: str) -> Estimate:
+    from scipy.special import stdtrit  # scipy is slow to import, and most readers need none
+
     def bounds(alpha: float) -> tuple[float, float]:
         half = float(stdtrit(degrees, 1 - alpha / 2)) * error
         # Beyond what a float holds, as alpha falls: no bound at all.

@@ -1,0 +1,53 @@
+"""What shells complete: files, and the names of kernels, measures and datasets."""
+
+from collections.abc import Callable, Iterable
+
+import click
+from click.shell_completion import CompletionItem
+
+Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+
+def files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Let the shell complete a file by itself."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def names(known: Callable[[], Iterable[str]], *, or_files: bool = False) -> Completer:
+    """Return what completes one of some names; a file where none of them fits, if it may be one.
+
+    Parameters
+    ----------
+    known : callable
+        Returns the names; called only when somebody asks for them.
+    or_files : bool
+    """
+
+    def complete(
+        ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        fitting = [CompletionItem(name) for name in known() if name.startswith(incomplete)]
+        return fitting or (files(ctx, param, incomplete) if or_files else [])
+
+    return complete
+
+
+def kernels() -> Iterable[str]:
+    """Return the kernels that SVMs can be trained with."""
+    from kmaps.kernels import EXP_KERNELS, KERNELS
+
+    return [*KERNELS, *EXP_KERNELS]
+
+
+def measures() -> Iterable[str]:
+    """Return the measures of tables, and the word for all of them."""
+    from kmaps.bench.records.measures import MEASURES
+
+    return [*MEASURES, "all"]
+
+
+def datasets() -> Iterable[str]:
+    """Return the datasets that come with kmaps."""
+    from kmaps.data import available
+
+    return available()

@@ -1,0 +1,85 @@
+"""How long the compiled loops took to compile: once on a machine, and no part of any work."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+
+def compiled_folder() -> Path:
+    """Return where numba keeps what it compiled, by its own rule; importing it takes long.
+
+    Examples
+    --------
+    >>> compiled_folder().is_absolute()
+    True
+    """
+    folder = Path(__file__).resolve().parent / "_loops"
+    if given := os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(given).absolute()
+    if os.access(folder, os.W_OK):
+        return folder / "__pycache__"
+    from platformdirs import user_cache_path
+
+    return user_cache_path("numba", appauthor=False)
+
+
+@dataclass
+class Compiled:
+    """What was compiled so far.
+
+    Attributes
+    ----------
+    loops : int
+    seconds : float
+    """
+
+    loops: int = 0
+    seconds: float = 0.0
+
+
+@contextmanager
+def watched(begun: Callable[[], object] = lambda: None) -> Iterator[Compiled]:
+    """Count what numba compiles inside a ``with`` block; what it finds in its cache is not.
+
+    Parameters
+    ----------
+    begun : callable
+        Called when the first loop starts to compile.
+
+    Yields
+    ------
+    Compiled
+        Grows meanwhile.
+
+    Examples
+    --------
+    >>> with watched() as compiled:
+    ...     pass
+    >>> compiled
+    Compiled(loops=0, seconds=0.0)
+    """
+    from numba.core import event
+
+    compiled = Compiled()
+
+    class Watch(event.Listener):
+        depth, since = 0, 0.0
+
+        def on_start(self, event: object) -> None:
+            if not compiled.loops and not self.depth:
+                begun()
+            if not self.depth:  # a loop compiles those that it calls
+                self.since = perf_counter()
+            self.depth += 1
+
+        def on_end(self, event: object) -> None:
+            self.depth -= 1
+            compiled.loops += 1
+            if not self.depth:
+                compiled.seconds += perf_counter() - self.since
+
+    with event.install_listener("numba:compile", Watch()):
+        yield compiled

@@ -1,0 +1,84 @@
+"""Completion in the shells themselves, as far as they are installed."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+# Half-typed lines, and what completes them; None stands for the shell's own completion of files.
+LINES = {
+    "kmaps run quicks": "quickstart",
+    "kmaps run own/": None,
+    "kmaps encode in.n": None,
+    "kmaps encode in.npy out.npy --map lowdim-": "lowdim-joint",
+    "kmaps encode in.npy out.npy --window rect": "rectangular",
+    "kmaps train in.npy m.npz --kernel exp-ch": "exp-chi2",
+    "kmaps table results --measure storage-p": "storage-paper",
+    "kmaps features daim": "daimler",
+}
+FILE = "the shell's own files"
+
+BASH = f"""
+eval "$(kmaps completion bash)"
+compopt() {{ [[ $2 == default ]] && echo "{FILE}"; }}
+complete_line() {{
+    read -ra COMP_WORDS <<< "$1"
+    COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 ))
+    COMPREPLY=()
+    _kmaps_completion kmaps
+    printf '%s\\n' "${{COMPREPLY[@]}}"
+}}
+"""
+ZSH = f"""
+compdef() {{ :; }}
+compadd() {{ print -l $completions; }}
+_path_files() {{ print "{FILE}"; }}
+eval "$(kmaps completion zsh)"
+complete_line() {{
+    words=(${{(z)1}})
+    CURRENT=$#words
+    _kmaps_completion
+}}
+"""
+FISH = """
+kmaps completion fish | source
+function complete_line
+    complete -C "$argv[1]"
+end
+"""
+
+
+def shell(name: str, program: str, lines: list[str], folder: Path) -> list[str]:
+    """Return what a shell completes lines to."""
+    if shutil.which(name) is None:
+        pytest.skip(f"no {name} here")
+    bin_folder = str(Path(sys.executable).parent)
+    environment = {**os.environ, "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
+    calls = "\n".join(f"complete_line {line!r}; echo ----" for line in lines)
+    done = subprocess.run(
+        [name, "-c", program + calls], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return [block.strip() for block in done.stdout.split("----\n")[: len(lines)]]
+
+
+def test_bash(tmp_path):
+    found = shell("bash", BASH, list(LINES), tmp_path)
+    assert dict(zip(LINES, found, strict=True)) == {
+        line: expected or FILE for line, expected in LINES.items()
+    }
+
+
+SOME = ["kmaps run quicks", "kmaps encode in.n", "kmaps train in.npy m.npz --kernel exp-ch"]
+
+
+def test_zsh(tmp_path):
+    assert shell("zsh", ZSH, SOME, tmp_path) == ["quickstart", FILE, "exp-chi2"]
+
+
+def test_fish(tmp_path):
+    (tmp_path / "in.npy").touch()
+    assert shell("fish", FISH, SOME, tmp_path) == ["quickstart", "in.npy", "exp-chi2"]

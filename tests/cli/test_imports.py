@@ -1,0 +1,74 @@
+"""What answers at once imports nothing that takes seconds; times are not tested, modules are."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAVY = ["sklearn", "numba", "pandas", "scipy", "matplotlib", "rich", "liblinear", "libsvm"]
+PROGRAM = f"""
+import contextlib, io, json, sys
+from kmaps.cli.main import cli
+
+for line in sys.stdin:
+    silent = io.StringIO()
+    with contextlib.redirect_stdout(silent), contextlib.redirect_stderr(silent):
+        try:
+            cli(json.loads(line))
+        except SystemExit as ended:
+            code = ended.code
+    print(json.dumps([code, [name for name in {HEAVY} if name in sys.modules]]), flush=True)
+"""
+RESULTS = str(ROOT / "results" / "quickstart")
+# Those that import least come first: all of them run in one process.
+COMMANDS = [
+    (["--help"], 0),
+    (["encode", "--help"], 0),
+    (["encode", "--map", "lowdim", "--help"], 0),
+    (["completion", "bash"], 0),
+    (["warmup", "--help"], 0),
+    (["encode", "nowhere.npy", "out.npy"], 2),
+    (["encode", "in.npy", "out.npy", "--map", "homogenous"], 2),
+    (["encode", "in.npy", "out.npy", "--order", "two"], 2),
+    (["train", "nowhere.npy", "model.npz"], 2),
+    (["evaluate", "nowhere.npz", "in.npy"], 2),
+    (["explain", "nowhere.npz"], 2),
+    (["info", "nowhere.npz"], 2),
+    (["error", "--map", "homogenous"], 2),
+    (["run", "quickstart", "--jobs", "0"], 2),
+    (["list", "maps"], 0),
+    (["list", "kernels"], 0),
+    (["list", "datasets"], 0),
+    (["list", "features"], 0),
+    (["info"], 0),
+    (["list", "experiments"], 0),
+    (["list"], 0),
+    (["table", RESULTS], 0),
+    (["table", RESULTS, "--format", "latex"], 0),
+    (["table", RESULTS, "--measure", "acuracy"], 2),
+    (["check", RESULTS, "--against", RESULTS], 0),
+    (["check", "nowhere", "--against", RESULTS], 5),
+    (["time", "nowhere"], 5),
+    (["run", "quikstart"], 2),
+]
+
+
+def test_what_answers_at_once_imports_nothing_heavy(tmp_path):
+    given = "".join(json.dumps(arguments) + "\n" for arguments, _ in COMMANDS)
+    (tmp_path / "in.npy").write_bytes(b"")
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], cwd=tmp_path, input=given, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    for (arguments, expected), line in zip(COMMANDS, done.stdout.splitlines(), strict=True):
+        assert json.loads(line) == [expected, []], arguments
+
+
+@pytest.mark.parametrize("name", ["kmaps", "kmaps.maps", "kmaps.features", "kmaps.bench.kinds"])
+def test_packages_alone_import_nothing_heavy(name):
+    program = f"import sys, {name}; print([one for one in {HEAVY} if one in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "[]\n"
