@@ -49,7 +49,7 @@ def warn(cell):
 
 def measure_by(monkeypatch, worker):
     """Let cells be measured by a function of one."""
-    monkeypatch.setattr(runner, "Measuring", lambda kind, threads, skip_bad: Each(worker))
+    monkeypatch.setattr(runner, "Measuring", lambda *given, **options: Each(worker))
 
 
 @pytest.fixture
