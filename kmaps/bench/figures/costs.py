@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from kmaps.bench.figures import style
 from kmaps.bench.records.arrays import Arrays
