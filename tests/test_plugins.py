@@ -47,14 +47,15 @@ def installed(tmp_path):
 def test_maps_and_kinds_of_packages_are_listed_and_run(installed):
     (installed / "long.yaml").write_text(EXPERIMENT)
     with kmaps_commands(installed, {"PYTHONPATH": str(installed)}) as kmaps:
-        maps = {line.split()[0]: line for line in kmaps("list", "maps").stdout.splitlines()}
-        words = ["power", "PowerMap", "nobody,", "eq.", "1", "plug-of-a-test", "1.5"]
-        assert maps["power"].split() == words
-        assert "HomogeneousMap" in maps["homogeneous"]  # what comes with kmaps stays
+        listed = json.loads(kmaps("list", "--json").stdout)
+        maps = {row["name"]: row for row in listed["maps"]}
+        assert maps["power"]["class"] == "PowerMap"
+        assert maps["power"]["source"] == "nobody, eq. 1"
+        assert maps["power"]["paper"] == "plug-of-a-test 1.5"
+        assert maps["homogeneous"]["class"] == "HomogeneousMap"  # what comes with kmaps stays
         told = "'broken' of the package plug-of-a-test 1.5 (kmaps.maps) cannot be used: ModuleNotF"
-        assert told in maps["broken"]
-        kinds = kmaps("list", "kinds").stdout.splitlines()
-        assert [line.split()[0] for line in kinds][-2:] == ["broken", "lengths"]
+        assert told in maps["broken"]["paper"]
+        assert [row["name"] for row in listed["kinds"]][-2:] == ["broken", "lengths"]
         assert "--power FLOAT" in kmaps("encode", "--map", "power", "--help").stdout
         ran = kmaps("run", "long.yaml", "--out", "out", "--quiet")
         assert "power = 0.5" in ran.stdout

@@ -28,7 +28,8 @@ def shell_lines() -> list[str]:
 
 def write_own_data(folder):
     """Write the files of the section "Your own data"."""
-    [experiment] = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
+    section = README.split("### Your own data")[1]
+    [experiment] = re.findall(r"```yaml\n(.*?)```", section, re.DOTALL)[:1]
     (folder / "digits.yaml").write_text(experiment)
     X = np.random.default_rng(1).integers(0, 9, (60, 5))
     y = (X[:, 0] > X[:, 1]).astype(int) + 3

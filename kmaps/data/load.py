@@ -6,7 +6,6 @@ import numpy as np
 
 from kmaps.data.cache import cache_root, repair_hint, stamped_files
 from kmaps.data.manifest import Manifest, load_manifest
-from kmaps.data.own import load_own
 from kmaps.data.own_files import OwnFiles
 from kmaps.data.readers import Dataset, Table, get_format
 from kmaps.errors import DataError
@@ -47,6 +46,8 @@ def load_dataset(
     ((1797, 8, 8), dtype('uint8'), 16)
     """
     if isinstance(name, OwnFiles):
+        from kmaps.data.own import load_own  # with the readers of files, which need SciPy
+
         return load_own(name, data_dir=data_dir)
     manifest = name if isinstance(name, Manifest) else load_manifest(name)
     root = cache_root(data_dir)

@@ -12,7 +12,7 @@ import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 from kmaps.data.archives import Report, read_file, read_members
 from kmaps.data.manifest import Manifest, SourceFile, tree_digest
 from kmaps.errors import ConfigError, DataError, suggest
-from kmaps.samples import AnyMatrix
+
+if TYPE_CHECKING:
+    from kmaps.samples import AnyMatrix
 
 Images = NDArray[np.uint8] | list[Path]
 Samples = tuple[Images, NDArray[np.int64], NDArray[np.str_]]
@@ -74,7 +76,7 @@ class Table:
     """
 
     name: str
-    X: AnyMatrix
+    X: "AnyMatrix"
     y: NDArray[np.int64]
     groups: NDArray[np.str_]
     digest: str

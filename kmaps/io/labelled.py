@@ -36,6 +36,7 @@ class LabelledRows:
     Examples
     --------
     >>> import tempfile
+    >>> import numpy as np
     >>> from kmaps.io import open_reader
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     np.save(f"{folder}/X.npy", np.eye(3))

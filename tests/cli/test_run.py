@@ -205,7 +205,7 @@ def test_changed_keys_are_another_run(run):
         ("maps.3.order=1", "--set maps.3.order=1: maps is a list of 1: expected a number from 0"),
         ("C.grid=auto", "--set C.grid=auto: C is 1, which has no keys"),
         ("learner.los=hinge", "learner.los: unknown key, did you mean 'loss'?"),
-        ("splits=[", "--set splits=[:1:2: "),
+        ("splits=[", "--set splits=[:2:1: did not find expected node content"),
     ],
 )
 def test_changes_that_cannot_be(run, change, message):

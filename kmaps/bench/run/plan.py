@@ -19,7 +19,7 @@ def plan(experiment: Experiment) -> dict[str, Cell]:
     planned = {}
     for cell in kind.cells(experiment):
         if cell.dataset not in digests:
-            digests[cell.dataset] = kind.digest(cell.dataset)
+            digests[cell.dataset] = kind.digest(cell)
         planned[cell.key(digests[cell.dataset])] = cell
     return planned
 

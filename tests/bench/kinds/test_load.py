@@ -227,7 +227,7 @@ def test_exact_and_maps_need_kernels():
 
 def test_something_has_to_run():
     text = GOOD[: GOOD.index("baselines")] + "C: 1\n"
-    assert mistakes(text) == ["e.yaml:1:1: nothing to run: name baselines or maps"]
+    assert mistakes(text) == ["e.yaml:1:1: nothing to run: name baselines, maps or classifiers"]
 
 
 def test_a_kernel_the_map_does_not_know():
