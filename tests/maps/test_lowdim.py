@@ -141,7 +141,7 @@ def best_of_one_frequency(kernel, length, weighted):
     return min(errors)
 
 
-@pytest.mark.parametrize("kernel", ["chi2", "intersection"])
+@pytest.mark.parametrize("kernel", ["chi2", pytest.param("intersection", marks=pytest.mark.slow)])
 def test_optimum_of_one_frequency_by_scanning(kernel):
     brute = best_of_one_frequency(KERNELS[kernel].signature, np.log(50), True)
     found = optimal_signature(kernel, 3, 50.0)
@@ -241,6 +241,7 @@ def test_norms_each_win_in_their_own():
     assert measured["linf"][0] < 0.95 * measured["l1"][0]
 
 
+@pytest.mark.slow
 def test_least_dimension_for_an_error():
     feature_map = LowDimMap("js", max_error=1e-5).fit([[1.0]])
     assert feature_map.error_ <= 1e-5

@@ -59,6 +59,7 @@ def test_reported_error_is_the_true_one(method):
     assert np.abs(Z @ Z.T - np.exp(-difference / (2 * 0.8**2))).max() <= 1.002 * feature_map.error_
 
 
+@pytest.mark.slow
 def test_programs_beat_the_greedy_choice():
     parameters = {"dim": 9, "low": -1.0, "high": 1.0, "sigma": 0.8}
     errors = [

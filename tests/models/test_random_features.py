@@ -86,7 +86,13 @@ def test_it_is_liblinear_on_the_map(kernel, dtype):
     assert all(seconds > 0 for seconds in model.timings_.values())
 
 
-@pytest.mark.parametrize("kernel", WIDTH_KERNELS)
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        pytest.param(kernel, marks=() if kernel in ("rbf", "exp-chi2") else pytest.mark.slow)
+        for kernel in WIDTH_KERNELS
+    ],
+)
 def test_it_is_near_the_exact_machine(kernel):
     """Near the Gram matrix of this kernel, not of another one, and near LIBSVM's scores on it."""
     exact = KernelSVC(kernel, C=1.0, multiclass="ovr").fit(X, Y == 2)

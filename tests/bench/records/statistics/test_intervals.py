@@ -77,7 +77,12 @@ def six_combinations(rng, n_train=15, n_test=200, shift=0.0):
 
 @pytest.mark.parametrize(
     ("pool", "n_train", "n_test", "n_splits"),
-    [(60, 40, 20, 5), (60, 40, 20, 10), (300, 100, 100, 5), (700, 100, 100, 10)],
+    [
+        (60, 40, 20, 5),
+        (300, 100, 100, 5),
+        pytest.param(60, 40, 20, 10, marks=pytest.mark.slow),
+        pytest.param(700, 100, 100, 10, marks=pytest.mark.slow),
+    ],
 )
 def test_random_splits_of_one_pool_rarely_differ_when_the_rows_do_not(
     pool, n_train, n_test, n_splits
