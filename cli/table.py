@@ -110,13 +110,13 @@ def _of_measures(records: list["Record"], form: str, measures: tuple[str, ...], 
     """Return the tables of some measures; warn of times that do not compare."""
     from kmaps.bench.kinds import kind_of
     from kmaps.bench.records.measures import MEASURES
-    from kmaps.bench.records.summary import mixed_conditions
+    from kmaps.bench.records.summary import times_warning
     from kmaps.bench.report.tables import render
 
     given = tuple(MEASURES) if "all" in measures else measures
     names = given or kind_of(records).measures(records)
     rendered = render(records, form, names)
-    mixed = mixed_conditions(records) if any(MEASURES[n].unit == "s" for n in names) else []
-    if mixed and not quiet:
-        click.echo(f"warning: times do not compare: records differ in {', '.join(mixed)}", err=True)
+    warning = times_warning(records, names)
+    if warning and not quiet:
+        click.echo(f"warning: {warning}", err=True)
     return rendered
