@@ -84,6 +84,7 @@ def draw_front(
             _scale(axis, measure, (point.values[measure] for point in shown))
         _name_front(ax, on_front, (cost, quality), numbers)
         style.plain(ax, grid=True)
+        ax.tick_params(labelsize="small")
         style.title(ax, group)
         ax.set(xlabel=TITLES.get(cost, MEASURES[cost].title), ylabel=MEASURES[quality].title)
     named = [*looks.handles(), *_key(points, numbers, looks)]
