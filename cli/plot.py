@@ -5,10 +5,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kmaps.cli.completing import measures, names
 from kmaps.errors import ConfigError, InputError, NothingMeasured, suggest
 
 if TYPE_CHECKING:
     from kmaps.bench.records.columns import Record
+
+
+def _measures() -> list[str]:
+    """Return the measures that an axis can show."""
+    return [name for name in measures() if name != "all"]
 
 
 @click.command(
@@ -25,6 +31,7 @@ Examples:
     "costs",
     multiple=True,
     metavar="MEASURE",
+    shell_complete=names(_measures),
     help="What it costs, an axes for each; any measure of `kmaps table`, repeat for several. "
     "[default: time, predict, memory and storage, or dim]",
 )
@@ -32,6 +39,7 @@ Examples:
     "--y",
     "quality",
     metavar="MEASURE",
+    shell_complete=names(_measures),
     help="What it reaches. [default: the first that `kmaps table` shows]",
 )
 @click.option("--figure", metavar="NAME", help="A figure of this kind of experiment instead.")
