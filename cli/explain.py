@@ -36,6 +36,7 @@ Examples:
 )
 @click.option("--shape", metavar="HxW", help="Of the image whose pixels the features are.")
 @click.option("-o", "--out", help="[default: MODEL with the suffix .html]")
+@array_files.threads
 @click.option("--force", is_flag=True, help="Replace the page when it exists.")
 @click.option("-q", "--quiet", is_flag=True, help="Do not print the name of the page.")
 def command(

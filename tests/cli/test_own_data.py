@@ -231,6 +231,79 @@ def test_data_that_cannot_be_of_a_model():
     )
 
 
+def test_whole_numbers_and_fractions():
+    pixels = (40 * X).astype(np.uint8)
+    np.save("pixels.npy", pixels)
+    np.save("fractions.npy", (pixels / 255).astype(np.float32))
+    kmaps("train", "pixels.npy", "m.npz", "--labels", "y.npy", "-q")
+    kmaps("train", "X.npy", "x.npz", "--labels", "y.npy", "-q")
+    for model, data, trained in (("m", "fractions", "uint8"), ("x", "pixels", "float32")):
+        holds = np.load(f"{data}.npy").dtype
+        given = kmaps("predict", f"{model}.npz", f"{data}.npy", f"{model}.npy").stderr
+        assert given.splitlines()[0] == (
+            f"warning: {data}.npy holds {holds}, {model}.npz was trained on {trained}: are the "
+            "values on the same scale?"
+        )
+    assert kmaps("predict", "m.npz", "pixels.npy", "p.npy").stderr == ""
+    kmaps("predict", "x.npz", "numbers.csv", "q.npy", "--label-column", "kind")
+
+
+def test_every_command_reads_standard_input():
+    text = Path("numbers.csv").read_text()
+    given = "--input-format", "csv", "--label-column", "kind"
+    for arguments in (
+        ["train", "-", "m.npz"],
+        ["predict", "m.npz", "-", "p.npz"],
+        ["evaluate", "m.npz", "-"],
+        ["encode", "-", "o.npz"],
+    ):
+        result = CliRunner().invoke(cli, [*arguments, *given], input=text)
+        assert result.exit_code == 0, result.output
+        if arguments[0] == "evaluate":
+            expected = np.mean(load_model("m.npz").predict(X) == Y)
+            assert result.stdout.startswith(f"accuracy {100 * expected:.2f} %")
+    assert np.load("o.npz")["y"].tolist() == Y.tolist()
+
+
+def test_labels_of_another_file_are_encoded_with_the_rows():
+    np.save("words.npy", WORDS)
+    kmaps("encode", "X.npy", "o.npz", "--labels", "words.npy", "--memory", 1)
+    assert np.load("o.npz")["y"].tolist() == WORDS.tolist()
+    kmaps("encode", "X.npy", "p.svm", "--labels", "numbers.csv", "--label-column", "kind")
+    labels = [line.split()[0] for line in Path("p.svm").read_text().splitlines()]
+    assert labels == [str(label) for label in Y]
+    np.save("short.npy", Y[:80])
+    np.save("long.npy", np.tile(Y, 2))
+    for arguments, message in {
+        "X.npy q.npz --labels short.npy": "80 labels, but X.npy has 90 rows",
+        "numbers.csv q.npz --labels long.npy": "180 labels, but numbers.csv has 90 rows",
+        "numbers.csv q.svm --labels short.npy": "80 labels, but numbers.csv has more rows",
+        "X.npy q.npy --labels y.npy": "--labels: q.npy has no place for labels; write .npz or .svm",
+    }.items():
+        assert refused("encode", *arguments.split()) == message
+        assert not list(Path().glob("q.*"))
+
+
+@pytest.mark.parametrize("forms", [("t.npz", "u.npz"), ("t.parquet", "u.parquet")])
+def test_labels_within_the_data_that_cannot_be_the_model_s(forms):
+    for name, labels in zip(forms, (Y, WORDS), strict=True):
+        if name.endswith("npz"):
+            np.savez(name, X=X, y=labels)
+        else:
+            pd.DataFrame(X, columns=NAMES).assign(y=labels).to_parquet(name)
+    options = ["--label-column", "y"]
+    kmaps("train", forms[0], "m.npz", *options, "-q")
+    of_text = "the labels are text (high, low, middle, or so), those of the model are numbers"
+    for command, out in (("evaluate", []), ("predict", ["p.npy"])):
+        assert refused(command, "m.npz", forms[1], *out, *options).startswith(of_text)
+        assert not Path("p.npy").exists()
+    if forms[0].endswith("npz"):
+        np.savez("u.npz", X=X, y=np.full(90, 7))
+        told = kmaps("predict", "m.npz", "u.npz", "p.npy")
+        assert told.stderr.startswith("warning: 90 of 90 rows have labels that the model does not")
+        assert told.stdout == "accuracy 0.00 % (0 of 90)\n"
+
+
 def test_columns_of_a_damaged_model():
     model = CodedSVC().fit(X, Y)
     for number, columns in enumerate((5, ["a"])):
