@@ -173,12 +173,14 @@ def _choose_c(
     from kmaps.models import along_c, choose_along_path, cross_validate
     from kmaps.svm import CodedSVC
 
-    if folds is None and not isinstance(costs, str) and len(costs) == 1:
+    single = not isinstance(costs, str) and len(costs) == 1
+    if single and folds is None:
         model.set_params(C=costs[0])
         return []
     folds = folds or DEFAULT_FOLDS
     progress = partial(report, "choose C")
-    if isinstance(model, CodedSVC):
+    # A choice compares machines that stop early; what a single C reaches is measured as it trains.
+    if isinstance(model, CodedSVC) and not single:
         choice = choose_along_path(model, rows, y, costs, folds=folds, seed=seed, progress=progress)
     else:
         choice = cross_validate(

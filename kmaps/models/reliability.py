@@ -71,7 +71,7 @@ def calibration(true: ArrayLike, probabilities: ArrayLike, bins: int = BINS) -> 
     Examples
     --------
     >>> found = calibration([0, 1, 1, 0], [[0.75, 0.25], [0.25, 0.75], [0.25, 0.75], [0.25, 0.75]])
-    >>> found.rows.tolist(), found.accuracy[7], found.error
+    >>> found.rows.tolist(), found.accuracy[7].item(), found.error
     ([0, 0, 0, 0, 0, 0, 0, 4, 0, 0], 0.75, 0.0)
     """
     true, given = np.asarray(true, np.intp), np.asarray(probabilities, np.float64)
