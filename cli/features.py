@@ -33,7 +33,7 @@ Examples:
   kmaps features photos --features hog-pyramid --out photos.npz
   kmaps features list.csv --image-column file --label-column kind --features phog --out - > a.svm"""
 )
-@click.argument("source", metavar="DATASET", shell_complete=names(datasets))
+@click.argument("source", metavar="DATASET", shell_complete=names(datasets, or_files=True))
 @click.option(
     "--features",
     "kind",
