@@ -202,6 +202,8 @@ def test_data_that_cannot_be_of_a_model():
     table(Path("order.csv"), X, WORDS, names=["a", "c", "b", *NAMES[3:]])
     table(Path("narrow.csv"), X[:, :5], WORDS, names=NAMES[:5])
     table(Path("other.csv"), X, np.full(90, "red"))
+    np.save("short.npy", Y[:80])
+    np.savetxt("plain.csv", X, delimiter=",")
     kind = "--label-column kind"
     of_text = "the labels are text (high, low, middle, or so), those of the model are numbers"
     for arguments, message in {
@@ -219,6 +221,7 @@ def test_data_that_cannot_be_of_a_model():
         "--zero-based true if those of this file count from 0",
         "z.npz wide.svm": "wide.svm:1: index 7 is beyond 5, the last",
         "s.npz wide.svm": "wide.svm:1: index 7 is beyond 6, the last",
+        "s.npz plain.csv --labels short.npy": "80 labels, but plain.csv has 90 rows",
         "s.npz zero.svm --zero-based false": "zero.svm:1: index 0, but these indices were "
         "said to count from 1",
     }.items():
@@ -330,6 +333,10 @@ def test_explain_reads_what_the_model_was_trained_on():
     kmaps("explain", "m.npz", "--data", "zero.svm", "--out", "svm.html")
     kmaps("explain", "m.npz", "--data", "X.npy", "--out", "npy.html")
     assert Path("svm.html").read_text() == Path("npy.html").read_text()
+    arguments = "--data", "-", "--input-format", "csv", "--label-column", "kind", "--out", "-"
+    text = Path("words.csv").read_text()
+    page = CliRunner().invoke(cli, ["explain", "m.npz", *arguments], input=text).stdout
+    assert page == Path("npy.html").read_text()
     arguments = "--data", "words.csv", "--label-column", "kind", "--out", "csv.html"
     kmaps("explain", "m.npz", *arguments)
     assert Path("csv.html").read_text() == Path("npy.html").read_text()
