@@ -173,7 +173,7 @@ def _compare_types(trained: Trained, reader: "Reader") -> None:
     import numpy as np
 
     known = trained.record.get("dtype")
-    if known not in np.sctypeDict or reader.is_text:
+    if not isinstance(known, str) or known not in np.sctypeDict or reader.is_text:
         return
     if (np.dtype(known).kind == "f") != (reader.dtype.kind == "f"):
         click.echo(

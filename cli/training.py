@@ -149,7 +149,7 @@ def record_of(
         "by": f"kmaps {__version__}",
         "file": Path(reader.name).name,
         "index_base": reader.index_base,
-        "dtype": None if reader.is_text else str(reader.dtype),
+        "dtype": None if reader.is_text else reader.dtype.name,
         "columns": reader.columns,
         "label_column": label_column,
         "kernel": of_map.get("kernel"),

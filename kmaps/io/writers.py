@@ -165,7 +165,7 @@ class NpzWriter:
 
     def finish(self) -> None:
         """Put the parts into the archive."""
-        whole = {}
+        whole: dict[str, NDArray] = {}
         if "data" in self._archive:
             whole |= {"shape": np.array(self._shape, np.int64), "format": np.array(b"csr")}
         if self._labels:

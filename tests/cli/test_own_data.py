@@ -317,6 +317,12 @@ def test_columns_of_a_damaged_model():
         kmaps("info", f"{number}.npz")
 
 
+@pytest.mark.parametrize("dtype", [["float32"], "flaot", 3, None])
+def test_a_type_on_record_that_is_none(dtype):
+    CodedSVC().fit(X, Y).save("m.npz", record={"dtype": dtype})
+    assert kmaps("predict", "m.npz", "X.npy", "p.npy").stderr == ""
+
+
 def test_a_forgotten_label_column_is_named():
     kmaps("train", "numbers.csv", "n.npz", "--label-column", "kind", "-q")
     message = (
