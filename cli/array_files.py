@@ -17,6 +17,7 @@ from kmaps.errors import ConfigError, InputError, KmapsError
 
 if TYPE_CHECKING:
     from kmaps.compiling import Compiled
+    from kmaps.io.reader import Reader
 
 input_format = click.option(
     "--input-format",
@@ -53,6 +54,28 @@ zero_based = click.option(
 )
 
 
+def _use_threads(ctx: click.Context, param: click.Parameter, value: int | None) -> None:
+    """Pin the compiled loops and BLAS until the command ends."""
+    if value is None:
+        return
+    import scipy.linalg  # noqa: F401 (threadpoolctl pins the libraries that are loaded)
+    from threadpoolctl import threadpool_limits
+
+    from kmaps.parallel import threads
+
+    ctx.with_resource(threadpool_limits(value))
+    ctx.with_resource(threads(value))
+
+
+threads = click.option(
+    "--threads",
+    type=click.IntRange(1),
+    expose_value=False,
+    callback=_use_threads,
+    help="Threads that compute. [default: KMAPS_NUM_THREADS, or all processors]",
+)
+
+
 def counts_from_zero(given: str) -> bool | Literal["auto"]:
     """Return the value of --zero-based as the library has it."""
     return "auto" if given == "auto" else given == "true"
@@ -83,6 +106,15 @@ def look_for(*sources: str | None) -> None:
     for source in sources:
         if source and source != "-" and not os.path.exists(source):
             raise InputError(f"{source}: no such file")
+
+
+def check_labelled(reader: "Reader", labels: object) -> None:
+    """Refuse rows without labels, of their own file or of another."""
+    if labels is None and not reader.has_labels:
+        raise ConfigError(
+            f"{reader.name}: holds no labels; name a file with --labels, or the column that has "
+            "them with --label-column"
+        )
 
 
 @contextmanager

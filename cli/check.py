@@ -5,11 +5,10 @@ from typing import Any
 
 import click
 
-from kmaps.errors import ConfigError
-
 
 @click.command(
     epilog="\b\nExamples:\n  kmaps check results/quickstart --against baselines/quickstart"
+    "\n  kmaps check runs/own --against baselines/own --format md --junit kmaps.xml"
     "\n  kmaps check results --reported --against baselines --format md"
 )
 @click.argument("results", type=click.Path(path_type=Path))
@@ -39,13 +38,13 @@ from kmaps.errors import ConfigError
     type=click.Choice(["text", "md"]),
     default="text",
     show_default=True,
-    help="With --reported: for a terminal, or Markdown for a pull request.",
+    help="For a terminal, or Markdown for a pull request.",
 )
 @click.option("--json", "json_wanted", is_flag=True, help="Print the verdicts as JSON.")
 @click.option(
     "--junit",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="With --reported: write JUnit XML to this file too.",
+    help="Write JUnit XML, which CI systems show, to this file too.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print only what changed, and a summary.")
 def command(reported: bool, **options: Any) -> None:
@@ -89,12 +88,11 @@ def _check_cells(
     from kmaps.bench.records import gate
     from kmaps.bench.records.correct import read_correct
     from kmaps.bench.records.file import read_records
+    from kmaps.bench.report import gate_forms
     from kmaps.errors import NothingMeasured
 
     if baseline is None:
         raise click.UsageError("Missing option '--against' (or --reported).")
-    if junit or form != "text":
-        raise ConfigError("--junit and --format are for --reported; add it, or leave them out")
     records, reference = read_records(results), read_records(baseline)
     kind = kind_of(records)
     if kind is not kind_of(reference):
@@ -110,10 +108,15 @@ def _check_cells(
         correct=read_correct(results, records),
         baseline_correct=read_correct(baseline, reference),
     )
+    run = records[0]["experiment"]
+    if junit:
+        junit.write_text(gate_forms.as_junit(verdicts, run), encoding="utf-8")
     if json_wanted:
-        click.echo(gate.as_json(verdicts))
+        click.echo(gate_forms.as_json(verdicts))
+    elif form == "md":
+        click.echo(gate_forms.as_markdown(verdicts, run))
     else:
-        click.echo(gate.report(verdicts, unchanged=not quiet))
+        click.echo(gate_forms.as_text(verdicts, unchanged=not quiet))
     return gate.outcome(verdicts)
 
 

@@ -14,6 +14,7 @@ from kmaps.cli.array_files import (
     input_file,
     look_for,
     once_each_warning,
+    split_label_column,
 )
 from kmaps.cli.completing import files
 from kmaps.cli.map_options import MapCommand, build_map
@@ -21,6 +22,8 @@ from kmaps.cli.progress import progress_bar
 from kmaps.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from kmaps.io.reader import Reader
     from kmaps.maps import FeatureMap
 
@@ -49,6 +52,12 @@ Examples:
     help="Fit the map on this file instead of IN.",
 )
 @click.option("--codes", is_flag=True, help="Write the map's codes instead of its outputs.")
+@click.option(
+    "--labels",
+    metavar="FILE",
+    shell_complete=files,
+    help="Labels of the rows, .npy, .txt or .csv, to go into OUT.",
+)
 @array_files.label_column
 @array_files.input_format
 @array_files.zero_based
@@ -57,6 +66,7 @@ Examples:
     "--n-features", type=click.IntRange(1), help="Columns of svm files. [default: largest index]"
 )
 @array_files.memory
+@array_files.threads
 @click.option("--force", is_flag=True, help="Replace OUT when it exists.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar and no warnings.")
 def command(
@@ -66,6 +76,7 @@ def command(
     dtype: str | None,
     fit_on: str | None,
     codes: bool,
+    labels: str | None,
     label_column: str | None,
     input_format: str | None,
     zero_based: str,
@@ -82,33 +93,39 @@ def command(
     or .arrow/.feather (the last two need the extra kmaps[parquet]); OUT is .npy, .npz or .svm.
     A single - means standard input, and for svm standard output. Both are handled in blocks,
     whatever their size; OUT appears when it is complete. Sparse input gives sparse output in
-    .npz and .svm when the map keeps zeros; .npy holds the zeros. Labels are no features
-    (--label-column); they are kept in .svm and .npz.
+    .npz and .svm when the map keeps zeros; .npy holds the zeros. Labels, of --label-column, of a
+    npz or svm file, or of --labels, are no features; they are kept in .svm and .npz.
 
     A map that learns from data is fitted on 10,000 rows of IN, or of the file of --fit-on, drawn at
     random but the same in every run; on fewer when they would take more than 32 MB.
     """
-    look_for(source, fit_on)
-    from kmaps.io import open_reader
+    look_for(source, fit_on, labels)
+    from kmaps.io import open_reader, read_labels
 
-    check_paths(target, [source, fit_on], force)
+    check_paths(target, [source, fit_on, labels], force)
     feature_map = build_map(map_name, parameters)
     if codes and not feature_map.has_codes:
         raise ConfigError(f"the {map_name} map has no codes; leave --codes out")
+    own_column, column = split_label_column(label_column, labels)
+    y = None if labels is None else read_labels(labels, column=column)
+    if y is not None:
+        _check_place(target, output_format)
     with input_file(source, target, input_format) as (path, name):
         base = counts_from_zero(zero_based)
         reader = open_reader(
             path,
             input_format,
             n_features=n_features,
-            label_column=label_column,
+            label_column=own_column,
             zero_based=base,
             name=name,
         )
+        if y is not None and reader.n_rows not in (None, len(y)):
+            raise InputError(f"{len(y)} labels, but {name} has {reader.n_rows} rows")
         fit_reader = reader
         if fit_on:
             fit_reader = open_reader(
-                fit_on, n_features=n_features, label_column=label_column, zero_based=base
+                fit_on, n_features=n_features, label_column=own_column, zero_based=base
             )
             _check_alike(fit_reader, reader)
         if reader.index_base == 0 and base == "auto" and not quiet:
@@ -117,7 +134,16 @@ def command(
         with as_input_error(), once_each_warning(quiet), compiling(quiet):
             _fit(feature_map, fit_reader, _input_type(fit_reader, dtype))
             encode = _encoder(feature_map, reader, codes)
-            _write(reader, encode, target, output_format, dtype, memory, force, quiet)
+            _write(reader, encode, y, target, output_format, dtype, memory, force, quiet)
+
+
+def _check_place(target: str, form: str | None) -> None:
+    """Refuse labels for a format that has no place for them."""
+    from kmaps.io.stream import WRITERS, format_of
+    from kmaps.io.writers import NpyWriter
+
+    if WRITERS[format_of(target, WRITERS, form)] is NpyWriter:
+        raise ConfigError(f"--labels: {target} has no place for labels; write .npz or .svm")
 
 
 def _check_alike(fit_reader: "Reader", reader: "Reader") -> None:
@@ -161,6 +187,7 @@ def _encoder(feature_map: "FeatureMap", reader: Any, codes: bool) -> Callable:
 def _write(
     reader: Any,
     encode: Callable,
+    labels: "NDArray | None",
     target: str,
     form: str | None,
     dtype: str | None,
@@ -178,6 +205,7 @@ def _write(
             reader,
             writer,
             encode,
+            labels=labels,
             dtype=_input_type(reader, dtype),
             memory=int(memory * 1e6),
             progress=report,

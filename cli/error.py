@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kmaps.cli import array_files
 from kmaps.cli.completing import names
 from kmaps.cli.map_options import MapsCommand, build_maps
 from kmaps.errors import InputError
@@ -53,6 +54,7 @@ Examples:
     metavar="OUT.png",
     help="Draw the error surfaces and, as OUT-sections.png, k(x, y₀).",
 )
+@array_files.threads
 @click.option("--force", is_flag=True, help="Replace the plots when they exist.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(

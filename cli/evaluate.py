@@ -3,24 +3,18 @@
 import csv
 import io
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
 from kmaps.cli import array_files
-from kmaps.cli.array_files import (
-    as_input_error,
-    check_paths,
-    compiling,
-    input_file,
-    look_for,
-    once_each_warning,
-    split_label_column,
-)
+from kmaps.cli.array_files import check_labelled, check_paths, look_for
 from kmaps.cli.completing import files
-from kmaps.cli.model_files import load_classifier, open_for, unknown_labels
+from kmaps.cli.model_files import check_probabilities, data_for, load_classifier, unknown_labels
 from kmaps.cli.progress import progress_bar
-from kmaps.errors import ConfigError
+from kmaps.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,13 +23,14 @@ if TYPE_CHECKING:
 
 _WIDEST = 20  # classes of a confusion matrix that is printed whole
 _MOST_CONFUSED = 10  # pairs of classes that are printed instead
+_FIGURES = ("png", "svg", "pdf")
 
 
 @click.command(
     epilog="""\b
 Examples:
   kmaps evaluate model.npz test.npy --labels labels.npy
-  kmaps evaluate model.npz test.csv --label-column digit
+  kmaps evaluate model.npz test.csv --label-column digit --confusion confusion.pdf
   kmaps evaluate model.npz test.svm --confusion confusion.csv --json"""
 )
 @click.argument("model_file", metavar="MODEL", shell_complete=files)
@@ -46,12 +41,21 @@ Examples:
     "--confusion",
     metavar="FILE",
     shell_complete=files,
-    help="Write the confusion matrix as CSV.",
+    multiple=True,
+    help="Write the confusion matrix: .csv, or a figure, .png, .svg or .pdf. Repeatable.",
+)
+@click.option(
+    "--reliability",
+    metavar="FILE",
+    shell_complete=files,
+    multiple=True,
+    help="Write how often the most probable class is right, by its probability: .csv or a figure.",
 )
 @array_files.input_format
 @array_files.zero_based
 @array_files.memory
-@click.option("--force", is_flag=True, help="Replace the file of --confusion when it exists.")
+@array_files.threads
+@click.option("--force", is_flag=True, help="Replace the files that are written when they exist.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar and no warnings.")
 def command(
@@ -59,7 +63,8 @@ def command(
     source: str,
     labels: str | None,
     label_column: str | None,
-    confusion: str | None,
+    confusion: tuple[str, ...],
+    reliability: tuple[str, ...],
     input_format: str | None,
     zero_based: str,
     memory: float,
@@ -69,54 +74,91 @@ def command(
 ) -> None:
     """Compare what MODEL predicts with the true labels of the rows of DATA.
 
-    Shown are the accuracy; recall, precision, area under the ROC curve and average precision of
-    each class, the last two against all other rows by the decision values; and the confusion
-    matrix, a row a true label, a column a predicted one. Summaries of the two ranks are those of
-    the second of two classes, and means over more.
+    DATA is a file of rows as `kmaps train` takes it, or - for standard input. Shown are the
+    accuracy; recall, precision, area under the ROC curve and average precision of each class, the
+    last two against all other rows by the decision values; and the confusion matrix, a row a true
+    label, a column a predicted one. Summaries of the two ranks are those of the second of two
+    classes, and means over more.
+
+    Of a model of `kmaps train --probability` the calibration follows: the expected calibration
+    error, the Brier score and the log loss, and in ten bins of the largest probability of a row how
+    often its class is the true one.
 
     Rows whose label the model does not know count as wrong, and are told. The rows are read in
     blocks; in memory stay their labels and scores.
     """
     look_for(model_file, source)
-    from kmaps.io import atomic_file, read_labels
-
-    if confusion == "-":
-        raise ConfigError("--confusion -: standard output is for the table; name a file")
-    if confusion:
-        check_paths(confusion, [model_file, source, labels], force)
+    for option, targets in {"--confusion": confusion, "--reliability": reliability}.items():
+        for target in targets:
+            check_paths(target, [model_file, source, labels], force)
+            _check_target(option, target)
     trained = load_classifier(model_file)
-    own_column, column = split_label_column(label_column, labels)
-    classes = trained.model.classes_
-    y = read_labels(labels, column=column, classes=classes) if labels else None
-    with (
-        input_file(source, confusion or "-", input_format) as (path, name),
-        as_input_error(),
-        once_each_warning(quiet),
-        compiling(quiet),
-    ):
-        reader = open_for(
-            trained,
-            path,
-            input_format,
-            name,
-            label_column=own_column,
-            zero_based=zero_based,
-            quiet=quiet,
-        )
-        if y is None and not reader.has_labels:
-            raise ConfigError(
-                f"{name}: holds no labels; name a file with --labels, or the column that has "
-                "them with --label-column"
-            )
-        with progress_bar(f"evaluate {name}", quiet=quiet) as report:
+    if reliability:
+        check_probabilities(trained)
+    with data_for(
+        trained,
+        source,
+        "-",
+        labels=labels,
+        label_column=label_column,
+        input_format=input_format,
+        zero_based=zero_based,
+        quiet=quiet,
+    ) as (reader, y):
+        check_labelled(reader, y)
+        with progress_bar(f"evaluate {reader.name}", quiet=quiet) as report:
             found = _evaluate(trained.model, reader, y, memory, report)
-    if confusion:
-        with atomic_file(confusion, force=force) as file:
-            file.write(_confusion_csv(found).encode())
+    for target in confusion:
+        _write(target, force, _confusion_csv, _draw_confusion, found)
+    for target in reliability:
+        _write(target, force, _reliability_csv, _draw_reliability, found)
     if found.n_unknown and not quiet:
         told = unknown_labels(found.n_unknown, int(found.confusion.sum()), found.unknown)
         click.echo(f"warning: {told}", err=True)
     click.echo(json.dumps(_as_names(found), indent=2) if as_json else _text(found))
+
+
+def _check_target(option: str, target: str) -> None:
+    if target == "-":
+        raise ConfigError(f"{option} -: standard output is for the table; name a file")
+    if _suffix(target) not in ("csv", *_FIGURES):
+        formats = ", ".join(("csv", *_FIGURES))
+        raise InputError(f"{target}: unknown format {_suffix(target)!r} ({formats})")
+
+
+def _suffix(target: str) -> str:
+    return Path(target).suffix.lower().removeprefix(".")
+
+
+def _write(
+    target: str,
+    force: bool,
+    as_csv: Callable[["Evaluation"], str],
+    draw: Callable[["Evaluation", BinaryIO, str], None],
+    found: "Evaluation",
+) -> None:
+    """Write a table or its figure, as the name of the file says."""
+    from kmaps.io import atomic_file
+
+    with atomic_file(target, force=force) as file:
+        form = _suffix(target)
+        if form == "csv":
+            file.write(as_csv(found).encode())
+        else:
+            draw(found, file, form)
+
+
+def _draw_confusion(found: "Evaluation", file: BinaryIO, form: str) -> None:
+    from kmaps.bench.figures.evaluation import draw_confusion
+
+    draw_confusion(found, file, form)
+
+
+def _draw_reliability(found: "Evaluation", file: BinaryIO, form: str) -> None:
+    from kmaps.bench.figures.evaluation import draw_reliability
+
+    assert found.calibration is not None  # asked for of models with probabilities alone
+    draw_reliability(found.calibration, file, form)
 
 
 def _evaluate(
@@ -135,7 +177,8 @@ def _evaluate(
         progress=lambda stage, done, total: report(done, total),
     )
     scores = np.concatenate([model.decision_function(X) for X in rows.blocks()])
-    return evaluate(rows.labels(model.classes_), scores, model.classes_)
+    probabilities = None if model.probability is None else model.probabilities_of(scores)
+    return evaluate(rows.labels(model.classes_), scores, model.classes_, probabilities)
 
 
 def _number(value: float) -> float | None:
@@ -164,6 +207,28 @@ def _as_names(found: "Evaluation") -> dict[str, Any]:
         "unknown_labels": found.unknown.tolist(),
         "unknown_rows": found.n_unknown,
         "confusion": found.confusion.tolist(),
+        "calibration": _calibration(found),
+    }
+
+
+def _calibration(found: "Evaluation") -> dict[str, Any] | None:
+    of = found.calibration
+    if of is None:
+        return None
+    return {
+        "error": of.error,
+        "brier": of.brier,
+        "log_loss": _number(of.log_loss),
+        "bins": [
+            {
+                "from": float(of.bounds[place]),
+                "to": float(of.bounds[place + 1]),
+                "rows": int(of.rows[place]),
+                "probability": _number(of.confidence[place]),
+                "accuracy": _number(of.accuracy[place]),
+            }
+            for place in range(len(of.rows))
+        ],
     }
 
 
@@ -187,7 +252,28 @@ def _text(found: "Evaluation") -> str:
         ]
         for one in told["classes"]
     ]
-    return "\n".join([*lines, "", *_aligned([header, *classes]), "", *_confusion_text(found)])
+    tables = [_aligned([header, *classes]), _confusion_text(found)]
+    if told["calibration"] is not None:
+        tables.append(_calibration_text(told["calibration"]))
+    return "\n".join(lines + [line for table in tables for line in ["", *table]])
+
+
+def _calibration_text(of: dict[str, Any]) -> list[str]:
+    rows = [
+        [
+            f"{one['from']:.1f} to {one['to']:.1f}",
+            f"{one['rows']:,}",
+            _shown(one["probability"], 100, 2),
+            _shown(one["accuracy"], 100, 2),
+        ]
+        for one in of["bins"]
+        if one["rows"]
+    ]
+    return [
+        f"expected calibration error {of['error']:.4f}, Brier score {of['brier']:.4f}, log loss "
+        f"{_shown(of['log_loss'], 1, 4)}",
+        *_aligned([["largest probability", "rows", "mean, %", "right, %"], *rows]),
+    ]
 
 
 def _shown(value: float | None, scale: int, digits: int) -> str:
@@ -228,9 +314,19 @@ def _aligned(rows: list[list[str]]) -> list[str]:
 
 
 def _confusion_csv(found: "Evaluation") -> str:
+    rows = zip(found.labels.tolist(), found.confusion.tolist(), strict=True)
+    header = ["true", *found.classes.tolist()]
+    return _csv([header, *([label, *counts] for label, counts in rows)])
+
+
+def _reliability_csv(found: "Evaluation") -> str:
+    told = _calibration(found)
+    assert told is not None  # asked for of models with probabilities alone
+    bins = told["bins"]
+    return _csv([list(bins[0]), *(list(one.values()) for one in bins)])
+
+
+def _csv(rows: list[list[Any]]) -> str:
     text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["true", *found.classes.tolist()])
-    for label, counts in zip(found.labels.tolist(), found.confusion.tolist(), strict=True):
-        table.writerow([label, *counts])
+    csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()

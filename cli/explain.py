@@ -6,7 +6,13 @@ from pathlib import Path
 import click
 
 from kmaps.cli import array_files
-from kmaps.cli.array_files import check_paths, look_for, once_each_warning, without_pandas
+from kmaps.cli.array_files import (
+    check_paths,
+    input_file,
+    look_for,
+    once_each_warning,
+    without_pandas,
+)
 from kmaps.cli.completing import files
 from kmaps.cli.model_files import Trained, load_trained, open_for
 from kmaps.errors import ConfigError, InputError
@@ -26,7 +32,8 @@ Examples:
     shell_complete=files,
     help="Samples: for densities, and the rows to explain.",
 )
-@click.option("--label-column", metavar="NAME", help="Column of a csv file to leave out.")
+@click.option("--label-column", metavar="NAME", help="Column of labels to leave out.")
+@array_files.input_format
 @array_files.zero_based
 @click.option(
     "--row", "rows", type=click.IntRange(0), multiple=True, help="Of the data, from 0. [default: 0]"
@@ -35,13 +42,15 @@ Examples:
     "--features", "n_features", type=click.IntRange(1), default=24, show_default=True, help="Shown."
 )
 @click.option("--shape", metavar="HxW", help="Of the image whose pixels the features are.")
-@click.option("-o", "--out", help="[default: MODEL with the suffix .html]")
+@click.option("-o", "--out", help="- for standard output. [default: MODEL with the suffix .html]")
+@array_files.threads
 @click.option("--force", is_flag=True, help="Replace the page when it exists.")
 @click.option("-q", "--quiet", is_flag=True, help="Do not print the name of the page.")
 def command(
     model_file: str,
     data: str | None,
     label_column: str | None,
+    input_format: str | None,
     zero_based: str,
     rows: tuple[int, ...],
     n_features: int,
@@ -54,8 +63,8 @@ def command(
 
     The page shows how important the features are, the function that each of the most important
     ones adds to the score, with the density of the data below it, and how the scores of single
-    rows come about. It needs no network and nothing beside itself. The data, .npy, .npz, .csv or
-    .svm, is read whole.
+    rows come about. It needs no network and nothing beside itself. The data, a file of rows as
+    `kmaps train` takes it, or - for standard input, is read whole.
     """
     look_for(model_file, data)
     from kmaps.io import atomic_file
@@ -76,11 +85,15 @@ def command(
         )
     samples = None
     if data is not None:
-        samples = _read(trained, data, label_column, zero_based, quiet)
+        with input_file(data, out, input_format) as (path, name):
+            samples = _read(trained, path, name, input_format, label_column, zero_based, quiet)
     with once_each_warning(quiet):
         page = explanation(
             model, samples, rows=rows or (0,), n_features=n_features, shape=_shape(shape)
         )
+    if out == "-":
+        click.echo(page, nl=False)
+        return
     with atomic_file(out, force=force) as file:
         file.write(page.encode())
     if not quiet:
@@ -97,7 +110,13 @@ def _shape(text: str | None) -> tuple[int, int] | None:
 
 
 def _read(
-    trained: Trained, path: str, label_column: str | None, zero_based: str, quiet: bool
+    trained: Trained,
+    path: Path,
+    name: str,
+    input_format: str | None,
+    label_column: str | None,
+    zero_based: str,
+    quiet: bool,
 ) -> "object":
     """Return all rows of a file."""
     import numpy as np
@@ -107,9 +126,9 @@ def _read(
 
     reader = open_for(
         trained,
-        Path(path),
-        None,
         path,
+        input_format,
+        name,
         label_column=label_column,
         zero_based=zero_based,
         quiet=quiet,

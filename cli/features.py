@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kmaps.cli import array_files
 from kmaps.cli.completing import datasets, names
 from kmaps.cli.progress import stage_bars
 from kmaps.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
     from kmaps.data import Dataset
+    from kmaps.data.own_files import OwnFiles
 
 _ROWS_AT_A_TIME = 2048
 
@@ -27,9 +29,11 @@ def _features() -> Iterable[str]:
     epilog="""\b
 Examples:
   kmaps features daimler --features hog-pyramid --show 6
-  kmaps features caltech101 --features dense-sift-bow --set words=300 --out words.npz"""
+  kmaps features caltech101 --features dense-sift-bow --set words=300 --out words.npz
+  kmaps features photos --features hog-pyramid --out photos.npz
+  kmaps features list.csv --image-column file --label-column kind --features phog --out - > a.svm"""
 )
-@click.argument("name", metavar="DATASET", shell_complete=names(datasets))
+@click.argument("source", metavar="DATASET", shell_complete=names(datasets, or_files=True))
 @click.option(
     "--features",
     "kind",
@@ -38,6 +42,10 @@ Examples:
     shell_complete=names(_features),
     help="What to extract (`kmaps list features`).",
 )
+@click.option(
+    "--label-column", metavar="NAME", help="Column of a list of images that has the labels."
+)
+@click.option("--image-column", metavar="NAME", help="Column of a list of images that has paths.")
 @click.option(
     "--set",
     "settings",
@@ -52,14 +60,14 @@ Examples:
     "--protocol",
     metavar="JSON",
     help="How training images are drawn, for features that learn from them, as an experiment has "
-    "it. [default: the dataset's usual one]",
+    "it. [default: the dataset's usual one; of images of one's own all]",
 )
 @click.option("--split", type=click.IntRange(min=0), default=0, help="Which draw. [default: 0]")
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
     help="The file: .npz with the names of the classes as labels, .svm with their numbers, or .npy "
-    "without any. [default: DATASET-FEATURES.npz]",
+    "without any; - for svm on standard output. [default: DATASET-FEATURES.npz]",
 )
 @click.option(
     "--show",
@@ -68,11 +76,14 @@ Examples:
     help="Draw K images with their features, as a PNG beside the file.",
 )
 @click.option("--skip-bad", is_flag=True, help="Leave out images that cannot be used.")
+@array_files.threads
 @click.option("--force", is_flag=True, help="Replace the files when they exist.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
 def command(
-    name: str,
+    source: str,
     kind: str,
+    label_column: str | None,
+    image_column: str | None,
     settings: tuple[str, ...],
     normalize: str,
     protocol: str | None,
@@ -85,6 +96,10 @@ def command(
 ) -> None:
     """Extract features of the images of DATASET, a row each in the dataset's order.
 
+    DATASET is a known dataset (`kmaps list datasets`), a folder of one's own with a folder of
+    images a class, or a .csv that lists paths, relative to it, and labels. The labels are written
+    with the features, and `kmaps train` takes the file as it is.
+
     What is extracted is kept in the cache, so the same command again is fast, and one that was
     stopped goes on.
     """
@@ -95,12 +110,18 @@ def command(
 
     feature = make_feature(kind, _parameters(settings))
     normalized = get_normalization(normalize)
+    named = _named(source, label_column, image_column)
+    name = named if isinstance(named, str) else named.name
     out = out or Path(f"{name}-{kind}.npz")
+    to_stdout = str(out) == "-"
+    if to_stdout and show:
+        raise ConfigError("--show: the figure stands beside the file; name one with --out")
     drawing = out.with_suffix(".png") if show else None
-    for target in filter(None, (out, drawing)):
+    for target in () if to_stdout else filter(None, (out, drawing)):
         check_target(target, force=force)
-    dataset = load_dataset(name, skip_bad=skip_bad)
-    train = _training_images(dataset, protocol, split) if feature.learns else None
+    dataset = load_dataset(named, skip_bad=skip_bad)
+    own = not isinstance(named, str)
+    train = _training_images(dataset, protocol, split, own=own) if feature.learns else None
     with stage_bars(quiet=quiet) as report:
         where = {"cache": features_cache(), "progress": report, "skip_bad": skip_bad}
         extractor = Extractor(dataset, feature, train=train, **where)
@@ -108,13 +129,35 @@ def command(
     shape, bad = _write(extractor, normalized, dataset, out, force)
     for row, reason in () if quiet else bad:
         click.echo(f"note: left out {dataset.images[row]}: {reason}", err=True)
-    click.echo(f"{name}: {kind}, {shape[0]:,} × {shape[1]:,}, {out}")
+    if not quiet and (to_stdout or out.suffix.lower() in (".svm", ".libsvm")):
+        _tell_classes(dataset)
+    click.echo(f"{name}: {kind}, {shape[0]:,} × {shape[1]:,}, {out}", err=to_stdout)
     if drawing:
         from kmaps.bench.figures import samples
 
         rows = _spread(dataset, show, {row for row, _ in bad})
         samples.draw(dataset, feature, extractor, rows, drawing)
         click.echo(f"{name}: {len(rows)} images with their features, {drawing}")
+
+
+def _named(source: str, label_column: str | None, image_column: str | None) -> "str | OwnFiles":
+    """Return the name of a known dataset, or the images of one's own."""
+    from kmaps.data import available
+    from kmaps.data.own_files import OwnFiles
+
+    path = Path(source)
+    if source not in available() and (path.is_dir() or path.suffix.lower() == ".csv"):
+        return OwnFiles(
+            name=path.resolve().stem,
+            rows={"": path},
+            images=True,
+            label_column=label_column,
+            image_column=image_column,
+        )
+    for option, given in {"label": label_column, "image": image_column}.items():
+        if given is not None:
+            raise ConfigError(f"--{option}-column: only of a .csv that lists images, not {source}")
+    return source
 
 
 def _parameters(settings: tuple[str, ...]) -> dict[str, Any]:
@@ -130,10 +173,15 @@ def _parameters(settings: tuple[str, ...]) -> dict[str, Any]:
     return values
 
 
-def _training_images(dataset: "Dataset", protocol: str | None, split: int) -> Any:
+def _training_images(dataset: "Dataset", protocol: str | None, split: int, *, own: bool) -> Any:
+    """Return the numbers of the images to learn from."""
+    import numpy as np
+
     from kmaps.data import draw_split, load_manifest
 
     if protocol is None:
+        if own:
+            return np.arange(len(dataset.y))
         chosen = load_manifest(dataset.name).protocol
     else:
         try:
@@ -155,9 +203,10 @@ def _write(
 
     n, n_rows, n_columns, bad = len(dataset.y), 0, 0, []
     # svm files have numbers for labels.
+    form = "svm" if str(out) == "-" else None
     in_words = out.suffix.lower() == ".npz"
     labels = np.array(dataset.class_names)[dataset.y] if in_words else dataset.y
-    with open_writer(out, n_rows=n, force=force) as writer:
+    with open_writer(out, form, n_rows=n, force=force) as writer:
         for start in range(0, n, _ROWS_AT_A_TIME):
             rows = np.arange(start, min(start + _ROWS_AT_A_TIME, n))
             X, unusable = extractor.vectors(rows)
@@ -169,6 +218,14 @@ def _write(
     if not n_rows:
         raise InputError(f"{dataset.name}: no image can be used")
     return (n_rows, n_columns), bad
+
+
+def _tell_classes(dataset: "Dataset") -> None:
+    """Say what numbers mean, which are the labels of svm files and of experiments."""
+    pairs = list(enumerate(dataset.class_names))
+    if any(str(number) != name for number, name in pairs):
+        told = ", ".join(f"{number} {name}" for number, name in pairs)
+        click.echo(f"note: the classes are {told}; .npz keeps their names", err=True)
 
 
 def _spread(dataset: "Dataset", count: int, bad: set[int]) -> list[int]:

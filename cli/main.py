@@ -25,6 +25,7 @@ from kmaps.errors import KmapsError, suggest
 COMMANDS = {
     "run": "Run an experiment and record every cell.",
     "table": "Show the records of a run as a table.",
+    "plot": "Draw what the rows of a run reach over what they cost.",
     "report": "Write a page on a run: how, tables, claims, figures.",
     "time": "Time the cells of a run again, several times each.",
     "check": "Compare the records of a run with a baseline.",

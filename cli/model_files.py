@@ -1,15 +1,28 @@
 """What commands that use a trained model have in common."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kmaps.cli.array_files import counts_from_zero, look_for, without_pandas
+from kmaps.cli.array_files import (
+    as_input_error,
+    compiling,
+    counts_from_zero,
+    input_file,
+    look_for,
+    once_each_warning,
+    split_label_column,
+    without_pandas,
+)
 from kmaps.errors import InputError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from kmaps.io.reader import Reader
 
 
@@ -59,6 +72,59 @@ def load_classifier(path: str) -> Trained:
     return trained
 
 
+def check_probabilities(trained: Trained) -> None:
+    """Refuse a model without probabilities."""
+    if trained.model.probability is None:
+        raise InputError(
+            f"{trained.file}: has no probabilities; train it with --probability sigmoid"
+        )
+
+
+@contextmanager
+def data_for(
+    trained: Trained,
+    source: str,
+    target: str,
+    *,
+    labels: str | None,
+    label_column: str | None,
+    input_format: str | None,
+    zero_based: str,
+    quiet: bool,
+) -> Iterator[tuple["Reader", "NDArray | None"]]:
+    """Yield the rows of a file, or of standard input, for a model, and the labels of another.
+
+    What cannot be read inside the block is one line, and each warning is printed once.
+    """
+    from kmaps.io import read_labels
+    from kmaps.io.labels import check_label_kind
+
+    own_column, column = split_label_column(label_column, labels)
+    given = None
+    if labels:
+        classes = trained.model.classes_
+        given = read_labels(labels, column=column, classes=classes)
+        check_label_kind(given, classes)
+    with (
+        input_file(source, target, input_format) as (path, name),
+        as_input_error(),
+        once_each_warning(quiet),
+        compiling(quiet),
+    ):
+        reader = open_for(
+            trained,
+            path,
+            input_format,
+            name,
+            label_column=own_column,
+            zero_based=zero_based,
+            quiet=quiet,
+        )
+        if given is not None and reader.n_rows not in (None, len(given)):
+            raise InputError(f"{len(given)} labels, but {name} has {reader.n_rows} rows")
+        yield reader, given
+
+
 def open_for(
     trained: Trained,
     path: Path,
@@ -94,7 +160,27 @@ def open_for(
             err=True,
         )
     _check_columns(trained, reader, label_column)
+    if not quiet:
+        _compare_types(trained, reader)
     return reader
+
+
+def _compare_types(trained: Trained, reader: "Reader") -> None:
+    """Warn of fractions for a model of whole numbers, or the other way round.
+
+    Such as pixels from 0 to 1 for a model of bytes, which lie within its range.
+    """
+    import numpy as np
+
+    known = trained.record.get("dtype")
+    if not isinstance(known, str) or known not in np.sctypeDict or reader.is_text:
+        return
+    if (np.dtype(known).kind == "f") != (reader.dtype.kind == "f"):
+        click.echo(
+            f"warning: {reader.name} holds {reader.dtype}, {trained.file} was trained on {known}: "
+            "are the values on the same scale?",
+            err=True,
+        )
 
 
 def _check_columns(trained: Trained, reader: "Reader", label_column: str | None) -> None:

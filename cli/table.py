@@ -1,23 +1,39 @@
 """``kmaps table``: the records of a run as a table."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from kmaps.cli.completing import measures, names
+from kmaps.errors import ConfigError
+
+if TYPE_CHECKING:
+    from kmaps.bench.records.columns import Record
 
 
 @click.command(
-    epilog="\b\nExample:\n  kmaps table results/quickstart --measure accuracy --format latex"
+    epilog="""\b
+Examples:
+  kmaps table results/quickstart --measure accuracy --format latex
+  kmaps table results/quickstart --records --format parquet -o records.parquet"""
 )
 @click.argument("results", type=click.Path(path_type=Path))
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "md", "csv", "latex"]),
+    type=click.Choice(["text", "md", "csv", "latex", "parquet"]),
     default="text",
     show_default=True,
-    help="csv is long and tidy, in plain units; the others are for reading.",
+    help="csv is long and tidy, in plain units; the others are for reading. parquet is for "
+    "--records, needs --out and the extra kmaps[parquet].",
+)
+@click.option(
+    "--records",
+    "every_record",
+    is_flag=True,
+    help="Every record as a line, failures included, with all its columns, not means over splits; "
+    "with --format csv or parquet.",
 )
 @click.option(
     "--measure",
@@ -37,6 +53,7 @@ from kmaps.cli.completing import measures, names
 def command(
     results: Path,
     form: str,
+    every_record: bool,
     measures: tuple[str, ...],
     as_json: bool,
     out: Path | None,
@@ -50,24 +67,56 @@ def command(
     stand below the tables. The best map of each column is marked; the references, linear and exact,
     never are.
     """
-    from kmaps.bench.kinds import kind_of
     from kmaps.bench.records.file import read_records
-    from kmaps.bench.records.measures import MEASURES
-    from kmaps.bench.records.summary import mixed_conditions
-    from kmaps.bench.report.tables import render
     from kmaps.io import atomic_file, check_target
 
     if out is not None:
         check_target(out, force=force)
-    records = read_records(results)
-    given = tuple(MEASURES) if "all" in measures else measures
-    names = given or kind_of(records).measures(records)
-    rendered = render(records, "json" if as_json else form, names)
-    mixed = mixed_conditions(records) if any(MEASURES[n].unit == "s" for n in names) else []
-    if mixed and not quiet:
-        click.echo(f"warning: times do not compare: records differ in {', '.join(mixed)}", err=True)
+    if every_record or form == "parquet":
+        _check_records_form(every_record, form, measures, as_json, out)
+        rendered = _of_records(read_records(results), form)
+    else:
+        records = read_records(results)
+        rendered = _of_measures(records, "json" if as_json else form, measures, quiet).encode()
     if out is None:
-        click.echo(rendered, nl=False)
+        click.echo(rendered.decode(), nl=False)
     else:
         with atomic_file(out, force=force) as file:
-            file.write(rendered.encode())
+            file.write(rendered)
+
+
+def _check_records_form(
+    every_record: bool, form: str, measures: tuple[str, ...], as_json: bool, out: Path | None
+) -> None:
+    """Refuse what a table of all records cannot be."""
+    if not every_record:
+        raise ConfigError("--format parquet is for --records; add it, or choose another format")
+    if measures or as_json or form not in ("csv", "parquet"):
+        raise ConfigError(
+            "--records: goes with --format csv or parquet, without --measure and --json"
+        )
+    if form == "parquet" and out is None:
+        raise ConfigError("--format parquet: name the file to write with --out")
+
+
+def _of_records(records: list["Record"], form: str) -> bytes:
+    """Return every record as a line."""
+    from kmaps.bench.report.export import as_csv, as_parquet
+
+    return as_parquet(records) if form == "parquet" else as_csv(records)
+
+
+def _of_measures(records: list["Record"], form: str, measures: tuple[str, ...], quiet: bool) -> str:
+    """Return the tables of some measures; warn of times that do not compare."""
+    from kmaps.bench.kinds import kind_of
+    from kmaps.bench.records.measures import MEASURES
+    from kmaps.bench.records.summary import times_warning
+    from kmaps.bench.report.tables import render
+
+    given = tuple(MEASURES) if "all" in measures else measures
+    names = given or kind_of(records).measures(records)
+    rendered = render(records, form, names)
+    warning = times_warning(records, names)
+    if warning and not quiet:
+        click.echo(f"warning: {warning}", err=True)
+    return rendered

@@ -45,7 +45,10 @@ def test_additive_kernels(name, gamma, signed):
     assert relative_error(got, expected, X, Y, gamma) < 4e-7
 
 
-@pytest.mark.parametrize("name", ADDITIVE)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[] if name == "js" else pytest.mark.slow) for name in ADDITIVE],
+)
 def test_error_stays_small_with_many_features(name):
     X, Y = histograms(20, 20_000), histograms(70, 20_000, seed=1)
     expected = [KERNELS[name](x.astype(float), Y).sum(axis=1) for x in X]

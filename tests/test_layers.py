@@ -87,7 +87,7 @@ FLOORS = {
     ],
     "svm/grouplasso": ["steps", "problem", "classifier"],
     "models": [
-        "folds mapped_rows c_grid",
+        "folds mapped_rows c_grid reliability",
         "random_features choice explanation evaluation",
         "coded_path",
         "ahead",

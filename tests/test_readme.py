@@ -77,6 +77,9 @@ def test_commands_run(tmp_path):
         assert (tmp_path / "confusion.csv").read_text().startswith("true,3,4\n3,")
         own = {record["method"]: record["accuracy"] for record in read_records(tmp_path / "mine")}
         assert own["my_methods.NearestMean"] > 0.8 < own["my_methods.RootMap"]
+        assert (tmp_path / "confusion.pdf").read_bytes().startswith(b"%PDF")
+        named = ["label", "score:4", "proba:3", "proba:4"]
+        assert pd.read_parquet(tmp_path / "new.parquet").columns.tolist() == named
         assert len((tmp_path / "new-labels.csv").read_text().split()) == 20
 
 

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from kmaps.io.labelled import LabelledRows as LabelledRows
     from kmaps.io.labels import read_columns as read_columns
     from kmaps.io.labels import read_labels as read_labels
+    from kmaps.io.predictions import open_predictions as open_predictions
+    from kmaps.io.predictions import prediction_format as prediction_format
     from kmaps.io.stream import encode_file as encode_file
     from kmaps.io.stream import first_row as first_row
     from kmaps.io.stream import open_reader as open_reader
@@ -21,8 +23,10 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "atomic_file": "atomic",
     "check_target": "atomic",
+    "open_predictions": "predictions",
     "open_reader": "stream",
     "open_writer": "stream",
+    "prediction_format": "predictions",
     "read_blocks": "stream",
     "read_columns": "labels",
     "read_labels": "labels",

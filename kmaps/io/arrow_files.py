@@ -15,6 +15,22 @@ from kmaps.io.reader import Block, Reader
 _BUFFER = 1 << 16  # bytes of a column that are read at a time; without it, a row group is
 
 
+def pyarrow(name: str) -> Any:
+    """Return the module, or say how to install it for the file that needs it.
+
+    Raises
+    ------
+    InputError
+    """
+    try:
+        import pyarrow
+    except ImportError:
+        raise InputError(
+            f"{name}: needs pyarrow, which is not installed: pip install 'kmaps[parquet]'"
+        ) from None
+    return pyarrow
+
+
 class ArrowReader(Reader):
     """A ``.parquet``, ``.arrow`` or ``.feather`` file whose columns are numbers.
 
@@ -78,12 +94,7 @@ class ArrowReader(Reader):
     @contextmanager
     def _opened(self) -> Iterator["_Parquet | _Ipc"]:
         """Open the file; whatever is wrong with it is one line."""
-        try:
-            import pyarrow as pa
-        except ImportError:
-            raise InputError(
-                f"{self.name}: needs pyarrow, which is not installed: pip install 'kmaps[parquet]'"
-            ) from None
+        pa = pyarrow(self.name)
         try:
             with open(self.path, "rb") as file:
                 parquet = file.read(4) == b"PAR1"

@@ -280,6 +280,7 @@ def encode_file(
     writer: Writer,
     encode: Callable[[Rows], Rows],
     *,
+    labels: NDArray | None = None,
     dtype: np.dtype | None = None,
     memory: int = MEMORY,
     progress: Callable[[int, int], None] = lambda done, total: None,
@@ -292,6 +293,8 @@ def encode_file(
     writer : Writer
     encode : callable
         From rows (n, d) to rows (n, columns).
+    labels : ndarray, shape (n,), optional
+        To be written with the rows; by default those of the file.
     dtype : dtype, optional
         Type to which the values are converted first; by default none.
     memory : int
@@ -302,16 +305,24 @@ def encode_file(
     Raises
     ------
     InputError
-        When a value is not finite or a line is not as it should be.
+        When a value is not finite or a line is not as it should be; for another number of labels
+        than of rows.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the first row comes again
         encoded = encode(first_row(reader, dtype))
     keeps_sparse = issparse(encoded) and writer.keeps_sparse
     limits = _limits(reader, encoded.shape[1], dense=not keeps_sparse, memory=memory)
+    n_rows = 0
     for block in reader.blocks(*limits):
-        writer.write(encode(finite_block(reader, block, dtype)), block.y)
+        n_rows = block.start + block.X.shape[0]
+        if labels is not None and len(labels) < n_rows:
+            raise InputError(f"{len(labels)} labels, but {reader.name} has more rows")
+        y = block.y if labels is None else labels[block.start : n_rows]
+        writer.write(encode(finite_block(reader, block, dtype)), y)
         progress(reader.done, reader.total)
+    if labels is not None and len(labels) != n_rows:
+        raise InputError(f"{len(labels)} labels, but {reader.name} has {n_rows} rows")
 
 
 def _limits(reader: Reader, n_columns: int, *, dense: bool, memory: int) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from kmaps.samples import AnyMatrix
 Rows: TypeAlias = AnyMatrix
 
 
-class _NpyStream:
+class NpyStream:
     """A ``.npy`` file of unknown length: the header is written first and completed at the end."""
 
     def __init__(self, file: BinaryIO, dtype: DTypeLike, columns: int | None) -> None:
@@ -65,13 +65,13 @@ class NpyWriter:
 
     def __init__(self, file: BinaryIO, target: Path, n_rows: int | None) -> None:
         self._file, self._target, self._n_rows = file, target, n_rows
-        self._stream: _NpyStream | None = None
+        self._stream: NpyStream | None = None
 
     def write(self, Z: Rows, y: NDArray | None) -> None:
         """Append rows; labels have no place in this format."""
         if self._stream is None:
             self._check_space(Z)
-            self._stream = _NpyStream(self._file, Z.dtype, Z.shape[1])
+            self._stream = NpyStream(self._file, Z.dtype, Z.shape[1])
         self._stream.append(Z.toarray() if issparse(Z) else Z)
 
     def _check_space(self, Z: Rows) -> None:
@@ -90,63 +90,87 @@ class NpyWriter:
             self._stream.finish()
 
 
-class NpzWriter:
-    """Rows into a ``.npz`` file: an array named X, or a CSR matrix as SciPy loads it.
+class Archive:
+    """A ``.npz`` file whose arrays grow row by row, in nameless files in the target's folder.
 
-    Labels, where there are some, are beside them in an array named y, as readers look for them.
     The parts of an archive are written one after the other but grow together, so they are first
-    collected in nameless files in the target's folder.
+    collected apart.
+
+    Parameters
+    ----------
+    file : binary file
+    target : Path
+        Where the file will be.
     """
 
-    keeps_sparse = True
-
-    def __init__(self, file: BinaryIO, target: Path, n_rows: int | None) -> None:
+    def __init__(self, file: BinaryIO, target: Path) -> None:
         self._file, self._folder = file, target.parent
-        self._parts: dict[str, tuple[BinaryIO, _NpyStream]] = {}
+        self._parts: dict[str, tuple[BinaryIO, NpyStream]] = {}
         self._files = ExitStack()
-        self._shape = (0, 0)
-        self._stored = 0
-        self._labels: list[NDArray] = []
 
-    def _part(self, name: str, dtype: DTypeLike, columns: int | None = None) -> _NpyStream:
+    def __contains__(self, name: str) -> bool:
+        return name in self._parts
+
+    def append(self, name: str, values: NDArray, dtype: DTypeLike | None = None) -> None:
+        """Append rows to an array; the first ones settle its type and width."""
         if name not in self._parts:
             nameless = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
             file = self._files.enter_context(nameless)
-            self._parts[name] = file, _NpyStream(file, dtype, columns)
-        return self._parts[name][1]
+            columns = values.shape[1] if values.ndim == 2 else None
+            self._parts[name] = file, NpyStream(file, dtype or values.dtype, columns)
+        self._parts[name][1].append(values)
 
-    def write(self, Z: Rows, y: NDArray | None) -> None:
-        """Append rows and labels."""
-        if y is not None:
-            self._labels.append(y)
-        if issparse(Z):
-            self._part("data", Z.dtype).append(Z.data)
-            index = np.int32 if Z.shape[1] < 2**31 else np.int64
-            self._part("indices", index).append(Z.indices)
-            ends = Z.indptr.astype(np.int64) + self._stored
-            # The first pointer of a later block is the last of the one before.
-            self._part("indptr", np.int64).append(ends[1:] if self._shape[0] else ends)
-            self._stored += Z.nnz
-        else:
-            self._part("X", Z.dtype, Z.shape[1]).append(Z)
-        self._shape = (self._shape[0] + Z.shape[0], Z.shape[1])
-
-    def finish(self) -> None:
-        """Put the parts into the archive."""
-        if "data" in self._parts:
-            self._part("shape", np.int64).append(np.array(self._shape))
+    def finish(self, **whole: NDArray) -> None:
+        """Put the parts into the archive, and after them some arrays that are whole."""
         with self._files, zipfile.ZipFile(self._file, "w", zipfile.ZIP_STORED) as archive:
             for name, (part, stream) in self._parts.items():
                 stream.finish()
                 part.seek(0)
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                     shutil.copyfileobj(part, member, 1 << 20)
-            if "data" in self._parts:
-                with archive.open("format.npy", "w") as member:
-                    np.save(member, np.array(b"csr"))
-            if self._labels:
-                with archive.open("y.npy", "w", force_zip64=True) as member:
-                    np.save(member, joined_labels(self._labels))
+            for name, array in whole.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    np.save(member, array)
+
+
+class NpzWriter:
+    """Rows into a ``.npz`` file: an array named X, or a CSR matrix as SciPy loads it.
+
+    Labels, where there are some, are beside them in an array named y, as readers look for them.
+    """
+
+    keeps_sparse = True
+
+    def __init__(self, file: BinaryIO, target: Path, n_rows: int | None) -> None:
+        self._archive = Archive(file, target)
+        self._shape = (0, 0)
+        self._stored = 0
+        self._labels: list[NDArray] = []
+
+    def write(self, Z: Rows, y: NDArray | None) -> None:
+        """Append rows and labels."""
+        if y is not None:
+            self._labels.append(y)
+        if issparse(Z):
+            self._archive.append("data", Z.data)
+            index = np.int32 if Z.shape[1] < 2**31 else np.int64
+            self._archive.append("indices", Z.indices, index)
+            ends = Z.indptr.astype(np.int64) + self._stored
+            # The first pointer of a later block is the last of the one before.
+            self._archive.append("indptr", ends[1:] if self._shape[0] else ends)
+            self._stored += Z.nnz
+        else:
+            self._archive.append("X", Z)
+        self._shape = (self._shape[0] + Z.shape[0], Z.shape[1])
+
+    def finish(self) -> None:
+        """Put the parts into the archive."""
+        whole: dict[str, NDArray] = {}
+        if "data" in self._archive:
+            whole |= {"shape": np.array(self._shape, np.int64), "format": np.array(b"csr")}
+        if self._labels:
+            whole["y"] = joined_labels(self._labels)
+        self._archive.finish(**whole)
 
 
 class SvmWriter:

@@ -13,6 +13,7 @@ from sklearn.metrics import (
 
 from kmaps.errors import InputError
 from kmaps.io.labels import check_label_kind, few
+from kmaps.models.reliability import Calibration, calibration
 from kmaps.svm.reduction import winners
 
 
@@ -34,6 +35,8 @@ class Evaluation:
         NaN for a class without rows, or that no row was given.
     roc_auc, average_precision : ndarray, shape (K,)
         Of a class against all other rows, by its scores; NaN without rows of both.
+    calibration : Calibration or None
+        Of the probabilities, when there are some.
     """
 
     classes: NDArray
@@ -44,6 +47,7 @@ class Evaluation:
     precision: NDArray[np.float64]
     roc_auc: NDArray[np.float64]
     average_precision: NDArray[np.float64]
+    calibration: Calibration | None = None
 
     @property
     def labels(self) -> NDArray:
@@ -67,7 +71,12 @@ class Evaluation:
         return float(known.mean()) if len(known) else None
 
 
-def evaluate(y: ArrayLike, scores: ArrayLike, classes: ArrayLike) -> Evaluation:
+def evaluate(
+    y: ArrayLike,
+    scores: ArrayLike,
+    classes: ArrayLike,
+    probabilities: ArrayLike | None = None,
+) -> Evaluation:
     """Compare the scores of a classifier with the true labels of the rows.
 
     Parameters
@@ -79,6 +88,8 @@ def evaluate(y: ArrayLike, scores: ArrayLike, classes: ArrayLike) -> Evaluation:
         The decision function. Of two classes one column, of the second.
     classes : array-like, shape (K,)
         The labels of the model, in ascending order.
+    probabilities : array-like, shape (n, K), optional
+        Of the classes.
 
     Returns
     -------
@@ -119,6 +130,7 @@ def evaluate(y: ArrayLike, scores: ArrayLike, classes: ArrayLike) -> Evaluation:
         precision=precision,
         roc_auc=np.array([auc for auc, _ in ranked]),
         average_precision=np.array([average for _, average in ranked]),
+        calibration=None if probabilities is None else calibration(truth, probabilities),
     )
 
 

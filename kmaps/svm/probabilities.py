@@ -202,7 +202,21 @@ class ProbabilisticClassifier(ReducedClassifier):
         InputError
             As ``decision_function``.
         """
-        scores = self.decision_function(X)
+        return self.probabilities_of(self.decision_function(X))
+
+    @available_if(lambda self: self.probability is not None)  # type: ignore[untyped-decorator]
+    def probabilities_of(self, scores: NDArray) -> NDArray[np.float64]:
+        """Return the probability of each class at scores that are known already.
+
+        Parameters
+        ----------
+        scores : ndarray, shape (n,) or (n, K)
+            As ``decision_function`` returns them.
+
+        Returns
+        -------
+        ndarray, shape (n, K)
+        """
         assert self._probabilities is not None  # fitted, with the parameter
         return self._probabilities.of(scores)
 

@@ -163,13 +163,10 @@ def test_records_that_their_test_samples_contradict_exit_2(option):
     assert "were right make its accuracy 0.9, the record has 0.89" in result.stderr
 
 
-@pytest.mark.parametrize("option", [["--junit", "out.xml"], ["--format", "md"]])
-def test_forms_of_what_is_reported_are_refused_without_it(option):
-    result = CliRunner().invoke(
-        cli, ["check", "baseline.jsonl", "--against", "baseline.jsonl", *option]
-    )
-    assert result.exit_code == 2
-    assert "--junit and --format are for --reported" in result.stderr
+def test_markdown_and_junit_come_with_the_same_exit_code():
+    result = check(changed(accuracy=0.8), "--format", "md", "--junit", "out.xml", code=1)
+    assert result.stdout.startswith("### trial: gate failed\n\n1 cell: 1 worse.\n")
+    assert '<testsuite name="kmaps check" failures="1"' in Path("out.xml").read_text()
 
 
 def test_the_baseline_is_required():

@@ -1,15 +1,20 @@
 """kmaps evaluate, and what kmaps info says of a model."""
 
+import io
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from sklearn.metrics import average_precision_score, roc_auc_score
+from matplotlib.figure import Figure
+from sklearn.metrics import average_precision_score, log_loss, roc_auc_score
 
 from kmaps import CodedSVC, CodedSVR, RandomFeatureSVC, load_model
+from kmaps.bench.figures.evaluation import draw_confusion
 from kmaps.cli.main import cli
+from kmaps.models import evaluate
+from kmaps.models.reliability import calibration
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, size=(90, 6)).astype(np.float32)
@@ -128,8 +133,56 @@ def test_what_cannot_be_evaluated():
         "name for OUT",
         f"m.npz X.npy {y} --confusion -": "--confusion -: standard output is for the table; name "
         "a file",
+        f"m.npz X.npy {y} --confusion c.xls": "c.xls: unknown format 'xls' (csv, png, svg, pdf)",
+        f"m.npz X.npy {y} --reliability r.csv": "m.npz: has no probabilities; train it with "
+        "--probability sigmoid",
     }.items():
         assert refused("evaluate", *arguments.split()) == message
+
+
+def test_calibration_and_figures():
+    kmaps("train", "X.npy", "m.npz", "--labels", "y.npy", "--probability", "sigmoid", "-q")
+    model = load_model("m.npz")
+    files = [f"{what}.{form}" for what in ("confusion", "reliability") for form in ("csv", "svg")]
+    options = [word for file in files for word in (f"--{file[:-4]}", file)]
+    result = kmaps("evaluate", "m.npz", "X.npy", "--labels", "y.npy", *options)
+    told = kmaps("evaluate", "m.npz", "X.npy", "--labels", "y.npy", "--json").stdout
+    told = json.loads(told)["calibration"]
+    expected = calibration(Y, model.predict_proba(X))
+    assert told["error"] == pytest.approx(expected.error)
+    assert told["log_loss"] == pytest.approx(log_loss(Y, model.predict_proba(X)))
+    assert [one["rows"] for one in told["bins"]] == expected.rows.tolist()
+    assert told["bins"][0]["accuracy"] is None
+    assert f"\nexpected calibration error {expected.error:.4f}, Brier score " in result.stdout
+    last = told["bins"][-1]
+    assert result.stdout.splitlines()[-1].split() == [
+        "0.9",
+        "to",
+        "1.0",
+        str(last["rows"]),
+        f"{100 * last['probability']:.2f}",
+        f"{100 * last['accuracy']:.2f}",
+    ]
+    lines = Path("reliability.csv").read_text().splitlines()
+    assert lines[0] == "from,to,rows,probability,accuracy"
+    assert len(lines) == 11
+    assert float(lines[-1].split(",")[-1]) == last["accuracy"]
+    for name in ("confusion.svg", "reliability.svg"):
+        assert Path(name).read_bytes().startswith(b"<?xml")
+    assert Path("confusion.csv").read_text().startswith("true,0,1,2\n0,")
+
+
+def test_the_drawn_matrix_has_the_counts(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(Figure, "savefig", lambda self, *args, **kwargs: drawn.append(self))
+    y = np.array([0, 0, 0, 1, 1, 9])
+    scores = np.array([-1.0, -2, 3, 4, 5, 6])
+    draw_confusion(evaluate(y, scores, [0, 1]), io.BytesIO(), "png")
+    [ax, _] = drawn[0].axes
+    texts = {text.get_position(): text.get_text() for text in ax.texts}
+    assert texts == {(0, 0): "2", (1, 0): "1", (1, 1): "2", (1, 2): "1"}
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["0", "1", "9"]
+    np.testing.assert_allclose(ax.images[0].get_array(), [[2 / 3, 1 / 3], [0, 1], [0, 1]])
 
 
 def described(path):

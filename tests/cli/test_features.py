@@ -1,6 +1,7 @@
 """``kmaps features``."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -73,6 +74,50 @@ def test_the_same_command_again_reads_the_cache(run, monkeypatch):
     assert again.exit_code == 2
     assert "digits-hog-pyramid.npz: exists already" in again.output
     assert run(*words, "--force").exit_code == 0
+
+
+@pytest.fixture
+def photos(run):
+    """Images of two classes, in folders and in a list."""
+    rng = np.random.default_rng(0)
+    lines = ["file,kind"]
+    for name in ("ant", "bee"):
+        Path("photos", name).mkdir(parents=True)
+        for k in range(8):
+            values = rng.integers(0, 60, (16, 16)).astype(np.uint8)
+            values[:: 4 if name == "ant" else 1, :: 4 if name == "bee" else 1] += 100
+            Image.fromarray(values).save(f"photos/{name}/{k}.png")
+            lines.append(f"photos/{name}/{k}.png,{name}")
+    Path("list.csv").write_text("\n".join(lines) + "\n")
+
+
+def test_images_of_one_s_own_to_a_model(run, photos):
+    assert run("photos", "--features", "hog-pyramid", "--set", "cells=[4]").exit_code == 0
+    columns = ["--image-column", "file", "--label-column", "kind", "--set", "cells=[4]"]
+    assert run("list.csv", "--features", "hog-pyramid", *columns).exit_code == 0
+    folder, listed = (np.load(f"{name}-hog-pyramid.npz") for name in ("photos", "list"))
+    np.testing.assert_array_equal(folder["X"], listed["X"])
+    assert folder["y"].tolist() == listed["y"].tolist() == ["ant"] * 8 + ["bee"] * 8
+    # No further flag: the labels are beside the features.
+    trained = CliRunner().invoke(cli, ["train", "photos-hog-pyramid.npz", "m.npz"])
+    assert trained.exit_code == 0, trained.output
+    told = CliRunner().invoke(cli, ["evaluate", "m.npz", "list-hog-pyramid.npz"]).stdout
+    assert told.startswith("accuracy 100.00 % (16 of 16)\n")
+    assert "\nant " in told
+
+
+def test_features_on_standard_output(run, photos):
+    settings = ["--set", "patches=[8]", "--set", "words=3"]
+    words = ["photos", "--features", "dense-sift-bow", *settings]
+    done = run(*words, "--out", "-")
+    assert done.stderr == (
+        "note: the classes are 0 ant, 1 bee; .npz keeps their names\n"
+        "photos: dense-sift-bow, 16 × 63, -\n"
+    )
+    assert run(*words, "--out", "p.svm", "-q").exit_code == 0
+    assert done.stdout == Path("p.svm").read_text()
+    _, y = load_svmlight_file("p.svm")
+    assert y.tolist() == [0] * 8 + [1] * 8
 
 
 @pytest.mark.parametrize("features", ["intensity", "phog", "dense-sift-bow"])

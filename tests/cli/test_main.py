@@ -66,6 +66,21 @@ def test_every_command_has_help_with_an_example(name):
     assert f"kmaps {name} " in result.output.partition("Example")[2]
 
 
+@pytest.mark.parametrize(
+    ("options", "commands"),
+    [
+        (["--threads"], "encode train predict evaluate features explain error run time"),
+        (["--input-format", "--zero-based", "--memory"], "encode train predict evaluate"),
+        (["--labels", "--label-column"], "encode train predict evaluate"),
+        (["--label-column"], "features explain"),
+    ],
+)
+def test_commands_share_options(options, commands):
+    for name in commands.split():
+        text = CliRunner().invoke(cli, [name, "--help"]).output
+        assert [option for option in options if f"{option} " not in text] == [], name
+
+
 def test_the_modules_of_the_folder_are_the_commands():
     helpers = {
         "__init__",
@@ -76,6 +91,8 @@ def test_the_modules_of_the_folder_are_the_commands():
         "map_options",
         "model_files",
         "progress",
+        "train_model",
+        "training",
     }
     folder = Path(import_module("kmaps.cli").__file__).parent
     assert {path.stem for path in folder.glob("*.py")} - helpers == set(COMMANDS)

@@ -202,6 +202,8 @@ def test_data_that_cannot_be_of_a_model():
     table(Path("order.csv"), X, WORDS, names=["a", "c", "b", *NAMES[3:]])
     table(Path("narrow.csv"), X[:, :5], WORDS, names=NAMES[:5])
     table(Path("other.csv"), X, np.full(90, "red"))
+    np.save("short.npy", Y[:80])
+    np.savetxt("plain.csv", X, delimiter=",")
     kind = "--label-column kind"
     of_text = "the labels are text (high, low, middle, or so), those of the model are numbers"
     for arguments, message in {
@@ -219,6 +221,7 @@ def test_data_that_cannot_be_of_a_model():
         "--zero-based true if those of this file count from 0",
         "z.npz wide.svm": "wide.svm:1: index 7 is beyond 5, the last",
         "s.npz wide.svm": "wide.svm:1: index 7 is beyond 6, the last",
+        "s.npz plain.csv --labels short.npy": "80 labels, but plain.csv has 90 rows",
         "s.npz zero.svm --zero-based false": "zero.svm:1: index 0, but these indices were "
         "said to count from 1",
     }.items():
@@ -231,6 +234,79 @@ def test_data_that_cannot_be_of_a_model():
     )
 
 
+def test_whole_numbers_and_fractions():
+    pixels = (40 * X).astype(np.uint8)
+    np.save("pixels.npy", pixels)
+    np.save("fractions.npy", (pixels / 255).astype(np.float32))
+    kmaps("train", "pixels.npy", "m.npz", "--labels", "y.npy", "-q")
+    kmaps("train", "X.npy", "x.npz", "--labels", "y.npy", "-q")
+    for model, data, trained in (("m", "fractions", "uint8"), ("x", "pixels", "float32")):
+        holds = np.load(f"{data}.npy").dtype
+        given = kmaps("predict", f"{model}.npz", f"{data}.npy", f"{model}.npy").stderr
+        assert given.splitlines()[0] == (
+            f"warning: {data}.npy holds {holds}, {model}.npz was trained on {trained}: are the "
+            "values on the same scale?"
+        )
+    assert kmaps("predict", "m.npz", "pixels.npy", "p.npy").stderr == ""
+    kmaps("predict", "x.npz", "numbers.csv", "q.npy", "--label-column", "kind")
+
+
+def test_every_command_reads_standard_input():
+    text = Path("numbers.csv").read_text()
+    given = "--input-format", "csv", "--label-column", "kind"
+    for arguments in (
+        ["train", "-", "m.npz"],
+        ["predict", "m.npz", "-", "p.npz"],
+        ["evaluate", "m.npz", "-"],
+        ["encode", "-", "o.npz"],
+    ):
+        result = CliRunner().invoke(cli, [*arguments, *given], input=text)
+        assert result.exit_code == 0, result.output
+        if arguments[0] == "evaluate":
+            expected = np.mean(load_model("m.npz").predict(X) == Y)
+            assert result.stdout.startswith(f"accuracy {100 * expected:.2f} %")
+    assert np.load("o.npz")["y"].tolist() == Y.tolist()
+
+
+def test_labels_of_another_file_are_encoded_with_the_rows():
+    np.save("words.npy", WORDS)
+    kmaps("encode", "X.npy", "o.npz", "--labels", "words.npy", "--memory", 1)
+    assert np.load("o.npz")["y"].tolist() == WORDS.tolist()
+    kmaps("encode", "X.npy", "p.svm", "--labels", "numbers.csv", "--label-column", "kind")
+    labels = [line.split()[0] for line in Path("p.svm").read_text().splitlines()]
+    assert labels == [str(label) for label in Y]
+    np.save("short.npy", Y[:80])
+    np.save("long.npy", np.tile(Y, 2))
+    for arguments, message in {
+        "X.npy q.npz --labels short.npy": "80 labels, but X.npy has 90 rows",
+        "numbers.csv q.npz --labels long.npy": "180 labels, but numbers.csv has 90 rows",
+        "numbers.csv q.svm --labels short.npy": "80 labels, but numbers.csv has more rows",
+        "X.npy q.npy --labels y.npy": "--labels: q.npy has no place for labels; write .npz or .svm",
+    }.items():
+        assert refused("encode", *arguments.split()) == message
+        assert not list(Path().glob("q.*"))
+
+
+@pytest.mark.parametrize("forms", [("t.npz", "u.npz"), ("t.parquet", "u.parquet")])
+def test_labels_within_the_data_that_cannot_be_the_model_s(forms):
+    for name, labels in zip(forms, (Y, WORDS), strict=True):
+        if name.endswith("npz"):
+            np.savez(name, X=X, y=labels)
+        else:
+            pd.DataFrame(X, columns=NAMES).assign(y=labels).to_parquet(name)
+    options = ["--label-column", "y"]
+    kmaps("train", forms[0], "m.npz", *options, "-q")
+    of_text = "the labels are text (high, low, middle, or so), those of the model are numbers"
+    for command, out in (("evaluate", []), ("predict", ["p.npy"])):
+        assert refused(command, "m.npz", forms[1], *out, *options).startswith(of_text)
+        assert not Path("p.npy").exists()
+    if forms[0].endswith("npz"):
+        np.savez("u.npz", X=X, y=np.full(90, 7))
+        told = kmaps("predict", "m.npz", "u.npz", "p.npy")
+        assert told.stderr.startswith("warning: 90 of 90 rows have labels that the model does not")
+        assert told.stdout == "accuracy 0.00 % (0 of 90)\n"
+
+
 def test_columns_of_a_damaged_model():
     model = CodedSVC().fit(X, Y)
     for number, columns in enumerate((5, ["a"])):
@@ -239,6 +315,12 @@ def test_columns_of_a_damaged_model():
         arguments = "evaluate", f"{number}.npz", "numbers.csv", "--label-column", "kind"
         assert refused(*arguments).startswith(message)
         kmaps("info", f"{number}.npz")
+
+
+@pytest.mark.parametrize("dtype", [["float32"], "flaot", 3, None])
+def test_a_type_on_record_that_is_none(dtype):
+    CodedSVC().fit(X, Y).save("m.npz", record={"dtype": dtype})
+    assert kmaps("predict", "m.npz", "X.npy", "p.npy").stderr == ""
 
 
 def test_a_forgotten_label_column_is_named():
@@ -257,6 +339,10 @@ def test_explain_reads_what_the_model_was_trained_on():
     kmaps("explain", "m.npz", "--data", "zero.svm", "--out", "svm.html")
     kmaps("explain", "m.npz", "--data", "X.npy", "--out", "npy.html")
     assert Path("svm.html").read_text() == Path("npy.html").read_text()
+    arguments = "--data", "-", "--input-format", "csv", "--label-column", "kind", "--out", "-"
+    text = Path("words.csv").read_text()
+    page = CliRunner().invoke(cli, ["explain", "m.npz", *arguments], input=text).stdout
+    assert page == Path("npy.html").read_text()
     arguments = "--data", "words.csv", "--label-column", "kind", "--out", "csv.html"
     kmaps("explain", "m.npz", *arguments)
     assert Path("csv.html").read_text() == Path("npy.html").read_text()

@@ -4,11 +4,15 @@ import csv
 import io
 import json
 import os
+import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+from kmaps.bench.records.columns import COLUMNS
+from kmaps.bench.report.export import record_table
 from kmaps.bench.report.tables import render
 from kmaps.cli.main import cli
 from tests.bench.sample_records import record
@@ -127,3 +131,54 @@ def test_times_of_different_machines_are_warned_of():
     assert table("run").stderr == warning
     assert table("run", "--quiet").stderr == ""
     assert table("run", "--measure", "accuracy").stderr == ""
+
+
+def test_every_record_as_a_line():
+    timed = {"key": "0", "common": False, "repeat": 0, "seconds": {"train_s": 3.0}}
+    failed = record(key="2", split=2, status="failed", accuracy=None, error="out of memory")
+    write([CELLS[0] | {"params": {"order": 2}, "seed": 7}, CELLS[1], failed])
+    lines = list(csv.DictReader(io.StringIO(table("run", "--records", "--format", "csv").stdout)))
+    assert list(lines[0]) == [*COLUMNS, "repeats"]
+    assert [line["status"] for line in lines] == ["ok", "ok", "failed"]
+    assert (lines[0]["params"], lines[0]["seed"], lines[0]["accuracy"]) == (
+        '{"order": 2}',
+        "7",
+        "0.9",
+    )
+    assert (lines[2]["accuracy"], lines[2]["error"]) == ("", "out of memory")
+    frame = record_table([CELLS[0] | {"repeats": [timed, timed | {"seconds": {"train_s": 5.0}}]}])
+    assert frame[["train_s", "repeats"]].to_dict("records") == [{"train_s": 4.0, "repeats": 2}]
+
+
+def test_parquet_has_the_types_whatever_the_values(tmp_path):
+    table("run", "--records", "--format", "parquet", "-o", "all.parquet")
+    read = pd.read_parquet("all.parquet")
+    assert read["accuracy"].tolist() == [0.9, 0.9]
+    pd.testing.assert_frame_equal(read, record_table(CELLS))
+    kinds = {name: str(kind) for name, kind in read.dtypes.items()}
+    assert (kinds["split"], kinds["draw"], kinds["linf"]) == ("Int64", "Int64", "Float64")
+    assert (kinds["dirty"], kinds["error"]) == ("boolean", "string")
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--format", "parquet"], "--format parquet is for --records; add it, or choose another"),
+        (["--records"], "--records: goes with --format csv or parquet, without --measure and"),
+        (["--records", "--format", "csv", "--json"], "--records: goes with --format csv or"),
+        (["--records", "--format", "parquet"], "--format parquet: name the file to write with"),
+    ],
+)
+def test_what_a_table_of_records_cannot_be_is_refused(args, message):
+    result = table("run", *args, code=2)
+    assert result.stderr.startswith(f"error: {message}")
+    assert result.stderr.count("\n") == 1
+
+
+def test_parquet_without_pyarrow_says_how(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    result = table("run", "--records", "--format", "parquet", "-o", "all.parquet", code=2)
+    assert result.stderr == (
+        "error: parquet: needs pyarrow, which is not installed: pip install 'kmaps[parquet]'\n"
+    )
+    assert os.listdir() == ["run"]

@@ -12,8 +12,11 @@ import scipy.sparse as sp
 from click.testing import CliRunner
 from sklearn.datasets import dump_svmlight_file
 
-from kmaps import CodedSVC, CodedSVCCV, SplineMap
+from kmaps import CodedSVC, CodedSVCCV, RandomFeatureSVC, SplineMap, load_model
 from kmaps.cli.main import cli
+from kmaps.io import LabelledRows, open_reader
+from kmaps.models import along_c, choose_along_path, cross_validate
+from kmaps.models.folds import stratified_sample
 
 KMAPS = Path(sys.executable).parent / "kmaps"
 RNG = np.random.default_rng(0)
@@ -153,6 +156,57 @@ def test_c_is_found_by_a_rule(rule):
     np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
 
 
+def test_rows_are_held_out():
+    arguments = "in.npy", "m.npz", "--labels", "y.npy", "--hold-out", "0.2", "-C", "0.1,1"
+    told = json.loads(train(*arguments, "--json").stdout)
+    held = np.sort(stratified_sample(Y, 18, 0))
+    rest = np.setdiff1d(np.arange(90), held)
+    assert (told["rows"], told["hold_out"]["rows"]) == (72, 18)
+    # The levels are those of all rows, the machine and its C those of the rest.
+    rows = CodedSVC().prepare_rows(LabelledRows(open_reader("in.npy"), Y))
+    choice = choose_along_path(CodedSVC(), rows.take(rest), Y[rest], [0.1, 1], folds=3, seed=0)
+    expected = CodedSVC(C=choice.C).fit(rows.take(rest), Y[rest])
+    model = CodedSVC.load("m.npz")
+    np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
+    accuracy = np.mean(model.predict(X[held]) == Y[held])
+    assert told["hold_out"]["accuracy"] == accuracy
+    text = train(*arguments, "--force").stdout
+    assert f"\naccuracy {100 * accuracy:.2f} % of 18 rows held out\n" in text
+    record = json.loads(kmaps("info", "m.npz", "--json").stdout)["record"]
+    assert record["hold_out"] == told["hold_out"]
+    assert f"rows 18, accuracy {accuracy:.4g}\n" in kmaps("info", "m.npz").stdout
+
+
+def test_folds_measure_a_single_c():
+    arguments = "in.npy", "m.npz", "--labels", "y.npy", "--folds", "5"
+    told = json.loads(train(*arguments, "--json").stdout)
+    rows = CodedSVC().prepare_rows(LabelledRows(open_reader("in.npy"), Y))
+    choice = cross_validate(lambda of: along_c(CodedSVC(), rows.take(of), Y[of]), [1], Y, folds=5)
+    assert told["cv"] == [{"C": 1, "accuracy": choice.accuracies[0]}]
+    assert told["folds"] == 5
+    line = f"C = 1: {100 * told['cv'][0]['accuracy']:.2f} % in 5-fold cross-validation\n"
+    assert line in train(*arguments, "--force").stdout
+    assert "cross-validation" not in train(*arguments[:-2], "--force").stdout
+
+
+def test_a_class_must_not_be_held_out_whole():
+    y = Y.copy()
+    y[3] = -1
+    np.save("rare.npy", y)
+    message = "--hold-out 0.5: no row of class -1 is left to train on; hold out fewer"
+    assert refused("train", "in.npy", "m.npz", "--labels", "rare.npy", "--hold-out=0.5") == message
+
+
+@pytest.mark.parametrize("kernel", [["js"], ["exp-js", "-m", "20", "--sigma", "0.5"]])
+def test_probabilities_are_the_librarys(kernel):
+    train("in.npy", "m.npz", "--labels", "y.npy", "--probability", "sigmoid", "--kernel", *kernel)
+    model = CodedSVC("js", probability="sigmoid", random_state=0)
+    if len(kernel) > 1:
+        model = RandomFeatureSVC("exp-js", 20, sigma=0.5, probability="sigmoid", random_state=0)
+    expected = model.fit(X, Y).predict_proba(X)
+    np.testing.assert_array_equal(load_model("m.npz").predict_proba(X), expected)
+
+
 def test_a_machine_of_few_features():
     told = train("in.npy", "m.npz", "--labels", "y.npy", "--penalty", "l1", "-C", "0.1,0.3")
     assert "C = 0.3: " in told.stdout
@@ -233,8 +287,7 @@ def test_what_cannot_be_predicted():
         "unknown.npz in.npy o.npy": "unknown.npz: a model of 'CodedTree', this kmaps has CodedSVC, "
         "CodedSVR, CodedRidge, RandomFeatureSVC only; use the kmaps that wrote it",
         "m.npz in.npy y.npy": "y.npy: exists already; choose another name, or pass --force",
-        "m.npz in.npy m.npz --force": "m.npz: unknown format 'npz' (npy, txt, csv)",
-        "m.npz in.npy o.txt --scores": "o.txt: scores are written to .npy only",
+        "m.npz in.npy m.npz --force": "m.npz: is the input itself; choose another name for OUT",
         "m.npz in.npy - --json": "--json: standard output is for the labels; name a file for OUT",
         "m.npz in.npy o.npy --labels short.npy": "80 labels, but in.npy has 90 rows",
     }.items():

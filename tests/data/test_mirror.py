@@ -9,6 +9,7 @@ from PIL import Image
 from kmaps.data import download, draw_split, load_dataset, load_manifest
 
 
+@pytest.mark.slow
 def test_mnist(data_dir):
     data = load_dataset("mnist", data_dir=data_dir)
     assert data.images.shape == (70_000, 28, 28)

@@ -26,7 +26,7 @@ X = RNG.random((80, 3)) ** 2 * [1, 0.01, 30]
 
 
 @pytest.mark.parametrize("kernel", [*KERNELS, gauss])
-@pytest.mark.parametrize("dim", [1, 3, 6])
+@pytest.mark.parametrize("dim", [1, 3, pytest.param(6, marks=pytest.mark.slow)])
 def test_best_of_its_rank_on_its_own_points(kernel, dim):
     """Eckart and Young: the truncated singular value decomposition, by numpy."""
     feature_map = NystroemMap(kernel, dim, n_points=80).fit(X)

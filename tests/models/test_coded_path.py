@@ -26,6 +26,7 @@ CHECKED = [
 ]
 
 
+@pytest.mark.slow  # each check chooses C; those of CodedSVC are in every run
 @contract(CHECKED, lambda estimator: TO_A_TOLERANCE)
 def test_follows_scikit_learn(estimator, check):
     check(estimator)

@@ -36,5 +36,6 @@ def best_objective(X, signs, costs, groups, squared):
             method="SLSQP",
             options={"ftol": 1e-12, "maxiter": 1000},
         )
-    assert found.success, found.message
+    # 8: older SciPy stops where the last digits leave no direction to go; callers compare values.
+    assert found.status in (0, 8), found.message
     return -found.fun

@@ -46,7 +46,7 @@ def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) ->
     arrays : mapping
         Not used.
     path : Path
-        The PNG file.
+        The file; its suffix says of which format.
     """
     panels = accuracy_panels(records)
     references = _reference_labels(records)

@@ -24,7 +24,7 @@ def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) ->
     arrays : mapping
         Not used.
     path : Path
-        The PNG file.
+        The file; its suffix says of which format.
     """
     panels: dict[str, list[Convergence]] = {}
     for row in convergence(records):

@@ -22,7 +22,7 @@ def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) ->
     arrays : mapping
         ``values`` (n,), ``exact`` and ``approximate`` (n, n) of each, by its key.
     path : Path
-        The PNG file.
+        The file; its suffix says of which format.
     """
     panels = {
         title: {label: _tile(result) for label, result in results.items()}

@@ -22,7 +22,7 @@ def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) ->
     arrays : mapping
         ``x`` and ``function`` (n,) of each, by its key.
     path : Path
-        The PNG file.
+        The file; its suffix says of which format.
     """
     labels, _ = short_labels(map(Row.of, records))
     panels: dict[str, list[Record]] = {}

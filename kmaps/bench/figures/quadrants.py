@@ -19,7 +19,7 @@ def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) ->
     arrays : mapping
         ``values`` (n,), ``corners`` (c, 2), ``exact`` and ``approximate`` (c, n, n), by key.
     path : Path
-        The PNG file.
+        The file; its suffix says of which format.
     """
     lines: list[Line] = []
     for title, results in spans(records, arrays).items():

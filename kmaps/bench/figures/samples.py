@@ -43,7 +43,7 @@ def draw(
     rows : list of int
         The images.
     path : Path
-        The PNG file.
+        The file; its suffix says of which format.
     """
     X, _ = extractor.vectors(rows)
     table = []

@@ -23,7 +23,7 @@ def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) ->
     arrays : mapping
         Not used.
     path : Path
-        The PNG file.
+        The file; its suffix says of which format.
     """
     figure, axes = style.panel_axes(len(SHOWN), 4.6, 3.9)
     for ax, name in zip(axes, SHOWN, strict=True):

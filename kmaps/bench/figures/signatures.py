@@ -24,7 +24,7 @@ def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) ->
     arrays : mapping
         ``values`` (n,), ``corners`` (c, inputs), ``exact`` and ``approximate`` (c, n, …), by key.
     path : Path
-        The PNG file.
+        The file; its suffix says of which format.
     """
     panels = spans(records, arrays)
     figure, axes = style.panel_axes(len(panels), 5.2, 3.5)

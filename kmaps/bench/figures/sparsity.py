@@ -22,7 +22,7 @@ def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) ->
     arrays : mapping
         Not used.
     path : Path
-        The PNG file.
+        The file; its suffix says of which format.
     """
     figure, axes = style.panel_axes(3, 3.9, 4.2)
     for i, learner in enumerate(one for one in learners(records) if not one.exact):

@@ -26,7 +26,7 @@ def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) ->
     arrays : mapping
         Not used.
     path : Path
-        The PNG file.
+        The file; its suffix says of which format.
     """
     found = learners(records)
     figure, axes = style.panel_axes(2, 5.5, 4.8, sharey=True)

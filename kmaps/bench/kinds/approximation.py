@@ -104,11 +104,11 @@ class ApproximationKind(Kind):
         """Return the errors and the outputs."""
         return ("linf", "rms", "dim")
 
-    def figures(self, experiment: Approximation) -> dict[str, Figure]:
-        """Return the figures that the experiment names."""
+    def known_figures(self) -> dict[str, Figure]:
+        """Return the figures of kernels, maps and errors."""
         from kmaps.bench.figures import errors, gaps, quadrants, sections, signatures, surfaces
 
-        known = {
+        drawn = {
             "errors": errors,
             "sections": sections,
             "surfaces": surfaces,
@@ -116,7 +116,12 @@ class ApproximationKind(Kind):
             "gaps": gaps,
             "quadrants": quadrants,
         }
-        return {name: Figure(known[name].draw, needs_arrays=True) for name in experiment.figures}
+        return {name: Figure(of.draw, needs_arrays=True) for name, of in drawn.items()}
+
+    def figures(self, experiment: Approximation) -> dict[str, Figure]:
+        """Return the figures that the experiment names."""
+        known = self.known_figures()
+        return {name: known[name] for name in experiment.figures}
 
 
 def _options(experiment: Approximation, text: str) -> dict[str, Any]:

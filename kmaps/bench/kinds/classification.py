@@ -260,11 +260,15 @@ class ClassificationKind(SampledKind):
             return []
         return [("Side by side", side_by_side(records))]
 
-    def figures(self, experiment: Classification) -> dict[str, Figure]:
-        """Return the figures that the experiment names."""
+    def known_figures(self) -> dict[str, Figure]:
+        """Return the figures over the outputs of maps and over what rows cost."""
         from kmaps.bench.figures import accuracy, costs
 
-        known = {"accuracy": Figure(accuracy.draw), "costs": Figure(costs.draw)}
+        return {"accuracy": Figure(accuracy.draw), "costs": Figure(costs.draw)}
+
+    def figures(self, experiment: Classification) -> dict[str, Figure]:
+        """Return the figures that the experiment names."""
+        known = self.known_figures()
         return {name: known[name] for name in experiment.figures}
 
 

@@ -46,7 +46,7 @@ class Figure:
     ----------
     draw : callable
         ``draw(records, arrays, path)``: the records that are measured, the arrays of each by its
-        key, and the PNG file to write.
+        key, and the file to write, PNG, SVG or PDF.
     needs_arrays : bool
         Whether the records alone do not suffice.
     """
@@ -161,6 +161,10 @@ class Kind(ABC):
 
         Keys of :data:`kmaps.bench.records.measures.MEASURES`.
         """
+
+    def known_figures(self) -> dict[str, Figure]:
+        """Return the figures that can be drawn of records of this kind, by name."""
+        return {}
 
     def figures(self, experiment: Any) -> dict[str, Figure]:
         """Return the figures of an experiment by the names of their files, without the suffix."""

@@ -90,11 +90,15 @@ class RandomFeaturesKind(SampledKind):
         """Return the errors and the outputs."""
         return ("linf", "rms", "dim")
 
-    def figures(self, experiment: RandomFeaturesExperiment) -> dict[str, Figure]:
+    def known_figures(self) -> dict[str, Figure]:
         """Return the figure of the errors over the number of frequencies."""
         from kmaps.bench.figures import convergence
 
         return {"convergence": Figure(convergence.draw)}
+
+    def figures(self, experiment: RandomFeaturesExperiment) -> dict[str, Figure]:
+        """Return all of its figures."""
+        return self.known_figures()
 
     def sections(self, records: Sequence[Record]) -> list[Section]:
         """Return how the errors fall."""

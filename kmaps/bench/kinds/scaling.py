@@ -57,11 +57,15 @@ class ScalingKind(ClassificationKind):
             if size <= experiment.limits.get(cell.row.method, size)
         ]
 
-    def figures(self, experiment: Scaling) -> dict[str, Figure]:
-        """Return the figure of time and memory over the number of samples."""
+    def known_figures(self) -> dict[str, Figure]:
+        """Return the figures of classifications, and time and memory over the samples."""
         from kmaps.bench.figures import scaling
 
-        return {**super().figures(experiment), "scaling": Figure(scaling.draw)}
+        return {**super().known_figures(), "scaling": Figure(scaling.draw)}
+
+    def figures(self, experiment: Scaling) -> dict[str, Figure]:
+        """Return the figures that the experiment names, and that over the samples."""
+        return {**super().figures(experiment), "scaling": self.known_figures()["scaling"]}
 
     def sections(self, records: Sequence[Record]) -> list[Section]:
         """Return how time and memory grow."""

@@ -72,8 +72,12 @@ class ToyKind(Kind):
         """Return accuracy and dimension."""
         return ("accuracy", "dim")
 
-    def figures(self, experiment: Toy) -> dict[str, Figure]:
+    def known_figures(self) -> dict[str, Figure]:
         """Return the figure of the functions."""
         from kmaps.bench.figures import functions
 
         return {"functions": Figure(functions.draw, needs_arrays=True)}
+
+    def figures(self, experiment: Toy) -> dict[str, Figure]:
+        """Return all of its figures."""
+        return self.known_figures()

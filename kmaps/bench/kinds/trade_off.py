@@ -210,11 +210,15 @@ class TradeOffKind(SampledKind):
         quality = "ap" if any("classes" in record["options"] for record in records) else "accuracy"
         return (quality, "dim")
 
-    def figures(self, experiment: TradeOff) -> dict[str, Figure]:
-        """Return the figures that the experiment names."""
+    def known_figures(self) -> dict[str, Figure]:
+        """Return the figures over the time of a test and over the frequencies."""
         from kmaps.bench.figures import sparsity, trade_off
 
-        known = {"trade-off": Figure(trade_off.draw), "sparsity": Figure(sparsity.draw)}
+        return {"trade-off": Figure(trade_off.draw), "sparsity": Figure(sparsity.draw)}
+
+    def figures(self, experiment: TradeOff) -> dict[str, Figure]:
+        """Return the figures that the experiment names."""
+        known = self.known_figures()
         return {name: known[name] for name in experiment.figures}
 
     def sections(self, records: Sequence[Record]) -> list[Section]:

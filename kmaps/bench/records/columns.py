@@ -123,13 +123,15 @@ LATER = (
 """Columns that older records of this format lack; there they are null."""
 
 _FRACTIONS = ("accuracy", "accuracy_per_class", "average_precision")
-_NUMBERS = (
+NUMBERS = (
     *_FRACTIONS,
     *("linf", "rms", "additive_rms", "random_rms", "C"),
     *(name for name in COLUMNS if name.endswith(("_s", "_bytes")) or name.startswith("n_")),
     *("dim", "split", "draw", "size", "seed", "threads", "jobs", "cores"),
     *("load_before", "load_after", "other_cpus", "stolen_cpus"),
 )
+"""Columns whose values are numbers, or null."""
+
 _MAPPINGS = ("protocol", "feature_params", "params", "learner", "settings", "options", "versions")
 _LISTS = ("cv_C", "cv_accuracy", "cv_se")
 _TEXTS = (
@@ -167,7 +169,7 @@ def check_record(record: Any, where: str) -> None:
     for names, fits, expected in (
         (_TEXTS, lambda value: isinstance(value, str), "text"),
         (_MAPPINGS, lambda value: isinstance(value, dict), "a mapping"),
-        (_NUMBERS, _is_number, "a finite number or null"),
+        (NUMBERS, _is_number, "a finite number or null"),
         (_LISTS, _is_list_of_numbers, "a list of finite numbers or null"),
         (_FRACTIONS, lambda value: value is None or 0 <= value <= 1, "a number from 0 to 1"),
     ):

@@ -22,7 +22,7 @@ passes nor fails it: the exit code then says that the gate did not decide.
 
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import sqrt
 from statistics import fmean, stdev
 
@@ -169,6 +169,11 @@ class CellVerdict:
     reason: str
     differences: tuple[Difference, ...] = ()
     edge: str = ""
+
+    @property
+    def text(self) -> str:
+        """The reason, and that C is at the edge where it is."""
+        return "; ".join(filter(None, [self.reason, self.edge]))
 
 
 def compare(
@@ -359,45 +364,12 @@ def outcome(verdicts: list[CellVerdict]) -> KmapsError | None:
     """
     counts = count(verdicts)
     if counts["worse"] or counts["missing"]:
-        return GateFailed(f"gate failed: {_in_words(counts)}")
+        return GateFailed(f"gate failed: {in_words(counts)}")
     if counts["not measured"]:
-        return NothingMeasured(f"gate undecided: {_in_words(counts)}")
+        return NothingMeasured(f"gate undecided: {in_words(counts)}")
     return None
 
 
-def _in_words(counts: dict[str, int]) -> str:
+def in_words(counts: dict[str, int]) -> str:
+    """Return the verdicts that there are with their numbers."""
     return ", ".join(f"{number} {verdict}" for verdict, number in counts.items() if number)
-
-
-def report(verdicts: list[CellVerdict], *, unchanged: bool = True) -> str:
-    """Return the report for a terminal: one aligned line per cell, the worst first, and a summary.
-
-    Parameters
-    ----------
-    verdicts : list of CellVerdict
-    unchanged : bool
-        Whether the cells that are the same have a line too.
-    """
-    shown = [cell for cell in verdicts if unchanged or cell.verdict != "same"]
-    verdict_width = max((len(cell.verdict) for cell in shown), default=0)
-    name_width = max((len(cell.name) for cell in shown), default=0)
-    lines = [
-        f"{cell.verdict:{verdict_width}}  {cell.name:{name_width}}  "
-        + "; ".join(filter(None, [cell.reason, cell.edge]))
-        for cell in shown
-    ]
-    total = f"{len(verdicts)} cell{'s' * (len(verdicts) != 1)}: {_in_words(count(verdicts))}"
-    n_edge = sum(bool(cell.edge) for cell in verdicts)
-    edges = f"; C at the edge of its grid in {n_edge} of {len(verdicts)}" if n_edge else ""
-    return "\n".join([*lines, total + edges])
-
-
-def as_json(verdicts: list[CellVerdict]) -> str:
-    """Return the verdicts, their counts and the exit code as a JSON object."""
-    error = outcome(verdicts)
-    document = {
-        "exit_code": error.exit_code if error else 0,
-        "counts": count(verdicts),
-        "cells": [asdict(cell) for cell in verdicts],
-    }
-    return json.dumps(document, indent=2)

@@ -207,3 +207,18 @@ def mixed_conditions(records: Iterable[Record]) -> list[str]:
     lines = [line for record in records for line in timed(record) or [record]]
     seen = [{name: line.get(name) for name in CONDITIONS} for line in lines]
     return [name for name in CONDITIONS if len({conditions[name] for conditions in seen}) > 1]
+
+
+def times_warning(records: Iterable[Record], measures: Iterable[str]) -> str:
+    """Return a warning where measures are times that do not compare, else nothing.
+
+    Examples
+    --------
+    >>> times_warning([{"cpu": "a"}, {"cpu": "b"}], ["accuracy", "train"])
+    'times do not compare: records differ in cpu'
+    >>> times_warning([{"cpu": "a"}, {"cpu": "b"}], ["accuracy"])
+    ''
+    """
+    timed_any = any(MEASURES[name].unit == "s" for name in measures)
+    mixed = mixed_conditions(records) if timed_any else []
+    return f"times do not compare: records differ in {', '.join(mixed)}" if mixed else ""

@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from xml.etree import ElementTree
+from typing import Literal
 
 from kmaps.bench.records.paper.numbers import Outcome
 from kmaps.bench.records.statistics.verdicts import Verdict
 from kmaps.bench.report.choice import Edges
+from kmaps.bench.report.junit import Case, junit
 from kmaps.bench.report.markdown import markdown_table
 from kmaps.bench.report.reported import Failure, Item
 
@@ -88,31 +89,22 @@ def as_junit(items: Sequence[Item], found: Sequence[Failure]) -> str:
     skipped.
     """
     failed = {failure.name: failure for failure in found}
-    suite = ElementTree.Element("testsuite", name="kmaps check --reported")
-    for item in items:
-        case = _case(suite, item.name, item.run or "not measured")
-        if item.name in failed:
-            _fail(case, failed.pop(item.name))
-        elif item.verdict in _NOT_DECIDED:
-            message = item.reason or item.verdict
-            ElementTree.SubElement(case, "skipped", message=message)
-    for failure in failed.values():
-        _fail(_case(suite, failure.name, failure.run), failure)
-    cases = suite.findall("testcase")
-    for tag, name in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
-        suite.set(name, str(sum(case.find(tag) is not None for case in cases)))
-    suite.set("tests", str(len(cases)))
-    ElementTree.indent(suite)
-    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+    cases = [_case(item, failed.pop(item.name, None)) for item in items]
+    cases += [Case(of.name, of.run, _verdict(of), of.reason) for of in failed.values()]
+    return junit("kmaps check --reported", cases)
 
 
-def _case(suite: ElementTree.Element, name: str, run: str) -> ElementTree.Element:
-    return ElementTree.SubElement(suite, "testcase", name=name, classname=run)
+def _case(item: Item, failure: Failure | None) -> Case:
+    run = item.run or "not measured"
+    if failure:
+        return Case(item.name, run, _verdict(failure), failure.reason)
+    if item.verdict in _NOT_DECIDED:
+        return Case(item.name, run, "skipped", item.reason or item.verdict)
+    return Case(item.name, run)
 
 
-def _fail(case: ElementTree.Element, failure: Failure) -> None:
-    tag = "error" if failure.undecided else "failure"
-    ElementTree.SubElement(case, tag, message=failure.reason)
+def _verdict(failure: Failure) -> Literal["failure", "error"]:
+    return "error" if failure.undecided else "failure"
 
 
 def _row(item: Item) -> tuple[str, ...]:

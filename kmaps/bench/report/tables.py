@@ -18,7 +18,7 @@ from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import REFERENCES, Row
 from kmaps.bench.records.summary import SETTING, Line, kernel_order, summarize
 from kmaps.bench.records.warned import WARNED
-from kmaps.bench.report.latex import latex_table
+from kmaps.bench.report.latex import latex_label, latex_table
 from kmaps.bench.report.markdown import markdown_table
 
 if TYPE_CHECKING:
@@ -49,9 +49,13 @@ class Entry:
 
 @dataclass(frozen=True)
 class Block:
-    """One printed table: a title, the kernels of its columns, its rows of (label, entries)."""
+    """One printed table: a title, the words that tell it from others, and what it shows.
+
+    ``columns`` are the kernels, ``rows`` pairs of (label, entries).
+    """
 
     title: str
+    words: list[str]
     columns: list[str]
     rows: list[tuple[str, list[Entry]]]
 
@@ -154,9 +158,17 @@ def _block(lines: list[dict[str, Any]], features: dict[str, str]) -> Block:
         row[line["kernel"]] = Entry(_entry(line, measure, most[line["over"]]), marked)
     return Block(
         _title(lines, measure, features[lines[0]["features"]]),
+        _words(lines[0], features),
         [kernel or NO_KERNEL for kernel in kernels],
         [(label, [row.get(k, Entry(ABSENT)) for k in kernels]) for label, row in rows.items()],
     )
+
+
+def _words(line: dict[str, Any], features: dict[str, str]) -> list[str]:
+    """Return what tells a table from those of other settings, reductions and measures."""
+    normalize = "" if line["normalize"] == "none" else line["normalize"]
+    setting = line["experiment"], line["setting"], line["dataset"], features[line["features"]]
+    return [*setting, normalize, line["reduction"], line["measure"]]
 
 
 def _overs(lines: list[dict[str, Any]]) -> set[str]:
@@ -275,12 +287,13 @@ def _markdown_block(block: Block) -> str:
 
 
 def _latex(blocks: list[Block], said: list[str]) -> str:
-    head = "% needs \\usepackage{booktabs}; bold: best map of its column\n"
+    head = "% needs \\usepackage{booktabs,graphicx}; bold: best map of its column\n"
     tables = []
     for block in blocks:
         rows = [
             [(label, False), *((entry.text, entry.best) for entry in entries)]
             for label, entries in block.rows
         ]
-        tables.append(latex_table(block.title, ["", *block.columns], rows, _sentence(said)))
+        label = latex_label(block.words)
+        tables.append(latex_table(block.title, label, block.columns, rows, _sentence(said)))
     return head + "\n".join(tables)

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from kmaps.bench.kinds import KINDS, Kind
+from kmaps.bench.kinds.kind import Figure
 from kmaps.bench.records import correct
-from kmaps.bench.records.arrays import collect_arrays, read_arrays, write_arrays
+from kmaps.bench.records.arrays import Arrays, collect_arrays, read_arrays, write_arrays
 from kmaps.bench.records.columns import COLUMNS, FORMAT, Record
 from kmaps.bench.records.definition import write_definition
 from kmaps.bench.records.file import RecordsFile, latest
@@ -183,18 +184,34 @@ def draw_figures(
     ok = [record for record in records if record["status"] == "ok"]
     if not wanted or not ok:
         return
-    keys = [record["key"] for record in ok]
-    needed = any(figure.needs_arrays for figure in wanted.values())
-    arrays = read_arrays(folder, keys) if needed else {}
+    arrays = figure_arrays(wanted, ok, folder)
     for name, figure in wanted.items():
-        missing = [key for key in keys if key not in arrays] if figure.needs_arrays else []
-        if missing:
-            raise DataError(
-                f"{folder}: the figure {name} needs the arrays of {len(missing)} of {len(keys)} "
-                "cells, which are not there; measure them again in another folder "
-                f"(kmaps run {experiment.experiment} --out FOLDER)"
-            )
         figure.draw(ok, arrays, folder / f"{name}.png")
+
+
+def figure_arrays(
+    figures: Mapping[str, Figure], records: Sequence[Record], folder: Path
+) -> dict[str, Arrays]:
+    """Return the arrays that some figures of records need, by the keys of the records.
+
+    Raises
+    ------
+    DataError
+        When some are not there.
+    """
+    needy = [name for name, figure in figures.items() if figure.needs_arrays]
+    if not needy:
+        return {}
+    keys = [record["key"] for record in records]
+    arrays = read_arrays(folder, keys)
+    missing = [key for key in keys if key not in arrays]
+    if missing:
+        raise DataError(
+            f"{folder}: the figure {needy[0]} needs the arrays of {len(missing)} of {len(keys)} "
+            "cells, which are not there; measure them again in another folder "
+            f"(kmaps run {records[0]['experiment']} --out FOLDER)"
+        )
+    return arrays
 
 
 def _check_kind(records: Sequence[Record], experiment: Experiment) -> None:

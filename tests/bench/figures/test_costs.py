@@ -1,9 +1,8 @@
-"""Accuracy over times and memory: which point a row is."""
+"""Accuracy over what rows cost: what the figure shows and names."""
 
-import pytest
-from PIL import Image
+import re
 
-from kmaps.bench.figures.costs import draw, points_of
+from kmaps.bench.figures.costs import TITLES, draw
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.report.side_by_side import side_by_side
 from tests.bench.sample_records import record
@@ -24,25 +23,29 @@ RECORDS = [
 ]
 
 
-def test_a_row_is_its_mean_accuracy_and_costs():
-    points = points_of(RECORDS, "accuracy")
-    assert list(points) == ["chi2 exact", "SVC"]  # what failed has none
-    assert points["chi2 exact"] == {
-        "accuracy": pytest.approx(85),
-        "spread": pytest.approx(7.07, abs=0.01),
-        "time": 4.0,
-        "predict": 0.25,
-        "memory": 3.0,
-    }
-    assert points["SVC"]["spread"] == 0
-    no_memory = [{**cell, "peak_bytes": 0} for cell in RECORDS]
-    assert "memory" not in points_of(no_memory, "accuracy")["SVC"]
+def svg_of(records, folder):
+    draw(records, {}, folder / "costs.svg")
+    return (folder / "costs.svg").read_text()
 
 
-def test_the_figure_has_three_axes(tmp_path):
-    draw(RECORDS, {}, tmp_path / "costs.png")
-    with Image.open(tmp_path / "costs.png") as image:
-        assert image.width > 2.5 * image.height
+def test_the_figure_has_an_axes_for_each_cost_and_names_the_front(tmp_path):
+    drawn = svg_of(RECORDS, tmp_path)
+    texts = re.findall(r">([^<>]+)</text>", drawn)
+    assert set(TITLES.values()) <= set(texts)
+    assert texts.count("accuracy, %") == len(TITLES) == 4
+    assert {"1: chi2 exact", "2: SVC"} <= set(texts)  # each is best in something
+    bold = re.findall(r'<text style="[^"]*\b700\b[^"]*"[^>]*>([^<]+)</text>', drawn)
+    assert bold == ["1", "2", "2", "2", "2"]  # the exact machine is beaten but in training time
+
+
+def test_beaten_rows_are_not_named_and_what_was_not_measured_has_no_axes(tmp_path):
+    beaten = [*RECORDS, own(split=1, accuracy=0.5, train_s=9) | {"method": "a.Poor"}]
+    drawn = svg_of([cell | {"peak_bytes": None} for cell in beaten], tmp_path)
+    texts = re.findall(r">([^<>]+)</text>", drawn)
+    assert "Poor" in texts
+    assert not any(re.match(r"\d: Poor", text) for text in texts)
+    assert TITLES["storage"] in drawn
+    assert TITLES["memory"] not in drawn
 
 
 def test_rows_stand_side_by_side_the_most_accurate_first():

@@ -1,13 +1,12 @@
 """The gate: each verdict and exit code, and the two traps of a gate."""
 
-import json
 from math import sqrt
 
 import pytest
 
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.records import gate
-from kmaps.bench.records.gate import FLOOR, VERDICTS, as_json, count, outcome, report
+from kmaps.bench.records.gate import FLOOR, VERDICTS, count, outcome
 from kmaps.errors import GateFailed, NothingMeasured
 from tests.bench.sample_records import record
 
@@ -283,26 +282,17 @@ def mixture():
     return ours, baseline
 
 
-def test_the_report_has_a_line_a_cell_the_worst_first():
+def test_the_worst_come_first():
     judged = compare(*mixture())
     assert [j.verdict for j in judged] == list(VERDICTS)
     assert count(judged) == dict.fromkeys(VERDICTS, 1)
-    lines = report(judged).splitlines()
     prefix = "digits intensity ovo chi2 homogeneous"
-    assert lines[0] == (f"worse         {prefix} order=0  accuracy 72.00 %, baseline 92.00 ± 3.27")
-    assert lines[1] == f"missing       {prefix} order=1  no record at all"
-    assert lines[-1] == ("6 cells: 1 worse, 1 missing, 1 not measured, 1 improved, 1 new, 1 same")
-    assert len(lines) == 7
-    short = report(judged, unchanged=False).splitlines()
-    assert [line.split()[0] for line in short[:-1]] == [
-        "worse",
-        "missing",
-        "not",
-        "improved",
-        "new",
-    ]
-    assert short[-1] == lines[-1]
-    assert report(compare(BASELINE, BASELINE), unchanged=False) == "1 cell: 1 same"
+    assert (judged[0].name, judged[0].text) == (
+        f"{prefix} order=0",
+        "accuracy 72.00 %, baseline 92.00 ± 3.27",
+    )
+    assert judged[0].differences[0].ours == pytest.approx(0.72)
+    assert (judged[1].text, judged[1].differences) == ("no record at all", ())
 
 
 def test_the_outcome_in_words():
@@ -312,13 +302,3 @@ def test_the_outcome_in_words():
     undecided = outcome(compare(cell(map_version=2), BASELINE))
     assert isinstance(undecided, NothingMeasured)
     assert str(undecided) == "gate undecided: 1 not measured"
-
-
-def test_json_holds_verdicts_counts_and_exit_code():
-    document = json.loads(as_json(compare(*mixture())))
-    assert document["exit_code"] == 1
-    assert document["counts"] == dict.fromkeys(VERDICTS, 1)
-    worse = document["cells"][0]
-    assert worse["verdict"] == "worse"
-    assert worse["differences"][0]["ours"] == pytest.approx(0.72)
-    assert document["cells"][1]["differences"] == []

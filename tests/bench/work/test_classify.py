@@ -184,7 +184,13 @@ def test_a_map_and_its_solver_are_seeded_by_the_machine(split, monkeypatch):
     assert seen == [11, 11, 3, 11]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param(method, marks=pytest.mark.slow if method == "homogeneous coded" else [])
+        for method in METHODS
+    ],
+)
 def test_unit_norm_makes_the_scale_of_the_data_irrelevant(split, method):
     scaled = replace(split, x_train=7 * split.x_train, x_test=7 * split.x_test)
     for C in (1.0, 10.0):

@@ -279,6 +279,7 @@ def test_the_cheapest_form_is_chosen():
     assert choose(many).name == "low-rank"
 
 
+@pytest.mark.slow
 def test_passes_hardly_grow_with_bins():
     """A pass touches two weights per feature, however many bins: training grows by passes alone."""
     rng = np.random.default_rng(0)

@@ -1,6 +1,7 @@
 """Every claim stands once, and something decides it or says what is missing."""
 
 import hashlib
+from functools import cache
 
 import pytest
 import yaml
@@ -11,6 +12,7 @@ from tests.bench.records.published import ROOT
 NUMBERS = {"A": 10, "C": 5, "G": 4, "L": 6, "V": 4}
 
 
+@cache
 def entries() -> list[str]:
     """Return the identifiers of the entries of all experiments."""
     return [

@@ -1,0 +1,130 @@
+"""``kmaps plot``: what the rows of a run reach over what they cost, or one of its figures."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kmaps.cli.completing import measures, names
+from kmaps.errors import ConfigError, InputError, NothingMeasured, suggest
+
+if TYPE_CHECKING:
+    from kmaps.bench.records.columns import Record
+
+
+def _measures() -> list[str]:
+    """Return the measures that an axis can show."""
+    return [name for name in measures() if name != "all"]
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  kmaps plot results/quickstart
+  kmaps plot results/quickstart --x predict --x storage -o front.pdf
+  kmaps plot results/ldefm-table1 --x dim --y rms -o errors.svg
+  kmaps plot results/scaling-mnist --figure scaling -o scaling.pdf"""
+)
+@click.argument("results", type=click.Path(path_type=Path))
+@click.option(
+    "--x",
+    "costs",
+    multiple=True,
+    metavar="MEASURE",
+    shell_complete=names(_measures),
+    help="What it costs, an axes for each; any measure of `kmaps table`, repeat for several. "
+    "[default: time, predict, memory and storage, or dim]",
+)
+@click.option(
+    "--y",
+    "quality",
+    metavar="MEASURE",
+    shell_complete=names(_measures),
+    help="What it reaches. [default: the first that `kmaps table` shows]",
+)
+@click.option("--figure", metavar="NAME", help="A figure of this kind of experiment instead.")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A .png, .svg or .pdf file. [default: RESULTS/front.png, or NAME.png]",
+)
+@click.option("--force", is_flag=True, help="Replace the file when it exists.")
+@click.option("-q", "--quiet", is_flag=True, help="No warnings, and no name of the file.")
+def command(
+    results: Path,
+    costs: tuple[str, ...],
+    quality: str | None,
+    figure: str | None,
+    out: Path | None,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Draw the rows of the records in RESULTS, one measure over others.
+
+    RESULTS is a records.jsonl or the folder it is in. A line joins the rows that no other row
+    beats, the Pareto front; these are named, the others are pale. Bars are standard deviations
+    over splits or draws. With --figure NAME it is one of the figures that `kmaps run` draws. In
+    PDF and SVG files letters stay text.
+    """
+    from kmaps.bench.figures.style import SUFFIXES
+    from kmaps.bench.records.file import read_records, records_path
+    from kmaps.io import check_target
+
+    if figure and (costs or quality):
+        raise ConfigError("--figure: has axes of its own; leave --x and --y out")
+    records = read_records(results)
+    out = out or records_path(results).parent / f"{figure or 'front'}.png"
+    if out.suffix not in SUFFIXES:
+        raise InputError(f"{out}: a figure is a .png, .svg or .pdf file; name it so")
+    check_target(out, force=force)
+    if figure:
+        _draw_figure(records, figure, records_path(results).parent, out)
+    else:
+        warning = _draw_front(records, costs, quality, out)
+        if warning and not quiet:
+            click.echo(f"warning: {warning}", err=True)
+    if not quiet:
+        click.echo(out)
+
+
+def _draw_figure(records: list["Record"], name: str, folder: Path, out: Path) -> None:
+    """Draw a figure of the kind of the records."""
+    from kmaps.bench.kinds import kind_of
+    from kmaps.bench.run.runner import figure_arrays
+
+    known = kind_of(records).known_figures()
+    if name not in known:
+        raise ConfigError(
+            f"--figure {name}: unknown{suggest(name, known)}; records of the kind "
+            f"{records[0]['kind']} have {', '.join(known) or 'none'}"
+        )
+    measured = [record for record in records if record["status"] == "ok"]
+    if not measured:
+        raise NothingMeasured(f"{folder}: no cell was measured; nothing to draw")
+    arrays = figure_arrays({name: known[name]}, measured, folder)
+    known[name].draw(measured, arrays, out)
+
+
+def _draw_front(
+    records: list["Record"], costs: tuple[str, ...], quality: str | None, out: Path
+) -> str:
+    """Draw one measure over others; return what there is to warn of."""
+    from kmaps.bench.figures.costs import draw_front
+    from kmaps.bench.kinds import kind_of
+    from kmaps.bench.records.summary import times_warning
+    from kmaps.bench.report.front import COSTS, points_of
+
+    y = quality or kind_of(records).measures(records)[0]
+    wanted = costs or (*COSTS, "dim")
+    points = points_of(records, [y, *(name for name in wanted if name != y)])
+    shown = [name for name in wanted if any(name in point.values for point in points)]
+    if not costs and len(shown) > 1:
+        shown = [name for name in shown if name != "dim"]  # for what has no other costs
+    if not points:
+        raise NothingMeasured(f"--y {y}: not measured in any of these records")
+    lacking = [name for name in costs if name not in shown]
+    if lacking or not shown:
+        raise NothingMeasured(f"--x {', '.join(lacking or wanted)}: not measured in these records")
+    draw_front(points, out, y, shown)
+    return times_warning(records, [y, *shown])

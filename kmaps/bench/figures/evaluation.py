@@ -1,0 +1,80 @@
+"""Figures of an evaluation: the confusion matrix, and how often probabilities are right."""
+
+from typing import BinaryIO
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from kmaps.bench.figures import style
+from kmaps.models.evaluation import Evaluation
+from kmaps.models.reliability import Calibration
+
+_COUNTED = 20  # classes up to which each cell shows its number
+_NAMED = 40  # and each class its name
+_COLORS = "Blues"
+_DARK = 0.5  # a share on which white is read better than black
+
+
+def draw_confusion(found: Evaluation, file: BinaryIO, form: str) -> None:
+    """Draw a confusion matrix: each row in parts of itself, with the numbers.
+
+    Parameters
+    ----------
+    found : Evaluation
+    file : binary file
+    form : str
+        ``png``, ``svg`` or ``pdf``.
+    """
+    counts = found.confusion
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    side = min(9.0, 3.0 + 0.34 * len(found.classes))
+    figure = Figure(figsize=(side + 1, side), dpi=style.DPI, layout="constrained")
+    ax = figure.subplots()
+    drawn = ax.imshow(shares, cmap=_COLORS, vmin=0, vmax=1, aspect="auto")
+    if len(found.labels) <= _COUNTED:
+        for (row, column), count in np.ndenumerate(counts):
+            shade = "white" if shares[row, column] > _DARK else "black"
+            if count:
+                ax.text(column, row, count, ha="center", va="center", color=shade, fontsize=8)
+    if len(found.labels) <= _NAMED:
+        given = [str(label) for label in found.classes.tolist()]
+        ax.set_xticks(range(len(given)), given, rotation=90 * (max(map(len, given)) > 2))
+        ax.set_yticks(range(len(found.labels)), [str(label) for label in found.labels.tolist()])
+    else:
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set(xlabel="predicted class", ylabel="true label")
+    style.title(ax, f"accuracy {100 * found.accuracy:.2f} % of {counts.sum():,} rows")
+    figure.colorbar(drawn, ax=ax, label="part of the row")
+    figure.savefig(file, format=form)
+
+
+def draw_reliability(found: Calibration, file: BinaryIO, form: str) -> None:
+    """Draw how often the most probable class is right, by its probability.
+
+    Parameters
+    ----------
+    found : Calibration
+    file, form
+        As of :func:`draw_confusion`.
+    """
+    figure = Figure(figsize=(4.4, 5.2), dpi=style.DPI, layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
+    above.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle="--")
+    some = found.rows > 0
+    above.plot(
+        found.confidence[some],
+        found.accuracy[some],
+        color=style.color(0),
+        marker=style.marker(0),
+        linewidth=style.LINE_WIDTH,
+    )
+    above.set(xlim=(0, 1), ylim=(0, 1.02), ylabel="part of the rows that are right")
+    style.title(above, f"expected calibration error {found.error:.4f}")
+    widths = np.diff(found.bounds)
+    below.bar(found.bounds[:-1], found.rows, widths, align="edge", color=style.color(0), ec="white")
+    below.set(xlabel="probability of the most probable class", ylabel="rows")
+    style.plain(above, grid=True)
+    style.plain(below)
+    figure.savefig(file, format=form)

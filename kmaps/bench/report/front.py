@@ -1,0 +1,134 @@
+"""Rows as points, what they reach over what they cost, and the front that no other row beats."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.measures import MEASURES
+from kmaps.bench.records.summary import Line, summarize
+
+COSTS = ("time", "predict", "memory", "storage")
+"""What machines cost: keys of :data:`kmaps.bench.records.measures.MEASURES`."""
+
+_SETTING = ("setting", "dataset", "features", "normalize")
+_APART = ("experiment", *_SETTING)
+
+
+@dataclass
+class Point:
+    """A row under a kernel and a reduction.
+
+    Parameters
+    ----------
+    group : str
+        What it was measured on, in words; empty where all rows were measured on the same.
+    name : str
+        The kernel and the label of the row, and the reduction where there are several.
+    method, kernel : str
+        The words of the label before its numbers, and the kernel.
+    values : dict
+        Its measures, as printed: percent, seconds, megabytes. What was not measured is not there.
+    spreads : dict
+        The standard deviations of those that are means over several splits or draws.
+    whole : bool
+        Whether none of its cells failed; else it is on no front.
+    """
+
+    group: str
+    name: str
+    method: str
+    kernel: str
+    values: dict[str, float] = field(default_factory=dict)
+    spreads: dict[str, float] = field(default_factory=dict)
+    whole: bool = True
+
+
+def points_of(records: Iterable[Record], measures: Sequence[str]) -> list[Point]:
+    """Return the rows of some records as points, in the order of tables.
+
+    Times that were measured again are medians, all else means over the splits and draws. Rows
+    without the first of the measures are left out.
+
+    Parameters
+    ----------
+    records : iterable of dict
+    measures : sequence of str
+        Keys of :data:`kmaps.bench.records.measures.MEASURES`.
+    """
+    lines = summarize(records, measures)
+    several = len({line["reduction"] for line in lines}) > 1
+    # Errors of several kernels do not compare.
+    setting = (*_SETTING, "kernel") if MEASURES[measures[0]].unit == "kernel" else _SETTING
+    differing = [name for name in setting if len({line[name] for line in lines}) > 1]
+    points: dict[tuple, Point] = {}
+    for line in lines:
+        identity = *(line[name] for name in _APART), line["reduction"], line["kernel"]
+        words = [line["reduction"] if several else "", line["kernel"], line["label"]]
+        group = ", ".join(filter(None, (line[name] for name in differing)))
+        name = " ".join(filter(None, words))
+        new = Point(group, name, _method(line["label"]), line["kernel"])
+        _add(points.setdefault((*identity, line["label"]), new), line)
+    return [point for point in points.values() if measures[0] in point.values]
+
+
+def _method(label: str) -> str:
+    """Return the words of a label that its numbers follow.
+
+    Examples
+    --------
+    >>> _method("2-ANNFM, N = 40"), _method("strongest 250 of 1,000"), _method("exact on codes")
+    ('2-ANNFM', 'strongest', 'exact on codes')
+    """
+    return re.split(r", | \d", label)[0]
+
+
+def _add(point: Point, line: Line) -> None:
+    """Add a line of a summary to its point."""
+    if not line["n"]:
+        return
+    scale = MEASURES[line["measure"]].scale
+    middle = line["median"] if line["repeats"] else line["mean"]
+    point.values[line["measure"]] = scale * middle
+    point.whole &= not line["failed"]
+    if line["n"] > 1:
+        point.spreads[line["measure"]] = scale * line["std"]
+
+
+def front(points: Iterable[Point], cost: str, quality: str) -> list[Point]:
+    """Return the points that no other one beats, from the cheapest to the best.
+
+    A point beats another when it is as good in both measures and better in one; whether more or
+    less is better is the measure's to say.
+
+    Parameters
+    ----------
+    points : iterable of Point
+        Of one group.
+    cost, quality : str
+        Keys of :data:`kmaps.bench.records.measures.MEASURES`.
+
+    Examples
+    --------
+    >>> times = {"fast": (1, 90), "slow": (9, 95), "beaten": (9, 94)}
+    >>> points = [Point("", name, name, "", {"time": t, "accuracy": a})
+    ...           for name, (t, a) in times.items()]
+    >>> [point.name for point in front(points, "time", "accuracy")]
+    ['fast', 'slow']
+    """
+    signs = {name: -1 if MEASURES[name].highest else 1 for name in (cost, quality)}
+    known = [p for p in points if p.whole and {cost, quality} <= p.values.keys()]
+    ordered = sorted(known, key=lambda p: (signs[cost] * p.values[cost], _worth(p, quality, signs)))
+    kept: list[Point] = []
+    for point in ordered:
+        worth = _worth(point, quality, signs)
+        best = _worth(kept[-1], quality, signs) if kept else float("inf")
+        same = bool(kept) and kept[-1].values[cost] == point.values[cost] and worth == best
+        if worth < best or same:
+            kept.append(point)
+    return kept
+
+
+def _worth(point: Point, quality: str, signs: dict[str, int]) -> float:
+    """Return the quality of a point, the better the less."""
+    return signs[quality] * point.values[quality]

@@ -1,0 +1,95 @@
+"""The gate on a run as text, JSON, Markdown for a pull request, and JUnit XML for CI systems."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from kmaps.bench.records.gate import CellVerdict, count, in_words, outcome
+from kmaps.bench.report.junit import Case, Verdict, junit
+from kmaps.bench.report.markdown import markdown_table
+
+_JUNIT: dict[str, Verdict] = {"worse": "failure", "missing": "failure", "not measured": "error"}
+
+
+def as_text(verdicts: Sequence[CellVerdict], *, unchanged: bool = True) -> str:
+    """Return one aligned line a cell, the worst first, and a summary, for a terminal.
+
+    Parameters
+    ----------
+    verdicts : sequence of CellVerdict
+    unchanged : bool
+        Whether the cells that are the same have a line too.
+    """
+    shown = [cell for cell in verdicts if unchanged or cell.verdict != "same"]
+    verdict_width = max((len(cell.verdict) for cell in shown), default=0)
+    name_width = max((len(cell.name) for cell in shown), default=0)
+    lines = [
+        f"{cell.verdict:{verdict_width}}  {cell.name:{name_width}}  {cell.text}" for cell in shown
+    ]
+    return "\n".join([*lines, summary(verdicts)])
+
+
+def summary(verdicts: Sequence[CellVerdict]) -> str:
+    """Return one line: how many cells got each verdict, and how many have a C at the edge."""
+    total = f"{len(verdicts)} cell{'s' * (len(verdicts) != 1)}: {in_words(count(verdicts))}"
+    n_edge = sum(bool(cell.edge) for cell in verdicts)
+    edges = f"; C at the edge of its grid in {n_edge} of {len(verdicts)}" if n_edge else ""
+    return total + edges
+
+
+def as_json(verdicts: Sequence[CellVerdict]) -> str:
+    """Return the verdicts, their counts and the exit code as a JSON object."""
+    error = outcome(list(verdicts))
+    document = {
+        "exit_code": error.exit_code if error else 0,
+        "counts": count(verdicts),
+        "cells": [asdict(cell) for cell in verdicts],
+    }
+    return json.dumps(document, indent=2)
+
+
+def as_markdown(verdicts: Sequence[CellVerdict], run: str) -> str:
+    """Return the outcome, the cells that changed, and all cells in a block that folds.
+
+    Parameters
+    ----------
+    verdicts : sequence of CellVerdict
+        The worst first.
+    run : str
+        The name of the experiment.
+    """
+    error = outcome(list(verdicts))
+    changed = [cell for cell in verdicts if cell.verdict != "same"]
+    parts = [
+        f"### {run}: {str(error).partition(':')[0] if error else 'gate passed'}",
+        f"{summary(verdicts)}.",
+        _table(changed) if changed else "",
+        f"<details>\n<summary>All {len(verdicts)} cells</summary>",
+        _table(verdicts),
+        "</details>",
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def _table(verdicts: Sequence[CellVerdict]) -> str:
+    rows = [(cell.verdict, cell.name, cell.text) for cell in verdicts]
+    return markdown_table(("verdict", "cell", "ours and the baseline's"), rows, texts=3)
+
+
+def as_junit(verdicts: Sequence[CellVerdict], run: str) -> str:
+    """Return a JUnit XML document: a case a cell.
+
+    A cell that is worse or missing fails, one that could not be compared is an error; all others
+    pass.
+
+    Parameters
+    ----------
+    verdicts : sequence of CellVerdict
+    run : str
+        The name of the experiment.
+    """
+    cases = [
+        Case(cell.name, run, _JUNIT.get(cell.verdict, ""), f"{cell.verdict}: {cell.text}")
+        for cell in verdicts
+    ]
+    return junit("kmaps check", cases)

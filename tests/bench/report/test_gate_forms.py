@@ -1,0 +1,62 @@
+"""The gate as text, JSON, Markdown and JUnit: every verdict in its place."""
+
+import json
+from xml.etree import ElementTree
+
+from kmaps.bench.records.gate import VERDICTS, CellVerdict, Difference
+from kmaps.bench.report.gate_forms import as_json, as_junit, as_markdown, as_text
+
+WORSE = Difference("accuracy", 0.92, 0.72, 0.01, "worse")
+CELLS = [
+    CellVerdict("worse", "digits a|b", "accuracy 72.00 %", (WORSE,)),
+    *(CellVerdict(verdict, f"cell {verdict}", "no record") for verdict in VERDICTS[1:]),
+]
+SUMMARY = "6 cells: 1 worse, 1 missing, 1 not measured, 1 improved, 1 new, 1 same"
+SAME = [CellVerdict("same", "linear", "accuracy 90.00 %", edge="C = 10, the largest")]
+
+
+def test_text_has_a_line_a_cell():
+    lines = as_text(CELLS).splitlines()
+    assert lines[0] == "worse         digits a|b         accuracy 72.00 %"
+    assert lines[-1] == SUMMARY
+    assert len(lines) == 7
+    short = as_text(CELLS, unchanged=False).splitlines()
+    assert short == [*lines[:5], SUMMARY]
+    assert as_text(SAME, unchanged=False) == ("1 cell: 1 same; C at the edge of its grid in 1 of 1")
+
+
+def test_json_holds_verdicts_counts_and_exit_code():
+    document = json.loads(as_json(CELLS))
+    assert document["exit_code"] == 1
+    assert document["counts"] == dict.fromkeys(VERDICTS, 1)
+    assert document["cells"][0]["differences"][0]["ours"] == 0.72
+    assert document["cells"][1]["differences"] == []
+
+
+def test_markdown_shows_what_changed_and_folds_the_rest():
+    shown, folded = as_markdown(CELLS, "trial").split("<details>")
+    assert shown.startswith(f"### trial: gate failed\n\n{SUMMARY}.\n\n| verdict | cell |")
+    assert "| worse | digits a\\|b | accuracy 72.00 % |" in shown
+    assert "cell same" not in shown
+    assert "| same | cell same | no record |" in folded
+    assert folded.endswith("\n\n</details>")
+    passed = as_markdown(SAME, "trial")
+    assert passed.startswith("### trial: gate passed\n\n1 cell: 1 same; C at the edge")
+    assert "| same | linear | accuracy 90.00 %; C = 10, the largest |" in passed
+    assert passed.count("| verdict |") == 1
+    undecided = as_markdown([CELLS[2]], "trial")
+    assert undecided.startswith("### trial: gate undecided\n\n")
+
+
+def test_junit_fails_what_the_gate_fails():
+    suite = ElementTree.fromstring(as_junit(CELLS, "trial"))
+    counts = {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")}
+    assert counts == {"tests": "6", "failures": "2", "errors": "1", "skipped": "0"}
+    ended = [(case.get("classname"), *(child.tag for child in case)) for case in suite]
+    assert ended == [
+        ("trial", "failure"),
+        ("trial", "failure"),
+        ("trial", "error"),
+        *[("trial",)] * 3,
+    ]
+    assert suite[0][0].get("message") == "worse: accuracy 72.00 %"

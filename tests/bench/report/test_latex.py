@@ -1,0 +1,119 @@
+"""LaTeX tables: their structure always, and that they compile where there is a TeX."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kmaps.bench.kinds import kind_of
+from kmaps.bench.records.file import read_records
+from kmaps.bench.report.latex import latex
+from kmaps.bench.report.tables import render
+from tests.bench.sample_records import record
+
+ROOT = Path(__file__).resolve().parents[3]
+RUNS = (  # one of each kind
+    *("annfm-table4-daimler", "scaling-mnist", "ldefm-table1", "lac-figure3-toy"),
+    *("genrbf-approximation", "genrbf-figure3-tradeoff"),
+)
+ENGINES = ("tectonic", "pdflatex", "lualatex", "xelatex")
+DOCUMENT = r"""\documentclass{{article}}
+\usepackage{{booktabs,graphicx}}
+\begin{{document}}
+{tables}
+See {references}.
+\end{{document}}
+"""
+# Each character that latex() knows, in the name of a row.
+ODD = r"\~^±⊗σγεΩ–…×·−²µ<>|†‡¶§&%$#_{}₀₉"
+
+
+def tables_of(records):
+    return render(records, "latex", kind_of(records).measures(records))
+
+
+def odd_records():
+    """Return records whose names hold all that is special, and equations."""
+    params = [{"order": 2}, {"order": 2, "window": ODD}]
+    cells = [record(params=each, train_s=1.0, dataset="50 % & more") for each in params]
+    return [
+        *cells,
+        record(
+            "random-fourier",
+            params={"n_frequencies": 1000},
+            kernel="exp-chi2",
+            dataset="50 % & more",
+        ),
+    ]
+
+
+def check_structure(text):
+    """Check that environments end where they began and every row has all columns."""
+    tables = re.findall(r"\\begin\{table\}\n(.*?)\\end\{table\}\n", text, re.DOTALL)
+    assert len(tables) == text.count(r"\begin{table}") == text.count(r"\end{table}") > 0
+    for table in tables:
+        assert table.startswith("\\centering\n\\caption{")
+        [columns] = re.findall(r"\\begin\{tabular\}\{(lr+)\}", table)
+        rows = re.findall(r"^(.*) \\\\$", table, re.MULTILINE)
+        assert len(rows) >= 2
+        assert {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {len(columns) - 1}
+        unescaped = re.sub(r"\\.", "", table)
+        assert unescaped.count("{") == unescaped.count("}")
+        for line in rows:
+            unescaped = re.sub(r"\\.", "", line)
+            assert unescaped.count("$") % 2 == 0
+            assert not re.search(r"[%#~^]", re.sub(r"\$[^$]*\$", "", unescaped))
+    labels = re.findall(r"\\label\{(tab:[A-Za-z0-9.-]+)\}", text)
+    assert len(labels) == len(set(labels)) == len(tables)
+    return labels
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_tables_of_published_runs_are_whole(run):
+    text = tables_of(read_records(ROOT / "results" / run))
+    check_structure(text)
+    assert text.isascii()
+
+
+def test_tables_with_odd_names_are_whole():
+    text = tables_of(odd_records())
+    assert len(check_structure(text)) == 4
+    assert text.isascii()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("homogeneous, r = 5", "homogeneous, $r = 5$"),
+        ("ANNFM, N = 1,000, ε = 0.5, b", r"ANNFM, $N = 1{,}000$, $\varepsilon = 0.5$, b"),
+        ("spline, s = 1, 10 bins", "spline, $s = 1$, 10 bins"),
+        ("n levels = 64", "n levels = 64"),  # a product of letters else
+        ("a < b|c > d", "a $<$ b$|$c $>$ d"),
+    ],
+)
+def test_equations_are_set_as_such(text, expected):
+    assert latex(text) == expected
+
+
+def test_tables_compile(tmp_path):
+    engine = next(filter(shutil.which, ENGINES), None)
+    if engine is None:
+        pytest.skip(f"no TeX is installed (one of {', '.join(ENGINES)})")
+    tables = tables_of(read_records(ROOT / "results" / "quickstart")) + tables_of(odd_records())
+    references = ", ".join(rf"\ref{{{label}}}" for label in check_structure(tables))
+    source = tmp_path / "paper.tex"
+    source.write_text(DOCUMENT.format(tables=tables, references=references))
+    options = [] if engine == "tectonic" else ["-interaction=nonstopmode", "-halt-on-error"]
+    for _ in range(2):  # for the numbers of the references
+        done = subprocess.run(
+            [engine, *options, source.name], cwd=tmp_path, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stdout[-2000:]
+    assert (tmp_path / "paper.pdf").stat().st_size > 10_000
+    assert "undefined" not in done.stdout
+    assert "Overfull" not in done.stdout  # a wide table is shrunk to the line
+    assert "Missing character" not in done.stdout + (
+        (tmp_path / "paper.log").read_text(errors="replace") if engine != "tectonic" else ""
+    )

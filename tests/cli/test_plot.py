@@ -1,0 +1,97 @@
+"""kmaps plot: a figure of a run, of any measures, in three formats."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from kmaps.bench.kinds import KINDS
+from kmaps.cli.main import cli
+from tests.bench.sample_records import record
+
+TIMES = {"fit_s": 0.1, "encode_s": 0.2, "convert_s": 0.3, "train_s": 0.4, "predict_s": 0.1}
+CELLS = [
+    record("linear", accuracy=0.8, cpu="a", **TIMES),
+    record(accuracy=0.9, params={"order": 2}, cpu="a", **TIMES | {"train_s": 0.9}),
+]
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("run").mkdir()
+    write(CELLS)
+
+
+def write(cells):
+    Path("run/records.jsonl").write_text("".join(json.dumps(cell) + "\n" for cell in cells))
+
+
+def plot(*args, code=0):
+    result = CliRunner().invoke(cli, ["plot", *map(str, args)])
+    assert result.exit_code == code, result.output + repr(result.exception)
+    return result
+
+
+def test_the_figure_stands_beside_the_records():
+    assert plot("run").output == "run/front.png\n"
+    assert Path("run/front.png").read_bytes().startswith(b"\x89PNG")
+    assert plot("run", code=2).stderr == (
+        "error: run/front.png: exists already; choose another name, or pass --force\n"
+    )
+    assert plot("run/records.jsonl", "--force", "-q").output == ""
+
+
+def test_any_measure_over_any_other():
+    plot("run", "--x", "train", "--x", "predict", "-o", "two.svg")
+    drawn = Path("two.svg").read_text()
+    assert "train, s" in drawn
+    assert "all test samples, s" in drawn
+    assert "2: chi2 homogeneous, r = 5" in drawn
+    assert "training (fit" not in drawn
+    plot("run", "--x", "accuracy", "--y", "train", "-o", "turned.svg")
+    assert "train, s" in Path("turned.svg").read_text()
+
+
+def test_times_of_different_machines_are_warned_of():
+    write([CELLS[0], CELLS[1] | {"cpu": "b"}])
+    assert plot("run").stderr == "warning: times do not compare: records differ in cpu\n"
+    assert plot("run", "--y", "accuracy", "--x", "accuracy", "--force").stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "message"),
+    [
+        (["--x", "trian"], 2, "unknown measure 'trian', did you mean 'train'? ("),
+        (["--x", "gram"], 5, "--x gram: not measured in these records\n"),
+        (["--y", "linf"], 5, "--y linf: not measured in any of these records\n"),
+        (["-o", "a.jpg"], 2, "a.jpg: a figure is a .png, .svg or .pdf file; name it so\n"),
+        (["--figure", "cost"], 2, "--figure cost: unknown, did you mean 'costs'?; records of the"),
+        (["--figure", "costs", "--x", "time"], 2, "--figure: has axes of its own; leave --x and"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_in_one_line(args, code, message):
+    result = plot("run", *args, code=code)
+    assert result.stderr.startswith(f"error: {message}")
+    assert result.stderr.count("\n") == 1
+    assert os.listdir("run") == ["records.jsonl"]
+
+
+def test_figures_of_a_kind_are_drawn_for_print():
+    plot("run", "--figure", "accuracy", "-o", "accuracy.pdf")
+    assert Path("accuracy.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_a_figure_without_its_arrays_says_so():
+    write([record(kind="toy", setting="disc", dataset="", reduction="", dim=3)])
+    message = plot("run", "--figure", "functions", code=4).stderr
+    assert message.startswith("error: run: the figure functions needs the arrays of 1 of 1 cells")
+
+
+def test_figures_of_experiments_are_known_figures():
+    for kind in KINDS.values():
+        assert all(name == name.lower() for name in kind.known_figures())
+    assert set(KINDS["classification"].known_figures()) == {"accuracy", "costs"}
+    assert set(KINDS["scaling"].known_figures()) == {"accuracy", "costs", "scaling"}

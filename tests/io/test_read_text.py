@@ -1,0 +1,189 @@
+"""Readers of text files: what is wrong with a line, what indices count from, columns of labels."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from kmaps.errors import InputError
+from kmaps.io import LabelledRows, open_reader, read_labels
+
+X = np.eye(3)
+
+
+def dense(matrix):
+    return matrix.toarray() if sp.issparse(matrix) else np.array(matrix)
+
+
+BAD = {
+    "empty csv": ("a.csv", lambda p: p.write_text("\n\n"), "empty, expected one row of numbers"),
+    "header only": ("a.csv", lambda p: p.write_text("a,b\n"), "a header but no row of numbers"),
+    "ragged": (
+        "a.csv",
+        lambda p: p.write_text("a,b\n1,2\n\n3,4,5\n"),
+        "a.csv:4: 3 columns, the first line has 2",
+    ),
+    "word": (
+        "a.csv",
+        lambda p: p.write_text("1,2\n3,four\n"),
+        "a.csv:2: column 2: 'four' is not a number",
+    ),
+    "gap": ("a.csv", lambda p: p.write_text("1,2\n3,\n"), "a.csv:2: column 2: '' is not a number"),
+    "half header": ("a.csv", lambda p: p.write_text("1,b\n3,4\n"), "a.csv:1: column 2: 'b'"),
+    "latin": ("a.csv", lambda p: p.write_bytes(b"1,2\n3,\xe9\n"), "a.csv:2: column 2:"),
+    "empty svm": ("a.svm", lambda p: p.write_text("# only a comment\n1\n"), "no sample with a"),
+    "label": ("a.svm", lambda p: p.write_text("1 1:2\ncat 1:2\n"), "a.svm:2: 'cat' is not a label"),
+    "labels": ("a.svm", lambda p: p.write_text("1,2 1:2\n"), "a.svm:1: '1,2' is not a label"),
+    "pair": ("a.svm", lambda p: p.write_text("1 1:2\n1 3:a\n"), "a.svm:2: '3:a' is not 'index:va"),
+    "order": ("a.svm", lambda p: p.write_text("1 3:1 2:1\n"), "a.svm:1: index 2 after 3"),
+    "twice": ("a.svm", lambda p: p.write_text("1 2:1 2:1\n"), "a.svm:1: index 2 after 2"),
+    "label nan": ("a.svm", lambda p: p.write_text("1 1:2\nnan 1:2\n"), "a.svm:2: 'nan' is not a"),
+    "label inf": ("a.svm", lambda p: p.write_text("1e999 1:2\n"), "a.svm:1: '1e999' is not a lab"),
+    "underscore": ("a.svm", lambda p: p.write_text("1 1:1_0\n"), "a.svm:1: '1:1_0' is not 'index"),
+    "query": ("a.svm", lambda p: p.write_text("1 qid:x 1:2\n"), "a.svm:1: 'qid:x' is not 'qid:nu"),
+    "int32": (
+        "a.svm",
+        lambda p: p.write_text("1 1:2\n1 2147483648:1\n"),
+        "a.svm:2: index 2147483648 is beyond 2147483647, the last",
+    ),
+    "digits": ("a.svm", lambda p: p.write_text(f"1 {'9' * 5000}:1\n"), "is beyond 21474"),
+    "long line": (
+        "a.csv",
+        lambda p: p.write_bytes(b"1,2\n" + b"3," * 2**23 + b"4\n"),
+        "a.csv:2: a line of more than 16,777,216 bytes",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_file_is_refused_in_one_line(tmp_path, case):
+    name, write, message = BAD[case]
+    write(tmp_path / name)
+    with pytest.raises(InputError) as caught:
+        list(open_reader(tmp_path / name).blocks(2, 10))
+    assert message in str(caught.value)
+    assert str(tmp_path / name) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_svm_keeps_queries_and_comments_out(tmp_path):
+    (tmp_path / "a.svm").write_text("1 qid:3 1:2 # a_b\n2 qid:3 2:4\n")
+    (block,) = open_reader(tmp_path / "a.svm").blocks(9, 9)
+    assert dense(block.X).tolist() == [[2, 0], [0, 4]]
+    assert block.y.tolist() == [1, 2]
+
+
+def test_labels_that_differ_stay_different(tmp_path):
+    np.save(tmp_path / "y.npy", np.array([1e300, 2e300]))
+    assert read_labels(tmp_path / "y.npy").tolist() == [1e300, 2e300]
+    (tmp_path / "a.svm").write_text("1e300 1:2\n2e300 1:3\n")
+    rows = LabelledRows(open_reader(tmp_path / "a.svm"))
+    list(rows.blocks())
+    assert rows.labels().tolist() == [1e300, 2e300]
+
+
+def test_svm_columns_can_be_given(tmp_path):
+    (tmp_path / "a.svm").write_text("1 2:1\n")
+    assert open_reader(tmp_path / "a.svm", n_features=9).n_features == 9
+    with pytest.raises(InputError, match=r"a\.svm:1: index 2 is beyond 1, the last"):
+        list(open_reader(tmp_path / "a.svm", n_features=1).blocks(1, 1))
+
+
+def svm(*rows):
+    """Return a svm file of rows of indices, each with its label."""
+    return "".join(f"{k} {' '.join(f'{j}:1' for j in row)}\n" for k, row in enumerate(rows))
+
+
+@pytest.mark.parametrize(
+    ("rows", "n_features", "zero_based", "base", "certain", "width"),
+    [
+        ([(1, 3), (2,)], None, "auto", 1, False, 3),
+        ([(1, 3), (0, 2)], None, "auto", 0, True, 4),
+        ([(1, 3), (2,)], 4, "auto", 1, False, 4),
+        ([(1, 3), (2,)], 3, "auto", 1, True, 3),
+        ([(1, 3), (2,)], None, True, 0, True, 4),
+        ([(1, 3), (2,)], None, False, 1, True, 3),
+        ([(1, 3), (2,)], 9, True, 0, True, 9),
+    ],
+)
+def test_indices_count_from_0_or_1(tmp_path, rows, n_features, zero_based, base, certain, width):
+    (tmp_path / "a.svm").write_text(svm(*rows))
+    reader = open_reader(tmp_path / "a.svm", n_features=n_features, zero_based=zero_based)
+    assert (reader.index_base, reader.certain_base, reader.n_features) == (base, certain, width)
+    (block,) = reader.blocks(9, 99)
+    expected = np.zeros((2, width))
+    for place, row in enumerate(rows):
+        expected[place, np.array(row) - base] = 1
+    np.testing.assert_array_equal(block.X.toarray(), expected)
+
+
+def test_indices_are_as_they_were_said_to_be(tmp_path):
+    (tmp_path / "a.svm").write_text(svm((1, 2), (0, 2)))
+    with pytest.raises(InputError, match=r"a\.svm:2: index 0, but these indices were said"):
+        open_reader(tmp_path / "a.svm", zero_based=False)
+    with pytest.raises(InputError, match=r"a\.svm:2: index 0, but these indices were said"):
+        list(open_reader(tmp_path / "a.svm", n_features=5, zero_based=False).blocks(9, 99))
+    with pytest.raises(InputError, match=r"a\.svm:1: index 2 is beyond 1, the last"):
+        list(open_reader(tmp_path / "a.svm", n_features=2).blocks(9, 99))
+
+
+TABLE = """name,a,"b, c",digit
+"x, y",1,2.5,7
+z,3,4,8
+"""
+
+
+def test_a_column_of_labels(tmp_path):
+    (tmp_path / "t.csv").write_text(TABLE.replace("digit", " digit "))
+    with pytest.raises(InputError, match="column 1: 'x, y' is not a number"):
+        list(open_reader(tmp_path / "t.csv").blocks(9, 9))
+    reader = open_reader(tmp_path / "t.csv", label_column="name")
+    assert reader.columns == ["a", "b, c", "digit"]
+    blocks = list(reader.blocks(1, 9))
+    assert [block.y.tolist() for block in blocks] == [["x, y"], ["z"]]
+    np.testing.assert_array_equal(np.vstack([b.X for b in blocks]), [[1, 2.5, 7], [3, 4, 8]])
+    rows = LabelledRows(reader)
+    list(rows.blocks())
+    assert rows.labels().tolist() == ["x, y", "z"]
+
+
+def test_labels_of_a_column_are_numbers_if_all_are(tmp_path):
+    # A header of numbers, as pandas writes the columns of an array.
+    for labels, expected in {"7 8 7": [7, 8, 7], "0.5 1 2": [0.5, 1, 2]}.items():
+        lines = [f"{place},{label}\n" for place, label in enumerate(labels.split())]
+        (tmp_path / "t.csv").write_text("0,digit\n" + "".join(lines))
+        rows = LabelledRows(open_reader(tmp_path / "t.csv", label_column="digit"), memory=1)
+        assert [X.tolist() for X in rows.blocks()] == [[[0]], [[1]], [[2]]]
+        assert rows.labels().tolist() == expected
+        assert rows.labels(np.array(["7", "a"])).tolist() == labels.split()
+    (tmp_path / "t.csv").write_text("0,digit\n5,1\n6,a\n7,1\n")
+    rows = LabelledRows(open_reader(tmp_path / "t.csv", label_column="digit"), memory=1)
+    list(rows.blocks())
+    assert rows.labels().tolist() == ["1", "a", "1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "message"),
+    [
+        (TABLE, "nam", "t.csv: its header has no column 'nam', did you mean 'name'?"),
+        (TABLE, "qqq", "t.csv: its header has no column 'qqq' (name, a, b, c, digit)"),
+        ("a,a,b\n1,2,3\n", "a", "t.csv: its header has 2 columns 'a'"),
+        ("1,2\n3,4\n", "y", "t.csv: has no header, which label_column=y needs"),
+        ("y\n1\n", "y", "t.csv: has no column but that of the labels"),
+        ("y,a\n1,2\n,3\n", "y", "t.csv:3: the label is '', expected a text or a finite number"),
+        ("y,a\n1,2\nNaN,3\n", "y", "t.csv:3: the label is 'NaN', expected a text or a finite nu"),
+        ("y,a\n1,2\nx,3,4\n", "y", "t.csv:3: 3 columns, the first line has 2"),
+        ("a,y\n1,2\n3\n", "y", "t.csv:3: 1 columns, the first line has 2"),
+        ("a,y\n1,2\nb,3\n", "y", "t.csv:3: column 1: 'b' is not a number"),
+    ],
+)
+def test_a_column_of_labels_that_cannot_be_used(tmp_path, text, column, message):
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(InputError) as caught:
+        list(open_reader(tmp_path / "t.csv", label_column=column, name="t.csv").blocks(9, 9))
+    assert str(caught.value).startswith(message)
+
+
+def test_only_csv_has_columns_with_names(tmp_path):
+    np.save(tmp_path / "a.npy", X)
+    with pytest.raises(InputError, match="npy has no columns with names; leave label_column=y out"):
+        open_reader(tmp_path / "a.npy", label_column="y")
