@@ -1,31 +1,145 @@
-"""A copy of the package with one more file and one more line, and `kmaps` of it."""
+"""A copy of the package with a map and a kind more, and `kmaps` of it."""
 
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from commands import Done, kmaps_commands
+from commands import Done, kmaps_with
 
 ROOT = Path(__file__).resolve().parent.parent
+MAP_CLASS = '''\
+"""Powers of a value: a map of one output."""
+
+import numpy as np
+
+from kmaps.maps.base import AdditiveMap
+
+
+class PowerMap(AdditiveMap):
+    """x ↦ x^p, the hellinger kernel at p = 1/2.
+
+    Parameters
+    ----------
+    power : float
+        p > 0.
+    """
+
+    source = "nobody, eq. 1"
+
+    def __init__(self, power: float = 0.5):
+        self.power = power
+
+    def _fit_curve(self, X):
+        if self.power <= 0:
+            raise ValueError(f"power={self.power!r}: expected a positive number")
+
+    def _curve(self, x, feature):
+        return np.sign(x)[..., None] * np.abs(x)[..., None] ** self.power
+
+    def _grid(self):
+        return None
+'''
+KIND_CLASS = '''\
+"""Lengths: how long the vector of a value is, against its square root."""
+
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from kmaps.bench.kinds.kind import Figure, Kind, Measured
+from kmaps.bench.records.gate import EXACT, NUMERICAL, Judged
+from kmaps.bench.records.row import Row
+from kmaps.bench.spec.cell import Cell
+from kmaps.bench.spec.fields import Experiment, Positive
+from kmaps.bench.spec.map_rows import map_rows
+from kmaps.maps.registry import make_map
+
+
+class Lengths(Experiment):
+    kind: Literal["lengths"]
+    kernels: list[str]
+    values: Annotated[list[Positive], Field(min_length=1)]
+
+
+class LengthsKind(Kind):
+    model = Lengths
+    fills = ("linf", "dim", "encode_s")
+    judged = (Judged("linf", NUMERICAL), Judged("dim", EXACT))
+
+    def cells(self, experiment):
+        return [
+            Cell(
+                kind="lengths",
+                experiment=experiment.experiment,
+                setting=f"length at {value:g}",
+                row=Row(entry["map"], params),
+                kernel=kernel,
+                options={"value": value},
+            )
+            for value in experiment.values
+            for entry in experiment.maps
+            for kernel, params in map_rows(entry, experiment.kernels)
+        ]
+
+    def batches(self, cells):
+        return [list(cells)]
+
+    def set_up(self, cell, *, skip_bad=False):
+        return np.linspace(0, 1, 101)[:, None]
+
+    def measure(self, cell, shared, timing):
+        made = make_map(cell.row.method, cell.kernel, cell.row.params).fit(shared)
+        with timing.timed("encode_s"):
+            encoded = made.transform(cell.options["value"] * shared)
+        length = np.linalg.norm(encoded, axis=1)
+        error = length - np.sqrt(cell.options["value"] * shared[:, 0])
+        columns = {"linf": float(np.abs(error).max()), "dim": encoded.shape[1]}
+        return Measured(columns, {"length": length})
+
+    def measures(self, records):
+        return ("linf", "dim")
+
+    def figures(self, experiment):
+        return {"lengths": Figure(draw, needs_arrays=True)}
+
+    def sections(self, records):
+        return [("Lengths", f"There are {len(records)} of them.")]
+
+
+def draw(records, arrays, path):
+    from matplotlib.figure import Figure as Canvas
+
+    figure = Canvas()
+    ax = figure.subplots()
+    for record in records:
+        ax.plot(arrays[record["key"]]["length"])
+    figure.savefig(path)
+'''
+ADDED = {"maps/power.py": MAP_CLASS, "bench/kinds/lengths.py": KIND_CLASS}
+LINES = {
+    "maps/__init__.py": '_OWN.places["power"] = "kmaps.maps.power.PowerMap"\n',
+    "bench/kinds/__init__.py": """
+from kmaps.bench.kinds.lengths import LengthsKind  # noqa: E402
+
+KINDS["lengths"] = LengthsKind()
+""",
+}
 
 
 @contextmanager
-def changed_package(
-    folder: Path, file: str, text: str, registry: str, line: str
-) -> Iterator[Callable[..., Done]]:
-    """Copy the package into a folder, add a file and a line to another; yield `kmaps` of it.
-
-    Files are named from the folder ``kmaps`` on.
-    """
+def changed_package(folder: Path) -> Iterator[Callable[..., Done]]:
+    """Copy the package into a folder, add a file and a line of each; yield `kmaps` of it."""
     source = folder / "source"
     for part in ("kmaps", "cli", "datasets", "experiments"):
-        # Compiled loops stay valid in a copy; unfinished files have a name with .tmp.
-        unneeded = shutil.ignore_patterns("*.pyc*", "*.tmp.*")
+        # What is compiled stays valid in a copy; unfinished files are named x.pyc.1, x.tmp.1.
+        unneeded = shutil.ignore_patterns("*.pyc.*", "*.tmp.*")
         shutil.copytree(ROOT / part, source / part, ignore=unneeded)
-    (source / "kmaps" / file).write_text(text)
-    with open(source / "kmaps" / registry, "a") as registered:
-        registered.write(line)
-
-    with kmaps_commands(folder, {"PYTHONPATH": str(source)}) as run:
+    for name, text in ADDED.items():
+        (source / "kmaps" / name).write_text(text)
+    for name, text in LINES.items():
+        with open(source / "kmaps" / name, "a") as registry:
+            registry.write(text)
+    with kmaps_with(folder, {"PYTHONPATH": str(source)}) as run:
         yield run

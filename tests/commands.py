@@ -1,4 +1,4 @@
-"""`kmaps` in another process: one for all commands, as importing takes longer than most of them."""
+"""`kmaps` run by tests: in this process, or in another one for all commands."""
 
 import json
 import os
@@ -8,6 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from kmaps.cli.main import cli
 
 PROGRAM = """
 import json, sys
@@ -30,11 +35,29 @@ class Done:
     stderr: str
 
 
+def _checked(done: Done, code: int) -> Done:
+    assert done.code == code, done.stderr
+    return done
+
+
+def kmaps_in(folder: Path) -> Callable[..., Done]:
+    """Return `kmaps`, run in a folder; a command must end with the exit code ``code``."""
+
+    def run(*args: object, code: int = 0) -> Done:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(folder)
+            done = CliRunner().invoke(cli, list(map(str, args)))
+        return _checked(Done(done.exit_code, done.stdout, done.stderr), code)
+
+    return run
+
+
 @contextmanager
-def kmaps_commands(
-    folder: Path, environment: Mapping[str, str] = {}
-) -> Iterator[Callable[..., Done]]:
-    """Yield `kmaps`, run in a folder; a command must end with the exit code ``code``, 0 unasked."""
+def kmaps_with(folder: Path, environment: Mapping[str, str]) -> Iterator[Callable[..., Done]]:
+    """Yield `kmaps` as of `kmaps_in`, in a process with other variables of the environment.
+
+    It is one for all commands: importing takes longer than most of them.
+    """
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM],
         cwd=folder,
@@ -47,9 +70,7 @@ def kmaps_commands(
     def run(*args: object, code: int = 0) -> Done:
         process.stdin.write(json.dumps([str(arg) for arg in args]) + "\n")
         process.stdin.flush()
-        done = Done(**json.loads(process.stdout.readline()))
-        assert done.code == code, done.stderr
-        return done
+        return _checked(Done(**json.loads(process.stdout.readline())), code)
 
     try:
         yield run

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from changed_package import changed_package
 
 from kmaps.data import Manifest, SourceFile, download, tree_digest
 
@@ -58,6 +59,14 @@ def data_dir(mirror, tmp_path_factory) -> Path:
     for name in REAL:
         download(name, data_dir=root / "data", mirror=mirror, offline=True)
     return root / "data"
+
+
+@pytest.fixture(scope="session")
+def changed(tmp_path_factory):
+    """`kmaps` of a copy of the package with a map and a kind more, and the folder it runs in."""
+    folder = tmp_path_factory.mktemp("changed")
+    with changed_package(folder) as kmaps:
+        yield kmaps, folder
 
 
 @dataclass

@@ -3,9 +3,8 @@
 import json
 
 import pytest
-from commands import kmaps_commands
-from test_new_kind import CLASS as KIND_CLASS
-from test_new_map import CLASS as MAP_CLASS
+from changed_package import KIND_CLASS, MAP_CLASS
+from commands import kmaps_with
 
 from kmaps.errors import ConfigError
 from kmaps.maps import MAPS, HomogeneousMap
@@ -46,7 +45,7 @@ def installed(tmp_path):
 
 def test_maps_and_kinds_of_packages_are_listed_and_run(installed):
     (installed / "long.yaml").write_text(EXPERIMENT)
-    with kmaps_commands(installed, {"PYTHONPATH": str(installed)}) as kmaps:
+    with kmaps_with(installed, {"PYTHONPATH": str(installed)}) as kmaps:
         listed = json.loads(kmaps("list", "--json").stdout)
         maps = {row["name"]: row for row in listed["maps"]}
         assert maps["power"]["class"] == "PowerMap"

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from commands import kmaps_commands
+from commands import kmaps_in
 
 from kmaps.bench.kinds.load import described, packaged
 from kmaps.bench.records.file import read_records
@@ -30,12 +30,11 @@ def test_every_kind_that_can_run_has_a_preset_or_the_quickstart():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PRESETS)
-def test_a_preset_gives_what_its_baseline_has(name, request, tmp_path):
+def test_a_preset_gives_what_its_baseline_has(name, request, monkeypatch, tmp_path):
     for row in getattr(described(name), "classifiers", ()):
         pytest.importorskip(row.estimator.partition(".")[0])
-    environment = {}
     if getattr(described(name), "dataset", None):
-        environment["KMAPS_DATA_DIR"] = str(request.getfixturevalue("data_dir"))
-    with kmaps_commands(tmp_path, environment) as kmaps:
-        kmaps("run", name, "--preset", "small", "--quiet")
-        kmaps("check", f"runs/{name}-small", "--against", BASELINES / name)
+        monkeypatch.setenv("KMAPS_DATA_DIR", str(request.getfixturevalue("data_dir")))
+    kmaps = kmaps_in(tmp_path)
+    kmaps("run", name, "--preset", "small", "--quiet")
+    kmaps("check", f"runs/{name}-small", "--against", BASELINES / name)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from commands import kmaps_commands
+from commands import kmaps_in
 from sklearn.datasets import dump_svmlight_file
 
 from kmaps.bench.records.file import read_records
@@ -63,32 +63,32 @@ def test_commands_run(tmp_path):
     (tmp_path / "runs" / "quickstart" / "README.md").unlink()
     lines = shell_lines()
     assert len(lines) >= 8
-    with kmaps_commands(tmp_path) as kmaps:
-        for line in lines:
-            words = shlex.split(line, comments=True)
-            assert words[0] == "kmaps"
-            done = kmaps(*words[1:])
-            if words[1:] == ["run", "quickstart"]:
-                assert "digits, intensity, one-vs-one: accuracy" in done.stdout
-            if words[1:3] == ["table", "own-digits"]:
-                assert r"\caption{own-digits, columns (l1), one-vs-rest: accuracy" in done.stdout
-        assert (tmp_path / "own-digits" / "accuracy.png").exists()
-        assert np.load(tmp_path / "encoded.npy").shape == (50, 40)
-        assert (tmp_path / "confusion.csv").read_text().startswith("true,3,4\n3,")
-        own = {record["method"]: record["accuracy"] for record in read_records(tmp_path / "mine")}
-        assert own["my_methods.NearestMean"] > 0.8 < own["my_methods.RootMap"]
-        assert (tmp_path / "confusion.pdf").read_bytes().startswith(b"%PDF")
-        named = ["label", "score:4", "proba:3", "proba:4"]
-        assert pd.read_parquet(tmp_path / "new.parquet").columns.tolist() == named
-        assert len((tmp_path / "new-labels.csv").read_text().split()) == 20
+    kmaps = kmaps_in(tmp_path)
+    for line in lines:
+        words = shlex.split(line, comments=True)
+        assert words[0] == "kmaps"
+        done = kmaps(*words[1:])
+        if words[1:] == ["run", "quickstart"]:
+            assert "digits, intensity, one-vs-one: accuracy" in done.stdout
+        if words[1:3] == ["table", "own-digits"]:
+            assert r"\caption{own-digits, columns (l1), one-vs-rest: accuracy" in done.stdout
+    assert (tmp_path / "own-digits" / "accuracy.png").exists()
+    assert np.load(tmp_path / "encoded.npy").shape == (50, 40)
+    assert (tmp_path / "confusion.csv").read_text().startswith("true,3,4\n3,")
+    own = {record["method"]: record["accuracy"] for record in read_records(tmp_path / "mine")}
+    assert own["my_methods.NearestMean"] > 0.8 < own["my_methods.RootMap"]
+    assert (tmp_path / "confusion.pdf").read_bytes().startswith(b"%PDF")
+    named = ["label", "score:4", "proba:3", "proba:4"]
+    assert pd.read_parquet(tmp_path / "new.parquet").columns.tolist() == named
+    assert len((tmp_path / "new-labels.csv").read_text().split()) == 20
 
 
 @pytest.mark.slow
 def test_the_quickstart_is_no_worse_than_the_baseline(tmp_path):
-    with kmaps_commands(tmp_path) as kmaps:
-        done = kmaps("run", "quickstart")
-        assert "digits, intensity, one-vs-one: accuracy" in done.stdout
-        the_gate_passes_and_can_fail(kmaps, tmp_path)
+    kmaps = kmaps_in(tmp_path)
+    done = kmaps("run", "quickstart")
+    assert "digits, intensity, one-vs-one: accuracy" in done.stdout
+    the_gate_passes_and_can_fail(kmaps, tmp_path)
 
 
 def the_gate_passes_and_can_fail(kmaps, folder):

@@ -4,7 +4,7 @@ import json
 import shutil
 
 import pytest
-from commands import kmaps_commands
+from commands import kmaps_in
 from spec_text import mistakes
 
 from kmaps.bench.kinds import KINDS
@@ -67,8 +67,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def kmaps(folder):
-    with kmaps_commands(folder) as run:
-        yield run
+    return kmaps_in(folder)
 
 
 def test_rows_of_others_run_and_are_shown_judged_and_gated(kmaps, folder):
