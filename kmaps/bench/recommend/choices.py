@@ -138,4 +138,5 @@ def accuracy_interval(accuracy: float, n: int, alpha: float = 0.05) -> tuple[flo
     z = float(norm.isf(alpha / 2))
     middle = (accuracy + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * sqrt(accuracy * (1 - accuracy) / n + z**2 / (4 * n**2))
-    return max(0.0, middle - half), min(1.0, middle + half)
+    # Rounding must not put a share of 0 or 1 outside.
+    return min(accuracy, max(0.0, middle - half)), max(accuracy, min(1.0, middle + half))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
 from kmaps.bench.recommend.choices import Choice, Limits, points_by_key, row_us, unbeaten
@@ -87,10 +88,10 @@ def recommend(
 
 def _nearest(measured: Sequence[Record], limits: Limits) -> str:
     """Say what the machines take that are beyond the limits."""
-    bytes_ = min(record["storage_bytes"] for record in measured)
-    us = min(map(row_us, measured))
+    given = {"max_bytes": limits.max_bytes, "max_us": limits.max_us}
+    told = " and ".join(f"{name}={limit:g}" for name, limit in given.items() if limit < inf)
+    smallest = min(record["storage_bytes"] for record in measured)
     return (
-        f"none of {len(measured)} machines is within max_bytes={limits.max_bytes:g} and "
-        f"max_us={limits.max_us:g}; the smallest stores {bytes_:,} bytes, the fastest takes "
-        f"{us:.3g} microseconds a row"
+        f"none of {len(measured)} machines is within {told}; the smallest stores {smallest:,} "
+        f"bytes, the fastest takes {min(map(row_us, measured)):.3g} microseconds a row"
     )

@@ -2,8 +2,9 @@
 
 from inspect import signature
 
+from sklearn.base import BaseEstimator
+
 from kmaps.bench.records.columns import Record
-from kmaps.maps import FeatureMap
 from kmaps.maps.registry import make_map, takes
 from kmaps.models import RandomFeatureSVC
 from kmaps.svm import CodedSVC
@@ -52,11 +53,9 @@ def python_of(record: Record) -> str:
     model = CodedSVC(map=SplineMap(n_bins=5), C=1.0).fit(X, y)
     """
     model = model_of(record)
-    machine = model.map if isinstance(model, CodedSVC) else model
-    classes = {type(model).__name__}
-    if isinstance(machine, FeatureMap):
-        classes.add(type(machine).__name__)
-    return f"from kmaps import {', '.join(sorted(classes))}\nmodel = {_call(model)}.fit(X, y)"
+    made = [one for one in (model, getattr(model, "map", None)) if isinstance(one, BaseEstimator)]
+    classes = sorted(type(one).__name__ for one in made)
+    return f"from kmaps import {', '.join(classes)}\nmodel = {_call(model)}.fit(X, y)"
 
 
 def _call(model: CodedSVC | RandomFeatureSVC) -> str:
