@@ -131,10 +131,11 @@ def best_of(records: list[Record]) -> Record:
     )
 
 
-def write_page(folder: Path) -> None:
-    """Write the page on all datasets from what is in their folders."""
+def page(folder: Path) -> str:
+    """Return the page on all datasets, from what is in their folders."""
     found = {
-        path.parent: json.loads(path.read_text()) for path in sorted(folder.glob(f"*/{FOUND}"))
+        path.parent: json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(folder.glob(f"*/{FOUND}"))
     }
     records = [record for one in found for record in read_records(one)]
     table = markdown_table(
@@ -148,10 +149,9 @@ def write_page(folder: Path) -> None:
     options = "\n".join(
         f"- {one['dataset']}: `{' '.join(one['options'])}`" for one in found.values()
     )
-    text = _PAGE.format(
+    return _PAGE.format(
         command=COMMAND, table=table, options=options, environment=environment(records)
     )
-    (folder / "README.md").write_text(text, encoding="utf-8")
 
 
 def _line(one: dict[str, Any]) -> list[str]:
@@ -170,13 +170,13 @@ def _line(one: dict[str, Any]) -> list[str]:
 
 
 def main(folder: Path) -> None:
-    """Measure every dataset of a folder that has no comparison yet, and write the page."""
+    """Measure every dataset of a folder as far as it is not on record, and write the page."""
     definitions = sorted(folder.glob(f"*/{DEFINITION}"))
     if not definitions:
         raise ConfigError(f"{folder}: no folder with an {DEFINITION}")
     for path in definitions:
         measure(path.parent)
-    write_page(folder)
+    (folder / "README.md").write_text(page(folder), encoding="utf-8")
 
 
 if __name__ == "__main__":

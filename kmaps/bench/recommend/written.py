@@ -2,9 +2,8 @@
 
 from inspect import signature
 
-from sklearn.base import BaseEstimator
-
 from kmaps.bench.records.columns import Record
+from kmaps.maps.base import AdditiveMap
 from kmaps.maps.registry import make_map, takes
 from kmaps.models import RandomFeatureSVC
 from kmaps.svm import CodedSVC
@@ -53,8 +52,9 @@ def python_of(record: Record) -> str:
     model = CodedSVC(map=SplineMap(n_bins=5), C=1.0).fit(X, y)
     """
     model = model_of(record)
-    made = [one for one in (model, getattr(model, "map", None)) if isinstance(one, BaseEstimator)]
-    classes = sorted(type(one).__name__ for one in made)
+    classes = [type(model).__name__]
+    if isinstance(model, CodedSVC) and isinstance(model.map, AdditiveMap):
+        classes.append(type(model.map).__name__)
     return f"from kmaps import {', '.join(classes)}\nmodel = {_call(model)}.fit(X, y)"
 
 
