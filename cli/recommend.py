@@ -22,7 +22,7 @@ from kmaps.cli.array_files import (
     split_label_column,
 )
 from kmaps.cli.completing import files
-from kmaps.cli.progress import cell_bar, cell_state, stage_bars
+from kmaps.cli.progress import cell_bar, cell_state, say_compiling, stage_bars
 from kmaps.errors import InputError
 
 if TYPE_CHECKING:
@@ -140,6 +140,7 @@ def command(
     from kmaps.cli.main import GIVEN
 
     sample = _sample(source, n_rows, quiet, **contract)
+    say_compiling(quiet=quiet)
     with _folder(out) as folder, cell_bar(quiet=quiet) as (show, _):
         found = recommend(
             sample,
@@ -262,6 +263,7 @@ def _told(
         "held_out_rows": first["n_test"],
         "measured": len(found.records) - len(found.failed),
         "within_limits": len(found.points),
+        "left_out": [f"{number} random frequencies" for number in found.left_out],
         "failed": {cell_name(record): record["error"] for record in found.failed},
         "recommended": [
             _machine(choice, ["kmaps", "train", source, f"model-{i}.npz", *data])
@@ -275,6 +277,7 @@ def _machine(choice: "Choice", train: list[str]) -> dict[str, Any]:
     from kmaps.bench.recommend.choices import row_us
     from kmaps.bench.recommend.written import options_of, python_of
     from kmaps.bench.records.measures import MEASURES
+    from kmaps.bench.records.warned import WARNED, warned
 
     record = choice.record
     kept = ("method", "kernel", "params", "reduction", "C", "accuracy")
@@ -288,6 +291,7 @@ def _machine(choice: "Choice", train: list[str]) -> dict[str, Any]:
         "storage_bytes": record["storage_bytes"],
         "storage_form": record["storage_form"],
         "model_bytes": record["table_bytes"] + record["model_bytes"],
+        "warned": [WARNED[name] for name in warned(record)],
         "command": shlex.join([*train, *options_of(record)]),
         "python": python_of(record),
     }
@@ -301,7 +305,11 @@ def _text(told: dict[str, Any]) -> str:
     lines = [
         f"{told['rows']:,} rows of {told['features']:,} features, {told['classes']} classes; of "
         f"{told['sample_rows']:,} {told['train_rows']:,} trained on, {told['held_out_rows']:,} "
-        "held out",
+        "held out"
+    ]
+    if told["left_out"]:
+        lines.append(f"known to store more, not measured: {', '.join(told['left_out'])}")
+    lines += [
         f"{told['measured']} machines measured, {told['within_limits']} within the limits; no "
         "other one beats these:",
         "",
@@ -311,7 +319,10 @@ def _text(told: dict[str, Any]) -> str:
     lines += ["  ".join(map(str.rjust, row, widths)) for row in table]
     for number, machine in enumerate(told["recommended"], 1):
         python = machine["python"].replace("\n", "\n    ")
-        lines += ["", f"{number}  {machine['name']}", f"    {machine['command']}", f"    {python}"]
+        name = "; ".join([machine["name"], *machine["warned"]])
+        lines += ["", f"{number}  {name}", f"    {machine['command']}", f"    {python}"]
+    if told["sample_rows"] < told["rows"]:
+        lines += ["", "C was chosen on the sample; -C auto chooses it anew, on all rows."]
     return "\n".join(lines)
 
 

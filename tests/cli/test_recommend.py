@@ -96,7 +96,10 @@ def test_what_is_told(tried):
         assert 0 < low < machine["accuracy"] <= high <= 1
         assert 0 < machine["model_bytes"] < machine["storage_bytes"]
     assert "14/14  split 0 ovo" in Path("progress.txt").read_text()
-    assert "training (fit, encode, convert, train), s" in Path("front.svg").read_text()
+    drawn = Path("front.svg").read_text()
+    assert "training (fit, encode, convert, train), s" in drawn
+    for number, machine in enumerate(shown, 1):  # as in the printed list
+        assert f"{number}: {machine['name']}" in drawn
 
 
 @pytest.mark.parametrize(
@@ -144,16 +147,24 @@ def test_the_same_command_measures_nothing_again(tried):
     )
     told = json.loads(Path("told.json").read_text())["recommended"]
     for number, machine in enumerate(told, 1):
-        assert f"\n{number}  {machine['name']}\n    {machine['command']}\n" in done.stdout
+        name = "; ".join([machine["name"], *machine["warned"]])
+        assert f"\n{number}  {name}\n    {machine['command']}\n" in done.stdout
         assert machine["python"].replace("\n", "\n    ") in done.stdout
 
 
-def test_limits_leave_out_what_does_not_keep_them(tried):
+def test_limits_leave_out_what_does_not_keep_them(tried, monkeypatch):
     records = read_records("tried")
     median = int(np.median([record["storage_bytes"] for record in records]))
     told = json.loads(recommend(*GIVEN, "--json", "--max-bytes", median, "--out", "tried").stdout)
     assert 0 < told["within_limits"] < 14
     assert all(machine["storage_bytes"] <= median for machine in told["recommended"])
+    told = recommend(*GIVEN, "--max-bytes", 4000, "--out", "tried", code=5).stderr
+    assert "none of 10 machines is within --max-bytes 4000; the smallest stores " in told
+    least = grid.random_bytes(10, 63, 3)
+    with monkeypatch.context() as patch:
+        patch.setattr(grid, "FREQUENCIES", (10, 5000))
+        told = recommend(*GIVEN, "--max-bytes", 2 * least, "--out", "tried").stdout
+    assert "\nknown to store more, not measured: 5000 random frequencies\n14 machines" in told
     us = sorted(1e6 * record["predict_s"] / record["n_test"] for record in records)[5]
     told = json.loads(recommend(*GIVEN, "--json", "--max-us", us, "--out", "tried").stdout)
     assert told["within_limits"] == 6
@@ -187,6 +198,14 @@ def test_a_machine_that_fails_is_told_and_the_others_go_on(tried, monkeypatch):
     monkeypatch.setattr(classify, "_coded", None)
     done = recommend(*GIVEN, "--exact-only", "--rows", "60", "-q", code=3)
     assert done.stderr.startswith("error: all 4 machines failed, the first: TypeError: ")
+
+
+def test_of_a_sample_it_is_said_where_C_is_from(tried):
+    done = recommend(*GIVEN, "--exact-only", "--rows", "60", "-q")
+    assert done.stdout.startswith("90 rows of 64 features, 3 classes; of 60 42 trained on, 18 held")
+    assert done.stdout.endswith(
+        "C was chosen on the sample; -C auto chooses it anew, on all rows.\n"
+    )
 
 
 def test_standard_input_and_labels_of_their_own(tried, monkeypatch, tmp_path):

@@ -54,6 +54,16 @@ def random_bytes(n_frequencies: int, n_train: int, n_classes: int) -> int:
     return 2 * n_frequencies * _VALUE_BYTES * (n_train + n_machines)
 
 
+def beyond(max_bytes: float, sample: Sample, hold_out: float) -> list[int]:
+    """Return the numbers of frequencies whose machines are known to store more than a limit."""
+    n_train = int((1 - hold_out) * len(sample.y))
+    return [
+        number
+        for number in FREQUENCIES
+        if random_bytes(number, n_train, sample.n_classes) > max_bytes
+    ]
+
+
 def content(
     sample: Sample,
     *,
@@ -76,12 +86,8 @@ def content(
     max_bytes : float
         Machines that are known to store more are left out.
     """
-    n_train = round((1 - hold_out) * len(sample.y))
-    frequencies = [
-        n_frequencies
-        for n_frequencies in FREQUENCIES
-        if random_bytes(n_frequencies, n_train, sample.n_classes) <= max_bytes
-    ]
+    too_large = beyond(max_bytes, sample, hold_out)
+    frequencies = [number for number in FREQUENCIES if number not in too_large]
     maps = [dict(entry) for entry in _CODED]
     if frequencies:
         maps += [{**entry, "n_frequencies": list(frequencies)} for entry in _RANDOM]

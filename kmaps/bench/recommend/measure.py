@@ -6,7 +6,7 @@ from math import inf
 from pathlib import Path
 
 from kmaps.bench.recommend.choices import Choice, Limits, points_by_key, row_us, unbeaten
-from kmaps.bench.recommend.grid import content, write_experiment
+from kmaps.bench.recommend.grid import beyond, content, write_experiment
 from kmaps.bench.recommend.sample import Sample
 from kmaps.bench.records.columns import Record
 from kmaps.bench.report.front import Point
@@ -26,12 +26,16 @@ class Recommendation:
     choices : list of Choice
         Those within the limits that no other one beats, the most accurate ones first.
     points : list of Point
-        All within the limits.
+        All within the limits, the choices first: a figure numbers them as they are numbered.
+    left_out : list of int
+        Numbers of random frequencies that are known to take more storage than the limit, and were
+        not measured.
     """
 
     records: list[Record]
     choices: list[Choice]
     points: list[Point]
+    left_out: list[int]
 
     @property
     def failed(self) -> list[Record]:
@@ -82,8 +86,12 @@ def recommend(
     if not fitting:
         raise NothingMeasured(_nearest(measured, limits))
     points = points_by_key(records)
-    shown = [points[record["key"]] for record in fitting]
-    return Recommendation(records, unbeaten(fitting, points), shown)
+    choices = unbeaten(fitting, points)
+    chosen = [choice.record for choice in choices]
+    others = [record for record in fitting if record not in chosen]
+    shown = [points[record["key"]] for record in (*chosen, *others)]
+    left_out = [] if exact_only else beyond(limits.max_bytes, sample, hold_out)
+    return Recommendation(records, choices, shown, left_out)
 
 
 def _nearest(measured: Sequence[Record], limits: Limits) -> str:
