@@ -125,8 +125,9 @@ def command(
     choice of C has seen.
 
     Shown are the machines that no other one beats: none is as accurate and cheaper in training
-    time, test time, memory or storage. That is a choice by the rows held out, so the first of many
-    looks a little better than it is; the 95 % interval says what so few rows can tell. Each comes
+    time, test time, memory or storage. That is a choice by the rows held out, so the best of many
+    looks a little better than it is; the 95 % interval says what so few rows can tell. They stand
+    in the order of the accuracy on these rows and in the cross-validation together. Each comes
     with the command, and the Python, that trains it with its C on all rows.
 
     Limits are applied to what was measured on the sample; what is known to store more is left out
@@ -274,7 +275,7 @@ def _told(
 
 def _machine(choice: "Choice", train: list[str]) -> dict[str, Any]:
     """Return a machine and what was measured of it, in plain units."""
-    from kmaps.bench.recommend.choices import row_us
+    from kmaps.bench.recommend.choices import row_us, standing
     from kmaps.bench.recommend.written import options_of, python_of
     from kmaps.bench.records.measures import MEASURES
     from kmaps.bench.records.warned import WARNED, warned
@@ -285,6 +286,7 @@ def _machine(choice: "Choice", train: list[str]) -> dict[str, Any]:
         "name": choice.point.name,
         **{name: record[name] for name in kept},
         "interval": list(choice.interval),
+        "standing": standing(record),
         "train_s": MEASURES["time"].value(record),
         "us_per_row": row_us(record),
         "peak_bytes": record["peak_bytes"],

@@ -24,7 +24,7 @@ class Recommendation:
     records : list of dict
         Of all machines, those that failed among them.
     choices : list of Choice
-        Those within the limits that no other one beats, the most accurate ones first.
+        Those within the limits that no other one beats, in the order in which they stand.
     points : list of Point
         All within the limits, the choices first: a figure numbers them as they are numbered.
     left_out : list of int

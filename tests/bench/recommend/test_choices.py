@@ -10,6 +10,7 @@ from kmaps.bench.recommend.choices import (
     accuracy_interval,
     points_by_key,
     row_us,
+    standing,
     unbeaten,
 )
 from tests.bench.sample_records import record
@@ -17,11 +18,13 @@ from tests.bench.sample_records import record
 COSTS = {
     **dict.fromkeys(("fit_s", "encode_s", "convert_s"), 0.0),
     **{"train_s": 1.0, "predict_s": 1.0, "peak_bytes": 10, "storage_bytes": 100, "n_test": 1000},
+    **{"n_train": 2000, "C": 1.0, "C_samples": 1000, "cv_C": [1.0, 10.0]},
 }
 
 
 def machine(kernel, accuracy, **columns):
-    return record("exact-coded", kernel=kernel, accuracy=accuracy, **COSTS | columns)
+    folds = {"cv_accuracy": [accuracy, 1.0]}
+    return record("exact-coded", kernel=kernel, accuracy=accuracy, **COSTS | folds | columns)
 
 
 def names(records):
@@ -37,6 +40,19 @@ def test_a_machine_is_shown_when_no_other_beats_it_in_one_cost():
     ]
     chosen = names(records)
     assert [name.split()[0] for name in chosen] == ["intersection", "chi2", "hellinger"]
+
+
+def test_the_folds_have_a_say_in_the_order_but_not_in_what_is_shown():
+    records = [
+        machine("chi2", 0.9, train_s=2.0, cv_accuracy=[0.7, 1.0]),
+        machine("js", 0.88, train_s=1.0, cv_accuracy=[0.8, 1.0]),
+        machine("hellinger", 0.87, train_s=1.0, cv_accuracy=[0.9, 1.0]),  # beaten by js
+    ]
+    assert [name.split()[0] for name in names(records)] == ["js", "chi2"]
+    # So many rows of the folds as there were, and no more.
+    records[1] |= {"C_samples": None, "n_train": 100}
+    assert [name.split()[0] for name in names(records)] == ["js", "chi2"]
+    assert standing(records[1]) == pytest.approx((0.88 * 1000 + 0.8 * 100) / 1100)
 
 
 def test_reductions_are_named_where_there_are_several():
