@@ -11,6 +11,7 @@ favours it.
 """
 
 import json
+import shlex
 import sys
 from math import inf
 from pathlib import Path
@@ -47,12 +48,12 @@ _PAGE = """# What `kmaps recommend` misses
 
     {command}
 
-`kmaps recommend` was given the training samples of each dataset. Its first machine, trained on all
-of them with the C that it names, is compared with the best of a full grid (LIBSVM with nine
-kernels, LIBLINEAR, the exact kernels on codes and twelve maps, each with a C of its own), on the
-same test samples. The best of the grid is chosen by its accuracy on these samples, which favours
-it. The interval, 95 %, is that of the difference on the test samples. Beside it stands the accuracy
-that `recommend` itself measured, on the samples that it held out.
+`kmaps recommend` was given the training samples of each dataset. The first machine that it shows,
+trained on all of them with the C that it names, is compared with the best of a full grid (LIBSVM
+with nine kernels, LIBLINEAR, the exact kernels on codes and twelve maps, each with a C of its own),
+on the same test samples. The best of the grid is chosen by its accuracy on these samples, which
+favours it. The interval, 95 %, is that of the difference on the test samples. Beside it stands the
+accuracy that `recommend` itself measured, on the samples that it held out.
 
 {table}
 
@@ -114,7 +115,7 @@ def _compared(first: Choice, ours: Correct, records: list[Record], folder: Path)
         "best": points_by_key(records)[best["key"]].name,
         "best_accuracy": best["accuracy"],
         "recommended": first.point.name,
-        "options": options_of(first.record),
+        "options": shlex.join(options_of(first.record)),
         "accuracy": ours.accuracy,
         "difference": estimate.value,
         "interval": list(estimate.bounds(0.05)),
@@ -146,9 +147,7 @@ def page(folder: Path) -> str:
         [_line(one) for one in found.values()],
         texts=3,
     )
-    options = "\n".join(
-        f"- {one['dataset']}: `{' '.join(one['options'])}`" for one in found.values()
-    )
+    options = "\n".join(f"- {one['dataset']}: `{one['options']}`" for one in found.values())
     return _PAGE.format(
         command=COMMAND, table=table, options=options, environment=environment(records)
     )
