@@ -47,7 +47,7 @@ def test_additive_kernels(name, gamma, signed):
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[] if name == "js" else pytest.mark.slow) for name in ADDITIVE],
+    [pytest.param(name, marks=[] if name == "chi2" else pytest.mark.slow) for name in ADDITIVE],
 )
 def test_error_stays_small_with_many_features(name):
     X, Y = histograms(20, 20_000), histograms(70, 20_000, seed=1)

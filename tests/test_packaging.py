@@ -89,6 +89,7 @@ def wheel(tmp_path_factory):
     return next(out.glob("kmaps-*.whl"))
 
 
+@pytest.mark.slow  # the first tests compare the lists with the folders
 def test_wheel_holds_all_modules_and_yaml_files(wheel):
     inside = set(zipfile.ZipFile(wheel).namelist())
     for folder in ("kmaps", *OUTSIDE):
@@ -100,6 +101,7 @@ def test_wheel_holds_all_modules_and_yaml_files(wheel):
     assert not [name for name in inside if name.startswith(("cli/", "tests/", "results/"))]
 
 
+@pytest.mark.slow
 def test_wheel_works_when_unpacked(wheel, tmp_path):
     zipfile.ZipFile(wheel).extractall(tmp_path)
     run = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {SHOW}"]

@@ -137,7 +137,9 @@ class PieceGrid:
         Returns whether a value is not finite, and how many lay outside and were clamped.
         """
         pieces, ranges = self._tables(values.dtype)
-        outputs, powers = loops.unrolled(pieces.shape[3]), (0,) * (pieces.shape[2] - 1)
+        powers = (0,) * (pieces.shape[2] - 1)
+        # Of fewer powers a loop over the outputs is as fast, of few outputs up to three times.
+        outputs = loops.unrolled(pieces.shape[3]) if len(powers) > 2 else None
         own = read_only(features) if len(ranges) > 1 else None
         values = read_only(values)
         return loops.interpolate_pieces(values, own, ranges, pieces, out, outputs, powers)

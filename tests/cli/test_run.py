@@ -352,6 +352,7 @@ def kmaps(folder, *arguments, **options) -> subprocess.Popen:
     return subprocess.Popen(command, cwd=folder, text=True, stderr=subprocess.PIPE, **options)
 
 
+@pytest.mark.slow  # tests/test_readme.py runs experiments too, and the next test the process
 def test_from_end_to_end(tmp_path):
     (tmp_path / "tiny.yaml").write_text(TEXT)
     with kmaps(tmp_path, "run", "tiny.yaml", stdout=subprocess.PIPE) as process:

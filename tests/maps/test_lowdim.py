@@ -50,8 +50,14 @@ TABLE_1 = {
 }
 
 
-@pytest.mark.parametrize(("kernel", "dim"), TABLE_1)
-@pytest.mark.parametrize("optimal", [False, None])
+@pytest.mark.parametrize(
+    ("kernel", "dim", "optimal"),
+    [
+        pytest.param(*row, optimal, marks=[] if optimal is None else pytest.mark.slow)
+        for row in TABLE_1
+        for optimal in (False, None)
+    ],
+)
 def test_meets_table_1_of_the_paper(kernel, dim, optimal):
     printed, *measured = TABLE_1[kernel, dim]
     linf, rms = errors_on(LowDimMap(kernel, dim, optimal=optimal), kernel, LEVELS)
@@ -76,7 +82,7 @@ def test_five_outputs_beat_seven_homogeneous_on_7_bits():  # claim C2, ldefm Fig
     ("levels", "discrete", "continuous"),
     [
         pytest.param(None, 5.97e-3, 3.36e-3, marks=pytest.mark.slow),
-        (32, 5.33e-3, 3.32e-3),
+        pytest.param(32, 5.33e-3, 3.32e-3, marks=pytest.mark.slow),
     ],
 )
 def test_rbf_of_figure_4(levels, discrete, continuous):  # and claim C3
@@ -228,6 +234,7 @@ def test_periodic_kernel_on_its_harmonics():
     )
 
 
+@pytest.mark.slow
 def test_pools_of_figures_1_and_2():
     """cos 0.6λ on the harmonics, on the half harmonics with 4 outputs, and found itself."""
     one = {"kernel": lambda lam: np.cos(0.6 * lam), "low": 0.0, "high": np.pi}
@@ -239,6 +246,7 @@ def test_pools_of_figures_1_and_2():
     assert exact.cosines.frequencies.item() == pytest.approx(0.6, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_norms_each_win_in_their_own():
     lam = np.linspace(0, np.log(255), 20_001)
     measured = {}
@@ -319,10 +327,11 @@ def test_signed_extension_and_names():
         ({"kernel": lambda lam: 1 / lam**2}, "not finite at 0"),
         ({"kernel": lambda lam: 1.0}, r"gave shape \(\) for"),
         ({"kernel": np.cos, "period": 5.0}, "period=5.0: the signature does not repeat"),
-        (
+        pytest.param(
             {"kernel": lambda lam: np.cos(0.6 * lam), "low": 0, "high": np.pi, "pool": 0}
             | {"continuous": False, "max_error": 1e-3},
             "max_error=0.001: the best reachable with up to 31 outputs a feature is 0.12",
+            marks=pytest.mark.slow,
         ),
     ],
 )

@@ -31,7 +31,7 @@ def test_meets_table_2_of_the_paper(method, dim, printed):
 @pytest.mark.parametrize(
     "method",
     [
-        "proj",
+        pytest.param("proj", marks=pytest.mark.slow),
         pytest.param("proj_product", marks=pytest.mark.slow),
         pytest.param("modulation", marks=pytest.mark.slow),
         "modulation_no_lp",

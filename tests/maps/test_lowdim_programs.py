@@ -53,6 +53,7 @@ def test_starts_are_sets_of_products_that_fit(form):
     assert any((start[:, 0] % 2 == 1).any() and (start[:, 0] % 2 == 0).any() for start in starts)
 
 
+@pytest.mark.slow
 def test_eleven_outputs_of_rbf_end_in_an_optimum():
     """ldefm Sect. 7.1 prints 3.3e-3. With 11 numbers to choose the error alternates 12 times."""
     found = lp_signature("rbf", 11, low=0.0, high=np.pi, sigma=0.1**0.5)

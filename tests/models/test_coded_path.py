@@ -38,7 +38,7 @@ def test_follows_scikit_learn(estimator, check):
         {},
         {"multiclass": "ovo", "loss": "squared_hinge", "class_weight": "balanced"},
         {"calibrate": True, "map": HomogeneousMap(), "bias": 0.0},
-        {"loss": "logistic", "form": "full"},
+        pytest.param({"loss": "logistic", "form": "full"}, marks=pytest.mark.slow),
         {"penalty": "l1", "form": "low-rank", "bias": 0.5},
     ],
     ids=lambda settings: "-".join(map(str, settings.values())) or "default",

@@ -89,7 +89,7 @@ def test_it_is_liblinear_on_the_map(kernel, dtype):
 @pytest.mark.parametrize(
     "kernel",
     [
-        pytest.param(kernel, marks=() if kernel in ("rbf", "exp-chi2") else pytest.mark.slow)
+        pytest.param(kernel, marks=() if kernel == "exp-chi2" else pytest.mark.slow)
         for kernel in WIDTH_KERNELS
     ],
 )

@@ -187,7 +187,9 @@ def test_the_scores_that_c_was_chosen_by_are_on_record(cells, split):
     assert errors == pytest.approx([(p * (1 - p) / 149) ** 0.5 for p in means])
 
 
-@pytest.mark.parametrize("method", ["linear", "exact", "exact-coded"])
+@pytest.mark.parametrize(
+    "method", ["linear", "exact", pytest.param("exact-coded", marks=pytest.mark.slow)]
+)
 def test_auto_is_one_rule_for_all_rows(split, method):
     text = re.sub("C: .*", "C: {grid: auto, samples: 100, unit_norm: true}", MEASURED)
     cell = next(cell for cell in cells_of(text) if cell.row.label == method)

@@ -269,6 +269,7 @@ if __name__ == "__main__":
     return [sys.executable, path]
 
 
+@pytest.mark.slow
 def test_what_a_cell_prints_stays_off_standard_output(tmp_path):
     command = script(tmp_path, "cell_workers.chatty")
     done = subprocess.run(command, check=True, capture_output=True, text=True)

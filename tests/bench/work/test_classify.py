@@ -187,7 +187,7 @@ def test_a_map_and_its_solver_are_seeded_by_the_machine(split, monkeypatch):
 @pytest.mark.parametrize(
     "method",
     [
-        pytest.param(method, marks=pytest.mark.slow if method == "homogeneous coded" else [])
+        pytest.param(method, marks=pytest.mark.slow if "coded" in method else [])
         for method in METHODS
     ],
 )

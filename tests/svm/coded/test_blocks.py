@@ -41,9 +41,9 @@ def blocks(samples, rows=50):
     [
         pytest.param(X, id="dense"),
         pytest.param(SPARSE, id="zeros", marks=pytest.mark.slow),
-        pytest.param(csr_matrix(SPARSE), id="csr"),
-        pytest.param(X - 1, id="signed"),
-        pytest.param(csr_matrix(SPARSE - (SPARSE > 3)), id="signed csr", marks=pytest.mark.slow),
+        pytest.param(csr_matrix(SPARSE), id="csr", marks=pytest.mark.slow),
+        pytest.param(X - 1, id="signed", marks=pytest.mark.slow),
+        pytest.param(csr_matrix(SPARSE - (SPARSE > 3)), id="signed csr"),
         pytest.param((20 * X).astype(np.uint8), id="bytes", marks=pytest.mark.slow),
         pytest.param((5 * X).astype(int), id="integers", marks=pytest.mark.slow),
     ],

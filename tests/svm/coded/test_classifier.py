@@ -52,8 +52,9 @@ LOSSES = ("hinge", "squared_hinge")
 
 
 def long_to_compile(feature_map):
-    """Mark as slow what has loops of its own beside a setting of the same map that has not."""
-    return [pytest.mark.slow] if getattr(feature_map, "degree", 0) == 3 else []
+    """Mark as slow what has loops of its own beside a map that shares those of others."""
+    own = getattr(feature_map, "degree", 0) >= 2 or getattr(feature_map, "n_neighbors", 1) == 2
+    return [pytest.mark.slow] if own else []
 
 
 def nearest(X, levels):
@@ -164,12 +165,13 @@ FORMS = [
     (SplineMap(n_bins=8, degree=1, penalty=1), ("low-rank", "full", "local")),
     (SplineMap(n_bins=8, degree=2, penalty=0), ("low-rank", "full", "local")),
 ]
+SHARED = FORMS[0], FORMS[2]  # what they need is compiled for other tests too
 
 
 @pytest.mark.parametrize(
     ("feature_map", "forms"),
     [
-        pytest.param(*given, id=str(given[0]), marks=[pytest.mark.slow] * (given is FORMS[-1]))
+        pytest.param(*given, id=str(given[0]), marks=[pytest.mark.slow] * (given not in SHARED))
         for given in FORMS
     ],
 )

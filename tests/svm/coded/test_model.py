@@ -32,7 +32,9 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(k, marks=[pytest.mark.slow] * (k == "local")) for k in KINDS]
+)
 @pytest.mark.parametrize("labels", [np.array([3, 1, 2]), np.array(["a", "bb", "c"], object)])
 def test_what_is_saved_comes_back(samples, kind, labels, tmp_path):
     X, y = samples

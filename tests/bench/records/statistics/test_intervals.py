@@ -79,7 +79,7 @@ def six_combinations(rng, n_train=15, n_test=200, shift=0.0):
     ("pool", "n_train", "n_test", "n_splits"),
     [
         (60, 40, 20, 5),
-        (300, 100, 100, 5),
+        pytest.param(300, 100, 100, 5, marks=pytest.mark.slow),
         pytest.param(60, 40, 20, 10, marks=pytest.mark.slow),
         pytest.param(700, 100, 100, 10, marks=pytest.mark.slow),
     ],
@@ -104,7 +104,7 @@ def test_random_splits_of_one_pool_rarely_differ_when_the_rows_do_not(
     assert naive > 0.15  # taken for independent
 
 
-@pytest.mark.parametrize("with_outcomes", [True, False])
+@pytest.mark.parametrize("with_outcomes", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_six_combinations_that_share_sets_rarely_differ_when_the_rows_do_not(with_outcomes):
     """Without outcomes also where the test sets are drawn from populations of their own."""
     rng = np.random.default_rng(5)
