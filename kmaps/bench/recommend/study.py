@@ -62,8 +62,8 @@ The options of `kmaps train` for these machines:
 {options}
 
 Every folder has its full grid (`experiment.yaml`, `records.jsonl`, `correct.npz`), what `recommend`
-measured (`tried.jsonl`) and the comparison (`recommended.json`). Other work kept the machine busy:
-accuracies are not touched by that, times are.
+measured (`tried.jsonl`) and the comparison (`recommended.json`). Other work on the machine spoils
+times, not accuracies.
 
 {environment}
 """
@@ -138,7 +138,8 @@ def page(folder: Path) -> str:
         path.parent: json.loads(path.read_text(encoding="utf-8"))
         for path in sorted(folder.glob(f"*/{FOUND}"))
     }
-    records = [record for one in found for record in read_records(one)]
+    paths = [path for one in found for path in (one, one / TRIED)]
+    records = [record for path in paths for record in read_records(path)]
     table = markdown_table(
         [
             *("dataset", "best of the full grid", "recommended", "train, test", "best, %"),
