@@ -124,11 +124,11 @@ def command(
     `auto`) on the training part of the sample; accuracies are of the rows held out, which no
     choice of C has seen.
 
-    Shown are the machines that no other one beats: none is as accurate and cheaper in training
-    time, test time, memory or storage. That is a choice by the rows held out, so the best of many
-    looks a little better than it is; the 95 % interval says what so few rows can tell. They stand
-    in the order of the accuracy on these rows and in the cross-validation together. Each comes
-    with the command, and the Python, that trains it with its C on all rows.
+    Shown are the machines than which no other one is as accurate and cheaper, in one cost at least:
+    training time, test time, memory or storage. That is a choice by the rows held out, so the best
+    of many looks a little better than it is; the 95 % interval says what so few rows can tell. The
+    first is the one with the highest accuracy on these rows and in the cross-validation together.
+    Each comes with the command, and the Python, that trains it with its C on all rows.
 
     Limits are applied to what was measured on the sample; what is known to store more is left out
     before. A machine that cannot be trained on DATA is told; the others go on.
