@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from kmaps.mercer import TableKernel as TableKernel
     from kmaps.models import CodedSVCCV as CodedSVCCV
     from kmaps.models import RandomFeatureSVC as RandomFeatureSVC
+    from kmaps.models import explanation as explanation
     from kmaps.models import load_model as load_model
     from kmaps.parallel import threads as threads
     from kmaps.svm import CodedRidge as CodedRidge
@@ -80,6 +81,7 @@ _PUBLIC = {
     "KernelSVC": "kmaps.svm",
     "CodedSVCCV": "kmaps.models",
     "RandomFeatureSVC": "kmaps.models",
+    "explanation": "kmaps.models",
     "load_model": "kmaps.models",
     "prune": "kmaps.svm",
     "resample": "kmaps.svm",

@@ -56,7 +56,10 @@ def test_variance_is_that_of_independent_frequencies(X):
     assert np.abs(found.mean(0) / expected * np.sqrt(200)).max() < 5
 
 
-@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize(
+    "structure",
+    [pytest.param(s, marks=[pytest.mark.slow] * (s == "orthogonal")) for s in STRUCTURES],
+)
 def test_error_falls_as_one_over_the_root_of_m(structure, X):
     sizes = 2 ** np.arange(5, 10)
     means = [np.abs(errors(X, int(m), structure, 24)).mean() for m in sizes]

@@ -70,6 +70,7 @@ def kmaps(folder):
     return kmaps_in(folder)
 
 
+@pytest.mark.slow  # README's own method runs in tests/test_readme.py
 def test_rows_of_others_run_and_are_shown_judged_and_gated(kmaps, folder):
     ran = kmaps("run", "beside/mine.yaml", "--out", "out", code=3)
     assert "1 of 7 cells failed" in ran.stderr
