@@ -27,6 +27,12 @@ def test_the_page_is_what_the_folders_give():
     assert sorted(path.parent.name for path in FOLDER.glob("*/recommended.json")) == [*DATASETS]
 
 
+def test_readme_tells_the_largest_difference():
+    readme = (FOLDER.parents[1] / "README.md").read_text()
+    largest = -min(compared(name)["difference"] for name in DATASETS)
+    assert f"at most {largest:.1f} points below the best of a grid twice as large" in readme
+
+
 @pytest.mark.parametrize("name", DATASETS)
 def test_recommend_is_at_most_a_point_below_the_best_of_the_full_grid(name):
     found = compared(name)
