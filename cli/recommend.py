@@ -118,11 +118,11 @@ def command(
     """Measure a small grid of machines on a sample of DATA and show the best ones.
 
     DATA is a file of rows with labels, as `kmaps train` takes it; - is standard input. The grid
-    has the exact kernels and some maps on codes, and random frequencies of two exponential
-    kernels, which LIBLINEAR trains on, all one-vs-rest and, of 3 to 20 classes, one-vs-one:
-    machines that `kmaps train` makes. Of each its C is chosen by cross-validation (the rule
-    `auto`) on the training part of the sample; accuracies are of the rows held out, which no
-    choice of C has seen.
+    has the exact kernels and some maps on codes (the intersection map of one bin is the linear
+    machine), and random frequencies of two exponential kernels, which LIBLINEAR trains on, all
+    one-vs-rest and, of 3 to 20 classes, one-vs-one: machines that `kmaps train` makes. Of each its
+    C is chosen by cross-validation (the rule `auto`) on the training part of the sample;
+    accuracies are of the rows held out, which no choice of C has seen.
 
     Shown are the machines than which no other one is as accurate and cheaper, in one cost at least:
     training time, test time, memory or storage. That is a choice by the rows held out, so the best
