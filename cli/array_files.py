@@ -5,7 +5,7 @@ import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -17,6 +17,7 @@ from kmaps.errors import ConfigError, InputError, KmapsError
 
 if TYPE_CHECKING:
     from kmaps.compiling import Compiled
+    from kmaps.io import LabelledRows
     from kmaps.io.reader import Reader
 
 input_format = click.option(
@@ -115,6 +116,24 @@ def check_labelled(reader: "Reader", labels: object) -> None:
             f"{reader.name}: holds no labels; name a file with --labels, or the column that has "
             "them with --label-column"
         )
+
+
+def labelled_rows(
+    reader: "Reader",
+    labels: str | None,
+    column: str | None,
+    memory: float,
+    report: Callable[[str, int, int], None],
+) -> "LabelledRows":
+    """Return the rows of a file with the labels of another, or with its own.
+
+    ``memory`` is that of --memory, ``report`` is told the progress of each pass.
+    """
+    from kmaps.io import LabelledRows, read_labels
+
+    check_labelled(reader, labels)
+    y = None if labels is None else read_labels(labels, column=column)
+    return LabelledRows(reader, y, memory=int(memory * 1e6), progress=report)
 
 
 @contextmanager

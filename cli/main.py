@@ -31,6 +31,7 @@ COMMANDS = {
     "check": "Compare the records of a run with a baseline.",
     "features": "Turn the images of a dataset into histograms.",
     "encode": "Map an array file to explicit features, block by block.",
+    "recommend": "Measure a small grid of machines and show the best ones.",
     "train": "Train an additive-kernel SVM on an array file.",
     "predict": "Predict labels with a trained model.",
     "evaluate": "Compare a trained model's labels with the true ones.",

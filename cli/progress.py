@@ -118,6 +118,14 @@ def _left(progress: "Progress") -> str:
     return f"{minutes}:{seconds:02} left"
 
 
+def say_compiling(*, quiet: bool) -> None:
+    """Say that what has no compiled files yet is compiled, unless ``quiet``."""
+    from kmaps.compiling import compiled_folder
+
+    if not quiet and not any(compiled_folder().rglob("*.nbi")):
+        click.echo("compiling, once, outside all times (`kmaps warmup` does it ahead)", err=True)
+
+
 @contextmanager
 def cell_bar(
     *, quiet: bool = False

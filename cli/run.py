@@ -104,11 +104,9 @@ def command(
     from kmaps.bench.report.tables import render
     from kmaps.bench.run.runner import run
     from kmaps.cli.main import GIVEN
-    from kmaps.cli.progress import cell_bar, cell_state
-    from kmaps.compiling import compiled_folder
+    from kmaps.cli.progress import cell_bar, cell_state, say_compiling
 
-    if not quiet and not any(compiled_folder().rglob("*.nbi")):
-        click.echo("compiling, once, outside all times (`kmaps warmup` does it ahead)", err=True)
+    say_compiling(quiet=quiet)
     try:
         with cell_bar(quiet=quiet) as (progress, extracted):
             outcome = run(

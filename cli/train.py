@@ -2,18 +2,18 @@
 
 import json
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import click
 
 from kmaps.cli import array_files
 from kmaps.cli.array_files import (
     as_input_error,
-    check_labelled,
     check_paths,
     compiling,
     counts_from_zero,
     input_file,
+    labelled_rows,
     look_for,
     once_each_warning,
     split_label_column,
@@ -22,12 +22,8 @@ from kmaps.cli.completing import files, kernels, names
 from kmaps.cli.map_options import MapCommand
 from kmaps.cli.progress import stage_bars
 from kmaps.cli.train_model import DEFAULT_KERNEL, SETTINGS, model_of_options
-from kmaps.cli.training import DEFAULT_FOLDS, Report, record_of, train
+from kmaps.cli.training import DEFAULT_FOLDS, record_of, train
 from kmaps.errors import InputError
-
-if TYPE_CHECKING:
-    from kmaps.io import LabelledRows
-    from kmaps.io.reader import Reader
 
 
 class TrainCommand(MapCommand):
@@ -194,7 +190,7 @@ def command(
             zero_based=counts_from_zero(zero_based),
             name=name,
         )
-        rows = _labelled(reader, labels, column, memory, report)
+        rows = labelled_rows(reader, labels, column, memory, report)
         try:
             found = train(
                 model,
@@ -212,17 +208,6 @@ def command(
         model.save(target, force=force, record=record_of(model, found, reader, own_column))
     found["index_base"] = reader.index_base
     click.echo(json.dumps(found, indent=2) if as_json else _told(found, target))
-
-
-def _labelled(
-    reader: "Reader", labels: str | None, column: str | None, memory: float, report: Report
-) -> "LabelledRows":
-    """Return the rows of a file with the labels of another, or with its own."""
-    from kmaps.io import LabelledRows, read_labels
-
-    check_labelled(reader, labels)
-    y = None if labels is None else read_labels(labels, column=column)
-    return LabelledRows(reader, y, memory=int(memory * 1e6), progress=report)
 
 
 def _told(found: dict[str, Any], target: str) -> str:

@@ -34,6 +34,7 @@ COMMANDS = [
     (["encode", "in.npy", "out.npy", "--map", "homogenous"], 2),
     (["encode", "in.npy", "out.npy", "--order", "two"], 2),
     (["train", "nowhere.npy", "model.npz"], 2),
+    (["recommend", "nowhere.npy"], 2),
     (["evaluate", "nowhere.npz", "in.npy"], 2),
     (["explain", "nowhere.npz"], 2),
     (["info", "nowhere.npz"], 2),

@@ -69,9 +69,9 @@ def test_every_command_has_help_with_an_example(name):
 @pytest.mark.parametrize(
     ("options", "commands"),
     [
-        (["--threads"], "encode train predict evaluate features explain error run time"),
-        (["--input-format", "--zero-based", "--memory"], "encode train predict evaluate"),
-        (["--labels", "--label-column"], "encode train predict evaluate"),
+        (["--threads"], "encode train predict evaluate features explain error run time recommend"),
+        (["--input-format", "--zero-based", "--memory"], "encode train predict evaluate recommend"),
+        (["--labels", "--label-column"], "encode train predict evaluate recommend"),
         (["--label-column"], "features explain"),
     ],
 )

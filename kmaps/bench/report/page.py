@@ -59,7 +59,7 @@ def page(
     str
     """
     name = records[0]["experiment"]
-    parts = [f"# {name}", about, _commands(records), _environment(records)]
+    parts = [f"# {name}", about, _commands(records), environment(records)]
     if notes:
         parts += ["## Findings", notes.strip()]
     if claims:
@@ -108,7 +108,7 @@ def _evidence(
     return f"{which} accuracies are compared by splits and draws alone, a single one not at all."
 
 
-def _environment(records: Sequence[Record]) -> str:
+def environment(records: Sequence[Record]) -> str:
     """Say what made the records; several values where they were not made in one go."""
     lines = []
     for column in _SAME:

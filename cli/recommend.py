@@ -1,0 +1,341 @@
+"""``kmaps recommend``: which machines suit some data, by measuring a small grid on a sample."""
+
+import json
+import os
+import shlex
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kmaps.cli import array_files
+from kmaps.cli.array_files import (
+    as_input_error,
+    counts_from_zero,
+    input_file,
+    labelled_rows,
+    look_for,
+    split_label_column,
+)
+from kmaps.cli.completing import files
+from kmaps.cli.progress import cell_bar, cell_state, say_compiling, stage_bars
+from kmaps.errors import InputError
+
+if TYPE_CHECKING:
+    from kmaps.bench.recommend.choices import Choice
+    from kmaps.bench.recommend.measure import Recommendation
+    from kmaps.bench.recommend.sample import Sample
+
+_CACHE = "KMAPS_DATA_DIR"
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  kmaps recommend train.csv --label-column digit
+  kmaps recommend histograms.npy --labels labels.npy --max-us 20 --plot front.pdf
+  kmaps recommend train.svm --exact-only --rows 10000 --out tried"""
+)
+@click.argument("source", metavar="DATA", shell_complete=files)
+@array_files.labels
+@array_files.label_column
+@click.option(
+    "--max-bytes",
+    type=click.FloatRange(0, min_open=True),
+    metavar="N",
+    help="Only machines that store at most so much: the sample's training rows, in the smallest "
+    "form that training reads back, tables and model.",
+)
+@click.option(
+    "--max-us",
+    type=click.FloatRange(0, min_open=True),
+    metavar="N",
+    help="Only machines that predict a row in at most so many microseconds.",
+)
+@click.option(
+    "--exact-only", is_flag=True, help="Only exact kernels, no maps and no random frequencies."
+)
+@click.option(
+    "--rows",
+    "n_rows",
+    type=click.IntRange(10),
+    default=3000,
+    show_default=True,
+    help="Of the sample, drawn class by class; all of DATA if it has no more.",
+)
+@click.option(
+    "--hold-out",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.3,
+    show_default=True,
+    metavar="PART",
+    help="Of the sample, drawn class by class, to measure accuracies on.",
+)
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Draw accuracy over the costs, to a .png, .svg or .pdf file.",
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Keep the sample, the experiment and its records; the same command resumes there. "
+    "[default: a temporary folder]",
+)
+@array_files.input_format
+@array_files.zero_based
+@click.option(
+    "--n-features", type=click.IntRange(1), help="Columns of svm files. [default: largest index]"
+)
+@array_files.memory
+@click.option(
+    "--threads", type=click.IntRange(1), help="Threads that compute. [default: all processors]"
+)
+@click.option("--force", is_flag=True, help="Replace the file of --plot when it exists.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress and no notes.")
+def command(
+    source: str,
+    max_bytes: float | None,
+    max_us: float | None,
+    exact_only: bool,
+    n_rows: int,
+    hold_out: float,
+    plot: Path | None,
+    out: Path | None,
+    threads: int | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    **contract: Any,
+) -> None:
+    """Measure a small grid of machines on a sample of DATA and show the best ones.
+
+    DATA is a file of rows with labels, as `kmaps train` takes it; - is standard input. The grid
+    has the exact kernels and some maps on codes (the intersection map of one bin is the linear
+    machine), and random frequencies of two exponential kernels, which LIBLINEAR trains on, all
+    one-vs-rest and, of 3 to 20 classes, one-vs-one: machines that `kmaps train` makes. Of each its
+    C is chosen by cross-validation (the rule `auto`) on the training part of the sample;
+    accuracies are of the rows held out, which no choice of C has seen.
+
+    Shown are the machines than which no other one is as accurate and cheaper, in one cost at least:
+    training time, test time, memory or storage. That is a choice by the rows held out, so the best
+    of many looks a little better than it is; the 95 % interval says what so few rows can tell. The
+    first is the one with the highest accuracy on these rows and in the cross-validation together.
+    Each comes with the command, and the Python, that trains it with its C on all rows.
+
+    Limits are applied to what was measured on the sample; what is known to store more is left out
+    before. A machine that cannot be trained on DATA is told; the others go on.
+    """
+    look_for(source, contract["labels"])
+    if plot is not None:
+        _check_plot(plot, force)
+    from kmaps.bench.recommend.choices import Limits
+    from kmaps.bench.recommend.measure import recommend
+    from kmaps.cli.main import GIVEN
+
+    sample = _sample(source, n_rows, quiet, **contract)
+    say_compiling(quiet=quiet)
+    with _folder(out) as folder, cell_bar(quiet=quiet) as (show, _):
+        found = recommend(
+            sample,
+            folder,
+            hold_out=hold_out,
+            limits=Limits(max_bytes or inf, max_us or inf),
+            exact_only=exact_only,
+            threads=threads,
+            progress=lambda state: show(cell_state(state)),
+            command=click.get_current_context().meta.get(GIVEN, ""),
+        )
+    if found.failed and not quiet:
+        click.echo(f"warning: {_failures(found)}", err=True)
+    if plot is not None:
+        from kmaps.bench.figures.costs import draw_front
+
+        draw_front(found.points, plot, "accuracy")
+    told = _told(sample, found, source, _data_options(**contract))
+    click.echo(json.dumps(told, indent=2) if as_json else _text(told))
+
+
+def _check_plot(path: Path, force: bool) -> None:
+    """Refuse a figure that cannot be written, before anything is measured."""
+    from kmaps.bench.figures.style import SUFFIXES
+    from kmaps.io import check_target
+
+    if path.suffix not in SUFFIXES:
+        raise InputError(f"{path}: a figure is a .png, .svg or .pdf file; name it so")
+    check_target(path, force=force)
+
+
+def _sample(
+    source: str,
+    n_rows: int,
+    quiet: bool,
+    *,
+    labels: str | None,
+    label_column: str | None,
+    input_format: str | None,
+    zero_based: str,
+    n_features: int | None,
+    memory: float,
+) -> "Sample":
+    """Draw the sample of the file that the options describe."""
+    from kmaps.bench.recommend.sample import draw_sample
+    from kmaps.io import open_reader
+
+    own_column, column = split_label_column(label_column, labels)
+    with (
+        input_file(source, "-", input_format) as (path, name),
+        as_input_error(),
+        stage_bars(quiet=quiet) as report,
+    ):
+        reader = open_reader(
+            path,
+            input_format,
+            n_features=n_features,
+            label_column=own_column,
+            zero_based=counts_from_zero(zero_based),
+            name=name,
+        )
+        return draw_sample(labelled_rows(reader, labels, column, memory, report), n_rows)
+
+
+@contextmanager
+def _folder(out: Path | None) -> Iterator[Path]:
+    """Yield the folder of the records; what the cache of datasets would keep goes with the end."""
+    with tempfile.TemporaryDirectory(prefix="kmaps-") as temporary:
+        before = os.environ.get(_CACHE)
+        os.environ[_CACHE] = str(Path(temporary, "cache"))
+        try:
+            yield out or Path(temporary, "records")
+        finally:
+            if before is None:
+                del os.environ[_CACHE]
+            else:
+                os.environ[_CACHE] = before
+
+
+def _failures(found: "Recommendation") -> str:
+    from kmaps.bench.records.columns import cell_name
+
+    listed = [f"{cell_name(record)} ({record['error']})" for record in found.failed]
+    return f"{len(listed)} of {len(found.records)} machines failed: {'; '.join(listed)}"
+
+
+def _data_options(
+    *,
+    labels: str | None,
+    label_column: str | None,
+    input_format: str | None,
+    zero_based: str,
+    n_features: int | None,
+    memory: float,
+) -> list[str]:
+    """Return the options that say what DATA is; memory is no such."""
+    given = {
+        "--labels": labels,
+        "--label-column": label_column,
+        "--input-format": input_format,
+        "--zero-based": None if zero_based == "auto" else zero_based,
+        "--n-features": n_features,
+    }
+    return [word for option, value in given.items() if value for word in (option, str(value))]
+
+
+def _told(
+    sample: "Sample", found: "Recommendation", source: str, data: list[str]
+) -> dict[str, Any]:
+    """Return what was found, as the JSON has it."""
+    from kmaps.bench.records.columns import cell_name
+
+    first = found.choices[0].record
+    return {
+        "rows": sample.n_rows,
+        "features": first["n_features"],
+        "classes": sample.n_classes,
+        "sample_rows": len(sample.y),
+        "train_rows": first["n_train"],
+        "held_out_rows": first["n_test"],
+        "measured": len(found.records) - len(found.failed),
+        "within_limits": len(found.points),
+        "left_out": [f"{number} random frequencies" for number in found.left_out],
+        "failed": {cell_name(record): record["error"] for record in found.failed},
+        "recommended": [
+            _machine(choice, ["kmaps", "train", source, f"model-{i}.npz", *data])
+            for i, choice in enumerate(found.choices, 1)
+        ],
+    }
+
+
+def _machine(choice: "Choice", train: list[str]) -> dict[str, Any]:
+    """Return a machine and what was measured of it, in plain units."""
+    from kmaps.bench.recommend.choices import row_us, standing
+    from kmaps.bench.recommend.written import options_of, python_of
+    from kmaps.bench.records.measures import MEASURES
+    from kmaps.bench.records.warned import WARNED, warned
+
+    record = choice.record
+    kept = ("method", "kernel", "params", "reduction", "C", "accuracy")
+    return {
+        "name": choice.point.name,
+        **{name: record[name] for name in kept},
+        "interval": list(choice.interval),
+        "standing": standing(record),
+        "train_s": MEASURES["time"].value(record),
+        "us_per_row": row_us(record),
+        "peak_bytes": record["peak_bytes"],
+        "storage_bytes": record["storage_bytes"],
+        "storage_form": record["storage_form"],
+        "model_bytes": record["table_bytes"] + record["model_bytes"],
+        "warned": [WARNED[name] for name in warned(record)],
+        "command": shlex.join([*train, *options_of(record)]),
+        "python": python_of(record),
+    }
+
+
+_HEADINGS = ("", "accuracy, %", "95 % interval", "train, s", "us/row", "memory, MB", "stored, MB")
+
+
+def _text(told: dict[str, Any]) -> str:
+    """Return what was found as a table, and below it how to make each machine."""
+    lines = [
+        f"{told['rows']:,} rows of {told['features']:,} features, {told['classes']} classes; of "
+        f"{told['sample_rows']:,} {told['train_rows']:,} trained on, {told['held_out_rows']:,} "
+        "held out"
+    ]
+    if told["left_out"]:
+        lines.append(f"known to store more, not measured: {', '.join(told['left_out'])}")
+    lines += [
+        f"{told['measured']} machines measured, {told['within_limits']} within the limits; no "
+        "other one beats these:",
+        "",
+    ]
+    table = [_HEADINGS, *map(_cells, range(1, 1 + len(told["recommended"])), told["recommended"])]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines += ["  ".join(map(str.rjust, row, widths)) for row in table]
+    for number, machine in enumerate(told["recommended"], 1):
+        python = machine["python"].replace("\n", "\n    ")
+        name = "; ".join([machine["name"], *machine["warned"]])
+        lines += ["", f"{number}  {name}", f"    {machine['command']}", f"    {python}"]
+    if told["sample_rows"] < told["rows"]:
+        lines += ["", "C was chosen on the sample; -C auto chooses it anew, on all rows."]
+    return "\n".join(lines)
+
+
+def _cells(number: int, machine: dict[str, Any]) -> tuple[str, ...]:
+    low, high = machine["interval"]
+    return (
+        str(number),
+        f"{100 * machine['accuracy']:.2f}",
+        f"{100 * low:.2f} to {100 * high:.2f}",
+        f"{machine['train_s']:.3g}",
+        f"{machine['us_per_row']:.3g}",
+        f"{machine['peak_bytes'] / 1e6:.3g}",
+        f"{machine['storage_bytes'] / 1e6:.3g}",
+    )

@@ -1,0 +1,247 @@
+"""kmaps recommend: machines measured on a sample, and the commands and the Python that make them.
+
+The cells are measured in this process; that they have processes of their own is tested with the
+runner.
+"""
+
+import gc
+import json
+import shlex
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from sklearn.datasets import load_digits
+
+from kmaps import load_model
+from kmaps.bench.kinds import KINDS
+from kmaps.bench.kinds.load import load
+from kmaps.bench.recommend import grid
+from kmaps.bench.recommend.written import options_of, python_of
+from kmaps.bench.records.file import read_records
+from kmaps.bench.run import runner
+from kmaps.bench.run.processes import Finished
+from kmaps.bench.work import classify
+from kmaps.cli.main import cli
+
+DIGITS = load_digits()
+FEW = DIGITS.target < 3
+X, Y = DIGITS.data[FEW][:90], DIGITS.target[FEW][:90]
+WORDS = np.array(["nought", "one", "two"])[Y]
+GIVEN = ("digits.csv", "--label-column", "digit")
+
+
+def here(function, batches, jobs):
+    """Measure cells as the runner's processes do, in this one."""
+    gc.freeze()  # as they do: every measurement of memory collects
+    for batch in batches:
+        for key, result in function(batch):
+            yield Finished(key, result, datetime.now(UTC), 0.0)
+
+
+def few_machines(patch):
+    """Leave out what only takes time: processes, half the kernels, many frequencies."""
+    patch.setattr(runner, "run_batches", here)
+    patch.setattr(grid, "KERNELS", ("chi2", "js"))
+    patch.setattr(grid, "FREQUENCIES", (10,))
+
+
+def recommend(*args, code=0):
+    done = CliRunner().invoke(cli, ["recommend", *map(str, args)])
+    assert done.exit_code == code, done.output + repr(done.exception)
+    return done
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory):
+    """A folder with a table of digits, and all machines measured on it."""
+    folder = tmp_path_factory.mktemp("recommend")
+    header = ",".join([*(f"p{i}" for i in range(64)), "digit"])
+    lines = [f"{','.join(map(str, row))},{word}" for row, word in zip(X, WORDS, strict=True)]
+    (folder / "digits.csv").write_text("\n".join([header, *lines]) + "\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        few_machines(patch)
+        done = recommend(*GIVEN, "--json", "--out", "tried", "--plot", "front.svg")
+    (folder / "told.json").write_text(done.stdout)
+    (folder / "progress.txt").write_text(done.stderr)
+    return folder
+
+
+@pytest.fixture
+def tried(digits, monkeypatch):
+    """That folder as the current one, with its machines as the grid."""
+    monkeypatch.chdir(digits)
+    few_machines(monkeypatch)
+    return digits
+
+
+def test_what_is_told(tried):
+    told = json.loads(Path("told.json").read_text())
+    records = {record["key"]: record for record in read_records("tried")}
+    assert (told["rows"], told["features"], told["classes"]) == (90, 64, 3)
+    assert (told["train_rows"], told["held_out_rows"], told["sample_rows"]) == (63, 27, 90)
+    assert told["measured"] == told["within_limits"] == len(records) == 14
+    assert told["failed"] == {}
+    shown = told["recommended"]
+    standings = [machine["standing"] for machine in shown]
+    assert standings == sorted(standings, reverse=True)
+    assert (
+        max(machine["accuracy"] for machine in shown)
+        == max(record["accuracy"] for record in records.values())
+        > 0.9
+    )
+    smallest = min(record["storage_bytes"] for record in records.values())
+    assert smallest in [machine["storage_bytes"] for machine in shown]
+    for machine in shown:
+        low, high = machine["interval"]
+        assert 0 < low < machine["accuracy"] <= high <= 1
+        assert 0 < machine["model_bytes"] < machine["storage_bytes"]
+    assert "14/14  split 0 ovo" in Path("progress.txt").read_text()
+    drawn = Path("front.svg").read_text()
+    assert "training (fit, encode, convert, train), s" in drawn
+    for number, machine in enumerate(shown, 1):  # as in the printed list
+        assert f"{number}: {machine['name']}" in drawn
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["exact-coded", "intersection", "homogeneous", "spline", "generalized-rbf", "random-fourier"],
+)
+@pytest.mark.parametrize("reduction", ["ovr", "ovo"])
+def test_the_command_and_the_python_give_the_machine_that_was_measured(tried, method, reduction):
+    records = [r for r in read_records("tried") if r["reduction"] == reduction]
+    record = next(record for record in records if record["method"] == method)
+    kind = KINDS["classification"]
+    split = kind.set_up(kind.cells(load("tried/experiment.yaml"))[0])
+    np.savez("part.npz", X=split.x_train, y=split.y_train)
+    given = ["train", "part.npz", "part-model.npz", *options_of(record), "--force", "--quiet"]
+    done = CliRunner().invoke(cli, given)
+    assert done.exit_code == 0, done.output
+    model = load_model("part-model.npz")
+    names = {"X": split.x_train, "y": split.y_train}
+    exec(python_of(record), names)
+    assert f"{record['C']!r}" in python_of(record)
+    predicted = model.predict(split.x_test)
+    assert (names["model"].predict(split.x_test) == predicted).all()
+    assert np.mean(predicted == split.y_test) == record["accuracy"]
+
+
+def test_a_command_runs_as_it_is_printed(tried):
+    first = json.loads(Path("told.json").read_text())["recommended"][0]
+    words = shlex.split(first["command"])
+    assert words[:5] == ["kmaps", "train", "digits.csv", "model-1.npz", "--label-column"]
+    done = CliRunner().invoke(cli, [*words[1:], "--quiet"])
+    assert done.exit_code == 0, done.output
+    model = load_model("model-1.npz")
+    assert model.score(X, WORDS) > 0.9
+    assert first["C"] == model.C
+
+
+def test_the_same_command_measures_nothing_again(tried):
+    before = Path("tried/records.jsonl").read_bytes()
+    done = recommend(*GIVEN, "--out", "tried")
+    assert Path("tried/records.jsonl").read_bytes() == before
+    assert done.stdout.startswith(
+        "90 rows of 64 features, 3 classes; of 90 63 trained on, 27 held out\n"
+        "14 machines measured, 14 within the limits; no other one beats these:\n\n"
+        "   accuracy, %    95 % interval  train, s"
+    )
+    told = json.loads(Path("told.json").read_text())["recommended"]
+    for number, machine in enumerate(told, 1):
+        name = "; ".join([machine["name"], *machine["warned"]])
+        assert f"\n{number}  {name}\n    {machine['command']}\n" in done.stdout
+        assert machine["python"].replace("\n", "\n    ") in done.stdout
+
+
+def test_limits_leave_out_what_does_not_keep_them(tried, monkeypatch):
+    records = read_records("tried")
+    median = int(np.median([record["storage_bytes"] for record in records]))
+    told = json.loads(recommend(*GIVEN, "--json", "--max-bytes", median, "--out", "tried").stdout)
+    assert 0 < told["within_limits"] < 14
+    assert all(machine["storage_bytes"] <= median for machine in told["recommended"])
+    told = recommend(*GIVEN, "--max-bytes", 4000, "--out", "tried", code=5).stderr
+    assert "none of 10 machines is within --max-bytes 4000; the smallest stores " in told
+    least = grid.random_bytes(10, 63, 3)
+    with monkeypatch.context() as patch:
+        patch.setattr(grid, "FREQUENCIES", (10, 5000))
+        told = recommend(*GIVEN, "--max-bytes", 2 * least, "--out", "tried").stdout
+    assert "\nknown to store more, not measured: 5000 random frequencies\n14 machines" in told
+    us = sorted(1e6 * record["predict_s"] / record["n_test"] for record in records)[5]
+    told = json.loads(recommend(*GIVEN, "--json", "--max-us", us, "--out", "tried").stdout)
+    assert told["within_limits"] == 6
+    assert all(machine["us_per_row"] <= us for machine in told["recommended"])
+    done = recommend(*GIVEN, "--max-us", "1e-6", "--out", "tried", "--quiet", code=5)
+    assert done.stderr.startswith("error: none of 14 machines is within --max-us 1e-06; ")
+    told = json.loads(recommend(*GIVEN, "--json", "--exact-only", "--out", "tried").stdout)
+    assert {machine["method"] for machine in told["recommended"]} == {"exact-coded"}
+    assert told["measured"] == 4
+
+
+def test_a_machine_that_fails_is_told_and_the_others_go_on(tried, monkeypatch):
+    def refusing(machine, *given, **options):
+        if machine.kernel == "js":
+            raise ValueError("no js today")
+        return made(machine, *given, **options)
+
+    made = classify._coded
+    monkeypatch.setattr(classify, "_coded", refusing)
+    done = recommend(*GIVEN, "--json", "--exact-only", "--rows", "60")
+    told = json.loads(done.stdout)
+    assert told["failed"] == {
+        "split 0 ovr js exact-coded": "ValueError: no js today",
+        "split 0 ovo js exact-coded": "ValueError: no js today",
+    }
+    assert told["measured"] == 2
+    assert (
+        "\nwarning: 2 of 4 machines failed: split 0 ovr js exact-coded (ValueError" in done.stderr
+    )
+    assert "js" not in {machine["kernel"] for machine in told["recommended"]}
+    monkeypatch.setattr(classify, "_coded", None)
+    done = recommend(*GIVEN, "--exact-only", "--rows", "60", "-q", code=3)
+    assert done.stderr.startswith("error: all 4 machines failed, the first: TypeError: ")
+
+
+def test_of_a_sample_it_is_said_where_C_is_from(tried):
+    done = recommend(*GIVEN, "--exact-only", "--rows", "60", "-q")
+    assert done.stdout.startswith("90 rows of 64 features, 3 classes; of 60 42 trained on, 18 held")
+    assert done.stdout.endswith(
+        "C was chosen on the sample; -C auto chooses it anew, on all rows.\n"
+    )
+
+
+def test_standard_input_and_labels_of_their_own(tried, monkeypatch, tmp_path):
+    monkeypatch.setenv("KMAPS_DATA_DIR", str(tmp_path / "cache"))
+    np.save("y.npy", Y)
+    content = "\n".join(",".join(map(str, row)) for row in X).encode()
+    given = ["recommend", "-", "--input-format", "csv", "--labels", "y.npy", "--exact-only"]
+    done = CliRunner().invoke(cli, [*given, "--rows", "60", "--json", "-q"], input=content)
+    assert (done.exit_code, done.stderr) == (0, "")
+    told = json.loads(done.stdout)
+    assert (told["rows"], told["sample_rows"]) == (90, 60)
+    for machine in told["recommended"]:
+        assert " - model-" in machine["command"]
+        assert "--labels y.npy --input-format csv --kernel" in machine["command"]
+    assert not (tmp_path / "cache").exists()  # nothing of the sample stays
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (["nowhere.csv"], "nowhere.csv: no such file"),
+        (
+            ["digits.csv", "--label-column", "nothing"],
+            "digits.csv: its header has no column 'nothing'",
+        ),
+        ([*GIVEN, "--plot", "front.jpg"], "front.jpg: a figure is a .png, .svg or .pdf file"),
+        ([*GIVEN, "--plot", "front.svg"], "front.svg: exists already"),
+        ([*GIVEN, "--rows", "10", "--hold-out", "1.5"], "Invalid value for '--hold-out'"),
+        (["-"], "-: name the format of standard input with --input-format"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(tried, args, told):
+    done = recommend(*args, code=2)
+    assert done.stdout == ""
+    assert told in done.stderr
