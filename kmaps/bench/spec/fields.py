@@ -265,10 +265,15 @@ class Claim(Model):
 
 
 class Experiment(Model):
-    """What every experiment has, whatever its kind."""
+    """What every experiment has, whatever its kind.
+
+    The files, manifests and modules that it names are relative to the folder ``base``, and that to
+    the folder of the experiment's own file.
+    """
 
     kind: str
     experiment: Name
+    base: str = "."
     about: str = ""
     maps: list[dict[str, Any]] = []
     claims: list[Claim] = []
@@ -277,5 +282,5 @@ class Experiment(Model):
 
     @property
     def folder(self) -> Path | None:
-        """The folder of its file, whose modules its rows may name; None when it is of no file."""
+        """The folder whose modules its rows may name; None of those that come with kmaps."""
         return self._folder
