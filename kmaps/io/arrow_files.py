@@ -63,10 +63,11 @@ class ArrowReader(Reader):
             self.n_rows, schema = file.n_rows, file.schema
             named = [*([] if label_column is None else [label_column]), *aside]
             self._texts = {column: find_column(schema.names, column, name) for column in named}
+            index = _index_of(schema)
             self._places = [
                 place
                 for place, column in enumerate(schema.names)
-                if place not in self._texts.values() and column not in _index_of(schema)
+                if place not in self._texts.values() and column not in index
             ]
             types = [self._number_type(schema.field(place)) for place in self._places]
             self.columns = [schema.names[place] for place in self._places]
@@ -177,7 +178,7 @@ class _Parquet:
 
     def batches(self, rows: int) -> Iterator[Any]:
         """Yield batches of at most so many rows."""
-        yield from self._file.iter_batches(batch_size=rows)
+        yield from self._file.iter_batches(batch_size=rows, use_threads=False)
 
 
 class _Ipc:
