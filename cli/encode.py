@@ -61,7 +61,11 @@ Examples:
 @array_files.label_column
 @array_files.input_format
 @array_files.zero_based
-@click.option("--output-format", metavar="FORMAT", help="npy, npz or svm, whatever OUT's name.")
+@click.option(
+    "--output-format",
+    metavar="FORMAT",
+    help="npy, npz, csv, svm, parquet or arrow, whatever OUT's name.",
+)
 @click.option(
     "--n-features", type=click.IntRange(1), help="Columns of svm files. [default: largest index]"
 )
@@ -90,11 +94,12 @@ def command(
     """Map every row of the array file IN by a feature map and write OUT.
 
     IN is .npy, .npz (an array, or a CSR matrix as SciPy saves it), .csv, .svm/.libsvm, .parquet
-    or .arrow/.feather (the last two need the extra kmaps[parquet]); OUT is .npy, .npz or .svm.
-    A single - means standard input, and for svm standard output. Both are handled in blocks,
-    whatever their size; OUT appears when it is complete. Sparse input gives sparse output in
-    .npz and .svm when the map keeps zeros; .npy holds the zeros. Labels, of --label-column, of a
-    npz or svm file, or of --labels, are no features; they are kept in .svm and .npz.
+    or .arrow/.feather (the last two need the extra kmaps[parquet]); OUT is any of these. A
+    single - means standard input, and for csv and svm standard output. Both are handled in
+    blocks, whatever their size; OUT appears when it is complete. Sparse input gives sparse output
+    in .npz and .svm when the map keeps zeros; the others hold the zeros. Labels, of
+    --label-column, of a npz or svm file, or of --labels, are no features; they are kept, in .npz
+    as y, in .csv, .parquet and .arrow as the column label, but not in .npy.
 
     A map that learns from data is fitted on 10,000 rows of IN, or of the file of --fit-on, drawn at
     random but the same in every run; on fewer when they would take more than 32 MB.
@@ -140,10 +145,9 @@ def command(
 def _check_place(target: str, form: str | None) -> None:
     """Refuse labels for a format that has no place for them."""
     from kmaps.io.stream import WRITERS, format_of
-    from kmaps.io.writers import NpyWriter
 
-    if WRITERS[format_of(target, WRITERS, form)] is NpyWriter:
-        raise ConfigError(f"--labels: {target} has no place for labels; write .npz or .svm")
+    if not WRITERS[format_of(target, WRITERS, form)].keeps_labels:
+        raise ConfigError(f"--labels: {target} has no place for labels; write .npz, .csv or .svm")
 
 
 def _check_alike(fit_reader: "Reader", reader: "Reader") -> None:

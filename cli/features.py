@@ -66,8 +66,9 @@ Examples:
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The file: .npz with the names of the classes as labels, .svm with their numbers, or .npy "
-    "without any; - for svm on standard output. [default: DATASET-FEATURES.npz]",
+    help="The file: .npz, .csv, .parquet or .arrow with the names of the classes as labels, .svm "
+    "with their numbers, or .npy without any; - for svm on standard output. [default: "
+    "DATASET-FEATURES.npz]",
 )
 @click.option(
     "--show",
@@ -129,7 +130,7 @@ def command(
     shape, bad = _write(extractor, normalized, dataset, out, force)
     for row, reason in () if quiet else bad:
         click.echo(f"note: left out {dataset.images[row]}: {reason}", err=True)
-    if not quiet and (to_stdout or out.suffix.lower() in (".svm", ".libsvm")):
+    if not quiet and _has_numbers(out):
         _tell_classes(dataset)
     click.echo(f"{name}: {kind}, {shape[0]:,} × {shape[1]:,}, {out}", err=to_stdout)
     if drawing:
@@ -202,9 +203,8 @@ def _write(
     from kmaps.io import open_writer
 
     n, n_rows, n_columns, bad = len(dataset.y), 0, 0, []
-    # svm files have numbers for labels.
     form = "svm" if str(out) == "-" else None
-    in_words = out.suffix.lower() == ".npz"
+    in_words = not _has_numbers(out)
     labels = np.array(dataset.class_names)[dataset.y] if in_words else dataset.y
     with open_writer(out, form, n_rows=n, force=force) as writer:
         for start in range(0, n, _ROWS_AT_A_TIME):
@@ -218,6 +218,11 @@ def _write(
     if not n_rows:
         raise InputError(f"{dataset.name}: no image can be used")
     return (n_rows, n_columns), bad
+
+
+def _has_numbers(out: Path) -> bool:
+    """Return whether labels are numbers there, as svm files have them."""
+    return str(out) == "-" or out.suffix.lower() in (".svm", ".libsvm")
 
 
 def _tell_classes(dataset: "Dataset") -> None:

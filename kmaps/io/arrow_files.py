@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,17 @@ def pyarrow(name: str) -> Any:
             f"{name}: needs pyarrow, which is not installed: pip install 'kmaps[parquet]'"
         ) from None
     return pyarrow
+
+
+def parquet_writer(file: BinaryIO, schema: Any) -> Any:
+    """Return a writer of tables into an open file; one that is given up leaves the file alone."""
+    from pyarrow.parquet import ParquetWriter
+
+    class Writer(ParquetWriter):
+        def __del__(self) -> None:
+            """Do not complete a file that was closed meanwhile."""
+
+    return Writer(file, schema)
 
 
 class ArrowReader(Reader):
