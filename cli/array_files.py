@@ -16,6 +16,8 @@ from kmaps.cli.completing import files
 from kmaps.errors import ConfigError, InputError, KmapsError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from kmaps.compiling import Compiled
     from kmaps.io.reader import Reader
 
@@ -37,7 +39,8 @@ labels = click.option(
     "--labels",
     metavar="FILE",
     shell_complete=files,
-    help="True labels of the rows, .npy, .txt or .csv. [default: those of the data's own file]",
+    help="True labels of the rows, .npy, .txt or .csv; - for standard input, a label a line, or "
+    "csv with --label-column. [default: those of the data's own file]",
 )
 label_column = click.option(
     "--label-column",
@@ -126,10 +129,42 @@ def input_file(source: str, target: str, form: str | None) -> Iterator[tuple[Pat
     if form is None:
         raise ConfigError("-: name the format of standard input with --input-format")
     folder = None if target == "-" else Path(target).absolute().parent
-    with tempfile.NamedTemporaryFile(dir=folder, prefix=".kmaps-", suffix=".part") as copy:
+    with _copied_input(folder, ".part") as path:
+        yield path, "standard input"
+
+
+@contextmanager
+def _copied_input(folder: Path | None, suffix: str) -> Iterator[Path]:
+    """Yield a file with what comes from standard input, which can be read only once."""
+    given = click.get_current_context().meta
+    if given.setdefault(__name__, 0):
+        raise ConfigError("-: standard input can be only one of IN, MODEL and --labels")
+    given[__name__] = 1
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".kmaps-", suffix=suffix) as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
         copy.flush()
-        yield Path(copy.name), "standard input"
+        yield Path(copy.name)
+
+
+@contextmanager
+def seekable(source: str, suffix: str) -> Iterator[str]:
+    """Yield the name of a file, or of a copy of standard input for -, which errors call so."""
+    if source != "-":
+        yield source
+        return
+    with _copied_input(None, suffix) as path:
+        try:
+            yield str(path)
+        except KmapsError as error:
+            raise type(error)(str(error).replace(str(path), "standard input")) from None
+
+
+def given_labels(labels: str, column: str | None, classes: "NDArray | None" = None) -> "NDArray":
+    """Return the labels in a file, or of standard input for -."""
+    from kmaps.io import read_labels
+
+    with seekable(labels, ".txt" if column is None else ".csv") as path:
+        return read_labels(path, column=column, classes=classes)
 
 
 @contextmanager

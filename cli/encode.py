@@ -11,6 +11,7 @@ from kmaps.cli.array_files import (
     check_paths,
     compiling,
     counts_from_zero,
+    given_labels,
     input_file,
     look_for,
     once_each_warning,
@@ -56,7 +57,7 @@ Examples:
     "--labels",
     metavar="FILE",
     shell_complete=files,
-    help="Labels of the rows, .npy, .txt or .csv, to go into OUT.",
+    help="Labels of the rows, .npy, .txt or .csv, to go into OUT; - for standard input.",
 )
 @array_files.label_column
 @array_files.input_format
@@ -105,14 +106,14 @@ def command(
     random but the same in every run; on fewer when they would take more than 32 MB.
     """
     look_for(source, fit_on, labels)
-    from kmaps.io import open_reader, read_labels
+    from kmaps.io import open_reader
 
     check_paths(target, [source, fit_on, labels], force)
     feature_map = build_map(map_name, parameters)
     if codes and not feature_map.has_codes:
         raise ConfigError(f"the {map_name} map has no codes; leave --codes out")
     own_column, column = split_label_column(label_column, labels)
-    y = None if labels is None else read_labels(labels, column=column)
+    y = None if labels is None else given_labels(labels, column)
     if y is not None:
         _check_place(target, output_format)
     with input_file(source, target, input_format) as (path, name):

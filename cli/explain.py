@@ -64,12 +64,12 @@ def command(
     The page shows how important the features are, the function that each of the most important
     ones adds to the score, with the density of the data below it, and how the scores of single
     rows come about. It needs no network and nothing beside itself. The data, a file of rows as
-    `kmaps train` takes it, or - for standard input, is read whole.
+    `kmaps train` takes it, is read whole. Either may be - for standard input.
     """
     look_for(model_file, data)
     from kmaps.io import atomic_file
 
-    out = out or str(Path(model_file).with_suffix(".html"))
+    out = out or ("model.html" if model_file == "-" else str(Path(model_file).with_suffix(".html")))
     check_paths(out, [model_file, data], force)
     if rows and data is None:
         raise ConfigError("--row: the rows are those of --data; name a file")

@@ -73,9 +73,9 @@ def command(
 ) -> None:
     """Predict the label of each row of the array file IN with MODEL and write them to OUT.
 
-    IN is a file of rows as `kmaps train` takes it, or - for standard input, and is handled in
-    blocks, whatever its size; OUT appears when it is complete. With true labels, of --labels,
-    --label-column, a npz or a svm file, the accuracy is printed.
+    IN is a file of rows as `kmaps train` takes it, and is handled in blocks, whatever its size;
+    OUT appears when it is complete. One of MODEL, IN and --labels may be - for standard input.
+    With true labels, of --labels, --label-column, a npz or a svm file, the accuracy is printed.
 
     OUT is .txt or .csv, or - for standard output, with a label a line; with --scores or --proba
     .csv has a header, and the columns label, score:CLASS and proba:CLASS. .parquet and .arrow

@@ -1,7 +1,9 @@
 """``kmaps train``: an additive-kernel SVM on an array file, from codes of one byte a value."""
 
 import json
+import shutil
 from math import inf
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
@@ -13,6 +15,7 @@ from kmaps.cli.array_files import (
     check_paths,
     compiling,
     counts_from_zero,
+    given_labels,
     input_file,
     look_for,
     once_each_warning,
@@ -23,7 +26,7 @@ from kmaps.cli.map_options import MapCommand
 from kmaps.cli.progress import stage_bars
 from kmaps.cli.train_model import DEFAULT_KERNEL, SETTINGS, model_of_options
 from kmaps.cli.training import DEFAULT_FOLDS, Report, record_of, train
-from kmaps.errors import InputError
+from kmaps.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
     from kmaps.io import LabelledRows
@@ -169,9 +172,11 @@ def command(
     tells them. The best of several C looks a little better than it is; rows held out have no part
     in its choice, only in the range of the levels.
 
-    MODEL holds plain arrays, all that `kmaps predict` needs.
+    MODEL holds plain arrays, all that `kmaps predict` needs; - writes it to standard output.
     """
-    look_for(source)
+    look_for(source, labels)
+    if target == "-" and as_json:
+        raise ConfigError("--json: standard output is for the model; name a file for MODEL")
     from kmaps.io import open_reader
 
     check_paths(target, [source, labels], force)
@@ -209,19 +214,32 @@ def command(
             )
         except MemoryError as error:
             raise InputError(f"{name}: too large for the memory there is: {error}") from None
-        model.save(target, force=force, record=record_of(model, found, reader, own_column))
+        record = record_of(model, found, reader, own_column)
+        if target == "-":
+            _to_stdout(model, record)
+        else:
+            model.save(target, force=force, record=record)
     found["index_base"] = reader.index_base
-    click.echo(json.dumps(found, indent=2) if as_json else _told(found, target))
+    told = json.dumps(found, indent=2) if as_json else _told(found, target)
+    click.echo(told, err=target == "-")
+
+
+def _to_stdout(model: Any, record: dict[str, Any]) -> None:
+    """Write the file of a model to standard output; a file of its kind cannot grow there."""
+    with TemporaryDirectory() as folder:
+        model.save(f"{folder}/model.npz", force=False, record=record)
+        with open(f"{folder}/model.npz", "rb") as file:
+            shutil.copyfileobj(file, click.get_binary_stream("stdout"), 1 << 20)
 
 
 def _labelled(
     reader: "Reader", labels: str | None, column: str | None, memory: float, report: Report
 ) -> "LabelledRows":
     """Return the rows of a file with the labels of another, or with its own."""
-    from kmaps.io import LabelledRows, read_labels
+    from kmaps.io import LabelledRows
 
     check_labelled(reader, labels)
-    y = None if labels is None else read_labels(labels, column=column)
+    y = None if labels is None else given_labels(labels, column)
     return LabelledRows(reader, y, memory=int(memory * 1e6), progress=report)
 
 

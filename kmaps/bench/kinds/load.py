@@ -19,6 +19,7 @@ from kmaps.bench.kinds.kind import Kind
 from kmaps.bench.spec.changes import changed
 from kmaps.bench.spec.fields import Experiment, Model
 from kmaps.bench.spec.map_rows import feature_mistakes, map_mistakes
+from kmaps.bench.spec.own_rows import estimator_places
 from kmaps.bench.spec.positions import Mistake, at, brief, read, repeated_keys, unknown_key
 from kmaps.data.yaml_text import write_yaml
 from kmaps.errors import ConfigError, suggest
@@ -138,6 +139,10 @@ def _checked(
         meant = _changed(kind, meant, changes, place)
     experiment = kind.model.model_validate(meant, context=place.context(meant))
     experiment._folder = place.base_of(meant).resolve()
+    experiment._places = {
+        row: f"{source}:{line}:{column}: {where}"
+        for row, (line, column, where) in estimator_places(*variants[preset]).items()
+    }
     return Loaded(experiment, _elsewhere(meant, place))
 
 

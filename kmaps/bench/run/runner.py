@@ -130,7 +130,7 @@ def run(
         new: list[Record] = []
         if todo:
             threads = threads or max(1, len(os.sched_getaffinity(0)) // jobs)
-            check_estimators(todo.values(), experiment.folder)
+            check_estimators(todo.values(), experiment)
             with compiled_threads(threads * jobs):
                 kind.prepare(todo.values(), skip_bad=skip_bad, progress=extracted)
             if definition:
