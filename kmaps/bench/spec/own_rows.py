@@ -9,11 +9,10 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, Any
 
-import yaml
 from pydantic import AfterValidator, Field, ValidationError
 
 from kmaps.bench.spec.fields import Model, own_row
-from kmaps.bench.spec.positions import Mistake, Place, at, brief, unknown_key
+from kmaps.bench.spec.positions import Mistake, Node, Place, at, brief, unknown_key
 
 
 def _dotted(value: str) -> str:
@@ -68,7 +67,7 @@ def estimator_mistakes(entry: dict[str, Any]) -> Iterator[tuple[Place, str]]:
             yield error["loc"], message
 
 
-def estimator_places(root: yaml.Node, content: dict[str, Any]) -> dict[str, Mistake]:
+def estimator_places(root: Node, content: dict[str, Any]) -> dict[str, Mistake]:
     """Return where a sound experiment first names each of its rows of others, by the row."""
     found: dict[str, Mistake] = {}
     for key in ("maps", "classifiers"):
