@@ -8,6 +8,7 @@ import click
 from kmaps.cli import array_files
 from kmaps.cli.array_files import (
     check_paths,
+    compiling,
     input_file,
     look_for,
     once_each_warning,
@@ -84,10 +85,10 @@ def command(
             "features; train one on an additive kernel or map"
         )
     samples = None
-    if data is not None:
-        with input_file(data, out, input_format) as (path, name):
-            samples = _read(trained, path, name, input_format, label_column, zero_based, quiet)
-    with once_each_warning(quiet):
+    with once_each_warning(quiet), compiling(quiet):
+        if data is not None:
+            with input_file(data, out, input_format) as (path, name):
+                samples = _read(trained, path, name, input_format, label_column, zero_based, quiet)
         page = explanation(
             model, samples, rows=rows or (0,), n_features=n_features, shape=_shape(shape)
         )

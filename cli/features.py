@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kmaps.cli import array_files
+from kmaps.cli.array_files import compiling
 from kmaps.cli.completing import datasets, names
 from kmaps.cli.progress import stage_bars
 from kmaps.errors import ConfigError, InputError
@@ -123,11 +124,11 @@ def command(
     dataset = load_dataset(named, skip_bad=skip_bad)
     own = not isinstance(named, str)
     train = _training_images(dataset, protocol, split, own=own) if feature.learns else None
-    with stage_bars(quiet=quiet) as report:
+    with compiling(quiet), stage_bars(quiet=quiet) as report:
         where = {"cache": features_cache(), "progress": report, "skip_bad": skip_bad}
         extractor = Extractor(dataset, feature, train=train, **where)
         extractor.fill_cache()
-    shape, bad = _write(extractor, normalized, dataset, out, force)
+        shape, bad = _write(extractor, normalized, dataset, out, force)
     for row, reason in () if quiet else bad:
         click.echo(f"note: left out {dataset.images[row]}: {reason}", err=True)
     if not quiet and _has_numbers(out):
