@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from kmaps.compiling import Compiled
     from kmaps.io.reader import Reader
 
+_FIRST_ROWS, _FIRST_VALUES = 100, 20_000  # that are read twice
+
 input_format = click.option(
     "--input-format",
     metavar="FORMAT",
@@ -109,6 +111,15 @@ def look_for(*sources: str | None) -> None:
     for source in sources:
         if source and source != "-" and not os.path.exists(source):
             raise InputError(f"{source}: no such file")
+
+
+def check_start(reader: "Reader") -> None:
+    """Refuse a file whose first rows are wrong, before anything is imported that takes seconds."""
+    from kmaps.io.reader import finite_block
+
+    for block in reader.blocks(_FIRST_ROWS, _FIRST_VALUES):
+        finite_block(reader, block, None)
+        return
 
 
 def check_labelled(reader: "Reader", labels: object) -> None:

@@ -9,6 +9,7 @@ from kmaps.cli import array_files
 from kmaps.cli.array_files import (
     as_input_error,
     check_paths,
+    check_start,
     compiling,
     counts_from_zero,
     given_labels,
@@ -109,9 +110,6 @@ def command(
     from kmaps.io import open_reader
 
     check_paths(target, [source, fit_on, labels], force)
-    feature_map = build_map(map_name, parameters)
-    if codes and not feature_map.has_codes:
-        raise ConfigError(f"the {map_name} map has no codes; leave --codes out")
     own_column, column = split_label_column(label_column, labels)
     y = None if labels is None else given_labels(labels, column)
     if y is not None:
@@ -137,6 +135,10 @@ def command(
         if reader.index_base == 0 and base == "auto" and not quiet:
             told = "its indices count from 0; those of svm files written from 1"
             click.echo(f"{name}: {told}", err=True)
+        check_start(reader)
+        feature_map = build_map(map_name, parameters)
+        if codes and not feature_map.has_codes:
+            raise ConfigError(f"the {map_name} map has no codes; leave --codes out")
         with as_input_error(), once_each_warning(quiet), compiling(quiet):
             _fit(feature_map, fit_reader, _input_type(fit_reader, dtype))
             encode = _encoder(feature_map, reader, codes)

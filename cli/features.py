@@ -105,9 +105,8 @@ def command(
     What is extracted is kept in the cache, so the same command again is fast, and one that was
     stopped goes on.
     """
-    from kmaps.bench.work.samples import features_cache
     from kmaps.data import load_dataset
-    from kmaps.features import Extractor, get_normalization, make_feature
+    from kmaps.features import get_normalization, make_feature
     from kmaps.io import check_target
 
     feature = make_feature(kind, _parameters(settings))
@@ -122,6 +121,9 @@ def command(
     for target in () if to_stdout else filter(None, (out, drawing)):
         check_target(target, force=force)
     dataset = load_dataset(named, skip_bad=skip_bad)
+    from kmaps.bench.work.samples import features_cache
+    from kmaps.features import Extractor  # takes a second
+
     own = not isinstance(named, str)
     train = _training_images(dataset, protocol, split, own=own) if feature.learns else None
     with compiling(quiet), stage_bars(quiet=quiet) as report:

@@ -31,9 +31,12 @@ def command(model_file: str | None, as_json: bool) -> None:
 
 def _model(path: str) -> dict[str, Any]:
     look_for(path)
-    with without_pandas():
-        from kmaps.models.description import describe_model
+    from kmaps.svm.model_file import ModelFile
+
     with seekable(path, ".npz") as name:
+        ModelFile(name)  # refuses what is no model, before what takes seconds is imported
+        with without_pandas():
+            from kmaps.models.description import describe_model
         return describe_model(name)
 
 

@@ -56,11 +56,12 @@ class Trained:
 def load_trained(path: str) -> Trained:
     """Return the model in a file, or from standard input for -."""
     look_for(path)
-    with without_pandas():
-        from kmaps.models.files import model_of
-        from kmaps.svm.model_file import ModelFile
+    from kmaps.svm.model_file import ModelFile
+
     with seekable(path, ".npz") as name:
         file = ModelFile(name)
+        with without_pandas():
+            from kmaps.models.files import model_of
         return Trained(model_of(file), "standard input" if path == "-" else path, file.record)
 
 

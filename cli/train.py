@@ -4,7 +4,7 @@ import json
 import shutil
 from math import inf
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import click
 
@@ -13,6 +13,7 @@ from kmaps.cli.array_files import (
     as_input_error,
     check_labelled,
     check_paths,
+    check_start,
     compiling,
     counts_from_zero,
     given_labels,
@@ -25,12 +26,8 @@ from kmaps.cli.completing import files, kernels, names
 from kmaps.cli.map_options import MapCommand
 from kmaps.cli.progress import stage_bars
 from kmaps.cli.train_model import DEFAULT_KERNEL, SETTINGS, model_of_options
-from kmaps.cli.training import DEFAULT_FOLDS, Report, record_of, train
+from kmaps.cli.training import DEFAULT_FOLDS, record_of, train
 from kmaps.errors import ConfigError, InputError
-
-if TYPE_CHECKING:
-    from kmaps.io import LabelledRows
-    from kmaps.io.reader import Reader
 
 
 class TrainCommand(MapCommand):
@@ -177,20 +174,13 @@ def command(
     look_for(source, labels)
     if target == "-" and as_json:
         raise ConfigError("--json: standard output is for the model; name a file for MODEL")
-    from kmaps.io import open_reader
+    from kmaps.io import LabelledRows, open_reader
 
     check_paths(target, [source, labels], force)
     settings = {name: parameters.pop(name) for name in SETTINGS}
     settings["class_weight"] = "balanced" if balanced else None
-    model = model_of_options(map_name, kernel, parameters, settings, levels=levels, seed=seed)
-    with (
-        input_file(source, target, input_format) as (path, name),
-        as_input_error(),
-        once_each_warning(quiet) as warned,
-        stage_bars(quiet=quiet) as report,
-        compiling(quiet) as compiled,
-    ):
-        own_column, column = split_label_column(label_column, labels)
+    own_column, column = split_label_column(label_column, labels)
+    with input_file(source, target, input_format) as (path, name), as_input_error():
         reader = open_reader(
             path,
             input_format,
@@ -199,21 +189,30 @@ def command(
             zero_based=counts_from_zero(zero_based),
             name=name,
         )
-        rows = _labelled(reader, labels, column, memory, report)
-        try:
-            found = train(
-                model,
-                rows,
-                costs,
-                folds=folds,
-                hold_out=hold_out,
-                seed=seed,
-                report=report,
-                warned=warned,
-                compiled=compiled,
-            )
-        except MemoryError as error:
-            raise InputError(f"{name}: too large for the memory there is: {error}") from None
+        check_labelled(reader, labels)
+        y = None if labels is None else given_labels(labels, column)
+        check_start(reader)
+        model = model_of_options(map_name, kernel, parameters, settings, levels=levels, seed=seed)
+        with (
+            once_each_warning(quiet) as warned,
+            stage_bars(quiet=quiet) as report,
+            compiling(quiet) as compiled,
+        ):
+            rows = LabelledRows(reader, y, memory=int(memory * 1e6), progress=report)
+            try:
+                found = train(
+                    model,
+                    rows,
+                    costs,
+                    folds=folds,
+                    hold_out=hold_out,
+                    seed=seed,
+                    report=report,
+                    warned=warned,
+                    compiled=compiled,
+                )
+            except MemoryError as error:
+                raise InputError(f"{name}: too large for the memory there is: {error}") from None
         record = record_of(model, found, reader, own_column)
         if target == "-":
             _to_stdout(model, record)
@@ -230,17 +229,6 @@ def _to_stdout(model: Any, record: dict[str, Any]) -> None:
         model.save(f"{folder}/model.npz", force=False, record=record)
         with open(f"{folder}/model.npz", "rb") as file:
             shutil.copyfileobj(file, click.get_binary_stream("stdout"), 1 << 20)
-
-
-def _labelled(
-    reader: "Reader", labels: str | None, column: str | None, memory: float, report: Report
-) -> "LabelledRows":
-    """Return the rows of a file with the labels of another, or with its own."""
-    from kmaps.io import LabelledRows
-
-    check_labelled(reader, labels)
-    y = None if labels is None else given_labels(labels, column)
-    return LabelledRows(reader, y, memory=int(memory * 1e6), progress=report)
 
 
 def _told(found: dict[str, Any], target: str) -> str:
