@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from math import inf
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
@@ -228,7 +229,7 @@ def _to_stdout(model: Any, record: dict[str, Any]) -> None:
     with TemporaryDirectory() as folder:
         model.save(f"{folder}/model.npz", force=False, record=record)
         with open(f"{folder}/model.npz", "rb") as file:
-            shutil.copyfileobj(file, click.get_binary_stream("stdout"), 1 << 20)
+            shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
 
 
 def _told(found: dict[str, Any], target: str) -> str:
