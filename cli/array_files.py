@@ -5,7 +5,7 @@ import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -16,9 +16,12 @@ from kmaps.cli.completing import files
 from kmaps.errors import ConfigError, InputError, KmapsError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from kmaps.compiling import Compiled
-    from kmaps.io import LabelledRows
     from kmaps.io.reader import Reader
+
+_FIRST_ROWS, _FIRST_VALUES = 100, 20_000  # that are read twice
 
 input_format = click.option(
     "--input-format",
@@ -38,7 +41,8 @@ labels = click.option(
     "--labels",
     metavar="FILE",
     shell_complete=files,
-    help="True labels of the rows, .npy, .txt or .csv. [default: those of the data's own file]",
+    help="True labels of the rows, .npy, .txt or .csv; - for standard input, a label a line, or "
+    "csv with --label-column. [default: those of the data's own file]",
 )
 label_column = click.option(
     "--label-column",
@@ -109,6 +113,15 @@ def look_for(*sources: str | None) -> None:
             raise InputError(f"{source}: no such file")
 
 
+def check_start(reader: "Reader") -> None:
+    """Refuse a file whose first rows are wrong, before anything is imported that takes seconds."""
+    from kmaps.io.reader import finite_block
+
+    for block in reader.blocks(_FIRST_ROWS, _FIRST_VALUES):
+        finite_block(reader, block, None)
+        return
+
+
 def check_labelled(reader: "Reader", labels: object) -> None:
     """Refuse rows without labels, of their own file or of another."""
     if labels is None and not reader.has_labels:
@@ -118,22 +131,15 @@ def check_labelled(reader: "Reader", labels: object) -> None:
         )
 
 
-def labelled_rows(
-    reader: "Reader",
-    labels: str | None,
-    column: str | None,
-    memory: float,
-    report: Callable[[str, int, int], None],
-) -> "LabelledRows":
-    """Return the rows of a file with the labels of another, or with its own.
+def checked_labels(reader: "Reader", labels: str | None, column: str | None) -> "NDArray | None":
+    """Return the labels of another file, if any, when they and the first rows are as they should.
 
-    ``memory`` is that of --memory, ``report`` is told the progress of each pass.
+    That takes no time, and comes before anything that does.
     """
-    from kmaps.io import LabelledRows, read_labels
-
     check_labelled(reader, labels)
-    y = None if labels is None else read_labels(labels, column=column)
-    return LabelledRows(reader, y, memory=int(memory * 1e6), progress=report)
+    y = None if labels is None else given_labels(labels, column)
+    check_start(reader)
+    return y
 
 
 @contextmanager
@@ -145,10 +151,42 @@ def input_file(source: str, target: str, form: str | None) -> Iterator[tuple[Pat
     if form is None:
         raise ConfigError("-: name the format of standard input with --input-format")
     folder = None if target == "-" else Path(target).absolute().parent
-    with tempfile.NamedTemporaryFile(dir=folder, prefix=".kmaps-", suffix=".part") as copy:
+    with _copied_input(folder, ".part") as path:
+        yield path, "standard input"
+
+
+@contextmanager
+def _copied_input(folder: Path | None, suffix: str) -> Iterator[Path]:
+    """Yield a file with what comes from standard input, which can be read only once."""
+    given = click.get_current_context().meta
+    if given.setdefault(__name__, 0):
+        raise ConfigError("-: standard input can be only one of IN, MODEL and --labels")
+    given[__name__] = 1
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".kmaps-", suffix=suffix) as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
         copy.flush()
-        yield Path(copy.name), "standard input"
+        yield Path(copy.name)
+
+
+@contextmanager
+def seekable(source: str, suffix: str) -> Iterator[str]:
+    """Yield the name of a file, or of a copy of standard input for -, which errors call so."""
+    if source != "-":
+        yield source
+        return
+    with _copied_input(None, suffix) as path:
+        try:
+            yield str(path)
+        except KmapsError as error:
+            raise type(error)(str(error).replace(str(path), "standard input")) from None
+
+
+def given_labels(labels: str, column: str | None, classes: "NDArray | None" = None) -> "NDArray":
+    """Return the labels in a file, or of standard input for -."""
+    from kmaps.io import read_labels
+
+    with seekable(labels, ".txt" if column is None else ".csv") as path:
+        return read_labels(path, column=column, classes=classes)
 
 
 @contextmanager

@@ -9,8 +9,10 @@ from kmaps.cli import array_files
 from kmaps.cli.array_files import (
     as_input_error,
     check_paths,
+    check_start,
     compiling,
     counts_from_zero,
+    given_labels,
     input_file,
     look_for,
     once_each_warning,
@@ -56,12 +58,16 @@ Examples:
     "--labels",
     metavar="FILE",
     shell_complete=files,
-    help="Labels of the rows, .npy, .txt or .csv, to go into OUT.",
+    help="Labels of the rows, .npy, .txt or .csv, to go into OUT; - for standard input.",
 )
 @array_files.label_column
 @array_files.input_format
 @array_files.zero_based
-@click.option("--output-format", metavar="FORMAT", help="npy, npz or svm, whatever OUT's name.")
+@click.option(
+    "--output-format",
+    metavar="FORMAT",
+    help="npy, npz, csv, svm, parquet or arrow, whatever OUT's name.",
+)
 @click.option(
     "--n-features", type=click.IntRange(1), help="Columns of svm files. [default: largest index]"
 )
@@ -90,24 +96,22 @@ def command(
     """Map every row of the array file IN by a feature map and write OUT.
 
     IN is .npy, .npz (an array, or a CSR matrix as SciPy saves it), .csv, .svm/.libsvm, .parquet
-    or .arrow/.feather (the last two need the extra kmaps[parquet]); OUT is .npy, .npz or .svm.
-    A single - means standard input, and for svm standard output. Both are handled in blocks,
-    whatever their size; OUT appears when it is complete. Sparse input gives sparse output in
-    .npz and .svm when the map keeps zeros; .npy holds the zeros. Labels, of --label-column, of a
-    npz or svm file, or of --labels, are no features; they are kept in .svm and .npz.
+    or .arrow/.feather (the last two need the extra kmaps[parquet]); OUT is any of these. A
+    single - means standard input, and for csv and svm standard output. Both are handled in
+    blocks, whatever their size; OUT appears when it is complete. Sparse input gives sparse output
+    in .npz and .svm when the map keeps zeros; the others hold the zeros. Labels, of
+    --label-column, of a npz or svm file, or of --labels, are no features; they are kept, in .npz
+    as y, in .csv, .parquet and .arrow as the column label, but not in .npy.
 
     A map that learns from data is fitted on 10,000 rows of IN, or of the file of --fit-on, drawn at
     random but the same in every run; on fewer when they would take more than 32 MB.
     """
     look_for(source, fit_on, labels)
-    from kmaps.io import open_reader, read_labels
+    from kmaps.io import open_reader
 
     check_paths(target, [source, fit_on, labels], force)
-    feature_map = build_map(map_name, parameters)
-    if codes and not feature_map.has_codes:
-        raise ConfigError(f"the {map_name} map has no codes; leave --codes out")
     own_column, column = split_label_column(label_column, labels)
-    y = None if labels is None else read_labels(labels, column=column)
+    y = None if labels is None else given_labels(labels, column)
     if y is not None:
         _check_place(target, output_format)
     with input_file(source, target, input_format) as (path, name):
@@ -131,6 +135,10 @@ def command(
         if reader.index_base == 0 and base == "auto" and not quiet:
             told = "its indices count from 0; those of svm files written from 1"
             click.echo(f"{name}: {told}", err=True)
+        check_start(reader)
+        feature_map = build_map(map_name, parameters)
+        if codes and not feature_map.has_codes:
+            raise ConfigError(f"the {map_name} map has no codes; leave --codes out")
         with as_input_error(), once_each_warning(quiet), compiling(quiet):
             _fit(feature_map, fit_reader, _input_type(fit_reader, dtype))
             encode = _encoder(feature_map, reader, codes)
@@ -140,10 +148,9 @@ def command(
 def _check_place(target: str, form: str | None) -> None:
     """Refuse labels for a format that has no place for them."""
     from kmaps.io.stream import WRITERS, format_of
-    from kmaps.io.writers import NpyWriter
 
-    if WRITERS[format_of(target, WRITERS, form)] is NpyWriter:
-        raise ConfigError(f"--labels: {target} has no place for labels; write .npz or .svm")
+    if not WRITERS[format_of(target, WRITERS, form)].keeps_labels:
+        raise ConfigError(f"--labels: {target} has no place for labels; write .npz, .csv or .svm")
 
 
 def _check_alike(fit_reader: "Reader", reader: "Reader") -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kmaps.cli import array_files
+from kmaps.cli.array_files import compiling
 from kmaps.cli.completing import names
 from kmaps.cli.map_options import MapsCommand, build_maps
 from kmaps.errors import InputError
@@ -82,10 +83,11 @@ def command(
     maps = build_maps(map_name, {"kernel": kernel, **parameters})
     sigma = parameters.get("sigma")
     options = {"sigma": 1.0 if sigma is None else sigma, "relative": relative}
-    results = {
-        label: approximate(made, kernel, values, fit_values=fit_values, **options)
-        for label, made in maps.items()
-    }
+    with compiling(quiet=False):
+        results = {
+            label: approximate(made, kernel, values, fit_values=fit_values, **options)
+            for label, made in maps.items()
+        }
     rows = [_row(label, result) for label, result in results.items()]
     click.echo(json.dumps(rows, indent=2) if as_json else _table(rows))
     if plot:

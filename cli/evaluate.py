@@ -74,11 +74,11 @@ def command(
 ) -> None:
     """Compare what MODEL predicts with the true labels of the rows of DATA.
 
-    DATA is a file of rows as `kmaps train` takes it, or - for standard input. Shown are the
-    accuracy; recall, precision, area under the ROC curve and average precision of each class, the
-    last two against all other rows by the decision values; and the confusion matrix, a row a true
-    label, a column a predicted one. Summaries of the two ranks are those of the second of two
-    classes, and means over more.
+    DATA is a file of rows as `kmaps train` takes it; one of MODEL, DATA and --labels may be - for
+    standard input. Shown are the accuracy; recall, precision, area under the ROC curve and average
+    precision of each class, the last two against all other rows by the decision values; and the
+    confusion matrix, a row a true label, a column a predicted one. Summaries of the two ranks are
+    those of the second of two classes, and means over more.
 
     Of a model of `kmaps train --probability` the calibration follows: the expected calibration
     error, the Brier score and the log loss, and in ten bins of the largest probability of a row how

@@ -8,6 +8,7 @@ import click
 from kmaps.cli import array_files
 from kmaps.cli.array_files import (
     check_paths,
+    compiling,
     input_file,
     look_for,
     once_each_warning,
@@ -64,12 +65,12 @@ def command(
     The page shows how important the features are, the function that each of the most important
     ones adds to the score, with the density of the data below it, and how the scores of single
     rows come about. It needs no network and nothing beside itself. The data, a file of rows as
-    `kmaps train` takes it, or - for standard input, is read whole.
+    `kmaps train` takes it, is read whole. Either may be - for standard input.
     """
     look_for(model_file, data)
     from kmaps.io import atomic_file
 
-    out = out or str(Path(model_file).with_suffix(".html"))
+    out = out or ("model.html" if model_file == "-" else str(Path(model_file).with_suffix(".html")))
     check_paths(out, [model_file, data], force)
     if rows and data is None:
         raise ConfigError("--row: the rows are those of --data; name a file")
@@ -84,10 +85,10 @@ def command(
             "features; train one on an additive kernel or map"
         )
     samples = None
-    if data is not None:
-        with input_file(data, out, input_format) as (path, name):
-            samples = _read(trained, path, name, input_format, label_column, zero_based, quiet)
-    with once_each_warning(quiet):
+    with once_each_warning(quiet), compiling(quiet):
+        if data is not None:
+            with input_file(data, out, input_format) as (path, name):
+                samples = _read(trained, path, name, input_format, label_column, zero_based, quiet)
         page = explanation(
             model, samples, rows=rows or (0,), n_features=n_features, shape=_shape(shape)
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kmaps.cli import array_files
+from kmaps.cli.array_files import compiling
 from kmaps.cli.completing import datasets, names
 from kmaps.cli.progress import stage_bars
 from kmaps.errors import ConfigError, InputError
@@ -66,8 +67,9 @@ Examples:
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The file: .npz with the names of the classes as labels, .svm with their numbers, or .npy "
-    "without any; - for svm on standard output. [default: DATASET-FEATURES.npz]",
+    help="The file: .npz, .csv, .parquet or .arrow with the names of the classes as labels, .svm "
+    "with their numbers, or .npy without any; - for svm on standard output. [default: "
+    "DATASET-FEATURES.npz]",
 )
 @click.option(
     "--show",
@@ -103,9 +105,8 @@ def command(
     What is extracted is kept in the cache, so the same command again is fast, and one that was
     stopped goes on.
     """
-    from kmaps.bench.work.samples import features_cache
     from kmaps.data import load_dataset
-    from kmaps.features import Extractor, get_normalization, make_feature
+    from kmaps.features import get_normalization, make_feature
     from kmaps.io import check_target
 
     feature = make_feature(kind, _parameters(settings))
@@ -120,16 +121,19 @@ def command(
     for target in () if to_stdout else filter(None, (out, drawing)):
         check_target(target, force=force)
     dataset = load_dataset(named, skip_bad=skip_bad)
+    from kmaps.bench.work.samples import features_cache
+    from kmaps.features import Extractor  # takes a second
+
     own = not isinstance(named, str)
     train = _training_images(dataset, protocol, split, own=own) if feature.learns else None
-    with stage_bars(quiet=quiet) as report:
+    with compiling(quiet), stage_bars(quiet=quiet) as report:
         where = {"cache": features_cache(), "progress": report, "skip_bad": skip_bad}
         extractor = Extractor(dataset, feature, train=train, **where)
         extractor.fill_cache()
-    shape, bad = _write(extractor, normalized, dataset, out, force)
+        shape, bad = _write(extractor, normalized, dataset, out, force)
     for row, reason in () if quiet else bad:
         click.echo(f"note: left out {dataset.images[row]}: {reason}", err=True)
-    if not quiet and (to_stdout or out.suffix.lower() in (".svm", ".libsvm")):
+    if not quiet and _has_numbers(out):
         _tell_classes(dataset)
     click.echo(f"{name}: {kind}, {shape[0]:,} × {shape[1]:,}, {out}", err=to_stdout)
     if drawing:
@@ -202,9 +206,8 @@ def _write(
     from kmaps.io import open_writer
 
     n, n_rows, n_columns, bad = len(dataset.y), 0, 0, []
-    # svm files have numbers for labels.
     form = "svm" if str(out) == "-" else None
-    in_words = out.suffix.lower() == ".npz"
+    in_words = not _has_numbers(out)
     labels = np.array(dataset.class_names)[dataset.y] if in_words else dataset.y
     with open_writer(out, form, n_rows=n, force=force) as writer:
         for start in range(0, n, _ROWS_AT_A_TIME):
@@ -218,6 +221,11 @@ def _write(
     if not n_rows:
         raise InputError(f"{dataset.name}: no image can be used")
     return (n_rows, n_columns), bad
+
+
+def _has_numbers(out: Path) -> bool:
+    """Return whether labels are numbers there, as svm files have them."""
+    return str(out) == "-" or out.suffix.lower() in (".svm", ".libsvm")
 
 
 def _tell_classes(dataset: "Dataset") -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from kmaps.cli.array_files import look_for, without_pandas
+from kmaps.cli.array_files import look_for, seekable, without_pandas
 from kmaps.cli.completing import files
 
 _SHOWN = 10  # classes, and names of features
@@ -19,7 +19,8 @@ def command(model_file: str | None, as_json: bool) -> None:
     """Show versions, processor, threads, caches, and which datasets are there.
 
     Or, with MODEL, one of `kmaps train`, what the model is: its map, kernel, levels, C, classes and
-    sizes, how it was trained, and whether training ended before it was done.
+    sizes, how it was trained, and whether training ended before it was done; - reads it from
+    standard input.
     """
     if model_file is None:
         show, found = _text, _machine()
@@ -30,9 +31,13 @@ def command(model_file: str | None, as_json: bool) -> None:
 
 def _model(path: str) -> dict[str, Any]:
     look_for(path)
-    with without_pandas():
-        from kmaps.models.description import describe_model
-    return describe_model(path)
+    from kmaps.svm.model_file import ModelFile
+
+    with seekable(path, ".npz") as name:
+        ModelFile(name)  # refuses what is no model, before what takes seconds is imported
+        with without_pandas():
+            from kmaps.models.description import describe_model
+        return describe_model(name)
 
 
 def _machine() -> dict[str, Any]:

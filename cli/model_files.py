@@ -12,9 +12,11 @@ from kmaps.cli.array_files import (
     as_input_error,
     compiling,
     counts_from_zero,
+    given_labels,
     input_file,
     look_for,
     once_each_warning,
+    seekable,
     split_label_column,
     without_pandas,
 )
@@ -52,13 +54,15 @@ class Trained:
 
 
 def load_trained(path: str) -> Trained:
-    """Return the model in a file."""
+    """Return the model in a file, or from standard input for -."""
     look_for(path)
-    with without_pandas():
-        from kmaps.models.files import model_of
-        from kmaps.svm.model_file import ModelFile
-    file = ModelFile(path)
-    return Trained(model_of(file), path, file.record)
+    from kmaps.svm.model_file import ModelFile
+
+    with seekable(path, ".npz") as name:
+        file = ModelFile(name)
+        with without_pandas():
+            from kmaps.models.files import model_of
+        return Trained(model_of(file), "standard input" if path == "-" else path, file.record)
 
 
 def load_classifier(path: str) -> Trained:
@@ -96,14 +100,13 @@ def data_for(
 
     What cannot be read inside the block is one line, and each warning is printed once.
     """
-    from kmaps.io import read_labels
     from kmaps.io.labels import check_label_kind
 
     own_column, column = split_label_column(label_column, labels)
     given = None
     if labels:
         classes = trained.model.classes_
-        given = read_labels(labels, column=column, classes=classes)
+        given = given_labels(labels, column, classes)
         check_label_kind(given, classes)
     with (
         input_file(source, target, input_format) as (path, name),

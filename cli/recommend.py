@@ -15,9 +15,9 @@ import click
 from kmaps.cli import array_files
 from kmaps.cli.array_files import (
     as_input_error,
+    checked_labels,
     counts_from_zero,
     input_file,
-    labelled_rows,
     look_for,
     split_label_column,
 )
@@ -187,7 +187,7 @@ def _sample(
 ) -> "Sample":
     """Draw the sample of the file that the options describe."""
     from kmaps.bench.recommend.sample import draw_sample
-    from kmaps.io import open_reader
+    from kmaps.io import LabelledRows, open_reader
 
     own_column, column = split_label_column(label_column, labels)
     with (
@@ -203,7 +203,9 @@ def _sample(
             zero_based=counts_from_zero(zero_based),
             name=name,
         )
-        return draw_sample(labelled_rows(reader, labels, column, memory, report), n_rows)
+        y = checked_labels(reader, labels, column)
+        rows = LabelledRows(reader, y, memory=int(memory * 1e6), progress=report)
+        return draw_sample(rows, n_rows)
 
 
 @contextmanager

@@ -93,7 +93,7 @@ def command(
     """
     from kmaps.bench.kinds.load import load_whole, packaged
 
-    checked, text = load_whole(experiment, preset, changes)
+    checked, content = load_whole(experiment, preset, changes)
     out = out or Path("runs", checked.experiment)
     if dry_run:
         from kmaps.bench.run.plan import published_folder
@@ -121,7 +121,7 @@ def command(
                 progress=lambda state: progress(cell_state(state)),
                 extracted=extracted,
                 command=click.get_current_context().meta.get(GIVEN, ""),
-                definition=text if changes or experiment not in packaged() else "",
+                definition=content if changes or experiment not in packaged() else None,
             )
     except KeyboardInterrupt:
         if not quiet:

@@ -1,7 +1,10 @@
 """``kmaps train``: an additive-kernel SVM on an array file, from codes of one byte a value."""
 
 import json
+import shutil
+import sys
 from math import inf
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 import click
@@ -10,10 +13,10 @@ from kmaps.cli import array_files
 from kmaps.cli.array_files import (
     as_input_error,
     check_paths,
+    checked_labels,
     compiling,
     counts_from_zero,
     input_file,
-    labelled_rows,
     look_for,
     once_each_warning,
     split_label_column,
@@ -23,7 +26,7 @@ from kmaps.cli.map_options import MapCommand
 from kmaps.cli.progress import stage_bars
 from kmaps.cli.train_model import DEFAULT_KERNEL, SETTINGS, model_of_options
 from kmaps.cli.training import DEFAULT_FOLDS, record_of, train
-from kmaps.errors import InputError
+from kmaps.errors import ConfigError, InputError
 
 
 class TrainCommand(MapCommand):
@@ -165,23 +168,18 @@ def command(
     tells them. The best of several C looks a little better than it is; rows held out have no part
     in its choice, only in the range of the levels.
 
-    MODEL holds plain arrays, all that `kmaps predict` needs.
+    MODEL holds plain arrays, all that `kmaps predict` needs; - writes it to standard output.
     """
-    look_for(source)
-    from kmaps.io import open_reader
+    look_for(source, labels)
+    if target == "-" and as_json:
+        raise ConfigError("--json: standard output is for the model; name a file for MODEL")
+    from kmaps.io import LabelledRows, open_reader
 
     check_paths(target, [source, labels], force)
     settings = {name: parameters.pop(name) for name in SETTINGS}
     settings["class_weight"] = "balanced" if balanced else None
-    model = model_of_options(map_name, kernel, parameters, settings, levels=levels, seed=seed)
-    with (
-        input_file(source, target, input_format) as (path, name),
-        as_input_error(),
-        once_each_warning(quiet) as warned,
-        stage_bars(quiet=quiet) as report,
-        compiling(quiet) as compiled,
-    ):
-        own_column, column = split_label_column(label_column, labels)
+    own_column, column = split_label_column(label_column, labels)
+    with input_file(source, target, input_format) as (path, name), as_input_error():
         reader = open_reader(
             path,
             input_format,
@@ -190,24 +188,44 @@ def command(
             zero_based=counts_from_zero(zero_based),
             name=name,
         )
-        rows = labelled_rows(reader, labels, column, memory, report)
-        try:
-            found = train(
-                model,
-                rows,
-                costs,
-                folds=folds,
-                hold_out=hold_out,
-                seed=seed,
-                report=report,
-                warned=warned,
-                compiled=compiled,
-            )
-        except MemoryError as error:
-            raise InputError(f"{name}: too large for the memory there is: {error}") from None
-        model.save(target, force=force, record=record_of(model, found, reader, own_column))
+        y = checked_labels(reader, labels, column)
+        model = model_of_options(map_name, kernel, parameters, settings, levels=levels, seed=seed)
+        with (
+            once_each_warning(quiet) as warned,
+            stage_bars(quiet=quiet) as report,
+            compiling(quiet) as compiled,
+        ):
+            rows = LabelledRows(reader, y, memory=int(memory * 1e6), progress=report)
+            try:
+                found = train(
+                    model,
+                    rows,
+                    costs,
+                    folds=folds,
+                    hold_out=hold_out,
+                    seed=seed,
+                    report=report,
+                    warned=warned,
+                    compiled=compiled,
+                )
+            except MemoryError as error:
+                raise InputError(f"{name}: too large for the memory there is: {error}") from None
+        record = record_of(model, found, reader, own_column)
+        if target == "-":
+            _to_stdout(model, record)
+        else:
+            model.save(target, force=force, record=record)
     found["index_base"] = reader.index_base
-    click.echo(json.dumps(found, indent=2) if as_json else _told(found, target))
+    told = json.dumps(found, indent=2) if as_json else _told(found, target)
+    click.echo(told, err=target == "-")
+
+
+def _to_stdout(model: Any, record: dict[str, Any]) -> None:
+    """Write the file of a model to standard output; a file of its kind cannot grow there."""
+    with TemporaryDirectory() as folder:
+        model.save(f"{folder}/model.npz", force=False, record=record)
+        with open(f"{folder}/model.npz", "rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
 
 
 def _told(found: dict[str, Any], target: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,17 @@ def pyarrow(name: str) -> Any:
             f"{name}: needs pyarrow, which is not installed: pip install 'kmaps[parquet]'"
         ) from None
     return pyarrow
+
+
+def parquet_writer(file: BinaryIO, schema: Any) -> Any:
+    """Return a writer of tables into an open file; one that is given up leaves the file alone."""
+    from pyarrow.parquet import ParquetWriter
+
+    class Writer(ParquetWriter):
+        def __del__(self) -> None:
+            """Do not complete a file that was closed meanwhile."""
+
+    return Writer(file, schema)
 
 
 class ArrowReader(Reader):
@@ -63,10 +74,11 @@ class ArrowReader(Reader):
             self.n_rows, schema = file.n_rows, file.schema
             named = [*([] if label_column is None else [label_column]), *aside]
             self._texts = {column: find_column(schema.names, column, name) for column in named}
+            index = _index_of(schema)
             self._places = [
                 place
                 for place, column in enumerate(schema.names)
-                if place not in self._texts.values() and column not in _index_of(schema)
+                if place not in self._texts.values() and column not in index
             ]
             types = [self._number_type(schema.field(place)) for place in self._places]
             self.columns = [schema.names[place] for place in self._places]
@@ -177,7 +189,7 @@ class _Parquet:
 
     def batches(self, rows: int) -> Iterator[Any]:
         """Yield batches of at most so many rows."""
-        yield from self._file.iter_batches(batch_size=rows)
+        yield from self._file.iter_batches(batch_size=rows, use_threads=False)
 
 
 class _Ipc:

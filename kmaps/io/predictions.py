@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import InputError
-from kmaps.io.arrow_files import pyarrow
+from kmaps.io.arrow_files import parquet_writer, pyarrow
 from kmaps.io.atomic import atomic_file
 from kmaps.io.writers import Archive, NpyStream, SvmWriter
 
@@ -144,9 +144,7 @@ class _Arrow:
 
 class _Parquet(_Arrow):
     def _opened(self, schema: Any) -> Any:
-        from pyarrow.parquet import ParquetWriter
-
-        return ParquetWriter(self._file, schema)
+        return parquet_writer(self._file, schema)
 
 
 Writer = _Npy | _Npz | _Txt | _Svm | _Arrow

@@ -16,6 +16,7 @@ from kmaps.io.arrow_files import ArrowReader
 from kmaps.io.atomic import atomic_file
 from kmaps.io.numpy_files import NpyReader, open_npz
 from kmaps.io.reader import Reader, finite_block
+from kmaps.io.table_writers import ArrowWriter, CsvWriter, ParquetWriter
 from kmaps.io.text_files import CsvReader, SvmReader
 from kmaps.io.writers import NpyWriter, NpzWriter, SvmWriter
 from kmaps.samples import AnyMatrix
@@ -31,12 +32,18 @@ READERS: dict[str, Callable[..., Reader]] = {
     "feather": ArrowReader,
 }
 _WITHOUT_NAMES = (NpyReader, SvmReader)  # of columns
-WRITERS: dict[str, type[NpyWriter] | type[NpzWriter] | type[SvmWriter]] = {
+Writer: TypeAlias = NpyWriter | NpzWriter | CsvWriter | SvmWriter | ArrowWriter
+WRITERS: dict[str, type[Writer]] = {
     "npy": NpyWriter,
     "npz": NpzWriter,
+    "csv": CsvWriter,
     "svm": SvmWriter,
     "libsvm": SvmWriter,
+    "parquet": ParquetWriter,
+    "arrow": ArrowWriter,
+    "feather": ArrowWriter,
 }
+_STREAMS = (CsvWriter, SvmWriter)
 
 SAMPLE_ROWS = 10_000
 SAMPLE_BYTES = 32 << 20
@@ -44,7 +51,6 @@ MEMORY = 24 << 20
 """Bytes for the blocks in memory at one time."""
 
 Rows: TypeAlias = AnyMatrix
-Writer = NpyWriter | NpzWriter | SvmWriter
 
 
 def format_of(path: str | Path, known: dict, form: str | None = None) -> str:
@@ -128,7 +134,7 @@ def open_writer(
     Parameters
     ----------
     path : str or Path
-        ``-`` for standard output, which takes svm only.
+        ``-`` for standard output, which takes csv and svm.
     form : str, optional
         One of :data:`WRITERS`; by default the extension tells.
     n_rows : int, optional
@@ -138,13 +144,13 @@ def open_writer(
     """
     chosen = format_of(path, WRITERS, form)
     if str(path) == "-":
-        if WRITERS[chosen] is not SvmWriter:
-            raise InputError(f"-: {chosen} cannot be written to standard output, svm can")
-        yield SvmWriter(sys.stdout.buffer, Path(), n_rows)
+        if WRITERS[chosen] not in _STREAMS:
+            raise InputError(f"-: {chosen} cannot be written to standard output, csv and svm can")
+        yield WRITERS[chosen](sys.stdout.buffer, Path(), n_rows)
         sys.stdout.buffer.flush()
         return
     with atomic_file(path, force=force) as file:
-        writer: Writer = WRITERS[chosen](file, Path(path).absolute(), n_rows)
+        writer = WRITERS[chosen](file, Path(path).absolute(), n_rows)
         yield writer
         writer.finish()
 

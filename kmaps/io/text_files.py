@@ -1,12 +1,11 @@
 """Text files of numbers, read block by block: ``.csv`` and svmlight/LIBSVM's format.
 
-The numbers are parsed by compiled code (NumPy's and scikit-learn's). Only when that refuses a block
-are its lines looked at one by one, to say which line and column is wrong.
+Large blocks are parsed by compiled loops. What these decline, and what is not worth their import,
+is read by NumPy (``.csv``) or line by line, which says which line and column is wrong.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from io import BytesIO
-from itertools import chain, count
+from itertools import count
 from math import isfinite
 from pathlib import Path
 from typing import Literal
@@ -22,6 +21,8 @@ Lines = list[tuple[int, bytes]]
 """Line numbers, from 1, with the lines."""
 
 _LONGEST_LINE = 2**24  # bytes: a million values; beyond, a file without line ends fills the memory
+_BUFFER = 2**20  # bytes
+_LARGE = 2**17  # bytes of a block, from which on the compiled loops are worth their import
 _LONGEST_INDEX = 20  # digits; int() takes no more than some thousand of them
 
 
@@ -36,7 +37,7 @@ class _TextReader(Reader):
     def _lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield the lines that are not blank, numbered from 1."""
         self.done = 0
-        with open(self.path, "rb") as file:
+        with open(self.path, "rb", _BUFFER) as file:
             for number in count(1):
                 line = file.readline(_LONGEST_LINE + 1)
                 if not line:
@@ -115,12 +116,35 @@ class CsvReader(_TextReader):
         lines = (line for line in self._lines() if line[0] != self._header_line)
         start = None
         for start, group in self._grouped(lines, rows, values, lambda line: 0):
-            aside = self._text_columns(group)
+            content = _joined(group)
+            found = self._read_plain(content, group) if len(content) >= _LARGE else None
+            X, aside = found or (self._parse(group), self._text_columns(group))
             y = None if self._label_column is None else aside.pop(self._label_column)
-            lines_of = [number for number, _ in group]
-            yield Block(start, self._parse(group), y, lines=lines_of, aside=aside)
+            yield Block(start, X, y, lines=[number for number, _ in group], aside=aside)
         if start is None:
             raise self._refuse("has a header but no row of numbers")
+
+    def _read_plain(
+        self, content: bytes, group: Lines
+    ) -> tuple[NDArray, dict[str, NDArray]] | None:
+        """Return the numbers and the columns of text; None where not all of it is plain."""
+        from kmaps._loops.text import DECLINED, table_rows
+
+        if b'"' in content or b"\r" in content:
+            return None
+        is_number = np.ones(self._width, bool)
+        is_number[[*self._texts.values()]] = False
+        X = np.empty((len(group), self.n_features))
+        ends = np.empty((len(group), len(self._texts), 2), np.int64)
+        if table_rows(np.frombuffer(content, np.uint8), is_number, X, ends) == DECLINED:
+            return None
+        places = sorted(self._texts.values())
+        found = {}
+        for column, place in self._texts.items():
+            fields = [content[a:b] for a, b in ends[:, places.index(place)].tolist()]
+            texts = [field.decode("utf-8", errors="replace").strip() for field in fields]
+            found[column] = self._checked(column, texts, group)
+        return X, found
 
     def _parse(self, group: Lines) -> NDArray:
         try:
@@ -152,12 +176,19 @@ class CsvReader(_TextReader):
             # NumPy, told which columns to read, overlooks further ones.
             if len(fields) != self._width:
                 self._check(number, fields)
-        found = {}
-        for column, place in self._texts.items():
-            what = "the label" if column == self._label_column else f"column {column!r}"
-            texts = [check_label(row[place], f"{self.name}:{n}", what) for n, row in rows]
-            found[column] = np.array(texts)
-        return found
+        return {
+            column: self._checked(column, [fields[place] for _, fields in rows], group)
+            for column, place in self._texts.items()
+        }
+
+    def _checked(self, column: str, texts: Sequence[str], group: Lines) -> NDArray:
+        """Return a column of text; refuse what is no label."""
+        what = "the label" if column == self._label_column else f"column {column!r}"
+        checked = set()
+        for (number, _), text in zip(group, texts, strict=True):
+            if text not in checked:
+                checked.add(check_label(text, f"{self.name}:{number}", what))
+        return np.array(texts)
 
     def _check(self, number: int, fields: list[str]) -> None:
         if len(fields) != self._width:
@@ -165,6 +196,14 @@ class CsvReader(_TextReader):
         for place in self._places:
             if not is_number(fields[place]):
                 raise self._refuse(f"column {place + 1}: {fields[place]!r} is not a number", number)
+
+
+def _joined(group: Lines) -> bytes:
+    """Return lines as one text, each with its end, which is one byte."""
+    content = b"".join([line for _, line in group])
+    if b"\r" in content:
+        content = content.replace(b"\r\n", b"\n")
+    return content if content.endswith(b"\n") else content + b"\n"
 
 
 def _fields(line: bytes) -> list[str]:
@@ -225,7 +264,10 @@ class SvmReader(_TextReader):
         """
         smallest, largest = LARGEST_WIDTH, -1
         for number, line in self._samples():
-            fields = [one for one in line.partition(b"#")[0].split()[1:] if one[:4] != b"qid:"]
+            if b"#" in line or b"qid:" in line:
+                fields = [one for one in line.partition(b"#")[0].split()[1:] if one[:4] != b"qid:"]
+            else:  # the middle of a line need not be cut
+                fields = [*line.split(None, 2)[1:2], *line.rsplit(None, 1)[1:]]
             for field in fields[:1] + fields[-1:]:
                 index = field.partition(b":")[0].decode(errors="replace")
                 # A line that is not as it should be is named when it is parsed.
@@ -245,39 +287,51 @@ class SvmReader(_TextReader):
             yield Block(start, X, y, lines=[number for number, _ in group])
 
     def _parse(self, group: Lines) -> tuple[csr_matrix, NDArray]:
-        from sklearn.datasets import load_svmlight_file
+        content = _joined(group)
+        at_most = content.count(b":")
+        labels, indptr = np.empty(len(group)), np.zeros(len(group) + 1, np.int64)
+        arrays = labels, indptr, np.empty(at_most, np.int32), np.empty(at_most)
+        if len(content) < _LARGE or not self._read_plain(content, arrays):
+            self._read_lines(group, arrays)
+        _, _, indices, values = (array[: indptr[-1]] for array in arrays)
+        return csr_matrix((values, indices, indptr), (len(group), self.n_features)), labels
 
-        content = b"".join(chain.from_iterable((line, b"\n") for _, line in group))
-        problem = ""
-        try:
-            X, y = load_svmlight_file(
-                BytesIO(content), n_features=self.n_features, zero_based=not self.index_base
-            )
-            if X.shape[0] != len(group) or not np.isfinite(y).all():
-                problem = f"{X.shape[0]} samples in {len(group)} lines"
-        except (ValueError, OverflowError) as error:
-            problem = str(error)
-        # Its parser takes 1_0 for 10, and reads over whatever begins with qid.
-        if problem or b"_" in content or b"qid" in content:
-            for number, line in group:
-                self._check(number, line.partition(b"#")[0].decode(errors="replace").split())
-        if problem:
-            raise self._refuse(f"cannot be read ({problem})", group[0][0])
-        return X, y
+    def _read_plain(self, content: bytes, arrays: tuple[NDArray, ...]) -> bool:
+        """Fill the labels and the CSR rows of a text; return whether it was plain."""
+        from kmaps._loops.text import DECLINED, sparse_rows
 
-    def _check(self, number: int, fields: list[str]) -> None:
-        if not is_number(fields[0]) or not isfinite(float(fields[0])):
-            raise self._refuse(f"{fields[0]!r} is not a label, expected one number", number)
-        previous = -1
-        for place, field in enumerate(fields[1:], 1):
+        text = np.frombuffer(content, np.uint8)
+        return sparse_rows(text, self.index_base, self._limit, *arrays) != DECLINED
+
+    def _read_lines(self, group: Lines, arrays: tuple[NDArray, ...]) -> None:
+        """Do what `_read_plain` does for any lines; refuse what is wrong."""
+        labels, indptr, indices, values = arrays
+        n = 0
+        for row, (number, line) in enumerate(group):
+            fields = line.partition(b"#")[0].decode(errors="replace").split()
+            labels[row] = self._label(number, fields[0])
+            for indices[n], values[n] in self._pairs(number, fields[1:]):
+                n += 1
+            indptr[row + 1] = n
+
+    def _label(self, number: int, field: str) -> float:
+        if not is_number(field) or not isfinite(float(field)):
+            raise self._refuse(f"{field!r} is not a label, expected one number", number)
+        return float(field)
+
+    def _pairs(self, number: int, fields: list[str]) -> Iterator[tuple[int, float]]:
+        """Yield the columns and the values of a line."""
+        previous, first = -1, int(self.index_base or 0)
+        for place, field in enumerate(fields):
             index, _, value = field.partition(":")
             if index == "qid":
-                if place > 1 or not _is_whole(value):
+                if place or not _is_whole(value):
                     raise self._refuse(f"{field!r} is not 'qid:number' after the label", number)
                 continue
             if not (_is_whole(index) and is_number(value)):
                 raise self._refuse(f"{field!r} is not 'index:value'", number)
             previous = self._check_index(number, index, previous)
+            yield previous - first, float(value)
 
     def _check_index(self, number: int, index: str, previous: int) -> int:
         """Refuse an index that is before the first, does not ascend, or is beyond the last."""

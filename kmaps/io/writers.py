@@ -62,6 +62,7 @@ class NpyWriter:
     """
 
     keeps_sparse = False
+    keeps_labels = False
 
     def __init__(self, file: BinaryIO, target: Path, n_rows: int | None) -> None:
         self._file, self._target, self._n_rows = file, target, n_rows
@@ -140,6 +141,7 @@ class NpzWriter:
     """
 
     keeps_sparse = True
+    keeps_labels = True
 
     def __init__(self, file: BinaryIO, target: Path, n_rows: int | None) -> None:
         self._archive = Archive(file, target)
@@ -177,6 +179,7 @@ class SvmWriter:
     """Rows into svmlight's format, with the labels of the input, or 0 where it had none."""
 
     keeps_sparse = True
+    keeps_labels = True
 
     def __init__(self, file: BinaryIO, target: Path, n_rows: int | None) -> None:
         self._file = file

@@ -66,6 +66,7 @@ def cross_validate(
     folds: int = 3,
     seed: int = 0,
     samples: int | None = None,
+    groups: ArrayLike | None = None,
     score: Score = _right,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Choice:
@@ -91,6 +92,9 @@ def cross_validate(
         Of the folds, and of the samples drawn. The same seed gives every learner the same folds.
     samples : int, optional
         How many samples to use, a stratified draw; by default, or with more than there are, all.
+    groups : array-like, shape (n,), optional
+        Groups that no fold divides, such as a patient's samples. The folds are then of about the
+        same size, but not stratified.
     score : callable, optional
         ``score(truth, predicted)``: of the labels of a fold and what ``predict`` yields for it the
         score of each unit that counts, all alike; by default whether each label is right.
@@ -107,8 +111,8 @@ def cross_validate(
         For an empty grid, another word than ``"auto"``, a C that is not positive and finite, or
         counts out of range.
     InputError
-        When the samples are fewer than the folds, or a class is so small that without one of the
-        folds another class is all that is left.
+        When the samples, or their groups, are fewer than the folds, or a class is so small that
+        without one of the folds another class is all that is left.
 
     Examples
     --------
@@ -125,7 +129,7 @@ def cross_validate(
     check_whole("seed", seed, 0)
     chosen = stratified_sample(y, samples, seed)
     y = y[chosen]
-    parts_of_y = splits(y, folds)
+    parts_of_y = splits(y, folds, None if groups is None else np.asarray(groups)[chosen])
     predict = prepare(chosen)
     scores: dict[float, NDArray] = {}
     while values:
@@ -165,18 +169,20 @@ def checked_grid(grid: Iterable[float] | str) -> tuple[float, ...]:
     return tuple(sorted({float(C) for C in values}))
 
 
-def splits(y: NDArray, folds: int) -> list[tuple[Places, Places]]:
+def splits(y: NDArray, folds: int, groups: NDArray | None = None) -> list[tuple[Places, Places]]:
     """Return the places to train on and those left out, of every fold of stratified samples.
+
+    With the group of each sample, no fold divides a group.
 
     Raises
     ------
     InputError
-        When the samples are fewer than the folds, or a class is so small that without one of the
-        folds another class is all that is left.
+        When the samples, or their groups, are fewer than the folds, or a class is so small that
+        without one of the folds another class is all that is left.
     """
     if len(y) < folds:
         raise InputError(f"{len(y)} samples cannot be cut into folds={folds}: use fewer folds")
-    fold = np.arange(len(y)) % folds
+    fold = np.arange(len(y)) % folds if groups is None else _folds_of(groups, folds)
     for held_out in range(folds):
         left = np.unique(y[fold != held_out])
         if len(left) < 2:
@@ -185,6 +191,18 @@ def splits(y: NDArray, folds: int) -> list[tuple[Places, Places]]:
                 "cross-validation needs more samples of the others"
             )
     return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(folds)]
+
+
+def _folds_of(groups: NDArray, folds: int) -> Places:
+    """Return the fold of each sample: the largest group first, each into the smallest fold."""
+    names, group, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    if len(names) < folds:
+        raise InputError(f"{len(names)} groups cannot be cut into folds={folds}: use fewer folds")
+    fold_of, filled = np.empty(len(names), np.intp), np.zeros(folds, np.intp)
+    for one in np.argsort(-sizes, kind="stable"):
+        fold_of[one] = filled.argmin()
+        filled[fold_of[one]] += sizes[one]
+    return fold_of[group]
 
 
 def along_c(

@@ -1,5 +1,6 @@
 """kmaps encode: the map's own numbers, whatever the format; mistakes in one line; nothing half."""
 
+import json
 import os
 import re
 import subprocess
@@ -126,14 +127,39 @@ def test_paths_that_are_refused():
         "choose another name for OUT",
         ("none.npy", "out.npy"): "none.npy: no such file",
         ("folder", "out.npy", "--input-format", "csv"): "folder: is a folder",
-        ("in.npy", "out.csv"): "out.csv: unknown format 'csv' (npy, npz, svm, libsvm)",
-        ("in.npy", "-"): "-: no extension tells its format; name it (npy, npz, svm, libsvm)",
+        ("in.npy", "out.xls"): "out.xls: unknown format 'xls' (npy, npz, csv, svm, libsvm, "
+        "parquet, arrow, feather)",
+        ("in.npy", "-"): "-: no extension tells its format; name it (npy, npz, csv, svm, libsvm, "
+        "parquet, arrow, feather)",
         ("in.npy", "-", "--output-format", "npy"): "-: npy cannot be written to standard output, "
-        "svm can",
+        "csv and svm can",
         ("-", "out.npy"): "-: name the format of standard input with --input-format",
     }.items():
         assert refused(*arguments) == message
     assert Path("old.npy").read_text() == "old"
+
+
+@pytest.mark.parametrize("name", ["e.csv", "e.parquet", "e.feather", "e.npz", "e.svm"])
+def test_train_reads_what_encode_writes(name):
+    Path("y.txt").write_text("low\nhigh\n" * 20)
+    labels = ["--label-column", "label"] * (Path(name).suffix not in (".npz", ".svm"))
+    if name.endswith("svm"):
+        Path("y.txt").write_text("0\n1\n" * 20)
+    encode("in.npy", name, "--labels", "y.txt")
+    trained = CliRunner().invoke(cli, ["train", name, "m.npz", *labels, "--json"])
+    assert trained.exit_code == 0, trained.stderr
+    told = json.loads(trained.stdout)
+    assert (told["rows"], told["features"], told["classes"]) == (40, 18, 2)
+
+
+def test_csv_goes_to_standard_output():
+    encode("in.npy", "e.csv")
+    streamed = encode("in.npy", "-", "--output-format", "csv")
+    assert streamed.stdout == Path("e.csv").read_text()
+    lines = streamed.stdout.splitlines()
+    assert lines[0] == ",".join(f"x{j}" for j in range(18))
+    rows = np.array([line.split(",") for line in lines[1:]]).astype(np.float32)
+    np.testing.assert_array_equal(rows, HomogeneousMap().fit_transform(X))
 
 
 def test_force_replaces():

@@ -99,6 +99,8 @@ def test_images_of_one_s_own_to_a_model(run, photos):
     np.testing.assert_array_equal(folder["X"], listed["X"])
     assert folder["y"].tolist() == listed["y"].tolist() == ["ant"] * 8 + ["bee"] * 8
     # No further flag: the labels are beside the features.
+    assert run("photos", "--features", "hog-pyramid", "--out", "photos.csv").exit_code == 0
+    assert Path("photos.csv").read_text().splitlines()[1].endswith(",ant")
     trained = CliRunner().invoke(cli, ["train", "photos-hog-pyramid.npz", "m.npz"])
     assert trained.exit_code == 0, trained.output
     told = CliRunner().invoke(cli, ["evaluate", "m.npz", "list-hog-pyramid.npz"]).stdout

@@ -107,6 +107,53 @@ def test_every_format_gives_the_model_of_the_csv_file(name):
     np.testing.assert_array_equal(np.load("p.npy"), np.load("q.npy"))
 
 
+def test_text_for_numbers_is_refused_for_a_model():
+    kmaps("train", "words.csv", "m.npz", "--label-column", "kind")
+    texts = pd.DataFrame(X, columns=NAMES).assign(b=WORDS, kind=WORDS)
+    texts.to_csv("t.csv", index=False)
+    texts.to_parquet("t.parquet")
+    np.save("t.npy", texts[NAMES].to_numpy().astype(str))
+    np.savez("t.npz", X=texts[NAMES].to_numpy().astype(str), y=WORDS)
+    Path("t.svm").write_text("1 1:low 2:3\n")
+    for name, message in {
+        "t.csv --label-column kind": f"t.csv:2: column 2: '{WORDS[0]}' is not a number",
+        "t.parquet --label-column kind": "t.parquet: column 'b' holds large_string, expected num",
+        "t.npy": "t.npy: holds values of type <U",
+        "t.npz": "t.npz: X holds values of type <U",
+        "t.svm": "t.svm:1: '1:low' is not 'index:value'",
+    }.items():
+        source, *options = name.split()
+        assert refused("predict", "m.npz", source, "p.txt", "-q", *options).startswith(message)
+
+
+def test_models_and_labels_are_streams_too():
+    kmaps("train", "words.csv", "m.npz", "--label-column", "kind")
+    told = kmaps("train", "words.csv", "-", "--label-column", "kind", "-q")
+    assert "90 rows of 6 features" in told.stderr
+    model = told.stdout_bytes
+
+    def piped(content, *arguments, code=0):
+        done = CliRunner().invoke(cli, [*map(str, arguments)], input=content)
+        assert done.exit_code == code, done.output
+        return done
+
+    labels = "".join(f"{word}\n" for word in WORDS)
+    expected = kmaps("evaluate", "m.npz", "words.csv", "--label-column", "kind").stdout
+    evaluated = piped(model, "evaluate", "-", "words.csv", "--label-column", "kind")
+    assert evaluated.stdout == expected
+    assert piped(labels, "evaluate", "m.npz", "X.npy", "--labels", "-").stdout == expected
+    assert "CodedSVC" in piped(model, "info", "-").stdout
+    assert piped(model, "explain", "-", "-q").stdout == ""
+    assert Path("model.html").exists()
+    piped(labels, "train", "X.npy", "n.npz", "--labels", "-")
+    piped(labels, "encode", "X.npy", "e.npz", "--labels", "-")
+    assert np.load("e.npz")["y"].tolist() == WORDS.tolist()
+    assert piped(b"x", "info", "-", code=2).stderr.startswith("error: standard input: no kmaps m")
+    both = piped(model, "predict", "-", "X.npy", "p.npy", "--labels", "-", code=2).stderr
+    assert both == "error: -: standard input can be only one of IN, MODEL and --labels\n"
+    assert refused("train", "X.npy", "-", "--labels", "y.npy", "--json").startswith("--json: ")
+
+
 def test_parquet_columns_are_compared_with_the_model_s():
     kmaps("train", "words.csv", "m.npz", "--label-column", "kind", "-q")
     table = pd.DataFrame(X, columns=NAMES).assign(kind=WORDS)
@@ -281,7 +328,8 @@ def test_labels_of_another_file_are_encoded_with_the_rows():
         "X.npy q.npz --labels short.npy": "80 labels, but X.npy has 90 rows",
         "numbers.csv q.npz --labels long.npy": "180 labels, but numbers.csv has 90 rows",
         "numbers.csv q.svm --labels short.npy": "80 labels, but numbers.csv has more rows",
-        "X.npy q.npy --labels y.npy": "--labels: q.npy has no place for labels; write .npz or .svm",
+        "X.npy q.npy --labels y.npy": "--labels: q.npy has no place for labels; write .npz, "
+        ".csv or .svm",
     }.items():
         assert refused("encode", *arguments.split()) == message
         assert not list(Path().glob("q.*"))

@@ -11,6 +11,7 @@ import pytest
 from cell_workers import Each
 from click.testing import CliRunner
 
+from kmaps.bench.kinds.load import load
 from kmaps.bench.records.file import read_records
 from kmaps.bench.run import runner
 from kmaps.cli.main import cli
@@ -251,11 +252,50 @@ def test_the_page_of_an_own_experiment_has_what_it_is_about_and_its_claims(run, 
     assert "| as-exact | The map does what the kernel does. |" in page
 
 
+OWN = """\
+experiment: own
+dataset: {files: {data: ../t.csv, label_column: kind}, train: 0.5}
+kernels: [chi2]
+reductions: [ovo]
+baselines: [linear]
+C: 1
+presets:
+  small: {dataset: {files: {data: ../t.csv, label_column: kind}, train: 4}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ([], "own"),
+        (["--preset", "small"], "own-small"),
+        (["--set", "splits=2"], "own-splits-2"),
+    ],
+)
+def test_a_kept_experiment_finds_its_files(run, monkeypatch, given, name):
+    Path("project/experiments").mkdir(parents=True)
+    Path("project/experiments/own.yaml").write_text(OWN)
+    Path("project/t.csv").write_text("a,b,kind\n" + "1,2,up\n2,1,down\n" * 6)
+    ran = run("project/experiments/own.yaml", *given, "--out", f"project/runs/{name}", "--quiet")
+    assert ran.exit_code == 0, ran.stderr
+    Path("project").rename("moved")  # as a whole
+    monkeypatch.chdir("moved/runs")
+    listed = run(f"{name}/experiment.yaml", "--out", name, "--dry-run")
+    assert {line.split()[0] for line in listed.stdout.splitlines()} == {"done"}, listed.stderr
+    # Resuming writes it anew, from itself.
+    Path(name, "records.jsonl").unlink()
+    assert run(f"{name}/experiment.yaml", "--out", name, "--quiet").exit_code == 0
+    assert run(f"{name}/experiment.yaml", "--out", name).stderr.startswith("nothing to do")
+    assert load(Path(name, "experiment.yaml")).folder == Path("../experiments").resolve()
+
+
 def test_experiments_that_come_with_kmaps_are_not_kept_beside_the_records(run):
     assert run("quickstart", "--only", "linear").exit_code == 0
     assert not Path("runs/quickstart/experiment.yaml").exists()
     assert run("quickstart", "--only", "linear", "--set", "splits=1").exit_code == 0
-    assert "splits: 1\n" in Path("runs/quickstart-splits-1/experiment.yaml").read_text()
+    kept = Path("runs/quickstart-splits-1/experiment.yaml").read_text()
+    assert "splits: 1\n" in kept
+    assert "base:" not in kept  # they name no files
 
 
 def test_dry_run_needs_neither_the_data_nor_a_solver(tmp_path):

@@ -239,7 +239,7 @@ def test_what_cannot_be_trained_on():
         "labels",
         "in.npy m.npz --labels cut.npy": "cut.npy: not a whole .npy file (EOF: reading array "
         "header, expected 118 bytes got 90)",
-        "in.npy m.npz --labels no.npy": "no.npy: cannot be read (No such file or directory)",
+        "in.npy m.npz --labels no.npy": "no.npy: no such file",
         f"bad.npy m.npz {y}": "bad.npy: X[89, 2] is nan, expected a finite number",
         f"in.npy old.npz {y}": "old.npz: exists already; choose another name, or pass --force",
         f"in.npy in.npy {y} --force": "in.npy: is the input itself; choose another name for OUT",

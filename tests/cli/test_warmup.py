@@ -2,6 +2,7 @@
 
 import json
 from contextlib import contextmanager
+from pkgutil import resolve_name
 
 import numpy as np
 import pytest
@@ -67,6 +68,43 @@ def test_compiling_is_said_and_quiet_says_nothing(folder, monkeypatch):
     done = CliRunner().invoke(cli, TRAIN)
     assert (done.exit_code, done.stderr) == (0, "compiling, once (`kmaps warmup` does it ahead)\n")
     assert CliRunner().invoke(cli, [*TRAIN, "--quiet", "--force"]).stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("where", "arguments"),
+    [
+        ("kmaps.bench.work.errors.approximate", ["error", "--range", "0:3", "--integers"]),
+        ("kmaps.features.Extractor.fill_cache", ["features", "digits", "--features", "intensity"]),
+        ("kmaps.models.explanation", ["explain", "m.npz"]),
+    ],
+)
+def test_commands_without_models_of_their_own_say_it_too(folder, monkeypatch, where, arguments):
+    CodedSVC().fit(np.load("x.npy"), np.load("y.npy")).save("m.npz")
+    monkeypatch.setenv("KMAPS_DATA_DIR", "cache")
+    package, _, name = where.rpartition(".")
+    owner = resolve_name(package)
+    real = getattr(owner, name)
+
+    def compiles(*given, **options):
+        fresh_loop()(1)
+        return real(*given, **options)
+
+    monkeypatch.setattr(owner, name, compiles)
+    done = CliRunner().invoke(cli, arguments)
+    assert done.exit_code == 0, done.stderr
+    assert "compiling, once (`kmaps warmup` does it ahead)\n" in done.stderr
+
+
+def test_compiling_is_not_counted_as_predicting(folder, monkeypatch):
+    CodedSVC().fit(np.load("x.npy"), np.load("y.npy")).save("m.npz")
+
+    @contextmanager
+    def watched(begun=None):
+        yield Compiled(1, 1000.0)
+
+    monkeypatch.setattr("kmaps.compiling.watched", watched)
+    told = CliRunner().invoke(cli, ["predict", "m.npz", "x.npy", "p.npy", "--json"]).stdout
+    assert json.loads(told)["predict_s"] < -900
 
 
 def test_compiling_is_not_counted_as_training(folder, monkeypatch):

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
 from kmaps.errors import InputError
-from kmaps.io import atomic_file, encode_file, open_reader, open_writer
+from kmaps.io import atomic_file, encode_file, open_reader, open_writer, read_whole
 
 RNG = np.random.default_rng(1)
 X = RNG.random((11, 4)).astype(np.float32)
@@ -63,7 +63,25 @@ def test_svm_without_labels_has_zeros(tmp_path):
     assert [line.split()[0] for line in (tmp_path / "a.svm").read_text().splitlines()] == ["0"] * 11
 
 
-@pytest.mark.parametrize("name", ["a.npy", "a.npz", "a.svm"])
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "uint8"])
+@pytest.mark.parametrize("labels", [Y / 4, np.array([f"{k}, so" for k in Y]), None])
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.arrow"])
+def test_tables(tmp_path, name, labels, dtype, convert):
+    values = (100 * X / 3).astype(dtype)
+    with open_writer(tmp_path / name) as writer:
+        for rows in (slice(0, 4), slice(4, 11)):
+            writer.write(convert(values)[rows], None if labels is None else labels[rows])
+    reader = open_reader(tmp_path / name, label_column=None if labels is None else "label")
+    loaded, y, _ = read_whole(reader)
+    assert reader.columns == ["x0", "x1", "x2", "x3"]
+    assert loaded.dtype == ("float64" if name == "a.csv" else dtype)
+    np.testing.assert_array_equal(loaded.astype(dtype), values)
+    if labels is not None:
+        np.testing.assert_array_equal(y.astype(labels.dtype), labels)
+
+
+@pytest.mark.parametrize("name", ["a.npy", "a.npz", "a.svm", "a.csv", "a.parquet"])
 def test_a_failure_leaves_nothing(tmp_path, name):
     def fail():
         with open_writer(tmp_path / name) as writer:
@@ -97,7 +115,7 @@ def test_targets_that_are_refused(tmp_path):
         "folder.npy": "not a regular file",
         "none/a.npy": "there is no folder",
         "a.txt": "unknown format 'txt'",
-        "a.csv": "(npy, npz, svm, libsvm)",
+        "a.xls": "(npy, npz, csv, svm, libsvm, parquet, arrow, feather)",
     }.items():
         with pytest.raises(InputError) as caught:
             write(tmp_path / name, X)
@@ -147,7 +165,7 @@ def test_a_disk_without_the_space_is_refused_at_once(tmp_path):
         writer.write(sp.csr_matrix(X), None)
 
 
-@pytest.mark.parametrize("target", ["b.npy", "b.npz", "b.svm"])
+@pytest.mark.parametrize("target", ["b.npy", "b.npz", "b.svm", "b.csv"])
 def test_blocks_stay_within_the_memory_asked_for(tmp_path, target):
     """The bytes of the blocks given to the map, in and out, are at most those asked for."""
     values = RNG.random((500, 8))

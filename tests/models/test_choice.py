@@ -8,6 +8,7 @@ from sklearn.svm import SVC
 from kmaps import CodedSVC, HomogeneousMap, KernelSVC, LiblinearSVC, RandomFeatureSVC, gram
 from kmaps.errors import ConfigError, InputError
 from kmaps.models import along_c, along_c_precomputed, cross_validate, stratified_order
+from kmaps.models.choice import splits
 from kmaps.svm import code_rows
 
 RNG = np.random.default_rng(0)
@@ -274,3 +275,23 @@ def test_samples_that_cannot_be_cut():
     with pytest.raises(InputError) as caught:
         cross_validate(truth(y)[0], [1], y)
     assert str(caught.value) == message
+
+
+def test_folds_do_not_divide_groups():
+    groups = np.repeat(list("abcde"), [9, 4, 3, 3, 1])
+    y = np.arange(20) % 2
+    seen = []
+
+    def prepare(chosen):
+        def predict(grid, train, test):
+            seen.append({*groups[chosen][train]} & {*groups[chosen][test]})
+            yield from (y[chosen][test] for C in grid)
+
+        return predict
+
+    cross_validate(prepare, [1, 2], y, folds=3, groups=groups)
+    assert seen == [set()] * 3
+    sizes = sorted(len(test) for _, test in splits(y, 3, groups))
+    assert sizes == [5, 6, 9]
+    with pytest.raises(InputError, match="5 groups cannot be cut into folds=6: use fewer folds"):
+        cross_validate(prepare, [1, 2], y, folds=6, groups=groups)

@@ -237,7 +237,8 @@ class ClassificationKind(SampledKind):
         machine = _machine(cell)
         with timing.timed("cv_s"):
             choosing = Choosing(seed=cell.choice_seed, **cell.C)
-            choice = choose_c(machine, choosing, shared.x_train, shared.y_train)
+            training = shared.x_train, shared.y_train, shared.groups_train
+            choice = choose_c(machine, choosing, *training)
         timing.begin()
         columns, predicted = evaluate(machine, choice.C, shared, timing)
         correct = Correct.of(shared.y_test, predicted)

@@ -19,6 +19,7 @@ from kmaps.bench.kinds.kind import Kind
 from kmaps.bench.spec.changes import changed
 from kmaps.bench.spec.fields import Experiment, Model
 from kmaps.bench.spec.map_rows import feature_mistakes, map_mistakes
+from kmaps.bench.spec.own_rows import estimator_places
 from kmaps.bench.spec.positions import Mistake, at, brief, read, repeated_keys, unknown_key
 from kmaps.data.yaml_text import write_yaml
 from kmaps.errors import ConfigError, suggest
@@ -33,10 +34,14 @@ def packaged() -> dict[str, Path]:
 
 
 class Loaded(NamedTuple):
-    """An experiment that was checked, and the whole of it as YAML, without its presets."""
+    """An experiment that was checked, and the keys by which another file means the same.
+
+    These are all of its own but ``presets``, which were applied, and ``base``, which depends on
+    where the other file is.
+    """
 
     experiment: Experiment
-    text: str
+    content: dict[str, Any]
 
 
 def load(
@@ -68,19 +73,20 @@ def load(
 def load_whole(
     name_or_path: str | Path, preset: str | None = None, changes: Sequence[str] = ()
 ) -> Loaded:
-    """Read and check an experiment as :func:`load` does, and return its YAML too."""
+    """Read and check an experiment as :func:`load` does, and return its keys too."""
     path = Path(name_or_path)
-    if path.suffix not in (".yaml", ".yml"):
-        known = packaged()
-        if str(name_or_path) not in known:
-            hint = suggest(str(name_or_path), known)
-            raise ConfigError(
-                f"no experiment '{name_or_path}'{hint} (`kmaps list` shows them; "
-                "a file's name ends in .yaml)"
-            )
-        path = known[str(name_or_path)]
+    if path.suffix in (".yaml", ".yml"):
+        return _checked(_text_of(path), str(path), preset, changes)
+    known = packaged()
+    if str(name_or_path) not in known:
+        hint = suggest(str(name_or_path), known)
+        raise ConfigError(
+            f"no experiment '{name_or_path}'{hint} (`kmaps list` shows them; "
+            "a file's name ends in .yaml)"
+        )
+    path = known[str(name_or_path)]
     loaded = _checked(_text_of(path), str(path), preset, changes)
-    loaded.experiment._folder = path.resolve().parent
+    loaded.experiment._folder = None  # it names nothing beside itself
     return loaded
 
 
@@ -117,10 +123,10 @@ def _checked(
         message = f"unknown kind {name!r}{hint} (known: {', '.join(KINDS)})"
         line, column, text = at(root, ("kind",), message)
         raise ConfigError(f"{source}:{line}:{column}: {text}")
-    context = {"folder": str(Path(source).parent), "experiment": content.get("experiment")}
+    kind, place = KINDS[name], _Place(Path(source).parent, content.get("experiment"))
     variants = {None: (root, content), **_presets(root, content)}
     mistakes = set(repeated_keys(root)).union(
-        *(_mistakes(KINDS[name], *variant, context=context) for variant in variants.values())
+        *(_mistakes(kind, nodes, given, place) for nodes, given in variants.values())
     )
     if mistakes:
         lines = [f"{source}:{line}:{column}: {text}" for line, column, text in sorted(mistakes)]
@@ -130,16 +136,47 @@ def _checked(
         raise ConfigError(f"{source}: unknown preset {preset!r} (known: {known})")
     meant = {key: value for key, value in variants[preset][1].items() if key != "presets"}
     if changes:
-        meant = _changed(KINDS[name], meant, changes, context)
-    return Loaded(KINDS[name].model.model_validate(meant, context=context), write_yaml(meant))
+        meant = _changed(kind, meant, changes, place)
+    experiment = kind.model.model_validate(meant, context=place.context(meant))
+    experiment._folder = place.base_of(meant).resolve()
+    experiment._places = {
+        row: f"{source}:{line}:{column}: {where}"
+        for row, (line, column, where) in estimator_places(*variants[preset]).items()
+    }
+    return Loaded(experiment, _elsewhere(meant, place))
+
+
+class _Place(NamedTuple):
+    """The folder of an experiment's file, and the name that it has there."""
+
+    folder: Path
+    experiment: Any
+
+    def base_of(self, content: dict[str, Any]) -> Path:
+        """Return the folder that the files in the experiment are relative to."""
+        base = content.get("base")
+        return self.folder / Path(base).expanduser() if isinstance(base, str) else self.folder
+
+    def context(self, content: dict[str, Any]) -> dict[str, Any]:
+        """Return what the models need to know beside the content."""
+        return {"folder": str(self.base_of(content)), "experiment": self.experiment}
+
+
+def _elsewhere(content: dict[str, Any], place: _Place) -> dict[str, Any]:
+    """Return an experiment without its base, its files called as in the file that it is from."""
+    kept = {key: value for key, value in content.items() if key != "base"}
+    dataset = kept.get("dataset")
+    if isinstance(dataset, dict) and "files" in dataset:
+        kept["dataset"] = {"name": place.experiment, **dataset}
+    return kept
 
 
 def _changed(
-    kind: Kind, content: dict[str, Any], changes: Sequence[str], context: dict[str, Any]
+    kind: Kind, content: dict[str, Any], changes: Sequence[str], place: _Place
 ) -> dict[str, Any]:
     """Change single keys of an experiment, and check it again as a whole."""
     root, content = read(write_yaml(changed(content, changes)), "experiment.yaml")
-    mistakes = [text for _, _, text in sorted(_mistakes(kind, root, content, context=context))]
+    mistakes = [text for _, _, text in sorted(_mistakes(kind, root, content, place))]
     if mistakes:
         given = " ".join(changes)
         raise ConfigError("\n".join(f"changes='{given}': {text}" for text in mistakes))
@@ -166,16 +203,14 @@ def _presets(root: yaml.Node, content: dict[str, Any]) -> dict[str, tuple[yaml.N
     return found
 
 
-def _mistakes(
-    kind: Kind, root: yaml.Node, content: dict[str, Any], context: dict[str, Any]
-) -> set[Mistake]:
+def _mistakes(kind: Kind, root: yaml.Node, content: dict[str, Any], place: _Place) -> set[Mistake]:
     found = {
         *map_mistakes(root, content, kind.row_keys, takes_estimators=kind.takes_estimators),
         *feature_mistakes(root, content),
         *kind.mistakes(root, content),
     }
     try:
-        kind.model.model_validate(content, context=context)
+        kind.model.model_validate(content, context=place.context(content))
     except ValidationError as refused:
         found |= {_from_pydantic(root, kind.model, error) for error in refused.errors()}
     return found
@@ -211,8 +246,9 @@ def _described(path: Path) -> Experiment:
     kind = KINDS.get(str(content.get("kind", _USUAL)))
     if kind is None:
         raise ConfigError(f"{path}: unknown kind {content['kind']!r}")
+    place = _Place(path.parent, content.get("experiment"))
     try:
-        return kind.model.model_validate(content)
+        return kind.model.model_validate(content, context=place.context(content))
     except ValidationError as refused:
         place = ".".join(map(str, refused.errors()[0]["loc"]))
         raise ConfigError(f"{path}: {place}: {refused.errors()[0]['msg']}") from None

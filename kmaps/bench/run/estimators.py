@@ -13,6 +13,7 @@ from pathlib import Path
 from kmaps.bench.records.row import Row, is_own
 from kmaps.bench.run.processes import Failure, run_batches
 from kmaps.bench.spec.cell import Cell
+from kmaps.bench.spec.fields import Experiment
 from kmaps.errors import ConfigError
 
 
@@ -50,28 +51,29 @@ class Checking:
                 yield key, problems(row.method, row.params, row.solver)
 
 
-def check_estimators(cells: Iterable[Cell], folder: Path | None) -> None:
+def check_estimators(cells: Iterable[Cell], experiment: Experiment) -> None:
     """Refuse estimators of others that cannot be made, all of them at once.
 
     Parameters
     ----------
     cells : iterable of Cell
         Those that are to be measured.
-    folder : Path or None
-        The folder of the experiment's file, whose modules can be imported.
+    experiment : Experiment
+        What they are of; modules in its folder can be imported.
 
     Raises
     ------
     ConfigError
-        With every mistake, one per line: a module or class that is not there, a parameter that is
-        unknown, a method that is missing.
+        With every mistake and its place, one per line: a module or class that is not there, a
+        parameter that is unknown, a method that is missing.
     """
     rows = {cell.row.identity: cell.row for cell in cells if is_own(cell.row.method)}
     told: dict[str, None] = {}
-    for done in run_batches(Checking(folder), [rows] if rows else [], jobs=1):
-        if isinstance(done.result, Failure):
-            told[f"estimator {rows[done.key].method}: {done.result.error}"] = None
-        else:
-            told |= dict.fromkeys(done.result)
+    for done in run_batches(Checking(experiment.folder), [rows] if rows else [], jobs=1):
+        row, problems = rows[done.key], done.result
+        if isinstance(problems, Failure):
+            problems = [f"estimator {row.method}: {problems.error}"]
+        place = experiment.place_of(row.method, row.params)
+        told |= dict.fromkeys(f"{place}: {problem}" if place else problem for problem in problems)
     if told:
         raise ConfigError("\n".join(told))

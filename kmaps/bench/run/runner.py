@@ -66,7 +66,7 @@ def run(
     extracted: Report | None = None,
     measure: Function | None = None,
     command: str = "",
-    definition: str = "",
+    definition: Mapping[str, Any] | None = None,
 ) -> Outcome:
     """Measure the cells of an experiment that have no record yet, and draw its figures.
 
@@ -98,8 +98,8 @@ def run(
         :class:`kmaps.bench.run.measure.Measuring`.
     command : str
         The command that was given, for the records.
-    definition : str
-        The experiment as YAML, kept beside the records where it does not come with kmaps.
+    definition : mapping or None
+        The keys of the experiment, kept beside the records where it does not come with kmaps.
 
     Returns
     -------
@@ -130,10 +130,11 @@ def run(
         new: list[Record] = []
         if todo:
             threads = threads or max(1, len(os.sched_getaffinity(0)) // jobs)
-            check_estimators(todo.values(), experiment.folder)
+            check_estimators(todo.values(), experiment)
             with compiled_threads(threads * jobs):
                 kind.prepare(todo.values(), skip_bad=skip_bad, progress=extracted)
-            write_definition(folder, definition)
+            if definition:
+                write_definition(folder, definition, experiment.folder)
             batches = batches_of(kind, todo)
             function = measure or Measuring(
                 experiment.kind, threads, skip_bad, folder=experiment.folder

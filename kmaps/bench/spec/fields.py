@@ -1,7 +1,8 @@
 """What the kinds of experiments share: names that are checked, datasets, features."""
 
+import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -264,18 +265,33 @@ class Claim(Model):
         return self
 
 
+def own_row(estimator: str, params: Mapping[str, Any]) -> str:
+    """Return by what rows of an estimator of others are told apart."""
+    return f"{estimator} {json.dumps(params, sort_keys=True)}"
+
+
 class Experiment(Model):
-    """What every experiment has, whatever its kind."""
+    """What every experiment has, whatever its kind.
+
+    The files, manifests and modules that it names are relative to the folder ``base``, and that to
+    the folder of the experiment's own file.
+    """
 
     kind: str
     experiment: Name
+    base: str = "."
     about: str = ""
     maps: list[dict[str, Any]] = []
     claims: list[Claim] = []
     presets: dict[Name, dict[str, Any]] = {}
     _folder: Path | None = PrivateAttr(None)
+    _places: dict[str, str] = PrivateAttr({})
 
     @property
     def folder(self) -> Path | None:
-        """The folder of its file, whose modules its rows may name; None when it is of no file."""
+        """The folder whose modules its rows may name; None of those that come with kmaps."""
         return self._folder
+
+    def place_of(self, estimator: str, params: Mapping[str, Any]) -> str:
+        """Return where its file names an estimator of others; empty when it is of no file."""
+        return self._places.get(own_row(estimator, params), "")

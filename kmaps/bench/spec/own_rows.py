@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationError
 
-from kmaps.bench.spec.fields import Model
-from kmaps.bench.spec.positions import Place, brief, unknown_key
+from kmaps.bench.spec.fields import Model, own_row
+from kmaps.bench.spec.positions import Mistake, Node, Place, at, brief, unknown_key
 
 
 def _dotted(value: str) -> str:
@@ -65,3 +65,15 @@ def estimator_mistakes(entry: dict[str, Any]) -> Iterator[tuple[Place, str]]:
             if message.startswith("Input "):
                 message = f"{message.removeprefix('Input ')}, got {brief(error['input'])}"
             yield error["loc"], message
+
+
+def estimator_places(root: Node, content: dict[str, Any]) -> dict[str, Mistake]:
+    """Return where a sound experiment first names each of its rows of others, by the row."""
+    found: dict[str, Mistake] = {}
+    for key in ("maps", "classifiers"):
+        for i, entry in enumerate(content.get(key, [])):
+            if "estimator" in entry:
+                line, column, where = at(root, (key, i, "estimator"), "")
+                row = own_row(entry["estimator"], entry.get("params", {}))
+                found.setdefault(row, (line, column, where.removesuffix(": ")))
+    return found

@@ -263,7 +263,13 @@ def _mean_square(rows: Any, kernel: str = "linear") -> float:
     return float(total) / rows.shape[0] or 1.0
 
 
-def choose_c(machine: Machine, choosing: Choosing, x: Array, y: NDArray[np.int64]) -> Choice:
+def choose_c(
+    machine: Machine,
+    choosing: Choosing,
+    x: Array,
+    y: NDArray[np.int64],
+    groups: NDArray | None = None,
+) -> Choice:
     """Choose C by cross-validation on training samples.
 
     Every method sees the same samples and folds. The samples are encoded, or their Gram matrix
@@ -276,6 +282,8 @@ def choose_c(machine: Machine, choosing: Choosing, x: Array, y: NDArray[np.int64
     x : ndarray of float32, shape (n, d)
         Training features; nothing of the test split comes near.
     y : ndarray of int, shape (n,)
+    groups : ndarray, shape (n,), optional
+        Groups that no fold divides.
 
     Returns
     -------
@@ -295,6 +303,7 @@ def choose_c(machine: Machine, choosing: Choosing, x: Array, y: NDArray[np.int64
         folds=choosing.folds,
         seed=choosing.seed,
         samples=choosing.samples,
+        groups=groups,
     )
 
 

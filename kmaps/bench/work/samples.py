@@ -34,6 +34,8 @@ class Split:
         How many images were left out, because they cannot be used.
     class_names : tuple of str
         The class of each label.
+    groups_train : ndarray of str or None
+        Groups of training samples that belong together, where the dataset has some.
     """
 
     x_train: Matrix
@@ -42,6 +44,7 @@ class Split:
     y_test: NDArray[np.int64]
     n_skipped: int = 0
     class_names: tuple[str, ...] = ()
+    groups_train: NDArray[np.str_] | None = None
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -92,7 +95,8 @@ def load_split(
     rows, n = np.concatenate([train, test]), len(train)
     if isinstance(dataset, Table):
         x, y = get_normalization(normalize)(dataset.X[rows]), dataset.y[rows]
-        return Split(x[:n], y[:n], x[n:], y[n:], 0, dataset.class_names)
+        about = 0, dataset.class_names, _clusters(dataset, rows[:n])
+        return Split(x[:n], y[:n], x[n:], y[n:], *about)
     assert feature is not None  # images have some
     bad: list[int] = []
     x = extract(
@@ -109,7 +113,12 @@ def load_split(
         good = ~np.isin(rows, bad)
         x, rows, n = x[good], rows[good], int(good[:n].sum())
     y = dataset.y[rows]
-    return Split(x[:n], y[:n], x[n:], y[n:], len(bad), tuple(dataset.class_names))
+    about = len(bad), tuple(dataset.class_names), _clusters(dataset, rows[:n])
+    return Split(x[:n], y[:n], x[n:], y[n:], *about)
+
+
+def _clusters(dataset: Dataset | Table, rows: NDArray[np.intp]) -> NDArray[np.str_] | None:
+    return None if dataset.clusters is None else dataset.clusters[rows]
 
 
 def fill_cache(

@@ -257,9 +257,9 @@ def test_machine_and_choice_are_seeded_by_the_cell(cells, split, monkeypatch):
     seen = []
     choose_c = classify.choose_c
 
-    def spy(machine, choosing, x, y):
+    def spy(machine, choosing, *samples):
         seen.append((machine.seed, choosing.seed))
-        return choose_c(machine, choosing, x, y)
+        return choose_c(machine, choosing, *samples)
 
     monkeypatch.setattr(classify, "choose_c", spy)
     cell = cells["homogeneous order=1"]

@@ -115,8 +115,10 @@ def test_what_cannot_be_made_is_told_before_anything_runs(kmaps, folder):
     (folder / name).write_text(text)
     refused = kmaps("run", name, "--out", "other", code=2)
     assert refused.stderr.splitlines() == [
-        "error: estimator sklearn.svm.SVC: unknown parameter 'gama', did you mean 'gamma'?",
-        "estimator own_methods.Brakes: own_methods has no 'Brakes', did you mean 'Breaks'?",
+        "error: beside/wrong.yaml:10:17: classifiers[0].estimator: estimator sklearn.svm.SVC: "
+        "unknown parameter 'gama', did you mean 'gamma'?",
+        "beside/wrong.yaml:12:17: classifiers[2].estimator: estimator own_methods.Brakes: "
+        "own_methods has no 'Brakes', did you mean 'Breaks'?",
     ]
     # What is only listed runs none of it.
     (folder / "beside/own_methods.py").write_text("raise SystemExit(70)")

@@ -1,5 +1,7 @@
 """Experiments on data of one's own: the YAML, the samples, the digest on record, the gate."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 import yaml
@@ -12,6 +14,8 @@ from kmaps.bench.records.file import read_records
 from kmaps.bench.records.gate import compare
 from kmaps.bench.report.tables import render
 from kmaps.bench.run.runner import plan, run
+from kmaps.bench.work import classify
+from kmaps.bench.work.timing import UNTIMED
 from kmaps.data import Manifest, draw_split, load_dataset, load_manifest
 from kmaps.errors import DataError
 from kmaps.features import extract
@@ -224,3 +228,27 @@ def test_manifests_of_one_s_own(folder, tmp_path, monkeypatch):
         (place / "faces.yaml").unlink()
     (tmp_path / "shared" / "faces.yaml").write_text(yaml.safe_dump(manifest))
     assert load_manifest("faces").title == "Faces"
+
+
+def test_the_folds_that_choose_c_keep_groups_together(folder, monkeypatch):
+    text = TEXT.replace("label_column: kind}", "label_column: kind, group_column: e}")
+    (folder / "own.yaml").write_text(text.replace("C: 1", "C: {grid: [0.1, 1]}"))
+    values = X.copy()
+    values[:, 4] = np.arange(60) // 10
+    write(folder / "t.csv", values, Y)
+    cell, split = split_of(folder / "own.yaml")
+    assert split.x_train.shape[1] == 4
+    real, given = classify.cross_validate, []
+
+    def spy(*arguments, **options):
+        given.append(options["groups"])
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(classify, "cross_validate", spy)
+    KIND.measure(cell, split, UNTIMED)
+    (groups,) = given
+    # Three of the six groups, ten rows each, beside their rows.
+    assert sorted(Counter(groups.tolist()).values()) == [10, 10, 10]
+    of = {tuple(row): group for row, group in zip(values[:, :4], values[:, 4], strict=True)}
+    expected = [of[tuple(row)] for row in split.x_train]
+    np.testing.assert_array_equal(groups.astype(float), expected)

@@ -1,0 +1,152 @@
+"""The compiled readers of plain text, against Python's own numbers and the readers of any text."""
+
+import random
+
+import numpy as np
+import pytest
+
+from kmaps._loops import text as loops
+from kmaps.errors import InputError
+from kmaps.io import open_reader, read_whole, text_files
+
+RNG = random.Random(0)
+
+
+def numbers():
+    """Yield numbers as programs write them, and some that are near the middle of two."""
+    for _ in range(2000):
+        x, power = RNG.gauss(0, 1), RNG.randint(-290, 290)
+        yield from (
+            repr(x),
+            f"{x:.18e}",
+            f"{x:.9g}",
+            f"{np.float32(x):.16g}",
+            repr(x * 10.0**power),
+        )
+        whole = RNG.randint(2**53, 2**54) | 1  # needs 54 bits
+        yield from (f"{whole}.1", f"-{whole}e{power // 8}", f"{RNG.randrange(2**63)}E-19")
+    yield from (
+        "0",
+        "-0",
+        "+.5",
+        "5.",
+        "00012",
+        "0.000e5",
+        "1e22",
+        "1e23",
+        "9" * 19,
+        "0" * 30,
+        f"{0:.25f}1",
+        "-" + "0" * 9 + f"{1.5:.15f}",
+    )
+
+
+def at_once(line):
+    """Return the number that a line starts with, by the compiled loop; None if it declines."""
+    text = np.frombuffer(line.encode() + b"\n", np.uint8)
+    value, end = loops.number_at(text, 0)
+    return None if end != len(line) else value
+
+
+def test_numbers_are_those_of_python():
+    found = {line: at_once(line) for line in numbers()}
+    declined = [line for line, value in found.items() if value is None]
+    # In the middle, as integers of 54 bits are, or digits worth less than 1e-307.
+    assert len(declined) < 0.01 * len(found)
+    assert all(float(line).is_integer() or abs(float(line)) < 1e-288 for line in declined)
+    assert {line: repr(value) for line, value in found.items() if value is not None} == {
+        line: repr(float(line)) for line in found if line not in declined
+    }
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "-",
+        ".",
+        "e5",
+        "1e",
+        "1e+",
+        "1_0",
+        "nan",
+        "inf",
+        "0x1",
+        "1e400",
+        "9" * 20,
+        "1 2",
+        "0.0" + "9" * 20,
+    ],
+)
+def test_what_is_not_plainly_a_number_is_declined(line):
+    assert at_once(line) is None
+
+
+def outcome(path, **options):
+    """Return what a file holds, or what is said of it."""
+    try:
+        reader = open_reader(path, **options)
+        X, y, aside = read_whole(reader)
+    except InputError as error:
+        return str(error)
+    held = X.toarray() if reader.sparse else X
+    labels = None if y is None else y.tolist()
+    return held.tobytes(), held.shape, labels, {name: a.tolist() for name, a in aside.items()}
+
+
+def both_ways(monkeypatch, path, **options):
+    """Return what a file holds by the compiled loops, which must be what it holds without."""
+    monkeypatch.setattr(text_files, "_LARGE", 10**9)
+    expected = outcome(path, **options)
+    monkeypatch.setattr(text_files, "_LARGE", 0)
+    found = outcome(path, **options)
+    assert found == expected
+    return found
+
+
+def test_tables_are_read_alike(tmp_path, monkeypatch):
+    path = tmp_path / "t.csv"
+    path.write_text("id,a,kind,b\n r 1, 1.5,low ,-2e-3\nr\u00e9,  3 ,high,4\r\n\nz,1,,5")
+    given = {"label_column": "id", "aside": ["kind"]}
+    assert "t.csv:5: column 'kind' is ''" in both_ways(monkeypatch, path, **given)
+    path.write_text(path.read_text().replace("z,1,", 'z,1,"low, too"'))
+    values, shape, labels, aside = both_ways(monkeypatch, path, **given)
+    assert np.frombuffer(values).tolist() == [1.5, -2e-3, 3, 4, 1, 5]
+    assert (shape, labels, aside["kind"][2]) == ((3, 2), ["r 1", "r\u00e9", "z"], "low, too")
+
+
+def test_svmlight_is_read_alike(tmp_path, monkeypatch):
+    path = tmp_path / "a.svm"
+    path.write_text("# of mine\n-1 qid:3 1:.5\t7:1e-3  # a:b\n+1\n 2.5 2:1 \r\n3 qid:4")
+    values, shape, labels, _ = both_ways(monkeypatch, path)
+    expected = np.zeros((4, 7))
+    expected[0, [0, 6]], expected[2, 1] = [0.5, 1e-3], 1
+    assert (values, shape, labels) == (expected.tobytes(), (4, 7), [-1, 1, 2.5, 3])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("1 2:1 1:1", "1 2:1 2:1", "1 0:1", "1 9:1", "1 1:", "1 :1", "1 1:1:1", "1 1: 1", "1 1 1"),
+        *("nan 1:1", "1e999 1:1", "x 1:1", "1,2 1:1", "1 1:1_0", "1 1:nan", "1 1.0:1", "1 +1:1"),
+        *("1 1:1 qid:1", "1 qid:x 1:1", "1 qid: 1:1", "1qid:1 1:1", "1 qid:1x 1:1", "1 -1:1"),
+        f"1 {'9' * 30}:1",
+    ],
+)
+def test_what_is_wrong_in_svmlight_is_refused_alike(tmp_path, monkeypatch, line):
+    path = tmp_path / "a.svm"
+    path.write_text(f"1 1:1 3:2\n{line}\n2 2:1\n")
+    told = both_ways(monkeypatch, path, zero_based=False, n_features=3)
+    assert isinstance(told, str)
+    assert told.startswith(f"{path}:2: ")
+
+
+@pytest.mark.parametrize(
+    "line", ["1,2", "1,2,3,4", "1,,3", "1,2,x", "1,2 3,4", "1,nan,3", "1_0,2,3"]
+)
+def test_what_is_wrong_in_a_table_is_refused_alike(tmp_path, monkeypatch, line):
+    path = tmp_path / "t.csv"
+    path.write_text(f"1,2,3\n{line}\n4,5,6\n")
+    told = both_ways(monkeypatch, path)
+    assert isinstance(told, str)
+    assert told.startswith(f"{path}:2: ")
