@@ -9,7 +9,6 @@ from kmaps.bench.recommend.sample import FILE, Sample
 from kmaps.bench.records.definition import FILE as DEFINITION
 from kmaps.bench.records.definition import write_definition
 from kmaps.bench.spec.fields import Experiment
-from kmaps.data.yaml_text import write_yaml
 from kmaps.kernels import KERNELS
 from kmaps.svm.reduction import count_problems
 
@@ -115,5 +114,5 @@ def _reductions(n_classes: int) -> list[str]:
 def write_experiment(sample: Sample, folder: Path, given: dict[str, Any]) -> Experiment:
     """Write the sample and an experiment on it to a folder, and return the experiment, checked."""
     sample.write(folder)
-    write_definition(folder, write_yaml(given))
+    write_definition(folder, given, None)
     return load(folder / DEFINITION)
