@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from multiprocessing import connection, forkserver, resource_tracker
+from time import monotonic
 from typing import Any, cast
 
 # What cells import, each for itself otherwise: seconds.
@@ -60,9 +61,9 @@ class Finished:
     result : object
         What the function yielded for it, or a :class:`Failure`.
     started : datetime
-        UTC.
+        UTC, by the clock on the wall, which may be set back.
     seconds : float
-        From its start, or that of the process, to its result.
+        From its start, or that of the process, to its result, by a clock that only goes on.
     """
 
     key: str
@@ -75,13 +76,26 @@ Batch = Mapping[str, Any]  # items by their keys
 Function = Callable[[Batch], Iterator[tuple[str, Any]]]
 
 
+class _Moment:
+    """A moment: its date, and how long ago it is whatever becomes of the date."""
+
+    def __init__(self) -> None:
+        self.date = datetime.now(UTC)
+        self._at = monotonic()
+
+    @property
+    def seconds_ago(self) -> float:
+        """Seconds since then."""
+        return monotonic() - self._at
+
+
 @dataclass
 class _Running:
     """A process and the items of its batch that have no result yet."""
 
     child: Any
     left: dict[str, Any]
-    started: datetime
+    started: _Moment
 
 
 def run_batches(
@@ -124,9 +138,9 @@ def run_batches(
                     yield from _ended(running.pop(reader), reader, waiting)
                     continue
                 del process.left[key]
-                now = datetime.now(UTC)
-                started, process.started = process.started, now
-                yield Finished(key, result, started, (now - started).total_seconds())
+                seconds = process.started.seconds_ago
+                started, process.started = process.started.date, _Moment()
+                yield Finished(key, result, started, seconds)
     finally:
         for process in running.values():
             process.child.kill()
@@ -141,7 +155,7 @@ def _start(context: Any, function: Function, batch: dict[str, Any], running: dic
     child = context.Process(target=_child, args=(writer, function, batch, own))
     with _uninterrupted():
         child.start()
-        running[reader] = _Running(child, batch, datetime.now(UTC))
+        running[reader] = _Running(child, batch, _Moment())
     writer.close()  # the child's end is the only one: when it dies, we read the end
 
 
@@ -155,8 +169,8 @@ def _ended(process: _Running, reader: connection.Connection, waiting: deque) -> 
     del process.left[key]
     if process.left:
         waiting.appendleft(process.left)
-    seconds = (datetime.now(UTC) - process.started).total_seconds()
-    yield Finished(key, Failure(_end(process.child.exitcode)), process.started, seconds)
+    failed = Failure(_end(process.child.exitcode))
+    yield Finished(key, failed, process.started.date, process.started.seconds_ago)
 
 
 def _forkserver() -> Any:
