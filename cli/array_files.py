@@ -119,17 +119,20 @@ def check_labelled(reader: "Reader", labels: object) -> None:
 
 @contextmanager
 def input_file(source: str, target: str, form: str | None) -> Iterator[tuple[Path, str]]:
-    """Yield the file to read and its name; standard input is first copied beside the target."""
+    """Yield the file to read and its name; standard input is first copied beside the target.
+
+    The copy has no name, so that nothing is left of it however the process ends.
+    """
     if source != "-":
         yield Path(source), source
         return
     if form is None:
         raise ConfigError("-: name the format of standard input with --input-format")
     folder = None if target == "-" else Path(target).absolute().parent
-    with tempfile.NamedTemporaryFile(dir=folder, prefix=".kmaps-", suffix=".part") as copy:
+    with tempfile.TemporaryFile(dir=folder) as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
         copy.flush()
-        yield Path(copy.name), "standard input"
+        yield Path(f"/proc/self/fd/{copy.fileno()}"), "standard input"
 
 
 @contextmanager
