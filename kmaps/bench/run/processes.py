@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from multiprocessing import connection, forkserver, resource_tracker
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any, cast
 
 # What cells import, each for itself otherwise: seconds.
@@ -34,6 +34,8 @@ _PRELOADED = [
 # OpenMP's threads otherwise spin while they wait. On two processors with other work to do, LIBSVM
 # then took up to ten times as long, and its times said nothing.
 _WAIT_POLICY = "OMP_WAIT_POLICY"
+
+_PATIENCE_S = 30  # with a server that was killed
 
 
 @dataclass(frozen=True)
@@ -122,13 +124,12 @@ def run_batches(
     -----
     Closing the generator, or an exception in the caller's loop, kills the processes under way.
     """
-    context = _forkserver()
     waiting = deque(dict(batch) for batch in batches)
     running: dict[connection.Connection, _Running] = {}
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
-                _start(context, function, waiting.popleft(), running)
+                _start(function, waiting.popleft(), running)
             # What is ready is some of the connections that were given.
             for reader in cast(list[connection.Connection], connection.wait(list(running))):
                 process = running[reader]
@@ -148,15 +149,27 @@ def run_batches(
             process.child.join()
 
 
-def _start(context: Any, function: Function, batch: dict[str, Any], running: dict) -> None:
-    reader, writer = context.Pipe(duplex=False)
+def _start(function: Function, batch: dict[str, Any], running: dict) -> None:
     # The server has the environment of its start: where the data are may be said since.
     own = {name: value for name, value in os.environ.items() if name.startswith("KMAPS_")}
-    child = context.Process(target=_child, args=(writer, function, batch, own))
-    with _uninterrupted():
-        child.start()
-        running[reader] = _Running(child, batch, _Moment())
-    writer.close()  # the child's end is the only one: when it dies, we read the end
+    asked = _Moment()
+    while True:
+        context = _forkserver()
+        reader, writer = context.Pipe(duplex=False)
+        child = context.Process(target=_child, args=(writer, function, batch, own))
+        try:
+            with _uninterrupted():
+                child.start()
+                running[reader] = _Running(child, batch, _Moment())
+            return
+        except (EOFError, ConnectionError):
+            # The server was killed; another one starts once the system has done away with it.
+            reader.close()
+            if asked.seconds_ago > _PATIENCE_S:
+                raise
+            sleep(0.1)
+        finally:
+            writer.close()  # the child's end is the only one: when it dies, we read the end
 
 
 def _ended(process: _Running, reader: connection.Connection, waiting: deque) -> Iterator[Finished]:

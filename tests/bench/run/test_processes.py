@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from multiprocessing.context import ForkServerProcess
 
 import cell_workers
 import pytest
@@ -42,6 +43,21 @@ def test_items_end_in_their_order_with_their_own_seconds():
     assert [item.key for item in done] == ["a", "b", "c"]
     assert all(earlier.started <= later.started for earlier, later in pairwise(done))
     assert all(item.seconds >= 0 for item in done)
+
+
+@pytest.mark.parametrize("error", [EOFError, ConnectionRefusedError])
+def test_a_server_that_was_killed_is_asked_again(monkeypatch, error):
+    """`make soak` kills it."""
+    start, failures = ForkServerProcess.start, [error(), error()]
+
+    def start_later(process):
+        if failures:
+            raise failures.pop()
+        return start(process)
+
+    monkeypatch.setattr(ForkServerProcess, "start", start_later)
+    assert run({"a": 2})["a"][0] == 4
+    assert not failures
 
 
 class Backwards:
