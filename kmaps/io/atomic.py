@@ -2,9 +2,8 @@
 
 import os
 import platform
-import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
@@ -82,10 +81,10 @@ def atomic_file(path: str | Path, *, force: bool = False) -> Iterator[BinaryIO]:
     (False, ['a.txt'])
     """
     target = check_target(path, force=force)
-    stem = f".{_start(target)}"
-    _remove_of_the_dead(target.parent, re.escape(stem))
+    stem = f".{_start(target)}.{_node()}"
+    _remove_of_the_dead(target.parent, lambda found: found == stem)
     # A name that cannot be foreseen, and a new file: nothing planted there is written through.
-    name = f"{stem}.{_node()}.{os.getpid()}.{token_hex(8)}{_SUFFIX}"
+    name = f"{stem}.{os.getpid()}.{token_hex(8)}{_SUFFIX}"
     partial = target.with_name(name)
     try:
         handle = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
@@ -110,7 +109,8 @@ def remove_unfinished(folder: Path) -> None:
         One that is not there holds nothing.
     """
     if folder.is_dir():
-        _remove_of_the_dead(folder, r"\..*")
+        node = f".{_node()}"
+        _remove_of_the_dead(folder, lambda stem: stem.startswith(".") and stem.endswith(node))
 
 
 def _start(target: Path) -> str:
@@ -121,13 +121,14 @@ def _node() -> str:
     return platform.node()[:_LONGEST_NODE]
 
 
-def _remove_of_the_dead(folder: Path, stem: str) -> None:
-    """Delete the unfinished files whose names begin with a pattern, of processes that ended."""
+def _remove_of_the_dead(folder: Path, is_ours: Callable[[str], bool]) -> None:
+    """Delete the unfinished files of processes that ended, by what stands before the process."""
     if not Path("/proc/self").exists():
         return
-    ours = re.compile(rf"{stem}\.{re.escape(_node())}\.(\d+)\.[0-9a-f]{{16}}{re.escape(_SUFFIX)}")
     # A run has thousands of files: names alone, in one go.
     for name in os.listdir(folder):
-        found = ours.fullmatch(name)
-        if found and not Path("/proc", found[1]).exists():
+        if not name.endswith(_SUFFIX):
+            continue
+        stem, _, process = name.removesuffix(_SUFFIX).rpartition(".")[0].rpartition(".")
+        if process.isdecimal() and is_ours(stem) and not Path("/proc", process).exists():
             (folder / name).unlink(missing_ok=True)
