@@ -81,11 +81,11 @@ def atomic_file(path: str | Path, *, force: bool = False) -> Iterator[BinaryIO]:
     (False, ['a.txt'])
     """
     target = check_target(path, force=force)
-    stem = f".{_start(target)}.{_node()}"
+    name = os.fsencode(target.name)[:_LONGEST_STEM].decode(errors="ignore")
+    stem = f".{name}.{_node()}"
     _remove_of_the_dead(target.parent, lambda found: found == stem)
     # A name that cannot be foreseen, and a new file: nothing planted there is written through.
-    name = f"{stem}.{os.getpid()}.{token_hex(8)}{_SUFFIX}"
-    partial = target.with_name(name)
+    partial = target.with_name(f"{stem}.{os.getpid()}.{token_hex(8)}{_SUFFIX}")
     try:
         handle = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
         with os.fdopen(handle, "w+b") as file:
@@ -111,10 +111,6 @@ def remove_unfinished(folder: Path) -> None:
     if folder.is_dir():
         node = f".{_node()}"
         _remove_of_the_dead(folder, lambda stem: stem.startswith(".") and stem.endswith(node))
-
-
-def _start(target: Path) -> str:
-    return os.fsencode(target.name)[:_LONGEST_STEM].decode(errors="ignore")
 
 
 def _node() -> str:

@@ -45,11 +45,8 @@ def test_the_driver_of_many_cells_does_not_slow_down(tmp_path, record_property):
         used.append(time.process_time())
         passed.append(time.perf_counter())
 
-    start = time.perf_counter()
-    runner.run(
-        spec.parse(EXPERIMENT), tmp_path, measure=cell_workers.Seen(80), jobs=2, progress=note
-    )
-    told = time.perf_counter() - start
+    measure = cell_workers.Seen(80)
+    runner.run(spec.parse(EXPERIMENT), tmp_path, measure=measure, jobs=2, progress=note)
     part = CELLS // 10
     work, wall = (
         [median(np.diff(times)[piece]) for piece in (slice(0, part), slice(-part, None))]
@@ -59,7 +56,6 @@ def test_the_driver_of_many_cells_does_not_slow_down(tmp_path, record_property):
     assert work[1] < 1.2 * work[0], f"ms of the driver for a cell: {[1e3 * s for s in work]}"
     shown = "load: cells, {:.1f} ms each at the start, {:.1f} ms at the end"
     record_property("soak", (shown.format(*(1e3 * s for s in wall)), CELLS))
-    assert told > passed[-1] - passed[0]
 
 
 def write_rows(folder: Path, n: int) -> None:
@@ -99,6 +95,7 @@ def test_memory_of_files_of_any_size(tmp_path, record_property):
                 assert done.code == 0, done.stderr
                 peaks[name, n] = 1e3 * done.peak_kb
                 (folder / "out.npy").unlink(missing_ok=True)
+            (folder / "rows.npy").unlink()
     for name, (_, a_row) in LIMITS.items():
         more = peaks[name, ROWS] - peaks[name, FEW_ROWS]
         assert more < SLACK_BYTES + a_row * ROWS, f"{name}: {more / 1e6:.0f} MB more"
