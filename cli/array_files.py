@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import IO, TYPE_CHECKING, Literal
 
 import click
 
@@ -144,28 +144,29 @@ def checked_labels(reader: "Reader", labels: str | None, column: str | None) -> 
 
 @contextmanager
 def input_file(source: str, target: str, form: str | None) -> Iterator[tuple[Path, str]]:
-    """Yield the file to read and its name; standard input is first copied beside the target."""
+    """Yield the file to read and its name; standard input is first copied beside the target.
+
+    The copy has no name, so that nothing is left of it however the process ends.
+    """
     if source != "-":
         yield Path(source), source
         return
     if form is None:
         raise ConfigError("-: name the format of standard input with --input-format")
     folder = None if target == "-" else Path(target).absolute().parent
-    with _copied_input(folder, ".part") as path:
-        yield path, "standard input"
+    with tempfile.TemporaryFile(dir=folder) as copy:
+        _copy_input(copy)
+        yield Path(f"/proc/self/fd/{copy.fileno()}"), "standard input"
 
 
-@contextmanager
-def _copied_input(folder: Path | None, suffix: str) -> Iterator[Path]:
-    """Yield a file with what comes from standard input, which can be read only once."""
+def _copy_input(copy: IO[bytes]) -> None:
+    """Copy standard input, which can be read only once."""
     given = click.get_current_context().meta
     if given.setdefault(__name__, 0):
         raise ConfigError("-: standard input can be only one of IN, MODEL and --labels")
     given[__name__] = 1
-    with tempfile.NamedTemporaryFile(dir=folder, prefix=".kmaps-", suffix=suffix) as copy:
-        shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
-        copy.flush()
-        yield Path(copy.name)
+    shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
+    copy.flush()
 
 
 @contextmanager
@@ -174,11 +175,12 @@ def seekable(source: str, suffix: str) -> Iterator[str]:
     if source != "-":
         yield source
         return
-    with _copied_input(None, suffix) as path:
+    with tempfile.NamedTemporaryFile(prefix="kmaps-", suffix=suffix) as copy:
+        _copy_input(copy)
         try:
-            yield str(path)
+            yield copy.name
         except KmapsError as error:
-            raise type(error)(str(error).replace(str(path), "standard input")) from None
+            raise type(error)(str(error).replace(copy.name, "standard input")) from None
 
 
 def given_labels(labels: str, column: str | None, classes: "NDArray | None" = None) -> "NDArray":

@@ -55,10 +55,9 @@ def _random_features(
     from kmaps.models import RandomFeatureSVC
 
     context = click.get_current_context()
-    for name in ("penalty", "calibrate", "levels", "max_iter"):
+    for name in ("penalty", "calibrate", "levels"):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            option = name.replace("_", "-")
-            raise ConfigError(f"--{option}: not for {map_name}, on which LIBLINEAR trains")
+            raise ConfigError(f"--{name}: not for {map_name}, on which LIBLINEAR trains")
     if context.params["costs"] == "path":
         raise ConfigError(f"-C path: not for {map_name}, on which LIBLINEAR trains; use -C auto")
     kernel = of_map.get("kernel", "exp-rbf").removeprefix("exp-")
@@ -73,6 +72,7 @@ def _random_features(
         multiclass=settings["multiclass"],
         bias=settings["bias"],
         tol=settings["tol"],
+        max_iter=settings["max_iter"],
         class_weight=settings["class_weight"],
         probability=settings["probability"],
     )

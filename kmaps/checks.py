@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 
 from kmaps.errors import ConfigError, InputError, suggest
 
+LARGEST_VALUE = 1e37
+"""Of a feature from which a table is learnt; single precision ends at 3.4e38."""
+
 
 def is_number(value: Any) -> TypeGuard[float]:
     """Return whether a value is a finite number, and not a truth value."""
@@ -146,6 +149,16 @@ def refuse_negative(values: NDArray, whom: str) -> None:
         raise InputError(
             f"Negative values in data passed to {whom}: its kernel is one of histograms, shift the "
             "data or clip it at zero"
+        )
+
+
+def refuse_enormous(values: NDArray, whom: str) -> None:
+    """Raise InputError for values that tables in single precision cannot hold."""
+    largest = max(float(values.max()), -float(values.min())) if values.size else 0.0
+    if largest > LARGEST_VALUE:
+        raise InputError(
+            f"{whom} learns tables from the data, in single precision too, which ends at "
+            f"{LARGEST_VALUE:g}; there are values of {largest:.2g}: divide the features by a number"
         )
 
 

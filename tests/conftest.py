@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import os
 import struct
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -122,3 +123,21 @@ def tiny(tmp_path) -> Tiny:
         files=tuple(sources),
     )
     return Tiny(manifest, folder, images, y)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say how much each suite of `make soak` has tried."""
+    tried: Counter[str] = Counter()
+    seconds: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            for name, value in getattr(report, "user_properties", ()):
+                if name == "soak" and report.when == "call":
+                    what, number = value
+                    tried[what] += number
+                    seconds[what] += report.duration
+    if tried:
+        terminalreporter.section("what was tried")
+    for what, number in sorted(tried.items()):
+        told = f"{what}: {number:,} in {seconds[what]:,.0f} s"
+        terminalreporter.line(f"{told}, {number / seconds[what]:,.1f} a second")

@@ -1,5 +1,6 @@
 """The package is what the folders say, in both ways of installing it."""
 
+import json
 import re
 import subprocess
 import sys
@@ -48,6 +49,26 @@ def test_the_oldest_versions_are_the_lower_bounds():
     assert {name: re.sub(r"(\.0)+$", "", version) for name, version in pinned} == {
         name: re.sub(r"(\.0)+$", "", version) for name, version in bounds.items()
     }
+
+
+LOCKED = re.compile(r"^([a-z0-9-]+)==(\S+) \\\n((?: +--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.M)
+
+
+def test_the_lock_file_has_the_versions_of_the_published_runs():
+    text = (ROOT / "requirements-published.txt").read_text()
+    locked = {name: version for name, version, _ in LOCKED.findall(text)}
+    assert len(locked) == text.count("==")
+    assert "://" not in text
+    ours = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = ("images", "comparison", "parquet")
+    parts = [ours["optional-dependencies"][name] for name in extras]
+    needed = [*ours["dependencies"], *chain.from_iterable(parts)]
+    assert {line.split(">=")[0] for line in needed} <= locked.keys()
+    for path in (ROOT / "results").rglob("records.jsonl"):
+        with open(path) as file:
+            versions = json.loads(file.readline())["versions"]
+        del versions["kmaps"]
+        assert versions == {name: locked[name] for name in versions}, path
 
 
 SHOW = "import kmaps.cli.main, kmaps.datasets, kmaps.experiments as e; print(e.__file__)"

@@ -1,10 +1,9 @@
 """Files that appear whole or not at all."""
 
-import glob
 import os
 import platform
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
@@ -13,10 +12,8 @@ from typing import BinaryIO
 from kmaps.errors import InputError
 
 _SUFFIX = ".part"
-_LONGEST_STEM, _LONGEST_NODE = (
-    120,
-    60,
-)  # bytes of names: with what is added they are no longer than 255
+# Bytes of names: with what is added they are no longer than 255.
+_LONGEST_STEM, _LONGEST_NODE = 120, 60
 
 
 def check_target(path: str | Path, *, force: bool = False) -> Path:
@@ -31,7 +28,8 @@ def check_target(path: str | Path, *, force: bool = False) -> Path:
     Raises
     ------
     InputError
-        When the file exists and ``force`` is off, is no regular file, or has no folder.
+        When the file exists and ``force`` is off, is no regular file, has no folder, or one in
+        which nothing may be written.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
@@ -40,6 +38,11 @@ def check_target(path: str | Path, *, force: bool = False) -> Path:
         raise InputError(f"{path}: exists already; choose another name, or pass force=True")
     if not target.parent.is_dir():
         raise InputError(f"{path}: there is no folder {target.parent}; make it first")
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise InputError(
+            f"{path}: the folder {target.parent} cannot be written; choose another one, or change "
+            "its permissions"
+        )
     return target
 
 
@@ -78,9 +81,11 @@ def atomic_file(path: str | Path, *, force: bool = False) -> Iterator[BinaryIO]:
     (False, ['a.txt'])
     """
     target = check_target(path, force=force)
-    _remove_of_the_dead(target)
+    name = os.fsencode(target.name)[:_LONGEST_STEM].decode(errors="ignore")
+    stem = f".{name}.{_node()}"
+    _remove_of_the_dead(target.parent, lambda found: found == stem)
     # A name that cannot be foreseen, and a new file: nothing planted there is written through.
-    partial = target.with_name(f"{_stem(target)}{os.getpid()}.{token_hex(8)}{_SUFFIX}")
+    partial = target.with_name(f"{stem}.{os.getpid()}.{token_hex(8)}{_SUFFIX}")
     try:
         handle = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
         with os.fdopen(handle, "w+b") as file:
@@ -95,18 +100,31 @@ def atomic_file(path: str | Path, *, force: bool = False) -> Iterator[BinaryIO]:
         partial.unlink(missing_ok=True)
 
 
-def _stem(target: Path) -> str:
-    """Return what the temporary names of a file begin with, those of this machine's processes."""
-    name = os.fsencode(target.name)[:_LONGEST_STEM].decode(errors="ignore")
-    return f".{name}.{platform.node()[:_LONGEST_NODE]}."
+def remove_unfinished(folder: Path) -> None:
+    """Delete what processes of this machine left in a folder that ended while they wrote files.
+
+    Parameters
+    ----------
+    folder : Path
+        One that is not there holds nothing.
+    """
+    if folder.is_dir():
+        node = f".{_node()}"
+        _remove_of_the_dead(folder, lambda stem: stem.startswith(".") and stem.endswith(node))
 
 
-def _remove_of_the_dead(target: Path) -> None:
-    """Delete what processes of this machine left behind that ended while they wrote this file."""
+def _node() -> str:
+    return platform.node()[:_LONGEST_NODE]
+
+
+def _remove_of_the_dead(folder: Path, is_ours: Callable[[str], bool]) -> None:
+    """Delete the unfinished files of processes that ended, by what stands before the process."""
     if not Path("/proc/self").exists():
         return
-    stem = _stem(target)
-    for path in target.parent.glob(f"{glob.escape(stem)}*{_SUFFIX}"):
-        process = path.name.removeprefix(stem).partition(".")[0]
-        if process.isdigit() and not Path("/proc", process).exists():
-            path.unlink(missing_ok=True)
+    # A run has thousands of files: names alone, in one go.
+    for name in os.listdir(folder):
+        if not name.endswith(_SUFFIX):
+            continue
+        stem, _, process = name.removesuffix(_SUFFIX).rpartition(".")[0].rpartition(".")
+        if process.isdecimal() and is_ours(stem) and not Path("/proc", process).exists():
+            (folder / name).unlink(missing_ok=True)

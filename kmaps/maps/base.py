@@ -17,7 +17,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from kmaps.checks import refuse_negative, refuse_not_finite, warn_outside
+from kmaps.checks import refuse_enormous, refuse_negative, refuse_not_finite, warn_outside
 from kmaps.codes.table import LookupTable
 from kmaps.errors import InputError
 from kmaps.maps.capabilities import FeatureMap
@@ -110,11 +110,15 @@ class AdditiveMap(FeatureMap):
         Raises
         ------
         ValueError
-            For NaN or infinity, complex or textual data, or a parameter out of range.
+            For NaN or infinity, complex or textual data, values above 1e37 where tables are learnt
+            from them, or a parameter out of range.
         """
         X = validate_data(self, X, accept_sparse="csr")
+        values = X.data if issparse(X) else X
         if self._unsigned:
-            refuse_negative(X.data if issparse(X) else X, type(self).__name__)
+            refuse_negative(values, type(self).__name__)
+        if self.learns_from_data:
+            refuse_enormous(values, type(self).__name__)
         self._fit_curve(X)
         features = np.arange(self.n_features_in_)
         zero, _ = self._clamp(np.zeros(len(features)), features)

@@ -85,6 +85,8 @@ class RandomFeatureSVC(ProbabilisticClassifier):
         regularised like the others: the larger ``bias``, the less. 0 for no intercept.
     tol : float or None, default=None
         LIBLINEAR's stopping tolerance, as of :class:`kmaps.LiblinearSVC`.
+    max_iter : int or None, default=None
+        Most passes over the samples, as of :class:`kmaps.LiblinearSVC`.
     class_weight : dict, "balanced" or None, default=None
         Factor on C for each class; in one-vs-rest only on the class's own side, as in LIBLINEAR.
     probability : {"sigmoid", "isotonic"} or None, default=None
@@ -105,6 +107,8 @@ class RandomFeatureSVC(ProbabilisticClassifier):
         P is 1 for two classes, K for one-vs-rest, K(K-1)/2 for one-vs-one, in the order of
         :func:`kmaps.svm.reduction.class_pairs`.
     intercept_ : ndarray, shape (P,)
+    n_iter_ : ndarray of int, shape (P,)
+        LIBLINEAR's passes over the samples; a model from a file has none.
     n_features_in_ : int
     timings_ : dict
         Seconds: ``encode_s`` (fitting the map and encoding), ``convert_s`` (building LIBLINEAR's
@@ -147,6 +151,7 @@ class RandomFeatureSVC(ProbabilisticClassifier):
         multiclass: str = "ovr",
         bias: float = 1.0,
         tol: float | None = None,
+        max_iter: int | None = None,
         class_weight: dict | str | None = None,
         probability: str | None = None,
         random_state: int | RandomState | None = 0,
@@ -161,6 +166,7 @@ class RandomFeatureSVC(ProbabilisticClassifier):
         self.multiclass = multiclass
         self.bias = bias
         self.tol = tol
+        self.max_iter = max_iter
         self.class_weight = class_weight
         self.probability = probability
         self.random_state = random_state
@@ -213,6 +219,7 @@ class RandomFeatureSVC(ProbabilisticClassifier):
         self._fit_probabilities(rows, labels)
         linear.fit(rows.matrix(), self.classes_[labels.codes], labels.weights)
         self.timings_ |= linear.timings_
+        self.n_iter_ = linear.n_iter_
         self._keep(rows.map, linear.coef_, linear.intercept_)
         return self
 
@@ -282,6 +289,7 @@ class RandomFeatureSVC(ProbabilisticClassifier):
             multiclass=self.multiclass,
             bias=self.bias,
             tol=self.tol,
+            max_iter=self.max_iter,
             class_weight=self.class_weight,
             random_state=self.random_state,
         )

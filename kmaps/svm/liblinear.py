@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 
-from kmaps.checks import check_choice, check_positive
+from kmaps.checks import check_choice, check_positive, check_whole
 from kmaps.errors import ConfigError
 from kmaps.svm.clib import NodeRows, blank, captured, feature_rows, pointer_to
 from kmaps.svm.losses import LOSSES
@@ -42,6 +42,12 @@ _SOLVERS = {
     ("l1", "squared_hinge"): _Solver(5, 1e-3),
     ("l1", "logistic"): _Solver(6, 1e-4),
 }
+
+# Passes that are compiled into LIBLINEAR.
+_HINGE_LIMIT, _LIMIT = 300, 1000
+
+_PASSES = re.compile(rb"optimization finished, #iter = (\d+)")  # of dual and l1 solvers
+_NEWTON_STEP = b"iter "  # the start of a line of the primal ones
 
 # Not "of inner iterations", which the outer loop makes up for.
 _LIMIT_REACHED = re.compile(rb"reaching max number of (Newton )?iterations")
@@ -70,6 +76,10 @@ class LiblinearSVC(LinearClassifier):
         regularised like the others: the larger ``bias``, the less. 0 for no intercept.
     tol : float or None, default=None
         LIBLINEAR's stopping tolerance; None is 0.01 (hinge), 1e-3 (l1 squared hinge) or 1e-4.
+    max_iter : int or None, default=None
+        Most passes over the samples, ≥ 1. None is LIBLINEAR's own limit, 300 for hinge and 1000
+        for the others, which is compiled into it; with a number, scikit-learn's build of LIBLINEAR
+        trains.
     class_weight : dict, "balanced" or None, default=None
         Factor on C for each class; in one-vs-rest only on the class's own side, as in LIBLINEAR.
     random_state : int, RandomState or None, default=0
@@ -82,6 +92,8 @@ class LiblinearSVC(LinearClassifier):
         P is 1 for two classes, K for one-vs-rest, K(K-1)/2 for one-vs-one, in the order of
         :func:`kmaps.svm.reduction.class_pairs`.
     intercept_ : ndarray, shape (P,)
+    n_iter_ : ndarray of int, shape (P,)
+        Passes over the samples, Newton steps where the primal is solved.
     n_features_in_ : int
     timings_ : dict
         Seconds: ``convert_s`` (building LIBLINEAR's rows) and ``train_s``.
@@ -97,13 +109,12 @@ class LiblinearSVC(LinearClassifier):
     has one ``rand``.
 
     LIBLINEAR has factors on C for classes, not for samples. Where samples of a class have different
-    weights, scikit-learn's build of LIBLINEAR (LinearSVC, LogisticRegression) solves the same
-    problem; ``penalty="l1"`` with ``loss="logistic"`` takes no such weights.
+    weights, or with ``max_iter``, scikit-learn's build of LIBLINEAR (LinearSVC, LogisticRegression)
+    solves the same problem; ``penalty="l1"`` with ``loss="logistic"`` takes no such weights.
 
-    The limit on passes is compiled into LIBLINEAR (300 for hinge, 1000 for the others); reaching
-    it is reported as a ``ConvergenceWarning``. On MNIST, mapped by the homogeneous map, hinge does
-    reach it: one digit against the others ends 2.5 % above the optimum with C = 1, and at three
-    times the optimum with C = 10.
+    Reaching the limit on passes is reported as a ``ConvergenceWarning``. On MNIST, mapped by the
+    homogeneous map, hinge does reach its 300: one digit against the others ends 2.5 % above the
+    optimum with C = 1, and at three times the optimum with C = 10.
 
     Examples
     --------
@@ -123,6 +134,7 @@ class LiblinearSVC(LinearClassifier):
         multiclass: str = "ovr",
         bias: float = 1.0,
         tol: float | None = None,
+        max_iter: int | None = None,
         class_weight: dict | str | None = None,
         random_state: int | np.random.RandomState | None = 0,
     ):
@@ -132,6 +144,7 @@ class LiblinearSVC(LinearClassifier):
         self.multiclass = multiclass
         self.bias = bias
         self.tol = tol
+        self.max_iter = max_iter
         self.class_weight = class_weight
         self.random_state = random_state
 
@@ -173,9 +186,9 @@ class LiblinearSVC(LinearClassifier):
         X = counting(X, labels)
         problems = list(self._problems(labels))
         self.timings_: dict[str, float] = {}
-        if any(problem.side_factors is None for problem in problems):
+        if self.max_iter or any(problem.side_factors is None for problem in problems):
             self.timings_["convert_s"], self.copy_bytes_ = 0.0, 0
-            weights = self._timed("train_s", self._train_weighted, X, problems)
+            weights = self._timed("train_s", self._train_by_sklearn, X, problems, solver)
         else:
             rows = self._timed("convert_s", feature_rows, X, self.bias)
             self.copy_bytes_ = rows.nbytes
@@ -189,6 +202,8 @@ class LiblinearSVC(LinearClassifier):
         check_choice("multiclass", self.multiclass, REDUCTIONS)
         if self.tol is not None:
             check_positive("tol", self.tol)
+        if self.max_iter is not None:
+            check_whole("max_iter", self.max_iter, 1)
         if (self.penalty, self.loss) not in _SOLVERS:
             known = ", ".join(f"{penalty} + {loss}" for penalty, loss in _SOLVERS)
             raise ConfigError(
@@ -209,64 +224,90 @@ class LiblinearSVC(LinearClassifier):
             C=self.C,
             regularize_bias=1,
         )
-        weights, unfinished = [], 0
+        weights, passes, unfinished = [], [], 0
         with _rand_lock, captured(liblinear.set_print_string_function) as printed:
             for problem in problems:
                 ctypes.CDLL(None).srand(seed)
                 weights.append(_train_binary(rows, problem, options, self.bias))
-                unfinished += _LIMIT_REACHED.search(b"".join(printed)) is not None
+                told = b"".join(printed)
+                passes.append(_passes(told))
+                unfinished += _LIMIT_REACHED.search(told) is not None
                 printed.clear()
+        self.n_iter_ = np.array(passes)
         self._warn_unfinished(unfinished, len(weights), options.eps)
         return np.array(weights)
 
-    def _train_weighted(self, X: Any, problems: list[BinaryProblem]) -> NDArray[np.float64]:
-        """Train with scikit-learn's LIBLINEAR, for the official one has no weights of samples."""
-        from sklearn.linear_model import LogisticRegression
-        from sklearn.svm import LinearSVC
-
-        solver = self.check_parameters()
-        if (self.penalty, self.loss) == ("l1", "logistic"):
-            raise ConfigError(
-                "penalty='l1' with loss='logistic': takes no sample_weight of different values "
-                "within a class; choose loss='squared_hinge' or penalty='l2'"
-            )
-        tol = solver.tol if self.tol is None else self.tol
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        shared = {
-            "C": self.C,
-            "tol": tol,
-            "fit_intercept": self.bias > 0,
-            "intercept_scaling": self.bias or 1.0,
-            "random_state": seed,
-        }
-        if self.loss == "logistic":
-            machine = LogisticRegression(solver="liblinear", max_iter=1000, **shared)
-        else:
-            dual = self.loss == "hinge"
-            limit = 300 if dual else 1000
-            machine = LinearSVC(
-                penalty=self.penalty, loss=self.loss, dual=dual, max_iter=limit, **shared
-            )
-        weights, unfinished = [], 0
+    def _train_by_sklearn(
+        self, X: Any, problems: list[BinaryProblem], solver: _Solver
+    ) -> NDArray[np.float64]:
+        """Train with scikit-learn's LIBLINEAR: the official one has no weights and no limits."""
+        machine = self._sklearn_machine(solver)
+        weights, passes, unfinished = [], [], 0
         for problem in problems:
+            if problem.side_factors is None:
+                factors = problem.factors
+                if (self.penalty, self.loss) == ("l1", "logistic"):
+                    raise ConfigError(
+                        "penalty='l1' with loss='logistic': takes no sample_weight of different "
+                        "values within a class; choose loss='squared_hinge' or penalty='l2'"
+                    )
+            else:
+                factors = None
+                positive, negative = problem.side_factors
+                machine.set_params(class_weight={1: positive, -1: negative})
             with warnings.catch_warnings(record=True) as told:
                 warnings.simplefilter("always", ConvergenceWarning)
-                machine.fit(X[problem.rows], problem.signs, problem.factors)
+                machine.fit(X[problem.rows], problem.signs, factors)
+            passes.append(int(np.max(machine.n_iter_)))
             unfinished += any(issubclass(one.category, ConvergenceWarning) for one in told)
             constant = machine.intercept_ / self.bias if self.bias else []
             weights.append(np.concatenate([machine.coef_[0], constant]))
-        self._warn_unfinished(unfinished, len(weights), tol)
+        self.n_iter_ = np.array(passes)
+        self._warn_unfinished(unfinished, len(weights), machine.tol)
         return np.array(weights)
+
+    def _sklearn_machine(self, solver: _Solver) -> Any:
+        """Return scikit-learn's estimator of the same problem, unfitted."""
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.svm import LinearSVC
+
+        shared = {
+            "C": self.C,
+            "tol": solver.tol if self.tol is None else self.tol,
+            "max_iter": self.max_iter or self._own_limit,
+            "fit_intercept": self.bias > 0,
+            "intercept_scaling": self.bias or 1.0,
+            "random_state": check_random_state(self.random_state).randint(np.iinfo(np.int32).max),
+        }
+        if self.loss == "logistic":
+            machine = LogisticRegression(solver="liblinear", **shared)
+            if self.penalty == "l1":
+                # Since scikit-learn 1.8 the ratio says it, and the penalty is deprecated.
+                told = {"penalty": "l1"} if machine.penalty == "l2" else {"l1_ratio": 1.0}
+                machine.set_params(**told)
+            return machine
+        return LinearSVC(penalty=self.penalty, loss=self.loss, dual=self.loss == "hinge", **shared)
+
+    @property
+    def _own_limit(self) -> int:
+        return _HINGE_LIMIT if self.loss == "hinge" else _LIMIT
 
     def _warn_unfinished(self, unfinished: int, n_problems: int, tol: float) -> None:
         if unfinished:
             warnings.warn(
                 f"LIBLINEAR reached its limit of passes in {unfinished} of {n_problems} binary "
                 f"problems: lower C (now {self.C:g}), scale the features, raise tol (now "
-                f"{tol:g}), or replace the hinge by loss='squared_hinge'",
+                f"{tol:g}) or max_iter (now {self.max_iter or self._own_limit}), or replace the "
+                "hinge by loss='squared_hinge'",
                 ConvergenceWarning,
                 stacklevel=5,
             )
+
+
+def _passes(told: bytes) -> int:
+    """Return how many passes, or Newton steps, LIBLINEAR says that it made."""
+    finished = _PASSES.search(told)
+    return int(finished[1]) if finished else max(1, told.count(_NEWTON_STEP))
 
 
 def _train_binary(

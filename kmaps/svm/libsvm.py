@@ -19,7 +19,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 from threadpoolctl import threadpool_limits
 
-from kmaps.checks import check_positive
+from kmaps.checks import check_positive, check_whole
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import gram, mean_squared_distance
 from kmaps.kernels import WIDTH_KERNELS
@@ -57,6 +57,10 @@ class KernelSVC(ReducedClassifier):
         LIBSVM's stopping tolerance on the gradient.
     cache_mb : float, default=200
         LIBSVM's cache of kernel rows, in megabytes.
+    max_iter : int or None, default=None
+        Most steps, ≥ 1; each changes two coefficients. None is LIBSVM's own limit, ten million, or
+        100 a row, which is compiled into it; with a number, scikit-learn's build of LIBSVM trains,
+        on 8 bytes more a value of the Gram matrix.
     class_weight : dict, "balanced" or None, default=None
         Factor on C for each class; in one-vs-rest only on the class's own side, as in
         :class:`LiblinearSVC`.
@@ -73,6 +77,8 @@ class KernelSVC(ReducedClassifier):
         :func:`kmaps.svm.reduction.class_pairs`. Sparse, because a row takes part in K-1 pairs at
         most; float64, because the terms cancel (each column sums to zero).
     intercept_ : ndarray of float64, shape (P,)
+    n_iter_ : ndarray of int, shape (P,)
+        Steps of LIBSVM.
     sigma_ : float or None
         The width in use.
     n_features_in_ : int
@@ -92,15 +98,15 @@ class KernelSVC(ReducedClassifier):
     ``fit``.
 
     LIBSVM has factors on C for classes, not for samples. Where samples of a class have different
-    weights, scikit-learn's build of LIBSVM solves the same problem, on 8 bytes a value more.
+    weights, or with ``max_iter``, scikit-learn's build of LIBSVM solves the same problem, on 8
+    bytes a value more.
 
     LIBSVM is built with OpenMP and LIBLINEAR is not: it is held to one thread, so that training
     times compare. All it could share out is the copying of one kernel row: on 5,000 MNIST images a
     second thread took a fifth off the time on an idle machine, and made it ten times as long on a
     busy one. The Gram matrix uses the threads of :func:`kmaps.threads`.
 
-    A limit on steps is compiled into LIBSVM (ten million, or 100 a row); reaching it is reported as
-    a ``ConvergenceWarning``.
+    Reaching the limit on steps is reported as a ``ConvergenceWarning``.
 
     Examples
     --------
@@ -121,6 +127,7 @@ class KernelSVC(ReducedClassifier):
         sigma: float | None = None,
         tol: float = 1e-3,
         cache_mb: float = 200.0,
+        max_iter: int | None = None,
         class_weight: dict | str | None = None,
     ):
         self.kernel = kernel
@@ -130,6 +137,7 @@ class KernelSVC(ReducedClassifier):
         self.sigma = sigma
         self.tol = tol
         self.cache_mb = cache_mb
+        self.max_iter = max_iter
         self.class_weight = class_weight
 
     @property
@@ -178,6 +186,8 @@ class KernelSVC(ReducedClassifier):
         """
         for name in ("C", "tol", "cache_mb"):
             check_positive(name, getattr(self, name))
+        if self.max_iter is not None:
+            check_whole("max_iter", self.max_iter, 1)
         self.sigma_, self.timings_ = self.sigma, {"gram_s": 0.0, "convert_s": 0.0}
         self.gram_bytes_ = 0
         if isinstance(X, NodeRows):
@@ -246,15 +256,22 @@ class KernelSVC(ReducedClassifier):
             captured(libsvm.svm_set_print_string_function) as printed,
         ):
             options = {"eps": self.tol, "C": self.C, "cache_size": self.cache_mb}
-            machines, unfinished = [], 0
+            machines, steps, unfinished = [], [], 0
             for problem in problems:
-                machines.append(_train_binary(rows, problem, options))
-                unfinished += _reached_limit(b"".join(printed), len(problem.rows))
+                if self.max_iter or problem.side_factors is None:
+                    machine = _train_by_sklearn(rows, problem, options, self.max_iter)
+                else:
+                    machine = _train_binary(rows, problem, options)
+                machines.append(machine)
+                steps.append(machine.steps or _steps(b"".join(printed)))
+                unfinished += steps[-1] >= (self.max_iter or _own_limit(problem))
                 printed.clear()
+        self.n_iter_ = np.array(steps)
         if unfinished:
             warnings.warn(
                 f"LIBSVM reached its limit of steps in {unfinished} of {len(machines)} binary "
-                f"problems: lower C (now {self.C:g}), or raise tol (now {self.tol:g})",
+                f"problems: lower C (now {self.C:g}), or raise tol (now {self.tol:g}) or max_iter "
+                f"(now {self.max_iter or 'its own'})",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -287,27 +304,32 @@ class KernelSVC(ReducedClassifier):
         return block @ self.dual_coef_ + self.intercept_
 
 
-def _reached_limit(printed: bytes, n_rows: int) -> bool:
-    """Return whether LIBSVM stopped at its limit, by the number of steps that it prints."""
+def _steps(printed: bytes) -> int:
+    """Return the number of steps that LIBSVM prints."""
     steps = _STEPS.search(printed)
-    if steps is None:  # of weighted samples, which another copy of LIBSVM trains without a word
-        return False
-    return int(steps[1]) >= max(_LEAST_LIMIT, 100 * n_rows)
+    return int(steps[1]) if steps else 0
+
+
+def _own_limit(problem: BinaryProblem) -> int:
+    """Return LIBSVM's limit of steps; of weighted samples another copy of it trains, without."""
+    return max(_LEAST_LIMIT, 100 * len(problem.rows))
 
 
 class _Machine(NamedTuple):
-    """One trained binary problem: support rows, their coefficients c_i, the intercept b."""
+    """One trained binary problem: support rows, their coefficients c_i, the intercept b.
+
+    ``steps`` is 0 where LIBSVM prints their number.
+    """
 
     support: NDArray[np.intp]
     dual: NDArray[np.float64]
     intercept: float
+    steps: int = 0
 
 
 def _train_binary(rows: NodeRows, problem: BinaryProblem, options: dict[str, float]) -> _Machine:
     from libsvm import svm as lib
 
-    if problem.side_factors is None:
-        return _train_weighted(rows, problem, options)
     addresses = rows.addresses[problem.rows]
     labels, factors = np.array([1, -1], np.int32), np.array(problem.side_factors)
     parameters = blank(
@@ -338,16 +360,27 @@ def _train_binary(rows: NodeRows, problem: BinaryProblem, options: dict[str, flo
         lib.libsvm.svm_free_and_destroy_model(ctypes.byref(trained))
 
 
-def _train_weighted(rows: NodeRows, problem: BinaryProblem, options: dict[str, float]) -> _Machine:
-    """Train with scikit-learn's LIBSVM, for the official one has no weights of samples."""
+def _train_by_sklearn(
+    rows: NodeRows, problem: BinaryProblem, options: dict[str, float], max_iter: int | None
+) -> _Machine:
+    """Train with scikit-learn's LIBSVM: the official one has no weights of samples and no limit."""
     from sklearn.svm import SVC
 
     machine = SVC(
-        kernel="precomputed", C=options["C"], tol=options["eps"], cache_size=options["cache_size"]
+        kernel="precomputed",
+        C=options["C"],
+        tol=options["eps"],
+        cache_size=options["cache_size"],
+        max_iter=max_iter or -1,
     )
-    machine.fit(gram_of(rows.take(problem.rows)), problem.signs, problem.factors)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # told of all problems at once
+        machine.fit(gram_of(rows.take(problem.rows)), problem.signs, problem.factors)
     return _Machine(
-        problem.rows[machine.support_], machine.dual_coef_[0], float(machine.intercept_[0])
+        problem.rows[machine.support_],
+        machine.dual_coef_[0],
+        float(machine.intercept_[0]),
+        int(machine.n_iter_.max()),
     )
 
 

@@ -12,7 +12,15 @@ import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
 from kmaps.errors import InputError
-from kmaps.io import atomic_file, encode_file, open_reader, open_writer, read_whole
+from kmaps.io import (
+    atomic_file,
+    check_target,
+    encode_file,
+    open_reader,
+    open_writer,
+    read_whole,
+)
+from kmaps.io.atomic import remove_unfinished
 
 RNG = np.random.default_rng(1)
 X = RNG.random((11, 4)).astype(np.float32)
@@ -122,6 +130,20 @@ def test_targets_that_are_refused(tmp_path):
         assert message in str(caught.value)
 
 
+def test_a_folder_that_cannot_be_written_is_told_before_anything_is_made(tmp_path, monkeypatch):
+    tmp_path.chmod(0o555)
+    if os.access(tmp_path, os.W_OK):  # root may write everywhere
+        monkeypatch.setattr(os, "access", lambda path, mode: bool(os.stat(path).st_mode & 0o222))
+    with pytest.raises(InputError) as caught:
+        check_target(tmp_path / "a.npy")
+    assert str(caught.value) == (
+        f"{tmp_path}/a.npy: the folder {tmp_path} cannot be written; choose another one, or change "
+        "its permissions"
+    )
+    tmp_path.chmod(0o755)
+    check_target(tmp_path / "a.npy")
+
+
 def test_a_device_is_never_replaced():
     with pytest.raises(InputError, match="/dev/null: not a regular file"):
         write("/dev/null", X, form="npy", force=True)
@@ -212,6 +234,24 @@ def test_what_a_killed_process_left_is_deleted_by_the_next_one(tmp_path):
         other = [name for name in os.listdir(tmp_path) if name.startswith(".a.bin")]
         assert len(other) == 1  # ours, under way
     assert sorted(name[:6] for name in os.listdir(tmp_path)) == [".b.bin", "a.bin"]
+
+
+def test_unfinished_files_of_a_folder_are_deleted_if_their_processes_have_ended(tmp_path):
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    token = "0123456789abcdef"
+    dead = f".any.npz.{platform.node()}.{ended.pid}.{token}.part"
+    others = [
+        f".any.npz.{platform.node()}.{os.getpid()}.{token}.part",
+        f".any.npz.elsewhere.{ended.pid}.{token}.part",
+        f".{platform.node()}.{ended.pid}.part",
+        "any.npz",
+    ]
+    for name in (dead, *others):
+        (tmp_path / name).touch()
+    remove_unfinished(tmp_path)
+    remove_unfinished(tmp_path / "none")
+    assert sorted(os.listdir(tmp_path)) == sorted(others)
 
 
 def test_the_file_of_a_living_process_is_left_alone(tmp_path):

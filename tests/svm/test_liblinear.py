@@ -266,6 +266,51 @@ def test_reaching_the_limit_of_passes_is_reported(digits):
         LiblinearSVC(1e3, loss="hinge", tol=1e-9).fit(*digits)
 
 
+# How far two builds of LIBLINEAR are apart: measured 6.9e-4, 7.7e-5, 4.3e-5, 4.8e-4, 2.8e-3.
+@pytest.mark.parametrize(
+    ("penalty", "loss", "tol", "apart"),
+    [
+        ("l2", "hinge", 1e-3, 2e-3),
+        ("l2", "squared_hinge", 1e-5, 2e-4),
+        ("l2", "logistic", 1e-5, 1e-4),
+        ("l1", "squared_hinge", 1e-5, 1e-3),
+        ("l1", "logistic", 1e-5, 8e-3),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_with_a_limit_of_ones_own_the_problem_is_the_same(digits, penalty, loss, tol, apart):
+    X, y = digits
+    weight = {0: 3.0, 1: 1.0, 2: 1.0, 3: 0.5}
+    given = {"penalty": penalty, "loss": loss, "tol": tol, "bias": 2.0, "class_weight": weight}
+    limited = LiblinearSVC(C, max_iter=100_000, **given).fit(X, y)
+    ours = LiblinearSVC(C, **given).fit(X, y)
+    for found in ("coef_", "intercept_"):
+        np.testing.assert_allclose(getattr(limited, found), getattr(ours, found), atol=apart)
+    assert limited.n_iter_.shape == ours.n_iter_.shape == (4,)
+    assert (np.maximum(limited.n_iter_, ours.n_iter_) < 2 * ours.n_iter_ + 2).all()
+
+
+def test_fewer_and_more_passes_than_liblinears_own(digits):
+    X, y = digits
+    y = y == 3
+    told = r"in 1 of 1 binary problems: .* or max_iter \(now 3\), or replace the hinge"
+    with pytest.warns(ConvergenceWarning, match=told):
+        few = LiblinearSVC(10.0, loss="hinge", max_iter=3).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match=r"or max_iter \(now 300\), or"):
+        own = LiblinearSVC(10.0, loss="hinge", tol=1e-4).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        many = LiblinearSVC(10.0, loss="hinge", tol=1e-4, max_iter=100_000).fit(X, y)
+
+    def value(model):
+        w, rows = np.append(model.coef_, model.intercept_), np.c_[X, np.ones(len(X))]
+        return objective(w, rows, np.where(y, 1, -1), np.full(len(X), 10.0), "l2", "hinge")
+
+    assert value(many) < value(own) < value(few)
+    assert (few.n_iter_.tolist(), own.n_iter_.tolist()) == ([3], [300])
+    assert many.n_iter_ > 300
+
+
 def test_only_the_problems_that_reached_the_limit_count(digits, monkeypatch):
     messages = iter(
         [
@@ -299,6 +344,7 @@ def test_no_warning_without_reason(digits, penalty, loss):
         ({"C": -1.0}, r"C=-1\.0: expected a positive"),
         ({"C": "1"}, r"C='1': expected a positive"),
         ({"tol": 0.0}, r"tol=0\.0: expected a positive"),
+        ({"max_iter": 0}, r"max_iter=0: expected a whole number of at least 1"),
         ({"bias": -1}, r"bias=-1: expected a number of at least 0 \(0: no intercept\)$"),
         (
             {"penalty": "l1", "loss": "hinge"},

@@ -1,6 +1,7 @@
 """KernelSVC against scikit-learn's SVC on the same Gram matrix, and its contract."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -302,6 +303,23 @@ def test_reaching_the_limit_of_steps_is_reported(digits, monkeypatch, recwarn):
         ConvergenceWarning, match=r"limit of steps in 2 of 10 binary problems: lower"
     ):
         KernelSVC(C=10.0).fit(train[:, :64], y)
+
+
+def test_a_limit_of_ones_own_on_the_steps(digits, grams):
+    _, y, *_ = digits
+    K, K_test = grams
+    with pytest.warns(ConvergenceWarning, match=r"in 10 of 10 .* or max_iter \(now 3\)$"):
+        assert (KernelSVC("precomputed", C, max_iter=3).fit(K, y).n_iter_ == [3] * 10).all()
+    ours = KernelSVC("precomputed", C, tol=1e-6).fit(K, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        limited = KernelSVC("precomputed", C, tol=1e-6, max_iter=10**6).fit(K, y)
+    np.testing.assert_allclose(
+        limited.decision_function(K_test), ours.decision_function(K_test), **CLOSE
+    )
+    assert min(limited.n_iter_.min(), ours.n_iter_.min()) > 3
+    with pytest.raises(ConfigError, match="max_iter=0: expected a whole number of at least 1"):
+        KernelSVC("precomputed", max_iter=0).fit(K, y)
 
 
 def _slow_on(train_binary, slow):

@@ -13,6 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 from PIL import Image
 
+from kmaps.io import atomic_file
+
 COLORS = (
     "#0072b2",
     "#d55e00",
@@ -194,8 +196,9 @@ def save(figure: Figure, path: Path) -> None:
         One of :data:`SUFFIXES`.
     """
     undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
-    with rc_context(_AS_TEXT):
-        figure.savefig(path, dpi=DPI, metadata=undated.get(path.suffix))
+    with rc_context(_AS_TEXT), atomic_file(path, force=True) as file:
+        form = path.suffix.removeprefix(".")
+        figure.savefig(file, format=form, dpi=DPI, metadata=undated.get(path.suffix))
 
 
 def save_heat(figure: Figure, path: Path, colors: str) -> None:
@@ -218,6 +221,6 @@ def save_heat(figure: Figure, path: Path, colors: str) -> None:
     greys = np.repeat(np.linspace(0, 1, _GREYS)[:, None], 3, axis=1)
     palette = Image.new("P", (1, 1))
     palette.putpalette(np.uint8(255 * np.concatenate([mapped, greys]) + 0.5).tobytes())
-    with Image.open(drawn) as image:
+    with Image.open(drawn) as image, atomic_file(path, force=True) as file:
         few = image.convert("RGB").quantize(palette=palette, dither=Image.Dither.NONE)
-        few.save(path, format="PNG", optimize=True)
+        few.save(file, format="PNG", optimize=True)

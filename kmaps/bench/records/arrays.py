@@ -8,6 +8,7 @@ is written under another name first, so that a run that is killed leaves whole f
 
 import zlib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from kmaps.errors import DataError
 from kmaps.io import atomic_file
+from kmaps.io.atomic import remove_unfinished
 
 Arrays = Mapping[str, NDArray[np.generic]]
 
@@ -52,7 +54,9 @@ def collect_arrays(folder: Path, keys: Iterable[str], file_name: str = FIGURES) 
         np.savez_compressed(file, **together)
     for part in parts:
         part.unlink()
-    (folder / file_name).rmdir()
+    remove_unfinished(folder / file_name)
+    with suppress(OSError):  # somebody else's file is in it
+        (folder / file_name).rmdir()
 
 
 def read_arrays(

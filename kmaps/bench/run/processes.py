@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from multiprocessing import connection, forkserver, resource_tracker
+from time import monotonic, sleep
 from typing import Any, cast
 
 # What cells import, each for itself otherwise: seconds.
@@ -33,6 +34,8 @@ _PRELOADED = [
 # OpenMP's threads otherwise spin while they wait. On two processors with other work to do, LIBSVM
 # then took up to ten times as long, and its times said nothing.
 _WAIT_POLICY = "OMP_WAIT_POLICY"
+
+_PATIENCE_S = 30  # with a server that was killed
 
 
 @dataclass(frozen=True)
@@ -60,9 +63,9 @@ class Finished:
     result : object
         What the function yielded for it, or a :class:`Failure`.
     started : datetime
-        UTC.
+        UTC, by the clock on the wall, which may be set back.
     seconds : float
-        From its start, or that of the process, to its result.
+        From its start, or that of the process, to its result, by a clock that only goes on.
     """
 
     key: str
@@ -75,13 +78,26 @@ Batch = Mapping[str, Any]  # items by their keys
 Function = Callable[[Batch], Iterator[tuple[str, Any]]]
 
 
+class _Moment:
+    """A moment: its date, and how long ago it is whatever becomes of the date."""
+
+    def __init__(self) -> None:
+        self.date = datetime.now(UTC)
+        self._at = monotonic()
+
+    @property
+    def seconds_ago(self) -> float:
+        """Seconds since then."""
+        return monotonic() - self._at
+
+
 @dataclass
 class _Running:
     """A process and the items of its batch that have no result yet."""
 
     child: Any
     left: dict[str, Any]
-    started: datetime
+    started: _Moment
 
 
 def run_batches(
@@ -108,13 +124,12 @@ def run_batches(
     -----
     Closing the generator, or an exception in the caller's loop, kills the processes under way.
     """
-    context = _forkserver()
     waiting = deque(dict(batch) for batch in batches)
     running: dict[connection.Connection, _Running] = {}
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
-                _start(context, function, waiting.popleft(), running)
+                _start(function, waiting.popleft(), running)
             # What is ready is some of the connections that were given.
             for reader in cast(list[connection.Connection], connection.wait(list(running))):
                 process = running[reader]
@@ -124,9 +139,9 @@ def run_batches(
                     yield from _ended(running.pop(reader), reader, waiting)
                     continue
                 del process.left[key]
-                now = datetime.now(UTC)
-                started, process.started = process.started, now
-                yield Finished(key, result, started, (now - started).total_seconds())
+                seconds = process.started.seconds_ago
+                started, process.started = process.started.date, _Moment()
+                yield Finished(key, result, started, seconds)
     finally:
         for process in running.values():
             process.child.kill()
@@ -134,15 +149,27 @@ def run_batches(
             process.child.join()
 
 
-def _start(context: Any, function: Function, batch: dict[str, Any], running: dict) -> None:
-    reader, writer = context.Pipe(duplex=False)
+def _start(function: Function, batch: dict[str, Any], running: dict) -> None:
     # The server has the environment of its start: where the data are may be said since.
     own = {name: value for name, value in os.environ.items() if name.startswith("KMAPS_")}
-    child = context.Process(target=_child, args=(writer, function, batch, own))
-    with _uninterrupted():
-        child.start()
-        running[reader] = _Running(child, batch, datetime.now(UTC))
-    writer.close()  # the child's end is the only one: when it dies, we read the end
+    asked = _Moment()
+    while True:
+        context = _forkserver()
+        reader, writer = context.Pipe(duplex=False)
+        child = context.Process(target=_child, args=(writer, function, batch, own))
+        try:
+            with _uninterrupted():
+                child.start()
+                running[reader] = _Running(child, batch, _Moment())
+            return
+        except (EOFError, ConnectionError):
+            # The server was killed; another one starts once the system has done away with it.
+            reader.close()
+            if asked.seconds_ago > _PATIENCE_S:
+                raise
+            sleep(0.1)
+        finally:
+            writer.close()  # the child's end is the only one: when it dies, we read the end
 
 
 def _ended(process: _Running, reader: connection.Connection, waiting: deque) -> Iterator[Finished]:
@@ -155,8 +182,8 @@ def _ended(process: _Running, reader: connection.Connection, waiting: deque) -> 
     del process.left[key]
     if process.left:
         waiting.appendleft(process.left)
-    seconds = (datetime.now(UTC) - process.started).total_seconds()
-    yield Finished(key, Failure(_end(process.child.exitcode)), process.started, seconds)
+    failed = Failure(_end(process.child.exitcode))
+    yield Finished(key, failed, process.started.date, process.started.seconds_ago)
 
 
 def _forkserver() -> Any:

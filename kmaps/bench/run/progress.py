@@ -1,8 +1,8 @@
 """How far a run is, and how long the rest of it may take."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from statistics import fmean
 
 from kmaps.bench.records.columns import Record
 
@@ -46,22 +46,31 @@ class Tally:
         self, methods: Mapping[str, str], jobs: int, progress: Callable[[Progress], None]
     ) -> None:
         self._left = dict(methods)
-        self._seconds: dict[str, list[float]] = {}
+        self._n_left = Counter(methods.values())
+        self._n_done: Counter[str] = Counter()
+        self._seconds: dict[str, float] = {}
         self._total, self._failed, self._jobs = len(self._left), 0, jobs
         self._progress = progress
         progress(Progress(0, 0, self._total))
 
     def drop(self, key: str) -> None:
         """Leave out what is not to be measured any more."""
-        del self._left[key]
+        self._n_left[self._left.pop(key)] -= 1
         self._total -= 1
 
     def count(self, key: str, record: Record, seconds: float) -> None:
         """Count one measurement, which took so long, and report."""
         method = self._left.pop(key)
-        self._seconds.setdefault(method, []).append(seconds)
+        self._n_left[method] -= 1
+        self._n_done[method] += 1
+        self._seconds[method] = self._seconds.get(method, 0.0) + seconds
         self._failed += record["status"] == "failed"
-        every = [seconds for times in self._seconds.values() for seconds in times]
-        left = sum(fmean(self._seconds.get(method, every)) for method in self._left.values())
+        left = sum(n * self._mean(method) for method, n in self._n_left.items() if n)
         done = self._total - len(self._left)
         self._progress(Progress(done, self._failed, self._total, left / self._jobs, record))
+
+    def _mean(self, method: str) -> float:
+        """Return what a measurement of a method takes; of any, where none of its has ended."""
+        if method in self._seconds:
+            return self._seconds[method] / self._n_done[method]
+        return sum(self._seconds.values()) / self._n_done.total()

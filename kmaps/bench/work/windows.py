@@ -30,7 +30,7 @@ from kmaps.features import Phog, describe_windows, get_normalization, load_image
 from kmaps.maps import HomogeneousMap
 from kmaps.svm import LiblinearSVC
 
-VOC_ADDRESS = "http://host.robots.ox.ac.uk/pascal/VOC/voc2007/"
+VOC_ADDRESS = "https://thor.robots.ox.ac.uk/pascal/VOC/voc2007/"
 _ARCHIVES = "VOCtrainval_06-Nov-2007.tar and VOCtest_06-Nov-2007.tar"
 _ALIKE = 0.8  # overlap beyond which the first stage keeps one window of two
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from kmaps._loops.forms import Form, Rows, square_norms
 from kmaps._loops.vectors import aligned_zeros
 from kmaps.checks import check_choice
-from kmaps.errors import ConfigError
+from kmaps.errors import ConfigError, InputError
 from kmaps.parallel import for_blocks
 from kmaps.svm.coded.tables import Tables, padded
 
@@ -32,6 +32,9 @@ _ONLY = {
 
 _CHANGES = 0.5  # for each evaluation; a third to nine tenths on MNIST and Daimler, growing with C
 _BLOCK_ROWS = 1 << 12
+# Of a value with itself: so far from the ends of single precision, 1e-45 and 3.4e38, that sums over
+# features and samples, times C, stay between them.
+_KERNEL_RANGE = 1e-30, 1e30
 _SECOND_CACHE = 1 << 20  # bytes
 _LARGEST = 64 << 20  # bytes of tables, one a feature, beyond which a full form is not considered
 
@@ -87,6 +90,7 @@ class Machinery:
 def choose(tables: Tables, wanted: str = "auto") -> Machinery:
     """Return the wanted form, or the one with the least `cost`."""
     check_choice("form", wanted, ("auto", *FORMS))
+    _check_size(tables)
     if wanted == "auto":
         wanted = min(FORMS, key=lambda name: cost(tables, name))
     machinery = {"low-rank": _low_rank, "full": _full, "local": _local, "two-level": _two_level}
@@ -94,6 +98,20 @@ def choose(tables: Tables, wanted: str = "auto") -> Machinery:
     if made is None:
         raise ConfigError(f"form={wanted!r}: {_ONLY[wanted]}; choose form='auto'")
     return made
+
+
+def _check_size(tables: Tables) -> None:
+    """Refuse tables whose products single precision cannot hold, or takes for zero."""
+    largest = float(_squares(tables.values).max())
+    if tables.scale is not None:
+        largest *= float(tables.scale.max())
+    smallest, most = _KERNEL_RANGE
+    if largest and not smallest <= largest <= most:
+        raise InputError(
+            f"the kernel of a value with itself is up to {largest:.2g}: training on codes is in "
+            f"single precision and takes {smallest:g} to {most:g}; multiply the features by a "
+            "number"
+        )
 
 
 def cost(tables: Tables, name: str) -> float:

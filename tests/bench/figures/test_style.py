@@ -1,5 +1,8 @@
 """Files of figures: three formats, the same bytes each time, letters as text."""
 
+import errno
+import os
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -24,6 +27,20 @@ def test_the_same_figure_is_the_same_bytes(tmp_path, suffix):
 
 def heat(figure, path):
     style.save_heat(figure, path, "viridis")
+
+
+@pytest.mark.parametrize("save", [style.save, heat])
+def test_a_figure_that_cannot_be_written_leaves_the_one_before(tmp_path, monkeypatch, save):
+    before = saved(tmp_path / "a.png", save)
+
+    def full(handle):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        saved(tmp_path / "a.png", save)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.png"]
+    assert (tmp_path / "a.png").read_bytes() == before
 
 
 @pytest.mark.parametrize("save", [style.save, heat])

@@ -1,5 +1,8 @@
 """Arrays beside records: kept cell by cell, put together at the end, whole after any end."""
 
+import platform
+import subprocess
+
 import numpy as np
 import pytest
 
@@ -30,6 +33,23 @@ def test_what_is_written_is_read_before_and_after_it_is_put_together(tmp_path):
     assert names(tmp_path) == ["arrays.npz"]
     same(read_arrays(tmp_path, ["a", "b", "c"]), {"a": ONE, "b": OTHER})
     same(read_arrays(tmp_path, ["b"]), {"b": OTHER})
+
+
+def test_what_a_killed_run_left_half_written_is_deleted(tmp_path):
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    write_arrays(tmp_path, "a", ONE)
+    half = tmp_path / "arrays" / f".b.npz.{platform.node()}.{ended.pid}.{'0' * 16}.part"
+    half.write_bytes(b"half")
+    collect_arrays(tmp_path, ["a"])
+    assert names(tmp_path) == ["arrays.npz"]
+
+
+def test_somebody_elses_file_among_the_arrays_is_left_alone(tmp_path):
+    write_arrays(tmp_path, "a", ONE)
+    (tmp_path / "arrays" / "notes.txt").touch()
+    collect_arrays(tmp_path, ["a"])
+    assert names(tmp_path) == ["arrays.npz", "arrays/notes.txt"]
 
 
 def test_a_later_run_adds_to_what_is_there_and_new_arrays_count(tmp_path):

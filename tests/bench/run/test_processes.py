@@ -1,10 +1,13 @@
 """Batches in processes: results as they come, deaths told, the rest of a batch in another one."""
 
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from multiprocessing.context import ForkServerProcess
 
 import cell_workers
 import pytest
 
+from kmaps.bench.run import processes
 from kmaps.bench.run.processes import Failure, run_batches
 
 
@@ -40,6 +43,38 @@ def test_items_end_in_their_order_with_their_own_seconds():
     assert [item.key for item in done] == ["a", "b", "c"]
     assert all(earlier.started <= later.started for earlier, later in pairwise(done))
     assert all(item.seconds >= 0 for item in done)
+
+
+@pytest.mark.parametrize("error", [EOFError, ConnectionRefusedError])
+def test_a_server_that_was_killed_is_asked_again(monkeypatch, error):
+    """`make soak` kills it."""
+    start, failures = ForkServerProcess.start, [error(), error()]
+
+    def start_later(process):
+        if failures:
+            raise failures.pop()
+        return start(process)
+
+    monkeypatch.setattr(ForkServerProcess, "start", start_later)
+    assert run({"a": 2})["a"][0] == 4
+    assert not failures
+
+
+class Backwards:
+    """A clock on the wall that is set back by an hour whenever somebody looks."""
+
+    shown = datetime(2026, 3, 1, tzinfo=UTC)
+
+    def now(self, zone):
+        self.shown -= timedelta(hours=1)
+        return self.shown
+
+
+def test_a_clock_that_is_set_back_shortens_nothing(monkeypatch):
+    monkeypatch.setattr(processes, "datetime", Backwards())
+    done = list(run_batches(cell_workers.squares, [{"a": 1, "b": 2, "c": -1}], 1))
+    assert all(later.started < earlier.started for earlier, later in pairwise(done))
+    assert all(0 <= item.seconds < 60 for item in done)
 
 
 def test_processes_see_where_the_data_are_whenever_that_was_said(monkeypatch):

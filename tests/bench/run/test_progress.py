@@ -1,0 +1,35 @@
+"""The time left, from what the methods took: its arithmetic, and no slower after many cells."""
+
+import pytest
+
+from kmaps.bench.run.progress import Tally
+
+
+def seconds_left(methods, jobs, counts, dropped=()):
+    """Return the estimates after each count of a key and its seconds."""
+    seen = []
+    tally = Tally(methods, jobs, seen.append)
+    for key in dropped:
+        tally.drop(key)
+    for key, seconds in counts:
+        tally.count(key, {"status": "ok"}, seconds)
+    return [state.seconds_left for state in seen]
+
+
+def test_each_method_takes_what_it_took_and_others_what_all_took():
+    methods = {"a": "slow", "b": "slow", "c": "quick", "d": "quick", "e": "new"}
+    found = seconds_left(methods, 2, [("a", 10.0), ("c", 2.0), ("d", 1.0)])
+    # slow 10, quick 2, and of what has not been seen the mean of all: 6 and then 13 / 3.
+    assert found == [None, *map(pytest.approx, (40 / 2, (10 + 2 + 6) / 2, (10 + 13 / 3) / 2))]
+
+
+def test_what_is_dropped_takes_no_time():
+    found = seconds_left({"a": "m", "b": "m", "c": "m"}, 1, [("a", 3.0)], dropped=["b"])
+    assert found == [None, 3.0]
+
+
+def test_five_thousand_cells_are_counted_one_by_one():
+    """Each count looks at the methods, not at all cells: else this takes minutes."""
+    methods = {str(number): f"m{number % 3}" for number in range(5000)}
+    found = seconds_left(methods, 1, [(key, 1.0) for key in methods])
+    assert found[1:] == [float(number) for number in reversed(range(5000))]

@@ -1,0 +1,45 @@
+"""What must hold of any bytes that a reader is given."""
+
+import time
+import warnings
+from pathlib import Path
+
+from kmaps.errors import KmapsError
+from tests.hostile.readers import Format
+
+SLOWEST_S = 10  # for a file of a kilobyte, on a machine that does other things
+
+
+def refusal(form: Format, path: Path) -> str | None:
+    """Return what a reader says of a file that it refuses; None for one that it reads."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            form.read(path)
+    except KmapsError as error:
+        return str(error)
+    return None
+
+
+def is_refused(name: str, form: Format, path: Path, content: bytes) -> bool:
+    """Let a reader read some bytes; return whether it refuses them, in one line with their file.
+
+    Raises
+    ------
+    AssertionError
+        For anything else: another exception, several lines, ten seconds.
+    """
+    path.write_bytes(content)
+    start = time.monotonic()
+    try:
+        said = refusal(form, path)
+    except Exception as error:
+        raise AssertionError(f"{name}: {type(error).__name__}: {content!r}") from error
+    assert time.monotonic() - start < SLOWEST_S, f"{name}: slow: {content!r}"
+    if said is None:
+        return False
+    # An experiment has a line for each mistake; an archive's name is told by its caller.
+    assert "\n" not in said or name == "experiment", f"{name}: {said}: {content!r}"
+    named = path.name in said or name in ("archive", "packed")
+    assert named, f"{name}: {said}: {content!r}"
+    return True

@@ -1,0 +1,103 @@
+"""Thousands of cells in one run, and files of a million rows: no slower and no larger with more.
+
+Sizes come from the environment, for a quick look. Short forms are in ``bench/run/test_progress``
+and ``cli/test_encode``.
+"""
+
+import os
+import time
+from pathlib import Path
+from statistics import median
+
+import cell_workers
+import numpy as np
+import pytest
+
+from kmaps.bench.kinds import load as spec
+from kmaps.bench.records.file import read_records
+from kmaps.bench.run import runner
+from tests.faults.forked import Forked
+
+pytestmark = pytest.mark.soak
+CELLS = int(os.environ.get("KMAPS_SOAK_CELLS", "5000"))
+ROWS = int(os.environ.get("KMAPS_SOAK_ROWS", "1000000"))
+COLUMNS = 100
+FEW_ROWS = 10_000
+BLOCK_ROWS = 10_000
+ROWS_OF_A_SPLIT = 10
+
+EXPERIMENT = f"""\
+experiment: many
+dataset: {{name: digits, train: 120, test: 80}}
+splits: {CELLS // ROWS_OF_A_SPLIT}
+kernels: [chi2]
+reductions: [ovr]
+baselines: [linear]
+maps: [{{map: homogeneous, order: [1, 2, 3, 4, 5, 6, 7, 8, 9]}}]
+C: 1
+"""
+
+
+def test_the_driver_of_many_cells_does_not_slow_down(tmp_path, record_property):
+    used, passed = [], []
+
+    def note(state):
+        used.append(time.process_time())
+        passed.append(time.perf_counter())
+
+    measure = cell_workers.Seen(80)
+    runner.run(spec.parse(EXPERIMENT), tmp_path, measure=measure, jobs=2, progress=note)
+    part = CELLS // 10
+    work, wall = (
+        [median(np.diff(times)[piece]) for piece in (slice(0, part), slice(-part, None))]
+        for times in (used, passed)
+    )
+    assert len(read_records(tmp_path)) == CELLS
+    assert work[1] < 1.2 * work[0], f"ms of the driver for a cell: {[1e3 * s for s in work]}"
+    shown = "load: cells, {:.1f} ms each at the start, {:.1f} ms at the end"
+    record_property("soak", (shown.format(*(1e3 * s for s in wall)), CELLS))
+
+
+def write_rows(folder: Path, n: int) -> None:
+    """Write rows block by block, and labels that the first column tells."""
+    random = np.random.default_rng(0)
+    with open(folder / "rows.npy", "wb") as file:
+        header = {"descr": "<f4", "fortran_order": False, "shape": (n, COLUMNS)}
+        np.lib.format.write_array_header_1_0(file, header)
+        labels = []
+        for start in range(0, n, BLOCK_ROWS):
+            block = random.random((min(BLOCK_ROWS, n - start), COLUMNS), np.float32)
+            labels.append(block[:, 0] > 0.5)
+            file.write(block.tobytes())
+    np.save(folder / "labels.npy", np.concatenate(labels).astype(np.int64))
+
+
+TRAIN = ["train", "rows.npy", "m.npz", "--labels", "labels.npy", "-C", "1e-3", "--tol", "0.05"]
+# What more rows may take, in bytes a row: train holds a code of one byte a value, labels, and what
+# its solver knows of a row; the others nothing but blocks, and predict the labels.
+LIMITS = {
+    "encode": (["encode", "rows.npy", "out.npy"], 0),
+    "train": (TRAIN, COLUMNS + 150),
+    "predict": (["predict", "m.npz", "rows.npy", "out.txt", "--labels", "labels.npy"], 100),
+}
+SLACK_BYTES = 60e6
+
+
+def test_memory_of_files_of_any_size(tmp_path, record_property):
+    peaks = {}
+    with Forked() as forked:
+        for n in (FEW_ROWS, ROWS):
+            folder = tmp_path / str(n)
+            folder.mkdir()
+            write_rows(folder, n)
+            for name, (arguments, _) in LIMITS.items():
+                done = forked.run(folder, [*arguments, "--quiet"])
+                assert done.code == 0, done.stderr
+                peaks[name, n] = 1e3 * done.peak_kb
+                (folder / "out.npy").unlink(missing_ok=True)
+            (folder / "rows.npy").unlink()
+    for name, (_, a_row) in LIMITS.items():
+        more = peaks[name, ROWS] - peaks[name, FEW_ROWS]
+        assert more < SLACK_BYTES + a_row * ROWS, f"{name}: {more / 1e6:.0f} MB more"
+        what = f"load: rows of {name}, {peaks[name, ROWS] / 1e6:.0f} MB at most"
+        record_property("soak", (what, ROWS))
