@@ -10,8 +10,6 @@ from pathlib import Path
 from pkgutil import iter_modules
 from tempfile import TemporaryDirectory
 
-import atheris
-
 from kmaps import _loops
 
 FOLLOWED = ("kmaps", "yaml", "zipfile", "tarfile")
@@ -23,6 +21,8 @@ LONGEST_BYTES = 1 << 14
 
 def main() -> None:
     """Fuzz a reader for some seconds."""
+    import atheris  # the doctests import this module where there is none
+
     name, seconds = sys.argv[1:]
     with atheris.instrument_imports(include=FOLLOWED, exclude=LOOPS):
         from tests.hostile.check import is_refused

@@ -60,7 +60,8 @@ class Problem:
         ranged = self.low is not None or self.high is not None
         if callable(self.kernel):
             return "stationary" if ranged else "homogeneous"
-        return "homogeneous" if self.kernel in KERNELS else "stationary"
+        # A list, which anything can be looked for in: what is no kernel is refused later.
+        return "homogeneous" if self.kernel in list(KERNELS) else "stationary"
 
     @property
     def signature(self) -> Callable:
