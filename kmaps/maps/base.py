@@ -117,9 +117,9 @@ class AdditiveMap(FeatureMap):
         values = X.data if issparse(X) else X
         if self._unsigned:
             refuse_negative(values, type(self).__name__)
+        self._fit_curve(X)  # checks the parameters, by which a map may learn from data or not
         if self.learns_from_data:
             refuse_enormous(values, type(self).__name__)
-        self._fit_curve(X)
         features = np.arange(self.n_features_in_)
         zero, _ = self._clamp(np.zeros(len(features)), features)
         at_zero = self._curve(zero, features)
