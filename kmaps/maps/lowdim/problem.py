@@ -60,8 +60,7 @@ class Problem:
         ranged = self.low is not None or self.high is not None
         if callable(self.kernel):
             return "stationary" if ranged else "homogeneous"
-        # A list, which anything can be looked for in: what is no kernel is refused later.
-        return "homogeneous" if self.kernel in list(KERNELS) else "stationary"
+        return "homogeneous" if self.kernel in KERNELS else "stationary"
 
     @property
     def signature(self) -> Callable:
