@@ -14,7 +14,7 @@ from kmaps._loops import code_rows as loops
 from kmaps._loops.forms import Rows
 from kmaps.svm.coded.model import CodedModel
 
-_BLOCK_VALUES = 1 << 20
+_BLOCK_VALUES = 1 << 16
 
 
 class FeatureFunction(NamedTuple):
