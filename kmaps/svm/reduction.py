@@ -141,8 +141,11 @@ def binary_problems(
             rows = np.sort(np.concatenate([members[negative], members[positive]]))
             other_weight = float(class_weights[negative])
         signs = np.where(codes[rows] == positive, 1.0, -1.0)
-        sides = np.where(signs > 0, class_weights[positive], other_weight)
-        yield BinaryProblem(positive, negative, rows, signs, sides * weights[rows])
+        if negative is None and class_weights[positive] == 1:
+            factors = weights  # shared: an array for each class would be many
+        else:
+            factors = np.where(signs > 0, class_weights[positive], other_weight) * weights[rows]
+        yield BinaryProblem(positive, negative, rows, signs, factors)
 
 
 def combine_scores(scores: NDArray, n_classes: int, reduction: str) -> NDArray:

@@ -287,7 +287,8 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
         if self.penalty == "l1":
             return self._train_sparse(training, problems, progress)
         tasks = [partial(self.task_of, problem) for problem in problems]
-        return self._descend(training, tasks, [len(p.rows) for p in problems], progress)
+        sizes = [len(problem.rows) for problem in problems]
+        return self._descend(training, tasks, sizes, progress, with_margins=self.calibrate)
 
     def _train_sparse(
         self, training: CodedRows, problems: list[BinaryProblem], progress: Progress

@@ -46,6 +46,8 @@ Progress = Callable[[int, float, float], None] | None
 
 Machine = TypeVar("Machine", bound="CodedEstimator")
 
+_NOTHING = np.empty(0)
+
 
 class CodedEstimator(Learner):
     """A machine on codes. A kind of it states its problems, :meth:`_task`, and names them."""
@@ -135,8 +137,13 @@ class CodedEstimator(Learner):
         tasks: Sequence[Callable[[NDArray[np.float64]], Task]],
         sizes: Sequence[int],
         progress: Progress,
+        with_margins: bool = False,
     ) -> list[Solution]:
-        """Solve problems, each made from the square norms of all rows, with so many members."""
+        """Solve problems, each made from the square norms of all rows, with so many members.
+
+        What a solution has for each member takes memory in every problem: the variables are kept
+        for a warm start alone, the margins ``with_margins``.
+        """
         rows, machinery = training.rows, training.machinery
         norms = machinery.square_norms(rows)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
@@ -155,7 +162,11 @@ class CodedEstimator(Learner):
                 alpha=starts[column],
                 report=None if progress is None else partial(progress, column),
             )
-            return solution._replace(weights=machinery.kept(solution.weights))
+            return solution._replace(
+                weights=machinery.kept(solution.weights),
+                alpha=solution.alpha if self.warm_start else _NOTHING,
+                margins=solution.margins if with_margins else _NOTHING,
+            )
 
         with weights_in_memory(n_weights, min(num_threads(), len(tasks))):
             return for_blocks(train_one, len(tasks), 1)
