@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix, issparse, random_array, save_npz
+from scipy.sparse import csr_matrix, issparse, save_npz
 
 from kmaps.bench.recommend.sample import FILE, draw_sample
 from kmaps.errors import InputError
@@ -34,7 +34,8 @@ def test_every_class_has_its_share_and_every_row_its_label(tmp_path):
 
 
 def test_sparse_rows_stay_sparse(tmp_path):
-    matrix = csr_matrix(random_array((100, 7), density=0.3, rng=0))
+    X = np.random.default_rng(0).random((100, 7))
+    matrix = csr_matrix(np.where(X < 0.3, X, 0))
     sample = draw_sample(rows_of(tmp_path, matrix), 40)
     rows = {tuple(row) for row in matrix.toarray()}
     assert issparse(sample.X)
