@@ -6,13 +6,12 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import InputError
-from kmaps.io.arrow_files import parquet_writer, pyarrow
+from kmaps.io.arrow_files import ColumnsFile
 from kmaps.io.atomic import atomic_file
 from kmaps.io.writers import Archive, NpyStream, SvmWriter
 
@@ -27,6 +26,7 @@ def column_names(classes: NDArray, tables: Tables) -> list[str]:
 
     Examples
     --------
+    >>> import numpy as np
     >>> column_names(np.array(["cat", "dog"]), {"scores": np.zeros((3, 1))})
     ['score:dog']
     """
@@ -121,30 +121,21 @@ class _Svm:
 class _Arrow:
     """The columns label, score:CLASS and proba:CLASS."""
 
+    parquet = False
+
     def __init__(self, file: BinaryIO, target: Path, classes: NDArray) -> None:
-        self._pa = pyarrow(str(target))
-        self._file, self._classes = file, classes
-        self._writer: Any = None
+        self._file, self._classes = ColumnsFile(file, target, self.parquet), classes
 
     def write(self, labels: NDArray, tables: Tables) -> None:
         columns = [labels, *(column for values in tables.values() for column in values.T)]
-        names = ["label", *column_names(self._classes, tables)]
-        table = self._pa.table([np.ascontiguousarray(column) for column in columns], names=names)
-        if self._writer is None:
-            self._writer = self._opened(table.schema)
-        self._writer.write_table(table)
-
-    def _opened(self, schema: Any) -> Any:
-        return self._pa.ipc.new_file(self._file, schema)
+        self._file.write(columns, ["label", *column_names(self._classes, tables)])
 
     def finish(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
+        self._file.finish()
 
 
 class _Parquet(_Arrow):
-    def _opened(self, schema: Any) -> Any:
-        return parquet_writer(self._file, schema)
+    parquet = True
 
 
 Writer = _Npy | _Npz | _Txt | _Svm | _Arrow
@@ -237,6 +228,7 @@ def open_predictions(
     Examples
     --------
     >>> import tempfile
+    >>> import numpy as np
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = f"{folder}/p.csv"
     ...     with open_predictions(path, "csv", np.array(["cat", "dog"])) as writer:

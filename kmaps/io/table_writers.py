@@ -7,13 +7,13 @@ where there are labels.
 import csv
 import io
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from kmaps.io.arrow_files import parquet_writer, pyarrow
+from kmaps.io.arrow_files import ColumnsFile
 from kmaps.samples import AnyMatrix
 
 LABEL = "label"
@@ -69,32 +69,22 @@ class ArrowWriter:
 
     keeps_sparse = False
     keeps_labels = True
+    parquet = False
 
     def __init__(self, file: BinaryIO, target: Path, n_rows: int | None) -> None:
-        self._pa = pyarrow(str(target))
-        self._file = file
-        self._writer: Any = None
+        self._file = ColumnsFile(file, target, self.parquet)
 
     def write(self, Z: AnyMatrix, y: NDArray | None) -> None:
         """Append rows and labels."""
         columns = [*(Z.toarray() if issparse(Z) else Z).T, *([] if y is None else [y])]
-        arrays = [self._pa.array(np.ascontiguousarray(column)) for column in columns]
-        table = self._pa.table(arrays, names=_names(Z, y))
-        if self._writer is None:
-            self._writer = self._opened(table.schema)
-        self._writer.write_table(table)
-
-    def _opened(self, schema: Any) -> Any:
-        return self._pa.ipc.new_file(self._file, schema)
+        self._file.write(columns, _names(Z, y))
 
     def finish(self) -> None:
         """Complete the file."""
-        if self._writer is not None:
-            self._writer.close()
+        self._file.finish()
 
 
 class ParquetWriter(ArrowWriter):
     """Rows as the columns of a Parquet file, a row group a block."""
 
-    def _opened(self, schema: Any) -> Any:
-        return parquet_writer(self._file, schema)
+    parquet = True
