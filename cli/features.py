@@ -105,7 +105,7 @@ def command(
     What is extracted is kept in the cache, so the same command again is fast, and one that was
     stopped goes on.
     """
-    from kmaps.data import load_dataset
+    from kmaps.data import Table, load_dataset
     from kmaps.features import get_normalization, make_feature
     from kmaps.io import check_target
 
@@ -121,6 +121,8 @@ def command(
     for target in () if to_stdout else filter(None, (out, drawing)):
         check_target(target, force=force)
     dataset = load_dataset(named, skip_bad=skip_bad)
+    if isinstance(dataset, Table):
+        raise ConfigError(f"{name}: a table, whose columns are the features; expected images")
     from kmaps.bench.work.samples import features_cache
     from kmaps.features import Extractor  # takes a second
 

@@ -13,7 +13,7 @@ from kmaps.data.manifest import (
     tree_digest,
 )
 from kmaps.data.own_files import OwnFiles
-from kmaps.data.readers import FORMATS, Dataset, Table
+from kmaps.data.readers import FORMATS, Dataset, Table, get_format
 from kmaps.data.splits import draw_split
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "cache_root",
     "download",
     "draw_split",
+    "get_format",
     "load_dataset",
     "load_manifest",
     "packaged",

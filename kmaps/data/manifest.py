@@ -138,7 +138,7 @@ def packaged() -> list[str]:
     Examples
     --------
     >>> packaged()
-    ['caltech101', 'daimler', 'digits', 'mnist']
+    ['breast-cancer', 'caltech101', 'daimler', 'digits', 'mnist', 'wine']
     """
     folder = resources.files("kmaps.datasets")
     return sorted(f.name[:-5] for f in folder.iterdir() if f.name.endswith(".yaml"))

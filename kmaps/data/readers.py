@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kmaps.samples import AnyMatrix
 
 Images = NDArray[np.uint8] | list[Path]
-Samples = tuple[Images, NDArray[np.int64], NDArray[np.str_]]
+Samples = tuple[Images | NDArray[np.float32], NDArray[np.int64], NDArray[np.str_]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +110,8 @@ class Format:
         for an embedded dataset.
     store : callable or None
         ``store(payloads, manifest, folder)`` writes the verified payloads, by role.
+    tabular : bool
+        Whether the samples are rows of a matrix, no images.
     """
 
     load: Callable[[Manifest, Path, list[str]], Samples]
@@ -117,6 +119,7 @@ class Format:
     shaped: bool
     decode: Callable[[Path, SourceFile, Manifest, Report], Content] | None = None
     store: Callable[[Mapping[str, Any], Manifest, Path], object] | None = None
+    tabular: bool = False
 
 
 def get_format(manifest: Manifest) -> Format:
@@ -145,20 +148,46 @@ def get_format(manifest: Manifest) -> Format:
     return chosen
 
 
-# ---- digits: a dependency has them
+# ---- digits and tables: a dependency has them
 
 
 def _load_digits(manifest: Manifest, folder: Path, paths: list[str]) -> Samples:
     from sklearn.datasets import load_digits
 
     bunch = load_digits()
-    images, y = bunch.images.astype(np.uint8), bunch.target.astype(np.int64)
-    parts = {"images": images.tobytes(), "labels": y.astype(np.uint8).tobytes()}
+    images = bunch.images.astype(np.uint8)
+    return images, *_labels_of_dependency(manifest, "images", images, bunch.target)
+
+
+def _load_breast_cancer(manifest: Manifest, folder: Path, paths: list[str]) -> Samples:
+    from sklearn.datasets import load_breast_cancer
+
+    return _rows_of_dependency(manifest, load_breast_cancer())
+
+
+def _load_wine(manifest: Manifest, folder: Path, paths: list[str]) -> Samples:
+    from sklearn.datasets import load_wine
+
+    return _rows_of_dependency(manifest, load_wine())
+
+
+def _rows_of_dependency(manifest: Manifest, bunch: Any) -> Samples:
+    X = bunch.data.astype("<f4")
+    return X, *_labels_of_dependency(manifest, "rows", X, bunch.target)
+
+
+def _labels_of_dependency(
+    manifest: Manifest, role: str, samples: NDArray, y: NDArray
+) -> tuple[NDArray[np.int64], NDArray[np.str_]]:
+    """Return the labels and groups, once the samples and labels are those of the manifest."""
+    parts = {role: samples.tobytes(), "labels": y.astype(np.uint8).tobytes()}
     digest = tree_digest({role: _sha256(part) for role, part in parts.items()})
     if digest != manifest.digest:
-        other = "this scikit-learn has other digits than kmaps was tested with"
-        raise DataError(f"digits: expected sha256 {manifest.digest}, got {digest}: {other}")
-    return images, y, np.full(len(y), "")
+        raise DataError(
+            f"{manifest.name}: expected sha256 {manifest.digest}, got {digest}: this scikit-learn "
+            "has other samples than kmaps was tested with"
+        )
+    return y.astype(np.int64), np.full(len(y), "")
 
 
 # ---- MNIST: one idx file of images and one of labels for each group
@@ -372,8 +401,14 @@ def _one_archive(manifest: Manifest) -> set[str]:
     return {"archive"}
 
 
+def _none(manifest: Manifest) -> set[str]:
+    return set()
+
+
 FORMATS: dict[str, Format] = {
-    "scikit-learn-digits": Format(_load_digits, lambda manifest: set(), True),
+    "scikit-learn-digits": Format(_load_digits, _none, True),
+    "scikit-learn-breast-cancer": Format(_load_breast_cancer, _none, False, tabular=True),
+    "scikit-learn-wine": Format(_load_wine, _none, False, tabular=True),
     "idx": Format(_load_arrays, _idx_roles, True, _decode_idx, _store_idx),
     "pgm-folders": Format(_load_arrays, _one_archive, True, _decode_pgm, _store_pgm),
     "jpeg-folders": Format(_load_jpeg, _one_archive, False, _decode_jpeg, _store_jpeg),

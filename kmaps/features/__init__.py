@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from kmaps.features.extraction import Extractor as Extractor
     from kmaps.features.extraction import extract as extract
     from kmaps.features.images import load_image as load_image
+    from kmaps.features.normalize import MIN_MAX as MIN_MAX
     from kmaps.features.normalize import Matrix as Matrix
     from kmaps.features.normalize import get_normalization as get_normalization
     from kmaps.features.phog import Phog as Phog
@@ -22,6 +23,7 @@ _HOMES = {
     "Extractor": "kmaps.features.extraction",
     "Feature": "kmaps.features.base",
     "LearnedFeature": "kmaps.features.base",
+    "MIN_MAX": "kmaps.features.normalize",
     "Matrix": "kmaps.features.normalize",
     "Phog": "kmaps.features.phog",
     "Report": "kmaps.features.store",

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 Matrix: TypeAlias = "AnyMatrix"
 
+MIN_MAX = "min-max"
+"""What takes the columns of a table to 0 … 1, by the ranges that they have in the training rows."""
+
 _NAMED = {"none": None, "l1": 1.0, "l2": 2.0}
 _GAMMA = re.compile(r"gamma=(\d+\.?\d*|\.\d+)")
 

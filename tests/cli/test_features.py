@@ -160,6 +160,11 @@ def test_every_kind_can_be_drawn(run, features):
             2,
             "no training image can be used",
         ),
+        (
+            ["wine", "--features", "intensity"],
+            2,
+            "wine: a table, whose columns are the features; expected images",
+        ),
     ],
 )
 def test_mistakes_are_one_line(run, words, code, message):

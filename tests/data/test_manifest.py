@@ -31,14 +31,14 @@ def parse(**changes):
 
 
 def test_packaged_names():
-    assert available() == ["caltech101", "daimler", "digits", "mnist"]
+    assert available() == ["breast-cancer", "caltech101", "daimler", "digits", "mnist", "wine"]
 
 
-@pytest.mark.parametrize("name", ["caltech101", "daimler", "digits", "mnist"])
+@pytest.mark.parametrize("name", available())
 def test_packaged_manifests(name):
     manifest = load_manifest(name)
     assert manifest.name == name
-    assert manifest.embedded == (name == "digits")
+    assert manifest.embedded == (name in ("breast-cancer", "digits", "wine"))
     get_format(manifest)
     for source in manifest.files:
         assert source.path.startswith(f"{name}/")

@@ -10,7 +10,7 @@ import tarfile
 import numpy as np
 import pytest
 
-from kmaps.data import Manifest, SourceFile, download, load_dataset, tree_digest
+from kmaps.data import Manifest, SourceFile, Table, download, load_dataset, tree_digest
 from kmaps.data.readers import read_idx, read_pgm
 from kmaps.errors import DataError
 
@@ -39,8 +39,27 @@ def test_other_digits_are_noticed(monkeypatch):
     original = datasets.load_digits()
     original.images[0, 0, 0] += 1
     monkeypatch.setattr(datasets, "load_digits", lambda: original)
-    with pytest.raises(DataError, match=r"digits: expected sha256 0d1d7e0e.*other digits than"):
+    with pytest.raises(DataError, match=r"digits: expected sha256 0d1d7e0e.*other samples than"):
         load_dataset("digits")
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"), [("breast-cancer", [212, 357]), ("wine", [59, 71, 48])]
+)
+def test_tables_are_scikit_learns(name, counts, monkeypatch):
+    from sklearn import datasets
+
+    given = getattr(datasets, f"load_{name.replace('-', '_')}")()
+    table = load_dataset(name)
+    assert isinstance(table, Table)
+    assert table.X.dtype == np.float32
+    np.testing.assert_array_equal(table.X, given.data.astype(np.float32))
+    assert np.bincount(table.y).tolist() == counts
+    assert table.class_names == tuple(given.target_names)
+    given.target[0] = 1
+    monkeypatch.setattr(datasets, f"load_{name.replace('-', '_')}", lambda: given)
+    with pytest.raises(DataError, match=f"{name}: expected sha256 .*other samples than"):
+        load_dataset(name)
 
 
 def idx(*sizes, kind=8, data=b""):

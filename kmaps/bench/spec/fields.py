@@ -25,7 +25,7 @@ from kmaps.bench.records.paper.statements import claims as paper_claims
 from kmaps.bench.spec.own_data import Files
 from kmaps.bench.work.errors import Range
 from kmaps.checks import is_whole
-from kmaps.data import Manifest, OwnFiles, load_manifest, packaged
+from kmaps.data import Manifest, OwnFiles, get_format, load_manifest, packaged
 from kmaps.errors import suggest
 from kmaps.features import FEATURES
 from kmaps.kernels import GRAM_KERNELS, KERNELS
@@ -61,9 +61,10 @@ def _folder_name(value: str) -> str:
 
 
 def _normalization(value: str) -> str:
-    from kmaps.features import get_normalization
+    from kmaps.features import MIN_MAX, get_normalization
 
-    get_normalization(value)
+    if value != MIN_MAX:
+        get_normalization(value)
     return value
 
 
@@ -208,7 +209,10 @@ class DatasetSplits(Data):
     @property
     def has_images(self) -> bool:
         """Whether its samples are images, so that there are features to extract."""
-        return self.files is None or self.files.of_images
+        if self.files is not None:
+            return self.files.of_images
+        manifest = self._source or load_manifest(str(self.name))
+        return not get_format(manifest).tabular
 
     @property
     def protocol(self) -> dict[str, Any]:

@@ -16,8 +16,9 @@ import yaml
 
 from kmaps.bench.spec.own_rows import Estimator, estimator_mistakes
 from kmaps.bench.spec.positions import Mistake, Place, at, unknown_key
+from kmaps.data import get_format, load_manifest, packaged
 from kmaps.errors import ConfigError, suggest
-from kmaps.features import FEATURES, make_feature, parameters_of
+from kmaps.features import FEATURES, MIN_MAX, make_feature, parameters_of
 from kmaps.kernels import GRAM_KERNELS
 from kmaps.maps import MAPS
 from kmaps.maps.registry import make_map, takes
@@ -100,12 +101,17 @@ def map_mistakes(
 def feature_mistakes(root: yaml.Node, content: dict[str, Any]) -> Iterator[Mistake]:
     """Yield the mistakes in the features' own parameters."""
     given, dataset = content.get("features"), content.get("dataset")
-    if isinstance(given, dict) and isinstance(dataset, dict) and _of_table(dataset.get("files")):
+    if not isinstance(given, dict):
+        return
+    if isinstance(dataset, dict) and _is_table(dataset):
         for key in (key for key in given if key != "normalize"):
-            problem = "the files are no images, their columns are the features; leave it out"
+            problem = "these are no images, the columns are the features; leave it out"
             yield at(root, ("features", key), problem, key=True)
         return
-    name = given.get("name", "intensity") if isinstance(given, dict) else None
+    if given.get("normalize") == MIN_MAX:
+        problem = f"{MIN_MAX} is for the columns of tables, not for features of images"
+        yield at(root, ("features", "normalize"), problem)
+    name = given.get("name", "intensity")
     if not isinstance(name, str) or name not in FEATURES:
         return
     known = ["name", "normalize", *parameters_of(name)]
@@ -122,8 +128,11 @@ def feature_mistakes(root: yaml.Node, content: dict[str, Any]) -> Iterator[Mista
         del left[key]
 
 
-def _of_table(files: Any) -> bool:
-    return isinstance(files, dict) and not any("images" in str(key) for key in files)
+def _is_table(dataset: dict[str, Any]) -> bool:
+    if isinstance(files := dataset.get("files"), dict):
+        return not any("images" in str(key) for key in files)
+    name = dataset.get("name")
+    return name in packaged() and get_format(load_manifest(name)).tabular
 
 
 def _refusal(features: str, parameters: dict[str, Any]) -> str:

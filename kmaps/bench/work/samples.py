@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from kmaps.data import (
     Dataset,
@@ -17,7 +18,16 @@ from kmaps.data import (
     draw_split,
     load_dataset,
 )
-from kmaps.features import Extractor, Feature, Matrix, Report, extract, get_normalization
+from kmaps.errors import InputError
+from kmaps.features import (
+    MIN_MAX,
+    Extractor,
+    Feature,
+    Matrix,
+    Report,
+    extract,
+    get_normalization,
+)
 
 Protocol = Mapping[str, Any]
 
@@ -82,7 +92,8 @@ def load_split(
     feature : Feature or None
         None of a table, whose columns are the features.
     normalize : str
-        What becomes one in each row (:func:`kmaps.features.get_normalization`).
+        What becomes one in each row (:func:`kmaps.features.get_normalization`); of a table also
+        :data:`kmaps.features.MIN_MAX`.
     skip_bad : bool
         Whether to leave out images that cannot be used; otherwise the first one is an error.
 
@@ -94,7 +105,7 @@ def load_split(
     train, test = draw_split(dataset, protocol, split)
     rows, n = np.concatenate([train, test]), len(train)
     if isinstance(dataset, Table):
-        x, y = get_normalization(normalize)(dataset.X[rows]), dataset.y[rows]
+        x, y = _normalized(dataset.X[rows], n, normalize), dataset.y[rows]
         about = 0, dataset.class_names, _clusters(dataset, rows[:n])
         return Split(x[:n], y[:n], x[n:], y[n:], *about)
     assert feature is not None  # images have some
@@ -115,6 +126,20 @@ def load_split(
     y = dataset.y[rows]
     about = len(bad), tuple(dataset.class_names), _clusters(dataset, rows[:n])
     return Split(x[:n], y[:n], x[n:], y[n:], *about)
+
+
+def _normalized(x: Matrix, n_train: int, normalize: str) -> Matrix:
+    """Normalise the rows of a table, or its columns by the range that the training rows have."""
+    if normalize != MIN_MAX:
+        return get_normalization(normalize)(x)
+    from sklearn.preprocessing import MinMaxScaler
+
+    if issparse(x):
+        raise InputError(
+            f"normalize: {MIN_MAX} would make a dense matrix of a sparse one, as zeros move; scale "
+            "the columns before, or use none, l1, l2 or gamma=NUMBER"
+        )
+    return MinMaxScaler(clip=True).fit(x[:n_train]).transform(x)
 
 
 def _clusters(dataset: Dataset | Table, rows: NDArray[np.intp]) -> NDArray[np.str_] | None:

@@ -81,9 +81,17 @@ def test_rows_are_normalised_and_nothing_else(folder):
     for given in ("name: phog", "bins: 4"):
         (found,) = mistakes(text.replace("name: intensity", given))
         assert found == (
-            f"e.yaml:4:12: features.{given.split(':')[0]}: the files are no images, their columns "
-            "are the features; leave it out"
+            f"e.yaml:4:12: features.{given.split(':')[0]}: these are no images, the columns are "
+            "the features; leave it out"
         )
+    (found,) = mistakes(replaced("name: digits", "name: wine"))
+    assert found.endswith(
+        "features.name: these are no images, the columns are the features; leave it out"
+    )
+    (found,) = mistakes(replaced("normalize: none", "normalize: min-max"))
+    assert found.endswith(
+        "normalize: min-max is for the columns of tables, not for features of images"
+    )
 
 
 @pytest.mark.parametrize(
@@ -216,7 +224,7 @@ def test_manifests_of_one_s_own(folder, tmp_path, monkeypatch):
     text = GOOD.replace("name: digits", "name: faces")
     (folder / "e.yaml").write_text(text)
     (found,) = mistakes(text)
-    assert found.startswith("e.yaml:3:17: dataset.name: unknown dataset 'faces' (known: caltech10")
+    assert found.startswith("e.yaml:3:17: dataset.name: unknown dataset 'faces' (known: breast-c")
     for place, path in ((folder, ""), (tmp_path / "shared", str(tmp_path / "shared"))):
         place.mkdir(exist_ok=True)
         monkeypatch.setenv("KMAPS_DATA_PATH", path)

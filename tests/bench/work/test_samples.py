@@ -8,8 +8,8 @@ from PIL import Image
 
 from kmaps.bench.work import samples
 from kmaps.bench.work.samples import features_cache, fill_cache, load_split
-from kmaps.data import draw_split, load_dataset
-from kmaps.errors import DataError
+from kmaps.data import OwnFiles, draw_split, load_dataset
+from kmaps.errors import DataError, InputError
 from kmaps.features import extract, make_feature
 
 PROTOCOL = {"train": 120, "test": 60}
@@ -84,3 +84,23 @@ def test_skipped_images_are_left_out_and_counted(spoiled, words):
     assert 1698 <= len(split.y_train) <= 1700
     y = np.concatenate([split.y_train, split.y_test])
     np.testing.assert_array_equal(np.bincount(y), np.bincount(spoiled.y[:-2]))
+
+
+def test_columns_of_a_table_go_by_the_range_of_the_training_rows(tmp_path):
+    protocol = {"train": 0.5, "stratified": True}
+    raw = load_split("wine", protocol, 0, None, "none")
+    scaled = load_split("wine", protocol, 0, None, "min-max")
+    low, high = raw.x_train.min(axis=0), raw.x_train.max(axis=0)
+    for x, given in ((scaled.x_train, raw.x_train), (scaled.x_test, raw.x_test)):
+        np.testing.assert_allclose(x, ((given - low) / (high - low)).clip(0, 1), atol=1e-6)
+    # Some test rows lie beyond the training rows, or a range of all rows would pass.
+    assert ((raw.x_test < low) | (raw.x_test > high)).any()
+
+
+def test_columns_of_a_sparse_table_are_not_moved(tmp_path):
+    (tmp_path / "a.svm").write_text("0 1:1\n1 2:3\n" * 5)
+    own = OwnFiles(name="own", rows={"": tmp_path / "a.svm"}, labels={})
+    with pytest.raises(
+        InputError, match=r"^normalize: min-max would make a dense matrix of a sparse"
+    ):
+        load_split(own, {"train": 0.5, "stratified": True}, 0, None, "min-max")
