@@ -88,7 +88,7 @@ def test_rows_are_normalised_and_nothing_else(folder):
     assert found.endswith(
         "features.name: these are no images, the columns are the features; leave it out"
     )
-    (found,) = mistakes(replaced("normalize: none", "normalize: min-max"))
+    (found,) = mistakes(replaced("normalize: l1", "normalize: min-max"))
     assert found.endswith(
         "normalize: min-max is for the columns of tables, not for features of images"
     )
