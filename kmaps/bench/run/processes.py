@@ -241,9 +241,14 @@ def _child(
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     os.dup2(2, 1)  # standard output belongs to the parent's data
-    with suppress(BrokenPipeError):  # nobody waits for it any more
-        for pair in function(batch):
-            writer.send(pair)
+    try:
+        with suppress(BrokenPipeError):  # nobody waits for it any more
+            for pair in function(batch):
+                writer.send(pair)
+    finally:
+        # Those that a method started and left, such as joblib's, wait for more work for minutes.
+        for left in multiprocessing.active_children():
+            left.terminate()
 
 
 def failure(error: Exception) -> Failure:

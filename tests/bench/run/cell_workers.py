@@ -1,5 +1,6 @@
 """Stand-ins for measuring cells; importable, because they run in other processes."""
 
+import multiprocessing
 import os
 import signal
 import time
@@ -124,3 +125,11 @@ def data_folder(batch: Mapping[str, None]) -> Iterator[tuple[str, Any]]:
     """Yield where the data are."""
     for key in batch:
         yield key, os.environ["KMAPS_DATA_DIR"]
+
+
+def leave_a_worker(batch: Mapping) -> Iterator[tuple[str, int]]:
+    """Yield the number of a process that was started for each item and is left waiting for more."""
+    for key in batch:
+        worker = multiprocessing.Process(target=time.sleep, args=(60,))
+        worker.start()
+        yield key, worker.pid

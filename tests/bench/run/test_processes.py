@@ -1,5 +1,7 @@
 """Batches in processes: results as they come, deaths told, the rest of a batch in another one."""
 
+import os
+import time
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from multiprocessing.context import ForkServerProcess
@@ -43,6 +45,14 @@ def test_items_end_in_their_order_with_their_own_seconds():
     assert [item.key for item in done] == ["a", "b", "c"]
     assert all(earlier.started <= later.started for earlier, later in pairwise(done))
     assert all(item.seconds >= 0 for item in done)
+
+
+def test_workers_that_a_method_leaves_are_ended():
+    started = time.perf_counter()
+    (done,) = run_batches(cell_workers.leave_a_worker, [{"a": 1}], 1)
+    assert time.perf_counter() - started < 30
+    with pytest.raises(ProcessLookupError):
+        os.kill(done.result, 0)
 
 
 @pytest.mark.parametrize("error", [EOFError, ConnectionRefusedError])
