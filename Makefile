@@ -11,7 +11,7 @@ PYTEST := bin/python -m pytest -n 2 --dist worksteal
 test test-slow test-all soak test-oldest: export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow test-all soak test-oldest lint format bench measure-recommend build clean check-machine
+.PHONY: help run reproduce test test-slow test-all soak test-oldest lint format bench measure-recommend build clean check-machine
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -19,6 +19,10 @@ help: ## List the targets
 run: $(VENV)/.installed ## Install, compile, then run the quickstart experiment and print its table
 	$(BIN)/kmaps warmup
 	$(BIN)/kmaps run quickstart
+
+reproduce: $(VENV)/.installed ## Run every experiment, resuming: days (PRESET=small: minutes)
+	$(BIN)/kmaps download --all
+	$(BIN)/kmaps reproduce $(if $(PRESET),--preset $(PRESET))
 
 test: $(VENV)/.installed ## Run the tests (KMAPS_MIRROR=DIR also runs those on the real datasets)
 	$(VENV)/$(PYTEST)

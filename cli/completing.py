@@ -51,3 +51,10 @@ def datasets() -> Iterable[str]:
     from kmaps.data import available
 
     return available()
+
+
+def experiments() -> Iterable[str]:
+    """Return the experiments that come with kmaps."""
+    from kmaps.bench.kinds.load import packaged
+
+    return packaged()

@@ -24,6 +24,7 @@ from kmaps.errors import KmapsError, suggest
 # The help of `kmaps` itself comes from here, so that showing it imports no command.
 COMMANDS = {
     "run": "Run an experiment and record every cell.",
+    "reproduce": "Run every experiment, and compare with what is published.",
     "table": "Show the records of a run as a table.",
     "plot": "Draw what the rows of a run reach over what they cost.",
     "report": "Write a page on a run: how, tables, claims, figures.",

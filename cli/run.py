@@ -1,33 +1,26 @@
 """``kmaps run``: measure the cells of an experiment, resume, show the table."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from kmaps.cli.completing import names
-from kmaps.errors import CellsFailed, DataError, NothingMeasured
+from kmaps.cli.completing import experiments, names
+from kmaps.errors import CellsFailed, DataError
 
 if TYPE_CHECKING:
-    from kmaps.bench.records.columns import Record
     from kmaps.bench.run.runner import Outcome
     from kmaps.bench.spec.fields import Experiment
 
 _LISTED_FAILURES = 5
 
 
-def _experiments() -> Iterable[str]:
-    from kmaps.bench.kinds.load import packaged
-
-    return packaged()
-
-
 @click.command(
     epilog="\b\nExamples:\n  kmaps run quickstart"
     "\n  kmaps run quickstart --only exact --set splits=1 --dry-run"
 )
-@click.argument("experiment", shell_complete=names(_experiments, or_files=True))
+@click.argument("experiment", shell_complete=names(experiments, or_files=True))
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
@@ -140,6 +133,7 @@ def _list_cells(
     """Print what a run would do; refuse what it would refuse."""
     from kmaps.bench.kinds import KINDS
     from kmaps.bench.records.columns import cell_name
+    from kmaps.bench.run.agenda import records_of
     from kmaps.bench.run.plan import of_rows, plan
 
     cells = of_rows(plan(experiment), only)
@@ -148,7 +142,7 @@ def _list_cells(
         KINDS[experiment.kind].draw_splits(cells.values())
     except DataError as error:
         unchecked = f"not checked whether there are samples enough: {error}"
-    status = {record["key"]: record["status"] for record in _records(out)}
+    status = {record["key"]: record["status"] for record in records_of(out)}
     words = {"ok": "done", "failed": "failed", None: "to do"}
     states = {key: words[status.get(key)] for key in cells}
     for key, cell in cells.items():
@@ -165,20 +159,12 @@ def _list_cells(
         click.echo(unchecked, err=True)
 
 
-def _records(folder: Path) -> "list[Record]":
-    from kmaps.bench.records.file import read_records
-
-    try:
-        return read_records(folder)
-    except NothingMeasured:
-        return []
-
-
 def _estimate(keys: Sequence[str], published: Path) -> str:
     """Say what the published records of some cells took; nothing is guessed for the others."""
     from kmaps.bench.records.forecast import forecast
+    from kmaps.bench.run.agenda import records_of
 
-    told = forecast(keys, _records(published))
+    told = forecast(keys, records_of(published))
     if not told.known:
         return "no estimate: no published record of these cells"
     parts = []

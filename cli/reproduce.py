@@ -1,0 +1,158 @@
+"""``kmaps reproduce``: run every packaged experiment, and compare with what is published."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kmaps.cli.completing import experiments, names
+from kmaps.errors import CellsFailed, ConfigError, DataError, GateFailed, NothingMeasured
+
+if TYPE_CHECKING:
+    from kmaps.bench.run.agenda import Entry
+
+
+@click.command(
+    epilog="\b\nExamples:\n  kmaps reproduce --preset small"
+    "\n  kmaps reproduce ldefm-table1 annfm-table1-mnist"
+)
+@click.argument("experiment", nargs=-1, shell_complete=names(experiments))
+@click.option(
+    "--preset", help="Run what the experiments give under this name; leave out the others."
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("runs"),
+    show_default=True,
+    help="Folder of the runs, of a folder each.",
+)
+@click.option(
+    "--threads", type=click.IntRange(min=1), help="Threads of each cell. [default: processors]"
+)
+@click.option("--dry-run", is_flag=True, help="List what is to do and what that took; run nothing.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
+def command(
+    experiment: tuple[str, ...],
+    preset: str | None,
+    out: Path,
+    threads: int | None,
+    dry_run: bool,
+    quiet: bool,
+) -> None:
+    """Run each EXPERIMENT that comes with kmaps, by default all of them, the quickest first.
+
+    Finished cells are kept: the same command again resumes. Each run is compared with the published
+    one, where this is a source checkout that has it. Experiments whose data or packages are not
+    there are left out, and told. At the end there is a page on each run, and the page at a glance
+    (`kmaps report --all`), unless it was a preset.
+
+    \b
+    Exit code 0  no cell is worse than published
+              1  a cell is worse or missing
+              3  a cell failed
+              5  nothing could be run
+    """
+    from kmaps.bench.kinds.load import packaged
+    from kmaps.bench.run.agenda import agenda
+
+    entries = agenda(experiment or packaged(), out, preset)
+    if not entries:
+        raise ConfigError(f"--preset {preset}: none of these experiments has it")
+    if dry_run:
+        for entry in entries:
+            click.echo(f"{entry.experiment.experiment:36} {_to_do([entry])}")
+        click.echo(f"{len(entries)} experiments: {_to_do(entries)}", err=True)
+        return
+    left_out, worse, failed = [], [], []
+    for place, entry in enumerate(entries):
+        name = entry.experiment.experiment
+        if not quiet:
+            left = _to_do(entries[place:])
+            click.echo(f"{place + 1}/{len(entries)}  {name}, {left}", err=True)
+        try:
+            failed += [name] if _run(entry, threads, quiet) else []
+            said, is_worse = _compared(entry)
+            worse += [name] if is_worse else []
+        except (ConfigError, DataError, NothingMeasured) as error:
+            left_out.append(name)
+            said = f"left out: {error}"
+        click.echo(f"{name:36} {said}")
+    if len(left_out) == len(entries):
+        raise NothingMeasured("nothing could be run; `kmaps download --all` comes first")
+    if preset is None:
+        _write_pages(entries, out, quiet)
+    _end(worse, failed)
+
+
+def _to_do(entries: "list[Entry]") -> str:
+    from kmaps.bench.run.agenda import time_left
+
+    cells = sum(entry.forecast.cells for entry in entries)
+    if not cells:
+        return "nothing to do"
+    seconds, unknown = time_left(entries)
+    told = f"{cells:,} cells to do"
+    if unknown < cells:
+        told += f", {seconds / 3600:.1f} h" if seconds > 5400 else f", {seconds / 60:.1f} min"
+        told += " as published"
+    return told + (f", {unknown:,} of unknown time" if unknown else "")
+
+
+def _run(entry: "Entry", threads: int | None, quiet: bool) -> bool:
+    """Measure what is to do; return whether a cell has failed."""
+    from kmaps.bench.run.runner import run
+    from kmaps.cli.main import GIVEN
+    from kmaps.cli.progress import cell_bar, cell_state
+
+    with cell_bar(quiet=quiet) as (progress, extracted):
+        outcome = run(
+            entry.experiment,
+            entry.folder,
+            threads=threads,
+            progress=lambda state: progress(cell_state(state)),
+            extracted=extracted,
+            command=click.get_current_context().meta.get(GIVEN, ""),
+        )
+    return bool(outcome.failed)
+
+
+def _compared(entry: "Entry") -> tuple[str, bool]:
+    """Return how a run compares with the published one, in words, and whether it is worse."""
+    from kmaps.bench.kinds import kind_of
+    from kmaps.bench.records import gate
+    from kmaps.bench.records.correct import read_correct
+    from kmaps.bench.run.agenda import records_of
+
+    records, baseline = records_of(entry.folder), records_of(entry.published)
+    if not baseline:
+        return "measured; there is no published run to compare with", False
+    verdicts = gate.compare(
+        records,
+        baseline,
+        kind_of(records).judged,
+        correct=read_correct(entry.folder, records),
+        baseline_correct=read_correct(entry.published, baseline),
+    )
+    error = gate.outcome(verdicts)
+    return gate.in_words(gate.count(verdicts)), isinstance(error, GateFailed)
+
+
+def _write_pages(entries: "list[Entry]", out: Path, quiet: bool) -> None:
+    from kmaps.bench.run.agenda import records_of
+    from kmaps.cli.report import command as report
+
+    context = click.get_current_context()
+    for entry in entries:
+        if records_of(entry.folder):
+            context.invoke(report, results=entry.folder, force=True, quiet=True)
+    context.invoke(report, results=out, of_all=True, force=True, quiet=quiet)
+
+
+def _end(worse: list[str], failed: list[str]) -> None:
+    """Raise what the command ends with, if it is not well."""
+    if failed:
+        told = ", ".join(failed)
+        raise CellsFailed(f"cells failed in {told}; `kmaps run NAME --retry-failed` tries again")
+    if worse:
+        raise GateFailed(f"worse than published: {', '.join(worse)}")
