@@ -77,7 +77,9 @@ FLOORS = {
     "svm/coded": [
         "tables rows scores face",
         "descent",
-        "forms model",
+        "block",
+        "block_climb",
+        "forms model rounds",
         "training functions",
         "sparse",
         "blocks",

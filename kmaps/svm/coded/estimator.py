@@ -24,6 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kmaps._loops.forms import Rows
 from kmaps._loops.train import Task
 from kmaps.checks import check_positive, check_whole
 from kmaps.codes.codebook import MAX_LEVELS
@@ -33,9 +34,10 @@ from kmaps.maps.capabilities import Tabulated
 from kmaps.mercer import ScalarKernel, kernel_name
 from kmaps.parallel import for_blocks, num_threads
 from kmaps.svm.coded.blocks import code_rows
-from kmaps.svm.coded.descent import Solution, solve
+from kmaps.svm.coded.descent import Solution
 from kmaps.svm.coded.functions import FeatureFunction, function_of, importances
 from kmaps.svm.coded.model import CodedModel
+from kmaps.svm.coded.rounds import count_blocks, solve_in_blocks
 from kmaps.svm.coded.training import CodedRows, learns, prepare, weights_in_memory
 from kmaps.svm.learner import Learner, input_errors
 from kmaps.svm.model_file import ModelFile, write_model
@@ -61,6 +63,7 @@ class CodedEstimator(Learner):
     warm_start: bool
     random_state: int | np.random.RandomState | None
     model_: CodedModel
+    n_blocks: int | str = 1  # that the rows of a problem are cut into
 
     _stored: tuple[str, ...]  # the parameters that a file holds
     _problem_name: str  # of several problems, in a warning
@@ -149,13 +152,16 @@ class CodedEstimator(Learner):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         starts = self._starting_points(sizes)
         n_weights = training.n_features * machinery.form.size
+        self.n_blocks_ = np.array([self._count_blocks(rows, size) for size in sizes])
 
-        def train_one(column: int, _: int) -> Solution:
-            solution = solve(
+        def train_one(column: int, n_threads: int) -> Solution:
+            solution = solve_in_blocks(
                 rows,
                 machinery.form,
                 tasks[column](norms),
                 n_weights,
+                n_blocks=int(self.n_blocks_[column]),
+                n_threads=n_threads,
                 tol=self.tol,
                 max_iter=self.max_iter,
                 seed=(seed, column),
@@ -168,8 +174,19 @@ class CodedEstimator(Learner):
                 margins=solution.margins if with_margins else _NOTHING,
             )
 
-        with weights_in_memory(n_weights, min(num_threads(), len(tasks))):
-            return for_blocks(train_one, len(tasks), 1)
+        at_once = min(num_threads(), len(tasks))
+        most = int(self.n_blocks_.max())
+        with weights_in_memory(n_weights, at_once if most == 1 else 3 * at_once * most):
+            if most > 1 and len(tasks) < num_threads():  # which the blocks can use
+                return [train_one(column, num_threads()) for column in range(len(tasks))]
+            return for_blocks(lambda column, _: train_one(column, 1), len(tasks), 1)
+
+    def _count_blocks(self, rows: Rows, n_members: int) -> int:
+        """Return how many blocks the rows of a problem are cut into."""
+        n_rows = len(rows.bounds) - 1
+        if self.n_blocks == "auto":
+            return min(count_blocks(len(rows.codes) * n_members // n_rows), n_members)
+        return min(int(self.n_blocks), n_members)
 
     def _starting_points(self, sizes: Sequence[int]) -> Sequence[NDArray | None]:
         """Return the dual variables of the last fit, if there are as many."""
