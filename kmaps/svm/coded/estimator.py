@@ -221,15 +221,20 @@ class CodedEstimator(Learner):
             calibration=calibration,
             importance=np.empty((0, 0), np.float32),
         )
-        members = np.arange(len(weights)) if training.members is None else training.members
-        importance = importances(model, training.rows, members, weights)
-        self.model_ = replace(model, importance=importance)
+        self.model_ = replace(model, importance=self._importances(model, training, weights))
         self.model_bytes_ = self.model_.nbytes
         self.objective_ = self._objectives(np.array([machine.primal for machine in machines]))
         self.duality_gap_ = np.array([machine.gap for machine in machines])
         self.n_iter_ = np.ceil([machine.passes for machine in machines]).astype(int)
         self._duals = [machine.alpha for machine in machines] if self.warm_start else None
         self._warn_unfinished()
+
+    def _importances(
+        self, model: CodedModel, training: CodedRows, weights: NDArray[np.float64]
+    ) -> NDArray[np.float32]:
+        """Return the standard deviation of each function over the training samples, (P, d)."""
+        members = np.arange(len(weights)) if training.members is None else training.members
+        return importances(model, training.rows, members, weights)
 
     def _objectives(self, primal: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what is minimised, in the units of the class, from what the solver minimises."""
