@@ -36,6 +36,7 @@ ROOMS = {
     "io": BASE,
     "svm": BASE | {"codes", "maps", "io"},
     "models": BASE | {"codes", "maps", "svm", "io"},
+    "dask": BASE | {"codes", "maps", "svm"},
     "bench": BASE
     | {"codes", "maps", "features", "data", "io", "svm", "models"}
     | {"__init__", "datasets", "experiments"},
@@ -87,6 +88,7 @@ FLOORS = {
         "classifier regressor",
         "folds",
     ],
+    "dask": ["chunks", "coding team lazy", "classifier maps"],
     "svm/grouplasso": ["steps", "problem", "classifier"],
     "models": [
         "folds mapped_rows c_grid reliability",
@@ -204,6 +206,8 @@ ONLY = {
     "pandas": ("bench",),
     "matplotlib": ("bench",),
     "pydantic": ("bench",),
+    "dask": ("dask",),
+    "distributed": ("dask",),
     "liblinear": ("svm",),
     "libsvm": ("svm",),
     "yaml": ("data", "bench"),

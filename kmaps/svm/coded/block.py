@@ -103,12 +103,14 @@ class Result(NamedTuple):
     numbers: tuple[float, ...]
 
 
-def begin(block: Block, seed: tuple[int, ...], alpha: NDArray[np.float64] | None) -> State:
+def begin(
+    task: loops.Task, n_weights: int, seed: tuple[int, ...], alpha: NDArray[np.float64] | None
+) -> State:
     """Return the state before the first turn, from given variables or the least ones."""
-    n = len(block.task.members)
+    n = len(task.members)
     return State(
-        alpha=starting_point(block.task, alpha),
-        weights=aligned_zeros(block.n_weights),
+        alpha=starting_point(task, alpha),
+        weights=aligned_zeros(n_weights),
         order=np.arange(n),
         n_active=n,
         rise=np.inf,

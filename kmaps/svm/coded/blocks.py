@@ -81,7 +81,11 @@ def code_rows(
 
 
 def learned(
-    map: Tabulated | str, columns: RunningColumns, sample: Block, n_levels: int, form: str
+    map: Tabulated | ScalarKernel | str,
+    columns: RunningColumns,
+    sample: Block,
+    n_levels: int,
+    form: str,
 ) -> CodedRows:
     """Return the fitted map, levels and machinery for samples of which ``columns`` tell; no rows.
 

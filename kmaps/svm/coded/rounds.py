@@ -26,7 +26,9 @@ from kmaps.svm.coded.block import Block, Result, State, Table
 from kmaps.svm.coded.descent import Solution, rescaled, solve
 
 _MARGIN = 0.8  # of the tolerance, at which to look whether the gap is what it seems
-_EFFORT = 0.2  # part of its members that a block evaluates in a round, at least
+EFFORT = 0.2
+"""Part of its members that a block evaluates in a round, at least, where a round costs little."""
+
 _PASSES_A_REBUILD = 25  # of changes to float32 weights, whose rounding adds up
 _SLOWEST, _FASTEST = 2 / 3, 1.5  # changes of the factor from round to round
 _CLIMB_AFTER, _CLIMB_PAUSE = 10, 5  # passes, as in `face`
@@ -89,6 +91,8 @@ class Rounds:
         Most passes: evaluations, as parts of all rows.
     report : callable, optional
         Is told the passes so far and the gap.
+    effort : float
+        Part of its members that a block evaluates in a round, at least.
     """
 
     def __init__(
@@ -97,7 +101,9 @@ class Rounds:
         tol: float,
         max_iter: int,
         report: Callable[[float, float], None] | None = None,
+        effort: float = EFFORT,
     ):
+        self.effort = effort
         self.team, self.tol, self.most = team, tol, float(max_iter * team.n_rows)
         self.report = report or (lambda passes, gap: None)
         self.goal = _MARGIN * tol
@@ -150,7 +156,7 @@ class Rounds:
             self.factor,
             self.dual / self.team.n_blocks,
             self.goal,
-            _EFFORT,
+            self.effort,
         )
         first, last, measured = self.team.turn(blocks.measure, before, change)
         self.spent += evaluations + measured
@@ -287,7 +293,7 @@ def solve_in_blocks(
     members = [np.sort(part) for part in np.array_split(shuffled, n_blocks)]
     parts = [Block(rows, form, blocks.part_of(task, own), n_weights) for own in members]
     states = [
-        blocks.begin(part, (*seed, k), None if alpha is None else alpha[own])
+        blocks.begin(part.task, n_weights, (*seed, k), None if alpha is None else alpha[own])
         for k, (part, own) in enumerate(zip(parts, members, strict=True))
     ]
     begun = any(state.alpha.any() for state in states)

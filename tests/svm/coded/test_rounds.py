@@ -40,7 +40,7 @@ def stated(problem, loss, cost=COST):
 def team_of(problem, loss, members):
     rows, form, task, n_weights = stated(problem, loss)
     parts = [Block(rows, form, blocks.part_of(task, own), n_weights) for own in members]
-    states = [blocks.begin(part, (0, k), None) for k, part in enumerate(parts)]
+    states = [blocks.begin(part.task, n_weights, (0, k), None) for k, part in enumerate(parts)]
     return ThreadTeam(parts, states, map)
 
 
