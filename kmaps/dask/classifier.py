@@ -15,7 +15,7 @@ from kmaps.dask import coding as tasks
 from kmaps.dask.chunks import Summary, is_collection, labelled, merged_in_steps, summary_of
 from kmaps.dask.lazy import mapped
 from kmaps.dask.team import DaskTeam
-from kmaps.errors import ConfigError, InputError
+from kmaps.errors import InputError
 from kmaps.svm.coded import CodedSVC as CodedSVCHere
 from kmaps.svm.coded.blocks import learned, listed_below
 from kmaps.svm.coded.descent import Solution
@@ -28,7 +28,6 @@ from kmaps.svm.reduction import count_problems
 from kmaps.svm.weights import class_factors
 
 _EFFORT = 1.0  # part of its members that a block evaluates in a round: messages take their time
-_NOT_HERE = ("calibrate", "probability", "warm_start")
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +56,8 @@ class CodesThere:
 class CodedSVC(CodedSVCHere):
     """`kmaps.CodedSVC` for samples in the memory of many machines, or larger than that of one.
 
-    The parameters are those of `kmaps.CodedSVC`, but for these. What it learns is the same, and
+    The parameters are those of `kmaps.CodedSVC`, but for these, and without ``penalty``,
+    ``calibrate``, ``probability``, ``warm_start`` and ``levels``. What it learns is the same, and
     :meth:`save` writes the same files.
 
     Parameters
@@ -67,8 +67,6 @@ class CodedSVC(CodedSVCHere):
         are no more of them. "auto" takes the root of how many times 4 million codes there are. The
         machine does not depend on the number of workers or threads, of which no more than
         ``n_blocks`` work at a time.
-    calibrate, probability, warm_start, levels
-        Are refused.
     client : distributed.Client, optional
         By default the current one.
 
@@ -113,13 +111,9 @@ class CodedSVC(CodedSVCHere):
         tol: float = 1e-4,
         max_iter: int = 1000,
         class_weight: dict | str | None = None,
-        calibrate: bool = False,
-        probability: str | None = None,
-        warm_start: bool = False,
         random_state: int | np.random.RandomState | None = 0,
         n_blocks: int | str = "auto",
         form: str = "auto",
-        levels: Any = None,
         client: Client | None = None,
     ):
         super().__init__(
@@ -132,25 +126,11 @@ class CodedSVC(CodedSVCHere):
             tol=tol,
             max_iter=max_iter,
             class_weight=class_weight,
-            calibrate=calibrate,
-            probability=probability,
-            warm_start=warm_start,
             random_state=random_state,
             n_blocks=n_blocks,
             form=form,
-            levels=levels,
         )
         self.client = client
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        for name in _NOT_HERE:
-            if self.get_params()[name]:
-                raise ConfigError(
-                    f"{name}={self.get_params()[name]!r}: not on a cluster; use kmaps.CodedSVC"
-                )
-        if self.levels is not None:
-            raise ConfigError("levels=…: samples are coded on the workers; leave levels out")
 
     def fit(self, X: Any, y: Any) -> "CodedSVC":  # type: ignore[override]
         """Code the samples where they are, and train.

@@ -157,19 +157,10 @@ def test_sparse_samples_several_classes_and_maps_that_learn(client):
     assert (there.predict(X) == here.predict(X)).mean() > 0.95
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"calibrate": True}, "calibrate=True: not on a cluster; use kmaps.CodedSVC"),
-        ({"probability": "sigmoid"}, "probability='sigmoid': not on a cluster; use kmaps.CodedSVC"),
-        ({"levels": [0, 1]}, "levels=…: samples are coded on the workers; leave levels out"),
-        ({"C": -1}, "C=-1: expected a positive number"),
-    ],
-)
-def test_refused_parameters(data, changes, message):
+def test_refused_parameters(data):
     with pytest.raises(ConfigError) as error:
-        CodedSVC(**changes).fit(*chunked(data))
-    assert str(error.value) == message
+        CodedSVC(C=-1).fit(*chunked(data))
+    assert str(error.value) == "C=-1: expected a positive number"
 
 
 def test_refused_samples(client, data, tmp_path):

@@ -96,7 +96,8 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
         of their own where there are fewer problems than threads, and their changes are added
         (CoCoA+). Blocks take more passes than one, the more of them the more. "auto" takes the
         root of how many times 4 million codes there are: one below 16 million codes, two below 36.
-        The model depends on the number of blocks, within ``tol``, but not on that of threads.
+        The model depends on the number of blocks, within ``tol``, but not on that of threads. With
+        ``penalty="l1"`` there is one.
     form : {"auto", "low-rank", "full", "local", "two-level"}, default="auto"
         What the solver works on: r columns of a table; the value of the function at each level;
         the weights of local B-splines (`SplineMap` only); the function's values at the ends of
@@ -119,7 +120,7 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
     n_iter_ : ndarray of int, shape (P,)
         Passes, rounded up.
     n_blocks_ : ndarray of int, shape (P,)
-        Blocks of each binary problem.
+        Blocks of each binary problem; not with ``penalty="l1"``.
     form_ : str
         The form in use.
     codes_bytes_ : int
@@ -134,8 +135,8 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
     -----
     Training takes one byte a value, or three for each value that is not zero when few are not, and
     four bytes a weight, for each of the binary problems that run at once (`kmaps.threads`), with
-    blocks twelve for each of them. The
-    float matrix of the map's features, for which LIBLINEAR takes 16 bytes a value, never exists.
+    blocks twelve for each of them. The float matrix of the map's features, for which LIBLINEAR
+    takes 16 bytes a value, never exists.
 
     Examples
     --------
@@ -288,6 +289,10 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
             raise ConfigError(
                 f"form={self.form!r}: penalty='l1' needs the columns of a table; choose "
                 "form='low-rank'"
+            )
+        if self.n_blocks not in ("auto", 1):
+            raise ConfigError(
+                f"n_blocks={self.n_blocks!r}: penalty='l1' has one block; leave n_blocks out"
             )
 
     @property

@@ -220,3 +220,12 @@ def test_refused_numbers_of_blocks(n_blocks):
     with pytest.raises(ConfigError) as error:
         CodedSVC(n_blocks=n_blocks).fit(X, y)
     assert str(error.value) == message
+
+
+def test_the_penalty_l1_has_one_block():
+    X, y = histograms(n=40)
+    message = "n_blocks=2: penalty='l1' has one block; leave n_blocks out"
+    with pytest.raises(ConfigError) as error:
+        CodedSVC(penalty="l1", n_blocks=2).fit(X, y)
+    assert str(error.value) == message
+    CodedSVC(penalty="l1", n_blocks="auto", tol=0.1).fit(X, y)
