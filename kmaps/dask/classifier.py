@@ -92,7 +92,7 @@ class CodedSVC(CodedSVCHere):
     >>> from kmaps.dask import CodedSVC
     >>> X = np.random.default_rng(0).random((300, 4))
     >>> y = X[:, 0] > X[:, 1]
-    >>> with Client(processes=False, n_workers=1, dashboard_address=None):
+    >>> with Client(processes=False, n_workers=1, dashboard_address=":0"):
     ...     model = CodedSVC("chi2", tol=0.01).fit(da.from_array(X, 100), da.from_array(y, 100))
     ...     accuracy = (model.predict(da.from_array(X, 50)).compute() == y).mean()
     >>> bool(accuracy > 0.9)

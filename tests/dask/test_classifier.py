@@ -23,7 +23,7 @@ N, D = 600, 40
 def client():
     with (
         Client(
-            processes=False, n_workers=2, threads_per_worker=1, dashboard_address=None
+            processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0"
         ) as client,
     ):
         yield client
@@ -63,7 +63,7 @@ def test_the_machine_does_not_depend_on_the_workers(client, data):
     models = [CodedSVC(C=0.1, tol=0.1, n_blocks=2).fit(X, y)]
     with (
         LocalCluster(
-            processes=False, n_workers=1, threads_per_worker=3, dashboard_address=None
+            processes=False, n_workers=1, threads_per_worker=3, dashboard_address=":0"
         ) as other,
         Client(other, set_as_default=False) as alone,
     ):

@@ -103,8 +103,15 @@ def test_the_slopes_along_a_step_are_those_of_the_dual(problem):
     assert last == pytest.approx(step.sum() - curvature, rel=3e-6)
 
 
-@pytest.mark.parametrize("n_blocks", [2, 7])
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize(
+    ("loss", "n_blocks"),
+    [
+        ("squared_hinge", 7),
+        pytest.param("squared_hinge", 2, marks=pytest.mark.slow),
+        pytest.param("hinge", 2, marks=pytest.mark.slow),
+        pytest.param("hinge", 7, marks=pytest.mark.slow),
+    ],
+)
 def test_solution_is_that_of_the_quadratic_programme(problem, loss, n_blocks):
     _, signs, _, gram = problem
     options = {"n_blocks": n_blocks, "n_threads": 1, "max_iter": 5000, "seed": (0, 0)}
@@ -142,6 +149,7 @@ def test_all_that_is_left_of_the_tolerance_is_certified(problem):
     assert solution.dual == pytest.approx(dual, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_climbing_does_what_descent_takes_long_for(problem, monkeypatch):
     arguments = stated(problem, "hinge", 30.0)
     options = {"n_blocks": 4, "n_threads": 1, "max_iter": 3000, "seed": (0, 0), "tol": 1e-4}
