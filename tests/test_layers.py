@@ -36,7 +36,7 @@ ROOMS = {
     "io": BASE,
     "svm": BASE | {"codes", "maps", "io"},
     "models": BASE | {"codes", "maps", "svm", "io"},
-    "dask": BASE | {"codes", "maps", "svm"},
+    "dask": BASE | {"codes", "maps", "svm", "io"},
     "bench": BASE
     | {"codes", "maps", "features", "data", "io", "svm", "models"}
     | {"__init__", "datasets", "experiments"},
@@ -88,7 +88,7 @@ FLOORS = {
         "classifier regressor",
         "folds",
     ],
-    "dask": ["chunks", "coding team lazy", "classifier maps"],
+    "dask": ["npy cluster", "chunks", "coding team lazy", "classifier maps folders"],
     "svm/grouplasso": ["steps", "problem", "classifier"],
     "models": [
         "folds mapped_rows c_grid reliability",

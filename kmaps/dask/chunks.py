@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
 from kmaps.codes.columns import RunningColumns
+from kmaps.dask.npy import read_npy
 from kmaps.errors import ConfigError, InputError
+from kmaps.io.labels import check_labels
 from kmaps.samples import AnyMatrix
 
 _SAMPLE_ROWS = 10_000  # of all blocks together, for maps that learn from data
@@ -29,15 +31,23 @@ def is_collection(X: object) -> bool:
 
 
 def opened(X: Any) -> Any:
-    """Return a Dask array of a Zarr folder, a DataFrame of Parquet; anything else as it is."""
+    """Return a Dask array of a Zarr folder or npy file, a DataFrame of Parquet; others as given."""
     if not isinstance(X, (str, Path)):
         return X
-    folder = Path(X)
-    if not folder.exists():
-        raise InputError(f"{folder}: not found: expected a Zarr folder, a Parquet file or folder")
-    if any((folder / name).exists() for name in (".zarray", "zarr.json")):
-        return da.from_zarr(str(folder))
-    return dd.read_parquet(str(folder))
+    path = Path(X)
+    if not path.exists():
+        raise InputError(
+            f"{path}: not found: expected a .npy file, a Zarr folder, a Parquet file or folder"
+        )
+    if path.suffix == ".npy":
+        return read_npy(path)
+    if any((path / name).exists() for name in (".zarray", "zarr.json")):
+        return da.from_zarr(str(path))
+    try:
+        return dd.read_parquet(str(path))
+    except (OSError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"{path}: neither a Zarr folder nor Parquet ({reason})") from None
 
 
 def blocks_of(X: Any) -> list[Delayed]:
@@ -46,8 +56,8 @@ def blocks_of(X: Any) -> list[Delayed]:
     Parameters
     ----------
     X : dask array (n, d) or (n,), DataFrame, Series, list of delayed blocks, or path
-        The path of a Zarr folder or of a Parquet file or folder. Columns of an array that lie in
-        several chunks are brought together.
+        The path of a ``.npy`` file, a Zarr folder, or a Parquet file or folder. Columns of an
+        array that lie in several chunks are brought together.
 
     Raises
     ------
@@ -67,7 +77,7 @@ def blocks_of(X: Any) -> list[Delayed]:
         return list(X)
     raise ConfigError(
         f"{type(X).__name__}: expected a Dask array or DataFrame, a list of delayed blocks, or "
-        "the path of a Zarr or Parquet folder"
+        "the path of a .npy file, a Zarr or a Parquet folder"
     )
 
 
@@ -83,15 +93,36 @@ def labelled(X: Any, y: Any) -> tuple[list[Delayed], list[Delayed]]:
     if isinstance(y, str) and not isinstance(X, (da.Array, list, tuple)):
         if y not in X.columns:
             raise InputError(f"y={y!r}: no such column, there are {', '.join(map(str, X.columns))}")
-        parts = X.to_delayed()  # once: what reads files may cut other columns elsewhere
-        samples = [dask.delayed(_array)(part.drop(columns=[y])) for part in parts]
-        return samples, [dask.delayed(_array)(part[y]) for part in parts]
+        return columns_of(X.to_delayed(), y)
     if isinstance(X, da.Array) and isinstance(y, da.Array):
         if X.shape[0] != y.shape[0] and not np.isnan([X.shape[0], y.shape[0]]).any():
             raise InputError(f"{y.shape[0]} labels for {X.shape[0]} rows")
         if not np.isnan(X.chunks[0]).any() and not np.isnan(y.chunks[0]).any():
             y = y.rechunk({0: X.chunks[0]})
-    return blocks_of(X), blocks_of(y)
+    return blocks_of(X), [dask.delayed(_labels)(block) for block in blocks_of(y)]
+
+
+def columns_of(parts: Sequence[Delayed], y: str | None) -> tuple[list[Delayed], list[Delayed]]:
+    """Return the blocks of features of the parts of a DataFrame, and of the column of labels.
+
+    The parts are the same for both: what reads files may cut other columns elsewhere.
+    """
+    if y is None:
+        return [dask.delayed(_array)(part) for part in parts], []
+    samples = [dask.delayed(_array)(part.drop(columns=[y])) for part in parts]
+    return samples, [dask.delayed(_labels)(part[y]) for part in parts]
+
+
+def _labels(block: Any) -> NDArray:
+    """Return a block of labels as numbers or words; refuse missing ones."""
+    labels = np.asarray(_array(block))
+    if labels.dtype.kind == "O":
+        strange = [label for label in labels.ravel() if not isinstance(label, str)]
+        if strange:
+            raise InputError(f"a label is {strange[0]!r}: expected numbers, or words in all rows")
+        labels = labels.astype(str)
+    check_labels(labels, "labels")
+    return labels
 
 
 def _array(block: Any) -> AnyMatrix:
@@ -155,6 +186,8 @@ def merged_in_steps(merge: Callable[..., Any], parts: list[Any]) -> Any:
 def _summarised(X: AnyMatrix, y: Any, most: int, rows: int) -> Summary:
     if X.ndim != 2:
         raise InputError(f"a block of shape {X.shape}: expected rows of features, (n, d)")
+    if X.dtype.kind not in "biuf":
+        raise InputError(f"a block holds {X.dtype}: expected numbers in every column of features")
     if y is not None and np.shape(y) != (X.shape[0],):
         raise InputError(f"labels of shape {np.shape(y)} for a block of {X.shape[0]} rows")
     columns, sample = RunningColumns(most), None

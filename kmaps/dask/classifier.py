@@ -70,6 +70,11 @@ class CodedSVC(CodedSVCHere):
     client : distributed.Client, optional
         By default the current one.
 
+    Attributes
+    ----------
+    n_rows_ : int
+        Training samples. The others are those of `kmaps.CodedSVC`.
+
     Notes
     -----
     The samples are read twice: for the levels, and for the codes, which stay with the workers. A
@@ -138,10 +143,11 @@ class CodedSVC(CodedSVCHere):
         Parameters
         ----------
         X : dask array (n, d), DataFrame, list of delayed blocks, or path
-            Blocks of rows, dense or CSR; the path is that of a Zarr folder or of a Parquet file or
-            folder.
-        y : dask array (n,), Series, list of delayed blocks, path of a Zarr folder, or str
-            Labels, in the blocks of X. Of a DataFrame or a Parquet folder: the name of a column.
+            Blocks of rows, dense or CSR; the path is that of a ``.npy`` file, a Zarr folder, or a
+            Parquet file or folder.
+        y : dask array (n,), Series, list of delayed blocks, Path, or str
+            Labels, in the blocks of X; the path is that of a Zarr folder or a ``.npy`` file. Of a
+            DataFrame or a Parquet folder: the name of a column.
 
         Returns
         -------
@@ -178,7 +184,8 @@ class CodedSVC(CodedSVCHere):
         columns = known.columns
         if not columns.n_rows:
             raise InputError("no samples: expected at least one row")
-        self.n_features_in_, self.classes_ = columns.n_columns, known.classes
+        self.n_rows_, self.n_features_in_ = columns.n_rows, columns.n_columns
+        self.classes_ = known.classes
         if len(self.classes_) < 2:
             raise InputError(
                 f"y has one class only ({self.classes_[0]}): a classifier needs at least two "

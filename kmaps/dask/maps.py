@@ -56,7 +56,7 @@ class BlockwiseMap(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : dask array (n, d), DataFrame, list of delayed blocks, or path
-            The path is that of a Zarr folder or of a Parquet file or folder.
+            The path is that of a ``.npy`` file, a Zarr folder, or a Parquet file or folder.
         y : ignored
 
         Returns
