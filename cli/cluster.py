@@ -9,7 +9,6 @@ import click
 from click.core import ParameterSource
 
 from kmaps import __version__
-from kmaps.cli.array_files import as_input_error, once_each_warning
 from kmaps.cli.model_files import check_columns
 from kmaps.errors import ConfigError, InputError
 
@@ -27,11 +26,8 @@ cluster = click.option(
 
 
 @contextmanager
-def connected(address: str, quiet: bool, *not_there: str) -> Iterator[Any]:
-    """Yield the client of a cluster; refuse options of the command that have no meaning there.
-
-    Mistakes in the data are one line, and each warning is printed once.
-    """
+def connected(address: str, *not_there: str) -> Iterator[Any]:
+    """Yield the client of a cluster; refuse options of the command that have no meaning there."""
     context = click.get_current_context()
     for option in context.command.params:
         given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
@@ -43,7 +39,7 @@ def connected(address: str, quiet: bool, *not_there: str) -> Iterator[Any]:
         raise ConfigError(
             f"--cluster: needs {error.name}, which is not installed: pip install 'kmaps[cluster]'"
         ) from None
-    with connected_there(address) as client, as_input_error(), once_each_warning(quiet):
+    with connected_there(address) as client:
         yield client
 
 

@@ -119,7 +119,7 @@ def command(
     """
     look_for(source, fit_on, labels)
     if cluster is not None:
-        with connected(cluster, quiet, *_NOT_THERE):
+        with connected(cluster, *_NOT_THERE), as_input_error(), once_each_warning(quiet):
             encode_there(
                 source,
                 target,

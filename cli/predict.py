@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kmaps.cli import array_files
-from kmaps.cli.array_files import check_paths
+from kmaps.cli.array_files import as_input_error, check_paths, once_each_warning
 from kmaps.cli.cluster import cluster as cluster_option
 from kmaps.cli.cluster import connected, predict_there
 from kmaps.cli.completing import files
@@ -92,7 +92,7 @@ def command(
     """
     if cluster is not None:
         trained = load_classifier(model_file)
-        with connected(cluster, quiet, *_NOT_THERE):
+        with connected(cluster, *_NOT_THERE), as_input_error(), once_each_warning(quiet):
             tally = predict_there(
                 trained, source, target, labels=labels, label_column=label_column, force=force
             )

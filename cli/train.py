@@ -188,7 +188,11 @@ def command(
     settings = {name: parameters.pop(name) for name in SETTINGS}
     settings["class_weight"] = "balanced" if balanced else None
     if cluster is not None:
-        with connected(cluster, quiet, *_NOT_THERE) as client:
+        with (
+            connected(cluster, *_NOT_THERE) as client,
+            as_input_error(),
+            once_each_warning(quiet),
+        ):
             model = model_of_options(
                 map_name, kernel, parameters, settings, levels=levels, seed=seed
             )

@@ -38,7 +38,7 @@ ROOMS = {
     "models": BASE | {"codes", "maps", "svm", "io"},
     "dask": BASE | {"codes", "maps", "svm", "io"},
     "bench": BASE
-    | {"codes", "maps", "features", "data", "io", "svm", "models"}
+    | {"codes", "maps", "features", "data", "io", "svm", "models", "dask"}
     | {"__init__", "datasets", "experiments"},
 }
 ROOMS["cli"] = {*ROOMS, "__init__", "datasets", "experiments"}
@@ -88,7 +88,7 @@ FLOORS = {
         "classifier regressor",
         "folds",
     ],
-    "dask": ["npy cluster", "chunks", "coding team lazy", "classifier maps folders"],
+    "dask": ["npy cluster tasks", "chunks", "coding team lazy", "classifier maps folders"],
     "svm/grouplasso": ["steps", "problem", "classifier"],
     "models": [
         "folds mapped_rows c_grid reliability",

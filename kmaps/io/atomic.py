@@ -84,8 +84,7 @@ def atomic_file(path: str | Path, *, force: bool = False) -> Iterator[BinaryIO]:
     target = check_target(path, force=force)
     partial = _unfinished(target)
     try:
-        # A new file, by a name that cannot be foreseen: nothing planted is written through.
-        with open(partial, "x+b") as file:
+        with open(partial, "w+b", opener=_create) as file:
             if target.exists():
                 os.fchmod(file.fileno(), stat.S_IMODE(target.stat().st_mode))
             yield file
@@ -147,6 +146,11 @@ def remove_unfinished(folder: Path) -> None:
     if folder.is_dir():
         node = f".{_node()}"
         _remove_of_the_dead(folder, lambda stem: stem.startswith(".") and stem.endswith(node))
+
+
+def _create(path: str, flags: int) -> int:
+    # A new file, by a name that cannot be foreseen: nothing planted there is written through.
+    return os.open(path, flags | os.O_EXCL, 0o666)
 
 
 def _node() -> str:
