@@ -18,6 +18,8 @@ from kmaps.cli.array_files import (
     once_each_warning,
     split_label_column,
 )
+from kmaps.cli.cluster import cluster as cluster_option
+from kmaps.cli.cluster import connected, encode_there
 from kmaps.cli.completing import files
 from kmaps.cli.map_options import MapCommand, build_map
 from kmaps.cli.progress import progress_bar
@@ -29,6 +31,12 @@ if TYPE_CHECKING:
     from kmaps.io.reader import Reader
     from kmaps.maps import FeatureMap
 
+_NOT_THERE = (
+    *("dtype", "codes", "labels", "input_format", "zero_based", "output_format", "n_features"),
+    "memory",
+)
+"""Options without a meaning on a cluster."""
+
 
 @click.command(
     cls=MapCommand,
@@ -37,6 +45,7 @@ Examples:
   kmaps encode histograms.npy encoded.npy --kernel chi2 --order 2
   kmaps encode test.npy encoded.npy --fit-on train.npy
   kmaps encode histograms.npy encoded.npy --kernel exp-chi2 -m 4096
+  kmaps encode rows.parquet encoded.parquet --label-column digit --cluster local:4
   cut -d, -f2- table.csv | kmaps encode - encoded.npz --input-format csv""",
 )
 @click.argument("source", metavar="IN", shell_complete=files)
@@ -73,6 +82,7 @@ Examples:
 )
 @array_files.memory
 @array_files.threads
+@cluster_option
 @click.option("--force", is_flag=True, help="Replace OUT when it exists.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar and no warnings.")
 def command(
@@ -89,6 +99,7 @@ def command(
     output_format: str | None,
     n_features: int | None,
     memory: float,
+    cluster: str | None,
     force: bool,
     quiet: bool,
     **parameters: Any,
@@ -107,6 +118,17 @@ def command(
     random but the same in every run; on fewer when they would take more than 32 MB.
     """
     look_for(source, fit_on, labels)
+    if cluster is not None:
+        with connected(cluster, *_NOT_THERE), as_input_error(), once_each_warning(quiet):
+            encode_there(
+                source,
+                target,
+                build_map(map_name, parameters),
+                fit_on=fit_on,
+                label_column=label_column,
+                force=force,
+            )
+        return
     from kmaps.io import open_reader
 
     check_paths(target, [source, fit_on, labels], force)

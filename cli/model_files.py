@@ -25,6 +25,7 @@ from kmaps.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from kmaps.dask.folders import Rows
     from kmaps.io.reader import Reader
 
 
@@ -162,7 +163,7 @@ def open_for(
             "--zero-based says it",
             err=True,
         )
-    _check_columns(trained, reader, label_column)
+    check_columns(trained, reader, label_column)
     if not quiet:
         _compare_types(trained, reader)
     return reader
@@ -186,7 +187,7 @@ def _compare_types(trained: Trained, reader: "Reader") -> None:
         )
 
 
-def _check_columns(trained: Trained, reader: "Reader", label_column: str | None) -> None:
+def check_columns(trained: Trained, reader: "Reader | Rows", label_column: str | None) -> None:
     """Refuse data with other columns than a model was trained on."""
     n_features, names = trained.model.n_features_in_, trained.columns
     if reader.n_features != n_features:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kmaps.cli import array_files
-from kmaps.cli.array_files import check_paths
+from kmaps.cli.array_files import as_input_error, check_paths, once_each_warning
+from kmaps.cli.cluster import cluster as cluster_option
+from kmaps.cli.cluster import connected, predict_there
 from kmaps.cli.completing import files
 from kmaps.cli.model_files import (
     check_probabilities,
@@ -24,13 +26,17 @@ if TYPE_CHECKING:
     from kmaps.io.predictions import Writer
     from kmaps.io.reader import Reader
 
+_NOT_THERE = ("scores", "proba", "input_format", "output_format", "zero_based", "memory")
+"""Options without a meaning on a cluster."""
+
 
 @click.command(
     epilog="""\b
 Examples:
   kmaps predict model.npz test.npy predicted.npy --labels labels.npy
   kmaps predict model.npz test.csv predicted.csv --label-column digit --scores --proba
-  kmaps predict model.npz test.svm - | sort | uniq -c"""
+  kmaps predict model.npz test.svm - | sort | uniq -c
+  kmaps predict model.npz rows.npy predicted.npy --cluster local:4"""
 )
 @click.argument("model_file", metavar="MODEL", shell_complete=files)
 @click.argument("source", metavar="IN", shell_complete=files)
@@ -52,6 +58,7 @@ Examples:
 @array_files.zero_based
 @array_files.memory
 @array_files.threads
+@cluster_option
 @click.option("--force", is_flag=True, help="Replace OUT when it exists.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar and no warnings.")
@@ -67,6 +74,7 @@ def command(
     output_format: str | None,
     zero_based: str,
     memory: float,
+    cluster: str | None,
     force: bool,
     as_json: bool,
     quiet: bool,
@@ -82,6 +90,14 @@ def command(
     have the same columns, .npz the arrays labels, scores, proba and classes. .npy is the labels,
     or else the scores or the probabilities, and .svm has either as features of the label.
     """
+    if cluster is not None:
+        trained = load_classifier(model_file)
+        with connected(cluster, *_NOT_THERE), as_input_error(), once_each_warning(quiet):
+            tally = predict_there(
+                trained, source, target, labels=labels, label_column=label_column, force=force
+            )
+        _tell(tally, target, as_json=as_json)
+        return
     from kmaps.compiling import watched
     from kmaps.io import open_predictions, prediction_format
 
@@ -114,6 +130,10 @@ def command(
     if tally["unknown_rows"] and not quiet:
         told = unknown_labels(tally["unknown_rows"], tally["rows"], tally["unknown_labels"])
         click.echo(f"warning: {told}", err=True)
+    _tell(tally, target, as_json=as_json)
+
+
+def _tell(tally: dict[str, Any], target: str, *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(tally, indent=2))
     elif tally["accuracy"] is not None:

@@ -1,6 +1,7 @@
 """``kmaps run``: measure the cells of an experiment, resume, show the table."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ _LISTED_FAILURES = 5
 @click.command(
     epilog="\b\nExamples:\n  kmaps run quickstart"
     "\n  kmaps run quickstart --only exact --set splits=1 --dry-run"
+    "\n  kmaps run quickstart --cluster local:2"
 )
 @click.argument("experiment", shell_complete=names(experiments, or_files=True))
 @click.option(
@@ -52,7 +54,14 @@ _LISTED_FAILURES = 5
 @click.option(
     "--threads",
     type=click.IntRange(min=1),
-    help="Threads of each cell. [default: processors / jobs]",
+    help="Threads of each cell. [default: processors / jobs; 1 with --cluster]",
+)
+@click.option(
+    "--cluster",
+    metavar="ADDRESS|local:N",
+    help="Measure the cells on a Dask cluster: the address of its scheduler, or N workers on this "
+    "machine. Each worker reads the data from its own cache, or a shared one. Needs the extra "
+    "kmaps[cluster].",
 )
 @click.option("--retry-failed", is_flag=True, help="Measure the cells that failed again.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first cell that fails.")
@@ -72,6 +81,7 @@ def command(
     changes: tuple[str, ...],
     jobs: int,
     threads: int | None,
+    cluster: str | None,
     retry_failed: bool,
     fail_fast: bool,
     skip_bad: bool,
@@ -96,17 +106,22 @@ def command(
     from kmaps.bench.kinds import KINDS
     from kmaps.bench.report.tables import render
     from kmaps.bench.run.runner import run
+    from kmaps.cli.cluster import connected
     from kmaps.cli.main import GIVEN
     from kmaps.cli.progress import cell_bar, cell_state, say_compiling
 
     say_compiling(quiet=quiet)
     try:
-        with cell_bar(quiet=quiet) as (progress, extracted):
+        with (
+            nullcontext() if cluster is None else connected(cluster, "jobs") as client,
+            cell_bar(quiet=quiet) as (progress, extracted),
+        ):
             outcome = run(
                 checked,
                 out,
                 only=only,
                 jobs=jobs,
+                client=client,
                 threads=threads,
                 retry_failed=retry_failed,
                 fail_fast=fail_fast,

@@ -21,12 +21,20 @@ from kmaps.cli.array_files import (
     once_each_warning,
     split_label_column,
 )
+from kmaps.cli.cluster import cluster as cluster_option
+from kmaps.cli.cluster import connected, record_there, train_there
 from kmaps.cli.completing import files, kernels, names
 from kmaps.cli.map_options import MapCommand
 from kmaps.cli.progress import stage_bars
 from kmaps.cli.train_model import DEFAULT_KERNEL, SETTINGS, model_of_options
 from kmaps.cli.training import DEFAULT_FOLDS, record_of, train
 from kmaps.errors import ConfigError, InputError
+
+_NOT_THERE = (
+    *("folds", "hold_out", "penalty", "calibrate", "probability"),
+    *("input_format", "zero_based", "n_features", "memory"),
+)
+"""Options without a meaning on a cluster."""
 
 
 class TrainCommand(MapCommand):
@@ -67,7 +75,8 @@ Examples:
   kmaps train histograms.npy model.npz --labels labels.npy --kernel chi2 -C 0.1
   kmaps train train.csv model.npz --label-column digit -C path
   kmaps train train.svm model.npz --map homogeneous --order 2 -C 0.01,0.1,1,10
-  kmaps train histograms.npy model.npz --labels labels.npy --kernel exp-chi2 -m 4096""",
+  kmaps train histograms.npy model.npz --labels labels.npy --kernel exp-chi2 -m 4096
+  kmaps train rows.zarr model.npz --labels labels.zarr --cluster tcp://scheduler:8786""",
 )
 @click.argument("source", metavar="IN", shell_complete=files)
 @click.argument("target", metavar="MODEL", shell_complete=files)
@@ -126,6 +135,7 @@ Examples:
 )
 @array_files.memory
 @array_files.threads
+@cluster_option
 @click.option("--force", is_flag=True, help="Replace MODEL when it exists.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar and no warnings.")
@@ -146,6 +156,7 @@ def command(
     zero_based: str,
     n_features: int | None,
     memory: float,
+    cluster: str | None,
     force: bool,
     as_json: bool,
     quiet: bool,
@@ -173,11 +184,26 @@ def command(
     look_for(source, labels)
     if target == "-" and as_json:
         raise ConfigError("--json: standard output is for the model; name a file for MODEL")
-    from kmaps.io import LabelledRows, open_reader
-
     check_paths(target, [source, labels], force)
     settings = {name: parameters.pop(name) for name in SETTINGS}
     settings["class_weight"] = "balanced" if balanced else None
+    if cluster is not None:
+        with (
+            connected(cluster, *_NOT_THERE) as client,
+            as_input_error(),
+            once_each_warning(quiet),
+        ):
+            model = model_of_options(
+                map_name, kernel, parameters, settings, levels=levels, seed=seed
+            )
+            model, found = train_there(
+                source, model, costs, labels=labels, label_column=label_column, client=client
+            )
+        record = record_there(source, label_column, found, kernel)
+        _save(model, target, found, record, force=force, as_json=as_json)
+        return
+    from kmaps.io import LabelledRows, open_reader
+
     own_column, column = split_label_column(label_column, labels)
     with input_file(source, target, input_format) as (path, name), as_input_error():
         reader = open_reader(
@@ -211,11 +237,24 @@ def command(
             except MemoryError as error:
                 raise InputError(f"{name}: too large for the memory there is: {error}") from None
         record = record_of(model, found, reader, own_column)
-        if target == "-":
-            _to_stdout(model, record)
-        else:
-            model.save(target, force=force, record=record)
-    found["index_base"] = reader.index_base
+        found["index_base"] = reader.index_base
+        _save(model, target, found, record, force=force, as_json=as_json)
+
+
+def _save(
+    model: Any,
+    target: str,
+    found: dict[str, Any],
+    record: dict[str, Any],
+    *,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Write the model, and say what was found."""
+    if target == "-":
+        _to_stdout(model, record)
+    else:
+        model.save(target, force=force, record=record)
     told = json.dumps(found, indent=2) if as_json else _told(found, target)
     click.echo(told, err=target == "-")
 

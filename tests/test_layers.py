@@ -36,8 +36,9 @@ ROOMS = {
     "io": BASE,
     "svm": BASE | {"codes", "maps", "io"},
     "models": BASE | {"codes", "maps", "svm", "io"},
+    "dask": BASE | {"codes", "maps", "svm", "io"},
     "bench": BASE
-    | {"codes", "maps", "features", "data", "io", "svm", "models"}
+    | {"codes", "maps", "features", "data", "io", "svm", "models", "dask"}
     | {"__init__", "datasets", "experiments"},
 }
 ROOMS["cli"] = {*ROOMS, "__init__", "datasets", "experiments"}
@@ -77,7 +78,9 @@ FLOORS = {
     "svm/coded": [
         "tables rows scores face",
         "descent",
-        "forms model",
+        "block",
+        "block_climb",
+        "forms model rounds",
         "training functions",
         "sparse",
         "blocks",
@@ -85,6 +88,7 @@ FLOORS = {
         "classifier regressor",
         "folds",
     ],
+    "dask": ["npy cluster tasks", "chunks", "coding team lazy", "classifier maps folders"],
     "svm/grouplasso": ["steps", "problem", "classifier"],
     "models": [
         "folds mapped_rows c_grid reliability",
@@ -202,6 +206,8 @@ ONLY = {
     "pandas": ("bench",),
     "matplotlib": ("bench",),
     "pydantic": ("bench",),
+    "dask": ("dask",),
+    "distributed": ("dask",),
     "liblinear": ("svm",),
     "libsvm": ("svm",),
     "yaml": ("data", "bench"),

@@ -86,7 +86,7 @@ class RunningColumns:
     """
 
     def __init__(self, most: int):
-        self._most = most
+        self.most = most
         self._values: NDArray | None = np.empty(0)
         self.n_rows = self.n_columns = self.n_nonzero = 0
 
@@ -105,9 +105,27 @@ class RunningColumns:
         self.n_rows += X.shape[0]
         self.n_nonzero += X.count_nonzero() if issparse(X) else int(np.count_nonzero(X))
         if self._values is not None:
-            found = columns.few(self._most)
+            self._take_values(columns.few(self.most))
+
+    def merge(self, other: "RunningColumns") -> None:
+        """Take into account what another one knows, with the same ``most``, of other samples."""
+        if not other.n_rows:
+            return
+        if not self.n_rows:
+            self.__dict__.update(other.__dict__)
+            return
+        if other.n_columns != self.n_columns:
+            raise InputError(f"a block of {other.n_columns} features after one of {self.n_columns}")
+        self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        self._zero = self._zero | other._zero
+        self.n_rows += other.n_rows
+        self.n_nonzero += other.n_nonzero
+        self._take_values(other._values)
+
+    def _take_values(self, found: NDArray | None) -> None:
+        if self._values is not None:
             together = None if found is None else np.union1d(self._values, found)
-            self._values = None if together is None or len(together) > self._most else together
+            self._values = None if together is None or len(together) > self.most else together
 
     def few(self, most: int) -> NDArray | None:
         """Return the distinct values of all columns, ascending; None if they are more."""

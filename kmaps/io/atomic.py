@@ -1,7 +1,8 @@
-"""Files that appear whole or not at all."""
+"""Files and folders that appear whole or not at all."""
 
 import os
 import platform
+import shutil
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -81,16 +82,11 @@ def atomic_file(path: str | Path, *, force: bool = False) -> Iterator[BinaryIO]:
     (False, ['a.txt'])
     """
     target = check_target(path, force=force)
-    name = os.fsencode(target.name)[:_LONGEST_STEM].decode(errors="ignore")
-    stem = f".{name}.{_node()}"
-    _remove_of_the_dead(target.parent, lambda found: found == stem)
-    # A name that cannot be foreseen, and a new file: nothing planted there is written through.
-    partial = target.with_name(f"{stem}.{os.getpid()}.{token_hex(8)}{_SUFFIX}")
+    partial = _unfinished(target)
     try:
-        handle = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-        with os.fdopen(handle, "w+b") as file:
+        with open(partial, "w+b", opener=_create) as file:
             if target.exists():
-                os.fchmod(handle, stat.S_IMODE(target.stat().st_mode))
+                os.fchmod(file.fileno(), stat.S_IMODE(target.stat().st_mode))
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -100,8 +96,47 @@ def atomic_file(path: str | Path, *, force: bool = False) -> Iterator[BinaryIO]:
         partial.unlink(missing_ok=True)
 
 
+@contextmanager
+def atomic_folder(path: str | Path) -> Iterator[Path]:
+    """Make a folder that takes its name only once what the block puts into it is complete.
+
+    Parameters
+    ----------
+    path : str or Path
+        Nothing of that name may be there: folders are never replaced.
+
+    Yields
+    ------
+    Path
+        The folder, by another name.
+
+    Raises
+    ------
+    InputError
+        When there is something, or no folder to put it in, before the block.
+    """
+    if os.path.lexists(path):
+        raise InputError(f"{path}: exists already; a folder is not replaced, choose another name")
+    target = check_target(path)
+    partial = _unfinished(target)
+    try:
+        partial.mkdir()
+        yield partial
+        partial.rename(target)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _unfinished(target: Path) -> Path:
+    """Return what a file or folder is called until it is complete; delete what the dead left."""
+    name = os.fsencode(target.name)[:_LONGEST_STEM].decode(errors="ignore")
+    stem = f".{name}.{_node()}"
+    _remove_of_the_dead(target.parent, lambda found: found == stem)
+    return target.with_name(f"{stem}.{os.getpid()}.{token_hex(8)}{_SUFFIX}")
+
+
 def remove_unfinished(folder: Path) -> None:
-    """Delete what processes of this machine left in a folder that ended while they wrote files.
+    """Delete what processes of this machine left in a folder that ended while they wrote.
 
     Parameters
     ----------
@@ -111,6 +146,11 @@ def remove_unfinished(folder: Path) -> None:
     if folder.is_dir():
         node = f".{_node()}"
         _remove_of_the_dead(folder, lambda stem: stem.startswith(".") and stem.endswith(node))
+
+
+def _create(path: str, flags: int) -> int:
+    # A new file, by a name that cannot be foreseen: nothing planted there is written through.
+    return os.open(path, flags | os.O_EXCL, 0o666)
 
 
 def _node() -> str:
@@ -127,4 +167,8 @@ def _remove_of_the_dead(folder: Path, is_ours: Callable[[str], bool]) -> None:
             continue
         stem, _, process = name.removesuffix(_SUFFIX).rpartition(".")[0].rpartition(".")
         if process.isdecimal() and is_ours(stem) and not Path("/proc", process).exists():
-            (folder / name).unlink(missing_ok=True)
+            left = folder / name
+            if left.is_dir() and not left.is_symlink():
+                shutil.rmtree(left, ignore_errors=True)
+            else:
+                left.unlink(missing_ok=True)

@@ -20,7 +20,7 @@ from kmaps.io import (
     open_writer,
     read_whole,
 )
-from kmaps.io.atomic import remove_unfinished
+from kmaps.io.atomic import atomic_folder, remove_unfinished
 
 RNG = np.random.default_rng(1)
 X = RNG.random((11, 4)).astype(np.float32)
@@ -287,3 +287,22 @@ def test_names_as_long_as_names_can_be(tmp_path):
         with atomic_file(tmp_path / name) as file:
             file.write(b"x")
         assert (tmp_path / name).read_bytes() == b"x"
+
+
+def test_folders_appear_whole_or_not_at_all(tmp_path):
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    left = tmp_path / f".rows.zarr.{platform.node()}.{ended.pid}.{'0' * 16}.part"
+    left.mkdir()
+    (left / "0").write_text("of the dead")
+    with atomic_folder(tmp_path / "rows.zarr") as folder:
+        (folder / "0").write_text("whole")
+        assert not left.exists()
+        assert not (tmp_path / "rows.zarr").exists()
+    assert os.listdir(tmp_path) == ["rows.zarr"]
+    with pytest.raises(FileNotFoundError), atomic_folder(tmp_path / "other") as folder:
+        (folder / "nowhere" / "0").touch()
+    assert os.listdir(tmp_path) == ["rows.zarr"]
+    message = "rows.zarr: exists already; a folder is not replaced, choose another name"
+    with pytest.raises(InputError, match=message), atomic_folder(tmp_path / "rows.zarr"):
+        pass

@@ -1,7 +1,7 @@
 """Running an experiment of any kind: plan its cells, measure those without a record."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +14,12 @@ from kmaps.bench.records.arrays import Arrays, collect_arrays, read_arrays, writ
 from kmaps.bench.records.columns import COLUMNS, FORMAT, Record
 from kmaps.bench.records.definition import write_definition
 from kmaps.bench.records.file import RecordsFile, latest
+from kmaps.bench.run.cluster import run_on_cluster
 from kmaps.bench.run.environment import describe, versions_of
 from kmaps.bench.run.estimators import check_estimators
 from kmaps.bench.run.measure import Measuring
 from kmaps.bench.run.plan import of_rows, plan
-from kmaps.bench.run.processes import Failure, Finished, Function, run_batches
+from kmaps.bench.run.processes import Batch, Failure, Finished, Function, run_batches
 from kmaps.bench.run.progress import Progress, Tally
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import Experiment
@@ -58,6 +59,7 @@ def run(
     *,
     only: Sequence[str] = (),
     jobs: int = 1,
+    client: Any = None,
     threads: int | None = None,
     retry_failed: bool = False,
     fail_fast: bool = False,
@@ -80,8 +82,12 @@ def run(
     jobs : int
         Batches of cells measured at the same time. More than one is for accuracies: concurrent
         cells compete for memory bandwidth, and their times say so.
+    client : distributed.Client, optional
+        Cells are measured on the workers of its cluster, as many at a time as these have threads;
+        ``jobs`` then counts for nothing.
     threads : int or None
-        Threads of each cell; None shares the processors out between the jobs.
+        Threads of each cell; None shares the processors out between the jobs, and is 1 on a
+        cluster.
     retry_failed : bool
         Whether to measure cells again whose record is a failure.
     fail_fast : bool
@@ -129,9 +135,11 @@ def run(
         todo = {key: cell for key, cell in wanted.items() if status.get(key) not in settled}
         new: list[Record] = []
         if todo:
+            if client is not None:
+                jobs, threads = sum(client.nthreads().values()) or 1, threads or 1
             threads = threads or max(1, len(os.sched_getaffinity(0)) // jobs)
             check_estimators(todo.values(), experiment)
-            with compiled_threads(threads * jobs):
+            with compiled_threads(threads * jobs if client is None else threads):
                 kind.prepare(todo.values(), skip_bad=skip_bad, progress=extracted)
             if definition:
                 write_definition(folder, definition, experiment.folder)
@@ -141,9 +149,13 @@ def run(
             )
             shared = _shared_columns(threads, jobs, command)
             tally = Tally({key: cell.row.method for key, cell in todo.items()}, jobs, progress)
-            with closing(run_batches(function, batches, jobs)) as results:
-                for done in results:
-                    record = _record(shared, todo[done.key], done, kind)
+            if client is None:
+                measured = _measured_here(function, batches, jobs)
+            else:
+                measured = run_on_cluster(client, kind, function, batches)
+            with closing(measured) as results:
+                for done, machine in results:
+                    record = _record({**shared, **machine}, todo[done.key], done, kind)
                     if not isinstance(done.result, Failure):
                         _write_beside(folder, done)
                     file.append(record)
@@ -157,6 +169,15 @@ def run(
         draw_figures(experiment, records, folder, again=bool(new))
     found = latest(records, wanted)
     return Outcome(found, len(new), len(wanted) - len(found))
+
+
+def _measured_here(
+    function: Function, batches: Sequence[Batch], jobs: int
+) -> Generator[tuple[Finished, dict[str, Any]], None, None]:
+    """Measure batches on this machine, which all records describe."""
+    with closing(run_batches(function, batches, jobs)) as results:
+        for done in results:
+            yield done, {}
 
 
 def _write_beside(folder: Path, done: Finished) -> None:

@@ -1,6 +1,7 @@
 """Training sets that are never in memory but as codes: read block by block, as often as needed."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -74,6 +75,22 @@ def code_rows(
         columns.add(X)
     if sample is None:
         raise InputError("no samples: expected at least one row")
+    coding = learned(map, columns, sample, n_levels, form)
+    with codes_in_memory(columns.n_rows, columns.n_columns):
+        return replace(coding, rows=_collected(blocks(), coding, columns))
+
+
+def learned(
+    map: Tabulated | ScalarKernel | str,
+    columns: RunningColumns,
+    sample: Block,
+    n_levels: int,
+    form: str,
+) -> CodedRows:
+    """Return the fitted map, levels and machinery for samples of which ``columns`` tell; no rows.
+
+    A map that learns from data is fitted to ``sample`` and the ends of the range as two rows more.
+    """
     if learns(map):
         ends = np.stack([columns.low, columns.high])
         sample = vstack([sample, ends], "csr") if issparse(sample) else np.vstack([sample, ends])
@@ -81,8 +98,7 @@ def code_rows(
     book = choose_codebook(columns, n_levels, level_strategy(map))
     tables = tabulate(map, book.levels)
     coder = Coder(book, book.levels.shape[1], tables.cells)
-    with codes_in_memory(columns.n_rows, columns.n_columns):
-        rows = _collected((_floats(X) for X in blocks()), coder, tables.zero, columns)
+    rows = Rows(np.empty(0, np.uint8), np.zeros(1, np.int64), None)
     machinery = choose(tables, form)
     return CodedRows(map, book.levels, coder, tables.zero, machinery, rows, columns.n_columns)
 
@@ -92,29 +108,44 @@ def _floats(X: Block) -> Block:
     return X if X.dtype in (np.float32, np.float64, np.uint8) else X.astype(np.float64)
 
 
-def _collected(
-    blocks: Iterator[Block], coder: Coder, zero: NDArray[np.intp], columns: RunningColumns
-) -> Rows:
-    """Return the codes of all blocks: one array, or lists of those that are not ``zero``."""
-    n, d = columns.n_rows, columns.n_columns
-    features = np.arange(d)
-    assert coder.book is not None  # samples, not codes, come in blocks
-    codes_of_zero = coder.book.codes(np.zeros(d), features)
-    rows_of_zero = codes_of_zero
-    if coder.cells is not None:
-        rows_of_zero = coder.cells[features if len(coder.cells) > 1 else 0, codes_of_zero]
-    mapped_to_zero = len(zero) and (rows_of_zero == zero[0]).all()
-    sparse = np.inf if mapped_to_zero and columns.n_nonzero < SPARSE * n * d else 0
+def listed_below(coding: CodedRows, columns: RunningColumns) -> float:
+    """Return the part of codes that are not ``zero`` below which blocks list them: 0 or infinity.
+
+    All blocks do, or none, as the samples of which ``columns`` tell ask for.
+    """
+    rows_of_zero = _codes_of_zero(coding)
+    cells, features = coding.coder.cells, np.arange(coding.n_features)
+    if cells is not None:
+        rows_of_zero = cells[features if len(cells) > 1 else 0, rows_of_zero]
+    mapped_to_zero = len(coding.zero) and (rows_of_zero == coding.zero[0]).all()
+    few = columns.n_nonzero < SPARSE * columns.n_rows * columns.n_columns
+    return np.inf if mapped_to_zero and few else 0
+
+
+def block_rows(coding: CodedRows, X: Block, sparse: float) -> Rows:
+    """Return a block of samples as codes; ``sparse`` is what `listed_below` says of all blocks."""
+    X = _floats(X)
     # What a CSR block leaves out has code 0.
-    dense = codes_of_zero.any()
-    parts = (
-        rows_of(coder.encode(X.toarray() if dense and issparse(X) else X), zero, sparse)
-        for X in blocks
-    )
-    if not sparse:
-        codes, filled = np.empty(n * d, np.uint8), 0
-        for part in parts:
-            codes[filled : filled + len(part.codes)] = part.codes
-            filled += len(part.codes)
-        return Rows(codes, np.arange(n + 1) * d, None)
-    return joined(parts)
+    if issparse(X) and _codes_of_zero(coding).any():
+        X = X.toarray()
+    return rows_of(coding.coder.encode(X), coding.zero, sparse)
+
+
+def _codes_of_zero(coding: CodedRows) -> NDArray[np.uint8]:
+    assert coding.coder.book is not None  # samples, not codes, come in blocks
+    features = np.arange(coding.n_features)
+    return coding.coder.book.codes(np.zeros(len(features)), features)
+
+
+def _collected(blocks: Iterable[Block], coding: CodedRows, columns: RunningColumns) -> Rows:
+    """Return the codes of all blocks: one array, or lists of those that are not ``zero``."""
+    sparse = listed_below(coding, columns)
+    parts = (block_rows(coding, X, sparse) for X in blocks)
+    if sparse:
+        return joined(parts)
+    n, d = columns.n_rows, columns.n_columns
+    codes, filled = np.empty(n * d, np.uint8), 0
+    for part in parts:
+        codes[filled : filled + len(part.codes)] = part.codes
+        filled += len(part.codes)
+    return Rows(codes, np.arange(n + 1) * d, None)

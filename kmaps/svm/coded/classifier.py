@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
 from kmaps._loops.train import Task
-from kmaps.checks import check_choice
+from kmaps.checks import check_choice, is_whole
 from kmaps.codes.codebook import MAX_LEVELS
 from kmaps.errors import ConfigError
 from kmaps.maps.capabilities import Tabulated
@@ -91,6 +91,13 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
         C on the same samples, of which the last step, alone, would take nearly as long as all.
     random_state : int, RandomState or None, default=0
         Order of the samples. The same number gives the same model, on any number of threads.
+    n_blocks : int or "auto", default=1
+        Blocks that the samples of a binary problem are drawn into. All descend at once, on threads
+        of their own where there are fewer problems than threads, and their changes are added
+        (CoCoA+). Blocks take more passes than one, the more of them the more. "auto" takes the
+        root of how many times 4 million codes there are: one below 16 million codes, two below 36.
+        The model depends on the number of blocks, within ``tol``, but not on that of threads. With
+        ``penalty="l1"`` there is one.
     form : {"auto", "low-rank", "full", "local", "two-level"}, default="auto"
         What the solver works on: r columns of a table; the value of the function at each level;
         the weights of local B-splines (`SplineMap` only); the function's values at the ends of
@@ -112,6 +119,8 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
         The primal objective, and the relative duality gap, a part of it.
     n_iter_ : ndarray of int, shape (P,)
         Passes, rounded up.
+    n_blocks_ : ndarray of int, shape (P,)
+        Blocks of each binary problem; not with ``penalty="l1"``.
     form_ : str
         The form in use.
     codes_bytes_ : int
@@ -125,8 +134,9 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
     Notes
     -----
     Training takes one byte a value, or three for each value that is not zero when few are not, and
-    four bytes a weight, for each of the binary problems that run at once (`kmaps.threads`). The
-    float matrix of the map's features, for which LIBLINEAR takes 16 bytes a value, never exists.
+    four bytes a weight, for each of the binary problems that run at once (`kmaps.threads`), with
+    blocks twelve for each of them. The float matrix of the map's features, for which LIBLINEAR
+    takes 16 bytes a value, never exists.
 
     Examples
     --------
@@ -169,6 +179,7 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
         probability: str | None = None,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = 0,
+        n_blocks: int | str = 1,
         form: str = "auto",
         levels: ArrayLike | None = None,
     ):
@@ -186,6 +197,7 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
         self.probability = probability
         self.warm_start = warm_start
         self.random_state = random_state
+        self.n_blocks = n_blocks
         self.form = form
         self.levels = levels
 
@@ -258,6 +270,10 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
         check_choice("multiclass", self.multiclass, REDUCTIONS)
         self._check_coding()
         self._check_probability()
+        if self.n_blocks != "auto" and not is_whole(self.n_blocks, 1):
+            raise ConfigError(
+                f"n_blocks={self.n_blocks!r}: expected a whole number of at least 1, or 'auto'"
+            )
         if self.calibrate and self.multiclass == "ovo":
             raise ConfigError(
                 "calibrate=True: one-vs-one has no score for each class; choose multiclass='ovr'"
@@ -273,6 +289,10 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
             raise ConfigError(
                 f"form={self.form!r}: penalty='l1' needs the columns of a table; choose "
                 "form='low-rank'"
+            )
+        if self.n_blocks not in ("auto", 1):
+            raise ConfigError(
+                f"n_blocks={self.n_blocks!r}: penalty='l1' has one block; leave n_blocks out"
             )
 
     @property

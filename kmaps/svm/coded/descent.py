@@ -121,9 +121,9 @@ def solve(
     that miss ``tol`` are returned at the multiple that is best for the primal.
     """
     n, report = len(task.members), report or (lambda passes, gap: None)
-    alpha = _start(task, alpha)
+    alpha = starting_point(task, alpha)
     weights, order, margins = aligned_zeros(n_weights), np.arange(n), np.zeros(n)
-    goal, spent, rise, fall, random = _MARGIN * tol, 0, np.inf, -np.inf, _random_state(seed)
+    goal, spent, rise, fall, random = _MARGIN * tol, 0, np.inf, -np.inf, random_state(seed)
     reached = False
     climber = Climber(rows, form, task)
     while True:
@@ -136,14 +136,14 @@ def solve(
                 constant *= _stretch(task, alpha, margins, weights)
         solution = _assess(task, weights, constant, alpha, margins, spent / n)
         if solution.gap > tol:
-            solution = _rescaled(task, solution)
+            solution = rescaled(task, solution)
         report(solution.passes, solution.gap)
         if solution.gap <= tol or spent >= max_iter * n:
             return solution
         if reached:
             # The gap added up during a pass is an estimate: aim lower where it was wrong.
             goal *= min(max(_MARGIN * tol / solution.gap, 0.1), _MARGIN)
-        n_active = _set_active(task, alpha, margins, order, rise, fall)
+        n_active = set_active(task, alpha, margins, order, rise, fall)
         state = n_active, rise, fall, solution.dual, constant, random
         last = min(spent + _PASSES_A_REBUILD * n, max_iter * n)
         while True:
@@ -168,7 +168,7 @@ def solve(
                 state = n_active, np.inf, -np.inf, dual + gain, constant, random
 
 
-def _start(task: loops.Task, alpha: NDArray[np.float64] | None) -> NDArray[np.float64]:
+def starting_point(task: loops.Task, alpha: NDArray[np.float64] | None) -> NDArray[np.float64]:
     """Return where to start: given variables inside the bounds of a task, or the least ones."""
     least = _FIRST * task.upper if task.logistic else np.zeros(len(task.members))
     if alpha is None:
@@ -204,12 +204,12 @@ def _assess(
 ) -> Solution:
     # Not by BLAS, whose threads take longer to start than this does.
     square = np.sum(alpha * margins)  # |w|²
-    dual = np.sum(task.targets * alpha) - _cost(task, alpha) - square / 2
-    primal = square / 2 + _loss(task, margins)
+    dual = np.sum(task.targets * alpha) - dual_cost(task, alpha) - square / 2
+    primal = square / 2 + total_loss(task, margins)
     return Solution(weights, constant, alpha, margins, float(primal), float(dual), passes)
 
 
-def _cost(task: loops.Task, alpha: NDArray) -> float:
+def dual_cost(task: loops.Task, alpha: NDArray) -> float:
     """Return what the variables take from the dual objective."""
     if task.logistic:
         return float(
@@ -220,7 +220,7 @@ def _cost(task: loops.Task, alpha: NDArray) -> float:
     return float(np.sum(task.epsilon * np.abs(alpha) + task.ridge * alpha**2 / 2))
 
 
-def _loss(task: loops.Task, margins: NDArray) -> float:
+def total_loss(task: loops.Task, margins: NDArray) -> float:
     excess = margins - task.targets
     if task.logistic:
         return float(np.sum(task.upper * np.logaddexp(0, -excess)))
@@ -230,7 +230,7 @@ def _loss(task: loops.Task, margins: NDArray) -> float:
     return float(np.sum(task.upper * short))
 
 
-def _rescaled(task: loops.Task, solution: Solution) -> Solution:
+def rescaled(task: loops.Task, solution: Solution) -> Solution:
     """Return the multiple of a solution that is best for the primal.
 
     With a large C, support vectors that are short of the margin by a rounding are dear; a little
@@ -239,7 +239,7 @@ def _rescaled(task: loops.Task, solution: Solution) -> Solution:
     square = np.sum(solution.alpha * solution.margins)
 
     def primal(factor: float) -> float:
-        return factor**2 * square / 2 + _loss(task, factor * solution.margins)
+        return factor**2 * square / 2 + total_loss(task, factor * solution.margins)
 
     best = minimize_scalar(primal, bounds=(0.5, 2), method="bounded", options={"xatol": 1e-8})
     if not best.fun < solution.primal:
@@ -252,7 +252,7 @@ def _rescaled(task: loops.Task, solution: Solution) -> Solution:
     )
 
 
-def _set_active(
+def set_active(
     task: loops.Task, alpha: NDArray, margins: NDArray, order: NDArray, rise: float, fall: float
 ) -> int:
     """Put the members that are not settled first in ``order``; return how many there are."""
@@ -268,6 +268,6 @@ def _set_active(
     return len(order) - int(settled.sum())
 
 
-def _random_state(seed: tuple[int, ...]) -> np.uint64:
+def random_state(seed: tuple[int, ...]) -> np.uint64:
     """Return a state of the generator, which must not be zero."""
     return np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] | np.uint64(1)

@@ -24,6 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kmaps._loops.forms import Rows
 from kmaps._loops.train import Task
 from kmaps.checks import check_positive, check_whole
 from kmaps.codes.codebook import MAX_LEVELS
@@ -33,9 +34,10 @@ from kmaps.maps.capabilities import Tabulated
 from kmaps.mercer import ScalarKernel, kernel_name
 from kmaps.parallel import for_blocks, num_threads
 from kmaps.svm.coded.blocks import code_rows
-from kmaps.svm.coded.descent import Solution, solve
+from kmaps.svm.coded.descent import Solution
 from kmaps.svm.coded.functions import FeatureFunction, function_of, importances
 from kmaps.svm.coded.model import CodedModel
+from kmaps.svm.coded.rounds import count_blocks, solve_in_blocks
 from kmaps.svm.coded.training import CodedRows, learns, prepare, weights_in_memory
 from kmaps.svm.learner import Learner, input_errors
 from kmaps.svm.model_file import ModelFile, write_model
@@ -61,6 +63,7 @@ class CodedEstimator(Learner):
     warm_start: bool
     random_state: int | np.random.RandomState | None
     model_: CodedModel
+    n_blocks: int | str = 1  # that the rows of a problem are cut into
 
     _stored: tuple[str, ...]  # the parameters that a file holds
     _problem_name: str  # of several problems, in a warning
@@ -149,13 +152,16 @@ class CodedEstimator(Learner):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         starts = self._starting_points(sizes)
         n_weights = training.n_features * machinery.form.size
+        self.n_blocks_ = np.array([self._count_blocks(rows, size) for size in sizes])
 
-        def train_one(column: int, _: int) -> Solution:
-            solution = solve(
+        def train_one(column: int, n_threads: int) -> Solution:
+            solution = solve_in_blocks(
                 rows,
                 machinery.form,
                 tasks[column](norms),
                 n_weights,
+                n_blocks=int(self.n_blocks_[column]),
+                n_threads=n_threads,
                 tol=self.tol,
                 max_iter=self.max_iter,
                 seed=(seed, column),
@@ -168,8 +174,19 @@ class CodedEstimator(Learner):
                 margins=solution.margins if with_margins else _NOTHING,
             )
 
-        with weights_in_memory(n_weights, min(num_threads(), len(tasks))):
-            return for_blocks(train_one, len(tasks), 1)
+        at_once = min(num_threads(), len(tasks))
+        most = int(self.n_blocks_.max())
+        with weights_in_memory(n_weights, at_once if most == 1 else 3 * at_once * most):
+            if most > 1 and len(tasks) < num_threads():  # which the blocks can use
+                return [train_one(column, num_threads()) for column in range(len(tasks))]
+            return for_blocks(lambda column, _: train_one(column, 1), len(tasks), 1)
+
+    def _count_blocks(self, rows: Rows, n_members: int) -> int:
+        """Return how many blocks the rows of a problem are cut into."""
+        n_rows = len(rows.bounds) - 1
+        if self.n_blocks == "auto":
+            return min(count_blocks(len(rows.codes) * n_members // n_rows), n_members)
+        return min(int(self.n_blocks), n_members)
 
     def _starting_points(self, sizes: Sequence[int]) -> Sequence[NDArray | None]:
         """Return the dual variables of the last fit, if there are as many."""
@@ -204,15 +221,20 @@ class CodedEstimator(Learner):
             calibration=calibration,
             importance=np.empty((0, 0), np.float32),
         )
-        members = np.arange(len(weights)) if training.members is None else training.members
-        importance = importances(model, training.rows, members, weights)
-        self.model_ = replace(model, importance=importance)
+        self.model_ = replace(model, importance=self._importances(model, training, weights))
         self.model_bytes_ = self.model_.nbytes
         self.objective_ = self._objectives(np.array([machine.primal for machine in machines]))
         self.duality_gap_ = np.array([machine.gap for machine in machines])
         self.n_iter_ = np.ceil([machine.passes for machine in machines]).astype(int)
         self._duals = [machine.alpha for machine in machines] if self.warm_start else None
         self._warn_unfinished()
+
+    def _importances(
+        self, model: CodedModel, training: CodedRows, weights: NDArray[np.float64]
+    ) -> NDArray[np.float32]:
+        """Return the standard deviation of each function over the training samples, (P, d)."""
+        members = np.arange(len(weights)) if training.members is None else training.members
+        return importances(model, training.rows, members, weights)
 
     def _objectives(self, primal: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what is minimised, in the units of the class, from what the solver minimises."""

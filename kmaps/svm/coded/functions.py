@@ -39,12 +39,29 @@ def importances(
     model: CodedModel, rows: Rows, members: NDArray[np.intp], weights: NDArray[np.float64]
 ) -> NDArray[np.float32]:
     """Return the standard deviation of each function over some rows with weights, (P, d)."""
-    n_problems, d, _ = model.weights.shape
-    counts = np.zeros((d, model.n_rows))
+    shape = model.weights.shape[1], model.n_rows
+    return deviations(model, code_counts(rows, members, weights, shape, model.zero))
+
+
+def code_counts(
+    rows: Rows,
+    members: NDArray[np.intp],
+    weights: NDArray[np.float64],
+    shape: tuple[int, int],
+    zero: NDArray[np.intp],
+) -> NDArray[np.float64]:
+    """Return how much weight each row of the tables of each feature has, of shape (d, rows)."""
+    counts = np.zeros(shape)
     loops.count_codes(rows.codes, rows.bounds, rows.features, members, weights, counts)
-    total = weights.sum()
     if rows.features is not None:  # what is left out has the row that maps to zero
-        counts[:, model.zero[0]] += total - counts.sum(axis=1)
+        counts[:, zero[0]] += weights.sum() - counts.sum(axis=1)
+    return counts
+
+
+def deviations(model: CodedModel, counts: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Return the standard deviation of each function by the weight of each row, (P, d)."""
+    n_problems, d, _ = model.weights.shape
+    total = counts[0].sum()
     found = np.empty((n_problems, d), np.float32)
     size = max(1, _BLOCK_VALUES // (model.n_rows * n_problems))
     for start in range(0, d, size):

@@ -133,3 +133,14 @@ def leave_a_worker(batch: Mapping) -> Iterator[tuple[str, int]]:
         worker = multiprocessing.Process(target=time.sleep, args=(60,))
         worker.start()
         yield key, worker.pid
+
+
+def losing_its_worker(folder: str, cell: Cell) -> dict[str, Any]:
+    """End the process that started this one when the exact cells are measured first."""
+    name = cell_name(cell.columns).replace(" ", "_")
+    tried = Path(folder, f"{name}.tried")
+    if cell.row.method == "exact" and not tried.exists():
+        tried.touch()
+        os.kill(multiprocessing.parent_process().pid, signal.SIGKILL)
+        time.sleep(60)
+    return logged(folder, 0, cell)

@@ -1,0 +1,200 @@
+"""What commands do with ``--cluster``: rows in files and folders that all workers see."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from kmaps import __version__
+from kmaps.cli.model_files import check_columns
+from kmaps.errors import ConfigError, InputError
+
+if TYPE_CHECKING:
+    from kmaps.cli.model_files import Trained
+    from kmaps.maps import FeatureMap
+
+cluster = click.option(
+    "--cluster",
+    metavar="ADDRESS|local:N",
+    help="Compute on a Dask cluster: the address of its scheduler, or N workers on this machine. "
+    "IN is then a .npy file, a Zarr folder, or a Parquet file or folder that all of them see; OUT "
+    "alike, by its name: .npy, .zarr or .parquet. Needs the extra kmaps[cluster].",
+)
+
+
+@contextmanager
+def connected(address: str, *not_there: str) -> Iterator[Any]:
+    """Yield the client of a cluster; refuse options of the command that have no meaning there."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+        if given and option.name in not_there:
+            raise ConfigError(f"{max(option.opts, key=len)}: not with --cluster; leave it out")
+    try:
+        from kmaps.dask.cluster import connected as connected_there
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"--cluster: needs {error.name}, which is not installed: pip install 'kmaps[cluster]'"
+        ) from None
+    with connected_there(address) as client:
+        yield client
+
+
+def encode_there(
+    source: str,
+    target: str,
+    feature_map: "FeatureMap",
+    *,
+    fit_on: str | None,
+    label_column: str | None,
+    force: bool,
+) -> None:
+    """Fit a map in one pass over the blocks, and let the workers write what it makes of them."""
+    import numpy as np
+
+    from kmaps.dask import BlockwiseMap
+    from kmaps.dask.folders import check_output, rows_of, write
+
+    check_output(target, force=force)
+    rows = rows_of(source, label_column)
+    known = rows if fit_on is None else rows_of(fit_on, label_column)
+    if known.n_features != rows.n_features:
+        raise InputError(f"{fit_on} has {known.n_features} columns, {source} has {rows.n_features}")
+    fitted = BlockwiseMap(feature_map).fit(known.blocks)
+    names = [str(name) for name in fitted.map_.get_feature_names_out(rows.columns)]
+    write(
+        fitted.transform(rows.blocks),
+        rows.lengths,
+        target,
+        dtype=np.float32,
+        width=len(names),
+        columns=names,
+        labels=rows.labels,
+        force=force,
+    )
+
+
+def train_there(
+    source: str,
+    model: Any,
+    costs: list[float] | str,
+    *,
+    labels: str | None,
+    label_column: str | None,
+    client: Any,
+) -> tuple[Any, dict[str, Any]]:
+    """Train a machine with the parameters of ``model``; return it, and what there is to tell."""
+    from kmaps.dask import CodedSVC
+    from kmaps.io.labels import whole
+    from kmaps.svm import CodedSVC as CodedSVCHere
+
+    if not isinstance(model, CodedSVCHere):
+        raise ConfigError("--cluster: trains on codes, not on random frequencies; leave it out")
+    if isinstance(costs, str) or len(costs) > 1:
+        raise ConfigError("-C: one value with --cluster; choose it on a part of the rows")
+    known = CodedSVC().get_params(deep=False)
+    parameters = {name: value for name, value in model.get_params(False).items() if name in known}
+    parameters |= {"C": costs[0], "n_blocks": "auto", "client": client}
+    there = CodedSVC(**parameters).fit(*_labelled(source, labels, label_column))
+    there.classes_ = whole(there.classes_)
+    return there, {
+        "rows": there.n_rows_,
+        "features": there.n_features_in_,
+        "classes": len(there.classes_),
+        "levels": there.levels_.shape[1],
+        "codes_bytes": there.codes_bytes_,
+        "duality_gap": float(there.duality_gap_.max()),
+        "passes": int(there.n_iter_.max()),
+        "n_blocks": int(there.n_blocks_.max()),
+        "model_bytes": there.model_bytes_,
+        "C": there.C,
+        "cv": [],
+        "folds": None,
+        "hold_out": None,
+        "index_base": None,
+        "code_s": there.timings_["convert_s"],
+        "train_s": there.timings_["train_s"],
+    }
+
+
+def _labelled(source: str, labels: str | None, label_column: str | None) -> tuple[str, Any]:
+    """Return rows and labels as the classifier takes them."""
+    from kmaps.dask.folders import column_names, labels_of
+
+    columns = column_names(source)
+    if columns is not None and label_column is None:
+        raise ConfigError(f"{source}: name the column that has the labels with --label-column")
+    if columns is not None and label_column not in columns:
+        raise ConfigError(
+            f"--label-column {label_column}: no such column, there are {', '.join(columns)}"
+        )
+    if columns is None and labels is None:
+        raise ConfigError(f"{source}: holds no labels; name a file with --labels")
+    if labels is not None and label_column is not None:
+        raise ConfigError("--labels: Parquet has them in --label-column; leave one of them out")
+    return source, label_column if labels is None else labels_of(labels)
+
+
+def record_there(
+    source: str, label_column: str | None, found: dict[str, Any], kernel: str | None
+) -> dict[str, Any]:
+    """Return what a model file keeps of its training on a cluster."""
+    from kmaps.dask.folders import column_names
+
+    columns = column_names(source)
+    return {
+        "by": f"kmaps {__version__}",
+        "file": Path(source).name,
+        "columns": columns and [name for name in columns if name != label_column],
+        "label_column": label_column,
+        "kernel": kernel,
+        **{name: found[name] for name in ("rows", "duality_gap", "passes", "n_blocks")},
+    }
+
+
+def predict_there(
+    trained: "Trained",
+    source: str,
+    target: str,
+    *,
+    labels: str | None,
+    label_column: str | None,
+    force: bool,
+) -> dict[str, Any]:
+    """Let the workers write the label of each row; count those that are right."""
+    from time import perf_counter
+
+    from kmaps.dask.folders import check_output, labels_of, rows_of, write
+    from kmaps.dask.lazy import joined, kept, mapped
+
+    check_output(target, force=force)
+    start, model = perf_counter(), trained.model
+    rows = rows_of(source, label_column)
+    check_columns(trained, rows, label_column)
+    truth = rows.labels if labels is None else labels_of(labels)
+    n_rows, dtype = sum(rows.lengths), model.classes_.dtype
+    if truth is not None and len(truth) != n_rows:
+        raise InputError(f"{len(truth)} labels, but {source} has {n_rows} rows")
+    blocks = kept(mapped(rows.blocks, model.predict, model.n_features_in_, dtype, None))
+    write(
+        blocks,
+        rows.lengths,
+        target,
+        dtype=dtype,
+        width=None,
+        columns=["label"],
+        force=force,
+    )
+    right = None
+    if truth is not None:
+        predicted = joined(blocks, rows.lengths, dtype, ())
+        right = int((predicted == truth.rechunk(predicted.chunks)).sum().compute())
+    return {
+        "rows": n_rows,
+        "correct": right,
+        "accuracy": None if right is None else right / n_rows,
+        "predict_s": perf_counter() - start,
+    }

@@ -1,0 +1,115 @@
+"""Batches of cells on the workers of a Dask cluster, each in a process of its own there."""
+
+import multiprocessing
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from kmaps.bench.kinds import Kind
+from kmaps.bench.run.environment import describe
+from kmaps.bench.run.processes import Batch, Failure, Finished, Function, run_batches
+from kmaps.errors import ConfigError, DataError
+from kmaps.maps import MAP_VERSION
+
+
+@dataclass(frozen=True)
+class There:
+    """Measures a batch on a worker; can be pickled.
+
+    Parameters
+    ----------
+    function : callable
+        As :func:`kmaps.bench.run.processes.run_batches` takes it.
+    kind : Kind
+    digests : mapping
+        What the data of each dataset are where the run was started.
+    versions : tuple
+        Of kmaps, and of its maps, there.
+    """
+
+    function: Function
+    kind: Kind
+    digests: dict[str, str]
+    versions: tuple[str, Any]
+
+    def __call__(self, batch: Batch) -> tuple[dict[str, Any], list[Finished]]:
+        """Return the columns of the machine, and what became of the cells.
+
+        Raises
+        ------
+        ConfigError
+            When the worker has another version of kmaps, or may have no processes.
+        DataError
+            When it has other data by the same name.
+        """
+        machine = describe()
+        self._check(machine, next(iter(batch.values())))
+        return machine, list(run_batches(self.function, [batch], 1))
+
+    def _check(self, machine: dict[str, Any], cell: Any) -> None:
+        own = machine["versions"]["kmaps"], MAP_VERSION
+        if own != self.versions:
+            raise ConfigError(
+                f"a worker has kmaps {own[0]} with maps of version {own[1]}, the run was started "
+                f"by {self.versions[0]} with {self.versions[1]}: install the same on all machines"
+            )
+        if multiprocessing.current_process().daemon:
+            raise ConfigError(
+                "the workers may start no processes, in which cells are measured: start them with "
+                "--no-nanny, or with DASK_DISTRIBUTED__WORKER__DAEMON=False in their environment"
+            )
+        if self.kind.digest(cell) != self.digests[cell.dataset]:
+            raise DataError(
+                f"{cell.dataset}: a worker has other data by that name than there are where the "
+                "run was started"
+            )
+
+
+def run_on_cluster(
+    client: Any, kind: Kind, function: Function, batches: Sequence[Batch]
+) -> Generator[tuple[Finished, dict[str, Any]], None, None]:
+    """Measure batches on the workers, as many at a time as these have threads.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    kind : Kind
+    function : callable
+        As :func:`kmaps.bench.run.processes.run_batches` takes it.
+    batches : sequence of mapping
+        Cells by their keys.
+
+    Yields
+    ------
+    Finished
+        Those of a batch when all of it has ended.
+    dict
+        Columns that describe its machine, and as ``jobs`` how many cells that measures at a time.
+
+    Notes
+    -----
+    A batch whose worker is lost is measured again, elsewhere; its cells have failed where that went
+    so as often as Dask allows, three times.
+
+    Raises
+    ------
+    ConfigError, DataError
+        When a worker has another version of kmaps or other data.
+    ConnectionError
+        When the scheduler is lost.
+    """
+    from kmaps.dask.tasks import called  # an extra
+
+    digests = {cell.dataset: kind.digest(cell) for batch in batches for cell in batch.values()}
+    own = describe()["versions"]["kmaps"], MAP_VERSION
+    with closing(called(client, There(function, kind, digests, own), batches)) as results:
+        for one in results:
+            if one.lost:
+                for key in batches[one.number]:
+                    yield Finished(key, Failure(one.lost), datetime.now(UTC), 0.0), {}
+                continue
+            machine, finished = one.result
+            for done in finished:
+                yield done, {**machine, "jobs": one.neighbours}

@@ -1,0 +1,215 @@
+"""Collections of Dask as lists of delayed blocks of rows, and what blocks tell of all rows."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+from dask.delayed import Delayed
+from numpy.typing import NDArray
+from scipy.sparse import issparse, vstack
+
+from kmaps.codes.columns import RunningColumns
+from kmaps.dask.npy import read_npy
+from kmaps.errors import ConfigError, InputError
+from kmaps.io.labels import check_labels
+from kmaps.samples import AnyMatrix
+
+_SAMPLE_ROWS = 10_000  # of all blocks together, for maps that learn from data
+_TOGETHER = 8  # summaries that are merged at a time
+
+
+def is_collection(X: object) -> bool:
+    """Return whether these are samples for Dask, and not in this process."""
+    if isinstance(X, (da.Array, dd.DataFrame, str, Path)):
+        return True
+    return isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], Delayed)
+
+
+def opened(X: Any) -> Any:
+    """Return a Dask array of a Zarr folder or npy file, a DataFrame of Parquet; others as given."""
+    if not isinstance(X, (str, Path)):
+        return X
+    path = Path(X)
+    if not path.exists():
+        raise InputError(
+            f"{path}: not found: expected a .npy file, a Zarr folder, a Parquet file or folder"
+        )
+    if path.suffix == ".npy":
+        return read_npy(path)
+    if any((path / name).exists() for name in (".zarray", "zarr.json")):
+        return da.from_zarr(str(path))
+    try:
+        return dd.read_parquet(str(path))
+    except (OSError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"{path}: neither a Zarr folder nor Parquet ({reason})") from None
+
+
+def blocks_of(X: Any) -> list[Delayed]:
+    """Return the blocks of rows of samples or of labels, in order.
+
+    Parameters
+    ----------
+    X : dask array (n, d) or (n,), DataFrame, Series, list of delayed blocks, or path
+        The path of a ``.npy`` file, a Zarr folder, or a Parquet file or folder. Columns of an
+        array that lie in several chunks are brought together.
+
+    Raises
+    ------
+    ConfigError
+        For anything else.
+    InputError
+        When there is no such path.
+    """
+    X = opened(X)
+    if isinstance(X, da.Array):
+        if X.ndim == 2 and X.numblocks[1] > 1:
+            X = X.rechunk({1: -1})
+        return [dask.delayed(_array)(block) for block in X.to_delayed().ravel()]
+    if isinstance(X, (dd.DataFrame, dd.Series)):
+        return [dask.delayed(_array)(part) for part in X.to_delayed()]
+    if is_collection(X):
+        return list(X)
+    raise ConfigError(
+        f"{type(X).__name__}: expected a Dask array or DataFrame, a list of delayed blocks, or "
+        "the path of a .npy file, a Zarr or a Parquet folder"
+    )
+
+
+def labelled(X: Any, y: Any) -> tuple[list[Delayed], list[Delayed]]:
+    """Return the blocks of samples and of labels, which may be a column of the samples.
+
+    Raises
+    ------
+    InputError
+        When there is no such column, or not one label for each row.
+    """
+    X = opened(X)
+    if isinstance(y, str) and not isinstance(X, (da.Array, list, tuple)):
+        if y not in X.columns:
+            raise InputError(f"y={y!r}: no such column, there are {', '.join(map(str, X.columns))}")
+        return columns_of(X.to_delayed(), y)
+    if isinstance(X, da.Array) and isinstance(y, da.Array):
+        if X.shape[0] != y.shape[0] and not np.isnan([X.shape[0], y.shape[0]]).any():
+            raise InputError(f"{y.shape[0]} labels for {X.shape[0]} rows")
+        if not np.isnan(X.chunks[0]).any() and not np.isnan(y.chunks[0]).any():
+            y = y.rechunk({0: X.chunks[0]})
+    return blocks_of(X), [dask.delayed(_labels)(block) for block in blocks_of(y)]
+
+
+def columns_of(parts: Sequence[Delayed], y: str | None) -> tuple[list[Delayed], list[Delayed]]:
+    """Return the blocks of features of the parts of a DataFrame, and of the column of labels.
+
+    The parts are the same for both: what reads files may cut other columns elsewhere.
+    """
+    if y is None:
+        return [dask.delayed(_array)(part) for part in parts], []
+    samples = [dask.delayed(_array)(part.drop(columns=[y])) for part in parts]
+    return samples, [dask.delayed(_labels)(part[y]) for part in parts]
+
+
+def _labels(block: Any) -> NDArray:
+    """Return a block of labels as numbers or words; refuse missing ones."""
+    labels = np.asarray(_array(block))
+    if labels.dtype.kind == "O":
+        strange = [label for label in labels.ravel() if not isinstance(label, str)]
+        if strange:
+            raise InputError(f"a label is {strange[0]!r}: expected numbers, or words in all rows")
+        labels = labels.astype(str)
+    check_labels(labels, "labels")
+    return labels
+
+
+def _array(block: Any) -> AnyMatrix:
+    """Return a block of a collection as an array or CSR matrix."""
+    if issparse(block):
+        return block.tocsr()
+    return block if isinstance(block, np.ndarray) else block.to_numpy()
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What is known of some rows.
+
+    Attributes
+    ----------
+    columns : RunningColumns
+        Ranges, the distinct values if they are few, the number of rows.
+    sample : ndarray or CSR matrix, or None
+        Some of the rows.
+    classes, counts : ndarray
+        The labels that occur, and how often; empty without labels.
+    """
+
+    columns: RunningColumns
+    sample: AnyMatrix | None
+    classes: NDArray
+    counts: NDArray
+
+
+def summary_of(
+    blocks: Sequence[Delayed], labels: Sequence[Delayed] | None, most: int, sampled: bool
+) -> Delayed:
+    """Return the delayed summary of all blocks, made in one pass over them.
+
+    Parameters
+    ----------
+    blocks, labels : sequence of Delayed
+    most : int
+        Distinct values up to which they are kept.
+    sampled : bool
+        Whether to keep some rows: as many of each block, evenly spaced.
+    """
+    if labels is not None and len(labels) != len(blocks):
+        raise InputError(f"labels in {len(labels)} blocks for samples in {len(blocks)}")
+    rows = -(-_SAMPLE_ROWS // len(blocks)) if sampled else 0
+    parts = [
+        dask.delayed(_summarised)(block, None if labels is None else labels[k], most, rows)
+        for k, block in enumerate(blocks)
+    ]
+    return merged_in_steps(dask.delayed(_merged), parts)
+
+
+def merged_in_steps(merge: Callable[..., Any], parts: list[Any]) -> Any:
+    """Call ``merge`` on a list of some neighbours at a time, until one is left."""
+    while len(parts) > 1:
+        groups = range(0, len(parts), _TOGETHER)
+        parts = [merge(parts[start : start + _TOGETHER]) for start in groups]
+    return parts[0]
+
+
+def _summarised(X: AnyMatrix, y: Any, most: int, rows: int) -> Summary:
+    if X.ndim != 2:
+        raise InputError(f"a block of shape {X.shape}: expected rows of features, (n, d)")
+    if X.dtype.kind not in "biuf":
+        raise InputError(f"a block holds {X.dtype}: expected numbers in every column of features")
+    if y is not None and np.shape(y) != (X.shape[0],):
+        raise InputError(f"labels of shape {np.shape(y)} for a block of {X.shape[0]} rows")
+    columns, sample = RunningColumns(most), None
+    if X.shape[0]:
+        columns.add(X)
+        if rows:
+            sample = X[:: -(-X.shape[0] // rows)]
+    classes, counts = np.unique(np.empty(0) if y is None else np.asarray(y), return_counts=True)
+    return Summary(columns, sample, classes, counts)
+
+
+def _merged(parts: list[Summary]) -> Summary:
+    columns = RunningColumns(parts[0].columns.most)
+    for part in parts:
+        columns.merge(part.columns)
+    samples = [part.sample for part in parts if part.sample is not None]
+    sample = None
+    if samples:
+        sample = vstack(samples, "csr") if issparse(samples[0]) else np.concatenate(samples)
+    labelled = [part for part in parts if len(part.classes)] or parts[:1]
+    classes = np.unique(np.concatenate([part.classes for part in labelled]))
+    counts = np.zeros(len(classes), np.int64)
+    for part in labelled:
+        counts[np.searchsorted(classes, part.classes)] += part.counts
+    return Summary(columns, sample, classes, counts)

@@ -1,0 +1,296 @@
+"""The classifier on codes, trained on a cluster of Dask."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from dask.delayed import Delayed
+from distributed import Client, Future, get_client
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from kmaps.dask import coding as tasks
+from kmaps.dask.chunks import Summary, is_collection, labelled, merged_in_steps, summary_of
+from kmaps.dask.lazy import mapped
+from kmaps.dask.team import DaskTeam
+from kmaps.errors import InputError
+from kmaps.svm.coded import CodedSVC as CodedSVCHere
+from kmaps.svm.coded.blocks import learned, listed_below
+from kmaps.svm.coded.descent import Solution
+from kmaps.svm.coded.functions import deviations
+from kmaps.svm.coded.model import CodedModel
+from kmaps.svm.coded.rounds import Rounds, count_blocks
+from kmaps.svm.coded.training import CodedRows, learns
+from kmaps.svm.learner import input_errors
+from kmaps.svm.reduction import count_problems
+from kmaps.svm.weights import class_factors
+
+_EFFORT = 1.0  # part of its members that a block evaluates in a round: messages take their time
+
+
+@dataclass(frozen=True, eq=False)
+class CodesThere:
+    """A training set on the workers.
+
+    Attributes
+    ----------
+    coding : CodedRows
+        Levels and machinery, without rows.
+    rows, numbers, norms : list of Future
+        Of each block: the codes, the number of each row's class, its square norm.
+    form : Future
+    factors : ndarray
+        On C, of each class.
+    """
+
+    coding: CodedRows
+    rows: list[Future]
+    numbers: list[Future]
+    norms: list[Future]
+    form: Future
+    factors: NDArray[np.float64]
+
+
+class CodedSVC(CodedSVCHere):
+    """`kmaps.CodedSVC` for samples in the memory of many machines, or larger than that of one.
+
+    The parameters are those of `kmaps.CodedSVC`, but for these, and without ``penalty``,
+    ``calibrate``, ``probability``, ``warm_start`` and ``levels``. What it learns is the same, and
+    :meth:`save` writes the same files.
+
+    Parameters
+    ----------
+    n_blocks : int or "auto", default="auto"
+        Blocks of each binary problem, made of neighbouring blocks of the collection, so that there
+        are no more of them. "auto" takes the root of how many times 4 million codes there are. The
+        machine does not depend on the number of workers or threads, of which no more than
+        ``n_blocks`` work at a time.
+    client : distributed.Client, optional
+        By default the current one.
+
+    Attributes
+    ----------
+    n_rows_ : int
+        Training samples. The others are those of `kmaps.CodedSVC`.
+
+    Notes
+    -----
+    The samples are read twice: for the levels, and for the codes, which stay with the workers. A
+    worker holds, for each row, a byte a feature (or three a value that is not zero), 8 bytes of its
+    norm, 8 of its class, and while a binary problem is solved, one after another, about 80 bytes of
+    the dual variables and what belongs to them. In a round each block sends one table of weights,
+    4 bytes each, and gets their sum; no row ever travels.
+
+    10⁹ rows of 100 features are 100 GB of codes and about 100 GB of the rest: twenty workers of 16
+    GB. More blocks take more rounds: beyond some hundred of them the rounds, not the rows, are the
+    limit.
+
+    What a lost worker had is computed again, from the samples on.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from distributed import Client
+    >>> from kmaps.dask import CodedSVC
+    >>> X = np.random.default_rng(0).random((300, 4))
+    >>> y = X[:, 0] > X[:, 1]
+    >>> with Client(processes=False, n_workers=1, dashboard_address=":0"):
+    ...     model = CodedSVC("chi2", tol=0.01).fit(da.from_array(X, 100), da.from_array(y, 100))
+    ...     accuracy = (model.predict(da.from_array(X, 50)).compute() == y).mean()
+    >>> bool(accuracy > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        map: Any = "chi2",
+        C: float = 1.0,
+        *,
+        loss: str = "hinge",
+        multiclass: str = "ovr",
+        n_levels: int = 256,
+        bias: float = 1.0,
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        class_weight: dict | str | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+        n_blocks: int | str = "auto",
+        form: str = "auto",
+        client: Client | None = None,
+    ):
+        super().__init__(
+            map,
+            C,
+            loss=loss,
+            multiclass=multiclass,
+            n_levels=n_levels,
+            bias=bias,
+            tol=tol,
+            max_iter=max_iter,
+            class_weight=class_weight,
+            random_state=random_state,
+            n_blocks=n_blocks,
+            form=form,
+        )
+        self.client = client
+
+    def fit(self, X: Any, y: Any) -> "CodedSVC":  # type: ignore[override]
+        """Code the samples where they are, and train.
+
+        Parameters
+        ----------
+        X : dask array (n, d), DataFrame, list of delayed blocks, or path
+            Blocks of rows, dense or CSR; the path is that of a ``.npy`` file, a Zarr folder, or a
+            Parquet file or folder.
+        y : dask array (n,), Series, list of delayed blocks, Path, or str
+            Labels, in the blocks of X; the path is that of a Zarr folder or a ``.npy`` file. Of a
+            DataFrame or a Parquet folder: the name of a column.
+
+        Returns
+        -------
+        self
+
+        Warns
+        -----
+        ConvergenceWarning
+            With the gap reached, when ``max_iter`` passes were not enough.
+
+        Raises
+        ------
+        ConfigError
+            For a parameter out of range, or what is no collection.
+        InputError
+            For NaN, infinity, blocks that do not fit together, or labels of one class.
+        """
+        self._check_parameters()
+        self.timings_ = {}
+        client = self.client or get_client()
+        self._there = self._timed("convert_s", self._coded_there, client, *labelled(X, y))
+        self.n_blocks_ = np.zeros(count_problems(len(self.classes_), self.multiclass), np.intp)
+        machines = self._timed("train_s", self._train_there, client)
+        self._keep(self._there.coding, machines, np.ones(0))
+        del self._there
+        return self
+
+    def _coded_there(
+        self, client: Client, samples: list[Delayed], labels: list[Delayed]
+    ) -> "CodesThere":
+        """Choose levels and turn the samples into codes, with the workers."""
+        summary = summary_of(samples, labels, self.n_levels, learns(self.map))
+        known: Summary = client.gather(client.compute(summary))
+        columns = known.columns
+        if not columns.n_rows:
+            raise InputError("no samples: expected at least one row")
+        self.n_rows_, self.n_features_in_ = columns.n_rows, columns.n_columns
+        self.classes_ = known.classes
+        if len(self.classes_) < 2:
+            raise InputError(
+                f"y has one class only ({self.classes_[0]}): a classifier needs at least two "
+                "classes, check the label column"
+            )
+        with input_errors():
+            each_class = np.arange(len(self.classes_))
+            factors = class_factors(
+                self.class_weight, self.classes_, each_class, known.counts.astype(float)
+            )
+        sample = known.sample if known.sample is not None else np.zeros((1, columns.n_columns))
+        coding = learned(self.map, columns, sample, self.n_levels, self.form)
+        sparse = listed_below(coding, columns)
+        n_codes = columns.n_nonzero if sparse else columns.n_rows * columns.n_columns
+        wanted = count_blocks(n_codes) if self.n_blocks == "auto" else int(self.n_blocks)
+        rows, numbers = tasks.coded_groups(
+            client, samples, labels, coding, sparse, self.classes_, min(wanted, len(samples))
+        )
+        machinery = client.submit(_same, coding.machinery, pure=False)
+        norms = client.map(tasks.square_norms, [machinery] * len(rows), rows, pure=False)
+        form = client.submit(_same, coding.machinery.form, pure=False)
+        return CodesThere(coding, rows, numbers, norms, form, factors)
+
+    def _train_there(self, client: Client) -> list[Solution]:
+        """Solve the binary problems, one after another."""
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        return [
+            self._solved_there(client, column, (seed, column))
+            for column in range(len(self.n_blocks_))
+        ]
+
+    def _solved_there(self, client: Client, column: int, seed: tuple[int, ...]) -> Solution:
+        there, machinery = self._there, self._there.coding.machinery
+        problem = partial(
+            tasks.stated,
+            reduction=self.multiclass,
+            factors=there.factors,
+            column=column,
+            C=self.C,
+            loss=self.loss,
+            bias=self.bias,
+        )
+        stated = client.map(problem, there.numbers, there.norms, pure=False)
+        members = client.gather(client.map(tasks.count_members, stated, pure=False))
+        parts = [part for part in zip(there.rows, stated, members, strict=True) if part[2]]
+        rows, stated, members = zip(*parts, strict=True)
+        self.n_blocks_[column] = len(parts)
+        n_weights = self.n_features_in_ * machinery.form.size
+        team = DaskTeam(client, rows, stated, there.form, n_weights, sum(members), seed)
+        rounds = Rounds(team, self.tol, self.max_iter, effort=_EFFORT)
+        found = rounds.solve(begun=self.loss == "logistic")
+        nothing = np.empty(0)  # of what the workers hold
+        return Solution(
+            weights=machinery.kept(team.weights()),
+            constant=found.constant,
+            alpha=nothing,
+            margins=nothing,
+            primal=found.primal,
+            dual=found.dual,
+            passes=found.passes,
+        )
+
+    def _importances(
+        self, model: CodedModel, training: CodedRows, weights: NDArray[np.float64]
+    ) -> NDArray[np.float32]:
+        client = self.client or get_client()
+        shape, rows = (self.n_features_in_, model.n_rows), self._there.rows
+        counts = client.map(partial(tasks.counted, shape=shape, zero=model.zero), rows, pure=False)
+        total = merged_in_steps(partial(client.submit, sum, pure=False), counts)
+        self.codes_bytes_ = sum(client.gather(client.map(tasks.codes_bytes, rows, pure=False)))
+        return deviations(model, client.gather(total))
+
+    def decision_function(self, X: Any) -> Any:
+        """Score rows: of a collection lazily, block by block; of an array at once.
+
+        Parameters
+        ----------
+        X : dask array, DataFrame, list of delayed blocks, path, or what `kmaps.CodedSVC` takes
+
+        Returns
+        -------
+        dask array of float64 (n,) or (n, K), list of delayed blocks, or ndarray
+        """
+        if not is_collection(X):
+            return super().decision_function(X)
+        check_is_fitted(self)
+        width = len(self.classes_) if len(self.classes_) > 2 else None
+        return mapped(X, self._plain().decision_function, self.n_features_in_, np.float64, width)
+
+    def predict(self, X: Any) -> Any:
+        """Return the class of each row, lazily for a collection, as :meth:`decision_function`."""
+        if not is_collection(X):
+            return super().predict(X)
+        check_is_fitted(self)
+        return mapped(X, self._plain().predict, self.n_features_in_, self.classes_.dtype, None)
+
+    def _plain(self) -> CodedSVCHere:
+        """Return the machine without the cluster: tasks take it along."""
+        parameters = self.get_params(deep=False)
+        del parameters["client"]
+        plain = CodedSVCHere(**parameters)
+        plain.classes_, plain.model_ = self.classes_, self.model_
+        plain.n_features_in_ = self.n_features_in_
+        return plain
+
+
+def _same(value: Any) -> Any:
+    return value

@@ -1,0 +1,172 @@
+"""Files and folders of rows that all workers see, and others written there by the workers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+from dask.delayed import Delayed
+from numpy.typing import DTypeLike
+
+from kmaps.dask.chunks import blocks_of, columns_of, opened
+from kmaps.dask.lazy import joined
+from kmaps.dask.npy import write_npy
+from kmaps.errors import InputError
+from kmaps.io.atomic import atomic_folder, check_target
+from kmaps.io.labels import read_labels
+
+FORMATS = (".npy", ".zarr", ".parquet")
+"""Of what is written, by the end of its name."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows in delayed blocks.
+
+    Attributes
+    ----------
+    name : str
+        Of the file or folder.
+    blocks : list of Delayed
+    lengths : tuple of int
+        Rows of each block.
+    n_features : int
+    columns : list of str or None
+        The names of the features, where they have names.
+    labels : dask array (n,) or None
+        Of the column of labels.
+    """
+
+    name: str
+    blocks: list[Delayed]
+    lengths: tuple[int, ...]
+    n_features: int
+    columns: list[str] | None = None
+    labels: da.Array | None = None
+
+
+def rows_of(path: str | Path, label_column: str | None = None) -> Rows:
+    """Return the rows of a ``.npy`` file, a Zarr folder, or a Parquet file or folder.
+
+    Parameters
+    ----------
+    path : str or Path
+    label_column : str, optional
+        Of Parquet: the column that is no feature.
+
+    Raises
+    ------
+    InputError
+        When there is no such path or column, or it holds no rows of numbers.
+    """
+    found = opened(path)
+    if isinstance(found, da.Array):
+        if label_column is not None:
+            raise InputError(f"{path}: has no columns with names; leave label_column out")
+        if found.ndim != 2:
+            raise InputError(f"{path}: holds an array of shape {found.shape}, expected rows (n, d)")
+        return Rows(str(path), blocks_of(found), found.chunks[0], found.shape[1])
+    names = [str(name) for name in found.columns]
+    if label_column is not None and label_column not in names:
+        raise InputError(
+            f"label_column={label_column!r}: no such column, there are {', '.join(names)}"
+        )
+    parts = found.to_delayed()
+    lengths = dask.compute(*(dask.delayed(len)(part) for part in parts))
+    blocks, known = columns_of(parts, label_column)
+    labels = None
+    if label_column is not None:
+        labels = joined(known, lengths, _plain_type(found.dtypes[label_column]), ())
+        names.remove(label_column)
+    return Rows(str(path), blocks, lengths, len(names), names, labels)
+
+
+def _plain_type(dtype: object) -> np.dtype:
+    """Return the type of labels in a column: words are no Python objects any more."""
+    return dtype if isinstance(dtype, np.dtype) and dtype.kind in "biuf" else np.dtype("U1")
+
+
+def column_names(path: str | Path) -> list[str] | None:
+    """Return the names of all columns of Parquet; None of what has no names."""
+    found = opened(path)
+    return None if isinstance(found, da.Array) else [str(name) for name in found.columns]
+
+
+def labels_of(path: str | Path) -> da.Array:
+    """Return the labels in a ``.npy`` file or Zarr folder, or in a text file, which is read here.
+
+    Raises
+    ------
+    InputError
+        When it holds something else.
+    """
+    if Path(path).suffix in (".txt", ".csv"):
+        return da.from_array(read_labels(path))
+    found = opened(path)
+    if not isinstance(found, da.Array) or found.ndim != 1:
+        raise InputError(f"{path}: expected labels of shape (n,), .npy, .txt or a Zarr folder")
+    return found
+
+
+def check_output(path: str | Path, *, force: bool = False) -> None:
+    """Refuse a name of an output that may not be written, or tells no format.
+
+    Raises
+    ------
+    InputError
+    """
+    if Path(path).suffix not in FORMATS:
+        raise InputError(f"{path}: on a cluster OUT is one of {', '.join(FORMATS)}")
+    if Path(path).is_dir():
+        raise InputError(f"{path}: exists already; a folder is not replaced, choose another name")
+    check_target(path, force=force)
+
+
+def write(
+    blocks: Sequence[Delayed],
+    lengths: Sequence[int],
+    path: str | Path,
+    *,
+    dtype: DTypeLike,
+    width: int | None,
+    columns: Sequence[str],
+    labels: da.Array | None = None,
+    force: bool = False,
+) -> None:
+    """Let the workers write blocks of rows; what they write appears when it is complete.
+
+    Parameters
+    ----------
+    blocks : sequence of Delayed
+        Each an array (n, width), or (n,) without a width.
+    lengths : sequence of int
+        Rows of each.
+    path : str or Path
+        ``.npy``, ``.zarr`` or ``.parquet``; the last two are folders.
+    dtype : dtype
+    width : int or None
+    columns : sequence of str
+        The names that the columns get in Parquet.
+    labels : dask array (n,), optional
+        One more column ``label`` of Parquet; the others have no place for it.
+    force : bool, default=False
+        Whether an existing file may be replaced; folders never are.
+    """
+    shape = () if width is None else (width,)
+    Z = joined(blocks, lengths, dtype, shape)
+    form = Path(path).suffix
+    if form == ".npy":
+        write_npy(Z, path, force=force)
+        return
+    with atomic_folder(path) as folder:
+        if form == ".zarr":  # whose chunks have one size
+            Z.rechunk({0: max(1, *lengths)}).to_zarr(str(folder))
+            return
+        frame = dd.from_dask_array(Z, columns=list(columns) if shape else columns[0])
+        frame = frame if shape else frame.to_frame()
+        if labels is not None:
+            frame = frame.assign(label=dd.from_dask_array(labels))
+        frame.to_parquet(str(folder), write_index=False)

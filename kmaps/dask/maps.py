@@ -1,0 +1,113 @@
+"""Feature maps for collections of Dask."""
+
+from functools import partial
+from typing import Any, Self
+
+import dask
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse, vstack
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from kmaps.dask.chunks import Summary, blocks_of, is_collection, summary_of
+from kmaps.dask.lazy import mapped
+from kmaps.errors import InputError
+from kmaps.maps.capabilities import FeatureMap
+from kmaps.samples import AnyMatrix
+
+
+class BlockwiseMap(TransformerMixin, BaseEstimator):
+    """A map of kmaps for collections of Dask.
+
+    Parameters
+    ----------
+    map : map
+        Fitted or not.
+
+    Attributes
+    ----------
+    map_ : map
+        The fitted map.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from kmaps import HomogeneousMap
+    >>> from kmaps.dask import BlockwiseMap
+    >>> X = da.random.default_rng(0).random((1000, 4), chunks=(250, 4))
+    >>> Z = BlockwiseMap(HomogeneousMap(kernel="chi2", order=1)).fit_transform(X)
+    >>> Z.shape, Z.dtype, Z.numblocks
+    ((1000, 12), dtype('float32'), (4, 1))
+    """
+
+    def __init__(self, map: FeatureMap):
+        self.map = map
+
+    def fit(self, X: Any, y: object = None) -> Self:
+        """Learn what the map needs, in one pass over the blocks.
+
+        A map that learns from data is fitted to the ends of the range of each feature, which are
+        those of all rows, and to 10,000 rows, as many of each block and evenly spaced in it, or to
+        all rows if they are no more.
+
+        Parameters
+        ----------
+        X : dask array (n, d), DataFrame, list of delayed blocks, or path
+            The path is that of a ``.npy`` file, a Zarr folder, or a Parquet file or folder.
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ConfigError
+            For what is no collection, or a parameter of the map out of range.
+        InputError
+            For NaN or infinity, or blocks that do not fit together.
+        """
+        known: Summary = dask.compute(summary_of(blocks_of(X), None, 0, True))[0]
+        if known.sample is None:
+            raise InputError("no samples: expected at least one row")
+        self.map_ = clone(self.map).fit(_with_ends(known))
+        self.n_features_in_ = known.columns.n_columns
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Map every row, block by block, when the result is asked for.
+
+        Parameters
+        ----------
+        X : as in :meth:`fit`, or an array, which is mapped at once
+
+        Returns
+        -------
+        dask array of float32 (n, d · r), or a list of delayed blocks for such a list
+            Dense, also where the map itself gives CSR.
+        """
+        check_is_fitted(self)
+        function = partial(_dense, self.map_)
+        if not is_collection(X):
+            return function(X)
+        width = len(self.map_.get_feature_names_out())
+        return mapped(X, function, self.n_features_in_, np.float32, width)
+
+
+def _with_ends(known: Summary) -> AnyMatrix:
+    """Return the sample and the ends of the range of all rows as two rows more."""
+    ends = np.stack([known.columns.low, known.columns.high])
+    sample: AnyMatrix = known.sample
+    if issparse(sample):
+        return vstack([sample, ends], "csr")
+    return np.concatenate([sample, ends.astype(sample.dtype)])
+
+
+def _dense(map: FeatureMap, X: Any) -> NDArray[np.float32]:
+    X = X if issparse(X) else np.asarray(X)
+    single = X.astype(np.float32) if X.dtype == np.float64 else X
+    encoded = map.transform(single)
+    return (encoded.toarray() if issparse(encoded) else encoded).astype(np.float32, copy=False)

@@ -1,0 +1,313 @@
+"""Problems whose rows lie in blocks: all blocks descend at once, and their changes are added.
+
+A round is a turn in which every block proposes a change of its own variables (`block.descend`), and
+one in which all of them tell how the dual rises along the sum of the changes. From that follow the
+length of the step, at most one, and the factor σ of the next round: what the blocks do to each
+other is less than the worst case, σ = the number of blocks, allows for. Between the rounds there
+are conjugate gradients on the free variables of all blocks, as in `kmaps.svm.coded.face`. In the
+end the weights are built anew and every row is scored, so the gap is that of the whole problem.
+
+The order of all sums is that of the blocks: the machine is the same whoever works on them.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps._loops.forms import Form, Rows
+from kmaps._loops.train import Task
+from kmaps.svm.coded import block as blocks
+from kmaps.svm.coded import block_climb as climbing
+from kmaps.svm.coded.block import Block, Result, State, Table
+from kmaps.svm.coded.descent import Solution, rescaled, solve
+
+_MARGIN = 0.8  # of the tolerance, at which to look whether the gap is what it seems
+EFFORT = 0.2
+"""Part of its members that a block evaluates in a round, at least, where a round costs little."""
+
+_PASSES_A_REBUILD = 25  # of changes to float32 weights, whose rounding adds up
+_SLOWEST, _FASTEST = 2 / 3, 1.5  # changes of the factor from round to round
+_CLIMB_AFTER, _CLIMB_PAUSE = 10, 5  # passes, as in `face`
+_CLIMB_STEPS, _CLIMB_TRIALS = 12, 3
+_ENOUGH = 1e-2  # of the first residual
+_CUT = 0.05  # of a step's square that the bounds may take
+
+_BLOCK_CODES = 1 << 22
+"""Codes of a block where there is one; with four times as many codes, blocks and what each holds
+both double."""
+
+
+class Team(Protocol):
+    """Blocks, wherever they are."""
+
+    n_rows: int
+    n_blocks: int
+
+    def turn(self, step: Callable[..., Result], *shared: Any) -> list[float]:
+        """Take a step with all blocks and keep their states; return the sums of their numbers.
+
+        The sum of the tables, if there are any, is the ``total`` of the steps that follow.
+        """
+
+
+class Certificate(NamedTuple):
+    """How good the weights are that the last turn scored, and the constant feature's weight."""
+
+    constant: float
+    primal: float
+    dual: float
+    passes: float
+
+    @property
+    def gap(self) -> float:
+        """The relative duality gap."""
+        return (self.primal - self.dual) / self.primal if self.primal > 0 else 0.0
+
+
+def count_blocks(n_codes: int) -> int:
+    """Return how many blocks a problem is cut into, which follows from its size alone.
+
+    Examples
+    --------
+    >>> [count_blocks(n) for n in (10**7, 20_000 * 984, 10**6 * 784, 10**9)]
+    [1, 2, 13, 15]
+    """
+    return max(1, int(np.sqrt(n_codes / _BLOCK_CODES)))
+
+
+class Rounds:
+    """A problem on its way to a small gap.
+
+    Parameters
+    ----------
+    team : Team
+    tol : float
+        The relative duality gap to reach.
+    max_iter : int
+        Most passes: evaluations, as parts of all rows.
+    report : callable, optional
+        Is told the passes so far and the gap.
+    effort : float
+        Part of its members that a block evaluates in a round, at least.
+    """
+
+    def __init__(
+        self,
+        team: Team,
+        tol: float,
+        max_iter: int,
+        report: Callable[[float, float], None] | None = None,
+        effort: float = EFFORT,
+    ):
+        self.effort = effort
+        self.team, self.tol, self.most = team, tol, float(max_iter * team.n_rows)
+        self.report = report or (lambda passes, gap: None)
+        self.goal = _MARGIN * tol
+        self.factor = float(team.n_blocks)
+        self.step = self.constant = self.dual = 0.0
+        self.spent = 0.0
+        self.climb_due, self.climb_pause = float(_CLIMB_AFTER * team.n_rows), 0.0
+
+    def solve(self, begun: bool) -> Certificate:
+        """Go on until the gap is small, or the passes are used up.
+
+        ``begun`` says that the variables are not all zero.
+        """
+        if begun:
+            self._certified()
+        while True:
+            reached = self._descend()
+            certificate = self._certified()
+            if certificate.gap <= self.tol or self.spent >= self.most:
+                return certificate
+            if reached:
+                # The gap added up during a round is an estimate: aim lower where it was wrong.
+                self.goal *= min(max(_MARGIN * self.tol / certificate.gap, 0.1), _MARGIN)
+                # It was wrong by what blocks do to each other, which climbing sees.
+                self.climb_due = self.spent
+                self._climb(0.0)
+
+    def _turn_from_here(self, step: Callable[..., Result], *shared: Any) -> list[float]:
+        """Take a step that begins by moving as far as the last proposal deserved."""
+        length, self.step = self.step, 0.0
+        return self.team.turn(step, length, *shared)
+
+    def _descend(self) -> bool:
+        """Go round until the gap seems small or it is time to look; return whether it does."""
+        last = min(self.spent + _PASSES_A_REBUILD * self.team.n_rows, self.most)
+        while True:
+            gap, gain, evaluations, n_active = self._round()
+            reached = n_active == 0 or gap <= self.goal * (self.dual + gap)
+            self.report(self.spent / self.team.n_rows, gap / (self.dual + gap))
+            if reached or self.spent >= last:
+                return reached
+            self._climb(gain / max(evaluations, 1))
+
+    def _round(self) -> tuple[float, float, float, float]:
+        """Let all blocks descend and take a step; return gap, gain, evaluations, active members."""
+        before = self.constant
+        change, gap, evaluations, n_active = self._turn_from_here(
+            blocks.descend,
+            before,
+            self.factor,
+            self.dual / self.team.n_blocks,
+            self.goal,
+            self.effort,
+        )
+        first, last, measured = self.team.turn(blocks.measure, before, change)
+        self.spent += evaluations + measured
+        best = first / (first - last) if first > last else _FASTEST
+        self.step = min(1.0, best)
+        self.constant += self.step * change
+        gain = self.step * first - self.step**2 / 2 * (first - last)
+        self.dual += gain
+        self.factor /= min(max(best, _SLOWEST), _FASTEST)
+        self.factor = min(max(self.factor, 1.0), float(self.team.n_blocks))
+        return gap, gain, evaluations, n_active
+
+    def _certified(self) -> Certificate:
+        """Build the weights anew and score all rows."""
+        (self.constant,) = self._turn_from_here(blocks.rebuild)
+        square, loss, value = self.team.turn(blocks.score, self.constant)
+        self.spent += self.team.n_rows
+        self.dual = value - square / 2
+        passes = self.spent / self.team.n_rows
+        certificate = Certificate(self.constant, square / 2 + loss, self.dual, passes)
+        self.report(passes, certificate.gap)
+        return certificate
+
+    def _climb(self, rate: float) -> None:
+        """Take turns with descent, which gains ``rate`` an evaluation, if it is time."""
+        if self.spent < self.climb_due:
+            return
+        n_free, size, constant = self._turn_from_here(climbing.start, self.constant)
+        before = self.spent
+        self.spent += n_free
+        if n_free < 2 or size <= 0 or self.spent + self.team.n_rows > self.most:
+            return
+        self._conjugate_gradients(n_free, size, constant)
+        gained = self._proposed(n_free)
+        good = gained > (self.spent - before) * rate
+        pause = max(2 * self.climb_pause, _CLIMB_PAUSE * self.team.n_rows)
+        self.climb_pause = 0.0 if good else pause
+        self.climb_due = self.spent + self.climb_pause
+
+    def _conjugate_gradients(self, n_free: float, size: float, constant: float) -> None:
+        turn, first = self.team.turn, size
+        for _ in range(_CLIMB_STEPS):
+            (curvature,) = turn(climbing.bend, constant)
+            self.spent += n_free
+            remaining, cut, square = turn(climbing.follow, size / curvature)
+            if cut > _CUT * square or remaining <= _ENOUGH**2 * first:
+                return
+            (constant,) = turn(climbing.turn, remaining / size)
+            size = remaining
+
+    def _proposed(self, n_free: float) -> float:
+        """Take as much of a step as the dual grows by; return by how much."""
+        for trial in range(_CLIMB_TRIALS):
+            (constant,) = self.team.turn(climbing.propose, 0.25**trial)
+            (gained,) = self.team.turn(climbing.gain, constant)
+            self.spent += n_free
+            if gained > 0:
+                self.step = 1.0
+                self.constant += constant
+                self.dual += gained
+                return gained
+        return 0.0
+
+
+class ThreadTeam:
+    """Blocks in this process, which share its memory.
+
+    Parameters
+    ----------
+    blocks : list of Block
+    states : list of State
+    each : callable
+        As ``map``: calls a function with the number of each block.
+    """
+
+    def __init__(self, blocks: list[Block], states: list[State], each: Callable[..., Any]):
+        self.blocks, self.states, self.each = blocks, states, each
+        self.n_rows = sum(len(block.task.members) for block in blocks)
+        self.n_blocks = len(blocks)
+        self.total: Table | None = None
+
+    def turn(self, step: Callable[..., Result], *shared: Any) -> list[float]:
+        """Take a step with all blocks, as `Team` says."""
+
+        def of_block(k: int) -> Result:
+            return step(self.blocks[k], self.states[k], self.total, *shared)
+
+        results = list(self.each(of_block, range(self.n_blocks)))
+        self.states = [result.state for result in results]
+        if results[0].table is not None:
+            self.total = added([result.table for result in results])
+        return [sum(column) for column in zip(*(r.numbers for r in results), strict=True)]
+
+
+def added(tables: list[Table]) -> Table:
+    """Return the sum of tables, in their order; the first one becomes it."""
+    total = tables[0]
+    for table in tables[1:]:
+        total += table
+    return total
+
+
+def solve_in_blocks(
+    rows: Rows,
+    form: Form,
+    task: Task,
+    n_weights: int,
+    *,
+    n_blocks: int,
+    n_threads: int,
+    tol: float,
+    max_iter: int,
+    seed: tuple[int, ...],
+    alpha: NDArray[np.float64] | None = None,
+    report: Callable[[float, float], None] | None = None,
+) -> Solution:
+    """Solve a problem as `kmaps.svm.coded.descent.solve` does, its members drawn into blocks.
+
+    A single block is solved by that itself.
+    """
+    if n_blocks == 1:
+        return solve(
+            rows,
+            form,
+            task,
+            n_weights,
+            tol=tol,
+            max_iter=max_iter,
+            seed=seed,
+            alpha=alpha,
+            report=report,
+        )
+    shuffled = np.random.default_rng(seed).permutation(len(task.members))
+    members = [np.sort(part) for part in np.array_split(shuffled, n_blocks)]
+    parts = [Block(rows, form, blocks.part_of(task, own), n_weights) for own in members]
+    states = [
+        blocks.begin(part.task, n_weights, (*seed, k), None if alpha is None else alpha[own])
+        for k, (part, own) in enumerate(zip(parts, members, strict=True))
+    ]
+    begun = any(state.alpha.any() for state in states)
+    with ExitStack() as stack:
+        each: Callable[..., Any] = map
+        if n_threads > 1:
+            each = stack.enter_context(ThreadPoolExecutor(min(n_threads, n_blocks))).map
+        team = ThreadTeam(parts, states, each)
+        found = Rounds(team, tol, max_iter, report).solve(begun)
+    alpha, margins = np.empty(len(shuffled)), np.empty(len(shuffled))
+    for own, state in zip(members, team.states, strict=True):
+        alpha[own], margins[own] = state.alpha, state.margins
+    weights = team.states[0].weights
+    solution = Solution(
+        weights, found.constant, alpha, margins, found.primal, found.dual, found.passes
+    )
+    return solution if solution.gap <= tol else rescaled(task, solution)

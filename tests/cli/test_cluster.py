@@ -1,0 +1,174 @@
+"""kmaps encode, train and predict on a cluster, against the same commands in one process."""
+
+import os
+from pathlib import Path
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from distributed import LocalCluster
+
+from kmaps import AnchorMap, load_model
+from kmaps.cli.main import cli
+
+N, D = 300, 6
+RNG = np.random.default_rng(0)
+Y = RNG.integers(0, 2, N)
+X = RNG.gamma(1 + 0.5 * (np.arange(D) % 2 == Y[:, None])).astype(np.float32)
+COLUMNS = [f"bin{j}" for j in range(D)]
+
+
+@pytest.fixture(scope="module")
+def address():
+    """The address of a cluster of two threads of this process."""
+    with LocalCluster(
+        processes=False, protocol="tcp", n_workers=2, threads_per_worker=1, dashboard_address=":0"
+    ) as cluster:
+        yield cluster.scheduler_address
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path, monkeypatch):
+    """Rows as a file and as folders, each in several blocks."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("kmaps.dask.npy._BLOCK_VALUES", 100 * D)
+    np.save("rows.npy", X)
+    np.save("labels.npy", Y)
+    da.from_array(X, (100, D)).to_zarr("rows.zarr")
+    da.from_array(Y, 100).to_zarr("labels.zarr")
+    frame = pd.DataFrame(X, columns=COLUMNS).assign(kind=Y)
+    dd.from_pandas(frame, chunksize=100).to_parquet("rows.parquet", write_index=False)
+
+
+def kmaps(*args, code=0):
+    result = CliRunner().invoke(cli, [*map(str, args)])
+    assert result.exit_code == code, result.output + repr(result.exception)
+    return result
+
+
+def written(path):
+    """Return the rows in a file or folder, in their order."""
+    if path.endswith(".npy"):
+        return np.load(path)
+    if path.endswith(".zarr"):
+        return da.from_zarr(path).compute()
+    return pd.read_parquet(path)
+
+
+@pytest.mark.parametrize("form", ["npy", "zarr", "parquet"])
+def test_rows_are_mapped_as_in_one_process(address, form):
+    kmaps("encode", "rows.npy", "here.npy", "--order", 2)
+    options = ["--label-column", "kind"] if form == "parquet" else []
+    kmaps("encode", f"rows.{form}", f"there.{form}", "--order", 2, *options, "--cluster", address)
+    found = written(f"there.{form}")
+    if form == "parquet":
+        assert found.columns[0].startswith("bin0_")
+        assert (found.pop("label") == Y).all()
+        found = found.to_numpy()
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, np.load("here.npy"))
+    assert not [name for name in os.listdir() if name.endswith(".part")]
+
+
+def test_a_map_learns_from_all_rows_or_those_of_another_file(address):
+    np.save("few.npy", X[:50])
+    options = ["--map", "anchor", "--cluster", address]
+    kmaps("encode", "rows.npy", "own.npy", *options)
+    kmaps("encode", "rows.npy", "other.npy", "--fit-on", "few.npy", *options)
+    ends = np.stack([X[:50].min(axis=0), X[:50].max(axis=0)])
+    expected = AnchorMap().fit(np.concatenate([X[:50], ends])).transform(X)
+    np.testing.assert_array_equal(np.load("other.npy"), expected.astype(np.float32))
+    assert not np.array_equal(np.load("own.npy"), np.load("other.npy"))
+
+
+@pytest.mark.parametrize("form", ["npy", "zarr", "parquet"])
+def test_training_and_prediction(address, form):
+    options = ["-C", "0.1", "--tol", "1e-3"]
+    labels = ["--label-column", "kind"] if form == "parquet" else ["--labels", f"labels.{form}"]
+    rows, there = f"rows.{form}", ["--cluster", address]
+    told = kmaps("train", rows, "there.npz", *labels, *options, *there).stdout
+    assert told.startswith("300 rows of 6 features, 2 classes: 0.0 MB of codes, ")
+    kmaps("train", "rows.npy", "here.npz", "--labels", "labels.npy", *options)
+    models = load_model("there.npz"), load_model("here.npz")
+    np.testing.assert_array_equal(models[0].levels_, models[1].levels_)
+    difference = models[0].decision_function(X) - models[1].decision_function(X)
+    assert np.abs(difference).max() < 0.1  # of scores up to 3; measured 0.03
+    told = kmaps("predict", "there.npz", rows, f"labels-there.{form}", *labels, *there).stdout
+    found = written(f"labels-there.{form}")
+    found = found["label"].to_numpy() if form == "parquet" else found
+    expected = models[0].predict(X)
+    np.testing.assert_array_equal(found, expected)
+    right = (expected == Y).sum()
+    assert told == f"accuracy {100 * right / N:.2f} % ({right} of {N})\n"
+
+
+def test_words_are_labels(address):
+    frame = pd.DataFrame(X, columns=COLUMNS).assign(kind=np.array(["odd", "even"])[Y])
+    frame.to_parquet("words.parquet")
+    options = ["--label-column", "kind", "--cluster", address]
+    kmaps("train", "words.parquet", "m.npz", "--tol", "0.1", *options)
+    assert load_model("m.npz").classes_.tolist() == ["even", "odd"]
+    kmaps("predict", "m.npz", "words.parquet", "out.parquet", *options)
+    assert set(pd.read_parquet("out.parquet")["label"]) == {"even", "odd"}
+    assert "columns" in kmaps("info", "m.npz", "--json").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["encode", "rows.npy", "out.csv"], "out.csv: on a cluster OUT is one of .npy, .zarr, .pa"),
+        (
+            ["encode", "rows.npy", "rows.zarr"],
+            "rows.zarr: exists already; a folder is not replaced",
+        ),
+        (["encode", "rows.npy", "labels.npy"], "labels.npy: exists already; choose another name"),
+        (["encode", "labels.npy", "out.npy"], "labels.npy: holds an array of shape (300,), expect"),
+        (["encode", "cut.npy", "out.npy"], "cut.npy: truncated: 200 bytes, its header promises 7,"),
+        (["encode", "bad", "out.npy"], "bad: neither a Zarr folder nor Parquet ("),
+        (["encode", "rows.npy", "o.npy", "--codes"], "--codes: not with --cluster; leave it out"),
+        (["train", "rows.npy", "m.npz"], "rows.npy: holds no labels; name a file with --labels"),
+        (["train", "rows.parquet", "m.npz"], "rows.parquet: name the column that has the labels"),
+        (
+            ["train", "rows.parquet", "m.npz", "--label-column", "king"],
+            "--label-column king: no such column, there are bin0, bin1",
+        ),
+        (
+            ["train", "rows.npy", "m.npz", "--labels", "labels.npy", "-C", "1,2"],
+            "-C: one value with --cluster; choose it on a part of the rows",
+        ),
+        (
+            ["train", "rows.npy", "m.npz", "--labels", "labels.npy", "--map", "random-fourier"],
+            "--cluster: trains on codes, not on random frequencies; leave it out",
+        ),
+    ],
+)
+def test_refused(address, arguments, message):
+    Path("cut.npy").write_bytes(Path("rows.npy").read_bytes()[:200])
+    Path("bad").mkdir()
+    before = sorted(os.listdir())
+    result = kmaps(*arguments, "--cluster", address, code=2)
+    assert result.stderr.startswith(f"error: {message}"), result.stderr
+    assert sorted(os.listdir()) == before
+
+
+def test_refused_clusters(monkeypatch):
+    monkeypatch.setattr("kmaps.dask.cluster._PATIENCE_S", 0.1)
+    arguments = ["encode", "rows.npy", "out.npy", "--cluster"]
+    expected = "expected the address of a Dask scheduler, such as tcp://host:8786, or local:N for"
+    for given in ("local:0", "here", "local:two"):
+        told = kmaps(*arguments, given, code=2).stderr
+        assert told.startswith(f"error: --cluster {given}: {expected}"), told
+    told = kmaps(*arguments, "tcp://127.0.0.1:9", code=2).stderr
+    assert told.startswith("error: --cluster tcp://127.0.0.1:9: no Dask scheduler answers there (")
+
+
+def test_a_failing_block_leaves_nothing(address):
+    hurt = X.copy()
+    hurt[250, 3] = np.nan
+    np.save("hurt.npy", hurt)
+    told = kmaps("encode", "hurt.npy", "out.npy", "--cluster", address, code=2).stderr
+    assert "NaN" in told
+    assert not [name for name in os.listdir() if name.startswith(("out", ".out"))]

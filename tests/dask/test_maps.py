@@ -1,0 +1,83 @@
+"""Maps of collections, against the map of the whole array."""
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from kmaps import AnchorMap, HomogeneousMap, IntersectionMap
+from kmaps.dask import BlockwiseMap
+from kmaps.errors import InputError
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(0).random((500, 6)).astype(np.float32)
+
+
+@pytest.mark.parametrize("map", [HomogeneousMap(), AnchorMap(), IntersectionMap()])
+def test_blocks_are_mapped_as_the_whole(X, map):
+    blocks = da.from_array(X, (120, 3))
+    found = BlockwiseMap(map).fit(blocks).transform(blocks)
+    assert isinstance(found, da.Array)
+    assert found.dtype == np.float32
+    assert found.chunks[0] == (120, 120, 120, 120, 20)
+    fitted = BlockwiseMap(map).fit(blocks).map_
+    expected = fitted.transform(X)
+    dense = expected if isinstance(expected, np.ndarray) else expected.toarray()
+    np.testing.assert_array_equal(found.compute(), dense)
+
+
+def test_nothing_is_computed_before_it_is_asked_for(X):
+    read = []
+
+    @dask.delayed
+    def block(k):
+        read.append(k)
+        return X[k : k + 100]
+
+    fitted = BlockwiseMap(HomogeneousMap()).fit(da.from_array(X, 100))
+    parts = fitted.transform([block(0), block(100)])
+    assert read == []
+    assert parts[1].compute().shape == (100, 18)
+    assert read == [100]
+
+
+def test_one_pass_learns_from_few_rows_what_all_rows_tell(X):
+    """500 rows are all in the sample; the ends of the range stand in it once more."""
+    read = []
+
+    @dask.delayed
+    def block(k):
+        read.append(k)
+        return X[k : k + 100]
+
+    fitted = BlockwiseMap(AnchorMap()).fit([block(k) for k in range(0, 500, 100)]).map_
+    assert sorted(read) == [0, 100, 200, 300, 400]
+    ends = np.stack([X.min(axis=0), X.max(axis=0)])
+    expected = AnchorMap().fit(np.concatenate([X, ends]))
+    np.testing.assert_array_equal(fitted.transform(X[:9]), expected.transform(X[:9]))
+
+
+def test_the_range_is_that_of_all_rows():
+    X = np.full((30_000, 1), 0.5, np.float32)
+    X[12_345], X[12_347] = 0.0, 8.0  # which the sample may leave out
+    fitted = BlockwiseMap(IntersectionMap()).fit(da.from_array(X, 10_000)).map_
+    assert fitted.low_ == 0
+    assert fitted.high_ == 8
+
+
+def test_sparse_blocks_and_empty_ones(X):
+    X = X * (X > 0.7)
+    blocks = [dask.delayed(csr_matrix(part)) for part in (X[:200], X[:0], X[200:])]
+    fitted = BlockwiseMap(HomogeneousMap()).fit(blocks)
+    found = np.concatenate(dask.compute(*fitted.transform(blocks)))
+    np.testing.assert_array_equal(found, HomogeneousMap().fit(X).transform(X))
+
+
+def test_refused_blocks(X):
+    with pytest.raises(InputError, match="no samples"):
+        BlockwiseMap(HomogeneousMap()).fit([dask.delayed(X[:0])])
+    with pytest.raises(InputError, match="a block of 5 features after one of 6"):
+        dask.compute(BlockwiseMap(HomogeneousMap()).fit([dask.delayed(X), dask.delayed(X[:, 1:])]))

@@ -1,0 +1,239 @@
+"""Blocks that descend at once, against the conditions of their sub-problems and whole solutions."""
+
+import numpy as np
+import pytest
+
+from kmaps import CodedSVC, threads
+from kmaps.errors import ConfigError
+from kmaps.svm.coded import block as blocks
+from kmaps.svm.coded.block import Block
+from kmaps.svm.coded.descent import make_task, solve
+from kmaps.svm.coded.forms import choose
+from kmaps.svm.coded.rounds import Rounds, ThreadTeam, count_blocks, solve_in_blocks
+from kmaps.svm.coded.rows import rows_of
+from kmaps.svm.coded.tables import tabulate
+from tests.oracles import machines
+
+BIAS, COST, N, D = 0.7, 0.6, 240, 12
+
+
+@pytest.fixture(scope="module")
+def problem():
+    """Codes, signs that they half explain, and the kernel with the bias."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 64, (N, D)).astype(np.uint8)
+    signs = np.where(np.sin(codes[:, :4] / 12).sum(axis=1) + rng.normal(0, 0.6, N) > 1, 1.0, -1)
+    tables = tabulate("chi2", np.linspace(0, 1, 64)[None])
+    matrix = (tables.values @ tables.values.swapaxes(1, 2))[0]
+    gram = sum(matrix[codes[:, j][:, None], codes[:, j][None, :]] for j in range(D)) + BIAS**2
+    return codes, signs, tables, gram
+
+
+def stated(problem, loss, cost=COST):
+    codes, signs, tables, _ = problem
+    machinery, rows = choose(tables), rows_of(codes, np.empty(0, np.intp))
+    norms, costs = machinery.square_norms(rows), np.full(N, cost)
+    task = make_task(np.arange(N), signs, norms, costs, loss, BIAS)
+    return rows, machinery.form, task, D * machinery.form.size
+
+
+def team_of(problem, loss, members):
+    rows, form, task, n_weights = stated(problem, loss)
+    parts = [Block(rows, form, blocks.part_of(task, own), n_weights) for own in members]
+    states = [blocks.begin(part.task, n_weights, (0, k), None) for k, part in enumerate(parts)]
+    return ThreadTeam(parts, states, map)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("n_passes", [1, 2])
+def test_a_block_descends_on_its_share_of_the_bound(problem, loss, n_passes):
+    """That is plain descent on its own rows, in which each kernel value counts ``factor`` times."""
+    _, signs, _, gram = problem
+    members, factor = np.array_split(np.arange(N), 3), 2.5
+    team, task = team_of(problem, loss, members), stated(problem, loss)[2]
+    begun = team.states
+    effort = 0.0 if n_passes == 1 else 1.5  # which ends after a whole pass
+    team.turn(blocks.descend, 0.0, 0.0, factor, 0.0, 0.0, effort)
+    for own, start, state in zip(members, begun, team.states, strict=True):
+        random, upper, ridge = (
+            machines.XorShift(int(start.random)),
+            task.upper[own],
+            task.ridge[own],
+        )
+        kernel = factor * gram[np.ix_(own, own)]
+        expected = machines.descend(kernel, signs[own], upper, ridge, random, n_passes)
+        # Measured below 3e-6.
+        np.testing.assert_allclose(state.proposed, expected, atol=3e-6)
+        assert state.random == random.state
+
+
+def test_added_changes_raise_the_dual_by_all_shares(problem):
+    """What makes the aggregation safe, where the factor is the number of blocks."""
+    _, signs, _, gram = problem
+    members = np.array_split(np.arange(N), 4)
+    team = team_of(problem, "hinge", members)
+    alpha = np.zeros(N)
+    kernel = signs[:, None] * gram * signs
+    step, constant = 0.0, 0.0
+    for _ in range(5):
+        change, *_ = team.turn(blocks.descend, step, constant, 4.0, 0.0, 0.0, 0.5)
+        constant, step, before = constant + change, 1.0, alpha.copy()
+        share = 0.0
+        for own, state in zip(members, team.states, strict=True):
+            alpha[own] = state.proposed
+            own_change = state.proposed - before[own]
+            share += own_change @ (1 - kernel[own] @ before)
+            share -= 4 / 2 * own_change @ kernel[np.ix_(own, own)] @ own_change
+        gained = (alpha - before).sum() - (alpha @ kernel @ alpha - before @ kernel @ before) / 2
+        assert gained >= share * (1 - 1e-6)
+        assert share > 0
+
+
+def test_the_slopes_along_a_step_are_those_of_the_dual(problem):
+    _, signs, _, gram = problem
+    team = team_of(problem, "squared_hinge", np.array_split(np.arange(N), 2))
+    change, *_ = team.turn(blocks.descend, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0)
+    first, last, evaluations = team.turn(blocks.measure, 0.0, change)
+    step = np.concatenate([state.proposed for state in team.states])
+    ridge = 1 / (2 * COST)
+    curvature = step @ (signs[:, None] * gram * signs) @ step + ridge * step @ step
+    # All members are in the sample. Measured: 1e-6.
+    assert evaluations == 2 * np.count_nonzero(step)
+    assert first == pytest.approx(step.sum(), rel=3e-6)
+    assert last == pytest.approx(step.sum() - curvature, rel=3e-6)
+
+
+@pytest.mark.parametrize(
+    ("loss", "n_blocks"),
+    [
+        ("squared_hinge", 7),
+        pytest.param("squared_hinge", 2, marks=pytest.mark.slow),
+        pytest.param("hinge", 2, marks=pytest.mark.slow),
+        pytest.param("hinge", 7, marks=pytest.mark.slow),
+    ],
+)
+def test_solution_is_that_of_the_quadratic_programme(problem, loss, n_blocks):
+    _, signs, _, gram = problem
+    options = {"n_blocks": n_blocks, "n_threads": 1, "max_iter": 5000, "seed": (0, 0)}
+    solution = solve_in_blocks(*stated(problem, loss), tol=1e-5, **options)
+    _, dual = machines.solve_dual(gram, signs, np.full(N, COST), loss)
+    assert solution.gap <= 1e-5
+    assert -1e-6 < solution.primal / dual - 1 < 1e-5
+    assert -1e-5 < solution.dual / dual - 1 < 1e-6
+    # The margins, and with them the weights, are those of the variables.
+    margins = signs * (gram @ (solution.alpha * signs))
+    np.testing.assert_allclose(solution.margins, margins, atol=1e-5)  # measured: 4e-6
+
+
+@pytest.mark.parametrize("cost", [0.05, COST, 100.0])
+def test_logistic_loss_is_solved_as_in_one_block(problem, cost):
+    arguments = stated(problem, "logistic", cost)
+    one = solve(*arguments, tol=1e-6, max_iter=5000, seed=(0,))
+    options = {"n_blocks": 5, "n_threads": 1, "max_iter": 1000, "seed": (0, 0)}
+    several = solve_in_blocks(*arguments, tol=1e-5, **options)
+    assert several.gap <= 1e-5
+    assert several.primal == pytest.approx(one.primal, rel=1e-5)
+
+
+def test_all_that_is_left_of_the_tolerance_is_certified(problem):
+    """The gap is of the weights that are returned, also when the passes end early."""
+    _, signs, _, gram = problem
+    options = {"n_blocks": 3, "n_threads": 1, "seed": (0, 0), "tol": 1e-5}
+    solution = solve_in_blocks(*stated(problem, "hinge"), max_iter=2, **options)
+    margins = signs * (gram @ (solution.alpha * signs))
+    primal = solution.alpha @ margins / 2 + COST * np.maximum(1 - margins, 0).sum()
+    dual = solution.alpha.sum() - solution.alpha @ margins / 2
+    assert solution.gap > 1e-3
+    # The primal may be that of a multiple.
+    assert solution.primal <= primal * (1 + 1e-6)
+    assert solution.dual == pytest.approx(dual, rel=1e-5)
+
+
+@pytest.mark.slow
+def test_climbing_does_what_descent_takes_long_for(problem, monkeypatch):
+    arguments = stated(problem, "hinge", 30.0)
+    options = {"n_blocks": 4, "n_threads": 1, "max_iter": 3000, "seed": (0, 0), "tol": 1e-4}
+    climbing = solve_in_blocks(*arguments, **options)
+    monkeypatch.setattr(Rounds, "_climb", lambda self, rate: None)
+    alone = solve_in_blocks(*arguments, **options)
+    assert alone.passes > 1.5 * climbing.passes
+
+
+def histograms(n=400, d=10, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    X = rng.gamma(1 + 0.4 * y[:, None], size=(n, d)).astype(np.float32)
+    return X / X.sum(axis=1, keepdims=True), y
+
+
+def test_blocks_give_the_same_machine_on_any_number_of_threads():
+    X, y = histograms()
+    scores = []
+    for n_threads in (1, 2, 3):
+        with threads(n_threads):
+            model = CodedSVC("chi2", C=10, n_blocks=3).fit(X, y)
+        scores.append(model.decision_function(X))
+        assert model.n_blocks_.tolist() == [3]
+    assert (scores[0] == scores[1]).all()
+    assert (scores[0] == scores[2]).all()
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+def test_blocks_give_the_machine_of_one(loss):
+    X, y = histograms()
+    one = CodedSVC("chi2", C=10, loss=loss, tol=1e-5).fit(X, y)
+    two = CodedSVC("chi2", C=10, loss=loss, tol=1e-5, n_blocks=2).fit(X, y)
+    assert two.objective_[0] == pytest.approx(one.objective_[0], rel=1e-5)
+    # Measured: 7e-3.
+    np.testing.assert_allclose(two.decision_function(X), one.decision_function(X), atol=2e-2)
+    assert (two.duality_gap_ <= 1e-5).all()
+
+
+def test_several_classes_weights_and_a_warm_start():
+    X, _ = histograms(n=300)
+    y = np.arange(300) % 3
+    X = X + 0.1 * (np.arange(10) % 3 == y[:, None])
+    weights = np.arange(300) // 3 % 3
+    options = {"C": 5.0, "tol": 1e-5, "class_weight": "balanced"}
+    one = CodedSVC("chi2", **options).fit(X, y, weights)
+    several = CodedSVC("chi2", **options, n_blocks=4, warm_start=True).fit(X, y, weights)
+    np.testing.assert_allclose(several.objective_, one.objective_, rtol=1e-5)
+    passes = several.n_iter_.sum()
+    again = several.fit(X, y, weights)
+    assert again.n_iter_.sum() < passes / 2
+    assert (again.duality_gap_ <= 1e-5).all()
+
+
+def test_blocks_of_few_rows_and_of_one_class():
+    """More blocks than samples of a class: some have nothing to move, and none stops the others."""
+    X, y = histograms(n=12)
+    model = CodedSVC("chi2", C=100, n_blocks=50).fit(X, y)
+    assert model.n_blocks_.tolist() == [12]
+    assert model.duality_gap_[0] <= 1e-4
+
+
+def test_auto_takes_one_block_where_there_is_little():
+    X, y = histograms()
+    default, auto = CodedSVC().fit(X, y), CodedSVC(n_blocks="auto").fit(X, y)
+    assert auto.n_blocks_.tolist() == [1]
+    assert (default.decision_function(X) == auto.decision_function(X)).all()
+    assert [count_blocks(4**k << 22) for k in (0, 1, 2, 3)] == [1, 2, 4, 8]
+    assert count_blocks((4 << 22) - 1) == 1
+
+
+@pytest.mark.parametrize("n_blocks", [0, -1, 1.5, "many", None, True])
+def test_refused_numbers_of_blocks(n_blocks):
+    X, y = histograms(n=20)
+    message = f"n_blocks={n_blocks!r}: expected a whole number of at least 1, or 'auto'"
+    with pytest.raises(ConfigError) as error:
+        CodedSVC(n_blocks=n_blocks).fit(X, y)
+    assert str(error.value) == message
+
+
+def test_the_penalty_l1_has_one_block():
+    X, y = histograms(n=40)
+    message = "n_blocks=2: penalty='l1' has one block; leave n_blocks out"
+    with pytest.raises(ConfigError) as error:
+        CodedSVC(penalty="l1", n_blocks=2).fit(X, y)
+    assert str(error.value) == message
+    CodedSVC(penalty="l1", n_blocks="auto", tol=0.1).fit(X, y)
