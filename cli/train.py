@@ -173,6 +173,10 @@ def command(
     look_for(source, labels)
     if target == "-" and as_json:
         raise ConfigError("--json: standard output is for the model; name a file for MODEL")
+    if target == "-":
+        from kmaps.io.standard_output import refuse_terminal
+
+        refuse_terminal("a model")
     from kmaps.io import LabelledRows, open_reader
 
     check_paths(target, [source, labels], force)

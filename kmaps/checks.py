@@ -10,9 +10,13 @@ from numbers import Integral, Real
 from typing import Any, TypeGuard
 
 import numpy as np
+from numpy.random import RandomState
 from numpy.typing import NDArray
 
 from kmaps.errors import ConfigError, InputError, suggest
+
+MAX_LEVELS = 256
+"""Levels that a code, one byte, can tell apart."""
 
 LARGEST_VALUE = 1e37
 """Of a feature from which a table is learnt; single precision ends at 3.4e38."""
@@ -126,6 +130,13 @@ def check_flag(name: str, value: object, note: str = "") -> None:
     """Refuse a parameter that is neither True nor False; ``note`` ends the message."""
     if not isinstance(value, bool | np.bool_):
         raise _unexpected(name, value, f"True or False{note}")
+
+
+def check_seed(name: str, value: object) -> None:
+    """Refuse a parameter that does not seed random numbers as scikit-learn has it."""
+    sources = RandomState, type(np.random)  # the module stands for its own state
+    if not (value is None or isinstance(value, sources) or is_whole(value, 0, 2**32 - 1)):
+        raise _unexpected(name, value, "a whole number from 0 to 4294967295, or None")
 
 
 def _unexpected(name: str, value: object, expected: str) -> ConfigError:
