@@ -10,7 +10,6 @@ from numbers import Integral, Real
 from typing import Any, TypeGuard
 
 import numpy as np
-from numpy.random import RandomState
 from numpy.typing import NDArray
 
 from kmaps.errors import ConfigError, InputError, suggest
@@ -134,8 +133,9 @@ def check_flag(name: str, value: object, note: str = "") -> None:
 
 def check_seed(name: str, value: object) -> None:
     """Refuse a parameter that does not seed random numbers as scikit-learn has it."""
-    sources = RandomState, type(np.random)  # the module stands for its own state
-    if not (value is None or isinstance(value, sources) or is_whole(value, 0, 2**32 - 1)):
+    if value is None or is_whole(value, 0, 2**32 - 1):
+        return
+    if not isinstance(value, np.random.RandomState | type(np.random)):  # a module: its own state
         raise _unexpected(name, value, "a whole number from 0 to 4294967295, or None")
 
 
