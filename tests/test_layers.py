@@ -31,7 +31,7 @@ ROOMS = {
     "gram_matrix": BASE - {"gram_matrix"},
     "codes": BASE,
     "maps": BASE | {"codes", "declared"},
-    "features": BASE | {"io"},
+    "features": BASE | {"declared", "io"},
     "data": BASE | {"io"},
     "io": BASE,
     "svm": BASE | {"codes", "maps", "io"},

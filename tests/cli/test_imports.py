@@ -29,9 +29,9 @@ MISTAKES = {
     "solver": "maps: [{map: sign-cauchy, solver: coded}]",
     "learner": "learner: {loss: hing}",
     "costs": "C: [-1]",
-    "features": "features: {normalize: l3}",
+    "features": "features: {normalize: l3, name: phow, words: 0}",
 }
-HEADER = "{experiment: a, dataset: {name: digits, train: 9, test: 9}, kernels: [chi2], "
+HEADER = "{experiment: a, dataset: {name: mnist, train: 9, test: 9}, kernels: [chi2], "
 # Those that import least come first: all of them run in one process.
 COMMANDS = [
     (["info", "bad.npz"], 2),
@@ -62,6 +62,8 @@ COMMANDS = [
     (["table", RESULTS, "--format", "latex"], 0),
     (["table", RESULTS, "--measure", "acuracy"], 2),
     (["check", RESULTS, "--against", RESULTS], 0),
+    (["plot", "nowhere"], 5),
+    (["plot", RESULTS, "-o", "front.gif"], 2),
     (["check", "nowhere", "--against", RESULTS], 5),
     (["time", "nowhere"], 5),
     (["run", "quikstart"], 2),

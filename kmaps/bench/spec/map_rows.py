@@ -119,7 +119,7 @@ def feature_mistakes(root: yaml.Node, content: dict[str, Any]) -> Iterator[Mista
         yield at(root, ("features", key), unknown_key(key, known), key=True)
     left = {key: value for key, value in given.items() if key in feature_parameters_of(name)}
     # One is refused at a time, by its name: without it the next one comes to light.
-    while problem := _refusal(name, left):
+    while left and (problem := _refusal(name, left)):
         key = next((key for key in left if f" {key}=" in problem), None)
         yield at(root, ("features", *filter(None, [key])), problem)
         if key is None:
