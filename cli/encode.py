@@ -108,8 +108,9 @@ def command(
 
     IN is .npy, .npz (an array, or a CSR matrix as SciPy saves it), .csv, .svm/.libsvm, .parquet
     or .arrow/.feather (the last two need the extra kmaps[parquet]); OUT is any of these. A
-    single - means standard input, and for csv and svm standard output. Both are handled in
-    blocks, whatever their size; OUT appears when it is complete. Sparse input gives sparse output
+    single - means standard input and standard output, which csv and svm reach in blocks, other
+    formats when they are complete. Both are handled in blocks, whatever their size; OUT appears
+    when it is complete. Sparse input gives sparse output
     in .npz and .svm when the map keeps zeros; the others hold the zeros. Labels, of
     --label-column, of a npz or svm file, or of --labels, are no features; they are kept, in .npz
     as y, in .csv, .parquet and .arrow as the column label, but not in .npy.
@@ -134,8 +135,7 @@ def command(
     check_paths(target, [source, fit_on, labels], force)
     own_column, column = split_label_column(label_column, labels)
     y = None if labels is None else given_labels(labels, column)
-    if y is not None:
-        _check_place(target, output_format)
+    _check_form(target, output_format, y)
     with input_file(source, target, input_format) as (path, name):
         base = counts_from_zero(zero_based)
         reader = open_reader(
@@ -167,11 +167,15 @@ def command(
             _write(reader, encode, y, target, output_format, dtype, memory, force, quiet)
 
 
-def _check_place(target: str, form: str | None) -> None:
-    """Refuse labels for a format that has no place for them."""
-    from kmaps.io.stream import WRITERS, format_of
+def _check_form(target: str, form: str | None, labels: object) -> None:
+    """Refuse bytes for a terminal, and labels for a format that has no place for them."""
+    from kmaps.io.standard_output import refuse_terminal
+    from kmaps.io.stream import STREAMS, WRITERS, format_of
 
-    if not WRITERS[format_of(target, WRITERS, form)].keeps_labels:
+    chosen = format_of(target, WRITERS, form)
+    if target == "-" and WRITERS[chosen] not in STREAMS:
+        refuse_terminal(chosen)
+    if labels is not None and not WRITERS[chosen].keeps_labels:
         raise ConfigError(f"--labels: {target} has no place for labels; write .npz, .csv or .svm")
 
 

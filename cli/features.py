@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kmaps.data.own_files import OwnFiles
 
 _ROWS_AT_A_TIME = 2048
+_NUMBERED = ("svm", "libsvm")  # formats whose labels are numbers
 
 
 def _features() -> Iterable[str]:
@@ -68,8 +69,13 @@ Examples:
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
     help="The file: .npz, .csv, .parquet or .arrow with the names of the classes as labels, .svm "
-    "with their numbers, or .npy without any; - for svm on standard output. [default: "
+    "with their numbers, or .npy without any; - for standard output. [default: "
     "DATASET-FEATURES.npz]",
+)
+@click.option(
+    "--output-format",
+    metavar="FORMAT",
+    help="Of --out, whatever its name. [default: by its name; svm on standard output]",
 )
 @click.option(
     "--show",
@@ -91,6 +97,7 @@ def command(
     protocol: str | None,
     split: int,
     out: Path | None,
+    output_format: str | None,
     show: int | None,
     skip_bad: bool,
     force: bool,
@@ -115,6 +122,7 @@ def command(
     name = named if isinstance(named, str) else named.name
     out = out or Path(f"{name}-{kind}.npz")
     to_stdout = str(out) == "-"
+    form = _form(out, output_format)
     if to_stdout and show:
         raise ConfigError("--show: the figure stands beside the file; name one with --out")
     drawing = out.with_suffix(".png") if show else None
@@ -132,10 +140,10 @@ def command(
         where = {"cache": features_cache(), "progress": report, "skip_bad": skip_bad}
         extractor = Extractor(dataset, feature, train=train, **where)
         extractor.fill_cache()
-        shape, bad = _write(extractor, normalized, dataset, out, force)
+        shape, bad = _write(extractor, normalized, dataset, out, form, force)
     for row, reason in () if quiet else bad:
         click.echo(f"note: left out {dataset.images[row]}: {reason}", err=True)
-    if not quiet and _has_numbers(out):
+    if not quiet and form in _NUMBERED:
         _tell_classes(dataset)
     click.echo(f"{name}: {kind}, {shape[0]:,} × {shape[1]:,}, {out}", err=to_stdout)
     if drawing:
@@ -200,7 +208,7 @@ def _training_images(dataset: "Dataset", protocol: str | None, split: int, *, ow
 
 
 def _write(
-    extractor: Any, normalized: Callable, dataset: "Dataset", out: Path, force: bool
+    extractor: Any, normalized: Callable, dataset: "Dataset", out: Path, form: str, force: bool
 ) -> tuple[tuple[int, int], list[tuple[int, str]]]:
     """Write the vectors block by block; return their shape and the images left out."""
     import numpy as np
@@ -208,8 +216,7 @@ def _write(
     from kmaps.io import open_writer
 
     n, n_rows, n_columns, bad = len(dataset.y), 0, 0, []
-    form = "svm" if str(out) == "-" else None
-    in_words = not _has_numbers(out)
+    in_words = form not in _NUMBERED
     labels = np.array(dataset.class_names)[dataset.y] if in_words else dataset.y
     with open_writer(out, form, n_rows=n, force=force) as writer:
         for start in range(0, n, _ROWS_AT_A_TIME):
@@ -225,9 +232,16 @@ def _write(
     return (n_rows, n_columns), bad
 
 
-def _has_numbers(out: Path) -> bool:
-    """Return whether labels are numbers there, as svm files have them."""
-    return str(out) == "-" or out.suffix.lower() in (".svm", ".libsvm")
+def _form(out: Path, given: str | None) -> str:
+    """Return the format to write; refuse bytes for a terminal."""
+    from kmaps.io.standard_output import refuse_terminal
+    from kmaps.io.stream import STREAMS, WRITERS, format_of
+
+    to_stdout = str(out) == "-"
+    form = format_of(out, WRITERS, given or ("svm" if to_stdout else None))
+    if to_stdout and WRITERS[form] not in STREAMS:
+        refuse_terminal(form)
+    return form
 
 
 def _tell_classes(dataset: "Dataset") -> None:

@@ -10,6 +10,7 @@ import inspect
 import re
 from collections.abc import Iterable
 from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
@@ -19,6 +20,8 @@ from kmaps.cli.completing import kernels, names
 from kmaps.declared import declared
 from kmaps.errors import ConfigError, suggest
 from kmaps.maps import MAPS, place_of
+from kmaps.maps.parameters import CHECKS
+from kmaps.maps.registry import parameters_of
 
 if TYPE_CHECKING:
     from kmaps.maps import FeatureMap
@@ -212,9 +215,15 @@ def _first_sentence(text: str) -> str:
 
 
 def build_map(name: str, given: dict[str, Any]) -> "FeatureMap":
-    """Construct a map from the options of a command, leaving out those that were not given."""
-    values = {key: value for key, value in given.items() if value is not None}
-    return map_class(name)(**{k: None if v == "none" else v for k, v in values.items()})
+    """Construct a map from the options of a command, leaving out those that were not given.
+
+    Parameters out of range are refused here, before anything is imported that takes seconds.
+    """
+    words = {key: value for key, value in given.items() if value is not None}
+    values = {key: None if value == "none" else value for key, value in words.items()}
+    if name in CHECKS:
+        CHECKS[name](SimpleNamespace(**{**parameters_of(name), **values}))
+    return map_class(name)(**values)
 
 
 def build_maps(texts: Iterable[str], given: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kmaps.cli.completing import measures, names
-from kmaps.errors import ConfigError, InputError, NothingMeasured, suggest
+from kmaps.errors import ConfigError, NothingMeasured, suggest
 
 if TYPE_CHECKING:
     from kmaps.bench.records.columns import Record
@@ -67,17 +67,14 @@ def command(
     over splits or draws. With --figure NAME it is one of the figures that `kmaps run` draws. In
     PDF and SVG files letters stay text.
     """
-    from kmaps.bench.figures.style import SUFFIXES
+    from kmaps.bench.figures.files import check_figure
     from kmaps.bench.records.file import read_records, records_path
-    from kmaps.io import check_target
 
     if figure and (costs or quality):
         raise ConfigError("--figure: has axes of its own; leave --x and --y out")
     records = read_records(results)
     out = out or records_path(results).parent / f"{figure or 'front'}.png"
-    if out.suffix not in SUFFIXES:
-        raise InputError(f"{out}: a figure is a .png, .svg or .pdf file; name it so")
-    check_target(out, force=force)
+    check_figure(out, force=force)
     if figure:
         _draw_figure(records, figure, records_path(results).parent, out)
     else:

@@ -85,10 +85,11 @@ def command(
     OUT appears when it is complete. One of MODEL, IN and --labels may be - for standard input.
     With true labels, of --labels, --label-column, a npz or a svm file, the accuracy is printed.
 
-    OUT is .txt or .csv, or - for standard output, with a label a line; with --scores or --proba
+    OUT is .txt or .csv, with a label a line; with --scores or --proba
     .csv has a header, and the columns label, score:CLASS and proba:CLASS. .parquet and .arrow
     have the same columns, .npz the arrays labels, scores, proba and classes. .npy is the labels,
-    or else the scores or the probabilities, and .svm has either as features of the label.
+    or else the scores or the probabilities, and .svm has either as features of the label. - is
+    standard output: txt, csv with --scores or --proba, or what --output-format says.
     """
     if cluster is not None:
         trained = load_classifier(model_file)

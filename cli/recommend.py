@@ -23,7 +23,6 @@ from kmaps.cli.array_files import (
 )
 from kmaps.cli.completing import files
 from kmaps.cli.progress import cell_bar, cell_state, say_compiling, stage_bars
-from kmaps.errors import InputError
 
 if TYPE_CHECKING:
     from kmaps.bench.recommend.choices import Choice
@@ -135,7 +134,9 @@ def command(
     """
     look_for(source, contract["labels"])
     if plot is not None:
-        _check_plot(plot, force)
+        from kmaps.bench.figures.files import check_figure
+
+        check_figure(plot, force=force)
     from kmaps.bench.recommend.choices import Limits
     from kmaps.bench.recommend.measure import recommend
     from kmaps.cli.main import GIVEN
@@ -161,16 +162,6 @@ def command(
         draw_front(found.points, plot, "accuracy")
     told = _told(sample, found, source, _data_options(**contract))
     click.echo(json.dumps(told, indent=2) if as_json else _text(told))
-
-
-def _check_plot(path: Path, force: bool) -> None:
-    """Refuse a figure that cannot be written, before anything is measured."""
-    from kmaps.bench.figures.style import SUFFIXES
-    from kmaps.io import check_target
-
-    if path.suffix not in SUFFIXES:
-        raise InputError(f"{path}: a figure is a .png, .svg or .pdf file; name it so")
-    check_target(path, force=force)
 
 
 def _sample(

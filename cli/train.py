@@ -184,6 +184,10 @@ def command(
     look_for(source, labels)
     if target == "-" and as_json:
         raise ConfigError("--json: standard output is for the model; name a file for MODEL")
+    if target == "-":
+        from kmaps.io.standard_output import refuse_terminal
+
+        refuse_terminal("a model")
     check_paths(target, [source, labels], force)
     settings = {name: parameters.pop(name) for name in SETTINGS}
     settings["class_weight"] = "balanced" if balanced else None

@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 
 from kmaps.errors import ConfigError, InputError, suggest
 
+MAX_LEVELS = 256
+"""Levels that a code, one byte, can tell apart."""
+
 LARGEST_VALUE = 1e37
 """Of a feature from which a table is learnt; single precision ends at 3.4e38."""
 
@@ -126,6 +129,14 @@ def check_flag(name: str, value: object, note: str = "") -> None:
     """Refuse a parameter that is neither True nor False; ``note`` ends the message."""
     if not isinstance(value, bool | np.bool_):
         raise _unexpected(name, value, f"True or False{note}")
+
+
+def check_seed(name: str, value: object) -> None:
+    """Refuse a parameter that does not seed random numbers as scikit-learn has it."""
+    if value is None or is_whole(value, 0, 2**32 - 1):
+        return
+    if not isinstance(value, np.random.RandomState | type(np.random)):  # a module: its own state
+        raise _unexpected(name, value, "a whole number from 0 to 4294967295, or None")
 
 
 def _unexpected(name: str, value: object, expected: str) -> ConfigError:

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from functools import cached_property
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kmaps.errors import ConfigError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 Value = TypeVar("Value")
 
@@ -40,7 +42,9 @@ class Extended(MutableMapping[str, Value]):
         self._accept = accept
 
     @cached_property
-    def _added(self) -> dict[str, EntryPoint]:
+    def _added(self) -> dict[str, "EntryPoint"]:
+        from importlib.metadata import entry_points  # kmaps' own names need no package read
+
         found = sorted(entry_points(group=self._group), key=lambda entry: entry.name)
         return {entry.name: entry for entry in found}
 

@@ -1,6 +1,5 @@
 """Which map can do what, said once; and that each map that says so does it."""
 
-import inspect
 from functools import cache
 
 import numpy as np
@@ -11,6 +10,7 @@ from kmaps.maps import MAPS, FeatureMap
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.capabilities import LocallyTabulated, Tabulated
 from kmaps.maps.random_fourier import RandomFeatures
+from kmaps.maps.registry import approximated, has_local_tables, has_tables
 from kmaps.svm.coded.training import learns, level_strategy
 
 ADDITIVE = {
@@ -25,7 +25,6 @@ X = np.random.default_rng(0).random((30, 2)).astype(np.float32)
 HAS_CODES = {"anchor", "exact-table", "sign-cauchy"}
 NEEDS_NO_DATA = {"homogeneous", "lowdim", "sign-cauchy", "random-fourier"}
 APPROXIMATES = {"intersection": "intersection", "sign-cauchy": "chi2", "random-fourier": "rbf"}
-OWN_CHECK = {"lowdim", "lowdim-joint", "harmonic"}
 CURVES_OF_THEIR_OWN = ADDITIVE - {"homogeneous", "lowdim", "exact-table"}
 STORES_TABLES = ADDITIVE - {"homogeneous", "lowdim"}
 KEEPS_ZEROS = {"homogeneous", "lowdim", "intersection"}
@@ -54,8 +53,10 @@ def test_what_classes_have():
     assert {name: cls.approximates for name, cls in MAPS.items() if cls.approximates} == (
         APPROXIMATES
     )
-    own = FeatureMap.check_parameters
-    assert those(MAPS, lambda name: MAPS[name].check_parameters is not own) == OWN_CHECK
+    # Said once more, for those who may not import the classes.
+    assert those(MAPS, has_tables) == ADDITIVE
+    assert those(MAPS, has_local_tables) == {"spline"}
+    assert {name: approximated(name) for name in MAPS if approximated(name)} == APPROXIMATES
 
 
 def test_what_unfitted_maps_say():
@@ -94,15 +95,6 @@ def test_sparse_input_is_taken_when_a_map_says_so(name):
 def test_a_map_that_needs_no_data_is_the_same_on_others(name):
     of_one_row = MAPS[name]().fit(X[:1])
     np.testing.assert_array_equal(of_one_row.transform(X), fitted(name).transform(X))
-
-
-@pytest.mark.parametrize("name", MAPS)
-def test_every_map_refuses_a_wrong_parameter_without_being_asked_to_fit(name):
-    wrong = {"dim": 0, "n_bins": 0, "degree": 0, "n_frequencies": 0, "n_projections": 0}
-    wrong |= {"n_anchors": 0, "order": -1, "n_levels": 1}
-    given = next(key for key in inspect.signature(MAPS[name]).parameters if key in wrong)
-    with pytest.raises(ValueError, match=given):
-        MAPS[name](**{given: wrong[given]}).check_parameters(X)
 
 
 class Bare:

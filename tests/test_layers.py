@@ -30,8 +30,8 @@ ROOMS = {
     "own_gram": BASE - {"gram_sums", "own_gram", "gram_matrix"},
     "gram_matrix": BASE - {"gram_matrix"},
     "codes": BASE,
-    "maps": BASE | {"codes"},
-    "features": BASE | {"io"},
+    "maps": BASE | {"codes", "declared"},
+    "features": BASE | {"declared", "io"},
     "data": BASE | {"io"},
     "io": BASE,
     "svm": BASE | {"codes", "maps", "io"},
@@ -50,7 +50,7 @@ ROOMS["__init__"] = set()  # it loads its public names when they are asked for
 FLOORS = {
     "codes": ["columns codebook", "levels table", "quantizer"],
     "maps": [
-        "grids frequencies capabilities",
+        "grids frequencies capabilities parameters",
         "base",
         "ranged stepped",
         "*",

@@ -12,9 +12,6 @@ from kmaps.errors import InputError
 from kmaps.parallel import for_parts
 from kmaps.samples import AnyMatrix, as_float, read_only, summed
 
-MAX_LEVELS = 256
-"""Levels that a code, one byte, can tell apart."""
-
 _BLOCK_VALUES = 1 << 18
 _MOST_BUCKETS = 1 << 13  # of a feature, on average: in single precision the first cache holds them
 _ALL_BUCKETS = 1 << 20  # of all features

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kmaps.codes.codebook import MAX_LEVELS, Codebook, pad_levels
+from kmaps.checks import MAX_LEVELS
+from kmaps.codes.codebook import Codebook, pad_levels
 from kmaps.codes.columns import Columns, RunningColumns
 from kmaps.errors import ConfigError, InputError
 

@@ -7,8 +7,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kmaps.checks import check_choice, check_whole
-from kmaps.codes.codebook import MAX_LEVELS
+from kmaps.checks import MAX_LEVELS, check_choice, check_whole
 from kmaps.codes.columns import Columns
 from kmaps.codes.levels import STRATEGIES, choose_codebook
 from kmaps.codes.table import check_codes

@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
 from kmaps._loops import encode as loops
-from kmaps.codes.codebook import MAX_LEVELS
+from kmaps.checks import MAX_LEVELS
 from kmaps.errors import InputError
 from kmaps.parallel import for_parts
 from kmaps.samples import AnyMatrix, read_only, widened

@@ -2,9 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
-from kmaps._loops import orientation as loops
 from kmaps.features.base import GreyImages
 
 _CENTRAL = np.array([-0.5, 0, 0.5], np.float32)
@@ -26,6 +24,8 @@ def gradients(images: GreyImages, sigma: float) -> tuple[NDArray[np.float32], ND
     -------
     gx, gy : ndarray of float32, shaped as the images
     """
+    from scipy import ndimage  # as numba slow to import, and parameters are checked without both
+
     last = images.ndim - 1
 
     def derive(along: int, across: int) -> NDArray[np.float32]:
@@ -55,6 +55,8 @@ def oriented(
     ndarray of float32, shape (n, height, width, orientations)
         The last axis sums to the magnitude.
     """
+    from kmaps._loops import orientation as loops
+
     energies = np.empty((*gx.shape, orientations), np.float32)
     loops.share_out(gx, gy, signed, energies)
     return energies
@@ -71,6 +73,8 @@ def level_out(energies: NDArray[np.float32], width: float) -> None:
     width : float
         Of the Gaussian that weights the mean, in pixels.
     """
+    from scipy import ndimage
+
     magnitudes = energies.sum(axis=-1)
     around = ndimage.gaussian_filter(magnitudes, (0, width, width), mode="nearest")
     energies /= (around + _FAINT)[..., None]

@@ -6,7 +6,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps._loops import orientation as loops
 from kmaps.checks import (
     check_flag,
     check_number,
@@ -73,6 +72,8 @@ class HogPyramid(Feature):
 
     def describe(self, images: NDArray[np.float32]) -> Arrays:
         """Return the vectors, cell by cell, the orientations of a cell side by side."""
+        from kmaps._loops import orientation as loops  # slow to import
+
         cells, levels = self.pyramid(images.shape[1:])
         energies = oriented(*gradients(images, self.sigma), self.orientations, self.signed)
         if self.local:

@@ -5,9 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
-from kmaps._loops import orientation as loops
 from kmaps.checks import (
     check_flag,
     check_number,
@@ -83,6 +81,8 @@ class Phog(Feature):
         return oriented((gx * edges)[None], (gy * edges)[None], self.orientations, self.signed)[0]
 
     def _vector(self, image: GreyImage) -> NDArray[np.float32]:
+        from kmaps._loops import orientation as loops  # slow to import
+
         cells, _ = partition(image.shape, self.divisions)
         sums = np.empty((1, len(cells), self.orientations), np.float32)
         loops.sum_cells(self.edge_energies(image)[None], cells, sums)
@@ -104,6 +104,10 @@ def canny(gx: NDArray[np.float32], gy: NDArray[np.float32], weak_share: float) -
     -------
     ndarray of bool, shape (height, width)
     """
+    from scipy import ndimage
+
+    from kmaps._loops import orientation as loops
+
     magnitude = np.hypot(gx, gy)
     high = np.quantile(magnitude, weak_share)
     ridge = np.zeros(magnitude.shape, bool)

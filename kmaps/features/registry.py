@@ -1,9 +1,9 @@
 """The features by name."""
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from kmaps.declared import declared
 from kmaps.errors import ConfigError, suggest
 from kmaps.lazy import Classes
 
@@ -57,4 +57,5 @@ def make_feature(name: str, parameters: Mapping[str, Any] | None = None) -> "Fea
 
 def parameters_of(name: str) -> list[str]:
     """Return the names of a feature's parameters."""
-    return [field.name for field in fields(FEATURES[name])]
+    place = FEATURES.places[name]
+    return list(declared(place).fields)

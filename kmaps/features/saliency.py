@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from kmaps.errors import ConfigError
 from kmaps.features.base import GreyImage
@@ -48,6 +47,8 @@ def salient_places(
     ConfigError
         If scikit-image is not installed.
     """
+    from scipy import ndimage  # slow to import
+
     regions, importance, saliency = segmented(image)
     important = importance >= _IMPORTANT * saliency.mean()
     if not important.any():
@@ -90,6 +91,8 @@ def segmented(
             "sampling='salient' needs scikit-image: choose 'grid', or install it with "
             "`pip install 'kmaps[images]'`"
         ) from None
+    from scipy import ndimage
+
     regions = felzenszwalb(image, scale=_SCALE, sigma=_SIGMA, min_size=_SMALLEST, channel_axis=None)
     blurred = image
     for axis in (0, 1):

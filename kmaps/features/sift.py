@@ -9,9 +9,7 @@ serves all patches.
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
-from kmaps._loops import orientation as loops
 from kmaps.features.base import GreyImage
 from kmaps.features.gradients import gradients, oriented
 
@@ -71,6 +69,10 @@ def describe_patches(
         Row by row of cells, the orientations of a cell side by side: a vector of length
         :data:`SCALE` after values above 0.2 of the length were cut there.
     """
+    from scipy import ndimage  # slow to import, as numba
+
+    from kmaps._loops import orientation as loops
+
     side = patch // 4
     # The image is as sharp as its pixels (a Gaussian of 0.5); larger patches see less detail.
     blur = np.sqrt(max(0.0, (side / 6) ** 2 - 0.25))

@@ -2,7 +2,6 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from kmaps.errors import ConfigError
 from kmaps.parallel import for_blocks
@@ -93,6 +92,8 @@ def _nearest(
 def _means(
     sample: NDArray[np.float32], nearest: NDArray[np.intp], scores: NDArray, n_words: int
 ) -> NDArray[np.float32]:
+    from scipy import sparse  # slow to import
+
     ones = np.ones(len(sample), np.float32)
     # Row i of the transpose has its one in column nearest[i].
     members = sparse.csr_array((ones, nearest, np.arange(len(sample) + 1))).T

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from kmaps.errors import InputError
 from kmaps.io.arrow_files import ColumnsFile
 from kmaps.io.atomic import atomic_file
+from kmaps.io.standard_output import refuse_terminal, standard_output
 from kmaps.io.writers import Archive, NpyStream, SvmWriter
 
 Tables = Mapping[str, NDArray]
@@ -160,7 +160,7 @@ def prediction_format(path: str, form: str | None, tables: Sequence[str]) -> str
     Parameters
     ----------
     path : str
-        ``-`` for standard output, which is text.
+        ``-`` for standard output.
     form : str, optional
         One of :data:`FORMATS`; by default the extension tells, and standard output is txt, or csv
         with tables.
@@ -183,7 +183,7 @@ def prediction_format(path: str, form: str | None, tables: Sequence[str]) -> str
         raise InputError(f"{path}: unknown format {given!r} ({', '.join(FORMATS)})")
     kind = FORMATS[given]
     if path == "-" and kind not in _STREAMS:
-        raise InputError(f"-: {given} cannot be written to standard output; txt, csv and svm can")
+        refuse_terminal(given)
     if kind is _Txt and tables:
         raise InputError(f"{path}: txt has labels only; write {' and '.join(tables)} to csv")
     if kind is _Svm and not tables:
@@ -237,10 +237,11 @@ def open_predictions(
     'label,score:dog\\ndog,0.5\\n'
     """
     if path == "-":
-        writer = FORMATS[form](sys.stdout.buffer, Path(), classes)
-        yield writer
-        writer.finish()
-        sys.stdout.buffer.flush()
+        streams = FORMATS[form] in _STREAMS
+        with standard_output(form, streams=streams) as (file, target):
+            writer = FORMATS[form](file, target, classes)
+            yield writer
+            writer.finish()
         return
     with atomic_file(path, force=force) as file:
         writer = FORMATS[form](file, Path(path).absolute(), classes)

@@ -1,6 +1,5 @@
 """From one array file to another, through a map, in bounded memory."""
 
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from kmaps.io.arrow_files import ArrowReader
 from kmaps.io.atomic import atomic_file
 from kmaps.io.numpy_files import NpyReader, open_npz
 from kmaps.io.reader import Reader, finite_block
+from kmaps.io.standard_output import standard_output
 from kmaps.io.table_writers import ArrowWriter, CsvWriter, ParquetWriter
 from kmaps.io.text_files import CsvReader, SvmReader
 from kmaps.io.writers import NpyWriter, NpzWriter, SvmWriter
@@ -43,7 +43,8 @@ WRITERS: dict[str, type[Writer]] = {
     "arrow": ArrowWriter,
     "feather": ArrowWriter,
 }
-_STREAMS = (CsvWriter, SvmWriter)
+STREAMS = (CsvWriter, SvmWriter)
+"""Those that are text, written from beginning to end."""
 
 SAMPLE_ROWS = 10_000
 SAMPLE_BYTES = 32 << 20
@@ -134,7 +135,8 @@ def open_writer(
     Parameters
     ----------
     path : str or Path
-        ``-`` for standard output, which takes csv and svm.
+        ``-`` for standard output, which takes any format unless it is a terminal; csv and svm
+        arrive block by block, the others at the end.
     form : str, optional
         One of :data:`WRITERS`; by default the extension tells.
     n_rows : int, optional
@@ -144,10 +146,11 @@ def open_writer(
     """
     chosen = format_of(path, WRITERS, form)
     if str(path) == "-":
-        if WRITERS[chosen] not in _STREAMS:
-            raise InputError(f"-: {chosen} cannot be written to standard output, csv and svm can")
-        yield WRITERS[chosen](sys.stdout.buffer, Path(), n_rows)
-        sys.stdout.buffer.flush()
+        streams = WRITERS[chosen] in STREAMS
+        with standard_output(chosen, streams=streams) as (file, target):
+            writer = WRITERS[chosen](file, target, n_rows)
+            yield writer
+            writer.finish()
         return
     with atomic_file(path, force=force) as file:
         writer = WRITERS[chosen](file, Path(path).absolute(), n_rows)

@@ -14,17 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps._loops.kmeans import cluster
-from kmaps.checks import check_choice, check_flag, check_number, check_positive, check_whole
-from kmaps.codes.codebook import MAX_LEVELS, Codebook, pad_levels
+from kmaps.checks import MAX_LEVELS
+from kmaps.codes.codebook import Codebook, pad_levels
 from kmaps.codes.columns import Columns
 from kmaps.codes.levels import value_ranges
 from kmaps.errors import ConfigError
+from kmaps.maps.parameters import check_anchor
 from kmaps.maps.stepped import SteppedMap
 from kmaps.mercer import ScalarKernel, eigensystems
 from kmaps.parallel import for_blocks
 from kmaps.samples import AnyMatrix
-
-ANCHORS = ("uniform", "kmeans", "cover")
 
 _MOST_CHOICES = 1 << 28  # 4 bytes each: where the last cluster begins, by value and clusters
 
@@ -118,24 +117,8 @@ class AnchorMap(SteppedMap):
     def _unsigned(self) -> bool:
         return isinstance(self.kernel, str)
 
-    def _check_parameters(self) -> None:
-        check_choice("anchors", self.anchors, ANCHORS)
-        covers = self.anchors == "cover"
-        check_whole("n_anchors", self.n_anchors, 2, MAX_LEVELS)
-        most = MAX_LEVELS if covers else int(self.n_anchors)
-        check_whole("n_neighbors", self.n_neighbors, 1, most)
-        if self.rank is not None:
-            check_whole("rank", self.rank, 1, most)
-        check_number("energy", self.energy, above=0, at_most=1)
-        if covers:
-            check_positive("epsilon", self.epsilon, note=", which anchors='cover' needs")
-        elif self.epsilon is not None:
-            raise ConfigError(f"epsilon={self.epsilon!r}: only anchors='cover' takes it")
-        if self.shared != "auto":
-            check_flag("shared", self.shared, note=", or 'auto'")
-
     def _fit_curve(self, X: AnyMatrix) -> None:
-        self._check_parameters()
+        check_anchor(self)
         columns = Columns(X)
         uniform = self.anchors == "uniform"
         shared = uniform and columns.one_range() if self.shared == "auto" else bool(self.shared)

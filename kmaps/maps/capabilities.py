@@ -57,6 +57,8 @@ class FeatureMap(TransformerMixin, BaseEstimator, ABC):
     def check_parameters(self, X: NDArray) -> None:
         """Refuse what `fit` would refuse: by fitting, or in a map that is long to fit without it.
 
+        It is asked of maps of other packages; kmaps' own are checked by `kmaps.maps.parameters`.
+
         Parameters
         ----------
         X : ndarray or CSR matrix, shape (n, d)

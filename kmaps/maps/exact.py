@@ -9,10 +9,9 @@ equally spaced levels chi2 has 20, js 17, hellinger one; intersection has 255.
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.checks import check_number, check_whole
-from kmaps.codes.codebook import MAX_LEVELS
 from kmaps.codes.columns import Columns
 from kmaps.codes.levels import choose_codebook
+from kmaps.maps.parameters import check_exact
 from kmaps.maps.stepped import SteppedMap
 from kmaps.mercer import ScalarKernel, eigensystems
 from kmaps.samples import AnyMatrix
@@ -76,8 +75,7 @@ class ExactMap(SteppedMap):
         return isinstance(self.kernel, str)
 
     def _fit_curve(self, X: AnyMatrix) -> None:
-        check_whole("n_levels", self.n_levels, 2, MAX_LEVELS)
-        check_number("tol", self.tol, at_least=0, below=1)
+        check_exact(self)
         codebook = choose_codebook(Columns(X), self.n_levels)
         self.levels_ = codebook.levels
         values, vectors = eigensystems(self.kernel, self.levels_, codebook.counts, self._ranks)

@@ -11,6 +11,7 @@ from kmaps.gram_matrix import mean_squared_distance
 from kmaps.kernels import EXP_KERNELS, get_kernel
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.homogeneous import HomogeneousMap
+from kmaps.maps.parameters import check_generalized
 from kmaps.maps.random_fourier import RandomFeatures
 from kmaps.samples import SampleMatrix
 
@@ -102,6 +103,9 @@ class GeneralizedRBFMap(RandomFeatures):
         """Whether `fit` needs more of X than its number of columns."""
         inside = self.additive
         return self.sigma is None or (isinstance(inside, AdditiveMap) and inside.learns_from_data)
+
+    def _check_parameters(self) -> None:
+        check_generalized(self)
 
     def _fit_embedding(self, X: Any) -> int:
         self.additive_ = self._make_additive().fit(X)

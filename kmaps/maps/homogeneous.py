@@ -21,13 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from kmaps.checks import check_choice, check_positive, check_whole
 from kmaps.kernels import Kernel, get_kernel
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import LogGrid, wave_grid
+from kmaps.maps.parameters import check_homogeneous
 from kmaps.samples import AnyMatrix
-
-WINDOWS = ("rectangular", "uniform")
 
 DEFAULT_PERIODS = {
     ("uniform", "chi2"): lambda n: 5.86 * np.sqrt(n) + 3.65,
@@ -103,12 +101,8 @@ class HomogeneousMap(AdditiveMap):
         self.gamma = gamma
 
     def _fit_curve(self, X: AnyMatrix) -> None:
+        check_homogeneous(self)
         kernel = get_kernel(self.kernel)
-        check_whole("order", self.order, 0)
-        check_choice("window", self.window, WINDOWS)
-        check_positive("gamma", self.gamma)
-        if self.period is not None:
-            check_positive("period", self.period)
         self.period_ = self.period or default_period(kernel.name, self.order, self.window)
         self.spectrum_ = discrete_spectrum(kernel, self.order, self.period_, self.window)
 

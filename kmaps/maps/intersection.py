@@ -18,15 +18,12 @@ tridiagonal matrix made of the differences D of neighbours. The other way round,
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.checks import check_choice, check_flag, check_positive, check_whole
-from kmaps.codes.codebook import MAX_LEVELS, Codebook
+from kmaps.codes.codebook import Codebook
 from kmaps.codes.table import LookupTable
-from kmaps.errors import ConfigError
 from kmaps.maps.grids import LocalGrid, PieceGrid, StepGrid, evaluate_pieces
+from kmaps.maps.parameters import check_intersection
 from kmaps.maps.ranged import RangedMap
 from kmaps.samples import AnyMatrix
-
-PIECES = ("linear", "constant")
 
 _HATS = np.array([[1.0, 0.0], [-1.0, 1.0]])  # 1 - t and t, by the powers of t
 
@@ -90,14 +87,7 @@ class IntersectionMap(RangedMap):
         return self.piece == "constant"
 
     def _check_parameters(self) -> None:
-        check_choice("piece", self.piece, PIECES)
-        check_flag("sparse", self.sparse)
-        fewest, most = 2 if self.sparse else 1, MAX_LEVELS - 1 if self.has_codes else None
-        check_whole("n_bins", self.n_bins, fewest, most)
-        if self.sparse and self.has_codes:
-            raise ConfigError("sparse=True: only piece='linear' has a sparse form")
-        if self.upper is not None:
-            check_positive("upper", self.upper)
+        check_intersection(self)
 
     def _ends(self, X: AnyMatrix) -> tuple[NDArray, NDArray]:
         _, high = super()._ends(X)

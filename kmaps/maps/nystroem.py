@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
-from kmaps.checks import check_whole
 from kmaps.codes.codebook import pad_levels
 from kmaps.codes.columns import Columns
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import Curve, PieceGrid
+from kmaps.maps.parameters import check_nystroem
 from kmaps.mercer import ScalarKernel, eigensystems, scalar_kernel
 from kmaps.parallel import for_blocks
 from kmaps.samples import AnyMatrix
@@ -101,8 +101,7 @@ class NystroemMap(AdditiveMap):
         return isinstance(self.kernel, str)
 
     def _fit_curve(self, X: AnyMatrix) -> None:
-        check_whole("n_points", self.n_points, 1)
-        check_whole("dim", self.dim, 1, int(self.n_points))
+        check_nystroem(self)
         columns = Columns(X)
         self.low_, self.high_ = columns.low, columns.high
         if self._unsigned and issparse(X):  # which leaves zeros out, in training or later

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import eval_hermitenorm
 
-from kmaps.checks import check_whole
+from kmaps.maps.parameters import check_fourier, check_hermite
 from kmaps.maps.ranged import RangedMap
 
 
@@ -68,8 +68,7 @@ class FourierMap(RangedMap):
         self.penalty = penalty
 
     def _check_parameters(self) -> None:
-        check_whole("degree", self.degree, 1)
-        check_whole("penalty", self.penalty, 0, 3)
+        check_fourier(self)
 
     def _unit_curve(self, position: NDArray) -> NDArray:
         harmonics = np.arange(1.0, self.degree + 1)
@@ -144,8 +143,7 @@ class HermiteMap(RangedMap):
         self.penalty = penalty
 
     def _check_parameters(self) -> None:
-        check_whole("degree", self.degree, 1, 100)
-        check_whole("penalty", self.penalty, 0, 3)
+        check_hermite(self)
 
     def _unit_curve(self, position: NDArray) -> NDArray:
         degrees = range(1, self.degree + 1)

@@ -12,12 +12,11 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmaps._loops import project as loops
-from kmaps.checks import check_choice, check_whole, refuse_negative
+from kmaps.checks import refuse_negative
 from kmaps.maps.capabilities import FeatureMap
+from kmaps.maps.parameters import check_sign_cauchy
 from kmaps.parallel import for_blocks
 from kmaps.samples import AnyMatrix, float_type, summed
-
-OUTPUTS = ("sign", "onehot")
 
 _BLOCK_VALUES = 1 << 20  # values of the projection matrix held at once, and of a block of signs
 _PART_VALUES = 1 << 16  # values of it that a thread makes at once
@@ -116,8 +115,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
             For NaN or infinity, negative values, or a parameter out of range.
         """
         X = validate_data(self, X, accept_sparse="csr")
-        check_whole("n_projections", self.n_projections, 1)
-        check_choice("output", self.output, OUTPUTS)
+        check_sign_cauchy(self)
         refuse_negative(X.data if issparse(X) else X, type(self).__name__)
         words = check_random_state(self.random_state).randint(2**32, size=4, dtype=np.uint32)
         self.key_ = words.view(np.uint64)

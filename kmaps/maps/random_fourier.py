@@ -13,12 +13,13 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 from threadpoolctl import ThreadpoolController
 
 from kmaps._loops import fourier as loops
-from kmaps.checks import check_choice, check_positive, check_whole
+from kmaps.checks import check_whole
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import mean_squared_distance
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.capabilities import FeatureMap
 from kmaps.maps.frequencies import FREQUENCY_VERSION, STRUCTURES, DescendedFrequencies, Projector
+from kmaps.maps.parameters import check_random_fourier
 from kmaps.parallel import for_blocks
 from kmaps.samples import float_type
 
@@ -40,6 +41,9 @@ class RandomFeatures(FeatureMap):
     sigma: float | None
     structure: str
     random_state: int | RandomState | None
+
+    def _check_parameters(self) -> None:
+        check_random_fourier(self)
 
     @abstractmethod
     def _fit_embedding(self, X: Any) -> int:
@@ -78,8 +82,7 @@ class RandomFeatures(FeatureMap):
             is to come from them.
         """
         X = validate_data(self, X, accept_sparse="csr")
-        check_whole("n_frequencies", self.n_frequencies, 1)
-        check_choice("structure", self.structure, STRUCTURES)
+        self._check_parameters()
         self._n_embedded = self._fit_embedding(X)
         self.sigma_ = self._width(X)
         pair = check_random_state(self.random_state).randint(2**32, size=2, dtype=np.uint32)
@@ -253,7 +256,6 @@ class RandomFeatures(FeatureMap):
 
     def _width(self, X: Any) -> float:
         if self.sigma is not None:
-            check_positive("sigma", self.sigma, note=", or None to take it from the data")
             return float(self.sigma)
         if X.shape[0] < 2:
             raise InputError("n_samples=1: sigma comes from distances between samples, give sigma")

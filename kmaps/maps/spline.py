@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from kmaps.checks import check_whole
 from kmaps.maps.grids import LocalGrid, PieceGrid, evaluate_pieces, range_width
+from kmaps.maps.parameters import check_spline
 from kmaps.maps.ranged import RangedMap
 from kmaps.samples import AnyMatrix
 
@@ -127,9 +127,7 @@ class SplineMap(RangedMap):
         return first, basis, inverse @ inverse.T
 
     def _check_parameters(self) -> None:
-        check_whole("n_bins", self.n_bins, 1)
-        check_whole("degree", self.degree, 0, 3)
-        check_whole("penalty", self.penalty, 0, 3)
+        check_spline(self)
 
     def _fit_curve(self, X: AnyMatrix) -> None:
         super()._fit_curve(X)

@@ -9,8 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kmaps.checks import check_whole, is_whole
-from kmaps.codes.codebook import MAX_LEVELS
+from kmaps.checks import MAX_LEVELS, check_whole, is_whole
 from kmaps.errors import ConfigError
 from kmaps.maps.capabilities import Tabulated
 from kmaps.mercer import ScalarKernel

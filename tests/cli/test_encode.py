@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ KMAPS = Path(sys.executable).parent / "kmaps"
 RNG = np.random.default_rng(0)
 X = RNG.random((40, 6)).astype(np.float32)
 X[X < 0.4] = 0
+TERMINAL = SimpleNamespace(stdout=SimpleNamespace(isatty=lambda: True))
 
 
 @pytest.fixture(autouse=True)
@@ -133,12 +135,38 @@ def test_paths_that_are_refused():
         "parquet, arrow, feather)",
         ("in.npy", "-"): "-: no extension tells its format; name it (npy, npz, csv, svm, libsvm, "
         "parquet, arrow, feather)",
-        ("in.npy", "-", "--output-format", "npy"): "-: npy cannot be written to standard output, "
-        "csv and svm can",
         ("-", "out.npy"): "-: name the format of standard input with --input-format",
     }.items():
         assert refused(*arguments) == message
     assert Path("old.npy").read_text() == "old"
+
+
+@pytest.mark.parametrize("form", ["npy", "npz", "csv", "svm", "parquet", "arrow"])
+def test_every_format_goes_to_standard_output(form):
+    encode("in.npy", f"out.{form}")
+    sent = encode("in.npy", "-", "--output-format", form).stdout_bytes
+    if form == "npz":  # whose members have dates
+        Path("sent.npz").write_bytes(sent)
+        np.testing.assert_array_equal(np.load("sent.npz")["X"], np.load("out.npz")["X"])
+    else:
+        assert sent == Path(f"out.{form}").read_bytes()
+
+
+@pytest.mark.parametrize("form", ["npy", "npz", "parquet", "feather"])
+def test_a_terminal_is_sent_no_bytes(form, monkeypatch):
+    monkeypatch.setattr("kmaps.io.standard_output.sys", TERMINAL)
+    assert refused("in.npy", "-", "--output-format", form) == (
+        f"-: {form} is no text, and standard output is a terminal; send it to a file or a pipe"
+    )
+
+
+def test_nothing_is_sent_of_what_fails():
+    broken = np.tile(X, (20_000, 1))
+    broken[-1, 0] = np.nan  # in a later block
+    np.save("nan.npy", broken)
+    assert refused("nan.npy", "-", "--output-format", "npy", "--memory", "1") == (
+        "nan.npy: X[799999, 0] is nan, expected a finite number"
+    )
 
 
 @pytest.mark.parametrize("name", ["e.csv", "e.parquet", "e.feather", "e.npz", "e.svm"])

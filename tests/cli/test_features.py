@@ -117,6 +117,9 @@ def test_features_on_standard_output(run, photos):
         "photos: dense-sift-bow, 16 × 63, -\n"
     )
     assert run(*words, "--out", "p.svm", "-q").exit_code == 0
+    assert run(*words, "--out", "p.parquet", "-q").exit_code == 0
+    sent = run(*words, "--out", "-", "--output-format", "parquet").stdout_bytes
+    assert sent == Path("p.parquet").read_bytes()
     assert done.stdout == Path("p.svm").read_text()
     _, y = load_svmlight_file("p.svm")
     assert y.tolist() == [0] * 8 + [1] * 8

@@ -23,6 +23,15 @@ for line in sys.stdin:
     print(json.dumps([code, [name for name in {HEAVY} if name in sys.modules]]), flush=True)
 """
 RESULTS = str(ROOT / "results" / "quickstart")
+MISTAKES = {
+    "key": "maps: [{map: homogeneous, ordr: 1}]",
+    "value": "maps: [{map: homogeneous, order: -1}, {map: lowdim, dim: 0}]",
+    "solver": "maps: [{map: sign-cauchy, solver: coded}]",
+    "learner": "learner: {loss: hing}",
+    "costs": "C: [-1]",
+    "features": "features: {normalize: l3, name: phow, words: 0}",
+}
+HEADER = "{experiment: a, dataset: {name: mnist, train: 9, test: 9}, kernels: [chi2], "
 # Those that import least come first: all of them run in one process.
 COMMANDS = [
     (["info", "bad.npz"], 2),
@@ -53,9 +62,12 @@ COMMANDS = [
     (["table", RESULTS, "--format", "latex"], 0),
     (["table", RESULTS, "--measure", "acuracy"], 2),
     (["check", RESULTS, "--against", RESULTS], 0),
+    (["plot", "nowhere"], 5),
+    (["plot", RESULTS, "-o", "front.gif"], 2),
     (["check", "nowhere", "--against", RESULTS], 5),
     (["time", "nowhere"], 5),
     (["run", "quikstart"], 2),
+    *((["run", f"{word}.yaml", "--dry-run"], 2) for word in MISTAKES),
 ]
 # Reading takes SciPy's sparse rows, at 0.2 s; what learns is not needed to find a file wrong.
 READING = [
@@ -77,6 +89,8 @@ def test_what_answers_at_once_imports_nothing_heavy(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], cwd=tmp_path, input=given, capture_output=True, text=True
     )
+    for word, mistake in MISTAKES.items():
+        (tmp_path / f"{word}.yaml").write_text(HEADER + mistake + "}")
     assert done.returncode == 0, done.stderr
     for (arguments, expected), line in zip(commands, done.stdout.splitlines(), strict=True):
         code, loaded = json.loads(line)

@@ -1,6 +1,7 @@
 """kmaps predict: labels, scores and probabilities in every format."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ X = RNG.gamma(1.0, size=(90, 6)).astype(np.float32)
 Y = np.digitize(X[:, 0] + X[:, 1] + RNG.normal(0, 0.2, 90), [1, 2])
 WORDS = np.array(["low", "middle, or so", "high"])[Y]
 NAMES = ["high", "low", "middle, or so"]
+TERMINAL = SimpleNamespace(stdout=SimpleNamespace(isatty=lambda: True))
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +106,7 @@ def test_two_classes_have_one_score(models):
     np.testing.assert_array_equal(table["score:True"], models[1]["two"].decision_function(X))
 
 
-def test_standard_output_is_text(models):
+def test_standard_output_is_text_unless_another_format_is_asked_for(models):
     predict(models, "numbers", "p.csv", "--scores")
     predict(models, "numbers", "p.svm", "--scores")
     assert predict(models, "numbers", "-", "--scores").stdout == Path("p.csv").read_text()
@@ -112,6 +114,19 @@ def test_standard_output_is_text(models):
     assert lines == Path("p.svm").read_text()
     labels = predict(models, "words", "-", "--output-format", "csv").stdout.splitlines()
     assert labels[WORDS.tolist().index("middle, or so")] == '"middle, or so"'
+
+
+@pytest.mark.parametrize("form", ["npy", "parquet", "arrow"])
+def test_bytes_go_to_standard_output_too(models, form):
+    predict(models, "words", f"p.{form}", "--proba")
+    sent = predict(models, "words", "-", "--proba", "--output-format", form).stdout_bytes
+    assert sent == Path(f"p.{form}").read_bytes()
+
+
+def test_a_terminal_is_sent_no_bytes(models, monkeypatch):
+    monkeypatch.setattr("kmaps.io.standard_output.sys", TERMINAL)
+    result = predict(models, "words", "-", "--output-format", "npz", code=2)
+    assert "-: npz is no text, and standard output is a terminal" in result.stderr
 
 
 def test_random_features_have_probabilities():
@@ -131,8 +146,6 @@ def test_what_has_no_place(models):
          "both to npz, csv or parquet"),
         ("words", "p.svm", "p.svm: svm has rows of numbers; write labels alone to txt or csv"),
         ("words", "p.svm --scores", "svm files have numbers for labels, not text ("),
-        ("words", "- --output-format npz", "-: npz cannot be written to standard output; txt, "
-         "csv and svm can"),
     ):  # fmt: skip
         result = predict(models, name, *arguments.split(), code=2)
         assert result.stdout == ""

@@ -13,11 +13,11 @@ from kmaps.kernels import KERNELS
 from kmaps.maps import HomogeneousMap
 from kmaps.maps.homogeneous import (
     DEFAULT_PERIODS,
-    WINDOWS,
     default_period,
     discrete_spectrum,
     optimal_period,
 )
+from kmaps.maps.parameters import WINDOWS
 
 CHECKED = [
     HomogeneousMap(),

@@ -35,9 +35,6 @@ DPI = 150
 HEAT_DPI = 110
 """A heat map is no sharper with more, only larger."""
 
-SUFFIXES = (".png", ".svg", ".pdf")
-"""Of the files that figures are written to."""
-
 _AS_TEXT = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "kmaps"}
 
 EXACT_WIDTH = 2.4
@@ -193,7 +190,7 @@ def save(figure: Figure, path: Path) -> None:
     ----------
     figure : Figure
     path : Path
-        One of :data:`SUFFIXES`.
+        One of :data:`kmaps.bench.figures.files.SUFFIXES`.
     """
     undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
     with rc_context(_AS_TEXT), atomic_file(path, force=True) as file:
@@ -208,7 +205,7 @@ def save_heat(figure: Figure, path: Path, colors: str) -> None:
     ----------
     figure : Figure
     path : Path
-        One of :data:`SUFFIXES`.
+        One of :data:`kmaps.bench.figures.files.SUFFIXES`.
     colors : str
         The colour map; the palette is made of it and of greys.
     """

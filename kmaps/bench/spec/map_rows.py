@@ -1,9 +1,8 @@
 """The parameters of maps and features in an experiment file: expanded to rows, and checked.
 
-What they mean is known to their classes alone, so the check is to make and to fit each one.
+What they mean is known to their classes alone, whose checks are asked.
 """
 
-import inspect
 import itertools
 import json
 import re
@@ -11,17 +10,17 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
-import numpy as np
 import yaml
 
 from kmaps.bench.spec.own_rows import Estimator, estimator_mistakes
 from kmaps.bench.spec.positions import Mistake, Place, at, unknown_key
 from kmaps.data import get_format, load_manifest, packaged
 from kmaps.errors import ConfigError, suggest
-from kmaps.features import FEATURES, MIN_MAX, make_feature, parameters_of
+from kmaps.features import FEATURES, MIN_MAX, make_feature
+from kmaps.features import parameters_of as feature_parameters_of
 from kmaps.kernels import GRAM_KERNELS
 from kmaps.maps import MAPS
-from kmaps.maps.registry import make_map, takes
+from kmaps.maps.registry import approximated, check_parameters, parameters_of, takes
 
 
 def map_rows(
@@ -48,7 +47,7 @@ def map_rows(
         if key not in row_keys
     }
     name = choices.pop("map")[0]
-    own = kernels if takes(name, "kernel") else [MAPS[name].approximates]
+    own = kernels if takes(name, "kernel") else [approximated(name)]
     kernels = choices.pop("kernel", own)
     for values in itertools.product(*choices.values()):
         for kernel in kernels:
@@ -88,7 +87,7 @@ def map_mistakes(
             )
             yield at(root, ("maps", i, "map"), f"{what} (known: {', '.join(MAPS)})")
             continue
-        known = ["map", *row_keys, *inspect.signature(MAPS[name]).parameters]
+        known = ["map", *row_keys, *parameters_of(name)]
         odd = [key for key in entry if key not in known]
         for key in odd:
             yield at(root, ("maps", i, key), unknown_key(key, known), key=True)
@@ -114,13 +113,13 @@ def feature_mistakes(root: yaml.Node, content: dict[str, Any]) -> Iterator[Mista
     name = given.get("name", "intensity")
     if not isinstance(name, str) or name not in FEATURES:
         return
-    known = ["name", "normalize", *parameters_of(name)]
+    known = ["name", "normalize", *feature_parameters_of(name)]
     odd = [key for key in given if key not in known]
     for key in odd:
         yield at(root, ("features", key), unknown_key(key, known), key=True)
-    left = {key: value for key, value in given.items() if key in parameters_of(name)}
+    left = {key: value for key, value in given.items() if key in feature_parameters_of(name)}
     # One is refused at a time, by its name: without it the next one comes to light.
-    while problem := _refusal(name, left):
+    while left and (problem := _refusal(name, left)):
         key = next((key for key in left if f" {key}=" in problem), None)
         yield at(root, ("features", *filter(None, [key])), problem)
         if key is None:
@@ -175,10 +174,9 @@ def _trials(entry: dict[str, Any], kernels: list) -> Iterator[tuple[Place, str]]
 
 @cache  # the same rows stand in many experiments
 def _trial(name: str, kernel: str, params: str) -> str:
-    """Return what a row, its parameters as JSON, objects to on one feature in [0, 1]."""
-    sample = np.linspace(0, 1, 256, dtype=np.float32)[:, None]
+    """Return what a row, its parameters as JSON, objects to."""
     try:
-        make_map(name, kernel, json.loads(params)).check_parameters(sample)
+        check_parameters(name, kernel, json.loads(params))
     except (ValueError, TypeError) as error:
         return str(error)
     return ""

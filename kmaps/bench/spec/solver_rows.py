@@ -11,6 +11,7 @@ from kmaps.bench.spec.positions import Mistake, Node, Place, at
 from kmaps.errors import suggest
 from kmaps.kernels import KERNELS
 from kmaps.maps import MAPS
+from kmaps.maps.registry import has_local_tables, has_tables
 
 SOLVERS = ("liblinear", "coded")
 FORMS = ("auto", "low-rank", "full", "local", "two-level")
@@ -59,25 +60,23 @@ def solver_mistakes(root: Node, content: dict[str, Any]) -> Iterator[Mistake]:
 
 
 def _row_mistakes(entry: dict[str, Any], default: str) -> Iterator[tuple[Place, str]]:
-    from kmaps.maps.capabilities import LocallyTabulated, Tabulated  # only files with maps need it
-
     for key, known in (("solver", SOLVERS), ("form", FORMS)):
         for place, value in _placed(entry, key):
             if value not in known:
                 hint = suggest(str(value), known)
                 yield place, f"unknown {key} {value!r}{hint} (known: {', '.join(known)})"
     solvers = [value for _, value in _placed(entry, "solver")] or [default]
-    map_class = MAPS.get(str(entry.get("map")))
+    name = str(entry.get("map"))
     if "coded" not in solvers:
         if "form" in entry:
             yield ("form",), "only for solver: coded"
-    elif map_class is not None and not issubclass(map_class, Tabulated):
+    elif name in MAPS and not has_tables(name):
         where = "solver" if "solver" in entry else "map"
-        yield (where,), f"the {entry['map']} map has no tables; solver: coded needs them"
-    elif map_class is not None and not issubclass(map_class, LocallyTabulated):
+        yield (where,), f"the {name} map has no tables; solver: coded needs them"
+    elif name in MAPS and not has_local_tables(name):
         for place, value in _placed(entry, "form"):
             if value == "local":
-                yield place, f"the {entry['map']} map has no local form, only splines have"
+                yield place, f"the {name} map has no local form, only splines have"
 
 
 def _coded_mistakes(

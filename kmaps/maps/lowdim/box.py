@@ -21,9 +21,6 @@ from kmaps.maps.lowdim.pools import (
 from kmaps.maps.lowdim.selection import PoolSelection, Solution, best_start, line_pool
 from kmaps.maps.lowdim.target import box_target, even_in_each, line_target
 
-METHODS = ("proj", "proj_product", "modulation", "modulation_no_lp")
-"""The four methods of ldefm Table 2."""
-
 _POINTS_A_HALF_WAVE = {2: 5.0, 3: 2.5}  # of the fastest cosine, by the number of inputs
 _START_POINTS = 0.7  # part of these points that starts are found on
 _LEAST_POINTS = {2: 16, 3: 7}  # between 0 and M on each axis
@@ -50,7 +47,7 @@ class BoxProblem:
     continuous: bool = True
 
     def solve(self, method: str) -> Solution:
-        """Return the map by one of :data:`METHODS`."""
+        """Return the map by one of :data:`kmaps.maps.parameters.METHODS`."""
         if method == "modulation_no_lp":
             return self._largest_products()
         form = "projection" if method.startswith("proj") else "modulation"

@@ -11,11 +11,12 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kmaps.checks import check_positive, check_whole, warn_outside
+from kmaps.checks import warn_outside
 from kmaps.errors import ConfigError, InputError
-from kmaps.kernels import STATIONARY, check_kernel
+from kmaps.kernels import STATIONARY
 from kmaps.maps.capabilities import FeatureMap
 from kmaps.maps.lowdim.cosines import CosineSum
+from kmaps.maps.parameters import check_joint
 
 
 class JointMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
@@ -50,24 +51,17 @@ class JointMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
                 f"X has {n} columns: {type(self).__name__} takes {', '.join(first)} or {last}, "
                 f"because its work grows with a power of their number; use {other}"
             )
-        self.check_parameters(X)
+        self._check_parameters()
+        self._set_range(X)
         self._cosines = self._approximate(self._signature(), np.full(n, self.high_ - self.low_))
         self.frequencies_, self.weights_ = self._cosines.frequencies, self._cosines.weights
         self.n_outputs_ = self._cosines.dim
         return self
 
-    def check_parameters(self, X: NDArray) -> None:
-        """Refuse at once what `fit` would refuse.
+    def _check_parameters(self) -> None:
+        check_joint(self)
 
-        Raises
-        ------
-        ValueError
-            For a parameter out of range.
-        """
-        check_whole("dim", self.dim, 1)
-        check_positive("sigma", self.sigma)
-        if not callable(self.kernel):
-            check_kernel(self.kernel, STATIONARY, "stationary kernels: {}, or a function")
+    def _set_range(self, X: NDArray) -> None:
         self.low_ = float(X.min() if self.low is None else self.low)
         self.high_ = float(X.max() if self.high is None else self.high)
         if not 0 < self.high_ - self.low_ < np.inf:

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 from numpy.typing import NDArray
 
-from kmaps.checks import check_choice, check_whole
-from kmaps.maps.lowdim.box import METHODS, BoxProblem
+from kmaps.maps.lowdim.box import BoxProblem
 from kmaps.maps.lowdim.cosines import CosineSum
 from kmaps.maps.lowdim.joint import JointMap
+from kmaps.maps.parameters import check_lowdim_joint
 
 
 class MultiLowDimMap(JointMap):
@@ -83,18 +83,8 @@ class MultiLowDimMap(JointMap):
         self.levels = levels
         self.continuous = continuous
 
-    def check_parameters(self, X: NDArray) -> None:
-        """Refuse at once what `fit` would refuse.
-
-        Raises
-        ------
-        ValueError
-            For a parameter out of range.
-        """
-        super().check_parameters(X)
-        check_choice("method", self.method, METHODS)
-        if self.levels is not None:
-            check_whole("levels", self.levels, 2)
+    def _check_parameters(self) -> None:
+        check_lowdim_joint(self)
 
     def _approximate(self, signature: Callable, length: NDArray) -> CosineSum:
         problem = BoxProblem(signature, length, self.dim, self.levels, self.continuous)

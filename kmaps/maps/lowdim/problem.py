@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kmaps.checks import check_number, check_positive, check_whole, is_number
 from kmaps.errors import ConfigError
-from kmaps.kernels import KERNELS, STATIONARY, check_kernel
+from kmaps.kernels import KERNELS, STATIONARY
 from kmaps.maps.lowdim.target import Target, line_target
+from kmaps.maps.parameters import check_problem, problem_kind
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,7 @@ class Problem:
     @property
     def kind(self) -> str:
         """The kernel's kind: "homogeneous", "stationary" or "periodic"."""
-        if self.period is not None:
-            return "periodic"
-        ranged = self.low is not None or self.high is not None
-        if callable(self.kernel):
-            return "stationary" if ranged else "homogeneous"
-        return "homogeneous" if self.kernel in KERNELS else "stationary"
+        return problem_kind(self)
 
     @property
     def signature(self) -> Callable:
@@ -78,41 +73,8 @@ class Problem:
         ------
         ConfigError
         """
-        self.check_kernel()
-        if self.kind == "homogeneous":
-            note = ", the largest input over the smallest non-zero one"
-            check_number("ratio", self.ratio, above=1, note=note)
-        if self.period is not None:
-            check_positive("period", self.period)
-        if self.levels is not None:
-            check_whole("levels", self.levels, 2)
-        self._check_range()
+        check_problem(self)
         return self
-
-    def check_kernel(self) -> None:
-        """Refuse a kernel that is unknown or has no width.
-
-        Raises
-        ------
-        ConfigError
-        """
-        if not callable(self.kernel):
-            check_kernel(self.kernel, (*KERNELS, *STATIONARY), "kernels: {}, or a function")
-        check_positive("sigma", self.sigma)
-
-    def _check_range(self) -> None:
-        if self.kind == "stationary":
-            if not (is_number(self.low) and is_number(self.high) and self.low < self.high):
-                raise ConfigError(
-                    f"low={self.low!r}, high={self.high!r}: expected two numbers, low < high"
-                )
-        elif self.kind == "homogeneous" or self.kernel in KERNELS:
-            for name in ("low", "high", "period", "levels"):
-                if getattr(self, name) is not None:
-                    raise ConfigError(
-                        f"{name}={getattr(self, name)!r}: the inputs of a homogeneous kernel have "
-                        f"a ratio and no range; leave {name} out"
-                    )
 
     def target(self, dim: int) -> Target:
         """Return what is to be approximated, for maps of up to ``dim`` outputs."""

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from kmaps.checks import check_choice, check_positive, check_whole
+from kmaps.checks import check_whole
 from kmaps.errors import ConfigError
 from kmaps.maps.lowdim.optimal import LARGEST_DIM, certified_optimum
 from kmaps.maps.lowdim.problem import Problem
 from kmaps.maps.lowdim.selection import PoolSelection, Solution, line_pool
 from kmaps.maps.lowdim.table import tabulated
-from kmaps.maps.lowdim.target import NORMS
+from kmaps.maps.parameters import check_request
 
 LARGEST_DIM_FOR_AN_ERROR = 31
 """Up to how many outputs a feature programs look for a given error; 2^n - 1, as is 7."""
@@ -116,7 +116,7 @@ def solve(
     ConfigError
         As `check_request`, and for an error that is not reached.
     """
-    plain = check_request(problem, dim, norm, pool, continuous, optimal, max_error)
+    plain = check_request(problem.kind, dim, norm, pool, continuous, optimal, max_error)
     if problem.kind == "periodic":
         pool, continuous = 0, False
 
@@ -127,37 +127,6 @@ def solve(
     if max_error is None:
         return best(dim)
     return _least_dim(best, max_error, LARGEST_DIM if optimal else LARGEST_DIM_FOR_AN_ERROR)
-
-
-def check_request(
-    problem: Problem,
-    dim: int,
-    norm: str,
-    pool: str | int,
-    continuous: bool,
-    optimal: bool | None,
-    max_error: float | None,
-) -> bool:
-    """Refuse what `solve` cannot do; return whether the table may have what is asked for.
-
-    Raises
-    ------
-    ConfigError
-        For a parameter out of range or one that does not go with another.
-    """
-    check_whole("dim", dim, 1)
-    check_choice("norm", norm, NORMS)
-    if pool != "fine":
-        check_whole("pool", pool, 0)
-    plain = norm == "linf" and pool == "fine" and continuous and problem.kind != "periodic"
-    if optimal and not plain:
-        raise ConfigError(
-            "optimal=True: the global search minimises the largest error over all frequencies, so "
-            "it goes with norm='linf', pool='fine', continuous=True and no period"
-        )
-    if max_error is not None:
-        check_positive("max_error", max_error)
-    return plain
 
 
 @lru_cache(maxsize=256)  # a map is fitted again and again: for each fold, each value of C

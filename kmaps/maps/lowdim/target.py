@@ -28,11 +28,9 @@ from scipy.optimize import minimize
 from kmaps.checks import check_choice
 from kmaps.errors import ConfigError
 from kmaps.maps.lowdim.cosines import CosineSum
+from kmaps.maps.parameters import ERRORS
 
 Function = Callable[[NDArray], NDArray]
-
-ERRORS = ("absolute", "relative", "signature")
-NORMS = ("linf", "l1")
 
 _POINTS_A_HALF_WAVE = 8  # of the fastest cosine, on the linear programs' grid in one dimension
 _FINER = 10  # how much finer than that the true error is looked for

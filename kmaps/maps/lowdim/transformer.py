@@ -10,7 +10,8 @@ from kmaps.errors import InputError
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import LogGrid, PieceGrid, cubic_pieces, wave_grid
 from kmaps.maps.lowdim.problem import Problem
-from kmaps.maps.lowdim.solve import check_request, solve
+from kmaps.maps.lowdim.solve import solve
+from kmaps.maps.parameters import check_lowdim
 from kmaps.samples import AnyMatrix
 
 
@@ -156,7 +157,6 @@ class LowDimMap(AdditiveMap):
     def _problem_on(self, X: AnyMatrix) -> Problem:
         """Return the problem, with the ratio or the range of the data where none is given."""
         problem = self._problem(self.ratio, self.low, self.high)
-        problem.check_kernel()
         if not self.learns_from_data:
             return problem.check()
         values = np.asarray(X.data if issparse(X) else X, float)
@@ -178,20 +178,11 @@ class LowDimMap(AdditiveMap):
         high = float(values.max()) if self.high is None else self.high
         return self._problem(None, low, high).check()
 
-    def check_parameters(self, X: AnyMatrix) -> None:
-        """Refuse at once what `fit` would refuse, but for an error that cannot be reached.
-
-        Raises
-        ------
-        ValueError
-            For a parameter out of range or one that does not go with another.
-        """
-        check_request(self._problem_on(X), *self._request())
-
     def _request(self) -> tuple:
         return self.dim, self.norm, self.pool, self.continuous, self.optimal, self.max_error
 
     def _fit_curve(self, X: AnyMatrix) -> None:
+        check_lowdim(self)
         problem = self._problem_on(X)
         solution = solve(problem, *self._request())
         self.frequencies_, self.weights_ = solution.cosines.ascending()

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
 from kmaps._loops.forms import Rows
-from kmaps.codes.codebook import MAX_LEVELS
+from kmaps.checks import MAX_LEVELS
 from kmaps.codes.columns import RunningColumns
 from kmaps.codes.levels import choose_codebook
 from kmaps.errors import InputError

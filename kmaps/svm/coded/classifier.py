@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
 from kmaps._loops.train import Task
-from kmaps.checks import check_choice, is_whole
-from kmaps.codes.codebook import MAX_LEVELS
+from kmaps.checks import MAX_LEVELS, check_choice, is_whole
 from kmaps.errors import ConfigError
 from kmaps.maps.capabilities import Tabulated
 from kmaps.mercer import ScalarKernel

@@ -26,8 +26,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmaps._loops.forms import Rows
 from kmaps._loops.train import Task
-from kmaps.checks import check_positive, check_whole
-from kmaps.codes.codebook import MAX_LEVELS
+from kmaps.checks import MAX_LEVELS, check_positive, check_whole
 from kmaps.errors import ConfigError, suggest
 from kmaps.kernels import get_kernel
 from kmaps.maps.capabilities import Tabulated

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps._loops.forms import Rows
-from kmaps.codes.codebook import MAX_LEVELS, Codebook
+from kmaps.checks import MAX_LEVELS
+from kmaps.codes.codebook import Codebook
 from kmaps.svm.coded.rows import Coder, rows_of
 from kmaps.svm.coded.scores import ScoreTables
 from kmaps.svm.model_file import ModelFile

@@ -16,8 +16,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from kmaps._loops.train import Task
-from kmaps.checks import check_number, check_positive
-from kmaps.codes.codebook import MAX_LEVELS
+from kmaps.checks import MAX_LEVELS, check_number, check_positive
 from kmaps.errors import InputError
 from kmaps.maps.capabilities import Tabulated
 from kmaps.mercer import ScalarKernel

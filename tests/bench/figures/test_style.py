@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from kmaps.bench.figures import style
+from kmaps.bench.figures.files import SUFFIXES
 
 
 def saved(path, save=style.save):
@@ -20,7 +21,7 @@ def saved(path, save=style.save):
     return path.read_bytes()
 
 
-@pytest.mark.parametrize("suffix", style.SUFFIXES)
+@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_the_same_figure_is_the_same_bytes(tmp_path, suffix):
     assert saved(tmp_path / f"a{suffix}") == saved(tmp_path / f"b{suffix}")
 

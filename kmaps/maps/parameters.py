@@ -1,0 +1,276 @@
+"""What the parameters of each map may be, whatever the data.
+
+A map checks itself by these functions when it is fitted, and experiment files are checked by them
+before any work: nothing is imported here that takes seconds. Each takes a map, or anything that has
+a map's parameters as attributes.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from kmaps.checks import (
+    MAX_LEVELS,
+    check_choice,
+    check_flag,
+    check_number,
+    check_positive,
+    check_seed,
+    check_whole,
+    is_number,
+)
+from kmaps.errors import ConfigError
+from kmaps.kernels import EXP_KERNELS, KERNELS, STATIONARY, check_kernel, get_kernel
+from kmaps.mercer import scalar_kernel
+
+ANCHORS = ("uniform", "kmeans", "cover")
+ERRORS = ("absolute", "relative", "signature")
+METHODS = ("proj", "proj_product", "modulation", "modulation_no_lp")
+"""The four methods of ldefm Table 2."""
+NORMS = ("linf", "l1")
+OUTPUTS = ("sign", "onehot")
+PIECES = ("linear", "constant")
+STRUCTURES = ("dense", "orthogonal", "fastfood")
+WINDOWS = ("rectangular", "uniform")
+
+
+def check_homogeneous(given: Any) -> None:
+    """Refuse parameters that `HomogeneousMap` cannot have."""
+    get_kernel(given.kernel)
+    check_whole("order", given.order, 0)
+    check_choice("window", given.window, WINDOWS)
+    check_positive("gamma", given.gamma)
+    if given.period is not None:
+        check_positive("period", given.period)
+
+
+def check_anchor(given: Any) -> None:
+    """Refuse parameters that `AnchorMap` cannot have."""
+    check_choice("anchors", given.anchors, ANCHORS)
+    covers = given.anchors == "cover"
+    check_whole("n_anchors", given.n_anchors, 2, MAX_LEVELS)
+    most = MAX_LEVELS if covers else int(given.n_anchors)
+    check_whole("n_neighbors", given.n_neighbors, 1, most)
+    if given.rank is not None:
+        check_whole("rank", given.rank, 1, most)
+    check_number("energy", given.energy, above=0, at_most=1)
+    if covers:
+        check_positive("epsilon", given.epsilon, note=", which anchors='cover' needs")
+    elif given.epsilon is not None:
+        raise ConfigError(f"epsilon={given.epsilon!r}: only anchors='cover' takes it")
+    if given.shared != "auto":
+        check_flag("shared", given.shared, note=", or 'auto'")
+    scalar_kernel(given.kernel)
+
+
+def check_nystroem(given: Any) -> None:
+    """Refuse parameters that `NystroemMap` cannot have."""
+    check_whole("n_points", given.n_points, 1)
+    check_whole("dim", given.dim, 1, int(given.n_points))
+    check_seed("random_state", given.random_state)
+    scalar_kernel(given.kernel)
+
+
+def check_exact(given: Any) -> None:
+    """Refuse parameters that `ExactMap` cannot have."""
+    check_whole("n_levels", given.n_levels, 2, MAX_LEVELS)
+    check_number("tol", given.tol, at_least=0, below=1)
+    scalar_kernel(given.kernel)
+
+
+def check_intersection(given: Any) -> None:
+    """Refuse parameters that `IntersectionMap` cannot have."""
+    check_choice("piece", given.piece, PIECES)
+    check_flag("sparse", given.sparse)
+    in_codes = given.piece == "constant"
+    check_whole("n_bins", given.n_bins, 2 if given.sparse else 1, _most_bins(in_codes))
+    if given.sparse and in_codes:
+        raise ConfigError("sparse=True: only piece='linear' has a sparse form")
+    if given.upper is not None:
+        check_positive("upper", given.upper)
+
+
+def _most_bins(in_codes: bool) -> int | None:
+    return MAX_LEVELS - 1 if in_codes else None
+
+
+def check_spline(given: Any) -> None:
+    """Refuse parameters that `SplineMap` cannot have."""
+    check_whole("n_bins", given.n_bins, 1)
+    check_whole("degree", given.degree, 0, 3)
+    check_whole("penalty", given.penalty, 0, 3)
+
+
+def check_fourier(given: Any) -> None:
+    """Refuse parameters that `FourierMap` cannot have."""
+    check_whole("degree", given.degree, 1)
+    check_whole("penalty", given.penalty, 0, 3)
+
+
+def check_hermite(given: Any) -> None:
+    """Refuse parameters that `HermiteMap` cannot have."""
+    check_whole("degree", given.degree, 1, 100)
+    check_whole("penalty", given.penalty, 0, 3)
+
+
+def check_sign_cauchy(given: Any) -> None:
+    """Refuse parameters that `SignCauchyMap` cannot have."""
+    check_whole("n_projections", given.n_projections, 1)
+    check_choice("output", given.output, OUTPUTS)
+    check_seed("random_state", given.random_state)
+
+
+def check_random_fourier(given: Any) -> None:
+    """Refuse parameters that no map of random frequencies can have."""
+    check_whole("n_frequencies", given.n_frequencies, 1)
+    check_choice("structure", given.structure, STRUCTURES)
+    if given.sigma is not None:
+        check_positive("sigma", given.sigma, note=", or None to take it from the data")
+    check_seed("random_state", given.random_state)
+
+
+def check_generalized(given: Any) -> None:
+    """Refuse parameters that `GeneralizedRBFMap` cannot have."""
+    check_random_fourier(given)
+    if given.additive is None:
+        check_kernel(given.kernel, (*EXP_KERNELS, *KERNELS))
+        if given.kernel.removeprefix("exp-") != "hellinger":
+            check_whole("order", given.order, 0)
+    elif isinstance(given.additive, str | int | float | list | dict):  # all that files can say
+        raise ConfigError(
+            f"additive={given.additive!r}: expected an additive map, such as HomogeneousMap()"
+        )
+
+
+def problem_kind(given: Any) -> str:
+    """Return the kind of a kernel: "homogeneous", "stationary" or "periodic"."""
+    if given.period is not None:
+        return "periodic"
+    ranged = given.low is not None or given.high is not None
+    if callable(given.kernel):
+        return "stationary" if ranged else "homogeneous"
+    return "homogeneous" if given.kernel in KERNELS else "stationary"
+
+
+def check_problem(given: Any, *, on_data: bool = False) -> None:
+    """Refuse a kernel and a range of inputs that are unfit or do not go together.
+
+    With ``on_data`` a ratio, an end of the range that is None is what data will say.
+    """
+    if not callable(given.kernel):
+        check_kernel(given.kernel, (*KERNELS, *STATIONARY), "kernels: {}, or a function")
+    check_positive("sigma", given.sigma)
+    kind = problem_kind(given)
+    if kind == "homogeneous" and not (on_data and given.ratio is None):
+        note = ", the largest input over the smallest non-zero one"
+        check_number("ratio", given.ratio, above=1, note=note)
+    check_choice("error", given.error, ERRORS)
+    if given.period is not None:
+        check_positive("period", given.period)
+    if given.levels is not None:
+        check_whole("levels", given.levels, 2)
+    if kind == "stationary":
+        _check_range(given, on_data)
+    elif kind == "homogeneous" or given.kernel in KERNELS:
+        _check_without_range(given)
+
+
+def _check_range(given: Any, on_data: bool) -> None:
+    ends = [end for end in (given.low, given.high) if not (on_data and end is None)]
+    if not (all(map(is_number, ends)) and (len(ends) < 2 or given.low < given.high)):
+        raise ConfigError(
+            f"low={given.low!r}, high={given.high!r}: expected two numbers, low < high"
+        )
+
+
+def _check_without_range(given: Any) -> None:
+    for name in ("low", "high", "period", "levels"):
+        if getattr(given, name) is not None:
+            raise ConfigError(
+                f"{name}={getattr(given, name)!r}: the inputs of a homogeneous kernel have "
+                f"a ratio and no range; leave {name} out"
+            )
+
+
+def check_request(
+    kind: str,
+    dim: int,
+    norm: str,
+    pool: str | int,
+    continuous: bool,
+    optimal: bool | None,
+    max_error: float | None,
+) -> bool:
+    """Refuse what programs cannot do; return whether the shipped table may have what is asked for.
+
+    Raises
+    ------
+    ConfigError
+        For a parameter out of range or one that does not go with another.
+    """
+    check_whole("dim", dim, 1)
+    check_choice("norm", norm, NORMS)
+    if pool != "fine":
+        check_whole("pool", pool, 0)
+    check_flag("continuous", continuous)
+    if optimal is not None:
+        check_flag("optimal", optimal, note=", or None for what the shipped table has")
+    plain = norm == "linf" and pool == "fine" and continuous and kind != "periodic"
+    if optimal and not plain:
+        raise ConfigError(
+            "optimal=True: the global search minimises the largest error over all frequencies, so "
+            "it goes with norm='linf', pool='fine', continuous=True and no period"
+        )
+    if max_error is not None:
+        check_positive("max_error", max_error)
+    return plain
+
+
+def check_lowdim(given: Any) -> None:
+    """Refuse parameters that `LowDimMap` cannot have."""
+    check_problem(given, on_data=True)
+    check_request(
+        problem_kind(given),
+        given.dim,
+        given.norm,
+        given.pool,
+        given.continuous,
+        given.optimal,
+        given.max_error,
+    )
+
+
+def check_joint(given: Any) -> None:
+    """Refuse parameters that no map of one kernel of all inputs can have."""
+    check_whole("dim", given.dim, 1)
+    check_positive("sigma", given.sigma)
+    if not callable(given.kernel):
+        check_kernel(given.kernel, STATIONARY, "stationary kernels: {}, or a function")
+    _check_range(given, on_data=True)
+
+
+def check_lowdim_joint(given: Any) -> None:
+    """Refuse parameters that `MultiLowDimMap` cannot have."""
+    check_joint(given)
+    check_choice("method", given.method, METHODS)
+    if given.levels is not None:
+        check_whole("levels", given.levels, 2)
+    check_flag("continuous", given.continuous)
+
+
+CHECKS: dict[str, Callable[[Any], None]] = {
+    "homogeneous": check_homogeneous,
+    "lowdim": check_lowdim,
+    "lowdim-joint": check_lowdim_joint,
+    "harmonic": check_joint,
+    "anchor": check_anchor,
+    "nystroem": check_nystroem,
+    "intersection": check_intersection,
+    "exact-table": check_exact,
+    "spline": check_spline,
+    "fourier": check_fourier,
+    "hermite": check_hermite,
+    "sign-cauchy": check_sign_cauchy,
+    "random-fourier": check_random_fourier,
+    "generalized-rbf": check_generalized,
+}
+"""The check of each map by the map's name."""
