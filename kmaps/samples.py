@@ -36,6 +36,21 @@ def read_only(array: NDArray) -> NDArray:
     return view
 
 
+def ratio_of_sizes(X: AnyMatrix) -> float | None:
+    """Return the largest magnitude in X over the smallest one that is not zero; None if they agree.
+
+    Examples
+    --------
+    >>> ratio_of_sizes(np.array([[0.0, -8.0], [2.0, 4.0]]))
+    4.0
+    """
+    values = np.asarray(X.data if sparse.issparse(X) else X, float)
+    sizes = np.abs(values[values != 0])
+    if len(sizes) == 0 or sizes.max() == sizes.min():
+        return None
+    return float(sizes.max() / sizes.min())
+
+
 def summed(X: AnyMatrix) -> AnyMatrix:
     """Return a CSR or CSC matrix without duplicate entries; the caller's is left alone."""
     if not X.has_canonical_format:

@@ -21,11 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from kmaps.errors import InputError
 from kmaps.kernels import Kernel, get_kernel
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import LogGrid, wave_grid
 from kmaps.maps.parameters import check_homogeneous
-from kmaps.samples import AnyMatrix
+from kmaps.samples import AnyMatrix, ratio_of_sizes
+
+OPTIMAL = "optimal"
+"""The period that suits the range of the data best."""
 
 DEFAULT_PERIODS = {
     ("uniform", "chi2"): lambda n: 5.86 * np.sqrt(n) + 3.65,
@@ -49,8 +53,10 @@ class HomogeneousMap(AdditiveMap):
         n ≥ 0, the number of harmonics; each feature gets r = 2n+1 outputs.
     window : {"rectangular", "uniform"}
         How the discrete spectrum is made from the continuous one.
-    period : float, optional
+    period : float or "optimal", optional
         Λ > 0 in units of log x; by default the published fit for kernel, window and order.
+        "optimal" takes the one with the smallest largest error on the range of the data, from the
+        smallest to the largest value that is not zero (:func:`optimal_period`).
     gamma : float
         Degree of homogeneity, > 0: the map approximates :math:`(xy)^{\gamma/2}\mathcal{K}`.
 
@@ -84,14 +90,13 @@ class HomogeneousMap(AdditiveMap):
     """
 
     source = "hkm eq. 17-19"
-    learns_from_data = False
 
     def __init__(
         self,
         kernel: str = "chi2",
         order: int = 1,
         window: str = "rectangular",
-        period: float | None = None,
+        period: float | str | None = None,
         gamma: float = 1.0,
     ):
         self.kernel = kernel
@@ -100,11 +105,29 @@ class HomogeneousMap(AdditiveMap):
         self.period = period
         self.gamma = gamma
 
+    @property
+    def learns_from_data(self) -> bool:
+        """Whether the period comes from the range of the data."""
+        return self.period == OPTIMAL
+
     def _fit_curve(self, X: AnyMatrix) -> None:
         check_homogeneous(self)
+        self.period_ = self._period_on(X)
         kernel = get_kernel(self.kernel)
-        self.period_ = self.period or default_period(kernel.name, self.order, self.window)
         self.spectrum_ = discrete_spectrum(kernel, self.order, self.period_, self.window)
+
+    def _period_on(self, X: AnyMatrix) -> float:
+        if self.period is None:
+            return default_period(self.kernel, self.order, self.window)
+        if self.period != OPTIMAL:
+            return float(self.period)
+        ratio = ratio_of_sizes(X)
+        if ratio is None:
+            raise InputError(
+                f"period={OPTIMAL!r}: all values other than zero are of one size (n_samples="
+                f"{X.shape[0]}), so the data have no range; give a number, or None"
+            )
+        return optimal_period(self.kernel, self.order, self.window, ratio)
 
     def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
         magnitude = np.abs(x)
@@ -164,35 +187,49 @@ def default_period(kernel: str, order: int, window: str = "rectangular") -> floa
 
     Examples
     --------
-    >>> round(float(default_period("chi2", 1)), 3)
+    >>> round(default_period("chi2", 1), 3)
     7.925
     """
     if kernel == "hellinger":
         return 2 * np.pi
-    return DEFAULT_PERIODS[window, kernel](order)
+    return float(DEFAULT_PERIODS[window, kernel](order))
 
 
-def optimal_period(kernel: str, order: int, window: str = "rectangular") -> float:
-    r"""Recompute the period Λ that minimises the largest error of the map on [0, 1]².
+def optimal_period(
+    kernel: str, order: int, window: str = "rectangular", ratio: float | None = None
+) -> float:
+    r"""Return the period Λ that minimises the largest error of the map on [0, 1]².
 
     That error is :math:`\sup_\lambda e^{-|\lambda|/2}|\mathcal{K}(\lambda) -
     \hat{\mathcal{K}}(\lambda)|`, searched on a grid of periods and refined around its best point.
 
+    Parameters
+    ----------
+    kernel, order, window
+        As of :class:`HomogeneousMap`.
+    ratio : float, optional
+        The largest value other than zero over the smallest one, > 1: errors are those of values in
+        such a range, :math:`|\lambda| \le \log` ratio; by default those of all values.
+
     Returns
     -------
     float
-        Λ in units of log x. The published fits lie within 30 % of it; being smooth in n, they give
-        up to twice its error at single orders.
+        Λ in units of log x. Without a ratio the published fits lie within 30 % of it; being smooth
+        in n, they give up to twice its error at single orders.
 
     Examples
     --------
     >>> round(optimal_period("js", 2, "uniform"), 1)
     16.7
+    >>> round(default_period("chi2", 1), 1), round(optimal_period("chi2", 1, ratio=255), 1)
+    (7.9, 8.6)
     """
+    if kernel == "hellinger":
+        return default_period(kernel, order, window)
     chosen = get_kernel(kernel)
+    lam = np.linspace(0, 40 if ratio is None else np.log(ratio), 2001)
 
     def largest_error(period: float) -> float:
-        lam = np.linspace(0, 40, 2001)
         spectrum = discrete_spectrum(chosen, order, period, window)
         error = chosen.signature(lam) - _series(spectrum, period, lam)
         return np.abs(np.exp(-lam / 2) * error).max()

@@ -39,8 +39,8 @@ def check_homogeneous(given: Any) -> None:
     check_whole("order", given.order, 0)
     check_choice("window", given.window, WINDOWS)
     check_positive("gamma", given.gamma)
-    if given.period is not None:
-        check_positive("period", given.period)
+    if given.period is not None and given.period != "optimal":
+        check_positive("period", given.period, note=", or 'optimal'")
 
 
 def check_anchor(given: Any) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.kernel_approximation import AdditiveChi2Sampler
 
-from kmaps.errors import ConfigError
+from kmaps.errors import ConfigError, InputError
 from kmaps.kernels import KERNELS
 from kmaps.maps import HomogeneousMap
 from kmaps.maps.homogeneous import (
@@ -158,6 +158,36 @@ def test_published_periods_are_near_the_best(window, kernel, order):
         return np.abs(encoded @ encoded.T - KERNELS[kernel](GRID[:, None], GRID)).max()
 
     assert largest_error(published) < 2 * largest_error(best)  # measured: 1.9 times at most
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("kernel", ["chi2", "js", "intersection"])
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_the_optimal_period_is_the_best_on_the_range_of_the_data(kernel, order, window):
+    levels = np.r_[0, np.geomspace(3, 765, 60)]
+    exact = KERNELS[kernel](levels[:, None], levels)
+
+    def largest_error(period):
+        fitted = HomogeneousMap(kernel, order, window, period).fit(levels[:, None])
+        encoded = fitted.transform(levels[:, None])
+        return np.abs(encoded @ encoded.T - exact).max()
+
+    errors = [largest_error(period) for period in np.arange(2.0, 25.0, 0.1)]
+    best = largest_error("optimal")
+    assert best < 1.03 * min(errors)
+    assert best < 0.999 * largest_error(None)
+    fitted = HomogeneousMap(kernel, order, window, "optimal").fit(-csr_array(levels[:, None]))
+    assert fitted.period_ == optimal_period(kernel, order, window, 255.0)
+
+
+def test_data_without_a_range_have_no_optimal_period():
+    message = r"^period='optimal': all values other than zero are of one size \(n_samples=2\)"
+    with pytest.raises(InputError, match=message):
+        HomogeneousMap(period="optimal").fit([[0.0, 2.0], [-2.0, 0.0]])
+    with pytest.raises(ConfigError, match=r"^period='best': expected a positive number, or 'optimal"):
+        HomogeneousMap(period="best").fit([[1.0]])
+    assert HomogeneousMap(period="optimal").learns_from_data
+    assert not HomogeneousMap(period=3.0).learns_from_data
 
 
 @pytest.mark.parametrize("window", WINDOWS)

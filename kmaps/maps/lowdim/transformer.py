@@ -12,7 +12,7 @@ from kmaps.maps.grids import LogGrid, PieceGrid, cubic_pieces, wave_grid
 from kmaps.maps.lowdim.problem import Problem
 from kmaps.maps.lowdim.solve import solve
 from kmaps.maps.parameters import check_lowdim
-from kmaps.samples import AnyMatrix
+from kmaps.samples import AnyMatrix, ratio_of_sizes
 
 
 class LowDimMap(AdditiveMap):
@@ -159,15 +159,15 @@ class LowDimMap(AdditiveMap):
         problem = self._problem(self.ratio, self.low, self.high)
         if not self.learns_from_data:
             return problem.check()
-        values = np.asarray(X.data if issparse(X) else X, float)
         if problem.kind == "homogeneous":
-            sizes = np.abs(values[values != 0])
-            if len(sizes) == 0 or sizes.max() == sizes.min():
+            ratio = ratio_of_sizes(X)
+            if ratio is None:
                 raise InputError(
                     f"ratio=None: all values other than zero are of one size (n_samples="
                     f"{X.shape[0]}), so the data have no ratio; give one"
                 )
-            return self._problem(float(sizes.max() / sizes.min()), None, None).check()
+            return self._problem(ratio, None, None).check()
+        values = np.asarray(X.data if issparse(X) else X, float)
         values = np.r_[values.ravel(), np.zeros(int(issparse(X)))]
         if values.max() == values.min():
             raise InputError(
