@@ -35,6 +35,12 @@ def _outputs(order: int) -> str:
     return f"r = {2 * order + 1}"
 
 
+def _period(period: float | str | None) -> str:
+    if period is None:
+        return "published period"
+    return f"{period} period" if isinstance(period, str) else f"Λ = {plain(period)}"
+
+
 def _neighbors(n_neighbors: int) -> str:
     return "{}" if n_neighbors == 1 else f"{n_neighbors}-{{}}"
 
@@ -55,7 +61,9 @@ VOCABULARY: dict[str, Words] = {
     "exact": Words("exact"),
     "exact-coded": Words("exact on codes"),
     "homogeneous": Words(
-        "homogeneous", {"order": _outputs}, {"window": "{} window", "gamma": "γ = {}"}
+        "homogeneous",
+        {"order": _outputs},
+        {"window": "{} window", "period": _period, "gamma": "γ = {}"},
     ),
     "anchor": Words(
         "ANNFM",
