@@ -69,7 +69,7 @@ def test_a_run_says_how_many_rows_have_c_at_an_edge(page):
 
 def test_a_claim_links_to_what_decides_it(page):
     [line] = lines_with(page, "| C1 | ")
-    assert "**fails**: [ldefm-table1](ldefm-table1/README.md) (70 of 72 hold, 2 fail)" in line
+    assert "**fails**: [ldefm-table1](ldefm-table1/README.md) (" in line
     [line] = lines_with(page, "| V4 | ")
     assert "holds: `tests/maps/test_homogeneous.py::" in line
     [line] = lines_with(page, "| L5 | ")
