@@ -71,6 +71,7 @@ FLOORS = {
         "learner",
         "reduction",
         "probabilities",
+        "linear",
         "grouplasso",
         "coded liblinear libsvm",
         "pruning",

@@ -26,10 +26,10 @@ from kmaps.kernels import WIDTH_KERNELS
 from kmaps.samples import AnyMatrix
 from kmaps.svm.clib import NodeRows, blank, captured, gram_of, gram_rows, pointer_to
 from kmaps.svm.learner import input_errors
+from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import (
     BinaryProblem,
     Labels,
-    ReducedClassifier,
     counting,
 )
 
@@ -37,7 +37,7 @@ _STEPS = re.compile(rb"optimization finished, #iter = (\d+)")
 _LEAST_LIMIT = 10_000_000  # LIBSVM's max_iter for up to 100,000 rows
 
 
-class KernelSVC(ReducedClassifier):
+class KernelSVC(ProbabilisticClassifier):
     """Exact kernel SVM, trained by LIBSVM.
 
     Parameters
@@ -64,6 +64,12 @@ class KernelSVC(ReducedClassifier):
     class_weight : dict, "balanced" or None, default=None
         Factor on C for each class; in one-vs-rest only on the class's own side, as in
         :class:`LiblinearSVC`.
+    probability : {"sigmoid", "isotonic"} or None, default=None
+        Learn ``predict_proba`` as well, from the scores of samples held out in five folds (which
+        takes five more trainings): by Platt's sigmoid, or by isotonic regression, which needs some
+        thousand samples. A width that is learnt is that of all samples.
+    random_state : int, RandomState or None, default=0
+        Draws the folds of ``probability``.
 
     Attributes
     ----------
@@ -83,7 +89,8 @@ class KernelSVC(ReducedClassifier):
         The width in use.
     n_features_in_ : int
     timings_ : dict
-        Seconds: ``gram_s``, ``convert_s`` (building LIBSVM's rows) and ``train_s``.
+        Seconds: ``gram_s``, ``convert_s`` (building LIBSVM's rows), ``train_s`` and
+        ``probability_s``.
     gram_bytes_, copy_bytes_ : int
         Bytes of the Gram matrix, 0 where it was given, and of LIBSVM's copy of it.
     model_bytes_ : int
@@ -129,6 +136,8 @@ class KernelSVC(ReducedClassifier):
         cache_mb: float = 200.0,
         max_iter: int | None = None,
         class_weight: dict | str | None = None,
+        probability: str | None = None,
+        random_state: int | np.random.RandomState | None = 0,
     ):
         self.kernel = kernel
         self.C = C
@@ -139,6 +148,8 @@ class KernelSVC(ReducedClassifier):
         self.cache_mb = cache_mb
         self.max_iter = max_iter
         self.class_weight = class_weight
+        self.probability = probability
+        self.random_state = random_state
 
     @property
     def _precomputed(self) -> bool:
@@ -188,6 +199,7 @@ class KernelSVC(ReducedClassifier):
             check_positive(name, getattr(self, name))
         if self.max_iter is not None:
             check_whole("max_iter", self.max_iter, 1)
+        self._check_probability()
         self.sigma_, self.timings_ = self.sigma, {"gram_s": 0.0, "convert_s": 0.0}
         self.gram_bytes_ = 0
         if isinstance(X, NodeRows):
@@ -205,6 +217,7 @@ class KernelSVC(ReducedClassifier):
         self.copy_bytes_ = rows.nbytes
         if self._precomputed:
             rows = counting(rows, labels)
+        self._fit_probabilities(rows, labels)
         support = self._timed("train_s", self._train, rows, self._problems(labels))
         if not self._precomputed:
             assert not isinstance(X, NodeRows)  # refused by _check_converted
@@ -291,6 +304,19 @@ class KernelSVC(ReducedClassifier):
         self.intercept_ = np.array([machine.intercept for machine in machines])
         return support
 
+    def _scores_of_others(
+        self,
+        rows: NodeRows,
+        y: NDArray,
+        weights: NDArray[np.float64],
+        train: NDArray[np.intp],
+        test: NDArray[np.intp],
+    ) -> NDArray:
+        """Train and score on the Gram matrix that there is."""
+        known, unseen = rows.take(train), rows.take(test)
+        self.set_params(kernel="precomputed").fit(known, y[train], weights[train])
+        return self.decision_function(gram_of(unseen, known))
+
     def _score_width(self) -> int:
         return max(self.dual_coef_.shape)
 
@@ -375,7 +401,8 @@ def _train_by_sklearn(
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # told of all problems at once
-        machine.fit(gram_of(rows.take(problem.rows)), problem.signs, problem.factors)
+        own = rows.take(problem.rows)
+        machine.fit(gram_of(own, own), problem.signs, problem.factors)
     return _Machine(
         problem.rows[machine.support_],
         machine.dual_coef_[0],
