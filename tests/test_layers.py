@@ -86,6 +86,7 @@ FLOORS = {
         "sparse",
         "blocks",
         "estimator",
+        "streamed",
         "classifier regressor",
         "folds",
     ],

@@ -21,22 +21,23 @@ from kmaps.mercer import ScalarKernel
 from kmaps.parallel import for_blocks
 from kmaps.svm.calibration import logistic_fit
 from kmaps.svm.coded.descent import Solution, make_task
-from kmaps.svm.coded.estimator import CodedEstimator, Progress
+from kmaps.svm.coded.estimator import Progress
 from kmaps.svm.coded.sparse import solve_sparse
+from kmaps.svm.coded.streamed import StreamedClassifier
 from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.losses import LOSSES, PENALTIES
 from kmaps.svm.model_file import ModelFile
-from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import (
     REDUCTIONS,
     BinaryProblem,
+    Labels,
     combine_scores,
     count_problems,
     counting,
 )
 
 
-class CodedSVC(CodedEstimator, ProbabilisticClassifier):
+class CodedSVC(StreamedClassifier):
     """Additive-kernel SVM, exact or with any additive map, trained on one byte a value.
 
     Parameters
@@ -243,6 +244,7 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
             Saying how much was needed.
         """
         self._check_parameters()
+        self._seen = None
         self.timings_: dict[str, float] = {}
         if isinstance(X, CodedRows):
             labels = self._check_prepared(X, y, sample_weight)
@@ -251,6 +253,13 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
         else:
             X, labels = self._check_training(X, y, sample_weight)
             training = self._coded(counting(X, labels))
+        machines, calibration = self._solved(training, labels, progress)
+        self._keep(training, machines, labels.weights, calibration=calibration)
+        return self
+
+    def _solved(
+        self, training: CodedRows, labels: Labels, progress: Progress
+    ) -> tuple[list[Solution], NDArray | None]:
         self._fit_probabilities(training, labels)
         problems = list(self._problems(labels))
         machines = self._timed("train_s", self._train, training, problems, progress)
@@ -258,8 +267,7 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
         if self.calibrate:
             pairs = zip(problems, machines, strict=True)
             calibration = np.array([self.log_odds_of(*pair) for pair in pairs])
-        self._keep(training, machines, labels.weights, calibration=calibration)
-        return self
+        return machines, calibration
 
     def _check_parameters(self) -> None:
         check_choice("penalty", self.penalty, PENALTIES)
@@ -312,7 +320,7 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
     def _train_sparse(
         self, training: CodedRows, problems: list[BinaryProblem], progress: Progress
     ) -> list[Solution]:
-        starts = self._duals if self.warm_start else None
+        starts = self._duals if self._keeps_duals else None
         starts = starts if starts and len(starts) == len(problems) else [None] * len(problems)
 
         def train_one(k: int, _: int) -> Solution:
