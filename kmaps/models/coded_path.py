@@ -9,14 +9,14 @@ from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kmaps.checks import MAX_LEVELS, check_whole, is_whole
+from kmaps.checks import MAX_LEVELS, check_whole
 from kmaps.errors import ConfigError
 from kmaps.maps.capabilities import Tabulated
 from kmaps.mercer import ScalarKernel
 from kmaps.models.c_grid import AUTO, PATH, STEPS, extension, has_fallen
 from kmaps.models.choice import Choice, checked_grid, choice_of, splits
 from kmaps.models.folds import stratified_order
-from kmaps.parallel import num_threads, processors, threads
+from kmaps.parallel import threads, threads_of
 from kmaps.svm import CodedSVC
 from kmaps.svm.coded.folds import FoldMachines
 from kmaps.svm.coded.training import CodedRows, prepare
@@ -135,6 +135,8 @@ class CodedSVCCV(ProbabilisticClassifier):
     A whole path of C takes at most about three times as long as its largest value alone: each value
     starts where the machines stopped at the one before, the folds share the codes and the threads,
     and the path ends once held-out accuracy has fallen.
+
+    Use it where C is not known; what it gives is a `CodedSVC`.
 
     Parameters
     ----------
@@ -279,7 +281,7 @@ probability, random_state, form, levels
         """
         machine = self._machine()
         self.timings_: dict[str, float] = {}
-        with threads(self._threads()):
+        with threads(threads_of(self.n_jobs)):
             rows, y = self._check_rows(machine, X, y, sample_weight)
             self.choice_ = self._timed("choose_s", self._choose, machine, rows, y, sample_weight)
             self.C_ = self.choice_.C
@@ -310,17 +312,6 @@ probability, random_state, form, levels
             form=self.form,
             levels=self.levels,
         )
-
-    def _threads(self) -> int:
-        if self.n_jobs is None:
-            return num_threads()
-        if self.n_jobs == -1:
-            return processors()
-        if not is_whole(self.n_jobs, 1):
-            raise ConfigError(
-                f"n_jobs={self.n_jobs!r}: expected a whole number of at least 1, -1 or None"
-            )
-        return self.n_jobs
 
     def _check_rows(
         self, machine: CodedSVC, X: Any, y: ArrayLike, sample_weight: ArrayLike | None

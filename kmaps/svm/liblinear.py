@@ -60,6 +60,9 @@ _rand_lock = threading.Lock()
 class LiblinearSVC(LinearClassifier):
     """Linear SVM or logistic regression, trained by LIBLINEAR.
 
+    Use it for linear machines, for features that a map made, values of any precision, and sparse
+    weights.
+
     Parameters
     ----------
     C : float, default=1.0
@@ -69,7 +72,8 @@ class LiblinearSVC(LinearClassifier):
     loss : {"squared_hinge", "hinge", "logistic"}, default="squared_hinge"
         Hinge is solved in the dual (LIBLINEAR's solver 3), l2 squared hinge and logistic in the
         primal (2 and 0: no random order, no limit of 300 passes, which the dual reaches on
-        MNIST for C >= 1), l1 by coordinate descent and by GLMNET (5 and 6).
+        MNIST for C >= 1, and so the default here, where `CodedSVC` has the hinge), l1 by
+        coordinate descent and by GLMNET (5 and 6).
     multiclass : {"ovr", "ovo"}, default="ovr"
         One-vs-rest or one-vs-one.
     bias : float, default=1.0
@@ -107,6 +111,12 @@ class LiblinearSVC(LinearClassifier):
         Bytes of LIBLINEAR's rows; 0 where scikit-learn made its own.
     model_bytes_ : int
         Bytes of ``coef_`` and ``intercept_``.
+
+    See Also
+    --------
+    CodedSVC : The machine of an additive map or kernel, without the map's outputs in memory.
+    GroupLassoSVC : Drops groups of features as a whole.
+    prune : Drops the frequencies to which ``penalty="l1"`` gives no weight.
 
     Notes
     -----
