@@ -78,7 +78,7 @@ FLOORS = {
     ],
     "svm/coded": [
         "tables rows scores face",
-        "descent",
+        "descent smooth",
         "block",
         "block_climb",
         "forms model rounds",

@@ -154,7 +154,7 @@ class CodedSVCCV(ProbabilisticClassifier):
         Threads; None: as many as `kmaps.threads` says, -1: as many as there are processors. The
         result is the same on any number.
     penalty, loss, multiclass, n_levels, bias, tol, max_iter, class_weight, calibrate, \
-probability, random_state, form, levels
+probability, random_state, form, levels, smooth
         As of `CodedSVC`. The machines of the folds stop at a gap of 0.01, if ``tol`` is not larger.
 
     Attributes
@@ -216,6 +216,7 @@ probability, random_state, form, levels
         random_state: int | np.random.RandomState | None = 0,
         form: str = "auto",
         levels: ArrayLike | None = None,
+        smooth: float = 0.0,
     ):
         self.map = map
         self.Cs = Cs
@@ -235,6 +236,7 @@ probability, random_state, form, levels
         self.random_state = random_state
         self.form = form
         self.levels = levels
+        self.smooth = smooth
 
     @property
     def _checks(self) -> dict[str, Any]:
@@ -311,6 +313,7 @@ probability, random_state, form, levels
             random_state=self.random_state,
             form=self.form,
             levels=self.levels,
+            smooth=self.smooth,
         )
 
     def _check_rows(
@@ -330,7 +333,14 @@ probability, random_state, form, levels
 
     def _coded(self, X: Any) -> CodedRows:
         form = "low-rank" if self.penalty == "l1" else self.form
-        return prepare(self.map, X, n_levels=self.n_levels, levels=self.levels, form=form)
+        return prepare(
+            self.map,
+            X,
+            n_levels=self.n_levels,
+            levels=self.levels,
+            form=form,
+            smooth=self.smooth,
+        )
 
     def _choose(
         self, machine: CodedSVC, rows: CodedRows, y: NDArray, sample_weight: ArrayLike | None

@@ -19,7 +19,7 @@ CHECKED = [
     KernelSVC("precomputed"),
     CodedSVC(),
     CodedSVC(loss="squared_hinge", multiclass="ovo", form="full", n_levels=64),
-    CodedSVC(HomogeneousMap(), calibrate=True, bias=0.0),
+    CodedSVC(HomogeneousMap(), calibrate=True, bias=0.0, smooth=0.01),
     CodedSVC(SplineMap(degree=2, penalty=0), C=0.1, form="local", warm_start=True),
     CodedSVC(penalty="l1", loss="squared_hinge", C=0.1),
     CodedSVC(loss="logistic", probability="sigmoid"),

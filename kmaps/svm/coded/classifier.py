@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
 from kmaps._loops.train import Task
-from kmaps.checks import MAX_LEVELS, check_choice, is_whole
+from kmaps.checks import MAX_LEVELS, check_choice, check_number, is_whole
 from kmaps.errors import ConfigError
 from kmaps.maps.capabilities import Tabulated
 from kmaps.mercer import ScalarKernel
@@ -109,6 +109,11 @@ class CodedSVC(StreamedClassifier):
         same machine; ``"auto"`` takes the one with the cheapest look-ups.
     levels : array-like, shape (L,), (1, L) or (d, L), optional
         X is codes already, uint8, of these levels. A map must then be fitted.
+    smooth : float, default=0.0
+        Price of curvature, ≥ 0: smooth / 2 times the integral of the squared second derivative of
+        every feature's function is added to the penalty, over the range of the feature taken to
+        0 … 1. Functions then follow the data less and can be read better; the larger, the more
+        they are straight. In forms ``"low-rank"`` and ``"full"``.
     n_jobs : int or None, default=None
         Threads for the binary problems; None: as many as `kmaps.threads` says, -1: one for each
         processor. `LiblinearSVC` has none: LIBLINEAR takes one problem at a time.
@@ -174,6 +179,7 @@ class CodedSVC(StreamedClassifier):
         "calibrate",
         "probability",
         "form",
+        "smooth",
     )
     _problem_name = "binary problems"
 
@@ -197,6 +203,7 @@ class CodedSVC(StreamedClassifier):
         n_blocks: int | str = 1,
         form: str = "auto",
         levels: ArrayLike | None = None,
+        smooth: float = 0.0,
         n_jobs: int | None = None,
     ):
         self.map = map
@@ -216,6 +223,7 @@ class CodedSVC(StreamedClassifier):
         self.n_blocks = n_blocks
         self.form = form
         self.levels = levels
+        self.smooth = smooth
         self.n_jobs = n_jobs
 
     def fit(
@@ -300,9 +308,19 @@ class CodedSVC(StreamedClassifier):
                 f"n_blocks={self.n_blocks!r}: expected a whole number of at least 1, or 'auto'"
             )
         threads_of(self.n_jobs)
+        self._check_smooth()
         if self.calibrate and self.multiclass == "ovo":
             raise ConfigError(
                 "calibrate=True: one-vs-one has no score for each class; choose multiclass='ovr'"
+            )
+
+    def _check_smooth(self) -> None:
+        """Refuse a price of curvature that is none, or that a form cannot have."""
+        check_number("smooth", self.smooth, at_least=0)
+        if self.smooth and self.form in ("local", "two-level"):
+            raise ConfigError(
+                f"form={self.form!r}: smooth={self.smooth:g} changes the kernel, which has no such "
+                "form then; choose form='auto'"
             )
 
     def _check_sparse(self) -> None:

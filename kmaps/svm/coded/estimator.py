@@ -57,6 +57,7 @@ class CodedEstimator(Learner):
     n_levels: int
     levels: ArrayLike | None
     form: str
+    smooth: float = 0.0  # the price of curvature
     tol: float
     max_iter: int
     warm_start: bool
@@ -110,7 +111,12 @@ class CodedEstimator(Learner):
             raise ConfigError("levels=…: samples in blocks are coded here; leave levels out")
         sample = source.sample() if learns(self.map) else None
         return code_rows(
-            self.map, source.blocks, n_levels=self.n_levels, form=self._form, sample=sample
+            self.map,
+            source.blocks,
+            n_levels=self.n_levels,
+            form=self._form,
+            smooth=self.smooth,
+            sample=sample,
         )
 
     def _check_coding(self) -> None:
@@ -129,7 +135,13 @@ class CodedEstimator(Learner):
     def _coded(self, X: Any) -> CodedRows:
         """Turn validated samples into codes."""
         converted = partial(
-            prepare, self.map, X, n_levels=self.n_levels, levels=self.levels, form=self._form
+            prepare,
+            self.map,
+            X,
+            n_levels=self.n_levels,
+            levels=self.levels,
+            form=self._form,
+            smooth=self.smooth,
         )
         return self._timed("convert_s", converted)
 
