@@ -6,7 +6,7 @@ at a duality gap of 0.1 %. LIBLINEAR has no gap: it gets the largest of some tol
 objective, computed here, is within 0.1 % of a lower bound; where none is, or 1,000 passes are not
 enough, the line says how far above it ends. Hinge is its solver 3, squared hinge its solver 2.
 
-Samples of MNIST and Daimler where they have been downloaded. One thread each; some ten minutes in all.
+Samples of MNIST and Daimler where they have been downloaded. One thread each; ten minutes in all.
 """
 
 import warnings

@@ -77,7 +77,7 @@ def code_rows(
         columns.add(X)
     if sample is None:
         raise InputError("no samples: expected at least one row")
-    coding = learned(map, columns, sample, n_levels, form)
+    coding = learned(map, columns, sample, n_levels, form, smooth)
     with codes_in_memory(columns.n_rows, columns.n_columns):
         return replace(coding, rows=_collected(blocks(), coding, columns))
 
@@ -88,6 +88,7 @@ def learned(
     sample: Block,
     n_levels: int,
     form: str,
+    smooth: float = 0.0,
 ) -> CodedRows:
     """Return the fitted map, levels and machinery for samples of which ``columns`` tell; no rows.
 
