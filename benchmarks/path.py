@@ -61,10 +61,10 @@ def _early_folds(X, y) -> list[Pair | Limit]:
         grid = CodedSVCCV().fit(X, y).choice_.grid
     return [
         Pair(
-            f"folds to a gap of {_FINE:g}",
-            partial(_accuracies, X, y, grid, _FINE),
-            f"to {FOLD_TOL:g}",
+            f"folds to a gap of {FOLD_TOL:g}",
             partial(_accuracies, X, y, grid, FOLD_TOL),
+            f"to {_FINE:g}",
+            partial(_accuracies, X, y, grid, _FINE),
             runs=1,
         ),
         Limit(
