@@ -113,6 +113,12 @@ def histograms(n: int, n_blocks: int = 156, n_bins: int = 9, seed: int = 0):
     return X.reshape(n, d), y
 
 
+def some_digits(n: int):
+    """Return n digits with labels, MNIST's where they have been downloaded."""
+    _, digits, labels, _ = _digits()
+    return digits[:n], labels[:n]
+
+
 def _digits():
     """Return whether they are MNIST's, 60,000 digits with labels, and 10,000 more without."""
     try:

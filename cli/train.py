@@ -121,6 +121,9 @@ Examples:
 @click.option(
     "--probability", metavar="METHOD", help="Learn probabilities too: sigmoid or isotonic."
 )
+@click.option(
+    "--smooth", type=float, default=0.0, show_default=True, help="Price of curved functions."
+)
 @click.option("--bias", type=float, default=1.0, show_default=True, help="0 for no intercept.")
 @click.option(
     "--levels", type=click.IntRange(2, 256), default=256, show_default=True, help="Of a feature."

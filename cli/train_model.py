@@ -15,7 +15,17 @@ if TYPE_CHECKING:
 
 DEFAULT_KERNEL = "chi2"
 
-SETTINGS = ("penalty", "loss", "multiclass", "calibrate", "bias", "tol", "max_iter", "probability")
+SETTINGS = (
+    "penalty",
+    "loss",
+    "multiclass",
+    "calibrate",
+    "bias",
+    "tol",
+    "max_iter",
+    "probability",
+    "smooth",
+)
 
 
 def model_of_options(
@@ -55,7 +65,7 @@ def _random_features(
     from kmaps.models import RandomFeatureSVC
 
     context = click.get_current_context()
-    for name in ("penalty", "calibrate", "levels"):
+    for name in ("penalty", "calibrate", "levels", "smooth"):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise ConfigError(f"--{name}: not for {map_name}, on which LIBLINEAR trains")
     if context.params["costs"] == "path":

@@ -27,6 +27,8 @@ class TableKernel:
     Of two points as near, it is the lower. Whether there is a negative eigenvalue is seen where the
     kernel is used, as with functions.
 
+    Use it for similarities that are measured or made by hand, of ordered values.
+
     Parameters
     ----------
     points : array-like, shape (L,)
@@ -38,6 +40,12 @@ class TableKernel:
     ------
     ConfigError
         For other shapes or values.
+
+    See Also
+    --------
+    CodedSVC : Trains with it.
+    ExactMap : Its map.
+    gram : Its matrix of samples.
 
     Examples
     --------

@@ -10,7 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from kmaps.checks import check_whole
+from kmaps.checks import check_whole, is_whole
+from kmaps.errors import ConfigError
 
 _threads: ContextVar[int | None] = ContextVar("kmaps_threads", default=None)
 
@@ -39,6 +40,30 @@ def num_threads() -> int:
 def processors() -> int:
     """Return how many processors this process may run on."""
     return len(os.sched_getaffinity(0))
+
+
+def threads_of(n_jobs: object, default: int | None = None) -> int:
+    """Return how many threads a parameter ``n_jobs`` asks for.
+
+    -1 is one for each processor; None is ``default``, or :func:`num_threads` without one.
+
+    Raises
+    ------
+    ConfigError
+        For anything else that is no whole number of at least 1.
+
+    Examples
+    --------
+    >>> threads_of(3), threads_of(None, 1)
+    (3, 1)
+    """
+    if n_jobs is None:
+        return num_threads() if default is None else default
+    if n_jobs == -1:
+        return processors()
+    if not is_whole(n_jobs, 1):
+        raise ConfigError(f"n_jobs={n_jobs!r}: expected a whole number of at least 1, -1 or None")
+    return int(n_jobs)
 
 
 @contextmanager

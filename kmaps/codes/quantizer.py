@@ -19,6 +19,9 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Zero is a level wherever it occurs in the training data.
 
+    Use it for data that are stored as codes, and for streams that `CodedSVC.partial_fit` trains on;
+    `CodedSVC` chooses levels itself otherwise.
+
     Parameters
     ----------
     n_levels : int
@@ -41,6 +44,11 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Bits of a code, :math:`\lceil\log_2 L\rceil`.
     n_features_in_ : int
         Number of features d seen in `fit`.
+
+    See Also
+    --------
+    LookupTable : What codes stand for.
+    CodedSVC : Trains on codes, with ``levels=quantizer.levels_``.
 
     Examples
     --------

@@ -16,6 +16,8 @@ _BLOCK_VALUES = 1 << 18
 class LookupTable:
     """The outputs of each code, for each feature or for all of them.
 
+    Use it for encoding data that are codes already by any additive map.
+
     Parameters
     ----------
     values : array-like, shape (L, r), (1, L, r) or (d, L, r)
@@ -26,6 +28,11 @@ class LookupTable:
     ----------
     values : ndarray, shape (1 or d, L, r), float32 or float64
         float32 stays float32, everything else becomes float64.
+
+    See Also
+    --------
+    Quantizer : Makes the codes.
+    CodedSVC : Trains on codes and tables without encoding.
 
     Examples
     --------

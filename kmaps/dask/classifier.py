@@ -57,8 +57,8 @@ class CodedSVC(CodedSVCHere):
     """`kmaps.CodedSVC` for samples in the memory of many machines, or larger than that of one.
 
     The parameters are those of `kmaps.CodedSVC`, but for these, and without ``penalty``,
-    ``calibrate``, ``probability``, ``warm_start`` and ``levels``. What it learns is the same, and
-    :meth:`save` writes the same files.
+    ``calibrate``, ``probability``, ``warm_start``, ``levels``, ``smooth`` and ``n_jobs``. What it
+    learns is the same, and :meth:`save` writes the same files.
 
     Parameters
     ----------

@@ -33,6 +33,9 @@ class AnchorMap(SteppedMap):
 
     The samples are then one code a value and the map is a table, see `to_codes`.
 
+    Use it for the smallest models and the least storage: with one neighbour a value is one code and
+    one output.
+
     Parameters
     ----------
     kernel : {"chi2", "intersection", "js", "hellinger"} or callable
@@ -69,6 +72,12 @@ class AnchorMap(SteppedMap):
         The outputs of each code: code c stands for the anchors c … c+k-1.
     code_bits_ : int
         Bits of a code, :math:`\lceil\log_2 (N-k+1)\rceil`.
+
+    See Also
+    --------
+    HomogeneousMap : More exact, with more outputs.
+    NystroemMap : The best of all maps of so many outputs on the training values.
+    Quantizer : Codes alone.
 
     References
     ----------

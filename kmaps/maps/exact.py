@@ -24,6 +24,9 @@ class ExactMap(SteppedMap):
     most ``n_levels``, else those of each feature; a feature with more of its own has ``n_levels``
     equally spaced ones. Other values go to the nearest level.
 
+    Use it for features with few distinct values, and wherever an approximation of the kernel would
+    have to be excused; outputs are many, so that `CodedSVC` trains on them sooner than LIBLINEAR.
+
     Parameters
     ----------
     kernel : {"chi2", "intersection", "js", "hellinger"} or callable
@@ -43,6 +46,11 @@ class ExactMap(SteppedMap):
         The outputs of each level; r is the largest rank of a feature.
     code_bits_ : int
         Bits of a code, :math:`\lceil\log_2 L\rceil`.
+
+    See Also
+    --------
+    CodedSVC : With a kernel's name, the same machine without any outputs.
+    NystroemMap : Few outputs, the leading ones, for values that are not levels.
 
     References
     ----------

@@ -30,6 +30,9 @@ class GeneralizedRBFMap(RandomFeatures):
     11-14). The paper gives χ² a factor of ½ in one place; D² here has none:
     :math:`\sum (x-y)^2/(x+y)`.
 
+    Use it for histograms whose features interact, where an additive kernel is not enough; also for
+    one's own scalar kernel, with ``additive=ExactMap(kernel)``.
+
     Parameters
     ----------
     kernel : {"chi2", "intersection", "js", "hellinger"}
@@ -55,6 +58,13 @@ class GeneralizedRBFMap(RandomFeatures):
         The fitted map inside.
     sigma_, key_, frequency_version_, frequency_indices_
         As of `RandomFourierMap`.
+
+    See Also
+    --------
+    RandomFeatureSVC : Map and machine in one estimator, with files.
+    RandomFourierMap : The Gaussian kernel.
+    HomogeneousMap : The additive kernel alone, with few outputs and none that are random.
+    KernelSVC : The exact exponential kernel, for up to some ten thousand samples.
 
     Notes
     -----

@@ -45,6 +45,9 @@ DEFAULT_PERIODS = {
 class HomogeneousMap(AdditiveMap):
     r"""Approximate a homogeneous kernel by 2n+1 outputs a feature, at every scale alike.
 
+    Use it for a first try with histograms of any scale, and for LIBLINEAR: no parameter depends on
+    the data, and three outputs a feature are mostly enough.
+
     Parameters
     ----------
     kernel : {"chi2", "intersection", "js", "hellinger"}
@@ -66,6 +69,12 @@ class HomogeneousMap(AdditiveMap):
         The period used.
     spectrum_ : ndarray, shape (n+1,)
         The discrete spectrum κ̂₀ … κ̂ₙ.
+
+    See Also
+    --------
+    LowDimMap : As exact with fewer outputs, where the range of the values is known.
+    CodedSVC : The exact kernel's machine at no more time, if the learner may be chosen.
+    GeneralizedRBFMap : The exponential of the kernel, stronger where features interact.
 
     Notes
     -----

@@ -31,6 +31,8 @@ _HATS = np.array([[1.0, 0.0], [-1.0, 1.0]])  # 1 - t and t, by the powers of t
 class IntersectionMap(RangedMap):
     r"""Approximate the intersection kernel by counting bins in unary.
 
+    Use it for the intersection kernel, whose homogeneous map converges slowly.
+
     Parameters
     ----------
     n_bins : int
@@ -51,6 +53,12 @@ class IntersectionMap(RangedMap):
         H, what takes the place of the identity for the weights of each feature when ``sparse``.
     table_ : ndarray, shape (1 or d, N + 1, N)
         The outputs of each code, with ``piece="constant"``.
+
+    See Also
+    --------
+    SplineMap : The same curves with other smoothness, normalised for any linear machine.
+    ExactMap : The kernel itself, on up to 256 levels.
+    HomogeneousMap : Few outputs, the same for every scale of values.
 
     References
     ----------

@@ -31,6 +31,9 @@ _BLOCK_KNOTS = 1 << 15
 class NystroemMap(AdditiveMap):
     r"""Approximate a scalar kernel by the leading kernel principal components of each feature.
 
+    Use it for kernels that are not homogeneous, and for as few outputs as the training values
+    allow.
+
     Parameters
     ----------
     kernel : {"chi2", "intersection", "js", "hellinger"} or callable
@@ -51,6 +54,12 @@ class NystroemMap(AdditiveMap):
         The samples, ascending; a feature with fewer distinct values repeats its last.
     projection_ : ndarray, shape (d, N, r)
         :math:`U\Lambda^{-1/2}`, zero for repeated points.
+
+    See Also
+    --------
+    HomogeneousMap : The same map for all data, nothing to learn.
+    LowDimMap : The least largest error instead of the least squared one.
+    ExactMap : All components, on levels.
 
     Notes
     -----

@@ -22,6 +22,8 @@ class FourierMap(RangedMap):
     outputs are :math:`\cos(jt)/j^s` and :math:`\sin(jt)/j^s`, j = 1 … degree. Their s-th
     derivatives by t are orthonormal under :math:`\frac1\pi\int_{-\pi}^{\pi} f g\,dt`.
 
+    Use it for smooth functions of features with a range that is known, with few outputs.
+
     Parameters
     ----------
     degree : int
@@ -35,6 +37,11 @@ class FourierMap(RangedMap):
         The range of each feature in the training data; values outside are clamped to it.
     scale_ : ndarray, shape (d,)
         One; zero for a constant feature, all of whose outputs are zero.
+
+    See Also
+    --------
+    SplineMap : Local detail, sparse outputs, and ends of the range that may differ.
+    HermiteMap : Polynomials instead of a period.
 
     Notes
     -----
@@ -99,6 +106,8 @@ class HermiteMap(RangedMap):
     factor is :math:`1/\sqrt{j\,j!}` for s = 1, and for s = 2 it is 1 at j = 1 and
     :math:`1/\sqrt{j(j-1)\,j!}` beyond.
 
+    Use it for smooth functions of features that are spread like a normal distribution.
+
     Parameters
     ----------
     degree : int
@@ -112,6 +121,11 @@ class HermiteMap(RangedMap):
         The range of each feature in the training data; values outside are clamped to it.
     scale_ : ndarray, shape (d,)
         One; zero for a constant feature, all of whose outputs are zero.
+
+    See Also
+    --------
+    SplineMap : Local detail, and no polynomials that run away at the ends.
+    FourierMap : The same for a range with ends.
 
     Notes
     -----

@@ -36,6 +36,8 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     inner product of two samples is the rate at which their signs agree (``output="onehot"``), or
     twice that rate minus one (``output="sign"``).
 
+    Use it for histograms of sum one where a bit an output is all that may be stored.
+
     Parameters
     ----------
     n_projections : int
@@ -51,6 +53,11 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     key_ : ndarray, shape (2,), uint64
         The key of the counter-based generator (Philox) that the projections come from. With it any
         block of them is made on demand, so they are never stored.
+
+    See Also
+    --------
+    HomogeneousMap : The chi2 kernel itself, with far fewer outputs.
+    GeneralizedRBFMap : Random features with an error that is known.
 
     Notes
     -----

@@ -313,6 +313,8 @@ class RandomFourierMap(RandomFeatures):
     (genrbf eq. 8-10). With independent frequencies the standard deviation of an entry of
     value k is :math:`(1-k^2)/\sqrt{2m}`.
 
+    Use it for the Gaussian kernel on features that are no histograms.
+
     Parameters
     ----------
     n_frequencies : int
@@ -340,6 +342,13 @@ class RandomFourierMap(RandomFeatures):
     frequency_indices_ : ndarray (k,), int64
         Which frequencies the map has: all m, or those kept by `keep`, and from m on those added by
         `draw_near`.
+
+    See Also
+    --------
+    GeneralizedRBFMap : The exponential kernels of histograms.
+    RandomFeatureSVC : Map and machine in one estimator, with files.
+    resample : Fewer frequencies that suit the labels.
+    HarmonicMap : No chance involved, for up to three inputs.
 
     References
     ----------

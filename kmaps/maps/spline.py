@@ -33,6 +33,9 @@ BASIS = (
 class SplineMap(RangedMap):
     r"""Fit a spline to each feature, of any smoothness, by a linear machine.
 
+    Use it for features that are no histograms, and where a function of each feature is wanted
+    rather than a kernel: smooth ones that can be drawn.
+
     Parameters
     ----------
     n_bins : int
@@ -52,6 +55,12 @@ class SplineMap(RangedMap):
     scale_ : ndarray, shape (d,)
         √h, the factor of each feature's outputs; zero for a constant feature, all of whose outputs
         are zero.
+
+    See Also
+    --------
+    FourierMap : Few dense outputs of smooth functions without local detail.
+    HermiteMap : Polynomials, for ranges with no natural ends.
+    CodedSVC : Trains on it, in the form ``local``, and draws the functions.
 
     Notes
     -----

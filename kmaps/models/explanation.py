@@ -71,7 +71,7 @@ def explanation(
     data: dict[str, Any] = {
         "title": f"{type(model).__name__} of {model.map_}",
         "about": f"{model.n_features_in_:,} features, of which the {len(order)} most important "
-        "are shown.",
+        f"are shown.{_smoothness(model)}",
         "columns": _columns(model),
         "baseline": model.baseline_.tolist(),
         "features": [_feature(*one) for one in zip(shown, spread, strict=True)],
@@ -89,6 +89,11 @@ def explanation(
     template = files("kmaps.models").joinpath("explanation.html").read_text()
     # Nothing in a name can end the script.
     return template.replace("@DATA@", json.dumps(data).replace("<", "\\u003c"))
+
+
+def _smoothness(model: CodedEstimator) -> str:
+    """Return what to say of the price of curvature, if there was one."""
+    return f" Curved functions had a price of {model.smooth:g}." if model.smooth else ""
 
 
 def _columns(model: CodedEstimator) -> list[str]:

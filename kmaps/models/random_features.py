@@ -59,6 +59,11 @@ class RandomFeatureSVC(ProbabilisticClassifier):
     inner product of 2m outputs, on which LIBLINEAR trains. `kmaps.KernelSVC` is the exact machine;
     the map's error falls as :math:`1/\sqrt m`.
 
+    Use it for histograms whose features interact, and more samples than an exact machine can take.
+    A scalar kernel of one's own has its exponential form by
+    ``GeneralizedRBFMap(additive=ExactMap(kernel))`` and `LiblinearSVC` in a pipeline; here are
+    those that files can name.
+
     Parameters
     ----------
     kernel : str, default="exp-chi2"
@@ -78,6 +83,7 @@ class RandomFeatureSVC(ProbabilisticClassifier):
         Of the frequencies, as of :class:`kmaps.RandomFourierMap`: fastfood is the fastest for many
         features.
     loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
+        The hinge is the loss of `KernelSVC`, of which this is the approximation.
     multiclass : {"ovr", "ovo"}, default="ovr"
         One-vs-rest or one-vs-one.
     bias : float, default=1.0
@@ -115,6 +121,13 @@ class RandomFeatureSVC(ProbabilisticClassifier):
         rows) and ``train_s``.
     model_bytes_ : int
         Bytes of ``coef_`` and ``intercept_``.
+
+    See Also
+    --------
+    CodedSVC : Additive kernels, exact and faster.
+    KernelSVC : The exact exponential kernel, for up to some ten thousand samples.
+    GeneralizedRBFMap : The map alone.
+    RandomFourierMap : That of ``kernel="rbf"``.
 
     Notes
     -----

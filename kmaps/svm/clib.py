@@ -116,12 +116,16 @@ def gram_rows(gram: NDArray) -> NodeRows:
     return NodeRows(nodes, _addresses(nodes, np.arange(n) * (n + 2)), n)
 
 
-def gram_of(rows: NodeRows) -> NDArray[np.float64]:
-    """Return the Gram matrix (m, m) of the rows that :func:`gram_rows` made, or some of them."""
+def gram_of(rows: NodeRows, others: NodeRows) -> NDArray[np.float64]:
+    """Return the kernel (m, k) of some of the rows that :func:`gram_rows` made with others."""
     table = rows.nodes["value"]
-    row_bytes = np.uintp(table.shape[1] * NODE.itemsize)
-    places = ((rows.addresses - np.uintp(rows.nodes.ctypes.data)) // row_bytes).astype(np.intp)
-    return table[np.ix_(places, places + 1)]
+    return table[np.ix_(_places(rows), _places(others) + 1)]
+
+
+def _places(rows: NodeRows) -> NDArray[np.intp]:
+    """Return which of all the rows of a Gram matrix these are."""
+    row_bytes = np.uintp(rows.nodes.shape[1] * NODE.itemsize)
+    return ((rows.addresses - np.uintp(rows.nodes.ctypes.data)) // row_bytes).astype(np.intp)
 
 
 def _dense_nodes(X: NDArray, tail: NDArray) -> tuple[NDArray, NDArray]:

@@ -23,8 +23,9 @@ from sklearn.utils import Tags, check_random_state
 from kmaps.checks import check_choice, check_positive, check_whole
 from kmaps.errors import ConfigError
 from kmaps.svm.clib import NodeRows, blank, captured, feature_rows, pointer_to
+from kmaps.svm.linear import LinearClassifier
 from kmaps.svm.losses import LOSSES
-from kmaps.svm.reduction import REDUCTIONS, BinaryProblem, LinearClassifier, counting
+from kmaps.svm.reduction import REDUCTIONS, BinaryProblem, counting
 
 
 class _Solver(NamedTuple):
@@ -59,6 +60,9 @@ _rand_lock = threading.Lock()
 class LiblinearSVC(LinearClassifier):
     """Linear SVM or logistic regression, trained by LIBLINEAR.
 
+    Use it for linear machines, for features that a map made, values of any precision, and sparse
+    weights.
+
     Parameters
     ----------
     C : float, default=1.0
@@ -68,7 +72,8 @@ class LiblinearSVC(LinearClassifier):
     loss : {"squared_hinge", "hinge", "logistic"}, default="squared_hinge"
         Hinge is solved in the dual (LIBLINEAR's solver 3), l2 squared hinge and logistic in the
         primal (2 and 0: no random order, no limit of 300 passes, which the dual reaches on
-        MNIST for C >= 1), l1 by coordinate descent and by GLMNET (5 and 6).
+        MNIST for C >= 1, and so the default here, where `CodedSVC` has the hinge), l1 by
+        coordinate descent and by GLMNET (5 and 6).
     multiclass : {"ovr", "ovo"}, default="ovr"
         One-vs-rest or one-vs-one.
     bias : float, default=1.0
@@ -82,8 +87,13 @@ class LiblinearSVC(LinearClassifier):
         trains.
     class_weight : dict, "balanced" or None, default=None
         Factor on C for each class; in one-vs-rest only on the class's own side, as in LIBLINEAR.
+    probability : {"sigmoid", "isotonic"} or None, default=None
+        Learn ``predict_proba`` as well, from the scores of samples held out in five folds (which
+        takes five more trainings): by Platt's sigmoid, or by isotonic regression, which needs some
+        thousand samples.
     random_state : int, RandomState or None, default=0
-        Seeds C's ``rand`` before each binary problem: the same seed gives the same bits.
+        Seeds C's ``rand`` before each binary problem: the same seed gives the same bits. Also draws
+        the folds of ``probability``.
 
     Attributes
     ----------
@@ -96,11 +106,17 @@ class LiblinearSVC(LinearClassifier):
         Passes over the samples, Newton steps where the primal is solved.
     n_features_in_ : int
     timings_ : dict
-        Seconds: ``convert_s`` (building LIBLINEAR's rows) and ``train_s``.
+        Seconds: ``convert_s`` (building LIBLINEAR's rows), ``train_s`` and ``probability_s``.
     copy_bytes_ : int
         Bytes of LIBLINEAR's rows; 0 where scikit-learn made its own.
     model_bytes_ : int
         Bytes of ``coef_`` and ``intercept_``.
+
+    See Also
+    --------
+    CodedSVC : The machine of an additive map or kernel, without the map's outputs in memory.
+    GroupLassoSVC : Drops groups of features as a whole.
+    prune : Drops the frequencies to which ``penalty="l1"`` gives no weight.
 
     Notes
     -----
@@ -136,6 +152,7 @@ class LiblinearSVC(LinearClassifier):
         tol: float | None = None,
         max_iter: int | None = None,
         class_weight: dict | str | None = None,
+        probability: str | None = None,
         random_state: int | np.random.RandomState | None = 0,
     ):
         self.C = C
@@ -146,6 +163,7 @@ class LiblinearSVC(LinearClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
+        self.probability = probability
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Tags:
@@ -186,6 +204,7 @@ class LiblinearSVC(LinearClassifier):
         X = counting(X, labels)
         problems = list(self._problems(labels))
         self.timings_: dict[str, float] = {}
+        self._fit_probabilities(X, labels)
         if self.max_iter or any(problem.side_factors is None for problem in problems):
             self.timings_["convert_s"], self.copy_bytes_ = 0.0, 0
             weights = self._timed("train_s", self._train_by_sklearn, X, problems, solver)
@@ -204,6 +223,7 @@ class LiblinearSVC(LinearClassifier):
             check_positive("tol", self.tol)
         if self.max_iter is not None:
             check_whole("max_iter", self.max_iter, 1)
+        self._check_probability()
         if (self.penalty, self.loss) not in _SOLVERS:
             known = ", ".join(f"{penalty} + {loss}" for penalty, loss in _SOLVERS)
             raise ConfigError(

@@ -8,7 +8,6 @@ Each binary problem is the C-SVM (Chang and Lin, TIST 2011), with an unregularis
 import ctypes
 import re
 import warnings
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,19 +16,20 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, column_or_1d
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from kmaps.checks import check_positive, check_whole
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import gram, mean_squared_distance
 from kmaps.kernels import WIDTH_KERNELS
+from kmaps.parallel import for_blocks, threads, threads_of
 from kmaps.samples import AnyMatrix
 from kmaps.svm.clib import NodeRows, blank, captured, gram_of, gram_rows, pointer_to
 from kmaps.svm.learner import input_errors
+from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import (
     BinaryProblem,
     Labels,
-    ReducedClassifier,
     counting,
 )
 
@@ -37,8 +37,11 @@ _STEPS = re.compile(rb"optimization finished, #iter = (\d+)")
 _LEAST_LIMIT = 10_000_000  # LIBSVM's max_iter for up to 100,000 rows
 
 
-class KernelSVC(ReducedClassifier):
+class KernelSVC(ProbabilisticClassifier):
     """Exact kernel SVM, trained by LIBSVM.
+
+    Use it for up to some ten thousand samples, kernels that are neither additive nor approximated,
+    and as the reference for all that is.
 
     Parameters
     ----------
@@ -48,7 +51,8 @@ class KernelSVC(ReducedClassifier):
     C : float, default=1.0
         Upper bound of the dual coefficients: weight of the loss.
     multiclass : {"ovo", "ovr"}, default="ovo"
-        One-vs-one, LIBSVM's own choice, or one-vs-rest.
+        One-vs-one, LIBSVM's own choice and so the default here, where other learners have
+        one-vs-rest: on pairs of classes the Gram matrix is small.
     gamma : float, default=1.0
         Degree of homogeneity of an additive kernel.
     sigma : float or None, default=None
@@ -64,6 +68,15 @@ class KernelSVC(ReducedClassifier):
     class_weight : dict, "balanced" or None, default=None
         Factor on C for each class; in one-vs-rest only on the class's own side, as in
         :class:`LiblinearSVC`.
+    probability : {"sigmoid", "isotonic"} or None, default=None
+        Learn ``predict_proba`` as well, from the scores of samples held out in five folds (which
+        takes five more trainings): by Platt's sigmoid, or by isotonic regression, which needs some
+        thousand samples. A width that is learnt is that of all samples.
+    random_state : int, RandomState or None, default=0
+        Draws the folds of ``probability``.
+    n_jobs : int or None, default=None
+        Threads for the binary problems, each with a cache of its own. None: one, so that times
+        compare; -1: one for each processor.
 
     Attributes
     ----------
@@ -83,12 +96,19 @@ class KernelSVC(ReducedClassifier):
         The width in use.
     n_features_in_ : int
     timings_ : dict
-        Seconds: ``gram_s``, ``convert_s`` (building LIBSVM's rows) and ``train_s``.
+        Seconds: ``gram_s``, ``convert_s`` (building LIBSVM's rows), ``train_s`` and
+        ``probability_s``.
     gram_bytes_, copy_bytes_ : int
         Bytes of the Gram matrix, 0 where it was given, and of LIBSVM's copy of it.
     model_bytes_ : int
         Bytes of the support vectors' rows (for a precomputed kernel: of ``support_``), dual
         coefficients and intercepts.
+
+    See Also
+    --------
+    CodedSVC : Additive kernels: the same machine on 256 levels, for any number of samples.
+    RandomFeatureSVC : Exponential kernels, approximated, for any number of samples.
+    gram : The kernel matrices.
 
     Notes
     -----
@@ -129,6 +149,9 @@ class KernelSVC(ReducedClassifier):
         cache_mb: float = 200.0,
         max_iter: int | None = None,
         class_weight: dict | str | None = None,
+        probability: str | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+        n_jobs: int | None = None,
     ):
         self.kernel = kernel
         self.C = C
@@ -139,6 +162,9 @@ class KernelSVC(ReducedClassifier):
         self.cache_mb = cache_mb
         self.max_iter = max_iter
         self.class_weight = class_weight
+        self.probability = probability
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     @property
     def _precomputed(self) -> bool:
@@ -188,6 +214,8 @@ class KernelSVC(ReducedClassifier):
             check_positive(name, getattr(self, name))
         if self.max_iter is not None:
             check_whole("max_iter", self.max_iter, 1)
+        self._check_probability()
+        threads_of(self.n_jobs, 1)
         self.sigma_, self.timings_ = self.sigma, {"gram_s": 0.0, "convert_s": 0.0}
         self.gram_bytes_ = 0
         if isinstance(X, NodeRows):
@@ -205,7 +233,8 @@ class KernelSVC(ReducedClassifier):
         self.copy_bytes_ = rows.nbytes
         if self._precomputed:
             rows = counting(rows, labels)
-        support = self._timed("train_s", self._train, rows, self._problems(labels))
+        self._fit_probabilities(rows, labels)
+        support = self._timed("train_s", self._train, rows, list(self._problems(labels)))
         if not self._precomputed:
             assert not isinstance(X, NodeRows)  # refused by _check_converted
             self.support_vectors_ = X[support]
@@ -246,27 +275,34 @@ class KernelSVC(ReducedClassifier):
             self.sigma_ = mean**0.5 or None
         return gram(X, kernel=self.kernel, gamma=self.gamma, sigma=self.sigma_)
 
-    def _train(self, rows: NodeRows, problems: Iterable[BinaryProblem]) -> NDArray[np.intp]:
-        """Train all machines; return the rows that are a support vector of any."""
+    def _machines(self, rows: NodeRows, problems: list[BinaryProblem]) -> list["_Machine"]:
+        """Train all machines, each on a thread of its own when there are several."""
         from libsvm.svm import libsvm
 
-        # threadpoolctl sees LIBSVM's OpenMP only once it is loaded, hence after the import.
-        with (
-            threadpool_limits(1, user_api="openmp"),
-            captured(libsvm.svm_set_print_string_function) as printed,
-        ):
-            options = {"eps": self.tol, "C": self.C, "cache_size": self.cache_mb}
-            machines, steps, unfinished = [], [], 0
-            for problem in problems:
-                if self.max_iter or problem.side_factors is None:
-                    machine = _train_by_sklearn(rows, problem, options, self.max_iter)
-                else:
-                    machine = _train_binary(rows, problem, options)
-                machines.append(machine)
-                steps.append(machine.steps or _steps(b"".join(printed)))
-                unfinished += steps[-1] >= (self.max_iter or _own_limit(problem))
-                printed.clear()
-        self.n_iter_ = np.array(steps)
+        options = {"eps": self.tol, "C": self.C, "cache_size": self.cache_mb}
+        # It sees LIBSVM's OpenMP only once it is loaded, hence after the import.
+        pools = ThreadpoolController()
+
+        def train_one(k: int, _: int) -> _Machine:
+            # OpenMP has a limit for each thread.
+            with (
+                pools.limit(limits=1, user_api="openmp"),
+                captured(libsvm.svm_set_print_string_function) as printed,
+            ):
+                if self.max_iter or problems[k].side_factors is None:
+                    return _train_by_sklearn(rows, problems[k], options, self.max_iter)
+                machine = _train_binary(rows, problems[k], options)
+                return machine._replace(steps=_steps(b"".join(printed)))
+
+        with threads(threads_of(self.n_jobs, 1)):
+            return for_blocks(train_one, len(problems), 1)
+
+    def _train(self, rows: NodeRows, problems: list[BinaryProblem]) -> NDArray[np.intp]:
+        """Train all machines; return the rows that are a support vector of any."""
+        machines = self._machines(rows, problems)
+        self.n_iter_ = np.array([machine.steps for machine in machines])
+        limits = [self.max_iter or _own_limit(problem) for problem in problems]
+        unfinished = int((self.n_iter_ >= limits).sum())
         if unfinished:
             warnings.warn(
                 f"LIBSVM reached its limit of steps in {unfinished} of {len(machines)} binary "
@@ -290,6 +326,19 @@ class KernelSVC(ReducedClassifier):
         self.dual_coef_.sort_indices()
         self.intercept_ = np.array([machine.intercept for machine in machines])
         return support
+
+    def _scores_of_others(
+        self,
+        rows: NodeRows,
+        y: NDArray,
+        weights: NDArray[np.float64],
+        train: NDArray[np.intp],
+        test: NDArray[np.intp],
+    ) -> NDArray:
+        """Train and score on the Gram matrix that there is."""
+        known, unseen = rows.take(train), rows.take(test)
+        self.set_params(kernel="precomputed").fit(known, y[train], weights[train])
+        return self.decision_function(gram_of(unseen, known))
 
     def _score_width(self) -> int:
         return max(self.dual_coef_.shape)
@@ -318,7 +367,7 @@ def _own_limit(problem: BinaryProblem) -> int:
 class _Machine(NamedTuple):
     """One trained binary problem: support rows, their coefficients c_i, the intercept b.
 
-    ``steps`` is 0 where LIBSVM prints their number.
+    ``steps`` is 0 until the number that LIBSVM prints is known.
     """
 
     support: NDArray[np.intp]
@@ -375,7 +424,8 @@ def _train_by_sklearn(
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # told of all problems at once
-        machine.fit(gram_of(rows.take(problem.rows)), problem.signs, problem.factors)
+        own = rows.take(problem.rows)
+        machine.fit(gram_of(own, own), problem.signs, problem.factors)
     return _Machine(
         problem.rows[machine.support_],
         machine.dual_coef_[0],

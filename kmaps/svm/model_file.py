@@ -20,7 +20,7 @@ from kmaps.errors import InputError, KmapsError
 from kmaps.io import atomic_file
 
 FORMAT = "kmaps model"
-VERSION = 4
+VERSION = 5
 
 Size = int | tuple[int, ...] | None
 """What a side of an array must measure: one number, one of several, or anything."""

@@ -7,11 +7,12 @@ Elkan, KDD 2002). The machine that predicts is trained on all samples, as that o
 ``CalibratedClassifierCV(ensemble=False)``.
 """
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.utils import check_random_state
@@ -143,8 +144,7 @@ def held_out_scores(
     machine, scores = clone(learner).set_params(probability=None), None
     y = learner.classes_[labels.codes]
     for train, test in splits.split(y, y):
-        machine.fit(taken(rows, train), y[train], labels.weights[train])
-        found = machine.decision_function(taken(rows, test))
+        found = machine._scores_of_others(rows, y, labels.weights, train, test)
         if scores is None:
             scores = np.empty((len(y), *found.shape[1:]))
         scores[test] = found
@@ -169,6 +169,22 @@ class ProbabilisticClassifier(ReducedClassifier):
         self._probabilities = Probabilities.fitted(
             scores, labels.codes, labels.weights, self.probability
         )
+
+    def _scores_of_others(
+        self,
+        rows: Any,
+        y: NDArray,
+        weights: NDArray[np.float64],
+        train: NDArray[np.intp],
+        test: NDArray[np.intp],
+    ) -> NDArray:
+        """Train on some of the samples; return the decision function at others of them."""
+        self.fit(taken(rows, train), y[train], weights[train])
+        return self.decision_function(taken(rows, test))
+
+    @abstractmethod
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
+        """Train one binary machine for each problem of the reduction."""
 
     def _check_probability(self) -> None:
         if self.probability is not None:

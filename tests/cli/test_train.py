@@ -216,6 +216,22 @@ def test_a_machine_of_few_features():
     assert 0 < (model.importance_ > 0).sum() < 6
 
 
+def test_a_machine_of_smooth_functions():
+    train("in.npy", "m.npz", "--labels", "y.npy", "--smooth", "0.1")
+    model = CodedSVC.load("m.npz")
+    expected = CodedSVC(smooth=0.1).fit(X, Y)
+    assert model.smooth == 0.1
+    np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
+    plain = CodedSVC().fit(X, Y).decision_function(X)
+    assert np.abs(model.decision_function(X) - plain).max() > 0.01
+    arguments = "train in.npy m2.npz --labels y.npy --kernel exp-js --smooth 0.1"
+    assert refused(*arguments.split()) == (
+        "--smooth: not for generalized-rbf, on which LIBLINEAR trains"
+    )
+    arguments = "train in.npy m2.npz --labels y.npy --smooth -1"
+    assert refused(*arguments.split()) == "--smooth -1.0: expected a number of at least 0"
+
+
 def test_what_cannot_be_trained_on():
     np.save("short.npy", Y[:80])
     np.save("one.npy", np.zeros(90, int))
@@ -273,7 +289,7 @@ def test_what_cannot_be_predicted():
     header = json.loads(newer["header"].tobytes()) | {"version": 9}
     newer["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
     np.savez("other.npz", **newer)
-    header |= {"version": 4, "estimator": "CodedTree"}
+    header |= {"version": 5, "estimator": "CodedTree"}
     newer["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
     np.savez("unknown.npz", **newer)
     damaged = "no kmaps model, or a damaged one (cut off?); train and save it again"
@@ -283,7 +299,7 @@ def test_what_cannot_be_predicted():
         "cut.npz in.npy o.npy": f"cut.npz: {damaged}",
         "in.npy in.npy o.npy": f"in.npy: {damaged}",
         "other.npz in.npy o.npy": "other.npz: a model of version 9, newer than this kmaps, which "
-        "reads version 4; update kmaps, or train the model again",
+        "reads version 5; update kmaps, or train the model again",
         "unknown.npz in.npy o.npy": "unknown.npz: a model of 'CodedTree', this kmaps has CodedSVC, "
         "CodedSVR, CodedRidge, RandomFeatureSVC only; use the kmaps that wrote it",
         "m.npz in.npy y.npy": "y.npy: exists already; choose another name, or pass --force",

@@ -85,7 +85,7 @@ def test_the_file_is_plain_arrays(tmp_path):
     with np.load(tmp_path / "m.npz", allow_pickle=False) as file:
         header = json.loads(file["header"].tobytes())
         assert set(file.files) == {"header", "coef", "intercept", "classes"}
-    assert (header["estimator"], header["version"]) == ("RandomFeatureSVC", 4)
+    assert (header["estimator"], header["version"]) == ("RandomFeatureSVC", 5)
     assert header["parameters"]["kernel"] == "exp-js"
     assert "random_state" not in header["parameters"]
 

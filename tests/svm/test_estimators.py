@@ -9,17 +9,17 @@ CHECKED = [
     LiblinearSVC(),
     LiblinearSVC(loss="hinge", multiclass="ovo"),
     LiblinearSVC(loss="logistic", bias=10.0),
-    LiblinearSVC(penalty="l1"),
+    LiblinearSVC(penalty="l1", probability="isotonic"),
     LiblinearSVC(penalty="l1", loss="logistic", multiclass="ovo"),
     GroupLassoSVC(),
-    GroupLassoSVC(loss="hinge", multiclass="ovo", tol=1e-2),
+    GroupLassoSVC(loss="hinge", multiclass="ovo", tol=1e-2, probability="sigmoid"),
     KernelSVC(),
     KernelSVC("exp-chi2", multiclass="ovr"),
-    KernelSVC("rbf", C=10.0, sigma=1.0),
+    KernelSVC("rbf", C=10.0, sigma=1.0, probability="isotonic"),
     KernelSVC("precomputed"),
     CodedSVC(),
     CodedSVC(loss="squared_hinge", multiclass="ovo", form="full", n_levels=64),
-    CodedSVC(HomogeneousMap(), calibrate=True, bias=0.0),
+    CodedSVC(HomogeneousMap(), calibrate=True, bias=0.0, smooth=0.01),
     CodedSVC(SplineMap(degree=2, penalty=0), C=0.1, form="local", warm_start=True),
     CodedSVC(penalty="l1", loss="squared_hinge", C=0.1),
     CodedSVC(loss="logistic", probability="sigmoid"),
@@ -28,7 +28,12 @@ CHECKED = [
 ]
 
 
+NOT_THE_MOST_PROBABLE = {"check_classifiers_train": "the most probable class may be another"}
+
+
 def expected_failures(estimator):
+    if getattr(estimator, "probability", None):
+        return TO_A_TOLERANCE | NOT_THE_MOST_PROBABLE
     if isinstance(estimator, LiblinearSVC) and (estimator.penalty, estimator.loss) == (
         "l1",
         "logistic",

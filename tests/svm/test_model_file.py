@@ -138,13 +138,13 @@ def test_an_array_that_claims_more_than_the_file_holds(path):
     ("header", "message"),
     [
         (
-            {"version": 5},
-            "a model of version 5, newer than this kmaps, which reads version 4; update kmaps, or "
+            {"version": 6},
+            "a model of version 6, newer than this kmaps, which reads version 5; update kmaps, or "
             "train the model again",
         ),
         (
             {"version": 1},
-            "a model of version 1, older than this kmaps, which reads version 4; train it again, "
+            "a model of version 1, older than this kmaps, which reads version 5; train it again, "
             "or use the kmaps that wrote it",
         ),
         ({"version": "2"}, NO_MODEL),

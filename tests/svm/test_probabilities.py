@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV, calibration_curve
 from sklearn.metrics import brier_score_loss
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import check_random_state
 
-from kmaps import CodedSVC, RandomFeatureSVC
+from kmaps import CodedSVC, GroupLassoSVC, KernelSVC, LiblinearSVC, RandomFeatureSVC, gram
 from kmaps.errors import ConfigError, InputError
-from kmaps.svm import code_rows
+from kmaps.svm import code_rows, gram_rows
 from kmaps.svm.probabilities import Probabilities
 
 SEED = check_random_state(0).randint(np.iinfo(np.int32).max)
@@ -34,7 +35,15 @@ def noisy():
 
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
 @pytest.mark.parametrize(
-    "learner", [CodedSVC(C=0.1), RandomFeatureSVC(n_frequencies=40, sigma=2.0)]
+    "learner",
+    [
+        CodedSVC(C=0.1),
+        RandomFeatureSVC(n_frequencies=40, sigma=2.0),
+        LiblinearSVC(),
+        GroupLassoSVC(C=0.01, tol=1e-4),
+        KernelSVC(C=0.1),
+    ],
+    ids=lambda learner: type(learner).__name__,
 )
 def test_two_classes(noisy, method, learner):
     X, y = noisy
@@ -53,12 +62,20 @@ def test_two_classes(noisy, method, learner):
     np.testing.assert_allclose(np.exp(ours.predict_log_proba(X[test])), found)
 
 
-@pytest.mark.parametrize("multiclass", ["ovr", "ovo"])
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
-def test_many_classes(digits, multiclass, method):
+@pytest.mark.parametrize(
+    "machine",
+    [
+        CodedSVC(C=0.01),
+        CodedSVC(C=0.01, multiclass="ovo"),
+        LiblinearSVC(multiclass="ovo"),
+        KernelSVC(),
+    ],
+    ids=str,
+)
+def test_many_classes(digits, machine, method):
     X, y = digits
-    machine = CodedSVC(C=0.01, multiclass=multiclass)
-    ours = CodedSVC(C=0.01, multiclass=multiclass, probability=method).fit(X, y)
+    ours = clone(machine).set_params(probability=method).fit(X, y)
     theirs = CalibratedClassifierCV(machine, method=method, cv=FOLDS, ensemble=False).fit(X, y)
     found, expected = ours.predict_proba(X), theirs.predict_proba(X)
     np.testing.assert_allclose(found.sum(axis=1), 1)
@@ -95,6 +112,29 @@ def test_rows_made_beforehand_and_words(digits):
     whole = model.fit(X, words).predict_proba(X)
     rows = code_rows("chi2", lambda: iter([X]))
     np.testing.assert_allclose(model.fit(rows, words).predict_proba(rows), whole, atol=1e-9)
+
+
+def test_gram_matrices_and_rows_made_of_them(digits):
+    X, y = digits
+    matrix, weights = gram(X), np.r_[np.zeros(10), np.ones(390)]
+    whole = KernelSVC(probability="sigmoid").fit(X, y, weights).predict_proba(X[:50])
+    for rows in (matrix, gram_rows(matrix)):
+        own = KernelSVC("precomputed", probability="sigmoid").fit(rows, y, weights)
+        np.testing.assert_allclose(own.predict_proba(matrix[:50]), whole, atol=1e-6)
+
+
+def test_a_width_is_learnt_from_all_samples(digits):
+    X, y = digits
+    learnt = KernelSVC("rbf", C=10.0, probability="sigmoid").fit(X, y)
+    given = KernelSVC("rbf", C=10.0, sigma=learnt.sigma_, probability="sigmoid").fit(X, y)
+    np.testing.assert_allclose(learnt.predict_proba(X), given.predict_proba(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("learner", [LiblinearSVC(), GroupLassoSVC(), KernelSVC()])
+def test_refused_by_every_learner(digits, learner):
+    with pytest.raises(ConfigError, match="probability='platt': expected 'sigmoid' or 'isotonic'"):
+        learner.set_params(probability="platt").fit(*digits)
+    assert not hasattr(type(learner)(), "predict_proba")
 
 
 def test_only_on_demand_and_with_enough_samples(digits):

@@ -22,6 +22,8 @@ class HarmonicMap(JointMap):
     be a kernel: products with a negative coefficient are left out, so that the error does not tend
     to zero. Kept are those with the largest coefficients.
 
+    Use it for comparison with `MultiLowDimMap`, whose error is smaller.
+
     Parameters
     ----------
     kernel : str or callable
@@ -39,6 +41,11 @@ class HarmonicMap(JointMap):
     frequencies_ : ndarray, shape (m, n)
     weights_ : ndarray, shape (m,)
     n_outputs_ : int
+
+    See Also
+    --------
+    MultiLowDimMap : Frequencies chosen by programs.
+    RandomFourierMap : More inputs than three.
 
     References
     ----------

@@ -13,6 +13,8 @@ from kmaps.maps.parameters import check_lowdim_joint
 class MultiLowDimMap(JointMap):
     r"""Approximate one stationary kernel of two or three variables by few outputs.
 
+    Use it for pairs and triples of inputs that belong together, such as coordinates.
+
     Parameters
     ----------
     kernel : str or callable
@@ -43,6 +45,12 @@ class MultiLowDimMap(JointMap):
     error_ : float
         The largest error on the box, or on the levels.
     n_outputs_ : int
+
+    See Also
+    --------
+    HarmonicMap : Its rival without a program, from the harmonics of the range.
+    LowDimMap : Kernels of one input.
+    RandomFourierMap : More inputs than three.
 
     References
     ----------

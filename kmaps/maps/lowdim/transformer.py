@@ -25,6 +25,8 @@ class LowDimMap(AdditiveMap):
     with :math:`t = \log x`, and all outputs times :math:`\sqrt x`, for a homogeneous kernel; with
     :math:`t = x` for a stationary one.
 
+    Use it for the fewest outputs when the range of the values is known, such as that of bytes.
+
     Parameters
     ----------
     kernel : str or callable
@@ -77,6 +79,13 @@ class LowDimMap(AdditiveMap):
         Where the map is from.
     ratio_ : float or None
         The ratio used, for a homogeneous kernel.
+
+    See Also
+    --------
+    HomogeneousMap : Right at every scale, nothing to solve.
+    lp_signature : The linear program behind it.
+    optimal_signature : The best map there is, with a proof.
+    MultiLowDimMap : Kernels of two and three inputs.
 
     Notes
     -----

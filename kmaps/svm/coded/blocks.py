@@ -18,6 +18,7 @@ from kmaps.mercer import ScalarKernel
 from kmaps.samples import AnyMatrix
 from kmaps.svm.coded.forms import choose
 from kmaps.svm.coded.rows import SPARSE, Coder, joined, rows_of
+from kmaps.svm.coded.smooth import smoothed
 from kmaps.svm.coded.tables import tabulate
 from kmaps.svm.coded.training import CodedRows, codes_in_memory, fitted, learns, level_strategy
 
@@ -30,6 +31,7 @@ def code_rows(
     *,
     n_levels: int = MAX_LEVELS,
     form: str = "auto",
+    smooth: float = 0.0,
     sample: Block | None = None,
 ) -> CodedRows:
     """Turn samples that come in blocks into codes; no more than a block is ever floats.
@@ -41,7 +43,7 @@ def code_rows(
     blocks : callable
         ``blocks()`` gives all samples from the first on, as blocks of rows, dense or CSR; it is
         called twice, for the levels and for the codes. A block may be overwritten by the next.
-    n_levels, form
+    n_levels, form, smooth
         As in :class:`CodedSVC`.
     sample : ndarray or CSR, shape (m, d), optional
         What a map that learns from data is fitted to, with the ends of the range of all samples as
@@ -75,7 +77,7 @@ def code_rows(
         columns.add(X)
     if sample is None:
         raise InputError("no samples: expected at least one row")
-    coding = learned(map, columns, sample, n_levels, form)
+    coding = learned(map, columns, sample, n_levels, form, smooth)
     with codes_in_memory(columns.n_rows, columns.n_columns):
         return replace(coding, rows=_collected(blocks(), coding, columns))
 
@@ -86,6 +88,7 @@ def learned(
     sample: Block,
     n_levels: int,
     form: str,
+    smooth: float = 0.0,
 ) -> CodedRows:
     """Return the fitted map, levels and machinery for samples of which ``columns`` tell; no rows.
 
@@ -96,7 +99,7 @@ def learned(
         sample = vstack([sample, ends], "csr") if issparse(sample) else np.vstack([sample, ends])
     map = fitted(map, sample)
     book = choose_codebook(columns, n_levels, level_strategy(map))
-    tables = tabulate(map, book.levels)
+    tables = smoothed(tabulate(map, book.levels), book.levels, smooth)
     coder = Coder(book, book.levels.shape[1], tables.cells)
     rows = Rows(np.empty(0, np.uint8), np.zeros(1, np.int64), None)
     machinery = choose(tables, form)

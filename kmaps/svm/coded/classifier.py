@@ -14,30 +14,35 @@ from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
 from kmaps._loops.train import Task
-from kmaps.checks import MAX_LEVELS, check_choice, is_whole
+from kmaps.checks import MAX_LEVELS, check_choice, check_number, is_whole
 from kmaps.errors import ConfigError
 from kmaps.maps.capabilities import Tabulated
 from kmaps.mercer import ScalarKernel
-from kmaps.parallel import for_blocks
+from kmaps.parallel import for_blocks, threads, threads_of
 from kmaps.svm.calibration import logistic_fit
 from kmaps.svm.coded.descent import Solution, make_task
-from kmaps.svm.coded.estimator import CodedEstimator, Progress
+from kmaps.svm.coded.estimator import Progress
 from kmaps.svm.coded.sparse import solve_sparse
+from kmaps.svm.coded.streamed import StreamedClassifier
 from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.losses import LOSSES, PENALTIES
 from kmaps.svm.model_file import ModelFile
-from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import (
     REDUCTIONS,
     BinaryProblem,
+    Labels,
     combine_scores,
     count_problems,
     counting,
 )
 
 
-class CodedSVC(CodedEstimator, ProbabilisticClassifier):
+class CodedSVC(StreamedClassifier):
     """Additive-kernel SVM, exact or with any additive map, trained on one byte a value.
+
+    It is the first choice for histograms and for any features that act one by one: as exact as
+    `KernelSVC`, as fast as a linear machine, for millions of samples, with functions that can be
+    drawn.
 
     Parameters
     ----------
@@ -104,6 +109,14 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
         same machine; ``"auto"`` takes the one with the cheapest look-ups.
     levels : array-like, shape (L,), (1, L) or (d, L), optional
         X is codes already, uint8, of these levels. A map must then be fitted.
+    smooth : float, default=0.0
+        Price of curvature, ≥ 0: smooth / 2 times the integral of the squared second derivative of
+        every feature's function is added to the penalty, over the range of the feature taken to
+        0 … 1. Functions then follow the data less and can be read better; the larger, the more
+        they are straight. In forms ``"low-rank"`` and ``"full"``.
+    n_jobs : int or None, default=None
+        Threads for the binary problems; None: as many as `kmaps.threads` says, -1: one for each
+        processor. `LiblinearSVC` has none: LIBLINEAR takes one problem at a time.
 
     Attributes
     ----------
@@ -129,6 +142,14 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
         Seconds: ``convert_s`` (levels, codes, tables), ``train_s``, and ``probability_s``.
     model_bytes_ : int
         Bytes of ``model_``, which :meth:`save` stores.
+
+    See Also
+    --------
+    CodedSVCCV : Chooses C along a path.
+    RandomFeatureSVC : Exponential kernels, for features that interact.
+    KernelSVC : LIBSVM, the reference for it.
+    LiblinearSVC : Linear machines, and maps with more than 256 levels.
+    CodedSVR : Regression.
 
     Notes
     -----
@@ -158,6 +179,7 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
         "calibrate",
         "probability",
         "form",
+        "smooth",
     )
     _problem_name = "binary problems"
 
@@ -181,6 +203,8 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
         n_blocks: int | str = 1,
         form: str = "auto",
         levels: ArrayLike | None = None,
+        smooth: float = 0.0,
+        n_jobs: int | None = None,
     ):
         self.map = map
         self.C = C
@@ -199,6 +223,8 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
         self.n_blocks = n_blocks
         self.form = form
         self.levels = levels
+        self.smooth = smooth
+        self.n_jobs = n_jobs
 
     def fit(
         self,
@@ -243,6 +269,7 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
             Saying how much was needed.
         """
         self._check_parameters()
+        self._seen = None
         self.timings_: dict[str, float] = {}
         if isinstance(X, CodedRows):
             labels = self._check_prepared(X, y, sample_weight)
@@ -251,15 +278,22 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
         else:
             X, labels = self._check_training(X, y, sample_weight)
             training = self._coded(counting(X, labels))
-        self._fit_probabilities(training, labels)
+        machines, calibration = self._solved(training, labels, progress)
+        self._keep(training, machines, labels.weights, calibration=calibration)
+        return self
+
+    def _solved(
+        self, training: CodedRows, labels: Labels, progress: Progress
+    ) -> tuple[list[Solution], NDArray | None]:
         problems = list(self._problems(labels))
-        machines = self._timed("train_s", self._train, training, problems, progress)
+        with threads(threads_of(self.n_jobs)):
+            self._fit_probabilities(training, labels)
+            machines = self._timed("train_s", self._train, training, problems, progress)
         calibration = None
         if self.calibrate:
             pairs = zip(problems, machines, strict=True)
             calibration = np.array([self.log_odds_of(*pair) for pair in pairs])
-        self._keep(training, machines, labels.weights, calibration=calibration)
-        return self
+        return machines, calibration
 
     def _check_parameters(self) -> None:
         check_choice("penalty", self.penalty, PENALTIES)
@@ -273,9 +307,20 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
             raise ConfigError(
                 f"n_blocks={self.n_blocks!r}: expected a whole number of at least 1, or 'auto'"
             )
+        threads_of(self.n_jobs)
+        self._check_smooth()
         if self.calibrate and self.multiclass == "ovo":
             raise ConfigError(
                 "calibrate=True: one-vs-one has no score for each class; choose multiclass='ovr'"
+            )
+
+    def _check_smooth(self) -> None:
+        """Refuse a price of curvature that is none, or that a form cannot have."""
+        check_number("smooth", self.smooth, at_least=0)
+        if self.smooth and self.form in ("local", "two-level"):
+            raise ConfigError(
+                f"form={self.form!r}: smooth={self.smooth:g} changes the kernel, which has no such "
+                "form then; choose form='auto'"
             )
 
     def _check_sparse(self) -> None:
@@ -312,7 +357,7 @@ class CodedSVC(CodedEstimator, ProbabilisticClassifier):
     def _train_sparse(
         self, training: CodedRows, problems: list[BinaryProblem], progress: Progress
     ) -> list[Solution]:
-        starts = self._duals if self.warm_start else None
+        starts = self._duals if self._keeps_duals else None
         starts = starts if starts and len(starts) == len(problems) else [None] * len(problems)
 
         def train_one(k: int, _: int) -> Solution:

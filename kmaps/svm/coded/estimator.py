@@ -57,6 +57,7 @@ class CodedEstimator(Learner):
     n_levels: int
     levels: ArrayLike | None
     form: str
+    smooth: float = 0.0  # the price of curvature
     tol: float
     max_iter: int
     warm_start: bool
@@ -110,7 +111,12 @@ class CodedEstimator(Learner):
             raise ConfigError("levels=…: samples in blocks are coded here; leave levels out")
         sample = source.sample() if learns(self.map) else None
         return code_rows(
-            self.map, source.blocks, n_levels=self.n_levels, form=self._form, sample=sample
+            self.map,
+            source.blocks,
+            n_levels=self.n_levels,
+            form=self._form,
+            smooth=self.smooth,
+            sample=sample,
         )
 
     def _check_coding(self) -> None:
@@ -129,7 +135,13 @@ class CodedEstimator(Learner):
     def _coded(self, X: Any) -> CodedRows:
         """Turn validated samples into codes."""
         converted = partial(
-            prepare, self.map, X, n_levels=self.n_levels, levels=self.levels, form=self._form
+            prepare,
+            self.map,
+            X,
+            n_levels=self.n_levels,
+            levels=self.levels,
+            form=self._form,
+            smooth=self.smooth,
         )
         return self._timed("convert_s", converted)
 
@@ -169,7 +181,7 @@ class CodedEstimator(Learner):
             )
             return solution._replace(
                 weights=machinery.kept(solution.weights),
-                alpha=solution.alpha if self.warm_start else _NOTHING,
+                alpha=solution.alpha if self._keeps_duals else _NOTHING,
                 margins=solution.margins if with_margins else _NOTHING,
             )
 
@@ -186,6 +198,11 @@ class CodedEstimator(Learner):
         if self.n_blocks == "auto":
             return min(count_blocks(len(rows.codes) * n_members // n_rows), n_members)
         return min(int(self.n_blocks), n_members)
+
+    @property
+    def _keeps_duals(self) -> bool:
+        """Whether the next training may begin at the dual variables of this one."""
+        return self.warm_start
 
     def _starting_points(self, sizes: Sequence[int]) -> Sequence[NDArray | None]:
         """Return the dual variables of the last fit, if there are as many."""
@@ -225,7 +242,7 @@ class CodedEstimator(Learner):
         self.objective_ = self._objectives(np.array([machine.primal for machine in machines]))
         self.duality_gap_ = np.array([machine.gap for machine in machines])
         self.n_iter_ = np.ceil([machine.passes for machine in machines]).astype(int)
-        self._duals = [machine.alpha for machine in machines] if self.warm_start else None
+        self._duals = [machine.alpha for machine in machines] if self._keeps_duals else None
         self._warn_unfinished()
 
     def _importances(

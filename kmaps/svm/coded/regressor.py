@@ -152,6 +152,8 @@ def _check_targets(y: Any, n: int) -> NDArray[np.float64]:
 class CodedSVR(CodedRegressor):
     """Additive-kernel support vector regression, trained on one byte a value.
 
+    Use it for targets with outliers, and for errors up to epsilon that do not matter.
+
     Parameters
     ----------
     map : {"chi2", "intersection", "js", "hellinger"}, callable or map, default="chi2"
@@ -264,6 +266,8 @@ class CodedRidge(CodedRegressor):
     """Additive-kernel ridge regression, trained on one byte a value.
 
     It minimises Σ weight_i e_i² + alpha |w|², by coordinate descent on the dual.
+
+    Use it for targets whose errors are normal, as a smooth additive model.
 
     Parameters
     ----------

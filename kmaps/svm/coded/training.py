@@ -19,6 +19,7 @@ from kmaps.maps.capabilities import SaysWhetherItLearns, SaysWhetherShared, Tabu
 from kmaps.mercer import ScalarKernel
 from kmaps.svm.coded.forms import Machinery, choose
 from kmaps.svm.coded.rows import Coder, coded
+from kmaps.svm.coded.smooth import smoothed
 from kmaps.svm.coded.tables import tabulate
 
 
@@ -74,6 +75,7 @@ def prepare(
     n_levels: int,
     levels: ArrayLike | None,
     form: str,
+    smooth: float = 0.0,
 ) -> CodedRows:
     """Learn the map and its levels from samples, or take ``levels`` if X is codes already."""
     if levels is None:
@@ -83,7 +85,7 @@ def prepare(
     else:
         _check_ready(map)
         book, known = None, check_levels(levels, X.shape[1])
-    tables = tabulate(map, known)
+    tables = smoothed(tabulate(map, known), known, smooth)
     machinery = choose(tables, form)
     coder = Coder(book, known.shape[1], tables.cells)
     with codes_in_memory(*X.shape):

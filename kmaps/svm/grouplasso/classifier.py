@@ -9,9 +9,11 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from kmaps.checks import check_positive, check_whole
+from kmaps.parallel import for_blocks, threads, threads_of
 from kmaps.svm.grouplasso.problem import DenseColumns, Fit, GroupProblem
+from kmaps.svm.linear import LinearClassifier
 from kmaps.svm.losses import HINGES
-from kmaps.svm.reduction import Labels, LinearClassifier, counting
+from kmaps.svm.reduction import Labels, counting
 
 
 class GroupLassoSVC(LinearClassifier):
@@ -24,12 +26,15 @@ class GroupLassoSVC(LinearClassifier):
     with the bias as one more group. For genrbf eq. 18 the groups are the pairs of a frequency's
     cosine and sine, and the paper's C is N/2 times this one. Samples are dense.
 
+    Use it for few random frequencies out of many, and for any dense features in groups.
+
     Parameters
     ----------
     C : float, default=1.0
         Weight of the loss against the penalty.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-        Hinge is eq. 18 as printed.
+        Hinge is eq. 18 as printed; the squared one is smooth and takes fewer rounds, hence the
+        default, other than that of `CodedSVC`.
     group_size : int, default=2
         Features of a group; the last one has fewer when it does not divide their number.
     multiclass : {"ovr", "ovo"}, default="ovr"
@@ -43,6 +48,15 @@ class GroupLassoSVC(LinearClassifier):
         Rounds at most.
     class_weight : dict, "balanced" or None, default=None
         Factor on C for each class; in one-vs-rest only on the class's own side.
+    probability : {"sigmoid", "isotonic"} or None, default=None
+        Learn ``predict_proba`` as well, from the scores of samples held out in five folds (which
+        takes five more trainings): by Platt's sigmoid, or by isotonic regression, which needs some
+        thousand samples.
+    random_state : int, RandomState or None, default=0
+        Draws the folds of ``probability``.
+    n_jobs : int or None, default=None
+        Threads for the binary problems. None: one, so that times compare; -1: one for each
+        processor.
 
     Attributes
     ----------
@@ -56,9 +70,16 @@ class GroupLassoSVC(LinearClassifier):
         Most rounds of a binary problem.
     n_features_in_ : int
     timings_ : dict
-        Seconds: ``train_s``.
+        Seconds: ``train_s`` and ``probability_s``.
     model_bytes_ : int
         Bytes of ``coef_`` and ``intercept_``.
+
+    See Also
+    --------
+    prune : Drops the frequencies that it does not use.
+    resample : Draws new ones near those that it uses.
+    CodedSVC : With ``penalty="l1"``, drops features as a whole, each with its function.
+    LiblinearSVC : With ``penalty="l1"``, drops single outputs.
 
     Notes
     -----
@@ -93,6 +114,9 @@ class GroupLassoSVC(LinearClassifier):
         tol: float = 1e-3,
         max_iter: int = 500,
         class_weight: dict | str | None = None,
+        probability: str | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+        n_jobs: int | None = None,
     ):
         self.C = C
         self.loss = loss
@@ -102,6 +126,9 @@ class GroupLassoSVC(LinearClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
+        self.probability = probability
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     @property
     def _checks(self) -> dict[str, Any]:
@@ -142,8 +169,9 @@ class GroupLassoSVC(LinearClassifier):
         X, labels = self._check_training(X, y, sample_weight)
         X = np.asfortranarray(counting(X, labels))
         self.timings_: dict[str, float] = {}
-        # One thread, as LIBLINEAR has: times compare, and no digit depends on how many there are.
-        with threadpool_limits(1, user_api="blas"):
+        self._fit_probabilities(X, labels)
+        # One thread a problem: times compare, and no digit depends on how many there are.
+        with threadpool_limits(1, user_api="blas"), threads(threads_of(self.n_jobs, 1)):
             fitted = self._timed("train_s", self._train, X.T, labels)
         self._set_weights(np.array([one.weights for one in fitted]), X)
         self.duality_gap_ = np.array([one.gap for one in fitted])
@@ -163,14 +191,19 @@ class GroupLassoSVC(LinearClassifier):
         check_positive("tol", self.tol)
         check_whole("group_size", self.group_size, 1)
         check_whole("max_iter", self.max_iter, 1)
+        self._check_probability()
+        threads_of(self.n_jobs, 1)
 
     def _train(self, columns: NDArray, labels: Labels) -> list[Fit]:
-        fitted = []
-        for problem in self._problems(labels):
+        problems = list(self._problems(labels))
+
+        def train_one(k: int, _: int) -> Fit:
+            problem = problems[k]
             own = columns if len(problem.rows) == columns.shape[1] else columns[:, problem.rows]
             costs = self.C * problem.factors
             task = GroupProblem(
                 DenseColumns(own), self.group_size, self.bias, problem.signs, costs, self.loss
             )
-            fitted.append(task.solve(self.tol, self.max_iter))
-        return fitted
+            return task.solve(self.tol, self.max_iter)
+
+        return for_blocks(train_one, len(problems), 1)

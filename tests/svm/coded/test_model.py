@@ -73,7 +73,7 @@ def test_the_file_is_plain_arrays(samples, tmp_path):
         arrays = set(file.files) - {"header"}
     own = {"levels", "ends", "zero", "basis", "weights", "intercept", "importance"}
     assert arrays == own | {"classes"}
-    assert (header["format"], header["version"]) == ("kmaps model", 4)
+    assert (header["format"], header["version"]) == ("kmaps model", 5)
     assert (header["estimator"], header["fitted"]) == (
         "CodedSVC",
         {"map": "chi2", "feature_names": None},

@@ -1,0 +1,246 @@
+"""Classifiers whose samples come a part at a time, as codes of levels that stay.
+
+The codes of all samples seen so far are kept, and of each binary problem its dual variables. New
+samples begin at the variable zero: the problem of all is then solved as any other, from a point
+whose dual objective is that where the last call stopped.
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse, vstack
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import validate_data
+
+from kmaps.codes.levels import check_levels
+from kmaps.errors import ConfigError, InputError
+from kmaps.samples import AnyMatrix
+from kmaps.svm.coded.descent import Solution
+from kmaps.svm.coded.estimator import CodedEstimator, Progress
+from kmaps.svm.coded.training import CodedRows
+from kmaps.svm.learner import input_errors
+from kmaps.svm.probabilities import ProbabilisticClassifier
+from kmaps.svm.reduction import Labels
+from kmaps.svm.weights import check_sample_weight
+
+_FIXED = ("map", "penalty", "multiclass")
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """The samples of all calls so far that count.
+
+    Attributes
+    ----------
+    codes : ndarray or CSR of uint8, shape (n, d)
+    levels : ndarray, shape (1 or d, L)
+    classes : ndarray, shape (K,)
+    labels : ndarray of intp, shape (n,)
+        The class of each sample, 0 to K-1.
+    weights : ndarray of float64, shape (n,)
+    fixed : tuple
+        The parameters on which it depends what the dual variables mean.
+    """
+
+    codes: AnyMatrix
+    levels: NDArray[np.float64]
+    classes: NDArray
+    labels: NDArray[np.intp]
+    weights: NDArray[np.float64]
+    fixed: tuple[Any, ...]
+
+    @property
+    def all_labels(self) -> Labels:
+        """What is known of the samples besides their codes."""
+        n = len(self.labels)
+        return Labels(np.arange(n), self.labels, self.weights, n)
+
+    def with_others(
+        self, codes: AnyMatrix, labels: NDArray[np.intp], weights: NDArray[np.float64]
+    ) -> "Seen":
+        """Return these samples and others after them."""
+        if issparse(codes) != issparse(self.codes):
+            raise InputError(
+                "codes: dense in some calls of partial_fit and CSR in others; pass one of the two"
+            )
+        stacked = vstack if issparse(codes) else np.concatenate
+        return replace(
+            self,
+            codes=stacked([self.codes, codes]),
+            labels=np.concatenate([self.labels, labels]),
+            weights=np.concatenate([self.weights, weights]),
+        )
+
+
+class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
+    """A classifier on codes that can be trained on a part of the samples after the other."""
+
+    _seen: Seen | None = None
+
+    @abstractmethod
+    def _solved(
+        self, training: CodedRows, labels: Labels, progress: Progress
+    ) -> tuple[list[Solution], NDArray | None]:
+        """Train on codes; return the machines, and what calibrates their scores."""
+
+    @property
+    def _keeps_duals(self) -> bool:
+        return self.warm_start or self._seen is not None
+
+    def _starting_points(self, sizes: Any) -> Any:
+        duals = self._duals or []
+        if self._seen is None or len(duals) != len(sizes):
+            return super()._starting_points(sizes)
+        # The samples of the last calls come first in every binary problem.
+        return [np.pad(a, (0, size - len(a))) for a, size in zip(duals, sizes, strict=True)]
+
+    @available_if(lambda self: self.levels is not None)  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> "StreamedClassifier":
+        """Train on samples beside those of the calls before; there is none without ``levels``.
+
+        What is guaranteed: after each call the machine is that of :meth:`fit` on the samples of all
+        calls together, with a duality gap of at most ``tol``, in whatever parts they came. Each
+        call begins where the last one stopped, so that few passes are left when the new samples
+        change little; but a pass goes over all samples seen, and their codes stay in memory, a
+        byte a value. So pass as many samples at once as come at once.
+
+        Parameters
+        ----------
+        X : ndarray or CSR of uint8, shape (n, d)
+            Codes of ``levels``, such as those of `kmaps.Quantizer`.
+        y : array-like, shape (n,)
+            Labels. Every class must have a sample in the first call.
+        classes : array-like, shape (K,), optional
+            All labels, in ascending order; the first call needs them.
+        sample_weight : array-like, shape (n,), optional
+            Factor on C for each sample, ≥ 0, as of :meth:`fit`.
+
+        Returns
+        -------
+        self
+
+        Warns
+        -----
+        ConvergenceWarning
+            With the gap reached, when ``max_iter`` passes were not enough.
+
+        Raises
+        ------
+        ConfigError
+            For a parameter out of range; levels, a map, a penalty or a reduction other than those
+            of the first call; classes that are not in ascending order, or not those of the first
+            call; and a model that ``fit`` or a file made, which keeps no samples.
+        InputError
+            As :meth:`fit`; also for a label that is not among ``classes``. A call that fails leaves
+            out its samples.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from kmaps import CodedSVC, Quantizer
+        >>> X = np.random.default_rng(0).random((300, 4))
+        >>> y = np.where(X[:, 0] > X[:, 1], "left", "right")
+        >>> quantizer = Quantizer(strategy="shared").fit(X)
+        >>> codes, model = quantizer.transform(X), CodedSVC("chi2", levels=quantizer.levels_)
+        >>> for part in (slice(0, 100), slice(100, 200), slice(200, 300)):
+        ...     model = model.partial_fit(codes[part], y[part], classes=["left", "right"])
+        >>> whole = CodedSVC("chi2", levels=quantizer.levels_).fit(codes, y)
+        >>> bool(abs(model.objective_ / whole.objective_ - 1) < 1e-4)
+        True
+        """
+        self._check_parameters()
+        before = self._seen
+        if before is None and "model_" in vars(self):
+            raise ConfigError(
+                "partial_fit: fit or a file made this model, which keeps no samples; begin with a "
+                "new one (sklearn.base.clone)"
+            )
+        with input_errors():
+            X, y = validate_data(self, X, y, reset=before is None, **self._checks)
+        self._seen = seen = self._grown(before, X, y, classes, sample_weight)
+        self.classes_, self.timings_ = seen.classes, {}
+        try:
+            training = self._coded(seen.codes)
+            machines, calibration = self._solved(training, seen.all_labels, None)
+        except BaseException:
+            self._seen = before
+            raise
+        self._keep(training, machines, seen.weights, calibration=calibration)
+        return self
+
+    def _grown(
+        self,
+        before: Seen | None,
+        X: AnyMatrix,
+        y: NDArray,
+        classes: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+    ) -> Seen:
+        """Return the samples seen before and these, checked."""
+        known = _checked_classes(classes, None if before is None else before.classes)
+        assert self.levels is not None  # or there is no partial_fit
+        levels = check_levels(self.levels, X.shape[1])
+        labels = _numbers_of(y, known)
+        weights = check_sample_weight(sample_weight, len(labels))
+        fixed = tuple(getattr(self, name) for name in _FIXED)
+        counts = np.flatnonzero(weights)
+        codes, labels, weights = X[counts], labels[counts], weights[counts]
+        if before is not None:
+            if not np.array_equal(levels, before.levels):
+                raise ConfigError(
+                    "levels: others than in the first call of partial_fit, whose codes they would "
+                    "change; begin with a new model (sklearn.base.clone)"
+                )
+            if fixed != before.fixed:
+                raise ConfigError(
+                    f"{', '.join(_FIXED)}: others than in the first call of partial_fit; begin "
+                    "with a new model (sklearn.base.clone)"
+                )
+            return before.with_others(codes, labels, weights)
+        absent = np.setdiff1d(np.arange(len(known)), labels)
+        if len(absent):
+            raise InputError(
+                f"class {known[absent[0]]} has no sample that counts in the first call of "
+                "partial_fit, which needs one of every class; pass more samples at once"
+            )
+        return Seen(codes, levels, known, labels, weights, fixed)
+
+
+def _checked_classes(classes: ArrayLike | None, known: NDArray | None) -> NDArray:
+    """Return the labels of a stream: those that are known, or those of its first call."""
+    if classes is None:
+        if known is None:
+            raise ConfigError(
+                "classes=None: the first call of partial_fit needs all labels there will be, in "
+                "ascending order"
+            )
+        return known
+    given = np.asarray(classes)
+    if given.ndim != 1 or len(given) < 2 or not (given[1:] > given[:-1]).all():
+        raise ConfigError(
+            f"classes={given.tolist()}: expected two or more different labels in ascending order"
+        )
+    if known is not None and not np.array_equal(given, known):
+        raise ConfigError(
+            f"classes={given.tolist()}: the first call of partial_fit had {known.tolist()}; pass "
+            "these, or none"
+        )
+    return given
+
+
+def _numbers_of(y: NDArray, classes: NDArray) -> NDArray[np.intp]:
+    """Return the places of labels among the classes."""
+    places = {label: k for k, label in enumerate(classes.tolist())}
+    for label in y.tolist():
+        if label not in places:
+            raise InputError(f"label {label!r} is none of classes={classes.tolist()}")
+    return np.array([places[label] for label in y.tolist()], np.intp)

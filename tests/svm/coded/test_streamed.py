@@ -1,0 +1,146 @@
+"""CodedSVC.partial_fit: samples in parts are as good as all at once."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from kmaps import CodedSVC, load_model
+from kmaps.errors import ConfigError, InputError
+
+LEVELS = np.arange(17) / 16
+CLASSES = [0, 1, 2, 3]
+PARTS = [slice(0, 150), slice(150, 260), slice(260, 261), slice(261, 400)]
+
+
+@pytest.fixture(scope="module")
+def codes(digits):
+    X, y = digits
+    return (16 * X).astype(np.uint8), y
+
+
+def streamed(model, codes, parts=PARTS, weights=None):
+    X, y = codes
+    for part in parts:
+        own = None if weights is None else weights[part]
+        model.partial_fit(X[part], y[part], classes=CLASSES, sample_weight=own)
+    return model
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"C": 0.1},
+        {"C": 1.0, "loss": "squared_hinge", "multiclass": "ovo", "class_weight": "balanced"},
+        {"C": 0.1, "loss": "logistic", "probability": "sigmoid"},
+        {"C": 0.1, "penalty": "l1", "calibrate": True, "loss": "squared_hinge"},
+    ],
+    ids=str,
+)
+def test_parts_are_the_whole(codes, settings):
+    X, y = codes
+    weights = np.random.default_rng(0).integers(0, 4, len(y)).astype(float)
+    machine = CodedSVC(levels=LEVELS, tol=1e-5, **settings)
+    parts = streamed(clone(machine), codes, weights=weights)
+    whole = clone(machine).fit(X, y, weights)
+    assert parts.duality_gap_.max() <= 1e-5
+    np.testing.assert_allclose(parts.objective_, whole.objective_, rtol=2e-5)
+    # Measured: 4e-3, 2e-4 and 1e-3: the gap leaves as much open.
+    np.testing.assert_allclose(parts.decision_function(X), whole.decision_function(X), atol=0.01)
+    np.testing.assert_allclose(parts.importance_, whole.importance_, atol=5e-4)
+    if "probability" in settings:
+        np.testing.assert_allclose(parts.predict_proba(X), whole.predict_proba(X), atol=3e-3)
+
+
+def test_a_call_begins_where_the_last_one_stopped(codes):
+    X, y = codes
+    model = streamed(CodedSVC(levels=LEVELS, C=1.0), codes, PARTS[:1])
+    alone = model.n_iter_.max()
+    dual = model.objective_ * (1 - model.duality_gap_)
+    # A sample far on its side of all margins changes nothing: one look at all samples is enough.
+    margins = np.abs(model.decision_function(X[PARTS[0]])).min(axis=1)
+    place = margins.argmax()
+    assert margins[place] > 1
+    again = model.partial_fit(X[place : place + 1], y[place : place + 1])
+    assert again.n_iter_.max() <= 2 < alone
+    # Nor does the dual objective ever fall, beyond the rounding of float32 weights.
+    for part in PARTS[1:]:
+        model.partial_fit(X[part], y[part])
+        now = model.objective_ * (1 - model.duality_gap_)
+        assert (now >= dual * (1 - 1e-5)).all()
+        dual = now
+
+
+def test_sparse_codes_are_dense_ones(codes):
+    X, y = codes
+    dense = streamed(CodedSVC(levels=LEVELS), codes).decision_function(X)
+    sparse = streamed(CodedSVC(levels=LEVELS), (csr_array(X), y)).decision_function(csr_array(X))
+    np.testing.assert_allclose(sparse, dense, atol=1e-3)
+
+
+def test_the_samples_of_a_call_that_fails_are_left_out(codes):
+    X, y = codes
+    model = streamed(CodedSVC(levels=LEVELS), codes, PARTS[:2])
+    before = model.decision_function(X)
+    with pytest.raises(InputError, match=r"code 17: the table has 17 codes, from 0 on"):
+        model.partial_fit(np.full((5, 64), 17, np.uint8), y[:5])
+    np.testing.assert_array_equal(model.decision_function(X), before)
+    whole = CodedSVC(levels=LEVELS).fit(X, y)
+    rest = streamed(model, codes, PARTS[2:])
+    np.testing.assert_allclose(rest.objective_, whole.objective_, rtol=2e-4)
+
+
+def test_fit_begins_anew_and_the_warning_is_the_callers(codes):
+    X, y = codes
+    model = streamed(CodedSVC(levels=LEVELS, C=100.0), codes, PARTS[:1]).fit(X[200:], y[200:])
+    fresh = CodedSVC(levels=LEVELS, C=100.0).fit(X[200:], y[200:])
+    np.testing.assert_array_equal(model.decision_function(X), fresh.decision_function(X))
+    model = CodedSVC(levels=LEVELS, C=100.0, tol=1e-8, max_iter=1)
+    with pytest.warns(ConvergenceWarning, match="max_iter=1 passes") as caught:
+        model.partial_fit(X, y, classes=CLASSES)
+    assert caught[0].filename == __file__
+
+
+def test_bad_streams(codes, tmp_path):
+    X, y = codes
+    assert not hasattr(CodedSVC(), "partial_fit")
+    model = CodedSVC(levels=LEVELS)
+    for classes, told in (
+        (
+            None,
+            "classes=None: the first call of partial_fit needs all labels there will be, in asc",
+        ),
+        ([1, 0, 2, 3], "classes=[1, 0, 2, 3]: expected two or more different labels in ascending"),
+        ([0, 0, 1], "classes=[0, 0, 1]: expected two or more different labels in ascending order"),
+        ([0], "classes=[0]: expected two or more different labels in ascending order"),
+    ):
+        with pytest.raises(ConfigError) as refused:
+            model.partial_fit(X, y, classes=classes)
+        assert str(refused.value).startswith(told)
+    with pytest.raises(InputError, match=r"label 2 is none of classes=\[0, 1\]"):
+        model.partial_fit(X, y, classes=[0, 1])
+    with pytest.raises(InputError, match="class 4 has no sample that counts in the first call of"):
+        model.partial_fit(X, y, classes=[*CLASSES, 4])
+    with pytest.raises(InputError, match=r"label 0 is none of classes=\['a', 'b'\]"):
+        model.partial_fit(X, y, classes=["a", "b"])
+    model.partial_fit(X, y, classes=CLASSES).save(tmp_path / "model.npz")
+    with pytest.raises(
+        ConfigError, match=r"classes=\[0, 1\]: the first call of partial_fit had \["
+    ):
+        model.partial_fit(X, y, classes=[0, 1])
+    with pytest.raises(
+        InputError, match="codes: dense in some calls of partial_fit and CSR in oth"
+    ):
+        model.partial_fit(csr_array(X), y)
+    with pytest.raises(InputError, match="X has 10 features, but CodedSVC is expecting 64"):
+        model.partial_fit(X[:, :10], y)
+    with pytest.raises(ConfigError, match="levels: others than in the first call of partial_fit, "):
+        model.set_params(levels=LEVELS * 2).partial_fit(X, y)
+    with pytest.raises(
+        ConfigError, match="map, penalty, multiclass: others than in the first call"
+    ):
+        model.set_params(levels=LEVELS, multiclass="ovo").partial_fit(X, y)
+    for made in (CodedSVC(levels=LEVELS).fit(X, y), load_model(tmp_path / "model.npz")):
+        with pytest.raises(ConfigError, match="partial_fit: fit or a file made this model, which "):
+            made.partial_fit(X, y, classes=CLASSES)
