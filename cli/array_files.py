@@ -143,6 +143,36 @@ def checked_labels(reader: "Reader", labels: str | None, column: str | None) -> 
 
 
 @contextmanager
+def labelled_rows(
+    source: str,
+    target: str,
+    *,
+    labels: str | None,
+    label_column: str | None,
+    input_format: str | None,
+    zero_based: str,
+    n_features: int | None,
+) -> Iterator[tuple["Reader", "NDArray | None"]]:
+    """Yield rows to train on and their labels, None where they are in the rows' own file.
+
+    Both are refused here, if at all; what cannot be read inside the block is one line.
+    """
+    from kmaps.io import open_reader
+
+    own_column, column = split_label_column(label_column, labels)
+    with input_file(source, target, input_format) as (path, name), as_input_error():
+        reader = open_reader(
+            path,
+            input_format,
+            n_features=n_features,
+            label_column=own_column,
+            zero_based=counts_from_zero(zero_based),
+            name=name,
+        )
+        yield reader, checked_labels(reader, labels, column)
+
+
+@contextmanager
 def input_file(source: str, target: str, form: str | None) -> Iterator[tuple[Path, str]]:
     """Yield the file to read and its name; standard input is first copied beside the target.
 

@@ -90,7 +90,12 @@ def command(
             with input_file(data, out, input_format) as (path, name):
                 samples = _read(trained, path, name, input_format, label_column, zero_based, quiet)
         page = explanation(
-            model, samples, rows=rows or (0,), n_features=n_features, shape=_shape(shape)
+            model,
+            samples,
+            rows=rows or (0,),
+            n_features=n_features,
+            shape=_shape(shape),
+            names=trained.columns,
         )
     if out == "-":
         click.echo(page, nl=False)

@@ -13,14 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kmaps.cli import array_files
-from kmaps.cli.array_files import (
-    as_input_error,
-    checked_labels,
-    counts_from_zero,
-    input_file,
-    look_for,
-    split_label_column,
-)
+from kmaps.cli.array_files import labelled_rows, look_for
 from kmaps.cli.completing import files
 from kmaps.cli.progress import cell_bar, cell_state, say_compiling, stage_bars
 
@@ -169,32 +162,17 @@ def _sample(
     n_rows: int,
     quiet: bool,
     *,
-    labels: str | None,
-    label_column: str | None,
-    input_format: str | None,
-    zero_based: str,
-    n_features: int | None,
     memory: float,
+    **contract: Any,
 ) -> "Sample":
     """Draw the sample of the file that the options describe."""
     from kmaps.bench.recommend.sample import draw_sample
-    from kmaps.io import LabelledRows, open_reader
+    from kmaps.io import LabelledRows
 
-    own_column, column = split_label_column(label_column, labels)
     with (
-        input_file(source, "-", input_format) as (path, name),
-        as_input_error(),
+        labelled_rows(source, "-", **contract) as (reader, y),
         stage_bars(quiet=quiet) as report,
     ):
-        reader = open_reader(
-            path,
-            input_format,
-            n_features=n_features,
-            label_column=own_column,
-            zero_based=counts_from_zero(zero_based),
-            name=name,
-        )
-        y = checked_labels(reader, labels, column)
         rows = LabelledRows(reader, y, memory=int(memory * 1e6), progress=report)
         return draw_sample(rows, n_rows)
 

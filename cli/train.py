@@ -13,10 +13,8 @@ from kmaps.cli import array_files
 from kmaps.cli.array_files import (
     as_input_error,
     check_paths,
-    checked_labels,
     compiling,
-    counts_from_zero,
-    input_file,
+    labelled_rows,
     look_for,
     once_each_warning,
     split_label_column,
@@ -209,19 +207,18 @@ def command(
         record = record_there(source, label_column, found, kernel)
         _save(model, target, found, record, force=force, as_json=as_json)
         return
-    from kmaps.io import LabelledRows, open_reader
+    from kmaps.io import LabelledRows
 
-    own_column, column = split_label_column(label_column, labels)
-    with input_file(source, target, input_format) as (path, name), as_input_error():
-        reader = open_reader(
-            path,
-            input_format,
-            n_features=n_features,
-            label_column=own_column,
-            zero_based=counts_from_zero(zero_based),
-            name=name,
-        )
-        y = checked_labels(reader, labels, column)
+    own_column, _ = split_label_column(label_column, labels)
+    with labelled_rows(
+        source,
+        target,
+        labels=labels,
+        label_column=label_column,
+        input_format=input_format,
+        zero_based=zero_based,
+        n_features=n_features,
+    ) as (reader, y):
         model = model_of_options(map_name, kernel, parameters, settings, levels=levels, seed=seed)
         with (
             once_each_warning(quiet) as warned,
@@ -242,7 +239,8 @@ def command(
                     compiled=compiled,
                 )
             except MemoryError as error:
-                raise InputError(f"{name}: too large for the memory there is: {error}") from None
+                told = f"{reader.name}: too large for the memory there is: {error}"
+                raise InputError(told) from None
         record = record_of(model, found, reader, own_column)
         found["index_base"] = reader.index_base
         _save(model, target, found, record, force=force, as_json=as_json)

@@ -25,6 +25,7 @@ def explanation(
     rows: Sequence[int] = (0,),
     n_features: int = 24,
     shape: tuple[int, int] | None = None,
+    names: Sequence[str] | None = None,
 ) -> str:
     """Return an HTML page on a model, which needs nothing beside itself.
 
@@ -45,6 +46,8 @@ def explanation(
     shape : (int, int), optional
         Height and width of the image whose pixels the features are: the importance of all of them
         is then laid over the mean of X.
+    names : sequence of str, optional
+        Of the d features; by default those that the model was fitted with, or x0, x1, ….
 
     Returns
     -------
@@ -53,7 +56,7 @@ def explanation(
     Raises
     ------
     ConfigError, InputError
-        For rows, a shape or samples that do not fit.
+        For rows, a shape, names or samples that do not fit.
 
     Examples
     --------
@@ -65,8 +68,13 @@ def explanation(
     (True, False)
     """
     check_whole("n_features", n_features, 1)
+    if names is not None and len(names) != model.n_features_in_:
+        raise InputError(
+            f"names: got {len(names)}, the model has {model.n_features_in_} features; name each"
+        )
     order = np.argsort(-model.importance_, kind="stable")[:n_features]
     shown = [model.function(int(j)) for j in order]
+    titles = [function.name for function in shown] if names is None else [names[j] for j in order]
     spread = model.model_.importance[:, order].T
     data: dict[str, Any] = {
         "title": f"{type(model).__name__} of {model.map_}",
@@ -74,7 +82,7 @@ def explanation(
         f"are shown.{_smoothness(model)}",
         "columns": _columns(model),
         "baseline": model.baseline_.tolist(),
-        "features": [_feature(*one) for one in zip(shown, spread, strict=True)],
+        "features": [_feature(*one) for one in zip(titles, shown, spread, strict=True)],
         "rows": [],
         "image": None,
     }
@@ -107,9 +115,9 @@ def _columns(model: CodedEstimator) -> list[str]:
     ]
 
 
-def _feature(function: FeatureFunction, spread: NDArray[np.float64]) -> dict[str, Any]:
+def _feature(name: str, function: FeatureFunction, spread: NDArray[np.float64]) -> dict[str, Any]:
     return {
-        "name": function.name,
+        "name": name,
         "levels": function.levels.tolist(),
         "values": function.values.tolist(),
         "importance": spread.tolist(),

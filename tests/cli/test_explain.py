@@ -49,6 +49,16 @@ def test_takes_sparse_files():
     assert '"number": 3' in Path("model.html").read_text()
 
 
+def test_features_are_called_as_the_columns_that_the_model_was_trained_on():
+    table = np.column_stack([X, Y.astype(int)])
+    np.savetxt("t.csv", table, delimiter=",", header="red,green,blue,grey,label", comments="")
+    train = ["train", "t.csv", "named.npz", "--label-column", "label", "-q"]
+    assert CliRunner().invoke(cli, train).exit_code == 0
+    explain("named.npz")
+    page = Path("named.html").read_text()
+    assert all(f'"name": "{name}"' in page for name in ("red", "green", "blue", "grey"))
+
+
 def test_what_cannot_be_explained():
     RandomFeatureSVC(n_frequencies=5).fit(X, Y).save("random.npz")
     np.save("narrow.npy", X[:, :3])

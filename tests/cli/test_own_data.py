@@ -226,10 +226,14 @@ def test_a_model_remembers_what_indices_count_from():
     # Index 0 does not occur: read as from 1, each column would be its neighbour's.
     result = kmaps("evaluate", "n.npz", "zero.svm", "--json")
     assert result.stderr == (
-        "warning: zero.svm: its indices may count from 0 or from 1, taken as from 1; --zero-based "
-        "says it\n"
+        "warning: zero.svm: neither index 0 nor the last one occurs, so its indices may count from "
+        "0 or from 1; taken as from 1; --zero-based says it\n"
     )
     assert json.loads(result.stdout)["accuracy"] < right
+    svm("one.svm", 1)
+    assert kmaps("train", "one.svm", "s.npz").exit_code == 0
+    told = kmaps("evaluate", "s.npz", "zero.svm").stderr
+    assert "or from 1; taken as from 1, as those of s.npz; --zero-based says it\n" in told
     result = kmaps("evaluate", "n.npz", "zero.svm", "--json", "--zero-based", "true")
     assert (json.loads(result.stdout)["accuracy"], result.stderr) == (right, "")
     # The last column occurs with an index that only files from 1 have.

@@ -138,6 +138,8 @@ def _draw(ax: Axes, panel: Panel, names: dict[str, str]) -> None:
             0.02, 0.02, f"far below: {', '.join(below)}", transform=ax.transAxes, fontsize="small"
         )
     ax.set_xticks(ticks)
+    if len(ticks) == 1:  # else the bars beside each other would fill the axes, as if far apart
+        ax.set_xlim(ticks[0] - 1, ticks[0] + 1)
 
 
 def _standard_error(values: list[float]) -> float:

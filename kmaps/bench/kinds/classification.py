@@ -41,7 +41,8 @@ class Learner(Model):
 
     The defaults are LIBSVM's problem, but for the bias, which LIBLINEAR regularises. ``solver`` is
     that of the maps, unless a row names its own; the linear baseline is LIBLINEAR's. ``gap`` and
-    ``tol`` are when the coded solver and LIBLINEAR stop.
+    ``tol`` are when the coded solver and LIBLINEAR stop, ``max_iter`` after how many passes at
+    the latest; unsaid it is each solver's own, and no setting of a cell.
     """
 
     solver: Annotated[str, known_name("solver", lambda: SOLVERS)] = "liblinear"
@@ -50,6 +51,7 @@ class Learner(Model):
     bias: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
     tol: Positive | None = None
     gap: Annotated[float, Field(gt=0, lt=1)] = 1e-3
+    max_iter: PositiveInt | None = None
     n_levels: Annotated[int, Field(ge=2, le=256)] = 256
     calibrate: bool = False
 
@@ -61,9 +63,10 @@ class Learner(Model):
 
     def settings(self, solver: str) -> dict[str, Any]:
         """Return the settings that a solver has."""
+        limit = set() if self.max_iter is None else {"max_iter"}
         own = {
-            "liblinear": {"loss", "bias", "penalty", "tol"},
-            "coded": {"loss", "bias", "gap", "n_levels", "calibrate"},
+            "liblinear": {"loss", "bias", "penalty", "tol"} | limit,
+            "coded": {"loss", "bias", "gap", "n_levels", "calibrate"} | limit,
             "libsvm": set(),
             "own": set(),
         }

@@ -294,6 +294,13 @@ def _latex(blocks: list[Block], said: list[str]) -> str:
             [(label, False), *((entry.text, entry.best) for entry in entries)]
             for label, entries in block.rows
         ]
-        label = latex_label(block.words)
-        tables.append(latex_table(block.title, label, block.columns, rows, _sentence(said)))
+        label, note = latex_label(block.words), _sentence(_said_of(block, said))
+        tables.append(latex_table(block.title, label, block.columns, rows, note))
     return head + "\n".join(tables)
+
+
+def _said_of(block: Block, said: Sequence[str]) -> list[str]:
+    """Return what is said below a block that stands alone: without marks that it has not."""
+    shown = "".join(entry.text for _, entries in block.rows for entry in entries)
+    lacking = [mark for mark in (UNLIKE, BUSY, *SIGNS.values()) if mark not in shown]
+    return [text for text in said if not text.startswith(tuple(lacking))]

@@ -13,6 +13,7 @@ from kmaps.bench.kinds import load as spec
 from kmaps.bench.kinds.classification import Classification, Learner
 from kmaps.bench.records.choice import edge
 from kmaps.bench.records.columns import COLUMNS, cell_name
+from kmaps.bench.records.warned import warned
 from kmaps.bench.run.measure import measure_cell
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.work import classify
@@ -114,6 +115,20 @@ def test_settings_of_a_solver_do_not_touch_the_keys_of_the_other():
     assert differs == {"homogeneous order=1 solver=coded", "homogeneous order=2 solver=coded"}
     form = {cell.row.label for cell in cells_of(both.replace("coded]", "coded], form: full"))}
     assert "homogeneous order=1 solver=coded form=full" in form
+
+
+def test_a_limit_of_passes_is_a_setting_only_where_it_is_said(cells, split):
+    limited = {
+        cell.row.label: cell
+        for cell in cells_of(MEASURED.replace("{gap: 1e-3}", "{gap: 1e-3, max_iter: 2}"))
+    }
+    for label, cell in limited.items():
+        said = {"max_iter": 2} if label != "exact" else {}
+        assert cell.settings == cells[label].settings | said
+        assert (cell.key("d") == cells[label].key("d")) == (label == "exact")
+    for label in ("linear", CODED):
+        columns = measure_cell(KIND, with_c(limited[label], 10), split).columns
+        assert warned(columns) == ["stopped"]
 
 
 def test_the_learner_of_the_maps_does_not_touch_exact():

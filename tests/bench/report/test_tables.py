@@ -343,4 +343,8 @@ def test_accuracies_bear_the_signs_of_what_their_records_warn_of():
     assert "§ values outside the range fitted on were clamped to it in some cell." in text
     assert not {"¶", "§"} & set(show(cells, "text", "train"))
     assert not {"¶", "§"} & set(show(cells[:2], "text", "accuracy"))
+    # In LaTeX each table stands alone, and says what its own signs mean.
+    accuracy, training = show(cells, "latex", "accuracy", "train").split("\n\n")
+    assert r"$\P$ the solver stopped" in accuracy
+    assert not {r"$\P$", r"$\S$"} & set(training.split())
     assert r"80.00 $\P$$\S$" in show(cells, "latex", "accuracy")
