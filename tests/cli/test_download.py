@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from kmaps.cli.download import command
+from kmaps.data import available
 from kmaps.errors import ConfigError, DataError
 
 
@@ -93,7 +94,7 @@ def test_unknown_dataset_before_anything_is_fetched(run, tmp_path):
 def test_names_or_all(run, arguments):
     done = run(*arguments)
     assert done.exit_code == 2
-    assert "name datasets or give --all (known: caltech101, daimler, digits, mnist)" in done.stderr
+    assert f"name datasets or give --all (known: {', '.join(available())})" in done.stderr
 
 
 def test_errors_are_one_line_in_the_whole_command(monkeypatch, tmp_path):

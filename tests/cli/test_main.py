@@ -86,6 +86,7 @@ def test_the_modules_of_the_folder_are_the_commands():
         "__init__",
         "array_files",
         "completing",
+        "cluster",
         "flags",
         "main",
         "map_options",

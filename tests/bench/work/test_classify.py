@@ -14,7 +14,7 @@ from kmaps.bench.work.classify import Choosing, Machine, choose_c, evaluate
 from kmaps.bench.work.samples import Split, load_split
 from kmaps.bench.work.timing import UNTIMED
 from kmaps.features import make_feature
-from kmaps.maps import MAPS, HomogeneousMap
+from kmaps.maps import MAPS, HomogeneousMap, NystroemMap
 from kmaps.models import Choice, stratified_order
 from kmaps.svm import KernelSVC
 
@@ -162,11 +162,7 @@ def test_storage_by_hand(split):
 
 
 def test_a_map_and_its_solver_are_seeded_by_the_machine(split, monkeypatch):
-    class Random(HomogeneousMap):
-        def __init__(self, kernel="chi2", order=1, random_state=None):
-            super().__init__(kernel, order)
-            self.random_state = random_state
-
+    class Random(NystroemMap):
         def fit(self, X, y=None):
             seen.append(self.random_state)
             return super().fit(X)
@@ -177,10 +173,10 @@ def test_a_map_and_its_solver_are_seeded_by_the_machine(split, monkeypatch):
             return super().fit(X, y)
 
     seen = []
-    monkeypatch.setitem(MAPS, "homogeneous", Random)
+    monkeypatch.setitem(MAPS, "nystroem", Random)
     monkeypatch.setattr(classify, "LiblinearSVC", Seeded)
-    tried("homogeneous", 1.0, split, seed=11)
-    tried("homogeneous", 1.0, split, seed=11, params={"order": 1, "random_state": 3})
+    tried("nystroem", 1.0, split, seed=11, params={"n_points": 20})
+    tried("nystroem", 1.0, split, seed=11, params={"n_points": 20, "random_state": 3})
     assert seen == [11, 11, 3, 11]
 
 
