@@ -175,8 +175,9 @@ def test_a_map_and_its_solver_are_seeded_by_the_machine(split, monkeypatch):
     seen = []
     monkeypatch.setitem(MAPS, "nystroem", Random)
     monkeypatch.setattr(classify, "LiblinearSVC", Seeded)
-    tried("nystroem", 1.0, split, seed=11, params={"n_points": 20})
-    tried("nystroem", 1.0, split, seed=11, params={"n_points": 20, "random_state": 3})
+    changes = {"method": "nystroem", "seed": 11}
+    tried("homogeneous", 1.0, split, params={"n_points": 20}, **changes)
+    tried("homogeneous", 1.0, split, params={"n_points": 20, "random_state": 3}, **changes)
     assert seen == [11, 11, 3, 11]
 
 
