@@ -364,3 +364,11 @@ def test_an_interrupted_run_keeps_what_is_finished(tmp_path, process):
 def test_a_run_interrupted_before_its_first_cell(begun):
     time.sleep(0.3)  # the server has started and imports
     interrupt(begun)
+
+
+def test_a_figure_of_rows_that_were_left_out_is_left_out(tmp_path):
+    text = TEXT + "figures: [accuracy, costs]\n"
+    run(tmp_path, text=text, only=["linear"])
+    assert [path.name for path in tmp_path.glob("*.png")] == ["costs.png"]
+    run(tmp_path, text=text)
+    assert (tmp_path / "accuracy.png").exists()
