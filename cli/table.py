@@ -88,7 +88,7 @@ def command(
         records = read_records(results)
         rendered = _of_measures(records, "json" if as_json else form, measures, quiet).encode()
     if to_stdout:
-        click.echo(rendered, nl=False)
+        click.echo(rendered if form == "parquet" else rendered.decode(), nl=False)
     else:
         with atomic_file(out, force=force) as file:
             file.write(rendered)

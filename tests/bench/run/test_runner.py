@@ -16,6 +16,7 @@ from kmaps.bench.records.correct import read_correct
 from kmaps.bench.records.file import RecordsFile, read_records
 from kmaps.bench.run import runner
 from kmaps.errors import ConfigError, DataError
+from tests.bench.sample_records import record
 
 TEXT = """\
 experiment: small
@@ -367,8 +368,9 @@ def test_a_run_interrupted_before_its_first_cell(begun):
 
 
 def test_a_figure_of_rows_that_were_left_out_is_left_out(tmp_path):
-    text = TEXT + "figures: [accuracy, costs]\n"
-    run(tmp_path, text=text, only=["linear"])
-    assert [path.name for path in tmp_path.glob("*.png")] == ["costs.png"]
-    run(tmp_path, text=text)
-    assert (tmp_path / "accuracy.png").exists()
+    experiment = spec.parse(TEXT + "figures: [accuracy]\n")
+    linear, mapped = record("linear", accuracy=0.8), record(accuracy=0.9, params={"order": 1})
+    runner.draw_figures(experiment, [linear], tmp_path, again=True)
+    assert not list(tmp_path.iterdir())
+    runner.draw_figures(experiment, [linear, mapped], tmp_path, again=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["accuracy.png"]
