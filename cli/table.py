@@ -47,7 +47,12 @@ Examples:
     "[default: those of the kind of experiment]",
 )
 @click.option("--json", "as_json", is_flag=True, help="The lines of --format csv as JSON.")
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write to this file.")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Write to this file. [default: -, standard output]",
+)
 @click.option("--force", is_flag=True, help="Replace the file when it exists.")
 @click.option("-q", "--quiet", is_flag=True, help="No warnings.")
 def command(
@@ -69,24 +74,28 @@ def command(
     """
     from kmaps.bench.records.file import read_records
     from kmaps.io import atomic_file, check_target
+    from kmaps.io.standard_output import refuse_terminal
 
-    if out is not None:
+    to_stdout = out is None or str(out) == "-"
+    if not to_stdout:
         check_target(out, force=force)
+    elif form == "parquet":
+        refuse_terminal(form)
     if every_record or form == "parquet":
-        _check_records_form(every_record, form, measures, as_json, out)
+        _check_records_form(every_record, form, measures, as_json)
         rendered = _of_records(read_records(results), form)
     else:
         records = read_records(results)
         rendered = _of_measures(records, "json" if as_json else form, measures, quiet).encode()
-    if out is None:
-        click.echo(rendered.decode(), nl=False)
+    if to_stdout:
+        click.echo(rendered if form == "parquet" else rendered.decode(), nl=False)
     else:
         with atomic_file(out, force=force) as file:
             file.write(rendered)
 
 
 def _check_records_form(
-    every_record: bool, form: str, measures: tuple[str, ...], as_json: bool, out: Path | None
+    every_record: bool, form: str, measures: tuple[str, ...], as_json: bool
 ) -> None:
     """Refuse what a table of all records cannot be."""
     if not every_record:
@@ -95,8 +104,6 @@ def _check_records_form(
         raise ConfigError(
             "--records: goes with --format csv or parquet, without --measure and --json"
         )
-    if form == "parquet" and out is None:
-        raise ConfigError("--format parquet: name the file to write with --out")
 
 
 def _of_records(records: list["Record"], form: str) -> bytes:

@@ -1,6 +1,6 @@
 """Tables of one's own: rows, labels and what stands beside them, from any file of rows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,6 +50,7 @@ def read_parts(files: OwnFiles) -> dict[str, Rows]:
         # A svmlight file has as many columns as its largest index needs, not as there are.
         widest = max(reader.n_features for reader in readers.values())
         readers = {part: _open(files, part, widest) for part in files.rows}
+        _check_bases(files, list(readers.values()))
     first, *others = readers.values()
     for other in others:
         _check_alike(first, other)
@@ -72,6 +73,17 @@ def _open(files: OwnFiles, part: str, n_features: int | None = None) -> Reader:
 
 def _holds_columns(labels: Path | None) -> bool:
     return labels is not None and labels.suffix.lower() == ".csv"
+
+
+def _check_bases(files: OwnFiles, readers: Sequence[Reader]) -> None:
+    """Refuse parts of which one may count from 0 and another from 1: each column a neighbour's."""
+    unsure = [reader for reader in readers if not reader.certain_base]
+    if unsure and len(readers) > 1:
+        raise InputError(
+            f"{files.name}: neither index 0 nor the last one of all parts occurs in "
+            f"{unsure[0].name}, so it may count from another number than they; say zero_based: "
+            "false if all count from 1, true if from 0"
+        )
 
 
 def _check_alike(first: Reader, other: Reader) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -158,6 +159,17 @@ def test_parquet_has_the_types_whatever_the_values(tmp_path):
     kinds = {name: str(kind) for name, kind in read.dtypes.items()}
     assert (kinds["split"], kinds["draw"], kinds["linf"]) == ("Int64", "Int64", "Float64")
     assert (kinds["dirty"], kinds["error"]) == ("boolean", "string")
+    sent = table("run", "--records", "--format", "parquet", "-o", "-").stdout_bytes
+    assert sent == Path("all.parquet").read_bytes()
+
+
+def test_a_terminal_is_sent_no_bytes(monkeypatch):
+    terminal = SimpleNamespace(stdout=SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr("kmaps.io.standard_output.sys", terminal)
+    result = table("run", "--records", "--format", "parquet", code=2)
+    assert result.stderr.startswith(
+        "error: -: parquet is no text, and standard output is a terminal"
+    )
 
 
 @pytest.mark.parametrize(
@@ -166,7 +178,6 @@ def test_parquet_has_the_types_whatever_the_values(tmp_path):
         (["--format", "parquet"], "--format parquet is for --records; add it, or choose another"),
         (["--records"], "--records: goes with --format csv or parquet, without --measure and"),
         (["--records", "--format", "csv", "--json"], "--records: goes with --format csv or"),
-        (["--records", "--format", "parquet"], "--format parquet: name the file to write with"),
     ],
 )
 def test_what_a_table_of_records_cannot_be_is_refused(args, message):

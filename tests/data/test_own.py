@@ -94,6 +94,20 @@ def test_sparse_files_share_their_columns():
         load_dataset(files("a.svm", "b.svm", label_column=None))
 
 
+def test_sparse_files_that_may_count_from_different_numbers_are_refused():
+    dump_svmlight_file(X[:12], NUMBER[:12], "one.svm", zero_based=False)
+    first_is_zero = X[12:].copy()
+    first_is_zero[:, 0] = 0
+    dump_svmlight_file(first_is_zero, NUMBER[12:], "zero.svm", zero_based=True)
+    both = {"label_column": None}
+    with pytest.raises(InputError, match=r"last one of all parts occurs in zero.svm, so it may"):
+        load_dataset(files("one.svm", "zero.svm", **both))
+    first_is_zero[:, -1] = 0
+    dump_svmlight_file(first_is_zero, NUMBER[12:], "zero.svm", zero_based=False)
+    told = load_dataset(files("one.svm", "zero.svm", zero_based=False, **both))
+    np.testing.assert_array_equal(told.X.toarray()[12:], first_is_zero)
+
+
 def test_the_digest_is_of_the_content_and_how_it_is_read(folder):
     before = files("t.csv").digest
     (folder / "other").mkdir()

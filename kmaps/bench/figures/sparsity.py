@@ -10,6 +10,7 @@ from kmaps.bench.figures.trade_off import quality_title
 from kmaps.bench.records.arrays import Arrays
 from kmaps.bench.records.columns import Record
 from kmaps.bench.report.tradeoff import Point, learners
+from kmaps.errors import NothingMeasured
 
 
 def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
@@ -23,9 +24,17 @@ def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) ->
         Not used.
     path : Path
         The file; its suffix says of which format.
+
+    Raises
+    ------
+    NothingMeasured
+        Of exact kernels alone.
     """
+    sparse = [learner for learner in learners(records) if not learner.exact]
+    if not sparse:
+        raise NothingMeasured(style.NOTHING)
     figure, axes = style.panel_axes(3, 3.9, 4.2)
-    for i, learner in enumerate(one for one in learners(records) if not one.exact):
+    for i, learner in enumerate(sparse):
         for k, drawn in enumerate(sorted({point.drawn for point in learner.points})):
             own = [point for point in learner.points if point.drawn == drawn]
             own.sort(key=lambda point: point.C)

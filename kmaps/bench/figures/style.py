@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 from PIL import Image
 
+from kmaps.errors import NothingMeasured
 from kmaps.io import atomic_file
 
 COLORS = (
@@ -54,6 +55,9 @@ def dash(i: int) -> str:
     return DASHES[i % len(DASHES)]
 
 
+NOTHING = "none of the rows that were measured belongs into this figure"
+
+
 def marker(i: int) -> str:
     """Return the marker of the line number i."""
     return MARKERS[i % len(MARKERS)]
@@ -70,7 +74,14 @@ def panel_axes(
     width, height : float
         Of an axes, inches.
     sharey : bool
+
+    Raises
+    ------
+    NothingMeasured
+        For no axes at all.
     """
+    if n == 0:
+        raise NothingMeasured(NOTHING)
     columns = n if n <= _MOST_COLUMNS else 2 if n == 4 else _MOST_COLUMNS
     rows = -(-n // columns)
     figure = Figure(figsize=(width * columns, height * rows + 0.4), layout="constrained")

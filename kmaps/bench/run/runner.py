@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from kmaps.bench.run.processes import Batch, Failure, Finished, Function, run_ba
 from kmaps.bench.run.progress import Progress, Tally
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import Experiment
-from kmaps.errors import ConfigError, DataError
+from kmaps.errors import ConfigError, DataError, NothingMeasured
 from kmaps.features import Report
 from kmaps.maps import MAP_VERSION
 from kmaps.parallel import threads as compiled_threads
@@ -190,7 +190,7 @@ def _write_beside(folder: Path, done: Finished) -> None:
 def draw_figures(
     experiment: Experiment, records: Sequence[Record], folder: Path, *, again: bool
 ) -> None:
-    """Draw the figures of an experiment that are not there, or all ``again``.
+    """Draw the figures of an experiment that are not there, or all ``again``, where there is one.
 
     Raises
     ------
@@ -208,7 +208,9 @@ def draw_figures(
         return
     arrays = figure_arrays(wanted, ok, folder)
     for name, figure in wanted.items():
-        figure.draw(ok, arrays, folder / f"{name}.png")
+        # Of some rows alone there may be nothing in one; `kmaps plot --figure` says so.
+        with suppress(NothingMeasured):
+            figure.draw(ok, arrays, folder / f"{name}.png")
 
 
 def figure_arrays(

@@ -4,6 +4,7 @@ import pytest
 from PIL import Image
 
 from kmaps.bench.figures.accuracy import accuracy_panels, draw
+from kmaps.errors import NothingMeasured
 from tests.bench.sample_records import record
 
 RECORDS = [
@@ -37,5 +38,7 @@ def test_figure_has_an_axes_a_kernel_and_reduction(tmp_path):
     draw(RECORDS, {}, tmp_path / "one.png")
     others = [cell | {"kernel": cell["kernel"] and "js"} for cell in RECORDS]
     draw([*RECORDS, *others], {}, tmp_path / "two.png")
+    with pytest.raises(NothingMeasured, match="none of the rows"):
+        draw(RECORDS[:1], {}, tmp_path / "none.png")  # linear has no kernel
     with Image.open(tmp_path / "one.png") as one, Image.open(tmp_path / "two.png") as two:
         assert two.width == 2 * one.width

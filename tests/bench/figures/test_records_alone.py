@@ -5,6 +5,7 @@ from PIL import Image
 
 from kmaps.bench.figures import convergence, scaling, sparsity, trade_off
 from kmaps.bench.report.tradeoff import Point
+from kmaps.errors import NothingMeasured
 from tests.bench.sample_records import record
 
 
@@ -52,6 +53,11 @@ def trials():
 def test_tradeoffs(figure, tmp_path):
     figure.draw(list(trials()), {}, tmp_path / "drawn.png")
     assert colors(tmp_path / "drawn.png") > 20
+
+
+def test_exact_kernels_alone_have_no_sparsity(tmp_path):
+    with pytest.raises(NothingMeasured, match="none of the rows that were measured belongs"):
+        sparsity.draw([next(trials())], {}, tmp_path / "none.png")
 
 
 def point(drawn, C, told=0):

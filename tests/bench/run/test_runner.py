@@ -16,6 +16,7 @@ from kmaps.bench.records.correct import read_correct
 from kmaps.bench.records.file import RecordsFile, read_records
 from kmaps.bench.run import runner
 from kmaps.errors import ConfigError, DataError
+from tests.bench.sample_records import record
 
 TEXT = """\
 experiment: small
@@ -364,3 +365,12 @@ def test_an_interrupted_run_keeps_what_is_finished(tmp_path, process):
 def test_a_run_interrupted_before_its_first_cell(begun):
     time.sleep(0.3)  # the server has started and imports
     interrupt(begun)
+
+
+def test_a_figure_of_rows_that_were_left_out_is_left_out(tmp_path):
+    experiment = spec.parse(TEXT + "figures: [accuracy]\n")
+    linear, mapped = record("linear", accuracy=0.8), record(accuracy=0.9, params={"order": 1})
+    runner.draw_figures(experiment, [linear], tmp_path, again=True)
+    assert not list(tmp_path.iterdir())
+    runner.draw_figures(experiment, [linear, mapped], tmp_path, again=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["accuracy.png"]
