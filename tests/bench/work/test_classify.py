@@ -175,9 +175,9 @@ def test_a_map_and_its_solver_are_seeded_by_the_machine(split, monkeypatch):
     seen = []
     monkeypatch.setitem(MAPS, "nystroem", Random)
     monkeypatch.setattr(classify, "LiblinearSVC", Seeded)
-    changes = {"method": "nystroem", "seed": 11}
-    tried("homogeneous", 1.0, split, params={"n_points": 20}, **changes)
-    tried("homogeneous", 1.0, split, params={"n_points": 20, "random_state": 3}, **changes)
+    of_map = replace(MACHINES["homogeneous"], method="nystroem", seed=11)
+    for params in ({"n_points": 20}, {"n_points": 20, "random_state": 3}):
+        evaluate(replace(of_map, params=params), 1.0, split, UNTIMED)
     assert seen == [11, 11, 3, 11]
 
 
