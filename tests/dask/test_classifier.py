@@ -1,6 +1,9 @@
 """Training on a cluster, against the machine of one process; the cluster is one of threads."""
 
+import os
 import pickle
+import signal
+from unittest.mock import patch
 
 import dask
 import dask.array as da
@@ -14,7 +17,10 @@ from scipy.sparse import csr_matrix
 import kmaps
 from kmaps import HomogeneousMap, SplineMap
 from kmaps.dask import CodedSVC
+from kmaps.dask.cluster import connected
+from kmaps.dask.team import DaskTeam
 from kmaps.errors import ConfigError, InputError
+from kmaps.svm.coded import block
 
 N, D = 600, 40
 
@@ -181,3 +187,23 @@ def test_refused_samples(client, data, tmp_path):
     model = CodedSVC(HomogeneousMap(), tol=1e-1).fit(X, y)
     with pytest.raises(InputError, match="X has 5 features, expected 40, as in fit"):
         model.predict(X[:, :5])
+
+
+@pytest.mark.slow
+def test_a_worker_killed_while_it_trains_changes_nothing(data):
+    killed, turn = [], DaskTeam.turn
+
+    def losing(team, step, *shared):
+        if step is block.measure and team.states and not killed:
+            pids = team.client.run(os.getpid)
+            killed.append(next(iter(pids.values())))
+            os.kill(killed[0], signal.SIGKILL)
+        return turn(team, step, *shared)
+
+    with connected("local:2") as there:
+        options = {"C": 0.1, "tol": 0.01, "n_blocks": 2, "client": there}
+        whole = CodedSVC(**options).fit(*chunked(data))
+        with patch.object(DaskTeam, "turn", losing):
+            hurt = CodedSVC(**options).fit(*chunked(data))
+    assert len(killed) == 1
+    assert (hurt.decision_function(data[0]) == whole.decision_function(data[0])).all()
