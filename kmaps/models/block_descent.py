@@ -5,19 +5,24 @@ passes long, with those of the others where they are; then comes the next block.
 of a reduction take their turns on a block while it is there.
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from kmaps._loops import outputs as loops
+from kmaps.errors import ConfigError
 from kmaps.models.streamed_rows import StreamedRows
 from kmaps.parallel import for_blocks
 from kmaps.svm.reduction import BinaryProblem
 
 _VISITS = 5  # of a row while its outputs are there
+_TOL, _PASSES = 0.01, 100  # where none are said
 
 
 @dataclass
@@ -63,35 +68,77 @@ class BlockMachine:
         self.gap = (primal - self.dual) / primal if primal > 0 else 0.0
 
 
+class Learnt(NamedTuple):
+    """What training in blocks gives, of P problems with r outputs.
+
+    Attributes
+    ----------
+    coef : ndarray of float32, shape (P, r)
+    intercept : ndarray of float32, shape (P,)
+    gaps : ndarray of float64, shape (P,)
+        The relative duality gaps.
+    passes : ndarray of int, shape (P,)
+        Over all rows, without those that only measure the gap.
+    """
+
+    coef: NDArray[np.float32]
+    intercept: NDArray[np.float32]
+    gaps: NDArray[np.float64]
+    passes: NDArray[np.intp]
+
+
 def train_in_blocks(
     rows: StreamedRows,
     problems: Sequence[BinaryProblem],
     *,
     C: float,
-    squared: bool,
+    loss: str,
     bias: float,
-    tol: float,
-    max_iter: int,
+    tol: float | None,
+    max_iter: int | None,
     seed: int,
-) -> tuple[list[BlockMachine], int]:
+) -> Learnt:
     """Train until the relative duality gap of every problem is at most ``tol``.
 
-    Returns
-    -------
-    machines : list of BlockMachine
-        One a problem, with the gap of its weights over all rows.
-    passes : int
-        Over all rows, those that only measure the gap not counted.
+    Raises
+    ------
+    ConfigError
+        For another loss than the hinges.
+
+    Warns
+    -----
+    ConvergenceWarning
+        When ``max_iter`` passes were not enough.
     """
-    machines = [_machine(problem, rows, C, squared) for problem in problems]
-    for passes in range(1, max_iter + 1):
+    if loss == "logistic":
+        raise ConfigError(
+            f"loss='logistic': {len(rows):,} rows with {2 * rows.map.n_frequencies:,} outputs are "
+            "trained in blocks, for the hinges only; choose loss='hinge' or fewer frequencies"
+        )
+    tol, max_iter = tol or _TOL, max_iter or _PASSES
+    machines = [_machine(problem, rows, C, loss == "squared_hinge") for problem in problems]
+    passes, measured = 0, np.full(len(machines), np.inf)
+    while passes < max_iter and measured.max() > tol:
+        passes += 1
         _descend(rows, machines, bias, (seed, passes))
         # The losses were of weights that moved on: an estimate, which is looked into when small.
-        if max(machine.gap for machine in machines) <= tol or passes == max_iter:
+        if _gaps(machines).max() <= tol or passes == max_iter:
             _measure(rows, machines, bias)
-            if max(machine.gap for machine in machines) <= tol:
-                break
-    return machines, passes
+            measured = _gaps(machines)
+    if measured.max() > tol:
+        warnings.warn(
+            f"the relative duality gap is still {measured.max():.1e} after {passes} passes, above "
+            f"{tol:g}: lower C (now {C:g}), or raise max_iter or tol",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+    weights = np.stack([machine.weights for machine in machines]).astype(np.float32)
+    coef, constant = np.ascontiguousarray(weights[:, :-1]), weights[:, -1]
+    return Learnt(coef, constant * np.float32(bias), measured, np.full(len(machines), passes))
+
+
+def _gaps(machines: list[BlockMachine]) -> NDArray[np.float64]:
+    return np.array([machine.gap for machine in machines])
 
 
 def _machine(problem: BinaryProblem, rows: StreamedRows, C: float, squared: bool) -> BlockMachine:

@@ -4,7 +4,6 @@ An exponential kernel exp(-D² / 2σ²) is about the inner product of the random
 samples, so that an SVM with that kernel is about LIBLINEAR's on the features.
 """
 
-import warnings
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -14,12 +13,11 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kmaps.checks import check_whole, is_number
-from kmaps.errors import ConfigError, InputError
+from kmaps.errors import InputError
 from kmaps.kernels import WIDTH_KERNELS, check_kernel
 from kmaps.maps import MAP_VERSION, GeneralizedRBFMap, RandomFourierMap
 from kmaps.maps.frequencies import FREQUENCY_VERSION
@@ -39,7 +37,6 @@ from kmaps.svm.reduction import (
 )
 
 MAX_ORDER = 100
-_BLOCK_TOL, _BLOCK_PASSES = 0.01, 100
 
 _STORED = (
     "kernel",
@@ -257,42 +254,23 @@ class RandomFeatureSVC(ProbabilisticClassifier):
 
     def _fit_streamed(self, rows: StreamedRows, labels: Labels) -> "RandomFeatureSVC":
         """Train on rows that are encoded anew in every pass."""
-        if self.loss == "logistic":
-            raise ConfigError(
-                f"loss='logistic': {len(rows):,} rows with {2 * self.n_frequencies:,} outputs are "
-                "trained in blocks, for the hinges only; choose loss='hinge' or fewer frequencies"
-            )
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        machines, passes = self._timed(
+        learnt = self._timed(
             "train_s",
             partial(
                 train_in_blocks,
                 rows,
                 list(self._problems(labels)),
                 C=self.C,
-                squared=self.loss == "squared_hinge",
+                loss=self.loss,
                 bias=self.bias,
-                tol=self.tol or _BLOCK_TOL,
-                max_iter=self.max_iter or _BLOCK_PASSES,
-                seed=seed,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                seed=check_random_state(self.random_state).randint(np.iinfo(np.int32).max),
             ),
         )
-        weights = np.stack([machine.weights for machine in machines]).astype(np.float32)
-        self.duality_gap_ = np.array([machine.gap for machine in machines])
-        self.n_iter_ = np.full(len(machines), passes)
-        self._keep(rows.map, weights[:, :-1].copy(), weights[:, -1] * np.float32(self.bias))
-        self._warn_unfinished()
+        self.duality_gap_, self.n_iter_ = learnt.gaps, learnt.passes
+        self._keep(rows.map, learnt.coef, learnt.intercept)
         return self
-
-    def _warn_unfinished(self) -> None:
-        tol, worst = self.tol or _BLOCK_TOL, self.duality_gap_.max()
-        if worst > tol:
-            warnings.warn(
-                f"the relative duality gap is still {worst:.1e} after {self.n_iter_[0]} passes, "
-                f"above {tol:g}: lower C (now {self.C:g}), or raise max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
 
     def prepare_rows(self, source: BlockSource) -> MappedRows | StreamedRows:
         """Turn samples that may be larger than memory into what :meth:`fit` trains on.
