@@ -14,13 +14,14 @@ from kmaps.bench.run.clock import Clock
 
 @dataclass(frozen=True)
 class Quantity:
-    """What is measured, in which unit, and what less of it is called."""
+    """What is measured, in which unit and with how many digits, and what less of it is called."""
 
     of: Callable[[Any], float]
     per_unit: float
     unit: str
     less: str
     warm_up: bool
+    digits: int = 1
 
 
 def seconds(function: Callable[[], object]) -> float:
@@ -102,7 +103,7 @@ def _measure_limit(limit: Limit) -> str:
     taken = quantity.of(limit.ours) * quantity.per_unit
     verdict = "held" if taken <= limit.at_most else "MISSED"
     promise = f"≤ {limit.at_most:g} {quantity.unit}"
-    return f"{limit.name:36} {taken:9.1f} {quantity.unit}   {promise:62} {verdict}"
+    return f"{limit.name:36} {taken:9.{quantity.digits}f} {quantity.unit}   {promise:62} {verdict}"
 
 
 def _measure_pair(pair: Pair) -> str:

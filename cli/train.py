@@ -173,7 +173,8 @@ def command(
     is fitted as `kmaps encode` does.
 
     For the exponential kernels, exp-chi2 and others, LIBLINEAR trains on m random frequencies (-m)
-    of the generalized-rbf map, held in memory: some 24 bytes for each of a row's 2m outputs.
+    of the generalized-rbf map, held in memory: some 24 bytes for each of a row's 2m outputs. More
+    than 268 million of them are computed anew in every pass, and trained on in blocks.
     --random-state draws them and seeds LIBLINEAR; --seed is for the folds alone then.
 
     Accuracies of cross-validation and of rows held out are on record in MODEL, and `kmaps info`

@@ -110,6 +110,7 @@ def _fit(
     from sklearn.exceptions import ConvergenceWarning
 
     from kmaps.models import RandomFeatureSVC
+    from kmaps.models.streamed_rows import StreamedRows
 
     n_before = len(warned)
     if isinstance(model, RandomFeatureSVC):
@@ -117,8 +118,11 @@ def _fit(
         own = {
             "n_frequencies": len(model.map_.frequency_indices_),
             "sigma": model.sigma_,
-            "encoded_bytes": rows.outputs.nbytes,
+            "encoded_bytes": rows.nbytes,
         }
+        if isinstance(rows, StreamedRows):
+            gap, passes = float(model.duality_gap_.max()), int(model.n_iter_.max())
+            own |= {"duality_gap": gap, "passes": passes}
     else:
         model.fit(rows, y, progress=_Gap(model, len(set(y.tolist())), report))
         own = {

@@ -93,7 +93,8 @@ FLOORS = {
     "dask": ["npy cluster tasks", "chunks", "coding team lazy", "classifier maps folders"],
     "svm/grouplasso": ["steps", "problem", "classifier"],
     "models": [
-        "folds mapped_rows c_grid reliability",
+        "folds streamed_rows c_grid reliability",
+        "mapped_rows block_descent",
         "random_features choice explanation evaluation",
         "coded_path",
         "ahead",

@@ -81,7 +81,8 @@ class CodedSVC(CodedSVCHere):
     worker holds, for each row, a byte a feature (or three a value that is not zero), 8 bytes of its
     norm, 8 of its class, and while a binary problem is solved, one after another, about 80 bytes of
     the dual variables and what belongs to them. In a round each block sends one table of weights,
-    4 bytes each, and gets their sum; no row ever travels.
+    4 bytes each, and gets their sum; no row travels then. Before, the codes of neighbouring blocks
+    that make one are brought together.
 
     10⁹ rows of 100 features are 100 GB of codes and about 100 GB of the rest: twenty workers of 16
     GB. More blocks take more rounds: beyond some hundred of them the rounds, not the rows, are the

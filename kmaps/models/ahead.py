@@ -12,6 +12,7 @@ from kmaps.gram_matrix import gram
 from kmaps.kernels import KERNELS
 from kmaps.maps import MAPS
 from kmaps.models.random_features import RandomFeatureSVC
+from kmaps.models.streamed_rows import StreamedRows
 from kmaps.samples import AnyMatrix
 from kmaps.svm import CodedSVC
 
@@ -71,4 +72,6 @@ def _read_text() -> None:
 
 
 def _random_features(X: np.ndarray, y: np.ndarray) -> None:
-    RandomFeatureSVC("exp-chi2", 16).fit(X, y).predict(X)
+    model = RandomFeatureSVC("exp-chi2", 16, tol=0.5).fit(X, y)
+    model.predict(X)
+    model.fit(StreamedRows(model.map_, lambda: [X], len(X)), y)

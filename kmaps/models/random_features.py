@@ -5,6 +5,7 @@ samples, so that an SVM with that kernel is about LIBLINEAR's on the features.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
-from sklearn.utils import Tags
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kmaps.checks import check_whole, is_number
@@ -21,12 +22,15 @@ from kmaps.kernels import WIDTH_KERNELS, check_kernel
 from kmaps.maps import MAP_VERSION, GeneralizedRBFMap, RandomFourierMap
 from kmaps.maps.frequencies import FREQUENCY_VERSION
 from kmaps.maps.random_fourier import RandomFeatures
+from kmaps.models.block_descent import train_in_blocks
 from kmaps.models.mapped_rows import MAX_FEATURES, MappedRows, map_rows, single
+from kmaps.models.streamed_rows import StreamedRows
 from kmaps.svm import LiblinearSVC
 from kmaps.svm.model_file import ModelFile, write_model
 from kmaps.svm.prepared import BlockSource
 from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import (
+    Labels,
     combine_scores,
     count_problems,
     counting,
@@ -115,6 +119,8 @@ class RandomFeatureSVC(ProbabilisticClassifier):
     intercept_ : ndarray, shape (P,)
     n_iter_ : ndarray of int, shape (P,)
         LIBLINEAR's passes over the samples; a model from a file has none.
+    duality_gap_ : ndarray, shape (P,)
+        Of rows that were trained on in blocks: the relative duality gap.
     n_features_in_ : int
     timings_ : dict
         Seconds: ``encode_s`` (fitting the map and encoding), ``convert_s`` (building LIBLINEAR's
@@ -134,6 +140,11 @@ class RandomFeatureSVC(ProbabilisticClassifier):
     Training holds about 24 bytes for each of a row's 2m outputs, four of them the output itself in
     single precision and the others LIBLINEAR's; float32 samples are enough, for the error of random
     features is far above their rounding. Prediction maps some rows at a time.
+
+    Where all rows have more than 2²⁸ outputs together (a million rows, more than 134 frequencies),
+    no output stays in memory: the rows are encoded anew in every pass, and the dual is descended on
+    in blocks of 2²⁴ outputs (Yu et al., KDD 2010), for the hinges alone. ``tol`` is the relative
+    duality gap then, by default 0.01, and ``max_iter`` counts passes over all rows, by default 100.
 
     References
     ----------
@@ -190,7 +201,10 @@ class RandomFeatureSVC(ProbabilisticClassifier):
         return tags
 
     def fit(
-        self, X: ArrayLike | MappedRows, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self,
+        X: ArrayLike | MappedRows | StreamedRows,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
     ) -> "RandomFeatureSVC":
         """Fit the map, encode the samples and train one binary machine for each problem.
 
@@ -220,7 +234,7 @@ class RandomFeatureSVC(ProbabilisticClassifier):
             Saying how much LIBLINEAR's rows would take.
         """
         linear, random_map = self._make_learner(), self._make_map()
-        if isinstance(X, MappedRows):
+        if isinstance(X, (MappedRows, StreamedRows)):
             labels = self._check_prepared(X, y, sample_weight)
             rows = counting(X, labels)
             self.timings_ = {"encode_s": 0.0}
@@ -228,19 +242,42 @@ class RandomFeatureSVC(ProbabilisticClassifier):
             X, labels = self._check_training(X, y, sample_weight)
             X = counting(X, labels)
             self.timings_ = {}
-            rows = self._timed("encode_s", map_rows, random_map, X, [X])
+            rows = self._timed("encode_s", map_rows, random_map, X, lambda: [X])
         self._fit_probabilities(rows, labels)
+        if isinstance(rows, StreamedRows):
+            return self._fit_streamed(rows, labels)
         linear.fit(rows.matrix(), self.classes_[labels.codes], labels.weights)
         self.timings_ |= linear.timings_
         self.n_iter_ = linear.n_iter_
         self._keep(rows.map, linear.coef_, linear.intercept_)
         return self
 
-    def prepare_rows(self, source: BlockSource) -> MappedRows:
+    def _fit_streamed(self, rows: StreamedRows, labels: Labels) -> "RandomFeatureSVC":
+        """Train on rows that are encoded anew in every pass."""
+        learnt = self._timed(
+            "train_s",
+            partial(
+                train_in_blocks,
+                rows,
+                list(self._problems(labels)),
+                C=self.C,
+                loss=self.loss,
+                bias=self.bias,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                seed=check_random_state(self.random_state).randint(np.iinfo(np.int32).max),
+            ),
+        )
+        self.duality_gap_, self.n_iter_ = learnt.gaps, learnt.passes
+        self._keep(rows.map, learnt.coef, learnt.intercept)
+        return self
+
+    def prepare_rows(self, source: BlockSource) -> MappedRows | StreamedRows:
         """Turn samples that may be larger than memory into what :meth:`fit` trains on.
 
-        Of the samples no more than a block is in memory at a time, of their outputs all, in single
-        precision: 8 bytes × ``n_frequencies`` for a row.
+        Of the samples no more than a block is in memory at a time; of their outputs all, in single
+        precision, 8 bytes × ``n_frequencies`` for a row, up to 1 GB, and of more none: they are
+        encoded anew in every pass.
 
         Parameters
         ----------
@@ -249,7 +286,7 @@ class RandomFeatureSVC(ProbabilisticClassifier):
 
         Returns
         -------
-        MappedRows
+        MappedRows or StreamedRows
             With the fitted map: ``fit``, ``predict`` and ``decision_function`` take them.
 
         Raises
@@ -274,7 +311,7 @@ class RandomFeatureSVC(ProbabilisticClassifier):
         self._make_learner()  # a parameter out of range is found before all is read
         random_map = self._make_map()
         sample = single(source.sample()) if random_map.learns_from_data else None
-        return map_rows(random_map, sample, map(single, source.blocks()))
+        return map_rows(random_map, sample, lambda: map(single, source.blocks()))
 
     def _make_map(self) -> RandomFeatures:
         """Return the unfitted map, its parameters checked but for sigma and structure."""
@@ -315,12 +352,17 @@ class RandomFeatureSVC(ProbabilisticClassifier):
         self.coef_, self.intercept_ = coef, intercept
         self.model_bytes_ = coef.nbytes + intercept.nbytes
 
-    def decision_function(self, X: ArrayLike | MappedRows) -> NDArray:
+    def decision_function(self, X: ArrayLike | MappedRows | StreamedRows) -> NDArray:
         """Score rows, as every classifier here does; also those that were prepared beforehand."""
-        if not isinstance(X, MappedRows):
+        if not isinstance(X, (MappedRows, StreamedRows)):
             return super().decision_function(X)
         check_is_fitted(self)
-        scores = X.matrix() @ self.coef_.T + self.intercept_
+        if isinstance(X, MappedRows):
+            scores = X.matrix() @ self.coef_.T + self.intercept_
+        else:
+            scores = np.empty((len(X), len(self.intercept_)))
+            for places, outputs in X.chunks():
+                scores[places] = outputs @ self.coef_.T + self.intercept_
         return combine_scores(scores, len(self.classes_), self.multiclass)
 
     def _scores(self, X: Any) -> NDArray:

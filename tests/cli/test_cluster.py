@@ -84,7 +84,7 @@ def test_a_map_learns_from_all_rows_or_those_of_another_file(address):
     assert not np.array_equal(np.load("own.npy"), np.load("other.npy"))
 
 
-@pytest.mark.parametrize("form", ["npy", "zarr", "parquet"])
+@pytest.mark.parametrize("form", ["npy", pytest.param("zarr", marks=pytest.mark.slow), "parquet"])
 def test_training_and_prediction(address, form):
     options = ["-C", "0.1", "--tol", "1e-3"]
     labels = ["--label-column", "kind"] if form == "parquet" else ["--labels", f"labels.{form}"]
@@ -105,6 +105,7 @@ def test_training_and_prediction(address, form):
     assert told == f"accuracy {100 * right / N:.2f} % ({right} of {N})\n"
 
 
+@pytest.mark.slow
 def test_words_are_labels(address):
     frame = pd.DataFrame(X, columns=COLUMNS).assign(kind=np.array(["odd", "even"])[Y])
     frame.to_parquet("words.parquet")

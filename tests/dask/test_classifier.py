@@ -1,6 +1,9 @@
 """Training on a cluster, against the machine of one process; the cluster is one of threads."""
 
+import os
 import pickle
+import signal
+from unittest.mock import patch
 
 import dask
 import dask.array as da
@@ -14,7 +17,10 @@ from scipy.sparse import csr_matrix
 import kmaps
 from kmaps import HomogeneousMap, SplineMap
 from kmaps.dask import CodedSVC
+from kmaps.dask.cluster import connected
+from kmaps.dask.team import DaskTeam
 from kmaps.errors import ConfigError, InputError
+from kmaps.svm.coded import block
 
 N, D = 600, 40
 
@@ -93,7 +99,7 @@ def test_no_rows_come_to_the_driver(client, data, monkeypatch):
     assert sum(size >= counts for size in sizes) == 1
 
 
-def test_predictions_are_lazy_and_block_by_block(client, data):
+def test_predictions_are_lazy_and_a_file_gives_the_same(client, data, tmp_path):
     X, y = chunked(data)
     model = CodedSVC("chi2", C=1, tol=1e-1).fit(X, y)
     assert model.n_blocks_.tolist() == [1]
@@ -107,14 +113,10 @@ def test_predictions_are_lazy_and_block_by_block(client, data):
     np.testing.assert_array_equal(model.decision_function(frame).compute(), here)
     parts = model.predict([dask.delayed(data[0][:9]), dask.delayed(csr_matrix(data[0][9:]))])
     np.testing.assert_array_equal(np.concatenate(dask.compute(*parts)), labels.compute())
-
-
-def test_saved_models_are_those_of_one_process(client, data, tmp_path):
-    model = CodedSVC("chi2", tol=1e-1).fit(*chunked(data))
     model.save(tmp_path / "model.npz")
     loaded = kmaps.load_model(tmp_path / "model.npz")
     assert type(loaded) is kmaps.CodedSVC
-    assert (loaded.decision_function(data[0]) == model.decision_function(data[0])).all()
+    assert (loaded.decision_function(data[0]) == here).all()
 
 
 def fitted_alike(X, y, model):
@@ -122,7 +124,7 @@ def fitted_alike(X, y, model):
     return found.objective_[0] == model.objective_[0]
 
 
-def test_all_collections_give_the_same_machine(client, data, tmp_path):
+def test_all_collections_give_the_same_machine(client, data):
     X, y = data
     model = CodedSVC("chi2", C=0.01, tol=0.1, n_blocks=2).fit(*chunked(data))
     halves = [slice(0, 200), slice(200, 400), slice(400, 600)]
@@ -134,7 +136,14 @@ def test_all_collections_give_the_same_machine(client, data, tmp_path):
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(D)]).assign(label=y)
     frames = dd.from_pandas(frame, chunksize=200)
     assert fitted_alike(frames, "label", model)
-    frames.to_parquet(tmp_path / "parquet")
+
+
+@pytest.mark.slow
+def test_folders_give_the_machine_of_arrays(client, data, tmp_path):
+    X, y = data
+    model = CodedSVC("chi2", C=0.01, tol=0.1, n_blocks=2).fit(*chunked(data))
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(D)]).assign(label=y)
+    dd.from_pandas(frame, chunksize=200).to_parquet(tmp_path / "parquet")
     assert fitted_alike(tmp_path / "parquet", "label", model)
     chunked(data)[0].to_zarr(str(tmp_path / "X.zarr"))
     assert fitted_alike(tmp_path / "X.zarr", da.from_array(y, 100), model)
@@ -181,3 +190,23 @@ def test_refused_samples(client, data, tmp_path):
     model = CodedSVC(HomogeneousMap(), tol=1e-1).fit(X, y)
     with pytest.raises(InputError, match="X has 5 features, expected 40, as in fit"):
         model.predict(X[:, :5])
+
+
+@pytest.mark.slow
+def test_a_worker_killed_while_it_trains_changes_nothing(data):
+    killed, turn = [], DaskTeam.turn
+
+    def losing(team, step, *shared):
+        if step is block.measure and team.states and not killed:
+            pids = team.client.run(os.getpid)
+            killed.append(next(iter(pids.values())))
+            os.kill(killed[0], signal.SIGKILL)
+        return turn(team, step, *shared)
+
+    with connected("local:2") as there:
+        options = {"C": 0.1, "tol": 0.01, "n_blocks": 2, "client": there}
+        whole = CodedSVC(**options).fit(*chunked(data))
+        with patch.object(DaskTeam, "turn", losing):
+            hurt = CodedSVC(**options).fit(*chunked(data))
+    assert len(killed) == 1
+    assert (hurt.decision_function(data[0]) == whole.decision_function(data[0])).all()

@@ -1,0 +1,216 @@
+"""Linear machines on outputs that are never all in memory, by blocks of the dual.
+
+Yu, Hsieh, Chang and Lin, KDD 2010: the variables of the rows of one block are descended on, some
+passes long, with those of the others where they are; then comes the next block. All binary problems
+of a reduction take their turns on a block while it is there.
+"""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from kmaps._loops import outputs as loops
+from kmaps.errors import ConfigError
+from kmaps.models.streamed_rows import StreamedRows
+from kmaps.parallel import for_blocks
+from kmaps.svm.reduction import BinaryProblem
+
+_VISITS = 5  # of a row while its outputs are there
+_TOL, _PASSES = 0.01, 100  # where none are said
+
+
+@dataclass
+class BlockMachine:
+    """A binary problem with the hinge or its square, and where its variables are.
+
+    Attributes
+    ----------
+    places : ndarray of int
+        Of all rows: the number among the problem's own, or -1.
+    signs, upper, ridge, alpha : ndarray of float64
+        Of its own rows, as in `kmaps._loops.train.Task`.
+    weights : ndarray of float64, shape (r + 1,)
+        That of the constant feature last.
+    gap : float
+        The relative duality gap.
+    loss : float
+        Of the rows so far in a pass.
+    """
+
+    places: NDArray[np.intp]
+    signs: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    ridge: NDArray[np.float64]
+    alpha: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    gap: float = np.inf
+    loss: float = 0.0
+
+    @property
+    def square(self) -> float:
+        """The squared norm of the weights."""
+        return float(np.sum(self.weights**2))
+
+    @property
+    def dual(self) -> float:
+        """The dual objective."""
+        return float(np.sum(self.alpha - self.ridge * self.alpha**2 / 2)) - self.square / 2
+
+    def set_gap(self) -> None:
+        """Take the loss of a whole pass for that of the weights."""
+        primal = self.square / 2 + self.loss
+        self.gap = (primal - self.dual) / primal if primal > 0 else 0.0
+
+
+class Learnt(NamedTuple):
+    """What training in blocks gives, of P problems with r outputs.
+
+    Attributes
+    ----------
+    coef : ndarray of float32, shape (P, r)
+    intercept : ndarray of float32, shape (P,)
+    gaps : ndarray of float64, shape (P,)
+        The relative duality gaps.
+    passes : ndarray of int, shape (P,)
+        Over all rows, without those that only measure the gap.
+    """
+
+    coef: NDArray[np.float32]
+    intercept: NDArray[np.float32]
+    gaps: NDArray[np.float64]
+    passes: NDArray[np.intp]
+
+
+def train_in_blocks(
+    rows: StreamedRows,
+    problems: Sequence[BinaryProblem],
+    *,
+    C: float,
+    loss: str,
+    bias: float,
+    tol: float | None,
+    max_iter: int | None,
+    seed: int,
+) -> Learnt:
+    """Train until the relative duality gap of every problem is at most ``tol``.
+
+    Raises
+    ------
+    ConfigError
+        For another loss than the hinges.
+
+    Warns
+    -----
+    ConvergenceWarning
+        When ``max_iter`` passes were not enough.
+    """
+    if loss == "logistic":
+        raise ConfigError(
+            f"loss='logistic': {len(rows):,} rows with {2 * rows.map.n_frequencies:,} outputs are "
+            "trained in blocks, for the hinges only; choose loss='hinge' or fewer frequencies"
+        )
+    tol, max_iter = tol or _TOL, max_iter or _PASSES
+    machines = [_machine(problem, rows, C, loss == "squared_hinge") for problem in problems]
+    passes, measured = 0, np.full(len(machines), np.inf)
+    while passes < max_iter and measured.max() > tol:
+        passes += 1
+        _descend(rows, machines, bias, (seed, passes))
+        # The losses were of weights that moved on: an estimate, which is looked into when small.
+        if _gaps(machines).max() <= tol or passes == max_iter:
+            _measure(rows, machines, bias)
+            measured = _gaps(machines)
+    if measured.max() > tol:
+        warnings.warn(
+            f"the relative duality gap is still {measured.max():.1e} after {passes} passes, above "
+            f"{tol:g}: lower C (now {C:g}), or raise max_iter or tol",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+    weights = np.stack([machine.weights for machine in machines]).astype(np.float32)
+    coef, constant = np.ascontiguousarray(weights[:, :-1]), weights[:, -1]
+    return Learnt(coef, constant * np.float32(bias), measured, np.full(len(machines), passes))
+
+
+def _gaps(machines: list[BlockMachine]) -> NDArray[np.float64]:
+    return np.array([machine.gap for machine in machines])
+
+
+def _machine(problem: BinaryProblem, rows: StreamedRows, C: float, squared: bool) -> BlockMachine:
+    n, costs = len(problem.rows), C * problem.factors
+    places = np.full(len(rows), -1)
+    places[problem.rows] = np.arange(n)
+    return BlockMachine(
+        places=places,
+        signs=problem.signs,
+        upper=np.full(n, np.inf) if squared else costs,
+        ridge=1 / (2 * costs) if squared else np.zeros(n),
+        alpha=np.zeros(n),
+        weights=np.zeros(2 * rows.map.n_frequencies + 1),
+    )
+
+
+def _descend(
+    rows: StreamedRows, machines: list[BlockMachine], bias: float, seed: tuple[int, ...]
+) -> None:
+    """Visit all rows; set the gaps by the losses on the way."""
+    for machine in machines:
+        machine.loss = 0.0
+    for chunk, (found, outputs) in enumerate(rows.chunks()):
+        norms = np.einsum("ij,ij->i", outputs, outputs, dtype=np.float64) + bias**2
+        visit = partial(_visit, machines, found, outputs, norms, bias, (*seed, chunk))
+        for_blocks(visit, len(machines), 1)
+    for machine in machines:
+        machine.set_gap()
+
+
+def _visit(
+    machines: list[BlockMachine],
+    found: NDArray[np.intp],
+    outputs: NDArray[np.float32],
+    norms: NDArray[np.float64],
+    bias: float,
+    seed: tuple[int, ...],
+    k: int,
+    _: int,
+) -> None:
+    """Let one problem descend on the rows ``found``, which have these outputs."""
+    machine = machines[k]
+    places = machine.places[found]
+    own, random = np.flatnonzero(places >= 0), np.random.default_rng((*seed, k))
+    machine.loss += loops.descend_rows(
+        outputs,
+        np.stack([random.permutation(own) for _ in range(_VISITS)]),
+        places,
+        machine.signs,
+        norms,
+        machine.upper,
+        machine.ridge,
+        float(bias),
+        machine.alpha,
+        machine.weights,
+    )
+
+
+def _measure(rows: StreamedRows, machines: list[BlockMachine], bias: float) -> None:
+    """Score all rows with the weights as they are, and set the gaps by that."""
+    weights = np.stack([machine.weights for machine in machines])
+    for machine in machines:
+        machine.loss = 0.0
+    for found, outputs in rows.chunks():
+        scores = outputs @ weights[:, :-1].T + bias * weights[:, -1]
+        for k, machine in enumerate(machines):
+            places = machine.places[found]
+            own = places[places >= 0]
+            short = np.maximum(0, 1 - machine.signs[own] * scores[places >= 0, k])
+            if machine.ridge.any():
+                machine.loss += float(np.sum(short**2 / (2 * machine.ridge[own])))
+            else:
+                machine.loss += float(np.sum(machine.upper[own] * short))
+    for machine in machines:
+        machine.set_gap()

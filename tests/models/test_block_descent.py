@@ -1,0 +1,123 @@
+"""Random features in blocks: the loop against NumPy, machines against the quadratic programme."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from sklearn.exceptions import ConvergenceWarning
+
+from kmaps import GeneralizedRBFMap, RandomFeatureSVC, threads
+from kmaps._loops.outputs import descend_rows
+from kmaps.cli.main import cli
+from kmaps.errors import ConfigError
+from kmaps.models import mapped_rows
+from kmaps.models.streamed_rows import StreamedRows
+from tests.oracles import machines
+
+RNG = np.random.default_rng(0)
+N, M = 160, 60
+X = RNG.gamma(1.0, size=(N, 6)).astype(np.float32)
+Y = np.digitize(X[:, 0] * X[:, 1] + RNG.normal(0, 0.1, N), [0.3, 1])
+
+
+@pytest.fixture
+def streamed(monkeypatch):
+    """Rows are too many for their outputs to be in memory, and come in chunks of 50."""
+    monkeypatch.setattr(mapped_rows, "MOST_VALUES", N * M)
+    monkeypatch.setattr("kmaps.models.streamed_rows._CHUNK_VALUES", 50 * 2 * M)
+
+
+@pytest.mark.parametrize("squared", [False, True])
+def test_the_loop_is_descent_on_one_variable_after_another(squared):
+    outputs = RNG.normal(size=(8, 5)).astype(np.float32)
+    places, signs = np.array([3, 0, -1, 1, 2, 5, 4, -1]), RNG.choice([-1.0, 1.0], 6)
+    order = np.array([[4, 0, 3, 1, 5, 6], [1, 6, 3, 5, 0, 4]])
+    upper = np.full(6, np.inf if squared else 0.3)
+    ridge = np.full(6, 0.8 if squared else 0.0)
+    bias, alpha, weights = 0.5, np.full(6, 0.1), np.zeros(6)
+    rows = np.hstack([outputs, np.full((8, 1), bias)])
+    for k in range(8):
+        if places[k] >= 0:
+            weights += alpha[places[k]] * signs[places[k]] * rows[k]
+    norms = (rows**2).sum(axis=1)
+    expected, variables, expected_loss = weights.copy(), alpha.copy(), 0.0
+    for visit, numbers in enumerate(order):
+        for k in numbers:
+            i = places[k]
+            short = 1 - signs[i] * (expected @ rows[k])
+            if visit == 0:
+                cost = short**2 / (2 * ridge[i]) if squared else upper[i] * short
+                expected_loss += cost if short > 0 else 0
+            slope = short - ridge[i] * variables[i]
+            after = np.clip(variables[i] + slope / (norms[k] + ridge[i]), 0, upper[i])
+            expected += (after - variables[i]) * signs[i] * rows[k]
+            variables[i] = after
+    given = outputs, order, places, signs, norms, upper, ridge, bias, alpha, weights
+    assert descend_rows(*given) == pytest.approx(expected_loss, rel=1e-9)
+    np.testing.assert_allclose(alpha, variables, atol=1e-9)
+    np.testing.assert_allclose(weights, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_the_machine_is_that_of_the_quadratic_programme(streamed, loss):
+    y = np.where(Y > 0, 1, -1)
+    model = RandomFeatureSVC("exp-js", M, C=0.5, loss=loss, tol=1e-3, max_iter=1000).fit(X, y)
+    Z = GeneralizedRBFMap("js", n_frequencies=M).fit(X).transform(X).astype(float)
+    _, dual = machines.solve_dual(Z @ Z.T + 1, y.astype(float), np.full(N, 0.5), loss)
+    short = np.maximum(0, 1 - y * (Z @ model.coef_[0] + model.intercept_[0]))
+    square = (model.coef_**2).sum() + model.intercept_[0] ** 2
+    primal = square / 2 + 0.5 * (short if loss == "hinge" else short**2).sum()
+    assert model.duality_gap_[0] <= 1e-3
+    assert -1e-5 < primal / dual - 1 < 1e-3
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "ovo"])
+def test_several_classes_weights_and_threads(streamed, multiclass):
+    options = {"C": 0.3, "multiclass": multiclass, "tol": 0.01}
+    weights = np.arange(N) % 3
+    with threads(1):
+        one = RandomFeatureSVC("exp-js", M, **options).fit(X, Y, weights)
+    with threads(3):
+        three = RandomFeatureSVC("exp-js", M, **options).fit(X, Y, weights)
+    assert (one.coef_ == three.coef_).all()
+    counted = np.repeat(np.arange(N), weights)
+    repeated = RandomFeatureSVC("exp-js", M, sigma=one.sigma_, **options)
+    repeated.fit(X[counted], Y[counted])
+    assert (one.predict(X) == repeated.predict(X)).mean() > 0.95  # measured: 0.99 and more
+
+
+def test_memory_decides_by_the_size_of_the_data_alone(streamed, monkeypatch):
+    model = RandomFeatureSVC("exp-js", M)
+    assert isinstance(mapped_rows.map_rows(model._make_map(), X, lambda: [X]), StreamedRows)
+    monkeypatch.setattr(mapped_rows, "MOST_VALUES", 2 * N * M)
+    assert not isinstance(mapped_rows.map_rows(model._make_map(), X, lambda: [X]), StreamedRows)
+
+
+def test_what_is_refused_and_warned_of(streamed):
+    with pytest.raises(ConfigError) as error:
+        RandomFeatureSVC("exp-js", M, loss="logistic").fit(X, Y)
+    assert str(error.value) == (
+        "loss='logistic': 160 rows with 120 outputs are trained in blocks, for the hinges only; "
+        "choose loss='hinge' or fewer frequencies"
+    )
+    told = r"the relative duality gap is still .* after 1 passes, above 1e-06: lower C \(now 100\)"
+    with pytest.warns(ConvergenceWarning, match=told):
+        RandomFeatureSVC("exp-js", M, C=100.0, tol=1e-6, max_iter=1).fit(X, Y)
+
+
+def test_files_are_trained_on_in_blocks(streamed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("in.npy", X)
+    np.save("y.npy", Y)
+    options = ["--kernel", "exp-js", "-m", str(M), "-C", "0.1,0.3", "--hold-out", "0.25"]
+    options += ["--tol", "0.05", "--json", "--labels", "y.npy"]
+    result = CliRunner().invoke(cli, ["train", "in.npy", "m.npz", *options])
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["encoded_bytes"] == 0
+    assert found["duality_gap"] <= 0.05
+    assert [tried["C"] for tried in found["cv"]] == [0.1, 0.3]
+    assert found["hold_out"]["accuracy"] > 0.5
+    result = CliRunner().invoke(cli, ["predict", "m.npz", "in.npy", "out.npy", "--labels", "y.npy"])
+    assert result.exit_code == 0, result.output
