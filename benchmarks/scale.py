@@ -31,7 +31,7 @@ from kmaps.svm.coded import block
 _ROWS, _BLOCKS_OF_BINS = 20_000, 109
 _MOST_ROWS = int(os.environ.get("KMAPS_SCALE_ROWS", "1000000"))
 
-# Cells of about a second, most of it in LIBSVM and LIBLINEAR.
+# Cells of about half a second, most of it in LIBSVM and LIBLINEAR.
 _GRID = """\
 experiment: grid
 dataset: {name: digits, train: 900, test: 800}
@@ -40,7 +40,7 @@ kernels: [chi2]
 reductions: [ovo]
 baselines: [exact]
 maps: [{map: homogeneous, order: 3}]
-C: {grid: [0.1, 0.3, 1, 3, 10, 30, 100, 300], folds: 10}
+C: {grid: [0.1, 0.3, 1, 3, 10, 30, 100, 300], folds: 5}
 """
 
 _NUMBER = {"per_unit": 1.0, "less": "smaller", "warm_up": False}
