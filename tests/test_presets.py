@@ -10,8 +10,6 @@ from kmaps.bench.records.file import read_records
 
 BASELINES = Path(__file__).resolve().parent.parent / "results" / "small"
 PRESETS = [name for name in packaged() if "small" in described(name).presets]
-# The others take up to a minute each.
-SECONDS = {"lac-figure3-toy", "scaling-mnist"}
 
 
 def test_every_preset_has_a_baseline_that_is_complete():
@@ -30,10 +28,8 @@ def test_every_kind_that_can_run_has_a_preset_or_the_quickstart():
     assert kinds == {described(name).kind for name in packaged()} - {"detection"}
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[] if name in SECONDS else pytest.mark.slow) for name in PRESETS],
-)
+@pytest.mark.slow  # beside tests/cli/test_reproduce.py, which runs the quickest of them
+@pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_gives_what_its_baseline_has(name, request, monkeypatch, tmp_path):
     for row in getattr(described(name), "classifiers", ()):
         pytest.importorskip(row.estimator.partition(".")[0])

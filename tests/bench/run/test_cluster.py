@@ -40,6 +40,7 @@ def client(cluster):
         yield client
 
 
+@pytest.mark.slow
 def test_records_are_those_of_a_run_here(client, tmp_path):
     run(tmp_path / "here")
     worker = partial(cell_workers.logged, str(tmp_path), 0)
