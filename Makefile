@@ -20,7 +20,7 @@ run: $(VENV)/.installed ## Install, compile, then run the quickstart experiment 
 	$(BIN)/kmaps warmup
 	$(BIN)/kmaps run quickstart
 
-reproduce: $(VENV)/.installed ## Run every experiment, resuming: days (PRESET=small: minutes)
+reproduce: $(VENV)/.installed ## Run every experiment, resuming: hours (PRESET=small: minutes)
 	$(BIN)/kmaps download --all
 	$(BIN)/kmaps reproduce $(if $(PRESET),--preset $(PRESET))
 
