@@ -95,8 +95,12 @@ def train_there(
         raise ConfigError("--cluster: trains on codes, not on random frequencies; leave it out")
     if isinstance(costs, str) or len(costs) > 1:
         raise ConfigError("-C: one value with --cluster; choose it on a part of the rows")
-    known = CodedSVC().get_params(deep=False)
-    parameters = {name: value for name, value in model.get_params(False).items() if name in known}
+    given, known = model.get_params(deep=False), CodedSVC().get_params(deep=False)
+    defaults = CodedSVCHere().get_params(deep=False)
+    for name in given.keys() - known.keys():
+        if given[name] != defaults[name]:
+            raise ConfigError(f"--{name}: not with --cluster; leave it out")
+    parameters = {name: value for name, value in given.items() if name in known}
     parameters |= {"C": costs[0], "n_blocks": "auto", "client": client}
     there = CodedSVC(**parameters).fit(*_labelled(source, labels, label_column))
     there.classes_ = whole(there.classes_)

@@ -28,10 +28,7 @@ from kmaps.cli.train_model import DEFAULT_KERNEL, SETTINGS, model_of_options
 from kmaps.cli.training import DEFAULT_FOLDS, record_of, train
 from kmaps.errors import ConfigError, InputError
 
-_NOT_THERE = (
-    *("folds", "hold_out", "penalty", "calibrate", "probability"),
-    *("input_format", "zero_based", "n_features", "memory"),
-)
+_NOT_THERE = ("folds", "hold_out", "input_format", "zero_based", "n_features", "memory")
 """Options without a meaning on a cluster."""
 
 

@@ -25,11 +25,8 @@ from kmaps.errors import InputError
 from kmaps.kernels import Kernel, get_kernel
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import LogGrid, wave_grid
-from kmaps.maps.parameters import check_homogeneous
+from kmaps.maps.parameters import OPTIMAL, check_homogeneous
 from kmaps.samples import AnyMatrix, ratio_of_sizes
-
-OPTIMAL = "optimal"
-"""The period that suits the range of the data best."""
 
 DEFAULT_PERIODS = {
     ("uniform", "chi2"): lambda n: 5.86 * np.sqrt(n) + 3.65,

@@ -27,6 +27,8 @@ ERRORS = ("absolute", "relative", "signature")
 METHODS = ("proj", "proj_product", "modulation", "modulation_no_lp")
 """The four methods of ldefm Table 2."""
 NORMS = ("linf", "l1")
+OPTIMAL = "optimal"
+"""The period of `HomogeneousMap` that suits the range of the data best."""
 OUTPUTS = ("sign", "onehot")
 PIECES = ("linear", "constant")
 STRUCTURES = ("dense", "orthogonal", "fastfood")
@@ -39,8 +41,8 @@ def check_homogeneous(given: Any) -> None:
     check_whole("order", given.order, 0)
     check_choice("window", given.window, WINDOWS)
     check_positive("gamma", given.gamma)
-    if given.period is not None and given.period != "optimal":
-        check_positive("period", given.period, note=", or 'optimal'")
+    if given.period is not None and given.period != OPTIMAL:
+        check_positive("period", given.period, note=f", or {OPTIMAL!r}")
 
 
 def check_anchor(given: Any) -> None:

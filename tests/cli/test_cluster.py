@@ -144,6 +144,19 @@ def test_words_are_labels(address):
             ["train", "rows.npy", "m.npz", "--labels", "labels.npy", "--map", "random-fourier"],
             "--cluster: trains on codes, not on random frequencies; leave it out",
         ),
+        *(
+            (
+                ["train", "rows.npy", "m.npz", "--labels", "labels.npy", *given],
+                f"{given[0]}: not with --cluster; leave it out",
+            )
+            for given in (
+                ("--smooth", "5"),
+                ("--penalty", "l1"),
+                ("--calibrate",),
+                ("--probability", "sigmoid"),
+                ("--folds", "3"),
+            )
+        ),
     ],
 )
 def test_refused(address, arguments, message):

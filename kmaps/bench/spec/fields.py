@@ -169,6 +169,7 @@ class DatasetSplits(Data):
     choose: PositiveInt | None = None
     official: Literal[True] | None = None
     _source: Manifest | OwnFiles | None = None
+    _has_images: bool = True
 
     @validator(mode="after")
     def _one_protocol(self) -> "DatasetSplits":
@@ -189,11 +190,13 @@ class DatasetSplits(Data):
     def _found(self, info: ValidationInfo) -> "DatasetSplits":
         if self.files is not None:
             name = self.name or _own_name(str((info.context or {}).get("experiment", "data")))
-            self._source = self.files.named(name)
-        elif self.name is None:
+            self._source, self._has_images = self.files.named(name), self.files.of_images
+            return self
+        if self.name is None:
             raise ValueError("missing key 'name', or 'files'")
-        elif self.name not in packaged():
-            self._source = load_manifest(self.name, _folder_of(info))
+        manifest = load_manifest(self.name, _folder_of(info))
+        self._source = None if self.name in packaged() else manifest
+        self._has_images = not get_format(manifest).tabular
         return self
 
     @property
@@ -209,10 +212,7 @@ class DatasetSplits(Data):
     @property
     def has_images(self) -> bool:
         """Whether its samples are images, so that there are features to extract."""
-        if self.files is not None:
-            return self.files.of_images
-        manifest = self._source or load_manifest(str(self.name))
-        return not get_format(manifest).tabular
+        return self._has_images
 
     @property
     def protocol(self) -> dict[str, Any]:
