@@ -27,6 +27,13 @@ from numba import njit, uint64
 
 from kmaps._loops.forms import approach, change, evaluate
 
+SETTLED = 0.5
+"""Part of the strongest push of a pass beyond which a variable at a bound is settled.
+
+LIBLINEAR waits for the whole of it. Half takes 5 to 30 % fewer evaluations on MNIST, Daimler and
+drawn histograms, C = 0.1 to 100, less than half takes more on some of them.
+"""
+
 _NEWTON_STEPS = 100
 _INSIDE = 1e-14  # part of C that a variable of the logistic loss keeps from both of its bounds
 
@@ -73,10 +80,10 @@ def descend(rows, form, task, alpha, weights, order, state, goal, budget):
     """Go through the active members in random order, again and again.
 
     The first places of ``order`` are the active members. One whose variable is at a bound, and
-    would be pushed further out by more than any other was pushed in the pass before (``rise`` at
-    the lower, ``fall`` at the upper bound), moves behind them. Stops after a pass when the duality
-    gap, added up during the pass, is at most ``goal`` times the primal objective, when no member is
-    active, or after ``budget`` evaluations.
+    would be pushed further out by more than `SETTLED` times what any other was pushed in the pass
+    before (``rise`` at the lower, ``fall`` at the upper bound), moves behind them. Stops after a
+    pass when the duality gap, added up during the pass, is at most ``goal`` times the primal
+    objective, when no member is active, or after ``budget`` evaluations.
 
     ``state`` is (active members, rise, fall, dual objective, weight of the constant feature, state
     of the random numbers). Returns the next one, the gap, and the number of evaluations.
@@ -105,8 +112,8 @@ def descend(rows, form, task, alpha, weights, order, state, goal, budget):
                 left = smooth - (task.epsilon if old <= 0 else -task.epsilon)
                 lower = -upper if task.two_sided else 0.0
                 if (
-                    (old == lower and right > rise)
-                    or (old == upper and left < fall)
+                    (old == lower and right > SETTLED * rise)
+                    or (old == upper and left < SETTLED * fall)
                     or (old == 0 and right > at_zero and left < -at_zero)
                 ):
                     n_active -= 1

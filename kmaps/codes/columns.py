@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, issparse
 
-from kmaps._loops.distinct import collect
+from kmaps._loops.distinct import collect, empty_table
 from kmaps.checks import refuse_not_finite
 from kmaps.errors import InputError
 from kmaps.samples import AnyMatrix, summed
@@ -62,11 +62,11 @@ class Columns:
         Gives up at the first value too many, so that it costs little where there are many.
         """
         X = self._X if j is None else self._X[:, j : j + 1]
-        found, slots = np.empty(most + 1), np.full(4 << int(most).bit_length(), -1, np.int16)
+        found, table = np.empty(most + 1), empty_table(most)
         stored = X.data[None, :] if issparse(X) else X
-        n_found = collect(stored, found, 0, slots)
+        n_found = collect(stored, found, 0, table)
         if issparse(X) and X.nnz < X.shape[0] * X.shape[1] and n_found <= most:
-            n_found = collect(np.zeros((1, 1)), found, n_found, slots)
+            n_found = collect(np.zeros((1, 1)), found, n_found, table)
         return None if n_found > most else np.sort(found[:n_found])
 
     def has_zero(self) -> NDArray:

@@ -72,9 +72,8 @@ class DaskTeam:
         return [sum(column) for column in zip(*(numbers for numbers, _ in told), strict=True)]
 
     def weights(self) -> Table:
-        """Return the weights that the last turn scored."""
-        assert self.total is not None
-        return self.client.gather(self.total)
+        """Return the weights of all blocks together."""
+        return self.client.submit(_weights, self.states[0], pure=False).result()
 
 
 def _begun(n_weights: int, seed: tuple[int, ...], task: Task, number: int) -> Result:
@@ -93,6 +92,10 @@ def _taken(
 ) -> Result:
     with threads(1):
         return step(Block(rows, form, task, n_weights), last.state, total, *shared)
+
+
+def _weights(result: Result) -> Table:
+    return result.state.weights
 
 
 def _told(result: Result) -> tuple[tuple[float, ...], bool]:

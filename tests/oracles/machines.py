@@ -83,8 +83,8 @@ class XorShift:
 def descend(kernel, signs, upper, ridge, random, n_passes):
     """Return the dual variables after some passes of coordinate descent, from zero.
 
-    Gradients come from the kernel matrix. LIBLINEAR's shrinking with its thresholds; the order is
-    that of a Fisher-Yates shuffle before each pass, from the end.
+    Gradients come from the kernel matrix. LIBLINEAR's shrinking with half its thresholds; the order
+    is that of a Fisher-Yates shuffle before each pass, from the end.
     """
     n = len(signs)
     alpha, order, active = np.zeros(n), list(range(n)), n
@@ -98,7 +98,7 @@ def descend(kernel, signs, upper, ridge, random, n_passes):
             i = order[k]
             gradient = signs[i] * (kernel[i] @ (alpha * signs)) - 1 + ridge[i] * alpha[i]
             low, high = alpha[i] == 0, alpha[i] == upper[i]
-            if (low and gradient > rise) or (high and gradient < fall):
+            if (low and gradient > rise / 2) or (high and gradient < fall / 2):
                 active -= 1
                 order[k], order[active] = order[active], i
                 continue

@@ -20,7 +20,8 @@ FOLDS = StratifiedKFold(5, shuffle=True, random_state=SEED)
 def off(y, probability):
     """Return how far the probability of a sample is from the share of its bin, in the mean."""
     observed, said = calibration_curve(y, probability, n_bins=5)
-    counts = np.histogram(probability, np.linspace(0, 1, 6))[0]
+    # As there, a probability at the edge of a bin belongs below.
+    counts = np.bincount(np.searchsorted(np.linspace(0, 1, 6)[1:-1], probability))
     return np.abs(observed - said) @ counts[counts > 0] / len(y)
 
 

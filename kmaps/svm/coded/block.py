@@ -31,8 +31,9 @@ from kmaps.svm.coded.descent import (
     starting_point,
     total_loss,
 )
+from kmaps.svm.coded.rounding import apart, is_close
 
-_SAMPLE = 256  # members of a block at least, by whose change the length of a step is found
+_SAMPLE = 64  # members of a block at least, by whose change the length of a step is found
 
 Table = NDArray[np.float32]
 
@@ -225,7 +226,7 @@ def slopes(task: loops.Task, alpha: NDArray, margins: NDArray) -> NDArray[np.flo
 
 
 def rebuild(block: Block, state: State, total: Table | None, step: float) -> Result:
-    """Move, then return the weights of the block's variables, without the rounding of all steps.
+    """Move, then return the weights of the block's variables, built anew.
 
     Numbers: the weight of the constant feature.
     """
@@ -235,16 +236,26 @@ def rebuild(block: Block, state: State, total: Table | None, step: float) -> Res
     return Result(state, weights, (constant,))
 
 
-def score(block: Block, state: State, total: Table, constant: float) -> Result:
-    """Take ``total`` for the weights, score all members, and see which of them are settled.
+def score(
+    block: Block, state: State, total: Table, constant: float, rebuilt: float, tol: float
+) -> Result:
+    """Score all members, and see which of them are settled.
 
-    Numbers: Σ a_i m_i, which over all blocks is |w|²; the loss; the dual without |w|² / 2.
+    ``total`` are the weights of all variables, built anew, and ``rebuilt`` is the constant
+    feature's. They take the place of the weights that the steps have left unless these are close.
+
+    Numbers: Σ a_i m_i; the loss; the dual without |w(a)|² / 2. And three of which every block
+    returns the same: whether the weights stay, |W - w(a)|² and |w(a)|².
     """
     task, margins = block.task, np.empty(len(state.alpha))
-    loops.margins(block.rows, block.form, task, total, constant, margins)
+    difference, square = apart(block.form, state.weights, constant, total, rebuilt)
+    stay = is_close(difference, square, tol)
+    weights, constant = (state.weights, constant) if stay else (total, rebuilt)
+    loops.margins(block.rows, block.form, task, weights, constant, margins)
     order = state.order.copy()
     n_active = set_active(task, state.alpha, margins, order, state.rise, state.fall)
-    state = replace(state, weights=total, margins=margins, order=order, n_active=n_active)
-    square = float(np.sum(state.alpha * margins))
+    state = replace(state, weights=weights, margins=margins, order=order, n_active=n_active)
+    product = float(np.sum(state.alpha * margins))
     value = float(np.sum(task.targets * state.alpha)) - dual_cost(task, state.alpha)
-    return Result(state, None, (square, total_loss(task, margins), value))
+    numbers = product, total_loss(task, margins), value, float(stay), difference, square
+    return Result(state, None, numbers)

@@ -12,6 +12,7 @@ from kmaps._loops import train as loops
 from kmaps._loops.forms import Form, Rows
 from kmaps._loops.vectors import aligned_zeros
 from kmaps.svm.coded.face import Climber
+from kmaps.svm.coded.rounding import apart, is_close
 
 _MARGIN = 0.8
 _FIRST = 1e-6  # part of C at which the variables of the logistic loss start
@@ -115,10 +116,11 @@ def solve(
     solution is returned as it is. ``alpha`` is where to start: at its best multiple. ``report`` is
     told the number of passes and the gap of the last one.
 
-    After each descent, and during long ones, the weights are built anew from the variables, without
-    the rounding of all the steps, and every row is scored: the gap is exact, and a descent that
-    stopped too early goes on from the members that are not settled, towards a lower goal. Weights
-    that miss ``tol`` are returned at the multiple that is best for the primal.
+    After each descent, and during long ones, the weights are built anew from the variables, to see
+    what the rounding of all steps did (`kmaps.svm.coded.rounding`), and every row is scored: the
+    gap is exact, and a descent that stopped too early goes on from the members that are not
+    settled, towards a lower goal. Weights that miss ``tol`` are returned at the multiple that is
+    best for the primal.
     """
     n, report = len(task.members), report or (lambda passes, gap: None)
     alpha = starting_point(task, alpha)
@@ -126,15 +128,18 @@ def solve(
     goal, spent, rise, fall, random = _MARGIN * tol, 0, np.inf, -np.inf, random_state(seed)
     reached = False
     climber = Climber(rows, form, task)
+    constant, rebuilt, apart_by = 0.0, aligned_zeros(n_weights), (0.0, 0.0)
     while True:
-        constant = 0.0
         if alpha.any():
-            constant = loops.rebuild(rows, form, task, alpha, weights)
+            own = loops.rebuild(rows, form, task, alpha, rebuilt)
+            apart_by = apart(form, weights, constant, rebuilt, own)
+            if not is_close(*apart_by, tol):
+                weights[:], constant, apart_by = rebuilt, own, (0.0, 0.0)
             loops.margins(rows, form, task, weights, constant, margins)
             spent += n
             if spent == n:  # nothing but the start
                 constant *= _stretch(task, alpha, margins, weights)
-        solution = _assess(task, weights, constant, alpha, margins, spent / n)
+        solution = _assess(task, weights, constant, alpha, margins, spent / n, *apart_by)
         if solution.gap > tol:
             solution = rescaled(task, solution)
         report(solution.passes, solution.gap)
@@ -201,11 +206,14 @@ def _assess(
     alpha: NDArray,
     margins: NDArray,
     passes: float,
+    difference: float,
+    square: float,
 ) -> Solution:
     # Not by BLAS, whose threads take longer to start than this does.
-    square = np.sum(alpha * margins)  # |w|²
+    product = np.sum(alpha * margins)  # of the weights and those of the variables
+    square = square or product
     dual = np.sum(task.targets * alpha) - dual_cost(task, alpha) - square / 2
-    primal = square / 2 + total_loss(task, margins)
+    primal = (2 * product - square + difference) / 2 + total_loss(task, margins)
     return Solution(weights, constant, alpha, margins, float(primal), float(dual), passes)
 
 
@@ -236,7 +244,7 @@ def rescaled(task: loops.Task, solution: Solution) -> Solution:
     With a large C, support vectors that are short of the margin by a rounding are dear; a little
     longer weights are cheap.
     """
-    square = np.sum(solution.alpha * solution.margins)
+    square = 2 * (solution.primal - total_loss(task, solution.margins))
 
     def primal(factor: float) -> float:
         return factor**2 * square / 2 + total_loss(task, factor * solution.margins)
@@ -260,7 +268,8 @@ def set_active(
     right = smooth + np.where(alpha >= 0, task.epsilon, -task.epsilon)
     left = smooth - np.where(alpha <= 0, task.epsilon, -task.epsilon)
     lower, at_zero = -task.upper if task.two_sided else 0, min(rise, -fall) / len(alpha)
-    settled = (alpha == lower) & (right > rise) | (alpha == task.upper) & (left < fall)
+    settled = (alpha == lower) & (right > loops.SETTLED * rise)
+    settled |= (alpha == task.upper) & (left < loops.SETTLED * fall)
     settled |= (alpha == 0) & (right > at_zero) & (left < -at_zero)
     if settled.all() or task.logistic:
         settled[:] = False

@@ -14,7 +14,7 @@ from kmaps._loops.forms import Form, Rows
 from kmaps._loops.vectors import aligned_zeros
 
 _AFTER = 10  # passes of coordinate descent, which finds the variables at bounds
-_PAUSE = 5  # passes after a climb that gained less than descent; twice as many after the next
+_PAUSE = 5  # passes after a climb that gained less than descent
 _STEPS = 12  # of conjugate gradients
 _ENOUGH = 1e-2  # of the first residual
 _CUT = 0.05  # of a step's square that the bounds may take; a longer one would not do what it says
@@ -27,7 +27,7 @@ class Climber:
 
     def __init__(self, rows: Rows, form: Form, task: loops.Task):
         self.problem, self.n = (rows, form, task), len(task.members)
-        self.due, self.pause = _AFTER * self.n, 0
+        self.due = _AFTER * self.n
 
     def climb(
         self,
@@ -62,8 +62,7 @@ class Climber:
         constant, gain = face.climb(weights, constant)
         alpha[face.free] = face.alpha
         good = gain > face.evaluations * rate
-        self.pause = 0 if good else max(2 * self.pause, _PAUSE * self.n)
-        self.due = spent + face.evaluations + self.pause
+        self.due = spent + face.evaluations + (0 if good else _PAUSE * self.n)
         return constant, gain, face.evaluations
 
 

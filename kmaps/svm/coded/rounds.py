@@ -5,7 +5,8 @@ one in which all of them tell how the dual rises along the sum of the changes. F
 length of the step, at most one, and the factor σ of the next round: what the blocks do to each
 other is less than the worst case, σ = the number of blocks, allows for. Between the rounds there
 are conjugate gradients on the free variables of all blocks, as in `kmaps.svm.coded.face`. In the
-end the weights are built anew and every row is scored, so the gap is that of the whole problem.
+end the weights are built anew, to see what rounding did to them (`kmaps.svm.coded.rounding`), and
+every row is scored, so the gap is that of the whole problem.
 
 The order of all sums is that of the blocks: the machine is the same whoever works on them.
 """
@@ -26,12 +27,12 @@ from kmaps.svm.coded.block import Block, Result, State, Table
 from kmaps.svm.coded.descent import Solution, rescaled, solve
 
 _MARGIN = 0.8  # of the tolerance, at which to look whether the gap is what it seems
-EFFORT = 0.2
+EFFORT = 0.1
 """Part of its members that a block evaluates in a round, at least, where a round costs little."""
 
 _PASSES_A_REBUILD = 25  # of changes to float32 weights, whose rounding adds up
 _SLOWEST, _FASTEST = 2 / 3, 1.5  # changes of the factor from round to round
-_CLIMB_AFTER, _CLIMB_PAUSE = 10, 5  # passes, as in `face`
+_CLIMB_AFTER, _CLIMB_PAUSE = 10, 2  # passes
 _CLIMB_STEPS, _CLIMB_TRIALS = 12, 3
 _ENOUGH = 1e-2  # of the first residual
 _CUT = 0.05  # of a step's square that the bounds may take
@@ -110,7 +111,7 @@ class Rounds:
         self.factor = float(team.n_blocks)
         self.step = self.constant = self.dual = 0.0
         self.spent = 0.0
-        self.climb_due, self.climb_pause = float(_CLIMB_AFTER * team.n_rows), 0.0
+        self.climb_due = float(_CLIMB_AFTER * team.n_rows)
 
     def solve(self, begun: bool) -> Certificate:
         """Go on until the gap is small, or the passes are used up.
@@ -170,13 +171,19 @@ class Rounds:
         return gap, gain, evaluations, n_active
 
     def _certified(self) -> Certificate:
-        """Build the weights anew and score all rows."""
-        (self.constant,) = self._turn_from_here(blocks.rebuild)
-        square, loss, value = self.team.turn(blocks.score, self.constant)
+        """Build the weights anew, to compare, and score all rows."""
+        (rebuilt,) = self._turn_from_here(blocks.rebuild)
+        product, loss, value, *of_each = self.team.turn(
+            blocks.score, self.constant, rebuilt, self.tol
+        )
+        stay, difference, square = (number / self.team.n_blocks for number in of_each)
+        if not stay:
+            self.constant, difference, square = rebuilt, 0.0, product
         self.spent += self.team.n_rows
         self.dual = value - square / 2
         passes = self.spent / self.team.n_rows
-        certificate = Certificate(self.constant, square / 2 + loss, self.dual, passes)
+        primal = (2 * product - square + difference) / 2 + loss
+        certificate = Certificate(self.constant, primal, self.dual, passes)
         self.report(passes, certificate.gap)
         return certificate
 
@@ -192,9 +199,7 @@ class Rounds:
         self._conjugate_gradients(n_free, size, constant)
         gained = self._proposed(n_free)
         good = gained > (self.spent - before) * rate
-        pause = max(2 * self.climb_pause, _CLIMB_PAUSE * self.team.n_rows)
-        self.climb_pause = 0.0 if good else pause
-        self.climb_due = self.spent + self.climb_pause
+        self.climb_due = self.spent + (0 if good else _CLIMB_PAUSE * self.team.n_rows)
 
     def _conjugate_gradients(self, n_free: float, size: float, constant: float) -> None:
         turn, first = self.team.turn, size

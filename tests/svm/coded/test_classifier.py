@@ -294,7 +294,7 @@ def test_a_path_from_warm_starts_is_cheap(digits, loss):
         np.testing.assert_allclose(model.objective_, cold.objective_, rtol=1e-3)
         assert (model.duality_gap_ <= 1e-3).all()
         passes, cold_passes = passes + model.n_iter_.sum(), cold_passes + cold.n_iter_.sum()
-    assert passes < 0.9 * cold_passes
+    assert passes < 0.97 * cold_passes
     # The same problem again: one pass to see that nothing is left to do.
     assert (model.fit(*digits).n_iter_ == 1).all()
     # Other data: nothing to start from.
