@@ -72,12 +72,12 @@ FLOORS = {
         "reduction",
         "probabilities",
         "linear",
-        "grouplasso",
+        "grouplasso libsvm_problem",
         "coded liblinear libsvm",
         "pruning",
     ],
     "svm/coded": [
-        "tables rows scores face",
+        "tables rows scores face rounding",
         "descent smooth",
         "block",
         "block_climb",
@@ -94,7 +94,7 @@ FLOORS = {
     "svm/grouplasso": ["steps", "problem", "classifier"],
     "models": [
         "folds streamed_rows c_grid reliability",
-        "mapped_rows block_descent",
+        "mapped_rows block_descent random_features_file",
         "random_features choice explanation evaluation",
         "coded_path",
         "ahead",

@@ -12,18 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_matrix
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kmaps.checks import check_whole, is_number
-from kmaps.errors import InputError
+from kmaps.checks import check_whole
 from kmaps.kernels import WIDTH_KERNELS, check_kernel
-from kmaps.maps import MAP_VERSION, GeneralizedRBFMap, RandomFourierMap
-from kmaps.maps.frequencies import FREQUENCY_VERSION
+from kmaps.maps import GeneralizedRBFMap, RandomFourierMap
 from kmaps.maps.random_fourier import RandomFeatures
 from kmaps.models.block_descent import train_in_blocks
 from kmaps.models.mapped_rows import MAX_FEATURES, MappedRows, map_rows, single
+from kmaps.models.random_features_file import check_versions, described, read_map
 from kmaps.models.streamed_rows import StreamedRows
 from kmaps.svm import LiblinearSVC
 from kmaps.svm.model_file import ModelFile, write_model
@@ -51,7 +49,6 @@ _STORED = (
     "tol",
     "probability",
 )
-_VERSIONS = {"frequency_version": FREQUENCY_VERSION, "map_version": MAP_VERSION}
 
 
 class RandomFeatureSVC(ProbabilisticClassifier):
@@ -394,13 +391,7 @@ class RandomFeatureSVC(ProbabilisticClassifier):
         """
         check_is_fitted(self)
         parameters = {name: getattr(self, name) for name in _STORED}
-        fitted = {
-            "sigma": self.sigma_,
-            "n_features": self.n_features_in_,
-            "key": str(self.map_.key_),  # of 64 bits, which not every reader of JSON keeps
-            "frequency_version": self.map_.frequency_version_,
-            "map_version": MAP_VERSION,
-        }
+        fitted = {"n_features": self.n_features_in_, **described(self.map_)}
         arrays = {"coef": self.coef_, "intercept": self.intercept_, "classes": self.classes_}
         if self._probabilities is not None:
             arrays |= self._probabilities.arrays
@@ -423,11 +414,11 @@ class RandomFeatureSVC(ProbabilisticClassifier):
         """Return the model in an opened file, as :meth:`load` does."""
         file.check_estimator(cls)
         file.check_parameters(_STORED)
-        _check_versions(file)
+        check_versions(file)
         model = cls(**file.parameters)
         with file.checking():
             model._make_learner()
-            model._make_map()
+            random_map = model._make_map()
         model.classes_ = file.labels()
         file.check_arrays(("classes", "coef", "intercept", *model._take_probabilities(file)))
         n_problems = count_problems(len(model.classes_), model.multiclass)
@@ -435,28 +426,6 @@ class RandomFeatureSVC(ProbabilisticClassifier):
         coef = file.array("coef", single_or_double, (n_problems, 2 * model.n_frequencies))
         intercept = file.array("intercept", coef.dtype, (n_problems,))
         model.n_features_in_ = file.whole("n_features", 1, MAX_FEATURES)
-        model._keep(model._map_of(file), coef, intercept)
+        fitted_map = read_map(file, random_map, model.sigma, model.n_features_in_)
+        model._keep(fitted_map, coef, intercept)
         return model
-
-    def _map_of(self, file: ModelFile) -> RandomFeatures:
-        """Return the map with the very frequencies that the model in a file was trained on."""
-        key, sigma = file.text("key"), file.fitted.get("sigma")
-        if not (key.isascii() and key.isdigit() and len(key) <= 20):
-            raise file.damaged(f"key is {key!r}, expected a whole number")
-        if not is_number(sigma) or self.sigma not in (None, sigma):
-            raise file.damaged(f"sigma is {sigma!r}, expected the width that was trained with")
-        width = csr_matrix((1, self.n_features_in_), dtype=np.float32)
-        with file.checking():
-            random_map = self._make_map().set_params(sigma=sigma, random_state=0)
-            return random_map.fit(width).with_key(int(key))
-
-
-def _check_versions(file: ModelFile) -> None:
-    """Refuse a model whose frequencies or map this version of kmaps makes otherwise."""
-    for name, own in _VERSIONS.items():
-        if file.fitted.get(name) != own:
-            raise InputError(
-                f"{file.path}: trained with {name.replace('_', ' ')} {file.fitted.get(name)}, this "
-                f"kmaps has {own} and makes other frequencies; train it again, or use the kmaps "
-                "that wrote it"
-            )

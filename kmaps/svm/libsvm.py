@@ -5,10 +5,8 @@ Each binary problem is the C-SVM (Chang and Lin, TIST 2011), with an unregularis
     f(x) = sum over i of c_i K(x_i, x) + b,   0 <= c_i y_i <= C.
 """
 
-import ctypes
-import re
 import warnings
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, column_or_1d
-from threadpoolctl import ThreadpoolController
 
 from kmaps.checks import check_positive, check_whole
 from kmaps.errors import ConfigError, InputError
@@ -24,8 +21,9 @@ from kmaps.gram_matrix import gram, mean_squared_distance
 from kmaps.kernels import WIDTH_KERNELS
 from kmaps.parallel import for_blocks, threads, threads_of
 from kmaps.samples import AnyMatrix
-from kmaps.svm.clib import NodeRows, blank, captured, gram_of, gram_rows, pointer_to
+from kmaps.svm.clib import NodeRows, gram_of, gram_rows
 from kmaps.svm.learner import input_errors
+from kmaps.svm.libsvm_problem import Machine, Solver
 from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import (
     BinaryProblem,
@@ -33,7 +31,6 @@ from kmaps.svm.reduction import (
     counting,
 )
 
-_STEPS = re.compile(rb"optimization finished, #iter = (\d+)")
 _LEAST_LIMIT = 10_000_000  # LIBSVM's max_iter for up to 100,000 rows
 
 
@@ -275,27 +272,11 @@ class KernelSVC(ProbabilisticClassifier):
             self.sigma_ = mean**0.5 or None
         return gram(X, kernel=self.kernel, gamma=self.gamma, sigma=self.sigma_)
 
-    def _machines(self, rows: NodeRows, problems: list[BinaryProblem]) -> list["_Machine"]:
+    def _machines(self, rows: NodeRows, problems: list[BinaryProblem]) -> list[Machine]:
         """Train all machines, each on a thread of its own when there are several."""
-        from libsvm.svm import libsvm
-
-        options = {"eps": self.tol, "C": self.C, "cache_size": self.cache_mb}
-        # It sees LIBSVM's OpenMP only once it is loaded, hence after the import.
-        pools = ThreadpoolController()
-
-        def train_one(k: int, _: int) -> _Machine:
-            # OpenMP has a limit for each thread.
-            with (
-                pools.limit(limits=1, user_api="openmp"),
-                captured(libsvm.svm_set_print_string_function) as printed,
-            ):
-                if self.max_iter or problems[k].side_factors is None:
-                    return _train_by_sklearn(rows, problems[k], options, self.max_iter)
-                machine = _train_binary(rows, problems[k], options)
-                return machine._replace(steps=_steps(b"".join(printed)))
-
+        solver = Solver(self.tol, self.C, self.cache_mb, self.max_iter)
         with threads(threads_of(self.n_jobs, 1)):
-            return for_blocks(train_one, len(problems), 1)
+            return for_blocks(lambda k, _: solver.solve(rows, problems[k]), len(problems), 1)
 
     def _train(self, rows: NodeRows, problems: list[BinaryProblem]) -> NDArray[np.intp]:
         """Train all machines; return the rows that are a support vector of any."""
@@ -353,85 +334,9 @@ class KernelSVC(ProbabilisticClassifier):
         return block @ self.dual_coef_ + self.intercept_
 
 
-def _steps(printed: bytes) -> int:
-    """Return the number of steps that LIBSVM prints."""
-    steps = _STEPS.search(printed)
-    return int(steps[1]) if steps else 0
-
-
 def _own_limit(problem: BinaryProblem) -> int:
     """Return LIBSVM's limit of steps; of weighted samples another copy of it trains, without."""
     return max(_LEAST_LIMIT, 100 * len(problem.rows))
-
-
-class _Machine(NamedTuple):
-    """One trained binary problem: support rows, their coefficients c_i, the intercept b.
-
-    ``steps`` is 0 until the number that LIBSVM prints is known.
-    """
-
-    support: NDArray[np.intp]
-    dual: NDArray[np.float64]
-    intercept: float
-    steps: int = 0
-
-
-def _train_binary(rows: NodeRows, problem: BinaryProblem, options: dict[str, float]) -> _Machine:
-    from libsvm import svm as lib
-
-    addresses = rows.addresses[problem.rows]
-    labels, factors = np.array([1, -1], np.int32), np.array(problem.side_factors)
-    parameters = blank(
-        lib.svm_parameter,
-        svm_type=lib.svm_forms.C_SVC,
-        kernel_type=lib.kernel_names.PRECOMPUTED,
-        shrinking=1,
-        nr_weight=len(labels),
-        weight_label=pointer_to(labels, ctypes.c_int),
-        weight=pointer_to(factors, ctypes.c_double),
-        **options,
-    )
-    task = blank(
-        lib.svm_problem,
-        l=len(problem.rows),
-        y=pointer_to(problem.signs, ctypes.c_double),
-        x=pointer_to(addresses, ctypes.POINTER(lib.svm_node)),
-    )
-    trained = lib.libsvm.svm_train(ctypes.byref(task), ctypes.byref(parameters))
-    try:
-        model = trained.contents
-        # The coefficients are positive for the label LIBSVM lists first, whichever that is.
-        direction = model.label[0]
-        dual = direction * np.ctypeslib.as_array(model.sv_coef[0], (model.l,))
-        support = problem.rows[np.ctypeslib.as_array(model.sv_indices, (model.l,)) - 1]
-        return _Machine(support, dual, -direction * model.rho[0])
-    finally:
-        lib.libsvm.svm_free_and_destroy_model(ctypes.byref(trained))
-
-
-def _train_by_sklearn(
-    rows: NodeRows, problem: BinaryProblem, options: dict[str, float], max_iter: int | None
-) -> _Machine:
-    """Train with scikit-learn's LIBSVM: the official one has no weights of samples and no limit."""
-    from sklearn.svm import SVC
-
-    machine = SVC(
-        kernel="precomputed",
-        C=options["C"],
-        tol=options["eps"],
-        cache_size=options["cache_size"],
-        max_iter=max_iter or -1,
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # told of all problems at once
-        own = rows.take(problem.rows)
-        machine.fit(gram_of(own, own), problem.signs, problem.factors)
-    return _Machine(
-        problem.rows[machine.support_],
-        machine.dual_coef_[0],
-        float(machine.intercept_[0]),
-        int(machine.n_iter_.max()),
-    )
 
 
 def _nbytes(matrix: AnyMatrix) -> int:

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info
 import kmaps
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import gram, mean_squared_distance
-from kmaps.svm import KernelSVC, clib, libsvm
+from kmaps.svm import KernelSVC, clib, libsvm, libsvm_problem
 from kmaps.svm.clib import gram_rows
 from kmaps.svm.reduction import class_pairs
 
@@ -245,13 +245,13 @@ def test_accounts(digits, grams):
 
 def test_libsvm_trains_on_one_thread(digits, grams, monkeypatch):
     seen = []
-    train = libsvm._train_binary
+    train = libsvm_problem._train
 
     def look(*arguments):
         seen.extend(lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "openmp")
         return train(*arguments)
 
-    monkeypatch.setattr(libsvm, "_train_binary", look)
+    monkeypatch.setattr(libsvm_problem, "_train", look)
     with kmaps.threads(2):
         KernelSVC("precomputed").fit(grams[0], digits[1])
     assert seen
@@ -298,7 +298,7 @@ def test_reaching_the_limit_of_steps_is_reported(digits, monkeypatch, recwarn):
     KernelSVC().fit(train, y)
     assert not recwarn.list
     monkeypatch.setattr(libsvm, "_LEAST_LIMIT", 1)
-    monkeypatch.setattr(libsvm, "_train_binary", _slow_on(libsvm._train_binary, [3, 7]))
+    monkeypatch.setattr(libsvm_problem, "_train", _slow_on(libsvm_problem._train, [3, 7]))
     with pytest.warns(
         ConvergenceWarning, match=r"limit of steps in 2 of 10 binary problems: lower"
     ):
