@@ -16,6 +16,7 @@ from kmaps.svm.coded.rounding import apart, is_close
 
 _MARGIN = 0.8
 _FIRST = 1e-6  # part of C at which the variables of the logistic loss start
+_WORTH_RESCALING = 4  # of the tolerance: a gap up to which a better multiple may reach it
 _PASSES_A_CALL = 5  # between two reports of progress
 _PASSES_A_REBUILD = 25  # of changes to float32 weights, whose rounding adds up
 
@@ -140,7 +141,7 @@ def solve(
             if spent == n:  # nothing but the start
                 constant *= _stretch(task, alpha, margins, weights)
         solution = _assess(task, weights, constant, alpha, margins, spent / n, *apart_by)
-        if solution.gap > tol:
+        if tol < solution.gap <= _WORTH_RESCALING * tol or spent >= max_iter * n:
             solution = rescaled(task, solution)
         report(solution.passes, solution.gap)
         if solution.gap <= tol or spent >= max_iter * n:

@@ -8,6 +8,7 @@ alone.
 
 import warnings
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -102,7 +103,10 @@ class FoldMachines:
         self.last_C = C
         n_weights = self.rows.n_features * self.rows.machinery.form.size
         n_machines = min(num_threads(), len(self.jobs))
-        with weights_in_memory(n_weights, n_machines), threadpool_limits(1, user_api="blas"):
+        sparse = self.folds[0].learner.penalty == "l1"
+        # Descent has no use for BLAS, and to look for it takes as long as a small problem.
+        blas = threadpool_limits(1, user_api="blas") if sparse else nullcontext()
+        with weights_in_memory(n_weights, n_machines), blas:
             found = for_blocks(partial(self._train, n_weights), len(self.jobs), 1)
         self._warn_unfinished(C, [gap for _, gap in found])
         columns = iter(scores for scores, _ in found)
