@@ -121,6 +121,8 @@ MEASURES = {
     "rms": Measure("root mean square error", ("rms",), "kernel"),
     "random-rms": Measure("random part of that error", ("random_rms",), "kernel"),
     "additive-rms": Measure("additive part of that error", ("additive_rms",), "kernel"),
+    "bias": Measure("mean error", ("bias",), "kernel"),
+    "deviation": Measure("spread of the error", ("deviation",), "kernel"),
     "dim": Measure("encoded columns", ("dim",), "columns", decimals=0),
     "fit": _seconds("fit", "fit_s"),
     "encode": _seconds("encode", "encode_s"),
