@@ -18,6 +18,7 @@ def test_examples_are_valid():
         "scaling",
         "approximation",
         "random-features",
+        "pairs",
         "trade-off",
     ]
 

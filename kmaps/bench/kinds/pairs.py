@@ -126,7 +126,7 @@ class PairsKind(SampledKind):
 
     def batches(self, cells: Sequence[Cell]) -> list[list[Cell]]:
         """Return the cells split by split."""
-        splits = {cell.split: [] for cell in cells}
+        splits: dict[int | None, list[Cell]] = {cell.split: [] for cell in cells}
         for cell in cells:
             splits[cell.split].append(cell)
         return list(splits.values())
@@ -178,15 +178,17 @@ class PairsKind(SampledKind):
         return ("bias", "deviation", "rms", "linf", "storage-train")
 
     def known_figures(self) -> dict[str, Figure]:
-        """Return the figure of the errors over the spacing of anchors and over the features."""
-        from kmaps.bench.figures import falls
+        """Return the figures of errors over anchors and features, and over what is stored."""
+        from kmaps.bench.figures import falls, stored
 
-        return {"falls": Figure(falls.draw)}
+        return {"falls": Figure(falls.draw), "stored": Figure(stored.draw)}
 
     def figures(self, experiment: Pairs) -> dict[str, Figure]:
-        """Return its figure, where rows differ in what it shows."""
+        """Return that of falling errors where some are measured, else that of storage."""
+        known = self.known_figures()
         counts = [entry.get(key) for entry in experiment.maps for key in ("n_anchors", "columns")]
-        return self.known_figures() if any(isinstance(one, list) for one in counts) else {}
+        name = "falls" if any(isinstance(one, list) for one in counts) else "stored"
+        return {name: known[name]}
 
     def sections(self, records: Sequence[Record]) -> list[Section]:
         """Return how the errors fall, where rows say it."""

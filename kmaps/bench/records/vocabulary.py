@@ -75,7 +75,12 @@ VOCABULARY: dict[str, Words] = {
         },
     ),
     "nystroem": Words("addKPCA", {"dim": "r = {}"}, {"n_points": "{} points"}),
-    "intersection": Words("Maji–Berg", {"n_bins": "N = {}"}, {"piece": "piecewise {}"}),
+    "intersection": Words(
+        "Maji–Berg",
+        {"n_bins": "N = {}"},
+        {"piece": "piecewise {}"},
+        {"sparse": {True: "sparse {}"}},
+    ),
     "exact-table": Words("exact table", {"n_levels": "L = {}"}),
     "lowdim": Words(
         "low-dimensional",

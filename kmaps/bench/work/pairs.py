@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from kmaps.bench.work.errors import Range
 from kmaps.bench.work.samples import Split
@@ -105,7 +106,7 @@ def pair_errors(
     fitted = make(scalar).fit(x_train)
     encoded = fitted.transform(x_train)
     product = fitted.transform(x_test) @ encoded.T
-    dense = product.toarray() if hasattr(product, "toarray") else product
+    dense = product.toarray() if issparse(product) else product
     exact = gram(x_test, x_train, kernel=scalar)
     error = (dense.astype(np.float64) - exact) / x_train.shape[1]
     return PairErrors(
