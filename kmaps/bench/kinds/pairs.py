@@ -24,17 +24,16 @@ from kmaps.bench.spec.fields import (
     known_name,
 )
 from kmaps.bench.spec.map_rows import map_rows
-from kmaps.bench.work.pairs import MERCER
 from kmaps.bench.work.timing import Timing
 from kmaps.errors import ConfigError
 from kmaps.features import Report
-from kmaps.kernels import KERNELS
+from kmaps.kernels import KERNELS, OF_ONE_VARIABLE
 from kmaps.maps.registry import has_tables, make_map
 
 FOR_ANY_KERNEL = ("anchor", "nystroem", "exact-table")
 """The maps that take any Mercer kernel."""
 
-PairKernel = Annotated[str, known_name("kernel", lambda: [*KERNELS, *MERCER])]
+PairKernel = Annotated[str, known_name("kernel", lambda: [*KERNELS, *OF_ONE_VARIABLE])]
 
 
 class UniformSamples(Model):
@@ -81,7 +80,7 @@ class Pairs(Experiment):
             if not has_tables(name):
                 raise ValueError(f"maps: {name} is no additive map, which this kind compares")
             own = entry.get("kernel", self.kernels)
-            odd = [kernel for kernel in MERCER if kernel in own]
+            odd = [kernel for kernel in OF_ONE_VARIABLE if kernel in own]
             if odd and name not in FOR_ANY_KERNEL:
                 raise ValueError(
                     f"maps: {name} is not for the kernel {odd[0]!r}, {', '.join(FOR_ANY_KERNEL)} "

@@ -119,6 +119,9 @@ VOCABULARY: dict[str, Words] = {
         {"n_frequencies": "m = {}"},
         {"order": _outputs, "structure": _STRUCTURES, "sigma": _WIDTH},
     ),
+    "radial": Words(
+        "random map", {"profile": "{}", "n_frequencies": "m = {}"}, {"order": _outputs}
+    ),
 }
 """The words for each method. One that is not here goes by its name, with all its parameters;
 an estimator of others has those in which its rows differ."""

@@ -22,12 +22,8 @@ from kmaps.bench.work.samples import Split
 from kmaps.bench.work.storage import storage
 from kmaps.features import Matrix
 from kmaps.gram_matrix import gram
-from kmaps.kernels import STATIONARY
+from kmaps.kernels import OF_ONE_VARIABLE, STATIONARY
 from kmaps.mercer import ScalarKernel
-
-MERCER = ("laplace", "cosine")
-"""Kernels without homogeneity: those of :data:`kmaps.kernels.STATIONARY` whose name means no
-kernel on all features."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +60,7 @@ def scalar_of(name: str, sigma: float) -> str | ScalarKernel:
     >>> scalar_of("chi2", 1.0), float(scalar_of("laplace", 2.0)(1.0, 3.0))
     ('chi2', 0.36787944117144233)
     """
-    if name not in MERCER:
+    if name not in OF_ONE_VARIABLE:
         return name
     signature = STATIONARY[name](sigma)
 
@@ -88,7 +84,7 @@ def pair_errors(
     make : callable
         ``make(kernel)`` returns an additive map, unfitted.
     kernel : str
-        An additive kernel, or one of :data:`MERCER`.
+        An additive kernel, or one of :data:`kmaps.kernels.OF_ONE_VARIABLE`.
     sigma : float
         The width of the latter.
     x_train, x_test : ndarray or CSR of float32, shapes (n, D) and (m, D)
@@ -97,10 +93,10 @@ def pair_errors(
     --------
     >>> from kmaps import IntersectionMap
     >>> X = np.random.default_rng(0).random((40, 30), np.float32)
-    >>> make = lambda kernel: IntersectionMap(n_bins=50)
+    >>> make = lambda kernel: IntersectionMap(n_bins=50, upper=1.0)
     >>> found = pair_errors(make, "intersection", 1.0, X[:20], X[20:])
     >>> found.bias < found.rms < 0.01, found.dim, found.stored["storage_form"]
-    (True, 1500, 'dense float32')
+    (True, 1500, 'CSR B-splines')
     """
     scalar = scalar_of(kernel, sigma)
     fitted = make(scalar).fit(x_train)
