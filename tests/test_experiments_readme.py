@@ -19,6 +19,7 @@ def test_examples_are_valid():
         "approximation",
         "random-features",
         "pairs",
+        "places",
         "trade-off",
     ]
 

@@ -7,6 +7,7 @@ from kmaps.bench.kinds.classification import ClassificationKind
 from kmaps.bench.kinds.detection import DetectionKind
 from kmaps.bench.kinds.kind import Kind
 from kmaps.bench.kinds.pairs import PairsKind
+from kmaps.bench.kinds.places import PlacesKind
 from kmaps.bench.kinds.random_features import RandomFeaturesKind
 from kmaps.bench.kinds.scaling import ScalingKind
 from kmaps.bench.kinds.toy import ToyKind
@@ -30,6 +31,7 @@ KINDS: Extended[Kind] = Extended(
         "toy": ToyKind(),
         "random-features": RandomFeaturesKind(),
         "pairs": PairsKind(),
+        "places": PlacesKind(),
         "trade-off": TradeOffKind(),
         "detection": DetectionKind(),
     },

@@ -66,6 +66,8 @@ COLUMNS: dict[str, str] = {
     "bias": "absolute value of the mean error over all pairs of samples (pairs)",
     "deviation": "standard deviation of the error over all pairs of samples (pairs)",
     "worst": "the pair of values with the largest error",
+    "important": "share of the patches that are centred in the important regions of an image, mean "
+    "over the images, in [0, 1] (places)",
     "n_train": "training samples",
     "n_test": "test samples",
     "n_skipped": "images left out because they cannot be used (--skip-bad)",
@@ -121,11 +123,11 @@ LATER = (
     *("storage_form", "paper_train_bytes", "gram_bytes", "copy_bytes"),
     *("load_before", "load_after", "other_cpus", "stolen_cpus", "command"),
     *("cv_C", "cv_se"),
-    *("bias", "deviation"),
+    *("bias", "deviation", "important"),
 )
 """Columns that older records of this format lack; there they are null."""
 
-_FRACTIONS = ("accuracy", "accuracy_per_class", "average_precision")
+_FRACTIONS = ("accuracy", "accuracy_per_class", "average_precision", "important")
 NUMBERS = (
     *_FRACTIONS,
     *("linf", "rms", "additive_rms", "random_rms", "bias", "deviation", "C"),

@@ -123,6 +123,7 @@ MEASURES = {
     "additive-rms": Measure("additive part of that error", ("additive_rms",), "kernel"),
     "bias": Measure("mean error", ("bias",), "kernel"),
     "deviation": Measure("spread of the error", ("deviation",), "kernel"),
+    "important": _percent("patches in important regions", "important"),
     "dim": Measure("encoded columns", ("dim",), "columns", decimals=0),
     "fit": _seconds("fit", "fit_s"),
     "encode": _seconds("encode", "encode_s"),
