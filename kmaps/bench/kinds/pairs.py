@@ -25,9 +25,11 @@ from kmaps.bench.spec.fields import (
 )
 from kmaps.bench.spec.map_rows import map_rows
 from kmaps.bench.work.timing import Timing
+from kmaps.checks import is_whole
 from kmaps.errors import ConfigError
 from kmaps.features import Report
 from kmaps.kernels import KERNELS, OF_ONE_VARIABLE
+from kmaps.maps import MAPS
 from kmaps.maps.registry import has_tables, make_map
 
 FOR_ANY_KERNEL = ("anchor", "nystroem", "exact-table")
@@ -76,10 +78,12 @@ class Pairs(Experiment):
     @validator(mode="after")
     def _additive(self) -> "Pairs":
         for entry in self.maps:
-            name = entry.get("map", "")
+            name = entry.get("map")
+            if name not in MAPS:
+                continue  # told where the entry is
             if not has_tables(name):
                 raise ValueError(f"maps: {name} is no additive map, which this kind compares")
-            own = entry.get("kernel", self.kernels)
+            own = _listed(entry.get("kernel", self.kernels))
             odd = [kernel for kernel in OF_ONE_VARIABLE if kernel in own]
             if odd and name not in FOR_ANY_KERNEL:
                 raise ValueError(
@@ -87,8 +91,7 @@ class Pairs(Experiment):
                     "are; let the entry name its own kernel"
                 )
             wanted = entry.get("columns")
-            counts = wanted if isinstance(wanted, list) else [wanted]
-            if not all(n is None or (type(n) is int and n > 0) for n in counts):
+            if not all(n is None or is_whole(n, 1) for n in _listed(wanted)):
                 raise ValueError(f"columns: expected whole numbers from 1 on, got {wanted!r}")
         return self
 
@@ -185,8 +188,8 @@ class PairsKind(SampledKind):
     def figures(self, experiment: Pairs) -> dict[str, Figure]:
         """Return that of falling errors where some are measured, else that of storage."""
         known = self.known_figures()
-        counts = [entry.get(key) for entry in experiment.maps for key in ("n_anchors", "columns")]
-        name = "falls" if any(isinstance(one, list) for one in counts) else "stored"
+        varied = [entry.get(key) for entry in experiment.maps for key in ("n_anchors", "columns")]
+        name = "falls" if any(len(_listed(values)) > 1 for values in varied) else "stored"
         return {name: known[name]}
 
     def sections(self, records: Sequence[Record]) -> list[Section]:
@@ -210,7 +213,10 @@ def _setting(experiment: Pairs, columns: int | None) -> str:
 
 def _rows(experiment: Pairs) -> Iterator[tuple[Row, str, int | None]]:
     for entry in experiment.maps:
-        wanted = entry.get("columns")
         for kernel, params in map_rows(entry, experiment.kernels, PairsKind.row_keys):
-            for columns in wanted if isinstance(wanted, list) else [wanted]:
+            for columns in _listed(entry.get("columns")):
                 yield Row(entry["map"], params), kernel, columns
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

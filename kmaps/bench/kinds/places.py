@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt
+from pydantic import model_validator as validator
 
 from kmaps.bench.kinds.kind import Figure, Kind, Measured
 from kmaps.bench.records.columns import Record
@@ -35,6 +36,12 @@ class Places(Experiment):
     def subject(self) -> str:
         """What is measured, in a word."""
         return self.dataset.title
+
+    @validator(mode="after")
+    def _of_images(self) -> "Places":
+        if not self.dataset.has_images:
+            raise ValueError(f"dataset {self.dataset.title} has no images, which this kind needs")
+        return self
 
 
 class PlacesKind(Kind):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kmaps.errors import ConfigError
 from kmaps.features import sift
 from kmaps.features.base import GreyImage
 from kmaps.features.saliency import important_regions, salient_centres, segmented
@@ -36,7 +37,17 @@ def placed(image: GreyImage, sampling: str, patch: int, step: int) -> Placed:
     sampling : {"grid", "salient"}
     patch, step : int
         The side of a patch, and the distance to the next on the grid.
+
+    Raises
+    ------
+    ConfigError
+        If the image is smaller than a patch, or scikit-image is not installed.
     """
+    if min(image.shape) < patch:
+        height, width = image.shape
+        raise ConfigError(
+            f"patch: an image of {width} × {height} pixels has none of {patch} × {patch}"
+        )
     tops, lefts = sift.grid(image.shape, patch, step)
     on_grid = (tops + patch // 2) * image.shape[1] + lefts + patch // 2
     both = np.empty(0, np.int64), on_grid

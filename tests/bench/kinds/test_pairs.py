@@ -125,6 +125,7 @@ def test_samples_of_a_dataset_have_their_own_split():
         ("uniform: {", "dataset: {name: digits, train: 9}\nuniform: {",
          "expected either a dataset"),
         ("[chi2, laplace]", "[rbf]", "unknown kernel 'rbf'"),
+        ("map: anchor", "map: anchors", "unknown map 'anchors', did you mean 'anchor'"),
     ],
 )  # fmt: skip
 def test_mistakes_are_told(old, new, message):

@@ -10,7 +10,7 @@ from kmaps.bench.figures import places
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.records.columns import COLUMNS
 from kmaps.bench.work.places import placed
-from kmaps.errors import NothingMeasured
+from kmaps.errors import ConfigError, NothingMeasured
 
 pytest.importorskip("skimage")
 
@@ -60,6 +60,23 @@ def test_measuring_fills_the_columns_and_keeps_the_images_of_the_first_split():
         f"{name}{i}" for name in ("image", "along", "within") for i in (0, 1)
     }
     assert not measured(cells[2]).arrays
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("name: digits", "name: wine", "dataset wine has no images, which this kind needs"),
+        ("patch: 4", "patch: 6", "patch: .*multiple of 4"),
+    ],
+)
+def test_mistakes_are_told(old, new, message):
+    with pytest.raises(ConfigError, match=message):
+        cells_of(TEXT.replace(old, new))
+
+
+def test_images_smaller_than_a_patch_are_told():
+    with pytest.raises(ConfigError, match="patch: an image of 90 × 80 pixels has none of 96 × 96"):
+        placed(square(), "grid", 96, 4)
 
 
 def test_the_figure_shows_either_sampling(tmp_path):
