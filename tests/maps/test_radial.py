@@ -43,7 +43,7 @@ def test_every_profile_is_written_out():
 @pytest.mark.parametrize("profile", WRITTEN_OUT)
 def test_inner_products_are_the_kernel(profile, X):
     """Of the hellinger metric, which has no additive error; a wider kernel has other values."""
-    m = 20_000
+    m = 5000
     feature_map = RadialMap("hellinger", profile, n_frequencies=m).fit(X)
     Z = feature_map.transform(X)
     distances = np.sqrt(squared_distance(X, kernel="hellinger"))
@@ -52,15 +52,15 @@ def test_inner_products_are_the_kernel(profile, X):
     others = [name for name in WRITTEN_OUT if name != profile]
     for other in others:
         formula = WRITTEN_OUT[other](distances / feature_map.sigma_)
-        assert np.abs(Z @ Z.T - formula).max() > 10 / np.sqrt(2 * m)
+        assert np.abs(Z @ Z.T - formula).max() > 6 / np.sqrt(2 * m)
 
 
 def test_error_of_other_metrics_is_small_where_the_inner_map_is_good(X):
     for kernel in ("chi2", "js"):
-        feature_map = RadialMap(kernel, "cauchy", order=4, n_frequencies=20_000, sigma=0.5).fit(X)
+        feature_map = RadialMap(kernel, "cauchy", order=4, n_frequencies=5000, sigma=0.5).fit(X)
         Z = feature_map.transform(X)
         expected = 1 / (1 + squared_distance(X, kernel=kernel) / 0.25)
-        assert np.abs(Z @ Z.T - expected).max() < 5 / np.sqrt(40_000)
+        assert np.abs(Z @ Z.T - expected).max() < 5 / np.sqrt(10_000)
 
 
 def test_gaussian_profile_is_the_generalized_map(X):
