@@ -134,9 +134,11 @@ def tabulate(map: Tabulated | ScalarKernel | str, levels: NDArray) -> Tables:
             return local
     values = np.asarray(map.tabulate(levels), np.float64)
     if isinstance(map, Regularized):
-        local = _local(*_neighbours(values), np.linalg.inv(map.regularizer_))
-        if local is not None:
-            return local
+        neighbours = _neighbours(values)
+        if neighbours is not None:
+            local = _local(*neighbours, np.linalg.inv(map.regularizer_))
+            if local is not None:
+                return local
         # With H = C Cᵀ, the features C⁻¹φ go with the plain square of the weights.
         values = values @ np.linalg.inv(np.linalg.cholesky(map.regularizer_)).T
     return narrowed(shared(merged(values)))
@@ -165,12 +167,18 @@ def _places(levels: NDArray) -> tuple[NDArray, NDArray]:
     return np.ix_(places, places)  # type: ignore[return-value]
 
 
-def _neighbours(values: NDArray) -> tuple[NDArray[np.intp], NDArray]:
-    """Return the first of the two neighbours that are not zero, (f, L), and both, (f, L, 2)."""
+def _neighbours(values: NDArray) -> tuple[NDArray[np.intp], NDArray] | None:
+    """Return the first of the two neighbours that are not zero, (f, L), and both, (f, L, 2).
+
+    None if more than two neighbours are.
+    """
+    if values.shape[2] < 2:
+        return None
     # At the end of a bin one of them is zero but for rounding, the same one for every feature.
     values = np.where(np.abs(values) > _ROUNDING * np.abs(values).max(), values, 0)
     first = np.minimum((values != 0).argmax(axis=2), values.shape[2] - 2)
-    return first, np.take_along_axis(values, first[..., None] + np.arange(2), axis=2)
+    both = np.take_along_axis(values, first[..., None] + np.arange(2), axis=2)
+    return (first, both) if np.count_nonzero(both) == np.count_nonzero(values) else None
 
 
 def _local(first: NDArray, basis: NDArray, kernel: NDArray) -> Tables | None:

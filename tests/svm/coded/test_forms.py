@@ -132,6 +132,26 @@ def test_tables_of_sparse_bins_have_their_regularizer(high):
     np.testing.assert_allclose(kernels(elsewhere, 3), expected, atol=2e-6 * expected.max())
 
 
+def test_a_regularizer_of_other_outputs_is_their_change_of_variables():
+    class Whole:
+        def fit(self, X, y=None):
+            return self
+
+        def tabulate(self, levels):
+            return np.stack([levels, levels**2, levels], axis=-1)[None, :, : self.columns]
+
+    for columns in (1, 2, 3):
+        given = Whole()
+        given.columns = columns
+        draw = np.random.default_rng(columns).normal(size=(columns, columns))
+        given.regularizer_ = draw @ draw.T + np.eye(columns)
+        levels = np.linspace(0.1, 1, 30)
+        tables = tabulate(given, levels[None])
+        values = given.tabulate(levels)[0]
+        expected = values @ np.linalg.inv(given.regularizer_) @ values.T
+        np.testing.assert_allclose(kernels(tables, 1)[0], expected, atol=2e-6 * expected.max())
+
+
 def test_features_with_bins_elsewhere_have_no_local_form():
     X = np.random.default_rng(3).random((50, 2)) * [1, 2]
     tables = tabulate(SplineMap(7).fit(X), np.linspace(0, 1, 64)[None])
