@@ -58,6 +58,7 @@ def lines_of(records: Iterable[Record]) -> Lines:
         names = row_names(record)
         label = labels[Row.of(record).identity]
         label += f" ({names['range']})" if "range" in names else ""
+        label += f" ({names['columns']} features)" if names.get("columns") else ""
         line = Line(record["reduction"], record["kernel"], label, tuple(names.items()))
         lines[line][record["split"], record["draw"]] = record
     return lines

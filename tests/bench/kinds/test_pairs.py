@@ -97,6 +97,9 @@ def test_claims_compare_rows_on_as_many_features(done):
     square, spread = judge_claims(entries, done)
     assert (str(square.judgement.verdict), square.judgement.counts) == ("holds", "2 of 2 hold")
     assert (str(spread.judgement.verdict), spread.judgement.counts) == ("holds", "2 of 2 hold")
+    assert spread.judgement.findings[0].comparison.where == (
+        "chi2 ANNFM, N = 9 (320 features) against ANNFM, N = 9 (10 features)"
+    )
 
 
 def test_nothing_that_varies_gives_no_table(done):
