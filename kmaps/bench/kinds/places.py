@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import Field, NonNegativeInt, PositiveInt
 from pydantic import model_validator as validator
 
@@ -94,7 +95,8 @@ class PlacesKind(Kind):
             shares.append(found.important)
             if i < options["shown"]:
                 arrays |= {f"image{i}": image, f"along{i}": found.along, f"within{i}": found.within}
-        return Measured({"important": sum(shares) / len(shares), "n_train": len(rows)}, arrays)
+        arrays["important"] = np.array(shares)  # a figure wants arrays of every cell
+        return Measured({"important": float(np.mean(shares)), "n_train": len(rows)}, arrays)
 
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
         """Return the share of patches in important regions."""
