@@ -51,7 +51,7 @@ class RadialMap(GeneralizedRBFMap):
     -----
     The standard deviation of an entry is as of `RandomFourierMap`: at most :math:`1/\sqrt{m}`,
     whatever the profile. That of the laplace profile has a kink at zero, :math:`-\sqrt t`, so that
-    small errors of the additive map inside become their square roots.
+    between samples near each other errors of the additive map inside become their square roots.
 
     References
     ----------
