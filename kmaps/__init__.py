@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kmaps.maps import LowDimMap as LowDimMap
     from kmaps.maps import MultiLowDimMap as MultiLowDimMap
     from kmaps.maps import NystroemMap as NystroemMap
+    from kmaps.maps import RadialMap as RadialMap
     from kmaps.maps import RandomFourierMap as RandomFourierMap
     from kmaps.maps import SignCauchyMap as SignCauchyMap
     from kmaps.maps import SplineMap as SplineMap
@@ -71,6 +72,7 @@ _PUBLIC = {
     "SignCauchyMap": "kmaps.maps",
     "RandomFourierMap": "kmaps.maps",
     "GeneralizedRBFMap": "kmaps.maps",
+    "RadialMap": "kmaps.maps",
     "Quantizer": "kmaps.codes",
     "LookupTable": "kmaps.codes",
     "CodedRidge": "kmaps.svm",

@@ -55,6 +55,7 @@ FLOORS = {
         "ranged stepped",
         "*",
         "generalized",
+        "radial",
         "registry",
     ],
     "maps/lowdim": [

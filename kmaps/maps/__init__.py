@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kmaps.maps.nystroem import NystroemMap as NystroemMap
     from kmaps.maps.orthogonal import FourierMap as FourierMap
     from kmaps.maps.orthogonal import HermiteMap as HermiteMap
+    from kmaps.maps.radial import RadialMap as RadialMap
     from kmaps.maps.random import SignCauchyMap as SignCauchyMap
     from kmaps.maps.random_fourier import RandomFourierMap as RandomFourierMap
     from kmaps.maps.spline import SplineMap as SplineMap
@@ -43,6 +44,7 @@ _OWN: Classes["FeatureMap"] = Classes(
         "sign-cauchy": "kmaps.maps.random.SignCauchyMap",
         "random-fourier": "kmaps.maps.random_fourier.RandomFourierMap",
         "generalized-rbf": "kmaps.maps.generalized.GeneralizedRBFMap",
+        "radial": "kmaps.maps.radial.RadialMap",
     }
 )
 
