@@ -220,8 +220,8 @@ def optimal_period(
     Returns
     -------
     float
-        Λ in units of log x. Without a ratio the published fits lie within 30 % of it; being smooth
-        in n, they give up to twice its error at single orders.
+        Λ in units of log x. Without a ratio the published fits lie within 30 % of it up to n = 3;
+        being smooth in n, they give up to six times its error at single orders.
 
     Examples
     --------

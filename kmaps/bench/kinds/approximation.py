@@ -26,6 +26,10 @@ def _range(value: str) -> str:
 
 
 ScalarName = Annotated[str, known_name("kernel", lambda: [*KERNELS, *STATIONARY])]
+FigureName = Literal[
+    *("errors", "sections", "surfaces", "signatures", "gaps", "quadrants"),
+    *("decay", "periods", "kernels", "spectra"),
+]
 RangeText = Annotated[str, AfterValidator(_range)]
 
 
@@ -41,9 +45,7 @@ class Approximation(Experiment):
     inputs: Literal[1, 2, 3] = 1
     sigma: Positive = 1.0
     relative: bool = False
-    figures: Annotated[
-        list[Literal["errors", "sections", "surfaces", "signatures", "gaps", "quadrants"]], Unique
-    ] = []
+    figures: Annotated[list[FigureName], Unique] = []
 
     @validator(mode="after")
     def _of_one_kind(self) -> "Approximation":
@@ -69,7 +71,7 @@ class ApproximationKind(Kind):
     """The largest and the root mean square error of each map, and the pair with the largest."""
 
     model = Approximation
-    fills = ("linf", "rms", "worst", "dim", "fit_s")
+    fills = ("linf", "rms", "l1", "error_bound", "period", "worst", "dim", "fit_s")
     judged = (Judged("linf", NUMERICAL), Judged("rms", NUMERICAL), Judged("dim", EXACT))
 
     def cells(self, experiment: Approximation) -> list[Cell]:
@@ -97,17 +99,36 @@ class ApproximationKind(Kind):
         }
         made = make_map(cell.row.method, cell.kernel, cell.row.params, **shared_with_kernel)
         found = compare(made, cell.kernel, options, timing)
-        columns = {"linf": found.linf, "rms": found.rms, "worst": found.worst, "dim": found.dim}
+        columns = {
+            **{"linf": found.linf, "rms": found.rms, "l1": found.l1},
+            **_of_map(made, found.largest),
+            **{"worst": found.worst, "dim": found.dim},
+        }
         return Measured(columns, found.arrays)
 
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
-        """Return the errors and the outputs."""
-        return ("linf", "rms", "dim")
+        """Return the errors and the outputs; mean errors, bounds and periods where they matter."""
+        for_l1 = any("norm" in record["params"] for record in records)
+        bounded = all(record["error_bound"] is not None for record in records)
+        own = ("bound", "period") if bounded else ()
+        return ("linf", "rms", *(("l1",) if for_l1 else ()), *own, "dim")
 
     def known_figures(self) -> dict[str, Figure]:
         """Return the figures of kernels, maps and errors."""
-        from kmaps.bench.figures import errors, gaps, quadrants, sections, signatures, surfaces
+        from kmaps.bench.figures import (
+            decay,
+            errors,
+            gaps,
+            kernels,
+            periods,
+            quadrants,
+            sections,
+            signatures,
+            spectra,
+            surfaces,
+        )
 
+        alone = {"decay": decay, "periods": periods, "kernels": kernels, "spectra": spectra}
         drawn = {
             "errors": errors,
             "sections": sections,
@@ -116,12 +137,24 @@ class ApproximationKind(Kind):
             "gaps": gaps,
             "quadrants": quadrants,
         }
-        return {name: Figure(of.draw, needs_arrays=True) for name, of in drawn.items()}
+        return {
+            **{name: Figure(of.draw, needs_arrays=True) for name, of in drawn.items()},
+            **{name: Figure(of.draw) for name, of in alone.items()},
+        }
 
     def figures(self, experiment: Approximation) -> dict[str, Figure]:
         """Return the figures that the experiment names."""
         known = self.known_figures()
         return {name: known[name] for name in experiment.figures}
+
+
+def _of_map(fitted: Any, largest: float) -> dict[str, float | None]:
+    """Return the columns of maps that know their error, for values up to a largest one."""
+    from kmaps.maps.capabilities import Bounded  # which imports scikit-learn
+
+    if not isinstance(fitted, Bounded):
+        return {"error_bound": None, "period": None}
+    return {"error_bound": largest * fitted.error_bound(), "period": fitted.period_}
 
 
 def _options(experiment: Approximation, text: str) -> dict[str, Any]:

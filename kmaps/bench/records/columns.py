@@ -60,6 +60,10 @@ COLUMNS: dict[str, str] = {
     "in [0, 1]; with it, other columns of a trade-off are means over the classes too",
     "linf": "largest error of the approximate kernel over all pairs",
     "rms": "root mean square error of the approximate kernel over all pairs",
+    "l1": "mean absolute error of the approximate kernel over all pairs (approximation)",
+    "error_bound": "largest error that the map itself allows on the range (hkm Lemma 3); null of "
+    "maps that have no bound",
+    "period": "period of the map, in units of log x; null of maps that have none",
     "additive_rms": "root mean square of the part of the error that more projections do not lessen "
     "(random-features)",
     "random_rms": "root mean square of the random part of the error (random-features)",
@@ -119,13 +123,14 @@ LATER = (
     *("storage_form", "paper_train_bytes", "gram_bytes", "copy_bytes"),
     *("load_before", "load_after", "other_cpus", "stolen_cpus", "command"),
     *("cv_C", "cv_se"),
+    *("l1", "error_bound", "period"),
 )
 """Columns that older records of this format lack; there they are null."""
 
 _FRACTIONS = ("accuracy", "accuracy_per_class", "average_precision")
 NUMBERS = (
     *_FRACTIONS,
-    *("linf", "rms", "additive_rms", "random_rms", "C"),
+    *("linf", "rms", "l1", "error_bound", "period", "additive_rms", "random_rms", "C"),
     *(name for name in COLUMNS if name.endswith(("_s", "_bytes")) or name.startswith("n_")),
     *("dim", "split", "draw", "size", "seed", "threads", "jobs", "cores"),
     *("load_before", "load_after", "other_cpus", "stolen_cpus"),

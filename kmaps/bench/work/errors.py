@@ -96,6 +96,11 @@ class Errors:
         return float(np.abs(self.error).max())
 
     @property
+    def l1(self) -> float:
+        """The mean absolute error."""
+        return float(np.abs(self.error).mean())
+
+    @property
     def rms(self) -> float:
         """The root of the mean squared error."""
         return float(np.sqrt(np.mean(self.error**2)))
@@ -111,6 +116,11 @@ class SquareErrors(Errors):
     """
 
     values: NDArray[np.float64]
+
+    @property
+    def largest(self) -> float:
+        """The largest input in size."""
+        return float(np.abs(self.values).max())
 
     @property
     def arrays(self) -> dict[str, NDArray[np.float64]]:

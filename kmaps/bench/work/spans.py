@@ -105,6 +105,11 @@ class SpanErrors(Errors):
     corners: NDArray[np.float64]
 
     @property
+    def largest(self) -> float:
+        """The largest input: 1 of ratios, the end of the box of differences."""
+        return 1.0 if self.of == "ratios" else float(self.values[-1])
+
+    @property
     def arrays(self) -> dict[str, NDArray[np.float64]]:
         """What a figure of the errors needs, by name."""
         return {
