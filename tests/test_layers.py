@@ -51,10 +51,11 @@ FLOORS = {
     "codes": ["columns codebook", "levels table", "quantizer"],
     "maps": [
         "grids frequencies capabilities parameters",
+        "signatures",
         "base",
         "ranged stepped",
         "*",
-        "generalized",
+        "generalized same_sign",
         "registry",
     ],
     "maps/lowdim": [

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kmaps.maps.orthogonal import HermiteMap as HermiteMap
     from kmaps.maps.random import SignCauchyMap as SignCauchyMap
     from kmaps.maps.random_fourier import RandomFourierMap as RandomFourierMap
+    from kmaps.maps.same_sign import SameSignMap as SameSignMap
     from kmaps.maps.spline import SplineMap as SplineMap
 
 MAP_VERSION = 1
@@ -30,6 +31,7 @@ MAP_VERSION = 1
 _OWN: Classes["FeatureMap"] = Classes(
     {
         "homogeneous": "kmaps.maps.homogeneous.HomogeneousMap",
+        "same-sign": "kmaps.maps.same_sign.SameSignMap",
         "lowdim": "kmaps.maps.lowdim.transformer.LowDimMap",
         "lowdim-joint": "kmaps.maps.lowdim.multidim.MultiLowDimMap",
         "harmonic": "kmaps.maps.lowdim.harmonic.HarmonicMap",

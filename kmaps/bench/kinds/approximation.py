@@ -16,7 +16,7 @@ from kmaps.bench.spec.map_rows import map_rows
 from kmaps.bench.work.errors import Range
 from kmaps.bench.work.spans import Span, parse_range
 from kmaps.bench.work.timing import Timing
-from kmaps.kernels import KERNELS, STATIONARY
+from kmaps.kernels import KERNELS, LOG_KERNELS, STATIONARY
 from kmaps.maps.registry import make_map, takes
 
 
@@ -25,10 +25,19 @@ def _range(value: str) -> str:
     return value
 
 
-ScalarName = Annotated[str, known_name("kernel", lambda: [*KERNELS, *STATIONARY])]
+HOMOGENEOUS = (*KERNELS, *LOG_KERNELS)
+ScalarName = Annotated[str, known_name("kernel", lambda: [*HOMOGENEOUS, *STATIONARY])]
 FigureName = Literal[
-    *("errors", "sections", "surfaces", "signatures", "gaps", "quadrants"),
-    *("decay", "periods", "kernels", "spectra"),
+    "errors",
+    "sections",
+    "surfaces",
+    "signatures",
+    "gaps",
+    "quadrants",
+    "decay",
+    "periods",
+    "kernels",
+    "spectra",
 ]
 RangeText = Annotated[str, AfterValidator(_range)]
 
@@ -51,7 +60,9 @@ class Approximation(Experiment):
     def _of_one_kind(self) -> "Approximation":
         for text in self.ranges:
             span = parse_range(text)
-            known = STATIONARY if isinstance(span, Span) and span.of == "differences" else KERNELS
+            known = (
+                STATIONARY if isinstance(span, Span) and span.of == "differences" else HOMOGENEOUS
+            )
             odd = [kernel for kernel in self.kernels if kernel not in known]
             if odd:
                 kind = "stationary" if known is STATIONARY else "homogeneous"
@@ -83,7 +94,7 @@ class ApproximationKind(Kind):
                 setting=_setting(experiment, text),
                 row=row,
                 kernel=kernel,
-                options=_options(experiment, text),
+                options=_options(experiment, text, kernel),
             )
             for text in experiment.ranges
             for row, kernel in _rows(experiment)
@@ -92,13 +103,16 @@ class ApproximationKind(Kind):
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
         """Compare the map with the kernel; keep both for the figures."""
         from kmaps.bench.work.approximation import compare
+        from kmaps.maps.signatures import log_kernel
 
-        options = cell.options
+        options, kernel = cell.options, cell.kernel
+        if kernel in LOG_KERNELS:
+            kernel = log_kernel(kernel, options["sigma"])
         shared_with_kernel = {
             name: options[name] for name in ("sigma", "levels") if options.get(name) is not None
         }
-        made = make_map(cell.row.method, cell.kernel, cell.row.params, **shared_with_kernel)
-        found = compare(made, cell.kernel, options, timing)
+        made = make_map(cell.row.method, kernel, cell.row.params, **shared_with_kernel)
+        found = compare(made, kernel, options, timing)
         columns = {
             **{"linf": found.linf, "rms": found.rms, "l1": found.l1},
             **_of_map(made, found.largest),
@@ -157,15 +171,16 @@ def _of_map(fitted: Any, largest: float) -> dict[str, float | None]:
     return {"error_bound": largest * fitted.error_bound(), "period": fitted.period_}
 
 
-def _options(experiment: Approximation, text: str) -> dict[str, Any]:
+def _options(experiment: Approximation, text: str, kernel: str) -> dict[str, Any]:
     span = parse_range(text)
+    own = {"sigma": experiment.sigma} if kernel in LOG_KERNELS else {}
     if isinstance(span, Range):
         shared = experiment.model_dump(include={"fit_range", "integers", "relative"})
-        return {"range": text, **shared}
+        return {"range": text, **shared, **own}
     options = {"range": text, "relative": experiment.relative}
     if span.of == "differences":
         options |= {"inputs": experiment.inputs, "sigma": experiment.sigma, "levels": span.levels}
-    return options
+    return options | own
 
 
 def _setting(experiment: Approximation, text: str) -> str:

@@ -65,6 +65,11 @@ VOCABULARY: dict[str, Words] = {
         {"order": _outputs},
         {"window": "{} window", "period": _period, "gamma": "γ = {}"},
     ),
+    "same-sign": Words(
+        "same-sign homogeneous",
+        {"order": lambda order: f"r = {2 * (2 * order + 1)}"},
+        {"window": "{} window", "period": _period, "gamma": "γ = {}"},
+    ),
     "anchor": Words(
         "ANNFM",
         {"n_anchors": "N = {}"},

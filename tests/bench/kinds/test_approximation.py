@@ -241,3 +241,17 @@ def test_an_error_is_compared_with_its_own_bound():
     assert claim.judgement.verdict == "fails"
     with pytest.raises(ConfigError, match="against: bound goes with relation: smaller"):
         spec.parse(ORDERS.replace("relation: smaller", "relation: about"))
+
+
+def test_log_kernels_have_a_width():
+    text = ORDERS.partition("  - {map: lowdim")[0].replace("chi2", "chi2, log-sech")
+    text += "sigma: 2\n"
+    cells = cells_of(text)
+    found = {(c.setting, c.kernel, c.row.label): measured(c).columns["linf"] for c in cells}
+    for (setting, kernel, label), linf in found.items():
+        if kernel == "log-sech" and "period=None" not in label:  # chi2, by another name
+            named = found[setting, "chi2", label]
+            assert linf == pytest.approx(named, rel=1e-6)
+    assert {"sigma" in c.options for c in cells if c.kernel == "chi2"} == {False}
+    with pytest.raises(ConfigError, match="range 'differences 0:1' is one of stationary kernels"):
+        spec.parse(text.replace('"0:2"', '"differences 0:1"'))
