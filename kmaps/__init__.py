@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kmaps.maps import LowDimMap as LowDimMap
     from kmaps.maps import MultiLowDimMap as MultiLowDimMap
     from kmaps.maps import NystroemMap as NystroemMap
+    from kmaps.maps import ProductMap as ProductMap
     from kmaps.maps import RandomFourierMap as RandomFourierMap
     from kmaps.maps import SameSignMap as SameSignMap
     from kmaps.maps import SignCauchyMap as SignCauchyMap
@@ -73,6 +74,7 @@ _PUBLIC = {
     "FourierMap": "kmaps.maps",
     "HermiteMap": "kmaps.maps",
     "SignCauchyMap": "kmaps.maps",
+    "ProductMap": "kmaps.maps",
     "RandomFourierMap": "kmaps.maps",
     "GeneralizedRBFMap": "kmaps.maps",
     "Quantizer": "kmaps.codes",

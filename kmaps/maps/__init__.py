@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kmaps.maps.nystroem import NystroemMap as NystroemMap
     from kmaps.maps.orthogonal import FourierMap as FourierMap
     from kmaps.maps.orthogonal import HermiteMap as HermiteMap
+    from kmaps.maps.product import ProductMap as ProductMap
     from kmaps.maps.random import SignCauchyMap as SignCauchyMap
     from kmaps.maps.random_fourier import RandomFourierMap as RandomFourierMap
     from kmaps.maps.same_sign import SameSignMap as SameSignMap
@@ -76,6 +77,7 @@ def place_of(name: str) -> str | type["FeatureMap"]:
 
 _PLACES = [str(place).rpartition(".") for place in _OWN.places.values()]
 _HOMES = {name: module for module, _, name in _PLACES}
+_HOMES |= {"ProductMap": "kmaps.maps.product"}
 _HOMES |= {"AdditiveMap": "kmaps.maps.base", "FeatureMap": "kmaps.maps.capabilities"}
 
 __all__ = ["MAPS", "MAP_VERSION", "place_of", *_HOMES]
