@@ -36,8 +36,9 @@ COLUMNS: dict[str, str] = {
     "kernel",
     "solver": "who solved the problem of a classification: liblinear, libsvm, coded, or own, a "
     "classifier of others",
-    "learner": "what else tells machines on one map apart: the form of the coded solver where the "
-    "experiment names it; name, C and keep of a learner of a trade-off",
+    "learner": "what else tells machines on one map apart: the form of the coded solver and the "
+    "normalize of a row where the experiment names it; name, C and keep of a learner of a "
+    "trade-off",
     "size": "training samples, where the rows of an experiment differ in them",
     "settings": "settings of the solver that all rows share: loss, bias, tolerance",
     "options": "what else the numbers depend on: the range of values, the problem, the classes",
