@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from kmaps.bench.work import samples
-from kmaps.bench.work.samples import features_cache, fill_cache, load_split
+from kmaps.bench.work.samples import Split, features_cache, fill_cache, load_split
 from kmaps.data import OwnFiles, draw_split, load_dataset
 from kmaps.errors import DataError, InputError
 from kmaps.features import extract, make_feature
