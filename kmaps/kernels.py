@@ -128,8 +128,10 @@ STATIONARY: dict[str, Callable[[float], Callable[[NDArray], NDArray]]] = {
     "laplace": lambda sigma: lambda lam: np.exp(-np.abs(lam) / sigma),
     "sech": lambda sigma: lambda lam: _sech(lam / sigma),
     "cosine": lambda sigma: lambda lam: np.cos(lam / sigma),
+    "von-mises": lambda sigma: lambda lam: np.exp((np.cos(lam) - 1) / sigma**2),
 }
-"""Signatures of the stationary kernels of one variable, by name, for a width sigma."""
+"""Signatures of the stationary kernels of one variable, by name, for a width sigma; von-mises, of
+angles, has the period 2π and is about rbf for small ones."""
 
 LOG_KERNELS: dict[str, str] = {f"log-{name}": name for name in ("rbf", "laplace", "sech")}
 """Homogeneous kernels with the signatures of stationary ones (hkm Lemma 1), of width 1 in log x;

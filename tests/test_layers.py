@@ -94,7 +94,7 @@ FLOORS = {
     "dask": ["npy cluster tasks", "chunks", "coding team lazy", "classifier maps folders"],
     "svm/grouplasso": ["steps", "problem", "classifier"],
     "models": [
-        "folds streamed_rows c_grid reliability",
+        "folds streamed_rows c_grid reliability patches",
         "mapped_rows block_descent random_features_file",
         "random_features choice explanation evaluation",
         "coded_path",

@@ -32,12 +32,13 @@ def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) ->
     panels = families(records)
     figure, axes = style.panel_axes(len(panels), 4.4, 3.6)
     labels = list(dict.fromkeys(label for lines in panels.values() for label in lines))
+    of_several = any(record["options"].get("inputs", 1) > 1 for record in records)
     for ax, (title, lines) in zip(axes, panels.items(), strict=True):
         for label, line in lines.items():
             _line(ax, label, line, labels.index(label))
         style.log_axis_at(ax.xaxis, _ticks(lines))
         style.log_axis(ax.yaxis)
-        ax.set_xlabel("outputs per feature" if len(_inputs(records)) == 1 else "outputs")
+        ax.set_xlabel("outputs" if of_several else "outputs per feature")
         ax.set_ylabel("largest error")
         style.title(ax, title)
         style.plain(ax, grid=True)
@@ -63,10 +64,6 @@ def _without_size(row: Row) -> Row:
     for name in SIZES:
         row = row.without(name)
     return row
-
-
-def _inputs(records: Sequence[Record]) -> set[int]:
-    return {record["options"].get("inputs", 1) for record in records} - {1} or {1}
 
 
 def _ticks(lines: Mapping[str, list[Record]]) -> list[int]:
