@@ -95,7 +95,7 @@ class ProductMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
                 "alone for all columns"
             )
         self.maps_ = [clone(one).fit(X[:, [i]]) for i, one in enumerate(own)]
-        # Of one row: what no map of a single column says alike, each says by its outputs.
+        # One row shows how many outputs a map has; maps name that number differently.
         counts = [_encoded(one, X[:1, [i]]).shape[1] for i, one in enumerate(self.maps_)]
         self.n_outputs_ = prod(counts)
         if self.n_outputs_ > self.max_outputs:
