@@ -27,7 +27,7 @@ from kmaps.svm.learner import input_errors
 from kmaps.svm.reduction import count_problems
 from kmaps.svm.weights import class_factors
 
-_EFFORT = 1.0  # part of its members that a block evaluates in a round: messages take their time
+_EFFORT = 1.0  # part of all members that a round evaluates: messages take their time
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ from kmaps.bench.records.vocabulary import (
     LEARNERS,
     SOLVERS,
     VOCABULARY,
+    Wording,
     worded,
     words_of,
 )
@@ -170,7 +171,13 @@ class _Table:
 
 
 _MISSING = "\0"
-_SETTINGS = {"form": "{} form", "normalize": "rows {}"}
+
+
+def _rows(norm: str) -> str:
+    return f"rows {norm.replace('gamma=', 'γ = ')}"
+
+
+_SETTINGS: dict[str, Wording] = {"form": "{} form", "normalize": _rows}
 
 
 def _shows_all(row: Row) -> bool:

@@ -157,16 +157,15 @@ def descend(
     factor: float,
     dual: float,
     goal: float,
-    effort: float,
+    n_passes: int,
 ) -> Result:
     """Move, then propose the change that is best for the block's share, with σ = ``factor``.
 
-    ``dual`` is the dual objective, a block's part of it; ``effort`` the part of its members that is
-    evaluated at least. Numbers: the change of the constant feature's weight, the gap that was added
-    up, evaluations, active members.
+    ``dual`` is the dual objective, a block's part of it. Numbers: the change of the constant
+    feature's weight, the gap that was added up, evaluations, active members.
     """
     state = moved(state, total, step)
-    task, n = block.task, len(state.alpha)
+    task = block.task
     if state.n_active == 0:
         idle = replace(state, proposed=state.alpha)
         return Result(idle, np.zeros(block.n_weights, np.float32), (0.0, 0.0, 0.0, 0.0))
@@ -176,7 +175,7 @@ def descend(
     weights[:] = state.weights
     told = (state.n_active, state.rise, state.fall, factor * dual, constant, state.random)
     scaled = task._replace(upper=upper, ridge=task.ridge / factor)
-    budget = max(1, int(effort * n))
+    budget = (n_passes - 1) * state.n_active + 1  # it ends after the pass that reaches it
     told, gap, spent = loops.descend(
         block.rows, block.form, scaled, alpha, weights, order, told, goal, budget
     )

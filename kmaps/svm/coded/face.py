@@ -14,7 +14,7 @@ from kmaps._loops.forms import Form, Rows
 from kmaps._loops.vectors import aligned_zeros
 
 _AFTER = 10  # passes of coordinate descent, which finds the variables at bounds
-_PAUSE = 5  # passes after a climb that gained less than descent
+_PAUSE, _COSTS = 5, 2  # passes, and costs, after a climb that gained less than descent would have
 _STEPS = 12  # of conjugate gradients
 _ENOUGH = 1e-2  # of the first residual
 _CUT = 0.05  # of a step's square that the bounds may take; a longer one would not do what it says
@@ -62,7 +62,8 @@ class Climber:
         constant, gain = face.climb(weights, constant)
         alpha[face.free] = face.alpha
         good = gain > face.evaluations * rate
-        self.due = spent + face.evaluations + (0 if good else _PAUSE * self.n)
+        pause = max(_PAUSE * self.n, _COSTS * face.evaluations)
+        self.due = spent + face.evaluations + (0 if good else pause)
         return constant, gain, face.evaluations
 
 

@@ -27,12 +27,13 @@ from kmaps.svm.coded.block import Block, Result, State, Table
 from kmaps.svm.coded.descent import Solution, rescaled, solve
 
 _MARGIN = 0.8  # of the tolerance, at which to look whether the gap is what it seems
-EFFORT = 0.1
-"""Part of its members that a block evaluates in a round, at least, where a round costs little."""
+EFFORT = 0.15
+"""Part of all members that a round evaluates, about, where a round costs little."""
 
 _PASSES_A_REBUILD = 25  # of changes to float32 weights, whose rounding adds up
 _SLOWEST, _FASTEST = 2 / 3, 1.5  # changes of the factor from round to round
 _CLIMB_AFTER, _CLIMB_PAUSE = 10, 2  # passes
+_CLIMB_COSTS = 2  # of a climb that gained less than descent would have, until the next
 _CLIMB_STEPS, _CLIMB_TRIALS = 12, 3
 _ENOUGH = 1e-2  # of the first residual
 _CUT = 0.05  # of a step's square that the bounds may take
@@ -93,7 +94,8 @@ class Rounds:
     report : callable, optional
         Is told the passes so far and the gap.
     effort : float
-        Part of its members that a block evaluates in a round, at least.
+        Part of all members that a round evaluates, about, by passes over those that are active: as
+        many in each block, so that none waits long for another.
     """
 
     def __init__(
@@ -104,7 +106,7 @@ class Rounds:
         report: Callable[[float, float], None] | None = None,
         effort: float = EFFORT,
     ):
-        self.effort = effort
+        self.effort, self.n_active = effort, float(team.n_rows)
         self.team, self.tol, self.most = team, tol, float(max_iter * team.n_rows)
         self.report = report or (lambda passes, gap: None)
         self.goal = _MARGIN * tol
@@ -141,23 +143,24 @@ class Rounds:
         """Go round until the gap seems small or it is time to look; return whether it does."""
         last = min(self.spent + _PASSES_A_REBUILD * self.team.n_rows, self.most)
         while True:
-            gap, gain, evaluations, n_active = self._round()
-            reached = n_active == 0 or gap <= self.goal * (self.dual + gap)
+            gap, gain, evaluations = self._round()
+            reached = self.n_active == 0 or gap <= self.goal * (self.dual + gap)
             self.report(self.spent / self.team.n_rows, gap / (self.dual + gap))
             if reached or self.spent >= last:
                 return reached
             self._climb(gain / max(evaluations, 1))
 
-    def _round(self) -> tuple[float, float, float, float]:
-        """Let all blocks descend and take a step; return gap, gain, evaluations, active members."""
+    def _round(self) -> tuple[float, float, float]:
+        """Let all blocks descend and take a step; return the gap, the gain and evaluations."""
         before = self.constant
-        change, gap, evaluations, n_active = self._turn_from_here(
+        n_passes = round(self.effort * self.team.n_rows / max(self.n_active, 1))
+        change, gap, evaluations, self.n_active = self._turn_from_here(
             blocks.descend,
             before,
             self.factor,
             self.dual / self.team.n_blocks,
             self.goal,
-            self.effort,
+            max(n_passes, 1),
         )
         first, last, measured = self.team.turn(blocks.measure, before, change)
         self.spent += evaluations + measured
@@ -168,7 +171,7 @@ class Rounds:
         self.dual += gain
         self.factor /= min(max(best, _SLOWEST), _FASTEST)
         self.factor = min(max(self.factor, 1.0), float(self.team.n_blocks))
-        return gap, gain, evaluations, n_active
+        return gap, gain, evaluations
 
     def _certified(self) -> Certificate:
         """Build the weights anew, to compare, and score all rows."""
@@ -199,7 +202,8 @@ class Rounds:
         self._conjugate_gradients(n_free, size, constant)
         gained = self._proposed(n_free)
         good = gained > (self.spent - before) * rate
-        self.climb_due = self.spent + (0 if good else _CLIMB_PAUSE * self.team.n_rows)
+        pause = max(_CLIMB_PAUSE * self.team.n_rows, _CLIMB_COSTS * (self.spent - before))
+        self.climb_due = self.spent + (0 if good else pause)
 
     def _conjugate_gradients(self, n_free: float, size: float, constant: float) -> None:
         turn, first = self.team.turn, size

@@ -131,6 +131,6 @@ def test_rows_that_normalise_by_themselves():
         ("coded", {"form": "local"}),
     ]
     labels, _ = short_labels(cell.row for cell in cells)
-    assert "homogeneous, r = 3, LIBLINEAR, rows gamma=0.5" in labels.values()
+    assert "homogeneous, r = 3, LIBLINEAR, rows γ = 0.5" in labels.values()
     with pytest.raises(ConfigError, match=r"maps\[0\]\.normalize\[1\]: unknown normalisation 'l3'"):
         spec.parse(text.replace("gamma=0.5", "l3"))

@@ -52,8 +52,7 @@ def test_a_block_descends_on_its_share_of_the_bound(problem, loss, n_passes):
     members, factor = np.array_split(np.arange(N), 3), 2.5
     team, task = team_of(problem, loss, members), stated(problem, loss)[2]
     begun = team.states
-    effort = 0.0 if n_passes == 1 else 1.5  # which ends after a whole pass
-    team.turn(blocks.descend, 0.0, 0.0, factor, 0.0, 0.0, effort)
+    team.turn(blocks.descend, 0.0, 0.0, factor, 0.0, 0.0, n_passes)
     for own, start, state in zip(members, begun, team.states, strict=True):
         random, upper, ridge = (
             machines.XorShift(int(start.random)),
@@ -76,7 +75,7 @@ def test_added_changes_raise_the_dual_by_all_shares(problem):
     kernel = signs[:, None] * gram * signs
     step, constant = 0.0, 0.0
     for _ in range(5):
-        change, *_ = team.turn(blocks.descend, step, constant, 4.0, 0.0, 0.0, 0.5)
+        change, *_ = team.turn(blocks.descend, step, constant, 4.0, 0.0, 0.0, 1)
         constant, step, before = constant + change, 1.0, alpha.copy()
         share = 0.0
         for own, state in zip(members, team.states, strict=True):
