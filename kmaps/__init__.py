@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kmaps.maps import MultiLowDimMap as MultiLowDimMap
     from kmaps.maps import NystroemMap as NystroemMap
     from kmaps.maps import ProductMap as ProductMap
+    from kmaps.maps import RadialMap as RadialMap
     from kmaps.maps import RandomFourierMap as RandomFourierMap
     from kmaps.maps import SameSignMap as SameSignMap
     from kmaps.maps import SignCauchyMap as SignCauchyMap
@@ -77,6 +78,7 @@ _PUBLIC = {
     "ProductMap": "kmaps.maps",
     "RandomFourierMap": "kmaps.maps",
     "GeneralizedRBFMap": "kmaps.maps",
+    "RadialMap": "kmaps.maps",
     "Quantizer": "kmaps.codes",
     "LookupTable": "kmaps.codes",
     "CodedRidge": "kmaps.svm",

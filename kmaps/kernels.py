@@ -137,6 +137,17 @@ LOG_KERNELS: dict[str, str] = {f"log-{name}": name for name in ("rbf", "laplace"
 """Homogeneous kernels with the signatures of stationary ones (hkm Lemma 1), of width 1 in log x;
 log-rbf is the log-Gaussian kernel."""
 
+OF_ONE_VARIABLE: tuple[str, ...] = tuple(name for name in STATIONARY if name not in GRAM_KERNELS)
+"""Those of them whose name means no kernel of all features, as that of rbf does."""
+
+PROFILES: dict[str, Callable[[NDArray], NDArray]] = {
+    "gaussian": lambda t: np.exp(-t / 2),
+    "laplace": lambda t: np.exp(-np.sqrt(t)),
+    "cauchy": lambda t: 1 / (1 + t),
+    "inverse-multiquadric": lambda t: 1 / np.sqrt(1 + t),
+}
+r"""Radial profiles by name (genrbf eq. 12): functions of :math:`t = D^2 / \sigma^2`, 1 at 0."""
+
 
 def check_kernel(name: object, known: Iterable[str], among: str = "kernels: {}") -> None:
     """Refuse a name that is none of the known kernels'; ``among`` words the list of these.

@@ -17,7 +17,7 @@ ADDITIVE = {
     *("homogeneous", "same-sign", "lowdim", "anchor", "nystroem", "intersection", "exact-table"),
     *("spline", "fourier", "hermite"),
 }
-RANDOM = {"random-fourier", "generalized-rbf"}
+RANDOM = {"random-fourier", "generalized-rbf", "radial"}
 ALONE = {"lowdim-joint", "harmonic"}
 X = np.random.default_rng(0).random((30, 2)).astype(np.float32)
 
@@ -70,7 +70,7 @@ def test_what_fitted_maps_say():
     assert those(MAPS, lambda name: fitted(name).table_bytes_) == STORES_TABLES
     per_value = HAS_CODES - {"sign-cauchy"}  # whose bits are of projections
     assert those(MAPS, lambda name: fitted(name).code_bits_ is not None) == per_value
-    assert those(RANDOM, lambda name: fitted(name).additive_) == {"generalized-rbf"}
+    assert those(RANDOM, lambda name: fitted(name).additive_) == {"generalized-rbf", "radial"}
 
 
 @pytest.mark.parametrize("name", MAPS)

@@ -18,6 +18,8 @@ def test_examples_are_valid():
         "scaling",
         "approximation",
         "random-features",
+        "pairs",
+        "places",
         "trade-off",
     ]
 

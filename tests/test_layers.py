@@ -56,6 +56,7 @@ FLOORS = {
         "ranged stepped",
         "*",
         "generalized same_sign",
+        "radial",
         "registry",
     ],
     "maps/lowdim": [

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kmaps.features.normalize import get_normalization as get_normalization
     from kmaps.features.phog import Phog as Phog
     from kmaps.features.store import Report as Report
+    from kmaps.features.windows import WindowWords as WindowWords
     from kmaps.features.windows import describe_windows as describe_windows
 
 _HOMES = {
@@ -27,6 +28,7 @@ _HOMES = {
     "Matrix": "kmaps.features.normalize",
     "Phog": "kmaps.features.phog",
     "Report": "kmaps.features.store",
+    "WindowWords": "kmaps.features.windows",
     "describe_windows": "kmaps.features.windows",
     "extract": "kmaps.features.extraction",
     "get_normalization": "kmaps.features.normalize",

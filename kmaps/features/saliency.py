@@ -47,13 +47,41 @@ def salient_places(
     ConfigError
         If scikit-image is not installed.
     """
+    places = []
+    for patch, both in zip(patches, salient_centres(image, counts), strict=True):
+        centres = np.divmod(np.concatenate(both), image.shape[1])
+        tops, lefts = (
+            np.clip(of_axis - patch // 2, 0, side - patch)
+            for of_axis, side in zip(centres, image.shape, strict=True)
+        )
+        places.append((tops, lefts))
+    return places
+
+
+def salient_centres(
+    image: GreyImage, counts: Sequence[int]
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Return the pixels (numbers in the flat image) on which so many patches are centred.
+
+    Parameters
+    ----------
+    image : ndarray of float32, shape (height, width)
+    counts : sequence of int
+
+    Returns
+    -------
+    list of (along, within)
+        Those along the boundary of the important regions, and the others.
+
+    Raises
+    ------
+    ConfigError
+        If scikit-image is not installed.
+    """
     from scipy import ndimage  # slow to import
 
     regions, importance, saliency = segmented(image)
-    important = importance >= _IMPORTANT * saliency.mean()
-    if not important.any():
-        important[importance.argmax()] = True
-    inside = important[regions]
+    inside = important_regions(importance, saliency)[regions]
     # What an erosion takes away; beyond the image's border nothing is taken.
     edge = np.flatnonzero(inside & ~ndimage.binary_erosion(inside, border_value=1))
     weights = importance[regions].ravel().astype(np.float64)
@@ -61,17 +89,21 @@ def salient_places(
     # An image of one grey has no saliency: everywhere alike.
     chances = weights / total if total > 0 else None
     rng = np.random.default_rng(zlib.crc32(np.ascontiguousarray(image)))
-    places = []
-    for patch, count in zip(patches, counts, strict=True):
+    centres = []
+    for count in counts:
         along = rng.choice(edge, min(count // 2, len(edge)), replace=False)
-        within = rng.choice(image.size, count - len(along), p=chances)
-        centres = np.divmod(np.concatenate([along, within]), image.shape[1])
-        tops, lefts = (
-            np.clip(of_axis - patch // 2, 0, side - patch)
-            for of_axis, side in zip(centres, image.shape, strict=True)
-        )
-        places.append((tops, lefts))
-    return places
+        centres.append((along, rng.choice(image.size, count - len(along), p=chances)))
+    return centres
+
+
+def important_regions(
+    importance: NDArray[np.float32], saliency: NDArray[np.float32]
+) -> NDArray[np.bool_]:
+    """Return which regions are important: twice as salient as the image, or the most of all."""
+    important = importance >= _IMPORTANT * saliency.mean()
+    if not important.any():
+        important[importance.argmax()] = True
+    return important
 
 
 def segmented(

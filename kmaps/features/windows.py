@@ -1,21 +1,59 @@
-"""Edge orientations in many windows of one image."""
+"""Edge orientations, or visual words, in many windows of one image."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import InputError
 from kmaps.features.base import GreyImage
+from kmaps.features.bow import DenseSiftBow
 from kmaps.features.phog import Phog
 
 
-def describe_windows(
-    feature: Phog, image: GreyImage, boxes: NDArray[np.int64]
-) -> NDArray[np.float32]:
-    """Return the vectors of windows, each as if it were cut out after the edges were found.
+@dataclass(frozen=True, eq=False)
+class WindowWords:
+    """Visual words, learned, as a feature of windows.
 
     Parameters
     ----------
-    feature : Phog
+    feature : DenseSiftBow
+    words : ndarray of float32, shape (k, 128)
+    """
+
+    feature: DenseSiftBow
+    words: NDArray[np.float32]
+
+    @classmethod
+    def learn(
+        cls, feature: DenseSiftBow, images: Iterable[GreyImage], n_images: int, seed: int = 0
+    ) -> Self:
+        """Learn the words from descriptors drawn from so many images."""
+        drawn = [
+            feature.sample(feature.describe([image]), np.array([0]), n_images, seed + i)
+            for i, image in enumerate(images)
+        ]
+        return cls(feature, feature.fit(np.concatenate(drawn)))
+
+    @property
+    def smallest(self) -> int:
+        """The least side of a window: a pixel for each cell of the finest level."""
+        return max(self.feature.divisions)
+
+
+def describe_windows(
+    feature: Phog | WindowWords, image: GreyImage, boxes: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """Return the vectors of windows, each as if it were cut out of what the image is described by.
+
+    The edges are those of the image; so are the patches, each of which counts for the windows, and
+    in them for the cells, that its centre lies in.
+
+    Parameters
+    ----------
+    feature : Phog or WindowWords
         Its ``longest`` has no part in it: the boxes are of this image.
     image : ndarray of float32, shape (height, width)
     boxes : ndarray of int64, shape (m, 4)
@@ -29,19 +67,46 @@ def describe_windows(
     ------
     InputError
         If a window leaves the image, or is too small for the pyramid.
-
-    Notes
-    -----
-    The sum over any rectangle is four look-ups in the sums over all rectangles from the image's
-    corner.
     """
     height, width = image.shape
-    left, top, right, bottom = np.asarray(boxes, np.int64).reshape(-1, 4).T
+    boxes = np.asarray(boxes, np.int64).reshape(-1, 4)
+    left, top, right, bottom = boxes.T
     low = feature.smallest
     if ((left < 0) | (top < 0) | (right > width) | (bottom > height)).any():
         raise InputError(f"a window leaves the image of {width} × {height} pixels")
     if ((right - left < low) | (bottom - top < low)).any():
         raise InputError(f"a window is smaller than {low} × {low} pixels")
+    if isinstance(feature, WindowWords):
+        return _count_words(feature, image, boxes)
+    return _sum_energies(feature, image, boxes)
+
+
+def _count_words(
+    feature: WindowWords, image: GreyImage, boxes: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    described = feature.feature.describe([image])
+    words = feature.feature.words_of(described["descriptors"], feature.words)
+    # Centres lie on pixels or between two of them.
+    down, right = (np.round(2.0 * described["places"] * image.shape) / 2).T
+    k, divisions = len(feature.words), feature.feature.divisions
+    vectors = np.empty((len(boxes), k * sum(g * g for g in divisions)), np.float32)
+    for vector, (x0, y0, x1, y1) in zip(vectors, boxes, strict=True):
+        inside = (x0 <= right) & (right < x1) & (y0 <= down) & (down < y1)
+        of_x, of_y = (right[inside] - x0) / (x1 - x0), (down[inside] - y0) / (y1 - y0)
+        first = 0
+        for g in divisions:
+            cells = (of_y * g).astype(np.int64) * g + (of_x * g).astype(np.int64)
+            counts = np.bincount(cells * k + words[inside], minlength=g * g * k)
+            vector[first : first + g * g * k] = counts
+            first += g * g * k
+    return vectors
+
+
+def _sum_energies(feature: Phog, image: GreyImage, boxes: NDArray[np.int64]) -> NDArray[np.float32]:
+    # The sum over any rectangle is four look-ups in the sums over all rectangles from the image's
+    # corner.
+    height, width = image.shape
+    left, top, right, bottom = boxes.T
     energies = feature.edge_energies(image)
     corner_sums = np.zeros((height + 1, width + 1, feature.orientations))
     np.cumsum(np.cumsum(energies, axis=0, dtype=np.float64), axis=1, out=corner_sums[1:, 1:])

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kmaps.maps.orthogonal import FourierMap as FourierMap
     from kmaps.maps.orthogonal import HermiteMap as HermiteMap
     from kmaps.maps.product import ProductMap as ProductMap
+    from kmaps.maps.radial import RadialMap as RadialMap
     from kmaps.maps.random import SignCauchyMap as SignCauchyMap
     from kmaps.maps.random_fourier import RandomFourierMap as RandomFourierMap
     from kmaps.maps.same_sign import SameSignMap as SameSignMap
@@ -46,6 +47,7 @@ _OWN: Classes["FeatureMap"] = Classes(
         "sign-cauchy": "kmaps.maps.random.SignCauchyMap",
         "random-fourier": "kmaps.maps.random_fourier.RandomFourierMap",
         "generalized-rbf": "kmaps.maps.generalized.GeneralizedRBFMap",
+        "radial": "kmaps.maps.radial.RadialMap",
     }
 )
 

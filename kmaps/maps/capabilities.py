@@ -105,6 +105,15 @@ class Bounded(Protocol):
 
 
 @runtime_checkable
+class Regularized(Tabulated, Protocol):
+    """A fitted map whose weights w of each feature are to be regularised by wᵀHw, not wᵀw."""
+
+    @property
+    def regularizer_(self) -> NDArray:
+        """H, shape (r, r), positive definite."""
+
+
+@runtime_checkable
 class SaysWhetherShared(Protocol):
     """A map that says, when fitted, whether all features have one curve."""
 

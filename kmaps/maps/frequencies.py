@@ -24,7 +24,7 @@ FREQUENCY_VERSION = 1
 NEARNESS = 0.9
 """The correlation of a frequency with one drawn near it; other values also change the version."""
 
-_NORMALS, _LENGTHS, _GAINS, _FLIPS, _ORDERS = range(5)  # the streams of a key
+_NORMALS, _LENGTHS, _GAINS, _FLIPS, _ORDERS, _MIXTURES = range(6)  # the streams of a key
 
 _BLOCK_VALUES = 1 << 24  # values of a frequency matrix made at once, 64 MB
 _PART_VALUES = 1 << 16  # values of it that a thread makes at once
@@ -116,6 +116,33 @@ class DescendedFrequencies(DenseFrequencies):
             own = super()._directions(numbers[heirs])
             directions[heirs] = NEARNESS * directions[heirs] + (1 - NEARNESS**2) ** 0.5 * own
         return directions
+
+
+_MIXED_BY: dict[str, Callable[[NDArray], NDArray]] = {
+    "gaussian": np.ones_like,
+    "laplace": lambda u: 1 / (2 * gammaincinv(0.5, u)),
+    "cauchy": lambda u: 2 * gammaincinv(1.0, u),
+    "inverse-multiquadric": lambda u: 2 * gammaincinv(0.5, u),
+}
+"""The quantile functions of the mixing variables of :class:`MixedFrequencies`."""
+
+
+class MixedFrequencies(DenseFrequencies):
+    r"""Frequencies :math:`\omega = \sqrt s\,z`, with z normal and s of a distribution of its own.
+
+    The profile that they belong to is :math:`k(t) = E\,e^{-st/2}`: with 1/s chi-squared of one
+    degree of freedom :math:`e^{-\sqrt t}`, whose frequencies are Cauchy-distributed; with s
+    chi-squared of two degrees 1/(1 + t), of one :math:`1/\sqrt{1 + t}`.
+    """
+
+    def __init__(self, key: int, indices: NDArray, n_features: int, width: float, profile: str):
+        super().__init__(key, indices, n_features, width)
+        self.profile = profile
+
+    def _directions(self, indices: NDArray) -> NDArray:
+        uniform = (words(self.key, _MIXTURES, indices, 1)[:, 0] + 0.5) * 2.0**-32
+        factors = np.sqrt(_MIXED_BY[self.profile](uniform)).astype(np.float32)
+        return factors[:, None] * super()._directions(indices)
 
 
 class OrthogonalFrequencies(DenseFrequencies):

@@ -42,7 +42,7 @@ class IntersectionMap(RangedMap):
         What the outputs are inside a bin.
     sparse : bool
         With ``piece="linear"`` and two bins or more: at most two non-zeros a value, as CSR, to be
-        trained with `regularizer_`.
+        trained with `regularizer_`, as `CodedSVC` does.
     upper : float, optional
         b, the end of the range of all features; by default that of each feature, its largest
         training value. Larger values are clamped.

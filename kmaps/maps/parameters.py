@@ -19,7 +19,15 @@ from kmaps.checks import (
     is_number,
 )
 from kmaps.errors import ConfigError
-from kmaps.kernels import EXP_KERNELS, KERNELS, LOG_KERNELS, STATIONARY, check_kernel, get_kernel
+from kmaps.kernels import (
+    EXP_KERNELS,
+    KERNELS,
+    LOG_KERNELS,
+    PROFILES,
+    STATIONARY,
+    check_kernel,
+    get_kernel,
+)
 from kmaps.mercer import scalar_kernel
 
 ANCHORS = ("uniform", "kmeans", "cover")
@@ -129,6 +137,18 @@ def check_random_fourier(given: Any) -> None:
     if given.sigma is not None:
         check_positive("sigma", given.sigma, note=", or None to take it from the data")
     check_seed("random_state", given.random_state)
+
+
+def check_radial(given: Any) -> None:
+    """Refuse parameters that `RadialMap` cannot have."""
+    check_choice("profile", given.profile, PROFILES)
+    check_whole("n_frequencies", given.n_frequencies, 1)
+    if given.sigma is not None:
+        check_positive("sigma", given.sigma, note=", or None to take it from the data")
+    check_seed("random_state", given.random_state)
+    get_kernel(given.kernel)
+    if given.kernel != "hellinger":
+        check_whole("order", given.order, 0)
 
 
 def check_generalized(given: Any) -> None:
@@ -277,5 +297,6 @@ CHECKS: dict[str, Callable[[Any], None]] = {
     "sign-cauchy": check_sign_cauchy,
     "random-fourier": check_random_fourier,
     "generalized-rbf": check_generalized,
+    "radial": check_radial,
 }
 """The check of each map by the map's name."""

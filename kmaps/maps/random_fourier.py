@@ -18,7 +18,13 @@ from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import mean_squared_distance
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.capabilities import FeatureMap
-from kmaps.maps.frequencies import FREQUENCY_VERSION, STRUCTURES, DescendedFrequencies, Projector
+from kmaps.maps.frequencies import (
+    FREQUENCY_VERSION,
+    STRUCTURES,
+    DescendedFrequencies,
+    Frequencies,
+    Projector,
+)
 from kmaps.maps.parameters import check_random_fourier
 from kmaps.parallel import for_blocks
 from kmaps.samples import float_type
@@ -33,10 +39,11 @@ class RandomFeatures(FeatureMap):
     A subclass sets ``source``, takes the parameters ``n_frequencies``, ``sigma``, ``structure`` and
     ``random_state``, and writes `_fit_embedding`, `_embed` and `_mean_distance`: what the
     frequencies multiply, and how far apart samples are there. ``additive_`` is the additive map
-    inside, once fitted; None: there is none.
+    inside, once fitted; None: there is none. ``profile`` is the radial profile of the kernel.
     """
 
     additive_: AdditiveMap | None = None
+    profile: str = "gaussian"
     n_frequencies: int
     sigma: float | None
     structure: str
@@ -272,11 +279,14 @@ class RandomFeatures(FeatureMap):
         return other
 
     def _draw(self) -> None:
+        self.frequency_indices_ = self._lineages.max(axis=1)
+        self._frequencies = self._make_frequencies()
+
+    def _make_frequencies(self) -> Frequencies:
         descended = self._lineages.shape[1] > 1
         structure = DescendedFrequencies if descended else STRUCTURES[self.structure]
-        self.frequency_indices_ = self._lineages.max(axis=1)
         made_of = self._lineages if descended else self.frequency_indices_
-        self._frequencies = structure(self.key_, made_of, self._n_embedded, self.sigma_)
+        return structure(self.key_, made_of, self._n_embedded, self.sigma_)
 
     def __getstate__(self) -> dict[str, Any]:
         # What was made of the key is made again.

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 _EMPTY = inspect.Parameter.empty
 
-WITHOUT_TABLES = ("lowdim-joint", "harmonic", "sign-cauchy", "random-fourier", "generalized-rbf")
+WITHOUT_TABLES = (
+    *("lowdim-joint", "harmonic", "sign-cauchy"),
+    *("random-fourier", "generalized-rbf", "radial"),
+)
 """The maps that are none of single features; the others are `Tabulated`."""
 LOCAL = ("spline",)
 """The maps that are `LocallyTabulated`."""

@@ -6,7 +6,8 @@ from drawn import dataset, photograph
 
 from kmaps._loops import orientation as loops
 from kmaps.errors import InputError
-from kmaps.features import Phog, describe_windows, extract
+from kmaps.features import Phog, WindowWords, describe_windows, extract
+from kmaps.features.bow import DenseSiftBow
 from kmaps.features.pyramid import partition
 
 
@@ -51,3 +52,37 @@ def test_no_windows(image):
 def test_bad_windows(image, box, message):
     with pytest.raises(InputError, match=message):
         describe_windows(Phog(), image, np.array([box]))
+
+
+@pytest.fixture(scope="module")
+def words():
+    feature = DenseSiftBow(patches=(8, 16), step=4, words=12, samples=20, divisions=(1, 2))
+    images = [photograph(50, 70, i) / np.float32(255) for i in range(3)]
+    return WindowWords.learn(feature, images, 3)
+
+
+def test_words_of_the_whole_image_are_its_own(words, image):
+    whole = describe_windows(words, image, np.array([[0, 0, 70, 50]]))
+    encoded = words.feature.encode(words.feature.describe([image]), words.words)
+    expected = np.zeros(12 * 5, np.float32)
+    expected[encoded["indices"]] = encoded["data"]
+    np.testing.assert_array_equal(whole[0], expected)
+
+
+def test_words_in_windows_by_hand(words, image):
+    boxes = np.array([[3, 5, 40, 33], [10, 0, 13, 50], [66, 46, 70, 50]])
+    described = words.feature.describe([image])
+    numbers = words.feature.words_of(described["descriptors"], words.words)
+    for (left, top, right, bottom), vector in zip(
+        boxes, describe_windows(words, image, boxes), strict=True
+    ):
+        expected = np.zeros((5, 12))
+        for word, (down, along) in zip(numbers, described["places"], strict=True):
+            y = round(2 * float(down) * 50) / 2 - top
+            x = round(2 * float(along) * 70) / 2 - left
+            if 0 <= y < bottom - top and 0 <= x < right - left:
+                expected[0, word] += 1
+                quarter = 2 * (2 * y >= bottom - top) + (2 * x >= right - left)
+                expected[1 + quarter, word] += 1
+        np.testing.assert_array_equal(vector, expected.ravel())
+        assert vector[:12].sum() == vector[12:].sum()

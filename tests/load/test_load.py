@@ -21,7 +21,7 @@ from tests.faults.forked import Forked
 pytestmark = pytest.mark.soak
 CELLS = int(os.environ.get("KMAPS_SOAK_CELLS", "5000"))
 ROWS = int(os.environ.get("KMAPS_SOAK_ROWS", "1000000"))
-COLUMNS = 100
+COLUMNS = int(os.environ.get("KMAPS_SOAK_COLUMNS", "100"))
 FEW_ROWS = 10_000
 BLOCK_ROWS = 10_000
 ROWS_OF_A_SPLIT = 10
@@ -84,14 +84,16 @@ SLACK_BYTES = 60e6
 
 
 def test_memory_of_files_of_any_size(tmp_path, record_property):
-    peaks = {}
+    peaks, seconds = {}, {}
     with Forked() as forked:
         for n in (FEW_ROWS, ROWS):
             folder = tmp_path / str(n)
             folder.mkdir()
             write_rows(folder, n)
             for name, (arguments, _) in LIMITS.items():
+                begun = time.perf_counter()
                 done = forked.run(folder, [*arguments, "--quiet"])
+                seconds[name] = time.perf_counter() - begun
                 assert done.code == 0, done.stderr
                 peaks[name, n] = 1e3 * done.peak_kb
                 (folder / "out.npy").unlink(missing_ok=True)
@@ -99,5 +101,5 @@ def test_memory_of_files_of_any_size(tmp_path, record_property):
     for name, (_, a_row) in LIMITS.items():
         more = peaks[name, ROWS] - peaks[name, FEW_ROWS]
         assert more < SLACK_BYTES + a_row * ROWS, f"{name}: {more / 1e6:.0f} MB more"
-        what = f"load: rows of {name}, {peaks[name, ROWS] / 1e6:.0f} MB at most"
+        what = f"load: rows of {name}, {peaks[name, ROWS] / 1e6:.0f} MB, {seconds[name]:.0f} s"
         record_property("soak", (what, ROWS))

@@ -13,7 +13,7 @@ ODD = [-1, 0, 0.5, 2, float("nan"), True, None, "linf", "no-such-word", [1, 2], 
 LONG = ("lowdim", "lowdim-joint", "harmonic")  # to fit, when nothing is refused
 QUICK = {
     **{name: {"low": 0, "high": 1, "kernel": "rbf"} for name in LONG},
-    **{name: {"n_frequencies": 2} for name in ("random-fourier", "generalized-rbf")},
+    **{name: {"n_frequencies": 2} for name in ("random-fourier", "generalized-rbf", "radial")},
     "sign-cauchy": {"n_projections": 2},
 }
 TOGETHER = [

@@ -6,6 +6,8 @@ from kmaps.bench.kinds.approximation import ApproximationKind
 from kmaps.bench.kinds.classification import ClassificationKind
 from kmaps.bench.kinds.detection import DetectionKind
 from kmaps.bench.kinds.kind import Kind
+from kmaps.bench.kinds.pairs import PairsKind
+from kmaps.bench.kinds.places import PlacesKind
 from kmaps.bench.kinds.random_features import RandomFeaturesKind
 from kmaps.bench.kinds.scaling import ScalingKind
 from kmaps.bench.kinds.toy import ToyKind
@@ -28,6 +30,8 @@ KINDS: Extended[Kind] = Extended(
         "approximation": ApproximationKind(),
         "toy": ToyKind(),
         "random-features": RandomFeaturesKind(),
+        "pairs": PairsKind(),
+        "places": PlacesKind(),
         "trade-off": TradeOffKind(),
         "detection": DetectionKind(),
     },

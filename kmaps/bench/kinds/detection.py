@@ -16,7 +16,7 @@ class Devkit(Data):
     """VOC 2007: how many images, the first ones, and the grid of candidate windows.
 
     ``beside`` windows without objects are drawn from an image to train on; a first stage keeps the
-    best ``candidates`` of a test image.
+    best ``candidates`` of a test image, all of them or those that a ``linear`` stage leaves it.
     """
 
     name: Literal["voc2007"]
@@ -24,6 +24,7 @@ class Devkit(Data):
     test: PositiveInt | None = None
     beside: PositiveInt = 20
     candidates: PositiveInt = 100
+    linear: PositiveInt | None = None
     ratios: Annotated[list[Positive], Field(min_length=1), Unique] = [0.5, 1.0, 2.0]
     smallest: PositiveInt = 32
     growth: Annotated[float, Field(gt=1, allow_inf_nan=False)] = 1.4
@@ -40,10 +41,10 @@ class Devkit(Data):
         return self.model_dump(exclude={"name"}, exclude_none=True)
 
 
-class Phogs(Features):
-    """Edge pyramids, the features of windows."""
+class WindowFeatures(Features):
+    """Edge pyramids or visual words, the features of windows."""
 
-    name: Literal["phog"]
+    name: Literal["phog", "phow", "dense-sift-bow"]
 
 
 class Detection(TradeOff):
@@ -51,7 +52,7 @@ class Detection(TradeOff):
 
     kind: Literal["detection"]
     dataset: Devkit
-    features: Phogs
+    features: WindowFeatures
     # The words of a tuple are one type to pydantic, and none to a type checker.
     classes: Annotated[list[Literal[VOC_CLASSES]], Field(min_length=1), Unique]  # type: ignore[valid-type]
 

@@ -23,7 +23,7 @@ class RandomFeaturesExperiment(Experiment):
     """How the error of maps of random frequencies falls with their number.
 
     Each map is compared with its kernel on all pairs of a test and a training sample, drawn
-    ``draws`` times with other frequencies.
+    ``draws`` times with other frequencies, on each of ``splits``.
     """
 
     kind: Literal["random-features"]
@@ -31,6 +31,7 @@ class RandomFeaturesExperiment(Experiment):
     dataset: DatasetSplits
     features: Features = Features()
     kernels: Annotated[list[KernelName], Unique] = []
+    splits: PositiveInt = 1
     draws: PositiveInt = 5
 
     @property
@@ -63,16 +64,17 @@ class RandomFeaturesKind(SampledKind):
     )
 
     def cells(self, experiment: RandomFeaturesExperiment) -> list[Cell]:
-        """Return a cell for each map and kernel; its draws are part of it."""
+        """Return a cell for each split, map and kernel; its draws are part of it."""
         return [
             Cell(
                 **sample_columns(experiment),
                 row=Row(entry["map"], params),
                 kernel=kernel,
                 protocol=experiment.dataset.protocol,
-                split=0,
+                split=split,
                 options={"draws": experiment.draws},
             )
+            for split in range(experiment.splits)
             for entry in experiment.maps
             for kernel, params in map_rows(entry, experiment.kernels)
         ]
@@ -82,7 +84,9 @@ class RandomFeaturesKind(SampledKind):
         from kmaps.bench.work.random_errors import random_errors
 
         made = make_map(cell.row.method, cell.kernel, cell.row.params)
-        draws = cell.options["draws"]
+        n = cell.options["draws"]
+        first = n * (cell.split or 0)
+        draws = range(first, first + n)  # others on every split
         found = random_errors(made, cell.kernel, shared.x_train, shared.x_test, draws)
         return Measured({**asdict(found), **shared.sizes})
 

@@ -68,7 +68,11 @@ COLUMNS: dict[str, str] = {
     "additive_rms": "root mean square of the part of the error that more projections do not lessen "
     "(random-features)",
     "random_rms": "root mean square of the random part of the error (random-features)",
+    "bias": "absolute value of the mean error over all pairs of samples (pairs)",
+    "deviation": "standard deviation of the error over all pairs of samples (pairs)",
     "worst": "the pair of values with the largest error",
+    "important": "share of the patches that are centred in the important regions of an image, mean "
+    "over the images, in [0, 1] (places)",
     "n_train": "training samples",
     "n_test": "test samples",
     "n_skipped": "images left out because they cannot be used (--skip-bad)",
@@ -125,13 +129,15 @@ LATER = (
     *("load_before", "load_after", "other_cpus", "stolen_cpus", "command"),
     *("cv_C", "cv_se"),
     *("l1", "error_bound", "period"),
+    *("bias", "deviation", "important"),
 )
 """Columns that older records of this format lack; there they are null."""
 
-_FRACTIONS = ("accuracy", "accuracy_per_class", "average_precision")
+_FRACTIONS = ("accuracy", "accuracy_per_class", "average_precision", "important")
 NUMBERS = (
     *_FRACTIONS,
-    *("linf", "rms", "l1", "error_bound", "period", "additive_rms", "random_rms", "C"),
+    *("linf", "rms", "l1", "error_bound", "period", "additive_rms", "random_rms"),
+    *("bias", "deviation", "C"),
     *(name for name in COLUMNS if name.endswith(("_s", "_bytes")) or name.startswith("n_")),
     *("dim", "split", "draw", "size", "seed", "threads", "jobs", "cores"),
     *("load_before", "load_after", "other_cpus", "stolen_cpus"),

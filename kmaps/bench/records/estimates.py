@@ -21,6 +21,9 @@ COUNTED = (
 )
 """Columns without chance: the same cell gives the same number on every machine."""
 
+OF_PAIRS = ("linf", "rms")
+"""Those of them that on samples of several splits depend on which these are."""
+
 OF_SAMPLES = ("accuracy", "per-class")
 """Measures that are a share of the test samples, or of those of each class."""
 
@@ -91,7 +94,9 @@ def _ratio(
     pairs: Sequence[Pair], lefts: Sequence[float], rights: Sequence[float], measure: str
 ) -> Estimate:
     drawn = any(record["draw"] is not None for record in pairs[0])
-    if set(MEASURES[measure].columns) <= set(COUNTED) and not drawn:
+    columns = set(MEASURES[measure].columns)
+    sampled = columns <= set(OF_PAIRS) and len(pairs) > 1
+    if columns <= set(COUNTED) and not (drawn or sampled):
         return exact_ratio(lefts, rights)
     left = _repeated((pair[0] for pair in pairs), lefts, measure)
     right = _repeated((pair[1] for pair in pairs), rights, measure)

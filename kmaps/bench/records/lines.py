@@ -22,11 +22,13 @@ def row_names(record: Record) -> dict[str, Any]:
 
     There also the ``range`` and ``dim``, the outputs (those asked for, where that is a parameter):
     rows are compared on the same range and at the same number of outputs, unless a selection names
-    them.
+    them. On pairs of samples the ``columns``, so many of the features, likewise.
     """
     names = Row.of(record).names
     if "range" in record["options"]:
         return {"dim": record["dim"], **names, "range": record["options"]["range"]}
+    if "columns" in record["options"]:
+        return {**names, "columns": record["options"]["columns"]}
     return names
 
 
@@ -57,6 +59,7 @@ def lines_of(records: Iterable[Record]) -> Lines:
         names = row_names(record)
         label = labels[Row.of(record).identity]
         label += f" ({names['range']})" if "range" in names else ""
+        label += f" ({names['columns']} features)" if names.get("columns") else ""
         line = Line(record["reduction"], record["kernel"], label, tuple(names.items()))
         lines[line][record["split"], record["draw"]] = record
     return lines

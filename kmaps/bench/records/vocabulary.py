@@ -80,7 +80,12 @@ VOCABULARY: dict[str, Words] = {
         },
     ),
     "nystroem": Words("addKPCA", {"dim": "r = {}"}, {"n_points": "{} points"}),
-    "intersection": Words("Maji–Berg", {"n_bins": "N = {}"}, {"piece": "piecewise {}"}),
+    "intersection": Words(
+        "Maji–Berg",
+        {"n_bins": "N = {}"},
+        {"piece": "piecewise {}"},
+        {"sparse": {True: "sparse {}"}},
+    ),
     "exact-table": Words("exact table", {"n_levels": "L = {}"}),
     "lowdim": Words(
         "low-dimensional",
@@ -121,6 +126,9 @@ VOCABULARY: dict[str, Words] = {
         "random map",
         {"n_frequencies": "m = {}"},
         {"order": _outputs, "structure": _STRUCTURES, "sigma": _WIDTH},
+    ),
+    "radial": Words(
+        "random map", {"profile": "{}", "n_frequencies": "m = {}"}, {"order": _outputs}
     ),
 }
 """The words for each method. One that is not here goes by its name, with all its parameters;

@@ -25,7 +25,7 @@ class Convergence:
     sizes : ndarray of int
         Numbers of frequencies m, ascending.
     rms, random_rms : ndarray
-        Root mean square errors at each: of the kernel, and the random part.
+        Root mean square errors at each: of the kernel, and the random part; means over the splits.
     additive_rms : float
         That of the part that stays.
     exponent : float
@@ -54,26 +54,29 @@ def convergence(records: Iterable[Record]) -> list[Convergence]:
     >>> row.label, round(row.exponent, 6)
     ('random Fourier', -0.5)
     """
-    rows: dict[tuple[str, str], dict[int, Record]] = {}
+    rows: dict[tuple[str, str], dict[int, list[Record]]] = {}
     whole: dict[str, Row] = {}
     for record in records:
         if record["status"] == "ok":
             row = Row.of(record).without("n_frequencies")
             whole[row.identity] = row
             by_size = rows.setdefault((row.identity, record["kernel"]), {})
-            by_size[record["dim"] // 2] = record  # two outputs per frequency
+            # Two outputs per frequency.
+            by_size.setdefault(record["dim"] // 2, []).append(record)
     labels, _ = short_labels(whole.values())
     return [_fitted(labels[row], kernel, by_size) for (row, kernel), by_size in rows.items()]
 
 
-def _fitted(label: str, kernel: str, by_size: dict[int, Record]) -> Convergence:
+def _fitted(label: str, kernel: str, by_size: dict[int, list[Record]]) -> Convergence:
+    def means(column: str) -> NDArray[np.float64]:
+        return np.array([np.mean([record[column] for record in by_size[m]]) for m in sizes])
+
     sizes = np.array(sorted(by_size))
-    rms = np.array([by_size[m]["rms"] for m in sizes], float)
-    random = np.array([by_size[m]["random_rms"] for m in sizes], float)
+    rms, random = means("rms"), means("random_rms")
     slope = np.nan
     if len(sizes) > 1:
         slope = np.polyfit(np.log(sizes[-_FITTED:]), np.log(random[-_FITTED:]), 1)[0]
-    additive = by_size[sizes[0]]["additive_rms"]
+    additive = float(means("additive_rms")[0])
     return Convergence(label, kernel, sizes, rms, random, additive, float(slope))
 
 

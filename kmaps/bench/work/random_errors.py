@@ -4,7 +4,9 @@ With :math:`\hat K` from the map and :math:`\bar K` its limit for infinitely man
 
 .. math::
     \hat K - K = (\bar K - K) + (\hat K - \bar K), \qquad
-    \bar K(x, y) = e^{-\|\hat\Psi(x) - \hat\Psi(y)\|^2 / 2\sigma^2}
+    \bar K(x, y) = k\left(\|\hat\Psi(x) - \hat\Psi(y)\|^2 / \sigma^2\right)
+
+with the radial profile k of the map, mostly the Gaussian one, :math:`k(t) = e^{-t/2}`.
 
 The first part is the error of the additive map inside, and does not depend on the number m of
 frequencies; the second is random and falls as 1/√m (genrbf Sect. 2.3).
@@ -18,8 +20,13 @@ from sklearn.base import clone
 
 from kmaps.errors import ConfigError
 from kmaps.features import Matrix
-from kmaps.gram_matrix import gram
+from kmaps.gram_matrix import gram, squared_distance
+from kmaps.kernels import EXP_KERNELS, PROFILES
+from kmaps.maps.radial import RadialMap
 from kmaps.maps.random_fourier import RandomFeatures
+
+EXP_OF = {additive: name for name, additive in EXP_KERNELS.items()}
+"""The exponential kernel of each metric."""
 
 
 @dataclass(frozen=True)
@@ -46,19 +53,21 @@ class RandomErrors:
 
 
 def random_errors(
-    feature_map: RandomFeatures, kernel: str, x_train: Matrix, x_test: Matrix, draws: int
+    feature_map: RandomFeatures, kernel: str, x_train: Matrix, x_test: Matrix, draws: range
 ) -> RandomErrors:
     """Compare a map with its kernel, drawing its frequencies several times.
 
     Parameters
     ----------
-    feature_map : RandomFourierMap or GeneralizedRBFMap
+    feature_map : RandomFourierMap, GeneralizedRBFMap or RadialMap
         Unfitted; its ``random_state`` becomes the number of the draw.
     kernel : str
-        ``rbf`` or the name of an exponential kernel, ``exp-…``.
+        ``rbf`` or the name of an exponential kernel, ``exp-…``; of a RadialMap that of the additive
+        kernel of its metric.
     x_train, x_test : ndarray or CSR
         The map is fitted on ``x_train``, which also gives its sigma.
-    draws : int
+    draws : range
+        Their numbers.
 
     Returns
     -------
@@ -73,28 +82,36 @@ def random_errors(
     --------
     >>> from kmaps import RandomFourierMap
     >>> X = np.random.default_rng(0).random((40, 3))
-    >>> found = random_errors(RandomFourierMap(1000), "rbf", X[:20], X[20:], draws=3)
+    >>> found = random_errors(RandomFourierMap(1000), "rbf", X[:20], X[20:], range(3))
     >>> found.additive_rms, found.random_rms == found.rms < 0.02
     (0.0, True)
     """
     if not isinstance(feature_map, RandomFeatures):
         raise ConfigError(f"map {type(feature_map).__name__}: draws no frequencies")
-    if not (kernel == "rbf" or kernel.startswith("exp-")):
+    radial = isinstance(feature_map, RadialMap)
+    if not (radial or kernel == "rbf" or kernel.startswith("exp-")):
         raise ConfigError(f"kernel {kernel!r}: expected rbf or an exp- kernel")
     whole, random, largest = [], [], 0.0
-    for draw in range(draws):
+    for draw in draws:
         fitted = clone(feature_map).set_params(random_state=draw).fit(x_train)
         inside = fitted.additive_
-        if draw == 0:
-            exact = gram(x_test, x_train, kernel=kernel, sigma=fitted.sigma_)
-            pair = (x_test, x_train) if inside is None else map(inside.transform, (x_test, x_train))
-            limit = gram(*pair, kernel="rbf", sigma=fitted.sigma_)
+        if draw == draws[0]:
+            exact = _radial(fitted, x_test, x_train, kernel)
+            embedded = [x if inside is None else inside.transform(x) for x in (x_test, x_train)]
+            limit = _radial(fitted, embedded[0], embedded[1], "rbf")
         product = fitted.transform(x_test) @ fitted.transform(x_train).T
         largest = max(largest, float(np.abs(product - exact).max()))
         whole.append(_rms(product - exact))
         random.append(_rms(product - limit))
     columns = _rms(np.array(whole)), _rms(limit - exact), _rms(np.array(random))
     return RandomErrors(largest, *columns, dim=2 * fitted.n_frequencies)
+
+
+def _radial(fitted: RandomFeatures, x: Matrix, y: Matrix, metric: str) -> NDArray:
+    """Return the profile of a map of the distances of rows by the metric of a kernel."""
+    if fitted.profile == "gaussian":
+        return gram(x, y, kernel=EXP_OF.get(metric, metric), sigma=fitted.sigma_)
+    return PROFILES[fitted.profile](squared_distance(x, y, kernel=metric) / fitted.sigma_**2)
 
 
 def _rms(errors: NDArray) -> float:

@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from kmaps.data.annotations import Scene
 from kmaps.errors import ConfigError, DataError
-from kmaps.features import Phog, describe_windows, load_image
+from kmaps.features import Phog, WindowWords, describe_windows, load_image
 
 Boxes = NDArray[np.int64]  # (m, 4): left, top, right, bottom, the ends excluded
+
+WindowFeature = Phog | WindowWords
 
 OVERLAP = 0.5
 """Intersection over union from which on a box is found (VOC 2007)."""
@@ -173,7 +175,7 @@ def _judge(
 def training_windows(
     scenes: Iterable[Scene],
     names: Sequence[str],
-    feature: Phog,
+    feature: WindowFeature,
     windows: Windows,
     *,
     per_scene: int = 20,
@@ -189,7 +191,7 @@ def training_windows(
     scenes : iterable of Scene
     names : sequence of str
         The classes.
-    feature : Phog
+    feature : Phog or WindowWords
     windows : Windows
     per_scene : int
         Windows drawn in each scene.
@@ -239,24 +241,28 @@ def _inside(boxes: Boxes, shape: tuple[int, int], smallest: int) -> Boxes:
 
 def detect(
     scenes: Iterable[Scene],
-    feature: Phog,
+    feature: WindowFeature,
     windows: Windows,
     model: Any,
     *,
     overlap: float = 0.3,
     most: int | None = None,
+    before: tuple[Any, int] | None = None,
 ) -> list[Detections]:
     """Score the candidate windows of scenes and keep the best of those that overlap.
 
     Parameters
     ----------
     scenes : iterable of Scene
-    feature : Phog
+    feature : Phog or WindowWords
     windows : Windows
     model : classifier
         Fitted to :func:`training_windows`; its ``decision_function`` gives the scores.
     overlap, most
         As in :func:`suppress`, for each scene.
+    before : (classifier, int), optional
+        A stage before the model, and how many windows of a scene it leaves: those that it scores
+        best.
     """
     found = []
     for scene in scenes:
@@ -264,6 +270,11 @@ def detect(
         boxes = windows.of(image.shape)
         scores = np.zeros(0)
         if len(boxes):
-            scores = np.asarray(model.decision_function(describe_windows(feature, image, boxes)))
+            vectors = describe_windows(feature, image, boxes)
+            if before is not None:
+                stage, n_left = before
+                left = np.argsort(-stage.decision_function(vectors), kind="stable")[:n_left]
+                boxes, vectors = boxes[left], vectors[left]
+            scores = np.asarray(model.decision_function(vectors))
         found.append(suppress(Detections(boxes, scores.astype(float)), overlap, most))
     return found

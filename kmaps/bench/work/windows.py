@@ -1,7 +1,8 @@
 """VOC 2007 as samples of a trade-off: windows to train on, candidate windows to be scored.
 
-As in a cascade, a first stage leaves the kernels few windows: an additive chi2 machine that tells
-objects, of any class, from what is beside them, and keeps the best windows of an image.
+As in the cascade of genrbf, Sect. 4, stages that cost less leave the kernels few windows: an
+additive chi2 machine that tells objects, of any class, from what is beside them, and keeps the best
+windows of an image; and, where it is wanted, a linear machine before it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +27,8 @@ from kmaps.bench.work.voc import (
 from kmaps.data.annotations import Scene, load_voc
 from kmaps.data.cache import cache_root
 from kmaps.errors import DataError
-from kmaps.features import Phog, describe_windows, get_normalization, load_image
+from kmaps.features import Phog, WindowWords, describe_windows, get_normalization, load_image
+from kmaps.features.bow import DenseSiftBow
 from kmaps.maps import HomogeneousMap
 from kmaps.svm import LiblinearSVC
 
@@ -53,7 +55,10 @@ class Candidates:
 
 
 def load_windows(
-    protocol: Mapping[str, Any], feature: Phog, normalize: str, classes: Sequence[str]
+    protocol: Mapping[str, Any],
+    feature: Phog | DenseSiftBow,
+    normalize: str,
+    classes: Sequence[str],
 ) -> Tasks:
     """Return windows of VOC 2007 as the tasks of detectors of some classes.
 
@@ -62,9 +67,11 @@ def load_windows(
     protocol : mapping
         How many images, the first ones, of ``trainval`` (``train``) and of ``test`` (``test``; both
         may be left out), and which windows: ``ratios``, ``smallest``, ``growth``, ``stride`` (see
-        :class:`kmaps.bench.work.voc.Windows`), ``beside`` objects in an image to train on, and
-        ``candidates`` kept of a test image.
-    feature : Phog
+        :class:`kmaps.bench.work.voc.Windows`), ``beside`` objects in an image to train on,
+        ``candidates`` kept of a test image, and maybe how many a ``linear`` stage leaves to the one
+        that keeps them.
+    feature : Phog or DenseSiftBow
+        Words are learned from the images to train on.
     normalize : str
         What becomes one in each row (:func:`kmaps.features.get_normalization`).
     classes : sequence of str
@@ -82,12 +89,18 @@ def load_windows(
     )
     normalized = get_normalization(normalize)
     per_scene = protocol["beside"]
+    if isinstance(feature, DenseSiftBow):
+        images = (load_image(scene.path, 255, None) for scene in train)
+        feature = WindowWords.learn(feature, images, len(train))
     x_train, y = training_windows(train, classes, feature, windows, per_scene=per_scene)
-    linear = LiblinearSVC(10.0, loss="hinge", tol=0.1)
-    first = make_pipeline(FunctionTransformer(normalized), HomogeneousMap("chi2"), linear)
-    first.fit(x_train, y > 0)
+    of_any_class = x_train, y > 0
+    normalizing = FunctionTransformer(normalized)
+    additive = make_pipeline(normalizing, HomogeneousMap("chi2"), _machine()).fit(*of_any_class)
+    before = None
+    if "linear" in protocol:
+        before = make_pipeline(normalizing, _machine()).fit(*of_any_class), protocol["linear"]
     most = protocol["candidates"]
-    found = detect(test, feature, windows, first, overlap=_ALIKE, most=most)
+    found = detect(test, feature, windows, additive, overlap=_ALIKE, most=most, before=before)
     kept = [detections.boxes for detections in found]
     described = [
         describe_windows(feature, load_image(scene.path, 255, None), boxes)
@@ -98,6 +111,10 @@ def load_windows(
     n_train, n_features = x_train.shape
     sizes = {"n_train": n_train, "n_test": len(x_test), "n_features": n_features, "n_skipped": 0}
     return Tasks(x_train, x_test, labels, Candidates(test, kept).average_precision, sizes)
+
+
+def _machine() -> LiblinearSVC:
+    return LiblinearSVC(10.0, loss="hinge", tol=0.1)
 
 
 def devkit_folder() -> Path:

@@ -26,7 +26,8 @@ from kmaps.svm.coded.tables import Tables, padded
 FORMS = ("low-rank", "full", "local", "two-level")
 
 _ONLY = {
-    "local": "only a SplineMap whose features have their bins at the same levels has this form",
+    "local": "only a SplineMap or a sparse IntersectionMap whose features have their bins at the "
+    "same levels has this form",
     "two-level": "only kernels like intersection, the same for all features, have this form",
 }
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kmaps.errors import ConfigError
 from kmaps.kernels import get_kernel
-from kmaps.maps.capabilities import LocallyTabulated, Tabulated
+from kmaps.maps.capabilities import LocallyTabulated, Regularized, Tabulated
 from kmaps.mercer import ScalarKernel, check_mercer, kernel_name
 
 _ROUNDING = 1e-9  # part of the largest value that counts as the same
@@ -132,7 +132,16 @@ def tabulate(map: Tabulated | ScalarKernel | str, levels: NDArray) -> Tables:
         local = _local(*map.tabulate_local(levels))
         if local is not None:
             return local
-    return narrowed(shared(merged(np.asarray(map.tabulate(levels), np.float64))))
+    values = np.asarray(map.tabulate(levels), np.float64)
+    if isinstance(map, Regularized):
+        neighbours = _neighbours(values)
+        if neighbours is not None:
+            local = _local(*neighbours, np.linalg.inv(map.regularizer_))
+            if local is not None:
+                return local
+        # With H = C Cᵀ, the features C⁻¹φ go with the plain square of the weights.
+        values = values @ np.linalg.inv(np.linalg.cholesky(map.regularizer_)).T
+    return narrowed(shared(merged(values)))
 
 
 def padded(r: int) -> tuple[int, int]:
@@ -156,6 +165,20 @@ def _places(levels: NDArray) -> tuple[NDArray, NDArray]:
     """Return the places of pairs of levels in the matrix of the different ones."""
     places = np.unique(levels, return_inverse=True)[1]
     return np.ix_(places, places)  # type: ignore[return-value]
+
+
+def _neighbours(values: NDArray) -> tuple[NDArray[np.intp], NDArray] | None:
+    """Return the first of the two neighbours that are not zero, (f, L), and both, (f, L, 2).
+
+    None if more than two neighbours are.
+    """
+    if values.shape[2] < 2:
+        return None
+    # At the end of a bin one of them is zero but for rounding, the same one for every feature.
+    values = np.where(np.abs(values) > _ROUNDING * np.abs(values).max(), values, 0)
+    first = np.minimum((values != 0).argmax(axis=2), values.shape[2] - 2)
+    both = np.take_along_axis(values, first[..., None] + np.arange(2), axis=2)
+    return (first, both) if np.count_nonzero(both) == np.count_nonzero(values) else None
 
 
 def _local(first: NDArray, basis: NDArray, kernel: NDArray) -> Tables | None:

@@ -11,7 +11,7 @@ from kmaps.maps import GeneralizedRBFMap, HomogeneousMap
 def test_parts_are_those_of_brute_force():
     rng = np.random.default_rng(0)
     x, y = rng.random((2, 20, 6))
-    found = random_errors(GeneralizedRBFMap("chi2", 1, 50, sigma=0.8), "exp-chi2", x, y, draws=2)
+    found = random_errors(GeneralizedRBFMap("chi2", 1, 50, sigma=0.8), "exp-chi2", x, y, range(2))
     exact = np.exp(-((y[:, None] - x) ** 2 / (y[:, None] + x)).sum(-1) / (2 * 0.8**2))
     Psi_x, Psi_y = (HomogeneousMap().fit_transform(part) for part in (x, y))
     limit = np.exp(-((Psi_y[:, None] - Psi_x) ** 2).sum(-1) / (2 * 0.8**2))
@@ -32,9 +32,9 @@ def test_parts_are_those_of_brute_force():
 
 def test_a_kernel_that_is_none_of_distances_is_refused():
     with pytest.raises(ConfigError, match="kernel 'chi2': expected rbf or an exp- kernel"):
-        random_errors(GeneralizedRBFMap(), "chi2", np.eye(3), np.eye(3), draws=1)
+        random_errors(GeneralizedRBFMap(), "chi2", np.eye(3), np.eye(3), range(1))
 
 
 def test_maps_that_draw_nothing_are_refused():
     with pytest.raises(ConfigError, match="map HomogeneousMap: draws no frequencies"):
-        random_errors(HomogeneousMap(), "exp-chi2", np.eye(3), np.eye(3), draws=1)
+        random_errors(HomogeneousMap(), "exp-chi2", np.eye(3), np.eye(3), range(1))

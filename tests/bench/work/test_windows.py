@@ -10,6 +10,8 @@ from kmaps.bench.work.windows import Candidates, devkit_folder, load_windows
 from kmaps.data.annotations import load_voc
 from kmaps.errors import DataError
 from kmaps.features import Phog
+from kmaps.features.bow import DenseSiftBow
+from kmaps.svm import LiblinearSVC
 
 PROTOCOL = {
     **{"train": 12, "test": 6, "beside": 20, "candidates": 60},
@@ -59,6 +61,29 @@ def test_few_windows_have_objects_and_what_is_beside_them(windows):
     assert [set(y_train) for y_train, _ in few.labels] == [{0, 1}, {0, 1}]
     assert [name for _, name in few.labels] == ["car", "bus"]
     assert few.x_test.shape[0] == 50
+
+
+def test_a_linear_stage_leaves_few_windows_those_of_objects(folder, monkeypatch):
+    monkeypatch.setenv("KMAPS_DATA_DIR", str(folder))
+    given = PROTOCOL | {"test": 3, "linear": 8}
+    boxes = load_windows(given, Phog(), "l1", ["car", "bus"]).judge.__self__.boxes
+    scenes = load_voc(folder / "VOCdevkit/VOC2007", "test")[:3]
+    for found, scene in zip(boxes, scenes, strict=True):
+        objects = np.concatenate([scene.of_class(name)[0] for name in ("car", "bus")])
+        assert 0 < len(found) <= 8  # of 60 candidates, had there been no such stage
+        assert (overlaps(found, objects).max(axis=1) > 0.3).mean() > 0.5
+
+
+@pytest.mark.slow
+def test_windows_may_be_described_by_words(folder, monkeypatch):
+    monkeypatch.setenv("KMAPS_DATA_DIR", str(folder))
+    feature = DenseSiftBow(patches=(8,), step=2, words=40, divisions=(1, 2))
+    tasks = load_windows(PROTOCOL, feature, "l1", ["car", "bus"])
+    assert tasks.x_train.shape[1] == tasks.x_test.shape[1] == 40 * 5
+    np.testing.assert_allclose(tasks.x_test.sum(axis=1), 1, atol=1e-5)
+    cars, name = tasks.labels[0]
+    found = LiblinearSVC(10.0).fit(tasks.x_train, cars).decision_function(tasks.x_test)
+    assert tasks.judge(name, found) > 1.5 * tasks.judge(name, -found)  # measured: 1.7
 
 
 def test_says_where_the_images_belong(tmp_path, monkeypatch):

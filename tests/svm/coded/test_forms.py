@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from kmaps import CodedSVC, HomogeneousMap, SplineMap, gram
+from kmaps import CodedSVC, HomogeneousMap, IntersectionMap, SplineMap, gram
 from kmaps._loops.train import Task, margins, rebuild
 from kmaps.errors import ConfigError
 from kmaps.kernels import KERNELS
@@ -115,12 +115,51 @@ def test_local_tables_are_those_of_the_map(degree, penalty):
     np.testing.assert_allclose(splines @ kernel @ splines.swapaxes(1, 2), expected, atol=1e-9)
 
 
+@pytest.mark.parametrize("high", [np.ones(3), np.array([1.0, 2.0, 0.3])])
+def test_tables_of_sparse_bins_have_their_regularizer(high):
+    """Two hats a level, with the kernel of the unary form; with levels elsewhere no local form."""
+    X = np.random.default_rng(3).random((50, 3)) * high
+    X[0] = high
+    sparse, unary = (IntersectionMap(8, sparse=given).fit(X) for given in (True, False))
+    levels = np.linspace(np.zeros(3), high, 65, axis=1)  # the ends of bins are among them
+    tables = tabulate(sparse, levels)
+    expected = own_kernels(unary.tabulate(levels), 3)
+    assert tables.local.basis.shape == (65, 2)
+    np.testing.assert_allclose(kernels(tables, 3), expected, atol=2e-6 * expected.max())
+    elsewhere = tabulate(sparse, np.linspace(0, 2, 65)[None])
+    assert (elsewhere.local is None) == (np.ptp(high) > 0)
+    expected = own_kernels(unary.tabulate(np.linspace(0, 2, 65)), 3)
+    np.testing.assert_allclose(kernels(elsewhere, 3), expected, atol=2e-6 * expected.max())
+
+
+def test_a_regularizer_of_other_outputs_is_their_change_of_variables():
+    class Whole:
+        def fit(self, X, y=None):
+            return self
+
+        def tabulate(self, levels):
+            return np.stack([levels, levels**2, levels], axis=-1)[None, :, : self.columns]
+
+    for columns in (1, 2, 3):
+        given = Whole()
+        given.columns = columns
+        draw = np.random.default_rng(columns).normal(size=(columns, columns))
+        given.regularizer_ = draw @ draw.T + np.eye(columns)
+        levels = np.linspace(0.1, 1, 30)
+        tables = tabulate(given, levels[None])
+        values = given.tabulate(levels)[0]
+        expected = values @ np.linalg.inv(given.regularizer_) @ values.T
+        np.testing.assert_allclose(kernels(tables, 1)[0], expected, atol=2e-6 * expected.max())
+
+
 def test_features_with_bins_elsewhere_have_no_local_form():
     X = np.random.default_rng(3).random((50, 2)) * [1, 2]
     tables = tabulate(SplineMap(7).fit(X), np.linspace(0, 1, 64)[None])
     assert tables.local is None
     assert len(tables.values) == 2
-    with pytest.raises(ConfigError, match="form='local': only a SplineMap whose features"):
+    with pytest.raises(
+        ConfigError, match="form='local': only a SplineMap or a sparse IntersectionMap"
+    ):
         choose(tables, "local")
     with pytest.raises(ConfigError, match=r"form='ful': .*, did you mean 'full'"):
         choose(tables, "ful")

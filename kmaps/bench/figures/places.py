@@ -1,0 +1,56 @@
+"""The figure ``places``: images with the centres of their patches (annfm Figure 3)."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from kmaps.bench.figures import style
+from kmaps.bench.records.arrays import Arrays
+from kmaps.bench.records.columns import Record
+from kmaps.errors import NothingMeasured
+
+_ALONG, _WITHIN = "#e69f00", "#009e73"
+
+
+def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
+    """Draw a row for each sampling and a column for each image.
+
+    Parameters
+    ----------
+    records : sequence of dict
+        Of places, measured.
+    arrays : mapping
+        By the keys of records, ``image0``, ``along0``, ``within0``, and so on.
+    path : Path
+        The file; its suffix says of which format.
+    """
+    shown = [(record["method"], arrays[record["key"]]) for record in records]
+    shown = [(method, of) for method, of in shown if "image0" in of]
+    if not shown:
+        raise NothingMeasured(style.NOTHING)
+    n_images = sum(name.startswith("image") for name in shown[0][1])
+    size = 2.6 * n_images, 2.3 * len(shown) + 0.4
+    figure = Figure(figsize=size, layout="constrained")
+    table = figure.subplots(len(shown), n_images, squeeze=False)
+    for axes, (method, of) in zip(table, shown, strict=True):
+        for i, ax in enumerate(axes):
+            _panel(ax, of, i)
+        style.title(axes[0], method)
+    handles = [
+        Line2D([], [], color=color, marker="o", linestyle="none", markersize=4)
+        for color in (_ALONG, _WITHIN)
+    ]
+    labels = ["along the boundary of important regions", "elsewhere"]
+    style.legend_of(figure, handles, labels)
+    style.save(figure, path)
+
+
+def _panel(ax: Axes, of: Arrays, i: int) -> None:
+    ax.imshow(of[f"image{i}"], cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+    for name, color in (("within", _WITHIN), ("along", _ALONG)):
+        down, right = of[f"{name}{i}"].T
+        ax.scatter(right, down, s=1.5, color=color, linewidths=0)
+    ax.set_axis_off()

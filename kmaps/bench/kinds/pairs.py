@@ -1,0 +1,222 @@
+"""Pairs: how near additive maps are to their kernels on pairs of samples, and what they store."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PositiveInt
+from pydantic import model_validator as validator
+
+from kmaps.bench.kinds.kind import Figure, Measured, Section
+from kmaps.bench.kinds.samples import SampledKind, sample_columns
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.gate import EXACT, NUMERICAL, Judged
+from kmaps.bench.records.row import Row
+from kmaps.bench.report.falls import falls_table
+from kmaps.bench.spec.cell import Cell
+from kmaps.bench.spec.fields import (
+    DatasetSplits,
+    Experiment,
+    Features,
+    Interval,
+    Model,
+    Positive,
+    Unique,
+    known_name,
+)
+from kmaps.bench.spec.map_rows import map_rows
+from kmaps.bench.work.timing import Timing
+from kmaps.checks import is_whole
+from kmaps.errors import ConfigError
+from kmaps.features import Report
+from kmaps.kernels import KERNELS, OF_ONE_VARIABLE
+from kmaps.maps import MAPS
+from kmaps.maps.registry import has_tables, make_map
+
+FOR_ANY_KERNEL = ("anchor", "nystroem", "exact-table")
+"""The maps that take any Mercer kernel."""
+
+PairKernel = Annotated[str, known_name("kernel", lambda: [*KERNELS, *OF_ONE_VARIABLE])]
+
+
+class UniformSamples(Model):
+    """Samples of independent values, uniform over a range: as Theorem 1 of annfm assumes them."""
+
+    range: Interval
+    n_features: PositiveInt
+    train: PositiveInt
+    test: PositiveInt
+
+
+class Pairs(Experiment):
+    """How near additive maps are to their kernels on pairs of samples.
+
+    Each is compared with its kernel on all pairs of a test and a training sample, divided by the
+    number of features: all, or ``columns`` of them, drawn for each split, where an entry of
+    ``maps`` has that key. The samples are those of a dataset, or ``uniform``.
+    """
+
+    kind: Literal["pairs"]
+    maps: Annotated[list[dict[str, Any]], Field(min_length=1)]
+    dataset: DatasetSplits | None = None
+    uniform: UniformSamples | None = None
+    features: Features = Features()
+    splits: PositiveInt = 1
+    kernels: Annotated[list[PairKernel], Field(min_length=1), Unique]
+    sigma: Positive = 1.0
+
+    @property
+    def subject(self) -> str:
+        """What is measured, in a word."""
+        return self.dataset.title if self.dataset else "uniform samples"
+
+    @validator(mode="after")
+    def _one_source(self) -> "Pairs":
+        if (self.dataset is None) == (self.uniform is None):
+            raise ValueError("expected either a dataset, or uniform samples")
+        return self
+
+    @validator(mode="after")
+    def _additive(self) -> "Pairs":
+        for entry in self.maps:
+            name = entry.get("map")
+            if name not in MAPS:
+                continue  # told where the entry is
+            if not has_tables(name):
+                raise ValueError(f"maps: {name} is no additive map, which this kind compares")
+            own = _listed(entry.get("kernel", self.kernels))
+            odd = [kernel for kernel in OF_ONE_VARIABLE if kernel in own]
+            if odd and name not in FOR_ANY_KERNEL:
+                raise ValueError(
+                    f"maps: {name} is not for the kernel {odd[0]!r}, {', '.join(FOR_ANY_KERNEL)} "
+                    "are; let the entry name its own kernel"
+                )
+            wanted = entry.get("columns")
+            if not all(n is None or is_whole(n, 1) for n in _listed(wanted)):
+                raise ValueError(f"columns: expected whole numbers from 1 on, got {wanted!r}")
+        return self
+
+
+class PairsKind(SampledKind):
+    """The mean, the spread and the largest error of each map, and its stored training set."""
+
+    model = Pairs
+    row_keys = ("columns",)
+    fills = (
+        *("linf", "rms", "bias", "deviation", "dim"),
+        *("train_bytes", "storage_form", "paper_train_bytes", "table_bytes"),
+        *("n_train", "n_test", "n_features", "n_skipped"),
+    )
+    judged = (
+        *(Judged(name, NUMERICAL) for name in ("linf", "rms", "bias", "deviation")),
+        *(Judged(name, EXACT) for name in ("dim", "train_bytes")),
+    )
+
+    def cells(self, experiment: Pairs) -> list[Cell]:
+        """Return the cells split by split."""
+        return [
+            Cell(
+                **_sample_columns(experiment),
+                setting=_setting(experiment, columns),
+                row=row,
+                kernel=kernel,
+                split=split,
+                options={"columns": columns, "sigma": experiment.sigma},
+            )
+            for split in range(experiment.splits)
+            for row, kernel, columns in _rows(experiment)
+        ]
+
+    def batches(self, cells: Sequence[Cell]) -> list[list[Cell]]:
+        """Return the cells split by split."""
+        splits: dict[int | None, list[Cell]] = {cell.split: [] for cell in cells}
+        for cell in cells:
+            splits[cell.split].append(cell)
+        return list(splits.values())
+
+    def draw_splits(self, cells: Iterable[Cell]) -> None:
+        """Load the data and draw every split; of uniform samples there is nothing to load."""
+        of_data = [cell for cell in cells if cell.dataset]
+        if of_data:
+            super().draw_splits(of_data)
+
+    def prepare(
+        self, cells: Iterable[Cell], *, skip_bad: bool = False, progress: Report | None = None
+    ) -> None:
+        """Load the data, draw every split and extract the features, where there are some."""
+        of_data = [cell for cell in cells if cell.dataset]
+        if of_data:
+            super().prepare(of_data, skip_bad=skip_bad, progress=progress)
+
+    def set_up(self, cell: Cell, *, skip_bad: bool = False) -> Any:
+        """Load the samples of a split, or draw them."""
+        from kmaps.bench.work.pairs import uniform_samples
+
+        if cell.dataset:
+            return super().set_up(cell, skip_bad=skip_bad)
+        return uniform_samples(**cell.protocol, split=cell.split)
+
+    def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
+        """Compare the map with the kernel on all pairs of samples."""
+        from kmaps.bench.work.pairs import drawn_columns, pair_errors
+
+        options, params = cell.options, cell.row.params
+        columns, n_features = options["columns"], shared.x_train.shape[1]
+        if columns is not None and columns > n_features:
+            raise ConfigError(f"columns: {columns} of {n_features} features; choose fewer")
+        drawn = drawn_columns(n_features, columns, cell.split)
+        found = pair_errors(
+            lambda kernel: make_map(cell.row.method, kernel, params),
+            cell.kernel,
+            options["sigma"],
+            shared.x_train[:, drawn],
+            shared.x_test[:, drawn],
+        )
+        errors = {name: getattr(found, name) for name in self.fills[:5]}
+        stored = {name: found.stored[name] for name in self.fills[5:9]}
+        return Measured({**errors, **stored, **shared.sizes})
+
+    def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
+        """Return the errors and the storage."""
+        return ("bias", "deviation", "rms", "linf", "storage-train")
+
+    def known_figures(self) -> dict[str, Figure]:
+        """Return the figures of errors over anchors and features, and over what is stored."""
+        from kmaps.bench.figures import falls, stored
+
+        return {"falls": Figure(falls.draw), "stored": Figure(stored.draw)}
+
+    def figures(self, experiment: Pairs) -> dict[str, Figure]:
+        """Return that of falling errors where some are measured, else that of storage."""
+        known = self.known_figures()
+        varied = [entry.get(key) for entry in experiment.maps for key in ("n_anchors", "columns")]
+        name = "falls" if any(len(_listed(values)) > 1 for values in varied) else "stored"
+        return {name: known[name]}
+
+    def sections(self, records: Sequence[Record]) -> list[Section]:
+        """Return how the errors fall, where rows say it."""
+        table = falls_table(records)
+        return [("How the errors fall", table)] if table else []
+
+
+def _sample_columns(experiment: Pairs) -> dict[str, Any]:
+    if experiment.dataset is not None:
+        return {**sample_columns(experiment), "protocol": experiment.dataset.protocol}
+    given = {"kind": experiment.kind, "experiment": experiment.experiment}
+    return {**given, "protocol": experiment.uniform.model_dump()}
+
+
+def _setting(experiment: Pairs, columns: int | None) -> str:
+    drawn = experiment.uniform
+    words = [f"values uniform in {drawn.range}"] if drawn else []
+    return ", ".join([*words, *([f"{columns} of the features"] if columns else [])])
+
+
+def _rows(experiment: Pairs) -> Iterator[tuple[Row, str, int | None]]:
+    for entry in experiment.maps:
+        for kernel, params in map_rows(entry, experiment.kernels, PairsKind.row_keys):
+            for columns in _listed(entry.get("columns")):
+                yield Row(entry["map"], params), kernel, columns
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

@@ -1,0 +1,113 @@
+"""Places: where the patches of images lie, on a grid or where the image is salient."""
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field, NonNegativeInt, PositiveInt
+from pydantic import model_validator as validator
+
+from kmaps.bench.kinds.kind import Figure, Kind, Measured
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.gate import NUMERICAL, Judged
+from kmaps.bench.records.row import Row
+from kmaps.bench.spec.cell import Cell
+from kmaps.bench.spec.fields import DatasetSplits, Experiment
+from kmaps.bench.work.timing import Timing
+from kmaps.data import draw_split, load_dataset
+
+SAMPLINGS = ("grid", "salient")
+
+
+class Places(Experiment):
+    """Where patches lie: the share in important regions, on a grid and by saliency.
+
+    The images are the training samples of the dataset's splits.
+    """
+
+    kind: Literal["places"]
+    dataset: DatasetSplits
+    splits: PositiveInt = 1
+    patch: Annotated[int, Field(ge=4, multiple_of=4)] = 16
+    step: PositiveInt = 6
+    longest: PositiveInt = 300
+    shown: NonNegativeInt = 4
+
+    @property
+    def subject(self) -> str:
+        """What is measured, in a word."""
+        return self.dataset.title
+
+    @validator(mode="after")
+    def _of_images(self) -> "Places":
+        if not self.dataset.has_images:
+            raise ValueError(f"dataset {self.dataset.title} has no images, which this kind needs")
+        return self
+
+
+class PlacesKind(Kind):
+    """The share of patches in important regions, and the patches of some images for a figure."""
+
+    model = Places
+    fills = ("important", "n_train")
+    judged = (Judged("important", NUMERICAL),)
+
+    def cells(self, experiment: Places) -> list[Cell]:
+        """Return a cell for each split and sampling."""
+        options = experiment.model_dump(include={"patch", "step", "longest"})
+        return [
+            Cell(
+                kind=experiment.kind,
+                experiment=experiment.experiment,
+                dataset=experiment.dataset.title,
+                source=experiment.dataset.source,
+                protocol=experiment.dataset.protocol,
+                row=Row(sampling),
+                split=split,
+                options={**options, "shown": experiment.shown if split == 0 else 0},
+            )
+            for split in range(experiment.splits)
+            for sampling in SAMPLINGS
+        ]
+
+    def draw_splits(self, cells: Iterable[Cell]) -> None:
+        """Load the data and draw every split."""
+        for cell in cells:
+            draw_split(load_dataset(cell.source or cell.dataset), cell.protocol, cell.split or 0)
+
+    def prepare(self, cells: Iterable[Cell], **_: Any) -> None:
+        """Load the data and draw every split."""
+        self.draw_splits(cells)
+
+    def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
+        """Place the patches of every image; keep those of the images that are shown."""
+        from kmaps.bench.work.places import placed
+        from kmaps.features import load_image
+
+        options = cell.options
+        dataset: Any = load_dataset(cell.source or cell.dataset)
+        rows, _ = draw_split(dataset, cell.protocol, cell.split or 0)
+        arrays: dict[str, Any] = {}
+        shares = []
+        for i, row in enumerate(rows):
+            image = load_image(dataset.images[row], dataset.max_level, options["longest"])
+            found = placed(image, cell.row.method, options["patch"], options["step"])
+            shares.append(found.important)
+            if i < options["shown"]:
+                arrays |= {f"image{i}": image, f"along{i}": found.along, f"within{i}": found.within}
+        arrays["important"] = np.array(shares)  # a figure wants arrays of every cell
+        return Measured({"important": float(np.mean(shares)), "n_train": len(rows)}, arrays)
+
+    def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
+        """Return the share of patches in important regions."""
+        return ("important",)
+
+    def known_figures(self) -> dict[str, Figure]:
+        """Return the figure of the images with their patches."""
+        from kmaps.bench.figures import places
+
+        return {"places": Figure(places.draw, needs_arrays=True)}
+
+    def figures(self, experiment: Places) -> dict[str, Figure]:
+        """Return it, where images are to be shown."""
+        return self.known_figures() if experiment.shown else {}

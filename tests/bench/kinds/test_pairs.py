@@ -1,0 +1,157 @@
+"""Pairs of samples: errors per feature against brute force, what is stored, how errors fall."""
+
+import numpy as np
+import pytest
+from measured import TOLD, cells_of, measured
+
+from kmaps.bench.kinds import KINDS
+from kmaps.bench.kinds import load as spec
+from kmaps.bench.records.claims import judge_claims
+from kmaps.bench.records.columns import COLUMNS, cell_name
+from kmaps.bench.report.falls import falls, falls_table
+from kmaps.bench.work.pairs import uniform_samples
+from kmaps.bench.work.timing import UNTIMED
+from kmaps.errors import ConfigError
+from kmaps.kernels import KERNELS
+
+pytestmark = pytest.mark.filterwarnings("ignore:.* lie outside the range:UserWarning")
+
+TEXT = """\
+experiment: pairs
+kind: pairs
+uniform: {range: "0.1:1", n_features: 400, train: 40, test: 30}
+splits: 3
+kernels: [chi2, laplace]
+sigma: 0.25
+maps:
+  - {map: anchor, n_anchors: [5, 9, 17], energy: 1.0, shared: true}
+  - {map: anchor, n_anchors: 9, energy: 1.0, shared: true, columns: [10, 320]}
+claims:
+  - id: A10
+    left: {n_anchors: 9}
+    right: {n_anchors: 5}
+    relation: smaller
+    measure: bias
+    by: 3
+  - id: errors-average-out
+    text: Over more features errors average out.
+    left: {columns: 320}
+    right: {columns: 10}
+    relation: smaller
+    measure: deviation
+    by: 5
+"""
+
+
+@pytest.fixture(scope="module")
+def done():
+    kind, records = KINDS["pairs"], []
+    for batch in kind.batches(cells_of(TEXT)):
+        shared = kind.set_up(batch[0])
+        for cell in batch:
+            found = kind.measure(cell, shared, UNTIMED).columns
+            records.append({**dict.fromkeys(COLUMNS), **cell.columns, "status": "ok", **found})
+    return records
+
+
+def test_errors_are_those_of_every_pair_and_feature():
+    cell = cells_of(TEXT)[1]
+    assert cell_name(cell.columns) == (
+        "values uniform in 0.1:1 split 0 laplace anchor n_anchors=5 energy=1.0 shared=True"
+    )
+    columns = measured(cell).columns
+    assert set(columns) == {*KINDS["pairs"].fills, *TOLD}
+    samples = uniform_samples("0.1:1", 400, 40, 30, split=0)
+    anchors = np.linspace(samples.x_train.min(), samples.x_train.max(), 5)
+
+    def kernel(x, y):
+        return np.exp(-np.abs(x - y) / 0.25)
+
+    def nearest(x):
+        return anchors[np.abs(x[:, None] - anchors).argmin(axis=1)]
+
+    error = np.zeros((30, 40))
+    for x, y in zip(samples.x_test.T, samples.x_train.T, strict=True):
+        error += kernel(nearest(x)[:, None], nearest(y)) - kernel(x[:, None], y)
+    error /= 400
+    found = [columns[name] for name in ("bias", "deviation", "rms", "linf")]
+    expected = abs(error.mean()), error.std(), np.sqrt((error**2).mean()), np.abs(error).max()
+    np.testing.assert_allclose(found, expected, rtol=4e-4)  # measured: 1.3e-4, float32
+    assert columns["train_bytes"] == 40 * 400 * 3 // 8
+    assert columns["dim"] == 400 * 5
+
+
+def test_mean_errors_fall_with_the_spacing_and_spreads_with_the_features(done):
+    found = {(fall.kernel, fall.column): fall for fall in falls(done)}
+    assert len(found) == 2 * 3
+    for kernel in ("chi2", "laplace"):
+        assert found[kernel, "bias"].exponent == pytest.approx(2, abs=0.1)
+        assert 1 < found[kernel, "rms"].exponent < 2  # both parts of the error are in it
+        assert found[kernel, "deviation"].exponent == pytest.approx(-0.5, abs=0.04)
+        assert found[kernel, "deviation"].at.tolist() == [10, 320]
+    assert "| chi2 | ANNFM, N = 9 | spread of the error | D^-0.5" in falls_table(done)
+
+
+def test_claims_compare_rows_on_as_many_features(done):
+    entries = [claim.model_dump() for claim in spec.parse(TEXT).claims]
+    square, spread = judge_claims(entries, done)
+    assert (str(square.judgement.verdict), square.judgement.counts) == ("holds", "2 of 2 hold")
+    assert (str(spread.judgement.verdict), spread.judgement.counts) == ("holds", "2 of 2 hold")
+    assert spread.judgement.findings[0].comparison.where == (
+        "chi2 ANNFM, N = 9 (320 features) against ANNFM, N = 9 (10 features)"
+    )
+
+
+def test_errors_of_several_splits_have_an_interval(done):
+    entry = {"id": "fewer-err-more", "text": "…", "relation": "smaller", "measure": "rms"}
+    entry |= {"left": {"n_anchors": 17}, "right": {"n_anchors": 9}}
+    [claim] = judge_claims([entry], done)
+    for finding in claim.judgement.findings:
+        assert finding.comparison.estimate.method == "t of the logarithms, 3 splits"
+
+
+def test_nothing_that_varies_gives_no_table(done):
+    assert falls_table(record for record in done if record["params"]["n_anchors"] == 17) == ""
+
+
+def test_samples_of_a_dataset_have_their_own_split():
+    text = TEXT.replace(TEXT[TEXT.index("uniform") : TEXT.index("splits")], "").replace(
+        "kind: pairs",
+        "kind: pairs\ndataset: {name: digits, train: 60, test: 50}\nfeatures: {normalize: l1}",
+    )
+    cell = cells_of(text.replace("320", "64"))[4]
+    columns = measured(cell).columns
+    assert (columns["n_train"], columns["n_test"], columns["n_features"]) == (60, 50, 64)
+    assert columns["storage_form"] == "5-bit codes"
+    assert columns["bias"] < columns["rms"] <= columns["linf"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("map: anchor", "map: sign-cauchy", "sign-cauchy is no additive map, which this kind"),
+        ("map: anchor, n_anchors: [5, 9, 17], energy: 1.0, shared: true", "map: homogeneous",
+         "homogeneous is not for the kernel 'laplace', anchor, nystroem, exact-table are"),
+        ("[10, 320]", "[0]", r"columns: expected whole numbers from 1 on, got \[0\]"),
+        ("uniform: {", "dataset: {name: digits, train: 9}\nuniform: {",
+         "expected either a dataset"),
+        ("[chi2, laplace]", "[rbf]", "unknown kernel 'rbf'"),
+        ("map: anchor", "map: anchors", "unknown map 'anchors', did you mean 'anchor'"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_told(old, new, message):
+    with pytest.raises(ConfigError, match=message):
+        spec.parse(TEXT.replace(old, new, 1))
+
+
+def test_more_features_than_there_are_is_an_error():
+    cell = cells_of(TEXT.replace("[10, 320]", "[1000]"))[-1]
+    with pytest.raises(ConfigError, match="columns: 1000 of 400 features; choose fewer"):
+        measured(cell)
+
+
+def test_hellinger_is_among_the_kernels():
+    assert {cell.kernel for cell in cells_of(TEXT.replace("chi2", ", ".join(KERNELS)))} == {
+        *KERNELS,
+        "laplace",
+    }
