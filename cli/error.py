@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def _kernels() -> list[str]:
-    from kmaps.kernels import KERNELS, STATIONARY
+    from kmaps.kernels import KERNELS, LOG_KERNELS, STATIONARY
 
-    return [*KERNELS, *STATIONARY]
+    return [*KERNELS, *LOG_KERNELS, *STATIONARY]
 
 
 @click.command(
@@ -36,7 +36,7 @@ Examples:
     default="chi2",
     show_default=True,
     shell_complete=names(_kernels),
-    help="An additive kernel, rbf or laplace.",
+    help="A homogeneous kernel, or a stationary one such as rbf.",
 )
 @click.option(
     "--range",

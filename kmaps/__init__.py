@@ -31,12 +31,15 @@ if TYPE_CHECKING:
     from kmaps.maps import LowDimMap as LowDimMap
     from kmaps.maps import MultiLowDimMap as MultiLowDimMap
     from kmaps.maps import NystroemMap as NystroemMap
+    from kmaps.maps import ProductMap as ProductMap
     from kmaps.maps import RadialMap as RadialMap
     from kmaps.maps import RandomFourierMap as RandomFourierMap
+    from kmaps.maps import SameSignMap as SameSignMap
     from kmaps.maps import SignCauchyMap as SignCauchyMap
     from kmaps.maps import SplineMap as SplineMap
     from kmaps.maps.lowdim import lp_signature as lp_signature
     from kmaps.maps.lowdim import optimal_signature as optimal_signature
+    from kmaps.maps.signatures import signature_kernel as signature_kernel
     from kmaps.mercer import TableKernel as TableKernel
     from kmaps.models import CodedSVCCV as CodedSVCCV
     from kmaps.models import RandomFeatureSVC as RandomFeatureSVC
@@ -57,6 +60,8 @@ _PUBLIC = {
     "get_kernel": "kmaps.kernels",
     "TableKernel": "kmaps.mercer",
     "HomogeneousMap": "kmaps.maps",
+    "SameSignMap": "kmaps.maps",
+    "signature_kernel": "kmaps.maps.signatures",
     "LowDimMap": "kmaps.maps",
     "MultiLowDimMap": "kmaps.maps",
     "HarmonicMap": "kmaps.maps",
@@ -70,6 +75,7 @@ _PUBLIC = {
     "FourierMap": "kmaps.maps",
     "HermiteMap": "kmaps.maps",
     "SignCauchyMap": "kmaps.maps",
+    "ProductMap": "kmaps.maps",
     "RandomFourierMap": "kmaps.maps",
     "GeneralizedRBFMap": "kmaps.maps",
     "RadialMap": "kmaps.maps",

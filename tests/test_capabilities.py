@@ -14,7 +14,7 @@ from kmaps.maps.registry import approximated, has_local_tables, has_tables
 from kmaps.svm.coded.training import learns, level_strategy
 
 ADDITIVE = {
-    *("homogeneous", "lowdim", "anchor", "nystroem", "intersection", "exact-table"),
+    *("homogeneous", "same-sign", "lowdim", "anchor", "nystroem", "intersection", "exact-table"),
     *("spline", "fourier", "hermite"),
 }
 RANDOM = {"random-fourier", "generalized-rbf", "radial"}
@@ -23,11 +23,11 @@ X = np.random.default_rng(0).random((30, 2)).astype(np.float32)
 
 # As the maps are made by their defaults.
 HAS_CODES = {"anchor", "exact-table", "sign-cauchy"}
-NEEDS_NO_DATA = {"homogeneous", "lowdim", "sign-cauchy", "random-fourier"}
+NEEDS_NO_DATA = {"homogeneous", "same-sign", "lowdim", "sign-cauchy", "random-fourier"}
 APPROXIMATES = {"intersection": "intersection", "sign-cauchy": "chi2", "random-fourier": "rbf"}
-CURVES_OF_THEIR_OWN = ADDITIVE - {"homogeneous", "lowdim", "exact-table"}
-STORES_TABLES = ADDITIVE - {"homogeneous", "lowdim"}
-KEEPS_ZEROS = {"homogeneous", "lowdim", "intersection"}
+CURVES_OF_THEIR_OWN = ADDITIVE - {"homogeneous", "same-sign", "lowdim", "exact-table"}
+STORES_TABLES = ADDITIVE - {"homogeneous", "same-sign", "lowdim"}
+KEEPS_ZEROS = {"homogeneous", "same-sign", "lowdim", "intersection"}
 
 
 @cache

@@ -51,10 +51,11 @@ FLOORS = {
     "codes": ["columns codebook", "levels table", "quantizer"],
     "maps": [
         "grids frequencies capabilities parameters",
+        "signatures",
         "base",
         "ranged stepped",
         "*",
-        "generalized",
+        "generalized same_sign",
         "radial",
         "registry",
     ],
@@ -94,7 +95,7 @@ FLOORS = {
     "dask": ["npy cluster tasks", "chunks", "coding team lazy", "classifier maps folders"],
     "svm/grouplasso": ["steps", "problem", "classifier"],
     "models": [
-        "folds streamed_rows c_grid reliability",
+        "folds streamed_rows c_grid reliability patches",
         "mapped_rows block_descent random_features_file",
         "random_features choice explanation evaluation",
         "coded_path",

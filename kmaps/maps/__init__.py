@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from kmaps.maps.nystroem import NystroemMap as NystroemMap
     from kmaps.maps.orthogonal import FourierMap as FourierMap
     from kmaps.maps.orthogonal import HermiteMap as HermiteMap
+    from kmaps.maps.product import ProductMap as ProductMap
     from kmaps.maps.radial import RadialMap as RadialMap
     from kmaps.maps.random import SignCauchyMap as SignCauchyMap
     from kmaps.maps.random_fourier import RandomFourierMap as RandomFourierMap
+    from kmaps.maps.same_sign import SameSignMap as SameSignMap
     from kmaps.maps.spline import SplineMap as SplineMap
 
 MAP_VERSION = 1
@@ -31,6 +33,7 @@ MAP_VERSION = 1
 _OWN: Classes["FeatureMap"] = Classes(
     {
         "homogeneous": "kmaps.maps.homogeneous.HomogeneousMap",
+        "same-sign": "kmaps.maps.same_sign.SameSignMap",
         "lowdim": "kmaps.maps.lowdim.transformer.LowDimMap",
         "lowdim-joint": "kmaps.maps.lowdim.multidim.MultiLowDimMap",
         "harmonic": "kmaps.maps.lowdim.harmonic.HarmonicMap",
@@ -76,6 +79,7 @@ def place_of(name: str) -> str | type["FeatureMap"]:
 
 _PLACES = [str(place).rpartition(".") for place in _OWN.places.values()]
 _HOMES = {name: module for module, _, name in _PLACES}
+_HOMES |= {"ProductMap": "kmaps.maps.product"}
 _HOMES |= {"AdditiveMap": "kmaps.maps.base", "FeatureMap": "kmaps.maps.capabilities"}
 
 __all__ = ["MAPS", "MAP_VERSION", "place_of", *_HOMES]

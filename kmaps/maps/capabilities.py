@@ -95,6 +95,16 @@ class LocallyTabulated(Tabulated, Protocol):
 
 
 @runtime_checkable
+class Bounded(Protocol):
+    """A map that, when fitted, bounds its own error, by the period that it has (hkm Lemma 3)."""
+
+    period_: float
+
+    def error_bound(self) -> float:
+        """Return a bound on the error of the kernel of rows whose values' powers sum to one."""
+
+
+@runtime_checkable
 class Regularized(Tabulated, Protocol):
     """A fitted map whose weights w of each feature are to be regularised by wᵀHw, not wᵀw."""
 

@@ -15,6 +15,7 @@ rectangular one repeats only the piece of the signature inside one period,
 \cos(jL\lambda)\,d\lambda`, with negative values cut to zero (hkm Sect. 5.1).
 """
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -22,10 +23,11 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from kmaps.errors import InputError
-from kmaps.kernels import Kernel, get_kernel
+from kmaps.kernels import Kernel
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import LogGrid, wave_grid
 from kmaps.maps.parameters import OPTIMAL, check_homogeneous
+from kmaps.maps.signatures import homogeneous_kernel
 from kmaps.samples import AnyMatrix, ratio_of_sizes
 
 DEFAULT_PERIODS = {
@@ -47,14 +49,19 @@ class HomogeneousMap(AdditiveMap):
 
     Parameters
     ----------
-    kernel : {"chi2", "intersection", "js", "hellinger"}
-        The additive kernel. The hellinger kernel is exact with ``order=0``; its harmonics are zero.
+    kernel : str, callable or Kernel
+        The additive kernel: "chi2", "intersection", "js" or "hellinger", which is exact with
+        ``order=0``, its harmonics being zero. Or one's own: a signature, an even positive definite
+        function of arrays of λ = log y/x, positive at 0; a kernel made of one by
+        `kmaps.signature_kernel`; "log-rbf", "log-laplace" or "log-sech", the signatures of
+        stationary kernels of width 1 (hkm Lemma 1).
     order : int
         n ≥ 0, the number of harmonics; each feature gets r = 2n+1 outputs.
     window : {"rectangular", "uniform"}
         How the discrete spectrum is made from the continuous one.
     period : float or "optimal", optional
-        Λ > 0 in units of log x; by default the published fit for kernel, window and order.
+        Λ > 0 in units of log x; by default the published fit for kernel, window and order, and
+        the best one for values of any range where the kernel is one's own.
         "optimal" takes the one with the smallest largest error on the range of the data, from the
         smallest to the largest value that is not zero (:func:`optimal_period`).
     gamma : float
@@ -69,13 +76,15 @@ class HomogeneousMap(AdditiveMap):
 
     See Also
     --------
+    SameSignMap : Values of different signs have nothing in common.
     LowDimMap : As exact with fewer outputs, where the range of the values is known.
     CodedSVC : The exact kernel's machine at no more time, if the learner may be chosen.
     GeneralizedRBFMap : The exponential of the kernel, stronger where features interact.
 
     Notes
     -----
-    Negative values use the signed extension, sign(x)·Ψ(|x|) (hkm Lemma 2). float32 input is
+    Negative values use the signed extension, sign(x)·Ψ(|x|) (hkm Lemma 2); `SameSignMap` has the
+    other one. float32 input is
     encoded with an error of at most 1e-5 of sqrt(x^γ) in each output.
 
     References
@@ -93,13 +102,21 @@ class HomogeneousMap(AdditiveMap):
     (2, 14)
     >>> bool(np.abs(Z @ Z.T - gram(X, kernel="chi2")).max() < 2e-3)
     True
+
+    A kernel of one's own, the log-Gaussian of width 2:
+
+    >>> from kmaps import signature_kernel
+    >>> own = signature_kernel(lambda lam: np.exp(-np.square(lam) / 8))
+    >>> Z = HomogeneousMap(own, order=3).fit_transform(X)
+    >>> bool(np.abs(Z @ Z.T - gram(X, kernel=own)).max() < 2e-3)
+    True
     """
 
     source = "hkm eq. 17-19"
 
     def __init__(
         self,
-        kernel: str = "chi2",
+        kernel: str | Callable | Kernel = "chi2",
         order: int = 1,
         window: str = "rectangular",
         period: float | str | None = None,
@@ -118,13 +135,13 @@ class HomogeneousMap(AdditiveMap):
 
     def _fit_curve(self, X: AnyMatrix) -> None:
         check_homogeneous(self)
-        self.period_ = self._period_on(X)
-        kernel = get_kernel(self.kernel)
+        kernel = homogeneous_kernel(self.kernel)
+        self.period_ = self._period_on(X, kernel)
         self.spectrum_ = discrete_spectrum(kernel, self.order, self.period_, self.window)
 
-    def _period_on(self, X: AnyMatrix) -> float:
+    def _period_on(self, X: AnyMatrix, kernel: Kernel) -> float:
         if self.period is None:
-            return default_period(self.kernel, self.order, self.window)
+            return default_period(kernel, self.order, self.window)
         if self.period != OPTIMAL:
             return float(self.period)
         ratio = ratio_of_sizes(X)
@@ -133,7 +150,7 @@ class HomogeneousMap(AdditiveMap):
                 f"period={OPTIMAL!r}: all values other than zero are of one size (n_samples="
                 f"{X.shape[0]}), so the data have no range; give a number, or None"
             )
-        return optimal_period(self.kernel, self.order, self.window, ratio)
+        return optimal_period(kernel, self.order, self.window, ratio)
 
     def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
         magnitude = np.abs(x)
@@ -178,7 +195,7 @@ class HomogeneousMap(AdditiveMap):
         >>> bounds == sorted(bounds, reverse=True)
         True
         """
-        signature = get_kernel(self.kernel).signature
+        signature = homogeneous_kernel(self.kernel).signature
         # Beyond a few periods the signature is gone and its periodic approximation repeats.
         lam = np.linspace(0, 8 * self.period_, 8 * 4096 + 1)
         error = np.abs(signature(lam) - _series(self.spectrum_, self.period_, lam))
@@ -186,23 +203,27 @@ class HomogeneousMap(AdditiveMap):
         return float(2 * max(near, error.max() * np.exp(-self.period_ * self.gamma / 4)))
 
 
-def default_period(kernel: str, order: int, window: str = "rectangular") -> float:
+def default_period(kernel: str | Kernel, order: int, window: str = "rectangular") -> float:
     """Return the published fit of the best period Λ (hkm Sect. 5.1), in units of log x.
 
-    The hellinger kernel has a single term, for which any period is right: 2π.
+    The hellinger kernel has a single term, for which any period is right: 2π. For a kernel that has
+    no published fit it is `optimal_period`.
 
     Examples
     --------
     >>> round(default_period("chi2", 1), 3)
     7.925
     """
-    if kernel == "hellinger":
+    name = kernel.name if isinstance(kernel, Kernel) else kernel
+    if name == "hellinger":
         return 2 * np.pi
-    return float(DEFAULT_PERIODS[window, kernel](order))
+    if (window, name) not in DEFAULT_PERIODS:
+        return optimal_period(kernel, order, window)
+    return float(DEFAULT_PERIODS[window, name](order))
 
 
 def optimal_period(
-    kernel: str, order: int, window: str = "rectangular", ratio: float | None = None
+    kernel: str | Kernel, order: int, window: str = "rectangular", ratio: float | None = None
 ) -> float:
     r"""Return the period Λ that minimises the largest error of the map on [0, 1]².
 
@@ -220,8 +241,8 @@ def optimal_period(
     Returns
     -------
     float
-        Λ in units of log x. Without a ratio the published fits lie within 30 % of it; being smooth
-        in n, they give up to twice its error at single orders.
+        Λ in units of log x. Without a ratio the published fits lie within 30 % of it up to n = 3;
+        being smooth in n, they give up to six times its error at single orders.
 
     Examples
     --------
@@ -230,9 +251,9 @@ def optimal_period(
     >>> round(default_period("chi2", 1), 1), round(optimal_period("chi2", 1, ratio=255), 1)
     (7.9, 8.6)
     """
-    if kernel == "hellinger":
-        return default_period(kernel, order, window)
-    chosen = get_kernel(kernel)
+    chosen = homogeneous_kernel(kernel)
+    if chosen.name == "hellinger":
+        return default_period(chosen, order, window)
     lam = np.linspace(0, 40 if ratio is None else np.log(ratio), 2001)
 
     def largest_error(period: float) -> float:

@@ -19,7 +19,15 @@ from kmaps.checks import (
     is_number,
 )
 from kmaps.errors import ConfigError
-from kmaps.kernels import EXP_KERNELS, KERNELS, PROFILES, STATIONARY, check_kernel, get_kernel
+from kmaps.kernels import (
+    EXP_KERNELS,
+    KERNELS,
+    LOG_KERNELS,
+    PROFILES,
+    STATIONARY,
+    check_kernel,
+    get_kernel,
+)
 from kmaps.mercer import scalar_kernel
 
 ANCHORS = ("uniform", "kmeans", "cover")
@@ -37,7 +45,8 @@ WINDOWS = ("rectangular", "uniform")
 
 def check_homogeneous(given: Any) -> None:
     """Refuse parameters that `HomogeneousMap` cannot have."""
-    get_kernel(given.kernel)
+    if not (callable(given.kernel) or given.kernel in LOG_KERNELS):
+        get_kernel(given.kernel)
     check_whole("order", given.order, 0)
     check_choice("window", given.window, WINDOWS)
     check_positive("gamma", given.gamma)
@@ -162,7 +171,7 @@ def problem_kind(given: Any) -> str:
     ranged = given.low is not None or given.high is not None
     if callable(given.kernel):
         return "stationary" if ranged else "homogeneous"
-    return "homogeneous" if given.kernel in KERNELS else "stationary"
+    return "homogeneous" if given.kernel in (*KERNELS, *LOG_KERNELS) else "stationary"
 
 
 def check_problem(given: Any, *, on_data: bool = False) -> None:
@@ -171,7 +180,8 @@ def check_problem(given: Any, *, on_data: bool = False) -> None:
     With ``on_data`` a ratio, an end of the range that is None is what data will say.
     """
     if not callable(given.kernel):
-        check_kernel(given.kernel, (*KERNELS, *STATIONARY), "kernels: {}, or a function")
+        known = (*KERNELS, *STATIONARY, *LOG_KERNELS)
+        check_kernel(given.kernel, known, "kernels: {}, or a function")
     check_positive("sigma", given.sigma)
     kind = problem_kind(given)
     if kind == "homogeneous" and not (on_data and given.ratio is None):
@@ -273,6 +283,7 @@ def check_lowdim_joint(given: Any) -> None:
 
 CHECKS: dict[str, Callable[[Any], None]] = {
     "homogeneous": check_homogeneous,
+    "same-sign": check_homogeneous,
     "lowdim": check_lowdim,
     "lowdim-joint": check_lowdim_joint,
     "harmonic": check_joint,

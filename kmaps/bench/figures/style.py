@@ -64,9 +64,9 @@ def marker(i: int) -> str:
 
 
 def panel_axes(
-    n: int, width: float, height: float, *, sharey: bool = False
+    n: int, width: float, height: float, *, sharey: bool = False, columns: int | None = None
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure with so many axes, at most three in a row.
+    """Return a figure with so many axes, at most three in a row unless ``columns`` says how many.
 
     Parameters
     ----------
@@ -74,6 +74,7 @@ def panel_axes(
     width, height : float
         Of an axes, inches.
     sharey : bool
+    columns : int, optional
 
     Raises
     ------
@@ -82,7 +83,7 @@ def panel_axes(
     """
     if n == 0:
         raise NothingMeasured(NOTHING)
-    columns = n if n <= _MOST_COLUMNS else 2 if n == 4 else _MOST_COLUMNS
+    columns = columns or (n if n <= _MOST_COLUMNS else 2 if n == 4 else _MOST_COLUMNS)
     rows = -(-n // columns)
     figure = Figure(figsize=(width * columns, height * rows + 0.4), layout="constrained")
     axes = list(figure.subplots(rows, columns, squeeze=False, sharey=sharey).ravel())

@@ -16,7 +16,7 @@ from kmaps.bench.spec.map_rows import map_rows
 from kmaps.bench.work.errors import Range
 from kmaps.bench.work.spans import Span, parse_range
 from kmaps.bench.work.timing import Timing
-from kmaps.kernels import KERNELS, STATIONARY
+from kmaps.kernels import KERNELS, LOG_KERNELS, STATIONARY
 from kmaps.maps.registry import make_map, takes
 
 
@@ -25,7 +25,20 @@ def _range(value: str) -> str:
     return value
 
 
-ScalarName = Annotated[str, known_name("kernel", lambda: [*KERNELS, *STATIONARY])]
+HOMOGENEOUS = (*KERNELS, *LOG_KERNELS)
+ScalarName = Annotated[str, known_name("kernel", lambda: [*HOMOGENEOUS, *STATIONARY])]
+FigureName = Literal[
+    "errors",
+    "sections",
+    "surfaces",
+    "signatures",
+    "gaps",
+    "quadrants",
+    "decay",
+    "periods",
+    "kernels",
+    "spectra",
+]
 RangeText = Annotated[str, AfterValidator(_range)]
 
 
@@ -41,15 +54,15 @@ class Approximation(Experiment):
     inputs: Literal[1, 2, 3] = 1
     sigma: Positive = 1.0
     relative: bool = False
-    figures: Annotated[
-        list[Literal["errors", "sections", "surfaces", "signatures", "gaps", "quadrants"]], Unique
-    ] = []
+    figures: Annotated[list[FigureName], Unique] = []
 
     @validator(mode="after")
     def _of_one_kind(self) -> "Approximation":
         for text in self.ranges:
             span = parse_range(text)
-            known = STATIONARY if isinstance(span, Span) and span.of == "differences" else KERNELS
+            known = (
+                STATIONARY if isinstance(span, Span) and span.of == "differences" else HOMOGENEOUS
+            )
             odd = [kernel for kernel in self.kernels if kernel not in known]
             if odd:
                 kind = "stationary" if known is STATIONARY else "homogeneous"
@@ -69,7 +82,7 @@ class ApproximationKind(Kind):
     """The largest and the root mean square error of each map, and the pair with the largest."""
 
     model = Approximation
-    fills = ("linf", "rms", "worst", "dim", "fit_s")
+    fills = ("linf", "rms", "l1", "error_bound", "period", "worst", "dim", "fit_s")
     judged = (Judged("linf", NUMERICAL), Judged("rms", NUMERICAL), Judged("dim", EXACT))
 
     def cells(self, experiment: Approximation) -> list[Cell]:
@@ -81,7 +94,7 @@ class ApproximationKind(Kind):
                 setting=_setting(experiment, text),
                 row=row,
                 kernel=kernel,
-                options=_options(experiment, text),
+                options=_options(experiment, text, kernel),
             )
             for text in experiment.ranges
             for row, kernel in _rows(experiment)
@@ -90,24 +103,46 @@ class ApproximationKind(Kind):
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
         """Compare the map with the kernel; keep both for the figures."""
         from kmaps.bench.work.approximation import compare
+        from kmaps.maps.signatures import log_kernel
 
-        options = cell.options
+        options, kernel = cell.options, cell.kernel
+        if kernel in LOG_KERNELS:
+            kernel = log_kernel(kernel, options["sigma"])
         shared_with_kernel = {
             name: options[name] for name in ("sigma", "levels") if options.get(name) is not None
         }
-        made = make_map(cell.row.method, cell.kernel, cell.row.params, **shared_with_kernel)
-        found = compare(made, cell.kernel, options, timing)
-        columns = {"linf": found.linf, "rms": found.rms, "worst": found.worst, "dim": found.dim}
+        made = make_map(cell.row.method, kernel, cell.row.params, **shared_with_kernel)
+        found = compare(made, kernel, options, timing)
+        columns = {
+            **{"linf": found.linf, "rms": found.rms, "l1": found.l1},
+            **_of_map(made, found.largest),
+            **{"worst": found.worst, "dim": found.dim},
+        }
         return Measured(columns, found.arrays)
 
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
-        """Return the errors and the outputs."""
-        return ("linf", "rms", "dim")
+        """Return the errors and the outputs; mean errors, bounds and periods where they matter."""
+        for_l1 = any("norm" in record["params"] for record in records)
+        bounded = all(record["error_bound"] is not None for record in records)
+        own = ("bound", "period") if bounded else ()
+        return ("linf", "rms", *(("l1",) if for_l1 else ()), *own, "dim")
 
     def known_figures(self) -> dict[str, Figure]:
         """Return the figures of kernels, maps and errors."""
-        from kmaps.bench.figures import errors, gaps, quadrants, sections, signatures, surfaces
+        from kmaps.bench.figures import (
+            decay,
+            errors,
+            gaps,
+            kernels,
+            periods,
+            quadrants,
+            sections,
+            signatures,
+            spectra,
+            surfaces,
+        )
 
+        alone = {"decay": decay, "periods": periods, "kernels": kernels, "spectra": spectra}
         drawn = {
             "errors": errors,
             "sections": sections,
@@ -116,7 +151,10 @@ class ApproximationKind(Kind):
             "gaps": gaps,
             "quadrants": quadrants,
         }
-        return {name: Figure(of.draw, needs_arrays=True) for name, of in drawn.items()}
+        return {
+            **{name: Figure(of.draw, needs_arrays=True) for name, of in drawn.items()},
+            **{name: Figure(of.draw) for name, of in alone.items()},
+        }
 
     def figures(self, experiment: Approximation) -> dict[str, Figure]:
         """Return the figures that the experiment names."""
@@ -124,15 +162,25 @@ class ApproximationKind(Kind):
         return {name: known[name] for name in experiment.figures}
 
 
-def _options(experiment: Approximation, text: str) -> dict[str, Any]:
+def _of_map(fitted: Any, largest: float) -> dict[str, float | None]:
+    """Return the columns of maps that know their error, for values up to a largest one."""
+    from kmaps.maps.capabilities import Bounded  # which imports scikit-learn
+
+    if not isinstance(fitted, Bounded):
+        return {"error_bound": None, "period": None}
+    return {"error_bound": largest * fitted.error_bound(), "period": fitted.period_}
+
+
+def _options(experiment: Approximation, text: str, kernel: str) -> dict[str, Any]:
     span = parse_range(text)
+    own = {"sigma": experiment.sigma} if kernel in LOG_KERNELS else {}
     if isinstance(span, Range):
         shared = experiment.model_dump(include={"fit_range", "integers", "relative"})
-        return {"range": text, **shared}
+        return {"range": text, **shared, **own}
     options = {"range": text, "relative": experiment.relative}
     if span.of == "differences":
         options |= {"inputs": experiment.inputs, "sigma": experiment.sigma, "levels": span.levels}
-    return options
+    return options | own
 
 
 def _setting(experiment: Approximation, text: str) -> str:

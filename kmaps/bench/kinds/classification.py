@@ -231,13 +231,13 @@ class ClassificationKind(SampledKind):
         from kmaps.bench.work.classify import warm_up
 
         grid = cell.C["grid"]
-        warm_up(_machine(cell), 1.0 if grid == AUTO else grid[0], shared)
+        warm_up(_machine(cell), 1.0 if grid == AUTO else grid[0], _scaled(cell, shared))
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
         """Choose C inside the training split, train with it, predict the test split."""
         from kmaps.bench.work.classify import Choosing, choose_c, evaluate
 
-        machine = _machine(cell)
+        machine, shared = _machine(cell), _scaled(cell, shared)
         with timing.timed("cv_s"):
             choosing = Choosing(seed=cell.choice_seed, **cell.C)
             training = shared.x_train, shared.y_train, shared.groups_train
@@ -290,11 +290,17 @@ def _rows(experiment: Classification) -> Iterator[tuple[Row, str]]:
     for entry in experiment.maps:
         for kernel, params in map_rows(entry, kernels, ROW_KEYS):
             for row in solver_rows(entry, experiment.learner.solver):
-                form = {} if row.get("form", "auto") == "auto" else {"form": row["form"]}
+                own = {key: row[key] for key in ("form", "normalize") if row.get(key, AUTO) != AUTO}
                 name = entry["map"] if "map" in entry else entry["estimator"]
-                yield Row(name, params, row["solver"], form), kernel
+                yield Row(name, params, row["solver"], own), kernel
     for classifier in experiment.classifiers:
         yield Row(classifier.estimator, classifier.params, solver="own"), ""
+
+
+def _scaled(cell: Cell, split: Any) -> Any:
+    """Return the samples that a cell is measured on: its row may normalise them by itself."""
+    name = cell.row.learner.get("normalize")
+    return split if name is None else split.normalized(name)
 
 
 def _machine(cell: Cell) -> Any:

@@ -45,8 +45,9 @@ def judge_claims(
         ``id``; ``text``, for what no paper claims; ``left`` and ``right`` (selections by ``kernel``
         and :func:`~kmaps.bench.records.lines.row_names`); ``kernels``, those that the entry speaks
         of, all when there are none; ``relation``, ``by`` and ``measure`` (a key of
-        :data:`~kmaps.bench.records.measures.MEASURES`). Accuracies are compared in points,
-        ``above`` and ``about``; errors, sizes and times by a factor, ``smaller``.
+        :data:`~kmaps.bench.records.measures.MEASURES`), ``against`` another one of the same row.
+        Accuracies are compared in points, ``above`` and ``about``; errors, sizes and times by a
+        factor, ``smaller``.
     records : iterable of mapping
     correct : mapping
         Which test samples their cells got right, where that is on record.
@@ -92,10 +93,11 @@ def _comparisons(
     kernels = {*(entry.get("kernels") or ()), ""}
     spoken_of = [line for line in lines if not entry.get("kernels") or line.kernel in kernels]
     relation, measure = entry["relation"], entry.get("measure", "accuracy")
-    for left, right in compared_lines(spoken_of, entry["left"], entry["right"]):
+    against = entry.get("against")
+    for left, right in compared_lines(spoken_of, entry["left"], entry["right"], same=bool(against)):
         pairs = side_by_side(lines[left], lines[right])
-        found = estimate(pairs, relation, measure, correct)
+        found = estimate(pairs, relation, measure, correct, against)
         if found:
-            yield Comparison(
-                where(left, right), relation, entry.get("by"), found, machine=of_machine(measure)
-            )
+            what = where(left, right, against)
+            by, machine = entry.get("by"), of_machine(measure)
+            yield Comparison(what, relation, by, found, machine=machine)

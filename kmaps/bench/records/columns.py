@@ -36,8 +36,9 @@ COLUMNS: dict[str, str] = {
     "kernel",
     "solver": "who solved the problem of a classification: liblinear, libsvm, coded, or own, a "
     "classifier of others",
-    "learner": "what else tells machines on one map apart: the form of the coded solver where the "
-    "experiment names it; name, C and keep of a learner of a trade-off",
+    "learner": "what else tells machines on one map apart: the form of the coded solver and the "
+    "normalize of a row where the experiment names it; name, C and keep of a learner of a "
+    "trade-off",
     "size": "training samples, where the rows of an experiment differ in them",
     "settings": "settings of the solver that all rows share: loss, bias, tolerance",
     "options": "what else the numbers depend on: the range of values, the problem, the classes",
@@ -60,6 +61,10 @@ COLUMNS: dict[str, str] = {
     "in [0, 1]; with it, other columns of a trade-off are means over the classes too",
     "linf": "largest error of the approximate kernel over all pairs",
     "rms": "root mean square error of the approximate kernel over all pairs",
+    "l1": "mean absolute error of the approximate kernel over all pairs (approximation)",
+    "error_bound": "largest error that the map itself allows on the range (hkm Lemma 3); null of "
+    "maps that have no bound",
+    "period": "period of the map, in units of log x; null of maps that have none",
     "additive_rms": "root mean square of the part of the error that more projections do not lessen "
     "(random-features)",
     "random_rms": "root mean square of the random part of the error (random-features)",
@@ -123,6 +128,7 @@ LATER = (
     *("storage_form", "paper_train_bytes", "gram_bytes", "copy_bytes"),
     *("load_before", "load_after", "other_cpus", "stolen_cpus", "command"),
     *("cv_C", "cv_se"),
+    *("l1", "error_bound", "period"),
     *("bias", "deviation", "important"),
 )
 """Columns that older records of this format lack; there they are null."""
@@ -130,7 +136,8 @@ LATER = (
 _FRACTIONS = ("accuracy", "accuracy_per_class", "average_precision", "important")
 NUMBERS = (
     *_FRACTIONS,
-    *("linf", "rms", "additive_rms", "random_rms", "bias", "deviation", "C"),
+    *("linf", "rms", "l1", "error_bound", "period", "additive_rms", "random_rms"),
+    *("bias", "deviation", "C"),
     *(name for name in COLUMNS if name.endswith(("_s", "_bytes")) or name.startswith("n_")),
     *("dim", "split", "draw", "size", "seed", "threads", "jobs", "cores"),
     *("load_before", "load_after", "other_cpus", "stolen_cpus"),

@@ -17,7 +17,7 @@ from kmaps.data import available, load_manifest
 
 COUNTED = (
     *("train_bytes", "paper_train_bytes", "table_bytes", "gram_bytes", "copy_bytes"),
-    *("linf", "rms"),
+    *("linf", "rms", "l1", "error_bound", "dim"),
 )
 """Columns without chance: the same cell gives the same number on every machine."""
 
@@ -35,7 +35,11 @@ def of_machine(measure: str) -> bool:
 
 
 def estimate(
-    pairs: Sequence[Pair], relation: Relation, measure: str, correct: Mapping[str, Correct]
+    pairs: Sequence[Pair],
+    relation: Relation,
+    measure: str,
+    correct: Mapping[str, Correct],
+    against: str | None = None,
 ) -> Estimate | None:
     """Compare two lines by one measure.
 
@@ -49,17 +53,19 @@ def estimate(
         A key of :data:`~kmaps.bench.records.measures.MEASURES`.
     correct : mapping
         Which test samples the cells got right, by their keys, where that is on record.
+    against : str, optional
+        The measure of the second record, if it is another one.
 
     Returns
     -------
     Estimate or None
         None where the measure was not measured in any pair.
     """
-    value = MEASURES[measure].value
+    value, other_value = MEASURES[measure].value, MEASURES[against or measure].value
     measured = [
         (pair, (left, right))
         for pair in pairs
-        if None not in (left := value(pair[0]), right := value(pair[1]))
+        if None not in (left := value(pair[0]), right := other_value(pair[1]))
     ]
     if not measured:
         return None

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kmaps.bench.records.columns import Record
+from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import Row
 
@@ -64,8 +65,11 @@ def lines_of(records: Iterable[Record]) -> Lines:
     return lines
 
 
-def where(left: Line, right: Line) -> str:
-    """Name the comparison of two lines."""
+def where(left: Line, right: Line, against: str | None = None) -> str:
+    """Name the comparison of two lines, or of one with another measure of its own."""
+    if against:
+        words = left.reduction, left.kernel, left.label, "against its", MEASURES[against].title
+        return " ".join(filter(None, words))
     differ = "" not in (left.kernel, right.kernel) and left.kernel != right.kernel
     kernel = left.kernel or right.kernel
     other = f"{right.kernel} {right.label}" if differ else right.label
@@ -74,13 +78,17 @@ def where(left: Line, right: Line) -> str:
 
 
 def compared_lines(
-    lines: Iterable[Line], left_selection: Mapping[str, Any], right_selection: Mapping[str, Any]
+    lines: Iterable[Line],
+    left_selection: Mapping[str, Any],
+    right_selection: Mapping[str, Any],
+    *,
+    same: bool = False,
 ) -> Iterator[tuple[Line, Line]]:
     """Yield the pairs of lines that two selections pick.
 
     They are of one reduction and of one kernel, unless a selection names the kernel; a line without
     a kernel, the linear one, stands beside every kernel. The parameters that neither selection
-    names agree.
+    names agree. With ``same`` each line stands beside itself alone, where both pick it.
     """
     named = (left_selection.keys() | right_selection.keys()) - {"method"}
     lines = list(lines)
@@ -91,7 +99,7 @@ def compared_lines(
             if (
                 left.reduction == right.reduction
                 and beside
-                and left != right
+                and (left == right) == same
                 and left.is_picked(left_selection)
                 and right.is_picked(right_selection)
                 and _others_agree(dict(left.names), dict(right.names), named | {"method"})

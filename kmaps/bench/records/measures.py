@@ -33,6 +33,8 @@ class Measure:
         The record column that says in which form the bytes are; empty where there is none.
     common : bool
         Whether it is of the repeats at one C that all cells have in common.
+    ranked : bool
+        Whether tables mark the best value.
     """
 
     title: str
@@ -43,6 +45,7 @@ class Measure:
     decimals: int | None = None
     form: str = ""
     common: bool = False
+    ranked: bool = True
 
     def value(self, record: Mapping[str, Any]) -> float | None:
         """Return the measure of a record, None where a part of it was not measured.
@@ -119,6 +122,9 @@ MEASURES = {
     "copies": _megabytes("training set in the solver's own structures, in memory", "copy_bytes"),
     "linf": Measure("largest error", ("linf",), "kernel"),
     "rms": Measure("root mean square error", ("rms",), "kernel"),
+    "l1": Measure("mean absolute error", ("l1",), "kernel"),
+    "bound": Measure("bound on the largest error", ("error_bound",), "kernel"),
+    "period": Measure("period Λ", ("period",), "log x", decimals=2, ranked=False),
     "random-rms": Measure("random part of that error", ("random_rms",), "kernel"),
     "additive-rms": Measure("additive part of that error", ("additive_rms",), "kernel"),
     "bias": Measure("mean error", ("bias",), "kernel"),

@@ -14,7 +14,7 @@ from kmaps.bench.records.vocabulary import (
     LEARNERS,
     SOLVERS,
     VOCABULARY,
-    plain,
+    Wording,
     worded,
     words_of,
 )
@@ -163,7 +163,7 @@ class _Table:
             if (other.solver, _learner(other)) == (row.solver, _learner(row))
         ]
         return [
-            f"{plain(value)} form" if key == "form" else f"{key} = {plain(value)}"
+            worded(key, value, _SETTINGS.get(key, f"{key} = {{}}"))
             for key, value in row.learner.items()
             if key not in ("name", "keep")
             and _differ(other.learner.get(key, _MISSING) for other in alike) == differing
@@ -171,6 +171,13 @@ class _Table:
 
 
 _MISSING = "\0"
+
+
+def _rows(norm: str) -> str:
+    return f"rows {norm.replace('gamma=', 'γ = ')}"
+
+
+_SETTINGS: dict[str, Wording] = {"form": "{} form", "normalize": _rows}
 
 
 def _shows_all(row: Row) -> bool:

@@ -65,6 +65,11 @@ VOCABULARY: dict[str, Words] = {
         {"order": _outputs},
         {"window": "{} window", "period": _period, "gamma": "γ = {}"},
     ),
+    "same-sign": Words(
+        "same-sign homogeneous",
+        {"order": lambda order: f"r = {2 * (2 * order + 1)}"},
+        {"window": "{} window", "period": _period, "gamma": "γ = {}"},
+    ),
     "anchor": Words(
         "ANNFM",
         {"n_anchors": "N = {}"},
@@ -90,6 +95,9 @@ VOCABULARY: dict[str, Words] = {
             "error": "{} error",
             "pool": _pool,
             "continuous": {True: "continuous", False: "discrete"},
+            "norm": {"linf": "L∞ norm", "l1": "L1 norm"},
+            "max_error": "error ≤ {}",
+            "period": "period {}",
         },
         {"optimal": {False: "LP", True: "optimal"}},
     ),

@@ -184,7 +184,8 @@ def _best_text(
     lines: list[dict[str, Any]], kernel: str, measure: Measure, most: dict[str, int]
 ) -> str | None:
     found = [_middle(line) for line in lines if line["kernel"] == kernel and _competes(line, most)]
-    return measure.format((max if measure.highest else min)(found)) if found else None
+    best = max if measure.highest else min
+    return measure.format(best(found)) if found and measure.ranked else None
 
 
 def _middle(line: dict[str, Any]) -> float:

@@ -241,7 +241,8 @@ class Claim(Model):
 
     A claim of the papers goes by its identifier alone, its sentence stands in one file
     (:mod:`kmaps.bench.records.paper.statements`); any other comparison has a name of words and says
-    its ``text``.
+    its ``text``. ``against`` is another measure, of the same rows, which ``measure`` is compared
+    with: of an error its bound.
     """
 
     id: str
@@ -251,6 +252,7 @@ class Claim(Model):
     right: dict[str, Any]
     relation: Literal["about", "above", "smaller"]
     measure: MeasureName = "accuracy"
+    against: MeasureName | None = None
     by: float | None = None
 
     @validator(mode="after")
@@ -266,6 +268,8 @@ class Claim(Model):
             )
         elif not self.text:
             raise ValueError(f"{self.id} needs text: what is compared, in words")
+        if self.against and self.relation != "smaller":
+            raise ValueError(f"against: {self.against} goes with relation: smaller")
         return self
 
 

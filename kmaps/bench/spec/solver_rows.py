@@ -1,4 +1,4 @@
-"""Which solver each row of an experiment has: expanded from its file, and checked.
+"""Which solver each row of an experiment has, and how its samples are scaled: expanded and checked.
 
 ``liblinear`` trains on the encoded rows of a map, ``coded`` on one byte per value
 (:class:`kmaps.svm.CodedSVC`), whose baseline ``exact-coded`` is the exact kernel on the levels.
@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from kmaps.bench.spec.positions import Mistake, Node, Place, at
-from kmaps.errors import suggest
+from kmaps.errors import ConfigError, suggest
+from kmaps.features import get_normalization
 from kmaps.kernels import KERNELS
 from kmaps.maps import MAPS
 from kmaps.maps.registry import has_local_tables, has_tables
@@ -16,27 +17,25 @@ from kmaps.maps.registry import has_local_tables, has_tables
 SOLVERS = ("liblinear", "coded")
 FORMS = ("auto", "low-rank", "full", "local", "two-level")
 
-ROW_KEYS = ("solver", "form")
+ROW_KEYS = ("solver", "form", "normalize")
 """Keys of an entry of ``maps`` that are not parameters of its map."""
 
 _CODED_ONLY = ("gap", "n_levels", "calibrate")  # keys of the learner
 
 
 def solver_rows(entry: dict[str, Any], default: str) -> Iterator[dict[str, str]]:
-    """Expand the solvers of an entry of ``maps``; a list becomes one row for each value.
+    """Expand what is no parameter of a map in an entry of ``maps``: a list is a row for each value.
 
     Examples
     --------
     >>> list(solver_rows({"map": "homogeneous", "solver": ["liblinear", "coded"]}, "liblinear"))
     [{'solver': 'liblinear'}, {'solver': 'coded', 'form': 'auto'}]
     """
+    scaled = [{"normalize": name} for name in _listed(entry.get("normalize", []))] or [{}]
     for solver in _listed(entry.get("solver", default)):
-        if solver == "coded":
-            yield from (
-                {"solver": solver, "form": form} for form in _listed(entry.get("form", "auto"))
-            )
-        else:
-            yield {"solver": solver}
+        forms = [{"form": form} for form in _listed(entry.get("form", "auto"))]
+        for form in forms if solver == "coded" else [{}]:
+            yield from ({"solver": solver, **form, **own} for own in scaled)
 
 
 def solver_mistakes(root: Node, content: dict[str, Any]) -> Iterator[Mistake]:
@@ -65,6 +64,11 @@ def _row_mistakes(entry: dict[str, Any], default: str) -> Iterator[tuple[Place, 
             if value not in known:
                 hint = suggest(str(value), known)
                 yield place, f"unknown {key} {value!r}{hint} (known: {', '.join(known)})"
+    for place, value in _placed(entry, "normalize"):
+        try:
+            get_normalization(str(value))
+        except ConfigError as error:
+            yield place, str(error)
     solvers = [value for _, value in _placed(entry, "solver")] or [default]
     name = str(entry.get("map"))
     if "coded" not in solvers:

@@ -9,11 +9,12 @@ from kmaps.bench.work.errors import Range, SquareErrors, approximate
 from kmaps.bench.work.spans import SpanErrors, over_differences, over_ratios, parse_range
 from kmaps.bench.work.timing import Timing
 from kmaps.errors import ConfigError
-from kmaps.kernels import STATIONARY
+from kmaps.kernels import STATIONARY, Kernel
+from kmaps.maps.signatures import homogeneous_kernel
 
 
 def compare(
-    feature_map: Any, kernel: str, options: Mapping[str, Any], timing: Timing
+    feature_map: Any, kernel: str | Kernel, options: Mapping[str, Any], timing: Timing
 ) -> SquareErrors | SpanErrors:
     """Fit a map and compare its inner products with a kernel.
 
@@ -21,7 +22,7 @@ def compare(
     ----------
     feature_map : transformer
         Unfitted.
-    kernel : str
+    kernel : str or Kernel
         Additive, or over differences stationary.
     options : mapping
         ``range``, as :func:`parse_range` reads it, and ``relative``; of values also ``fit_range``
@@ -45,7 +46,7 @@ def compare(
 
 
 def _compared(
-    feature_map: Any, kernel: str, options: Mapping[str, Any], timing: Timing
+    feature_map: Any, kernel: str | Kernel, options: Mapping[str, Any], timing: Timing
 ) -> SquareErrors | SpanErrors:
     relative = options["relative"]
     span = parse_range(options["range"], options.get("integers", False))
@@ -61,7 +62,9 @@ def _compared(
             timing=timing,
         )
     if span.of == "ratios":
-        return over_ratios(feature_map, kernel, span, relative=relative, timing=timing)
+        homogeneous = homogeneous_kernel(kernel)
+        return over_ratios(feature_map, homogeneous, span, relative=relative, timing=timing)
+    assert isinstance(kernel, str)
     return over_differences(
         feature_map,
         STATIONARY[kernel](options["sigma"]),

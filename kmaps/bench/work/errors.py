@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from kmaps.bench.work.timing import UNTIMED, Timing
 from kmaps.errors import ConfigError
-from kmaps.kernels import STATIONARY, get_kernel
+from kmaps.kernels import STATIONARY, Kernel
+from kmaps.maps.signatures import homogeneous_kernel
 
 POINTS = 256
 """Values on each side of the square, for a range that is not one of integers."""
@@ -96,6 +97,11 @@ class Errors:
         return float(np.abs(self.error).max())
 
     @property
+    def l1(self) -> float:
+        """The mean absolute error."""
+        return float(np.abs(self.error).mean())
+
+    @property
     def rms(self) -> float:
         """The root of the mean squared error."""
         return float(np.sqrt(np.mean(self.error**2)))
@@ -113,6 +119,11 @@ class SquareErrors(Errors):
     values: NDArray[np.float64]
 
     @property
+    def largest(self) -> float:
+        """The largest input in size."""
+        return float(np.abs(self.values).max())
+
+    @property
     def arrays(self) -> dict[str, NDArray[np.float64]]:
         """What a figure of the errors needs, by name."""
         return {"values": self.values, "exact": self.exact, "approximate": self.approximate}
@@ -126,7 +137,7 @@ class SquareErrors(Errors):
 
 def approximate(
     feature_map: Any,
-    kernel: str,
+    kernel: str | Kernel,
     values: NDArray[np.float64],
     *,
     sigma: float = 1.0,
@@ -140,7 +151,7 @@ def approximate(
     ----------
     feature_map : transformer
         A map of :data:`kmaps.maps.MAPS`, unfitted.
-    kernel : str
+    kernel : str or Kernel
         The additive or stationary kernel to compare with.
     values : ndarray (n,)
         Both members of every pair.
@@ -167,10 +178,10 @@ def approximate(
     with timing.timed("fit_s"):
         feature_map.fit((values if fit_values is None else fit_values)[:, None])
     encoded = encode(feature_map, values[:, None])
-    if kernel in STATIONARY:
+    if isinstance(kernel, str) and kernel in STATIONARY:
         exact = STATIONARY[kernel](sigma)(values[:, None] - values)
     else:
-        exact = get_kernel(kernel)(values[:, None], values)
+        exact = homogeneous_kernel(kernel)(values[:, None], values)
     return SquareErrors(exact, encoded @ encoded.T, encoded.shape[1], relative, values=values)
 
 

@@ -1,7 +1,7 @@
 """The samples that work is done on: features and labels of a split, kept in the cache."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,11 @@ class Split:
     n_skipped: int = 0
     class_names: tuple[str, ...] = ()
     groups_train: NDArray[np.str_] | None = None
+
+    def normalized(self, name: str) -> "Split":
+        """Return the split with rows of one norm, as :func:`kmaps.features.get_normalization`."""
+        scale = get_normalization(name)
+        return replace(self, x_train=scale(self.x_train.copy()), x_test=scale(self.x_test.copy()))
 
     @property
     def sizes(self) -> dict[str, int]:

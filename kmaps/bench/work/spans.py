@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from kmaps.bench.work.errors import Errors, Range, encode
 from kmaps.bench.work.timing import UNTIMED, Timing
 from kmaps.errors import ConfigError
-from kmaps.kernels import get_kernel
+from kmaps.kernels import Kernel
 
 POINTS = {1: 20_001, 2: 401, 3: 61}
 """Points along each axis, by the number of inputs: where errors between coarser points show."""
@@ -105,6 +105,11 @@ class SpanErrors(Errors):
     corners: NDArray[np.float64]
 
     @property
+    def largest(self) -> float:
+        """The largest input: 1 of ratios, the end of the box of differences."""
+        return 1.0 if self.of == "ratios" else float(self.values[-1])
+
+    @property
     def arrays(self) -> dict[str, NDArray[np.float64]]:
         """What a figure of the errors needs, by name."""
         return {
@@ -123,7 +128,7 @@ class SpanErrors(Errors):
 
 def over_ratios(
     feature_map: Any,
-    kernel: str,
+    kernel: Kernel,
     span: Span,
     *,
     relative: bool = False,
@@ -134,7 +139,9 @@ def over_ratios(
     Examples
     --------
     >>> from kmaps import HomogeneousMap
-    >>> result = over_ratios(HomogeneousMap(order=2), "chi2", Span.parse("ratios 1:255"))
+    >>> from kmaps.kernels import get_kernel
+    >>> chi2 = get_kernel("chi2")
+    >>> result = over_ratios(HomogeneousMap(order=2), chi2, Span.parse("ratios 1:255"))
     >>> round(255 * result.linf, 2)
     3.19
     """
@@ -144,7 +151,7 @@ def over_ratios(
         feature_map.fit(np.array([[1 / span.high], [1.0]]))
     encoded = encode(feature_map, x[:, None])
     approximate = encode(feature_map, y) @ encoded.T
-    exact = get_kernel(kernel)(x, 1.0)[None, :]
+    exact = kernel(x, 1.0)[None, :]
     shown = {"of": span.of, "values": ratios, "corners": np.zeros((1, 1))}
     return SpanErrors(exact, approximate, encoded.shape[1], relative, **shown)
 

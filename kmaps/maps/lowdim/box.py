@@ -19,7 +19,8 @@ from kmaps.maps.lowdim.pools import (
     with_signs,
 )
 from kmaps.maps.lowdim.selection import PoolSelection, Solution, best_start, line_pool
-from kmaps.maps.lowdim.target import box_target, even_in_each, line_target
+from kmaps.maps.lowdim.target import box_target, line_target
+from kmaps.maps.signatures import even_in_each
 
 _POINTS_A_HALF_WAVE = {2: 5.0, 3: 2.5}  # of the fastest cosine, by the number of inputs
 _START_POINTS = 0.7  # part of these points that starts are found on

@@ -9,7 +9,7 @@ from scipy.fft import dctn
 from kmaps.maps.lowdim.cosines import CosineSum, atom_dims
 from kmaps.maps.lowdim.joint import JointMap
 from kmaps.maps.lowdim.selection import largest_within
-from kmaps.maps.lowdim.target import check_signature
+from kmaps.maps.signatures import check_signature
 
 _POINTS = {1: 8193, 2: 513, 3: 97}  # of the trapezoidal rule along each axis, by their number
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from kmaps.errors import ConfigError
-from kmaps.kernels import KERNELS, STATIONARY
+from kmaps.kernels import STATIONARY, Kernel
 from kmaps.maps.lowdim.target import Target, line_target
 from kmaps.maps.parameters import check_problem, problem_kind
+from kmaps.maps.signatures import homogeneous_kernel
 
 
 @dataclass(frozen=True)
@@ -60,10 +61,12 @@ class Problem:
     @property
     def signature(self) -> Callable:
         """The kernel's signature, elementwise."""
+        if isinstance(self.kernel, Kernel):
+            return self.kernel.signature
         if callable(self.kernel):
             return self.kernel
-        if self.kernel in KERNELS:
-            return KERNELS[self.kernel].signature
+        if self.kind == "homogeneous":
+            return homogeneous_kernel(self.kernel).signature
         return STATIONARY[self.kernel](self.sigma)
 
     def check(self) -> "Problem":

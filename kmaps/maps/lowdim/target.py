@@ -17,7 +17,6 @@ signature are the same. When the inputs are L equally spaced values (pixels, bin
 differences matter.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,14 +28,11 @@ from kmaps.checks import check_choice
 from kmaps.errors import ConfigError
 from kmaps.maps.lowdim.cosines import CosineSum
 from kmaps.maps.parameters import ERRORS
-
-Function = Callable[[NDArray], NDArray]
+from kmaps.maps.signatures import Function, check_signature
 
 _POINTS_A_HALF_WAVE = 8  # of the fastest cosine, on the linear programs' grid in one dimension
 _FINER = 10  # how much finer than that the true error is looked for
 _LARGEST_BAND = 400  # half waves on the interval, beyond which a linear program is too large
-_IRRATIONAL = np.sqrt([2.0, 3.0, 5.0])
-_EVEN = 1e-9  # of the value at 0, by which mirrored values may differ
 _TILE = {1: 1, 2: 3, 3: 2}  # points of a tile of the grid along each axis
 _PEAKS = 30  # local maxima of the error that are refined, in several dimensions
 
@@ -269,67 +265,6 @@ def box_target(
     if form == "projection":
         low[:-1] = -length[:-1]
     return Target(signature, lambda lam: np.ones(len(lam)), low, length, n_points, band, discrete)
-
-
-def check_signature(signature: Function, length: NDArray, each: bool = False) -> None:
-    """Refuse what cannot be a kernel's signature on the box of differences up to ``length``.
-
-    Raises
-    ------
-    ConfigError
-        When it is not a function of arrays, not finite, not positive at 0 or not even; ``each``
-        asks for evenness in each variable alone.
-    """
-    lam = _probes(length)
-    there = _evaluated(signature, lam)
-    if not there[0] > 0:
-        raise ConfigError(f"the signature is {there[0]:g} at 0: a kernel's is positive there")
-    for mirror in [-np.eye(len(length)), *(_mirrors(len(length)) if each else [])]:
-        mirrored = _evaluated(signature, lam @ mirror)
-        worst = np.abs(there - mirrored).argmax()
-        if abs(there[worst] - mirrored[worst]) > _EVEN * there[0]:
-            raise ConfigError(
-                f"the signature is not even: it is {there[worst]:.6g} at {_shown(lam[worst])} and "
-                f"{mirrored[worst]:.6g} at {_shown(lam[worst] @ mirror)}"
-            )
-
-
-def even_in_each(signature: Function, length: NDArray) -> bool:
-    """Return whether a kernel's signature is even in each variable alone."""
-    lam = _probes(length)
-    there = signature(lam)
-    return all(
-        np.abs(there - signature(lam @ mirror)).max() <= _EVEN * there[0]
-        for mirror in _mirrors(len(length))
-    )
-
-
-def _probes(length: NDArray) -> NDArray:
-    """Return zero, the ends of the axes, and points inside that follow no lattice."""
-    n = len(length)
-    inside = np.modf(np.outer(np.arange(1, 101), _IRRATIONAL[:n]))[0]
-    return np.vstack([np.zeros(n), np.eye(n), inside]) * length
-
-
-def _mirrors(n: int) -> list[NDArray]:
-    return [np.eye(n) - 2 * np.diag(axis) for axis in np.eye(n)]
-
-
-def _evaluated(signature: Function, lam: NDArray) -> NDArray:
-    try:
-        values = np.asarray(signature(lam), float)
-    except (TypeError, ValueError, IndexError) as failure:
-        raise ConfigError(f"the signature failed on an array of {len(lam)}: {failure}") from None
-    if values.shape != (len(lam),):
-        raise ConfigError(f"the signature gave shape {values.shape} for {len(lam)} differences")
-    if not np.isfinite(values).all():
-        where = lam[np.flatnonzero(~np.isfinite(values))[0]]
-        raise ConfigError(f"the signature is not finite at {_shown(where)}")
-    return values
-
-
-def _shown(lam: NDArray) -> str:
-    return ", ".join(f"{value:.6g}" for value in lam)
 
 
 def _bandwidth(signature: Function, length: float) -> int:

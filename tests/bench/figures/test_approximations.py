@@ -5,17 +5,21 @@ import pytest
 from PIL import Image
 
 from kmaps.bench.figures import (
+    decay,
     errors,
     functions,
     gaps,
+    kernels,
+    periods,
     quadrants,
     sections,
     signatures,
+    spectra,
     surfaces,
 )
 from kmaps.bench.figures.panels import spans, squares
 from kmaps.bench.figures.tiles import broken, wrapped
-from kmaps.errors import ConfigError, InputError
+from kmaps.errors import ConfigError, InputError, NothingMeasured
 from tests.bench.sample_records import record
 
 VALUES = np.linspace(0, 1, 9)
@@ -135,3 +139,51 @@ def test_long_lines_of_tiles_are_broken_evenly():
 )
 def test_labels_are_broken_after_commas(label, lines):
     assert wrapped(label).splitlines() == lines
+
+
+def homogeneous(kernel, order, period=None, **columns):
+    return record(
+        params={"order": order, "period": period},
+        kernel=kernel,
+        setting="ratios 1:100",
+        options={"range": "ratios 1:100", "relative": False},
+        dim=2 * order + 1,
+        linf=0.1**order,
+        key=f"{kernel} {order} {period}",
+        **{"error_bound": 0.2**order, "period": 8.0 + order} | columns,
+    )
+
+
+ORDERS = [homogeneous(kernel, n, p) for kernel in ("js", "chi2") for n in (2, 1) for p in (None, 9)]
+
+
+def test_rows_that_differ_in_size_alone_are_one_line():
+    panels = decay.families(ORDERS)
+    assert list(panels) == ["js", "chi2"]
+    lines = panels["chi2"]
+    assert list(lines) == ["homogeneous, published period", "homogeneous, Λ = 9"]
+    assert [cell["dim"] for cell in lines["homogeneous, Λ = 9"]] == [3, 5]
+    wider = [cell | {"setting": "ratios 1:9", "key": cell["key"] + "w"} for cell in ORDERS]
+    assert list(decay.families(ORDERS + wider))[:2] == ["js, ratios 1:100", "js, ratios 1:9"]
+
+
+@pytest.mark.parametrize("figure", [decay, periods, kernels, spectra])
+def test_figures_of_orders_are_drawn(figure, tmp_path):
+    figure.draw(ORDERS, {}, tmp_path / "drawn.svg")
+    text = (tmp_path / "drawn.svg").read_text()
+    told = {decay: "published period: bound", periods: "order n", kernels: "signature"}
+    assert told.get(figure, "eigenfunction 3") in text
+    assert "js" in text
+
+
+def test_bounds_are_drawn_of_maps_that_have_them(tmp_path):
+    without = [cell | {"error_bound": None} for cell in ORDERS]
+    decay.draw(without, {}, tmp_path / "drawn.svg")
+    assert "bound" not in (tmp_path / "drawn.svg").read_text()
+
+
+@pytest.mark.parametrize("figure", [periods, kernels, spectra])
+def test_figures_of_homogeneous_maps_say_that_there_are_none(figure, tmp_path):
+    others = [record("lowdim", kernel="rbf", dim=3, linf=0.1)]
+    with pytest.raises(NothingMeasured, match="none of the rows"):
+        figure.draw(others, {}, tmp_path / "drawn.png")

@@ -7,11 +7,15 @@ from measured import TOLD, cells_of, measured
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
 from kmaps.bench.records.arrays import read_arrays
+from kmaps.bench.records.claims import judge_claims
 from kmaps.bench.records.columns import cell_name
 from kmaps.bench.records.file import read_records
 from kmaps.bench.records.row import Row
 from kmaps.bench.run.runner import run
 from kmaps.errors import ConfigError
+from kmaps.maps import HomogeneousMap
+from kmaps.maps.homogeneous import optimal_period
+from tests.bench.sample_records import record
 
 APPROXIMATION = """\
 experiment: near
@@ -180,3 +184,74 @@ def test_mistakes_in_spans(change, message):
 def test_checking_a_file_solves_no_program(monkeypatch):
     monkeypatch.setattr("kmaps.maps.lowdim.transformer.solve", None)
     assert spec.parse(SPANS).maps[1] == {"map": "lowdim", "dim": 5}
+
+
+ORDERS = """\
+experiment: orders
+kind: approximation
+kernels: [chi2]
+ranges: ["0:2", "ratios 1:100"]
+maps:
+  - {map: homogeneous, order: [1, 3], period: [null, optimal]}
+  - {map: lowdim, dim: 3}
+claims:
+  - id: V4
+    left: {method: homogeneous}
+    right: {method: homogeneous}
+    relation: smaller
+    measure: linf
+    against: bound
+"""
+
+
+def test_maps_that_bound_their_error_say_so_with_their_period():
+    cells = cells_of(ORDERS)
+    found = {(cell.setting, cell.row.label): measured(cell).columns for cell in cells}
+    pairs = found["x, y in 0:2", "homogeneous order=1 period=None"]
+    fitted = HomogeneousMap(order=1).fit([[1.0]])
+    assert (pairs["period"], pairs["error_bound"]) == (fitted.period_, 2 * fitted.error_bound())
+    assert 0 < pairs["l1"] < pairs["rms"] < pairs["linf"] < pairs["error_bound"]
+    ratios = found["ratios 1:100", "homogeneous order=1 period=optimal"]
+    assert ratios["period"] == optimal_period("chi2", 1, ratio=100.0)
+    bounded = HomogeneousMap(order=1, period=ratios["period"]).fit([[1.0]])
+    assert ratios["error_bound"] == bounded.error_bound()
+    other = found["ratios 1:100", "lowdim dim=3"]
+    assert (other["period"], other["error_bound"]) == (None, None)
+
+
+def test_bounds_and_periods_show_where_every_row_has_them():
+    kind = KINDS["approximation"]
+    bounded = {"error_bound": 0.1, "params": {"order": 1}}
+    assert kind.measures([bounded]) == ("linf", "rms", "bound", "period", "dim")
+    assert kind.measures([bounded, bounded | {"error_bound": None}]) == ("linf", "rms", "dim")
+    by_norm = {"error_bound": None, "params": {"norm": "l1"}}
+    assert kind.measures([by_norm]) == ("linf", "rms", "l1", "dim")
+
+
+def test_an_error_is_compared_with_its_own_bound():
+    experiment = spec.parse(ORDERS)
+    records = [record() | cell.columns | measured(cell).columns for cell in cells_of(ORDERS)]
+    [claim] = judge_claims([claim.model_dump() for claim in experiment.claims], records)
+    assert (claim.judgement.verdict, claim.judgement.counts) == ("holds", "8 of 8 hold")
+    assert str(claim.judgement.findings[0].comparison.where) == (
+        "chi2 homogeneous, r = 3, published period (0:2) against its bound on the largest error"
+    )
+    tight = [r | {"error_bound": r["error_bound"] and 0.9 * r["linf"]} for r in records]
+    [claim] = judge_claims([claim.model_dump() for claim in experiment.claims], tight)
+    assert claim.judgement.verdict == "fails"
+    with pytest.raises(ConfigError, match="against: bound goes with relation: smaller"):
+        spec.parse(ORDERS.replace("relation: smaller", "relation: about"))
+
+
+def test_log_kernels_have_a_width():
+    text = ORDERS.partition("  - {map: lowdim")[0].replace("chi2", "chi2, log-sech")
+    text += "sigma: 2\n"
+    cells = cells_of(text)
+    found = {(c.setting, c.kernel, c.row.label): measured(c).columns["linf"] for c in cells}
+    for (setting, kernel, label), linf in found.items():
+        if kernel == "log-sech" and "period=None" not in label:  # chi2, by another name
+            named = found[setting, "chi2", label]
+            assert linf == pytest.approx(named, rel=1e-6)
+    assert {"sigma" in c.options for c in cells if c.kernel == "chi2"} == {False}
+    with pytest.raises(ConfigError, match="range 'differences 0:1' is one of stationary kernels"):
+        spec.parse(text.replace('"0:2"', '"differences 0:1"'))

@@ -2,7 +2,10 @@
 
 import pytest
 
+from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
+from kmaps.bench.records.names import short_labels
+from kmaps.errors import ConfigError
 from tests.bench.spec_text import mistakes, replaced
 
 CODED = """\
@@ -115,3 +118,19 @@ def test_settings_of_the_coded_solver_need_a_row_that_has_it():
         "e.yaml:6:24: maps[0].solver: unknown key "
         "(known: map, kernel, order, window, period, gamma)"
     ]
+
+
+def test_rows_that_normalise_by_themselves():
+    text = CODED.replace("order: 1,", "order: 1, normalize: [none, gamma=0.5],")
+    cells = KINDS["classification"].cells(spec.parse(text))
+    assert [(cell.row.solver, dict(cell.row.learner)) for cell in cells[1:]] == [
+        ("liblinear", {"normalize": "none"}),
+        ("liblinear", {"normalize": "gamma=0.5"}),
+        ("coded", {"normalize": "none"}),
+        ("coded", {"normalize": "gamma=0.5"}),
+        ("coded", {"form": "local"}),
+    ]
+    labels, _ = short_labels(cell.row for cell in cells)
+    assert "homogeneous, r = 3, LIBLINEAR, rows γ = 0.5" in labels.values()
+    with pytest.raises(ConfigError, match=r"maps\[0\]\.normalize\[1\]: unknown normalisation 'l3'"):
+        spec.parse(text.replace("gamma=0.5", "l3"))

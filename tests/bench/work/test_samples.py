@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from kmaps.bench.work import samples
-from kmaps.bench.work.samples import features_cache, fill_cache, load_split
+from kmaps.bench.work.samples import Split, features_cache, fill_cache, load_split
 from kmaps.data import OwnFiles, draw_split, load_dataset
 from kmaps.errors import DataError, InputError
 from kmaps.features import extract, make_feature
@@ -104,3 +104,12 @@ def test_columns_of_a_sparse_table_are_not_moved(tmp_path):
         InputError, match=r"^normalize: min-max would make a dense matrix of a sparse"
     ):
         load_split(own, {"train": 0.5, "stratified": True}, 0, None, "min-max")
+
+
+def test_a_split_is_normalised_without_touching_the_samples_that_others_share():
+    shared = Split(np.float32([[1, 3]]), np.array([0]), np.float32([[4, 16]]), np.array([0]))
+    own = shared.normalized("gamma=0.5")
+    np.testing.assert_allclose(np.sqrt(own.x_test).sum(), 1, rtol=1e-6)
+    np.testing.assert_allclose(np.sqrt(own.x_train).sum(), 1, rtol=1e-6)
+    assert shared.x_test.tolist() == [[4, 16]]
+    assert shared.x_train.tolist() == [[1, 3]]

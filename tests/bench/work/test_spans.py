@@ -5,6 +5,7 @@ import pytest
 
 from kmaps.bench.work.spans import Span, over_differences, over_ratios, parse_range
 from kmaps.errors import ConfigError
+from kmaps.kernels import KERNELS
 
 
 class Root:
@@ -40,16 +41,16 @@ def test_ratios_against_the_closed_form():
     # The error is √t - 2t/(1+t) for t = x/y.
     t = np.linspace(1e-3, 1, 200_001)
     gap = np.sqrt(t) - 2 * t / (1 + t)
-    result = over_ratios(Root(), "chi2", Span.parse("ratios 1:1000"))
+    result = over_ratios(Root(), KERNELS["chi2"], Span.parse("ratios 1:1000"))
     assert result.linf == pytest.approx(gap.max(), rel=1e-6)
     assert result.worst[0] == pytest.approx(1 / t[gap.argmax()], rel=1e-2)
     assert result.dim == 1
-    beyond = over_ratios(Root(), "chi2", Span.parse("ratios 500:1000"))
+    beyond = over_ratios(Root(), KERNELS["chi2"], Span.parse("ratios 500:1000"))
     assert beyond.linf == pytest.approx(np.sqrt(1 / 500) - 2 / 501, rel=1e-6)
 
 
 def test_relative_ratios():
-    result = over_ratios(Root(), "chi2", Span.parse("ratios 1:100"), relative=True)
+    result = over_ratios(Root(), KERNELS["chi2"], Span.parse("ratios 1:100"), relative=True)
     # √t (1 + t) / 2t - 1, largest at the end: 10 · 1.01 / 2 - 1.
     assert result.linf == pytest.approx(4.05)
 

@@ -1,0 +1,71 @@
+r"""A homogeneous map as Nyström's approximation on one period of its kernel (hkm Sect. 4.2).
+
+Sampled uniformly over one period, the periodised signature has a circulant kernel matrix: its
+eigenvectors are cosines and sines of the harmonics, its eigenvalues over the number of points the
+discrete spectrum :math:`\hat\kappa_0, \hat\kappa_1, \hat\kappa_1, \hat\kappa_2, \dots`, but for
+aliases of harmonics beyond half that number.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps.kernels import get_kernel
+
+_COPIES = 40  # of the signature on either side, which the uniform window adds up
+
+
+@dataclass(frozen=True, eq=False)
+class OnePeriod:
+    """Nyström's approximation of a periodised signature.
+
+    Attributes
+    ----------
+    lam : ndarray (N,)
+        The points, over one period.
+    eigenvalues : ndarray (N,)
+        Of the kernel matrix over N, descending.
+    functions : ndarray (N, N)
+        The eigenvectors in its columns, of mean square 1.
+    """
+
+    lam: NDArray[np.float64]
+    eigenvalues: NDArray[np.float64]
+    functions: NDArray[np.float64]
+
+
+def nystroem_view(kernel: str, window: str, period: float, n_points: int = 200) -> OnePeriod:
+    """Return Nyström's approximation of a kernel that a window makes periodic.
+
+    Parameters
+    ----------
+    kernel : str
+        A homogeneous kernel with a density for its spectrum: not hellinger.
+    window : {"rectangular", "uniform"}
+        Repeat the piece inside one period, or add up all copies of the signature.
+    period : float
+        In units of λ = log y/x.
+    n_points : int
+
+    Examples
+    --------
+    >>> from kmaps.kernels import KERNELS
+    >>> from kmaps.maps.homogeneous import discrete_spectrum
+    >>> seen = nystroem_view("chi2", "uniform", 10.0)
+    >>> spectrum = discrete_spectrum(KERNELS["chi2"], 1, 10.0, "uniform")
+    >>> bool(np.allclose(seen.eigenvalues[:3], spectrum[[0, 1, 1]], rtol=1e-9))
+    True
+    """
+    signature = get_kernel(kernel).signature
+    lam = (np.arange(n_points) / n_points - 0.5) * period
+    if window == "rectangular":
+        row = signature(lam)
+    else:
+        copies = np.arange(-_COPIES, _COPIES + 1) * period
+        row = signature(lam[:, None] + copies).sum(axis=1)
+    # Entry (i, j) is the signature at lam_i - lam_j, brought back into the period.
+    steps = np.arange(n_points)
+    matrix = row[(steps[:, None] - steps + n_points // 2) % n_points]
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    return OnePeriod(lam, values[::-1] / n_points, vectors[:, ::-1] * np.sqrt(n_points))
