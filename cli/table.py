@@ -42,7 +42,8 @@ Examples:
     metavar="NAME",
     shell_complete=names(measures),
     help="accuracy, per-class, ap, time, time-common, storage, memory, train-memory, gram, copies, "
-    "linf, rms, random-rms, additive-rms, dim, fit, encode, convert, train, predict, cv, "
+    "linf, rms, l1, bound, period, random-rms, additive-rms, bias, deviation, important, dim, fit, "
+    "encode, convert, train, predict, cv, "
     "storage-train, storage-paper, storage-tables, storage-model, or all; repeat for several. "
     "[default: those of the kind of experiment]",
 )

@@ -22,6 +22,7 @@ from kmaps import (
     LookupTable,
     LowDimMap,
     NystroemMap,
+    SameSignMap,
     SplineMap,
     gram,
     threads,
@@ -49,6 +50,7 @@ ADDITIVE = [
     (FourierMap(degree=4), 1.0),
     (HermiteMap(degree=4), 0.1),
     (LowDimMap(dim=5), 0.1),
+    (SameSignMap(order=1), 1.0),
 ]
 LOSSES = ("hinge", "squared_hinge")
 
