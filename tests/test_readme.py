@@ -52,6 +52,7 @@ def write_own_method(folder):
         (folder / name).write_text(text)
 
 
+@pytest.mark.slow  # each of its commands has tests of its own
 def test_commands_run(tmp_path):
     np.save(tmp_path / "histograms.npy", np.random.default_rng(0).random((50, 8)))
     np.save(tmp_path / "labels.npy", np.arange(50) % 2)
