@@ -5,6 +5,7 @@ Run as a program, it takes a line of JSON a request on standard input and answer
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import traceback
@@ -12,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from signal import default_int_handler
 from typing import Any
 
 # What commands import when they need it: once instead of in every process.
@@ -92,6 +94,9 @@ class Forked:
 
 
 def _serve() -> None:
+    # Started by nohup, or in the background of a shell, processes are told to ignore these.
+    for number, handler in ((signal.SIGHUP, signal.SIG_DFL), (signal.SIGINT, default_int_handler)):
+        signal.signal(number, handler)
     for module in PRELOADED:
         import_module(module)
     for line in sys.stdin:
