@@ -21,7 +21,7 @@ reveal_type(MAPS["spline"])
 HomogeneousMap(ordre=2)
 """
 REVEALED = [
-    "def (kernel: str =, order: int =",
+    "def (kernel: str | (def (*Any, **Any) -> Any) | kmaps.kernels.Kernel =, order: int =",
     '"numpy.ndarray[',
     '"kmaps.maps.random_fourier.RandomFourierMap"',
     '"kmaps.',

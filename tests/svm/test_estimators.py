@@ -1,6 +1,6 @@
 """All learners follow scikit-learn's contract."""
 
-from contract import TO_A_TOLERANCE, contract
+from contract import NOT_THE_MOST_PROBABLE, TO_A_TOLERANCE, contract
 
 from kmaps import HomogeneousMap, SplineMap
 from kmaps.svm import CodedRidge, CodedSVC, CodedSVR, GroupLassoSVC, KernelSVC, LiblinearSVC
@@ -26,9 +26,6 @@ CHECKED = [
     CodedSVR(),
     CodedRidge(HomogeneousMap(), bias=0.0),
 ]
-
-
-NOT_THE_MOST_PROBABLE = {"check_classifiers_train": "the most probable class may be another"}
 
 
 def expected_failures(estimator):
