@@ -16,7 +16,6 @@ from kmaps.svm.coded.rounding import apart, is_close
 
 _MARGIN = 0.8
 _FIRST = 1e-6  # part of C at which the variables of the logistic loss start
-_WORTH_RESCALING = 4  # of the tolerance: a gap up to which a better multiple may reach it
 _PASSES_A_CALL = 5  # between two reports of progress
 _PASSES_A_REBUILD = 25  # of changes to float32 weights, whose rounding adds up
 
@@ -120,8 +119,8 @@ def solve(
     After each descent, and during long ones, the weights are built anew from the variables, to see
     what the rounding of all steps did (`kmaps.svm.coded.rounding`), and every row is scored: the
     gap is exact, and a descent that stopped too early goes on from the members that are not
-    settled, towards a lower goal. Weights that miss ``tol`` are returned at the multiple that is
-    best for the primal.
+    settled, towards a lower goal. Weights that miss ``tol`` are taken at the multiple that is best
+    for the primal.
     """
     n, report = len(task.members), report or (lambda passes, gap: None)
     alpha = starting_point(task, alpha)
@@ -141,7 +140,7 @@ def solve(
             if spent == n:  # nothing but the start
                 constant *= _stretch(task, alpha, margins, weights)
         solution = _assess(task, weights, constant, alpha, margins, spent / n, *apart_by)
-        if tol < solution.gap <= _WORTH_RESCALING * tol or spent >= max_iter * n:
+        if solution.gap > tol and spent:
             solution = rescaled(task, solution)
         report(solution.passes, solution.gap)
         if solution.gap <= tol or spent >= max_iter * n:
