@@ -48,7 +48,7 @@ def check_target(path: str | Path, *, force: bool = False) -> Path:
 
 
 @contextmanager
-def atomic_file(path: str | Path, *, force: bool = False) -> Iterator[BinaryIO]:
+def atomic_file(path: str | Path, *, force: bool = False, tidy: bool = True) -> Iterator[BinaryIO]:
     """Open a file for writing that takes its name only once it is complete and on the disk.
 
     It is written beside its target under another name and renamed when the block ends well; when
@@ -60,6 +60,9 @@ def atomic_file(path: str | Path, *, force: bool = False) -> Iterator[BinaryIO]:
     path : str or Path
     force : bool
         Whether an existing file may be replaced.
+    tidy : bool
+        Whether to look for what the dead left of this file, which takes the longer the more files
+        are in the folder; :func:`remove_unfinished` does it for all of them at once.
 
     Yields
     ------
@@ -82,7 +85,7 @@ def atomic_file(path: str | Path, *, force: bool = False) -> Iterator[BinaryIO]:
     (False, ['a.txt'])
     """
     target = check_target(path, force=force)
-    partial = _unfinished(target)
+    partial = _unfinished(target, tidy)
     try:
         with open(partial, "w+b", opener=_create) as file:
             if target.exists():
@@ -127,11 +130,12 @@ def atomic_folder(path: str | Path) -> Iterator[Path]:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def _unfinished(target: Path) -> Path:
+def _unfinished(target: Path, tidy: bool = True) -> Path:
     """Return what a file or folder is called until it is complete; delete what the dead left."""
     name = os.fsencode(target.name)[:_LONGEST_STEM].decode(errors="ignore")
     stem = f".{name}.{_node()}"
-    _remove_of_the_dead(target.parent, lambda found: found == stem)
+    if tidy:
+        _remove_of_the_dead(target.parent, lambda found: found == stem)
     return target.with_name(f"{stem}.{os.getpid()}.{token_hex(8)}{_SUFFIX}")
 
 

@@ -36,7 +36,8 @@ def write_arrays(folder: Path, key: str, arrays: Arrays, file_name: str = FIGURE
     if not arrays:
         return
     (folder / file_name).mkdir(exist_ok=True)
-    with atomic_file(folder / file_name / f"{key}.npz", force=True) as file:
+    # The folder has thousands of them; it is tidied when they are put together.
+    with atomic_file(folder / file_name / f"{key}.npz", force=True, tidy=False) as file:
         np.savez_compressed(file, **arrays)
 
 
