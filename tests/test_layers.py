@@ -51,7 +51,7 @@ FLOORS = {
     "codes": ["columns codebook", "levels table", "quantizer"],
     "maps": [
         "grids frequencies capabilities parameters",
-        "signatures",
+        "signatures dense",
         "base",
         "ranged stepped",
         "*",

@@ -7,16 +7,16 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, clone
-from sklearn.utils import Tags
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmaps.checks import check_whole
 from kmaps.errors import ConfigError, InputError
 from kmaps.maps.capabilities import FeatureMap
+from kmaps.maps.dense import DenseMap
 
 
-class ProductMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
+class ProductMap(DenseMap):
     r"""Map the product of scalar kernels, one for each column, by the product of their maps.
 
     .. math::
@@ -71,7 +71,6 @@ class ProductMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     """
 
     source = "hkm eq. 13"
-    takes_sparse_ = False
 
     def __init__(self, maps: FeatureMap | Sequence[FeatureMap], max_outputs: int = 10_000):
         self.maps = maps
@@ -116,22 +115,6 @@ class ProductMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
             encoded = _encoded(one, X[:, [i]])
             out = (out[:, :, None] * encoded[:, None, :]).reshape(len(X), -1)
         return out
-
-    def _refuse_sparse(self, X: ArrayLike) -> None:
-        if issparse(X):
-            raise InputError(
-                "ProductMap takes no sparse input, since its outputs are dense: pass a dense array "
-                "(X.toarray())"
-            )
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_outputs_
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def _encoded(fitted: FeatureMap, column: NDArray) -> NDArray:

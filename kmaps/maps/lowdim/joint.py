@@ -6,20 +6,17 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmaps.checks import warn_outside
 from kmaps.errors import ConfigError, InputError
 from kmaps.kernels import STATIONARY
-from kmaps.maps.capabilities import FeatureMap
+from kmaps.maps.dense import DenseMap
 from kmaps.maps.lowdim.cosines import CosineSum
 from kmaps.maps.parameters import check_joint
 
 
-class JointMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
+class JointMap(DenseMap):
     """A sum of cosines in place of a stationary kernel of few variables, on a range.
 
     A map has the parameters ``kernel``, ``dim``, ``low``, ``high`` and ``sigma``, says how many
@@ -27,7 +24,6 @@ class JointMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     """
 
     columns: tuple[int, ...]
-    takes_sparse_ = False
 
     @abstractmethod
     def _approximate(self, signature: Callable, length: NDArray) -> CosineSum:
@@ -81,19 +77,3 @@ class JointMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         inside = np.clip(X, self.low_, self.high_)
         warn_outside(int(np.count_nonzero(inside != X)), X.size, type(self).__name__, stacklevel=4)
         return self._cosines.features(inside).astype(X.dtype)
-
-    def _refuse_sparse(self, X: ArrayLike) -> None:
-        if issparse(X):
-            raise InputError(
-                f"{type(self).__name__} does not map zero to zero, so sparse input would give "
-                "dense output: pass a dense array (X.toarray())"
-            )
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_outputs_
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
