@@ -6,8 +6,8 @@ at a duality gap of 0.05 %. LIBLINEAR has no gap: it gets the largest of some to
 its objective, computed here, is within 0.05 % of a lower bound; where none is, or 1,000 passes are
 not enough, the line says how far above it ends. Hinge is its solver 3, squared hinge its solver 2.
 
-9,000 samples, of MNIST and Daimler where they have been downloaded. One thread each. Half an hour
-in all, nearly all of it in LIBLINEAR; KMAPS_LARGE_C is how many samples there are instead.
+9,000 samples, of MNIST and Daimler where they have been downloaded. One thread each. It takes long,
+nearly all of it LIBLINEAR's; KMAPS_LARGE_C is how many samples there are instead.
 """
 
 import os

@@ -2,9 +2,9 @@
 
 The histograms are like those of the Daimler pedestrians, of 981 values, 20,000 of them on threads
 and 200,000 on workers, which send each other messages; at the larger C the free variables are more,
-and conjugate gradients do more of the work. The clusters are of processes
-of one thread each, on this machine; starting them is not measured. KMAPS_SCALE_ROWS is the largest
-number of rows of the exponents: ten million take some minutes.
+and conjugate gradients do more of the work. The clusters are of processes of one thread each, on
+this machine; starting them is not measured. KMAPS_SCALE_ROWS is the largest number of rows of the
+exponents.
 """
 
 import atexit

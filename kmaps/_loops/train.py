@@ -30,8 +30,8 @@ from kmaps._loops.forms import approach, change, evaluate
 SETTLED = 0.5
 """Part of the strongest push of a pass beyond which a variable at a bound is settled.
 
-LIBLINEAR waits for the whole of it. Half takes 5 to 30 % fewer evaluations on MNIST, Daimler and
-drawn histograms, C = 0.1 to 100, less than half takes more on some of them.
+LIBLINEAR waits for the whole of it. On 24 problems, of MNIST, Daimler and drawn histograms with C
+from 0.1 to 100, half took a sixth fewer evaluations in all, and less than half no fewer than that.
 """
 
 _NEWTON_STEPS = 100

@@ -167,13 +167,14 @@ def _local(tables: Tables) -> Machinery | None:
         return None
     splines = local.dense
     basis = np.ascontiguousarray(local.basis, np.float32)
+    values = basis.reshape(-1)  # one array for both, where changes are by the values too
     first, width = local.first.astype(np.int64), (0,) * basis.shape[1]
     if local.kernel is None:
-        size, rows, lanes, blocks, origin = splines.shape[1], basis.reshape(-1), width, None, first
+        size, rows, lanes, blocks, origin = splines.shape[1], values, width, None, first
     else:
         rows, n_lanes, blocks = _laid_out((splines @ local.kernel)[None])
         size, lanes, origin = n_lanes * (blocks or 1), (0,) * n_lanes, None
-    evaluation = basis.reshape(-1), 0, width, None, first
+    evaluation = values, 0, width, None, first
     form = Form(size, *evaluation, rows, 0, lanes, blocks, origin, _factor(tables))
     basis_of_all = splines[None].astype(np.float32)
     return Machinery("local", form, _squares(tables.values), tables.scale, basis_of_all)
