@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import signal
 import socket
 import subprocess
 import sys
@@ -21,6 +22,15 @@ PARSERS = {"dask-worker": dask_worker.main, "dask-scheduler": dask_scheduler.mai
 BIN = Path(sys.executable).parent
 
 
+@pytest.fixture
+def own_interrupt():
+    """Puts Ctrl-C back, which dask-jobqueue takes for itself when it is imported."""
+    handler = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, handler)
+
+
+@pytest.mark.usefixtures("own_interrupt")
 def test_the_job_of_slurm_starts_workers_of_one_thread():
     jobqueue = pytest.importorskip("dask_jobqueue")
     names = {}
