@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from kmaps.dask import coding as tasks
 from kmaps.dask.chunks import Summary, is_collection, labelled, merged_in_steps, summary_of
 from kmaps.dask.lazy import mapped
-from kmaps.dask.team import DaskTeam
+from kmaps.dask.team import DaskTeam, LostBlocks
 from kmaps.errors import InputError
 from kmaps.svm.coded import CodedSVC as CodedSVCHere
 from kmaps.svm.coded.blocks import learned, listed_below
@@ -27,7 +27,7 @@ from kmaps.svm.learner import input_errors
 from kmaps.svm.reduction import count_problems
 from kmaps.svm.weights import class_factors
 
-_EFFORT = 1.0  # part of all members that a round evaluates: messages take their time
+_TRIALS_AGAIN = 3  # of a problem, whose workers were lost
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,9 +235,14 @@ class CodedSVC(CodedSVCHere):
         rows, stated, members = zip(*parts, strict=True)
         self.n_blocks_[column] = len(parts)
         n_weights = self.n_features_in_ * machinery.form.size
-        team = DaskTeam(client, rows, stated, there.form, n_weights, sum(members), seed)
-        rounds = Rounds(team, self.tol, self.max_iter, effort=_EFFORT)
-        found = rounds.solve(begun=self.loss == "logistic")
+        for trial in range(1 + _TRIALS_AGAIN):
+            team = DaskTeam(client, rows, stated, there.form, n_weights, sum(members), seed)
+            try:
+                found = Rounds(team, self.tol, self.max_iter).solve(begun=self.loss == "logistic")
+                break
+            except LostBlocks:
+                if trial == _TRIALS_AGAIN:
+                    raise
         nothing = np.empty(0)  # of what the workers hold
         return Solution(
             weights=machinery.kept(team.weights()),
