@@ -64,9 +64,9 @@ class CodedSVC(CodedSVCHere):
     ----------
     n_blocks : int or "auto", default="auto"
         Blocks of each binary problem, made of neighbouring blocks of the collection, so that there
-        are no more of them. "auto" takes the root of how many times 4 million codes there are. The
-        machine does not depend on the number of workers or threads, of which no more than
-        ``n_blocks`` work at a time.
+        are no more of them. "auto" is one below 16 million codes, then two; from 8 thousand million
+        on, one for every 4 thousand million. The machine does not depend on the number of workers,
+        of which no more than ``n_blocks`` descend at a time, each one block on one thread.
     client : distributed.Client, optional
         By default the current one.
 
@@ -88,7 +88,8 @@ class CodedSVC(CodedSVCHere):
     GB. More blocks take more rounds: beyond some hundred of them the rounds, not the rows, are the
     limit.
 
-    What a lost worker had is computed again, from the samples on.
+    Where a worker is lost, its codes are made again, from the samples on, and the binary problem
+    begins anew, up to three times.
 
     Examples
     --------

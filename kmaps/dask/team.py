@@ -36,6 +36,11 @@ class DaskTeam:
     n_rows : int
         Of all blocks.
     seed : tuple of int
+
+    Attributes
+    ----------
+    waiting : ndarray of float32, or None
+        The sum of the tables of the last turn, which the blocks have not been told yet.
     """
 
     def __init__(
@@ -49,7 +54,7 @@ class DaskTeam:
         seed: tuple[int, ...],
     ):
         self.n_rows, self.n_blocks = n_rows, len(rows)
-        self._total: Table | None = None  # what the blocks have not been told yet
+        self.waiting: Table | None = None
         begun = [
             client.submit(_BlockThere, own, form, task, n_weights, (*seed, k), actor=True)
             for k, (own, task) in enumerate(zip(rows, tasks, strict=True))
@@ -68,13 +73,13 @@ class DaskTeam:
             When a worker that has a block does not answer any more.
         """
         try:
-            asked = [block.take(step, self._total, shared) for block in self._blocks]
+            asked = [block.take(step, self.waiting, shared) for block in self._blocks]
             tables, numbers = zip(*(answer.result() for answer in asked), strict=True)
         except (OSError, RuntimeError, KeyError) as error:  # what Dask raises then
             raise LostBlocks(str(error)) from error
-        self._total = None
+        self.waiting = None
         if tables[0] is not None:
-            self._total = added([np.array(tables[0]), *tables[1:]])
+            self.waiting = added([np.array(tables[0]), *tables[1:]])
         return [sum(column) for column in zip(*numbers, strict=True)]
 
     def weights(self) -> Table:
