@@ -101,6 +101,7 @@ def _settings_for(
     patience: float,
 ) -> tuple[dict, float, float]:
     """Return what LIBLINEAR needs, how far above the goal it ends, as a part, and its seconds."""
+    linear({"tol": _TOLERANCES[0]})  # which loads and compiles
     for tol in _TOLERANCES:
         for limit in _LIMITS:
             settings = {"tol": tol, "max_iter": limit}
