@@ -38,7 +38,7 @@ _CLIMB_STEPS, _CLIMB_TRIALS = 12, 3
 _ENOUGH = 1e-2  # of the first residual
 _CUT = 0.05  # of a step's square that the bounds may take
 
-_TWO_BLOCKS = 1 << 24  # codes: from here on a second thread is worth more passes
+_TWO_BLOCKS = 1 << 24  # codes: from here on a second thread may be worth more passes
 _MOST_CODES = 1 << 32
 """Codes of a block: with what belongs to them, half the memory of a worker of 16 GB."""
 
