@@ -293,3 +293,18 @@ def test_losses_and_reductions_are_those_of_the_learners():
     (reduction,) = get_args(Classification.model_fields["reductions"].annotation)
     assert set(get_args(reduction)) == set(REDUCTIONS)
     assert set(get_args(Learner.model_fields["loss"].annotation)) == set(LOSSES)
+
+
+def test_a_row_that_calibrates_by_itself_is_that_of_a_learner_that_does():
+    text = (
+        TEXT.replace("[ovo, ovr]", "[ovr]")
+        .replace("splits: 2\n", "")
+        .replace("train: 200", "train: 60")
+    )
+    row = "{map: homogeneous, order: 1, solver: coded, calibrate: [false, true]}"
+    text = text.replace("{map: homogeneous, order: [1, 2]}", row)
+    text = text.replace("grid: [0.1, 1]", "grid: [0.01]").replace("[chi2, js]", "[chi2]")
+    alike = text.replace(", calibrate: [false, true]", "") + "learner: {calibrate: true}\n"
+    cells = [*cells_of(text)[-2:], cells_of(alike)[-1]]
+    plain, own, shared = (measured(cell).correct.correct.tolist() for cell in cells)
+    assert own == shared != plain
