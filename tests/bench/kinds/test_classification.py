@@ -295,16 +295,19 @@ def test_losses_and_reductions_are_those_of_the_learners():
     assert set(get_args(Learner.model_fields["loss"].annotation)) == set(LOSSES)
 
 
+CALIBRATED = """\
+experiment: calibrated
+dataset: {name: digits, train: 60, test: 100}
+kernels: [chi2]
+reductions: [ovr]
+maps:
+  - {map: homogeneous, order: 1, solver: coded, calibrate: [false, true]}
+C: 0.01
+"""
+
+
 def test_a_row_that_calibrates_by_itself_is_that_of_a_learner_that_does():
-    text = (
-        TEXT.replace("[ovo, ovr]", "[ovr]")
-        .replace("splits: 2\n", "")
-        .replace("train: 200", "train: 60")
-    )
-    row = "{map: homogeneous, order: 1, solver: coded, calibrate: [false, true]}"
-    text = text.replace("{map: homogeneous, order: [1, 2]}", row)
-    text = text.replace("grid: [0.1, 1]", "grid: [0.01]").replace("[chi2, js]", "[chi2]")
-    alike = text.replace(", calibrate: [false, true]", "") + "learner: {calibrate: true}\n"
-    cells = [*cells_of(text)[-2:], cells_of(alike)[-1]]
-    plain, own, shared = (measured(cell).correct.correct.tolist() for cell in cells)
-    assert own == shared != plain
+    shared = CALIBRATED.replace(", calibrate: [false, true]", "") + "learner: {calibrate: true}\n"
+    cells = [*cells_of(CALIBRATED), *cells_of(shared)]
+    plain, own, like_learner = (measured(cell).correct.correct.tolist() for cell in cells)
+    assert own == like_learner != plain
