@@ -16,7 +16,7 @@ _EXACT = "*PXd"  # in black
 def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
     """Draw quality over the time of a test and over the frequencies left, a colour per learner.
 
-    A line joins the points of a learner; bars are standard deviations over the draws. An exact
+    A line joins the points of a learner; bars are standard deviations. An exact
     kernel is a black point and a line across, at its best C.
 
     Parameters

@@ -51,6 +51,7 @@ class Detection(TradeOff):
     """A trade-off of detectors in images."""
 
     kind: Literal["detection"]
+    splits: Literal[1] = 1
     dataset: Devkit
     features: WindowFeatures
     # The words of a tuple are one type to pydantic, and none to a type checker.

@@ -79,6 +79,7 @@ class TradeOff(Experiment):
     """Accuracy against the time of a test, of random maps that learners thin out.
 
     With ``classes`` it is of detectors, one for each of them, and of their mean average precision.
+    Frequencies are drawn ``draws`` times on one split, or once on each of several ``splits``.
     """
 
     kind: Literal["trade-off"]
@@ -89,8 +90,20 @@ class TradeOff(Experiment):
     exact: list[ExactKernel] = []
     learners: Annotated[list[TradeOffLearner], Field(min_length=1)]
     classes: Annotated[list[str], Unique] = []
+    splits: PositiveInt = 1
     draws: PositiveInt = 5
+    samples: PositiveInt | None = None
     figures: Annotated[list[Literal["trade-off", "sparsity"]], Unique] = ["trade-off"]
+
+    @validator(mode="after")
+    def _one_draw_a_split(self) -> "TradeOff":
+        if self.splits > 1 and self.draws > 1:
+            raise ValueError(
+                f"splits: {self.splits} with draws: {self.draws}: on several splits the "
+                "frequencies are drawn once on each, so that either varies with the other; give "
+                "draws: 1, or one split"
+            )
+        return self
 
     @property
     def subject(self) -> str:
@@ -129,14 +142,20 @@ class TradeOffKind(SampledKind):
     )
 
     def cells(self, experiment: TradeOff) -> list[Cell]:
-        """Return the exact kernels, then every draw of every map with every learner and C.
+        """Return of every split the exact kernels, then every draw of every map with every learner.
 
-        The learners of one draw follow each other: they are one batch.
+        The learners of one draw follow each other: they are one batch. Several splits have a draw
+        of their own each, of their number.
         """
+        return [
+            cell for split in range(experiment.splits) for cell in self._of_split(experiment, split)
+        ]
+
+    def _of_split(self, experiment: TradeOff, split: int) -> list[Cell]:
         shared = {
             **sample_columns(experiment),
             "protocol": experiment.dataset.protocol,
-            "split": 0,
+            "split": split,
             "options": {"classes": experiment.classes} if experiment.classes else {},
         }
         exact = [
@@ -144,7 +163,7 @@ class TradeOffKind(SampledKind):
                 **shared,
                 row=Row("exact", learner={"name": "exact", "C": C}),
                 kernel=row.kernel,
-                C=_choosing(C),
+                C=_choosing(C, experiment.samples),
             )
             for row in experiment.exact
             for C in _listed(row.C)
@@ -155,11 +174,11 @@ class TradeOffKind(SampledKind):
                 row=Row(entry["map"], params, learner=learner),
                 kernel=kernel,
                 draw=draw,
-                C=_choosing(learner["C"]),
+                C=_choosing(learner["C"], experiment.samples),
             )
             for entry in experiment.maps
             for kernel, params in map_rows(entry, experiment.kernels)
-            for draw in range(experiment.draws)
+            for draw in range(split, split + experiment.draws)
             for row in experiment.learners
             for learner in row.settings
         ]
@@ -177,7 +196,7 @@ class TradeOffKind(SampledKind):
 
         def drawn(cell: Cell) -> tuple:
             alone = cell if cell.draw is None else None
-            return cell.row.method, cell.row.params, cell.kernel, cell.draw, alone
+            return cell.split, cell.row.method, cell.row.params, cell.kernel, cell.draw, alone
 
         return [list(batch) for _, batch in groupby(cells, key=drawn)]
 
@@ -223,12 +242,16 @@ class TradeOffKind(SampledKind):
 
     def sections(self, records: Sequence[Record]) -> list[Section]:
         """Return the points of the learners."""
-        return [("Trade-off", f"Mean ± std over the draws.\n\n{tradeoff_table(records)}")]
+        several = len({record["split"] for record in records}) > 1
+        over = "splits, each with a draw of its own" if several else "draws"
+        return [("Trade-off", f"Mean ± std over the {over}.\n\n{tradeoff_table(records)}")]
 
 
-def _choosing(C: float | str) -> dict[str, Any]:
+def _choosing(C: float | str, samples: int | None) -> dict[str, Any]:
     """Return how the C of a cell is chosen; nothing where it is given."""
-    return {"grid": AUTO, "folds": _FOLDS} if C == AUTO else {}
+    if C != AUTO:
+        return {}
+    return {"grid": AUTO, "folds": _FOLDS} | ({"samples": samples} if samples else {})
 
 
 def _choose(cell: Cell, trials: Any, timing: Timing) -> dict[str, Any]:
@@ -238,7 +261,7 @@ def _choose(cell: Cell, trials: Any, timing: Timing) -> dict[str, Any]:
         return {"C": learner["C"]}
     from kmaps.bench.work.trials import Folds
 
-    choosing = Folds(cell.C["folds"], cell.choice_seed)
+    choosing = Folds(cell.C["folds"], cell.choice_seed, cell.C.get("samples"))
     with timing.timed("cv_s"):
         if learner["name"] == "exact":
             choice = trials.choose_exact(cell.kernel, choosing)

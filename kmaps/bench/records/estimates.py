@@ -103,7 +103,7 @@ def _ratio(
     if min(map(min, left + right)) <= 0:
         return unknown(exact_ratio(lefts, rights).value, "one of the numbers is zero")
     found = measured_ratio(left, right)
-    once = drawn and any(record["draw"] is None for record in pairs[0])
+    once = _is_redrawn(pairs) and any(record["draw"] is None for record in pairs[0])
     if once and len(pairs) > 1:  # beside every draw, but measured a single time
         return replace(found, note="one of the two rows was measured once")
     return found
@@ -120,13 +120,23 @@ def _repeated(
 def _design(pairs: Sequence[Pair]) -> Design:
     """Return how the cells of a comparison hang together."""
     record = pairs[0][0]
-    if any(one["draw"] is not None for pair in pairs for one in pair):
+    if _is_redrawn(pairs):
         return RepeatedDraws()
     splits = [left["split"] for left, _ in pairs]
     sizes = record["n_train"], record["n_test"]
     if None in sizes:  # as if half of all samples were tested on: as wide as it gets
         return design_of(record["protocol"], splits, 1, 1)
     return design_of(record["protocol"], splits, *sizes, _n_pool(record))
+
+
+def _is_redrawn(pairs: Sequence[Pair]) -> bool:
+    """Return whether a random map is drawn again and again on one split.
+
+    Where each of several splits has a draw of its own, they are splits like others.
+    """
+    drawn = any(one["draw"] is not None for pair in pairs for one in pair)
+    n_splits = len({left["split"] for left, _ in pairs})
+    return drawn and (n_splits == 1 or n_splits < len(pairs))
 
 
 def _n_pool(record: Record) -> int | None:

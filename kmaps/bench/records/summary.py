@@ -126,7 +126,9 @@ def _identity(record: Record, labels: Mapping[str, str]) -> dict[str, Any]:
 def _statistics(group: Sequence[Record], name: str) -> dict[str, Any]:
     ok = [MEASURES[name].value(record) for record in group if record["status"] == "ok"]
     values = [value for value in ok if value is not None]
+    n_splits = len({record["split"] for record in group})
     drawn = any(record["draw"] is not None for record in group)
+    redrawn = drawn and (n_splits == 1 or n_splits < len(group))
     split = any(record["split"] is not None for record in group)
     return {
         "measure": name,
@@ -135,7 +137,7 @@ def _statistics(group: Sequence[Record], name: str) -> dict[str, Any]:
         "std": stdev(values) if len(values) > 1 else None,
         "n": len(values),
         "failed": sum(record["status"] != "ok" for record in group),
-        "over": "draws" if drawn else "splits" if split else "",
+        "over": "draws" if redrawn else "splits" if split else "",
         "form": _form(group, MEASURES[name].form),
         **_repeated(group, MEASURES[name]),
         **_warned(group),

@@ -1,4 +1,4 @@
-"""What trade-offs come to: the points of each learner, averaged over the draws, and their table."""
+"""What trade-offs come to: the points of each learner, means over draws or splits; their table."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,19 +16,19 @@ from kmaps.bench.report.markdown import markdown_table
 
 @dataclass(frozen=True)
 class Point:
-    """A row of a trade-off, averaged over the draws.
+    """A row of a trade-off, averaged over the draws, or over the splits with a draw each.
 
     Attributes
     ----------
     quality, spread : float
-        Accuracy or average precision in percent, and its standard deviation over the draws; NaN
-        for one draw.
+        Accuracy or average precision in percent, and its standard deviation over them; NaN for
+        one.
     kept, drawn : float, int
         Projections that are left, and those that were drawn.
     C : float
-        Chosen on each draw, their geometric mean.
+        Chosen on each of them, their geometric mean.
     us : float
-        Microseconds per test sample, the mean over the draws; of a draw that was timed again the
+        Microseconds per test sample, the mean over them; of a cell that was timed again the
         median of its repeats.
     told : int
         How many frequencies the learner was told to keep; 0 where it chose.

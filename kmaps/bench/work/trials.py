@@ -99,10 +99,11 @@ def tasks_of(split: Split, classes: Sequence[str] = ()) -> Tasks:
 
 @dataclass(frozen=True)
 class Folds:
-    """The folds of a cross-validation: how many, and their seed."""
+    """The folds of a cross-validation: how many, their seed, of how many samples (None: all)."""
 
     n: int
     seed: int
+    samples: int | None = None
 
 
 def _few_of(tasks: Tasks) -> Tasks:
@@ -319,8 +320,15 @@ def _choose(tasks: Tasks, paths: Callable[[Places], list[Predict]], folds: Folds
         return np.array(found)
 
     score = precisions if tasks.judge else right
-    y = strata.ravel()
-    return cross_validate(prepare, AUTO, y, folds=folds.n, seed=folds.seed, score=score)
+    return cross_validate(
+        prepare,
+        AUTO,
+        strata.ravel(),
+        folds=folds.n,
+        seed=folds.seed,
+        samples=folds.samples,
+        score=score,
+    )
 
 
 def _strongest(feature_map: Any, pilot: Any, keep: int) -> Any:

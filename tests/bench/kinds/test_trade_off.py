@@ -100,6 +100,26 @@ def test_exact_kernels_come_first_then_draw_by_draw():
     assert len(set(names)) == 14
 
 
+def test_every_split_has_exact_kernels_and_a_draw_of_its_own():
+    text = TEXT.replace("draws: 2", "draws: 1\nsplits: 3")
+    cells = cells_of(text)
+    assert [(cell.split, cell.draw) for cell in cells] == [
+        (split, draw) for split in range(3) for draw in (None, None, *[split] * 6)
+    ]
+    digest = "0" * 64
+    alone = [cell.key(digest) for cell in cells_of(TEXT)]
+    assert [cell.key(digest) for cell in cells[:8]] == alone[:8]
+    assert [len(batch) for batch in KIND.batches(cells)] == 3 * [1, 1, 6]
+
+
+def test_the_table_says_what_its_means_are_over(done):
+    first, *others = done[1].records
+    [(_, draws)] = KIND.sections([first, *others])
+    [(_, splits)] = KIND.sections([first, first | {"split": 1}])
+    assert draws.startswith("Mean ± std over the draws.\n")
+    assert splits.startswith("Mean ± std over the splits, each with a draw of its own.\n")
+
+
 def test_a_batch_is_one_draw_of_one_map():
     two_maps = TEXT.replace("[60]", "[60, 90]")
     cells = cells_of(two_maps)
@@ -217,6 +237,18 @@ def test_auto_of_a_learner_is_its_machine_on_folds(split):
     assert found.accuracies[found.grid.index(1.0)] == right / 200
 
 
+def test_c_is_chosen_on_as_many_samples_as_are_named(split):
+    text = TEXT.replace("name: dense, C: [10]", "name: dense, C: auto")
+    assert "C_samples" not in cells_of(text)[2].columns
+    few = cells_of(text.replace("draws: 2", "draws: 2\nsamples: 90"))
+    assert few[2].columns["C_samples"] == 90
+    assert few[3] == cells_of(text)[3]  # whose C is given
+    made = GeneralizedRBFMap(n_frequencies=60, random_state=0)
+    learner = {"name": "dense"}
+    found = Trials(tasks_of(split)).choose(made, learner, Folds(3, 5, 90), UNTIMED)
+    assert all(round(90 * share, 6).is_integer() for share in found.accuracies)
+
+
 @pytest.fixture(scope="module")
 def split():
     return SampledKind.set_up(KIND, cells_of(TEXT)[0])
@@ -249,6 +281,7 @@ def test_auto_of_detectors_goes_by_average_precision(split):
         ("C: [0.3]}", "C: best}", "14:22: .*expected a list of values, or auto, got 'best'"),
         ("C: [0.3]}", "C: [0]}", "14:23: .*greater than 0, got 0"),
         ("figures: [trade-off", "figures: [trade", "17:11: .*'trade-off' or 'sparsity'"),
+        ("draws: 2", "draws: 2\nsplits: 3", ".*splits: 3 with draws: 2: .* give draws: 1"),
     ],
 )
 def test_mistakes_have_their_place(old, new, message):

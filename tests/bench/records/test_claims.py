@@ -242,6 +242,26 @@ def test_what_has_no_draws_stands_beside_every_draw():
     assert (value(finding), finding.interval) == (pytest.approx(1), None)
 
 
+def test_splits_with_a_draw_each_are_splits_like_others():
+    values = [(0.86, 0.90), (0.88, 0.91), (0.87, 0.93)]
+    drawn = [
+        record("generalized-rbf", split=i, draw=i, accuracy=a) for i, (a, _) in enumerate(values)
+    ]
+    exact = [record("exact", split=i, accuracy=b, predict_s=2.0) for i, (_, b) in enumerate(values)]
+    maps = {"method": "generalized-rbf"}
+    (finding,) = check([*exact, *drawn], "above", left=maps)
+    plain = [cell | {"draw": None} for cell in drawn]
+    (expected,) = check([*exact, *plain], "above", left=maps)
+    assert (finding.interval, finding.estimate.method) == (
+        expected.interval,
+        expected.estimate.method,
+    )
+    assert expected.estimate.method == "corrected resampled t, 3 splits"
+    timed = [cell | {"predict_s": 1.0} for cell in drawn]
+    (finding,) = check([*exact, *timed], "smaller", measure="predict", left=maps)
+    assert finding.estimate.note == ""
+
+
 def test_a_row_that_was_measured_once_is_said_to_be():
     exact = record("exact", predict_s=3.0)
     drawn = [record("generalized-rbf", draw=i, predict_s=s) for i, s in enumerate([1.0, 1.1])]

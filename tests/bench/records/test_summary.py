@@ -85,6 +85,8 @@ def test_splits_and_draws_are_taken_together():
     cells = [record(split=i, draw=j, accuracy=0.8 + i / 10) for i in (0, 1) for j in (0, 1)]
     (line,) = summary_of(cells, ["accuracy"]).to_dict("records")
     assert (line["n"], line["over"], line["mean"]) == (4, "draws", pytest.approx(0.85))
+    own = summary_of([record(split=i, draw=i) for i in (0, 1)], ["accuracy"])
+    assert own["over"].tolist() == ["splits"]  # each with a draw of its own
     splits = summary_of([record(split=i) for i in (0, 1)], ["accuracy"])
     assert splits["over"].tolist() == ["splits"]
     assert summary_of([record(split=None)], ["accuracy"])["over"].tolist() == [""]
