@@ -1,9 +1,19 @@
-"""Collect distinct values, as long as they are few."""
+"""The ends of columns, and distinct values, as long as they are few."""
 
 import numpy as np
 from numba import njit, uint64
 
 _PLACES = 32  # for each value: so sparsely filled that nearly all lie where they are looked for
+
+
+@njit(cache=True, nogil=True)
+def widen(values, low, high):
+    """Widen the ends of each column by the values (n, m); what is not a number stays."""
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            value = values[i, j]
+            low[j] = low[j] if low[j] <= value or low[j] != low[j] else value
+            high[j] = high[j] if high[j] >= value or high[j] != high[j] else value
 
 
 def empty_table(most):

@@ -4,10 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, issparse
 
-from kmaps._loops.distinct import collect, empty_table
+from kmaps._loops.distinct import collect, empty_table, widen
 from kmaps.checks import refuse_not_finite
 from kmaps.errors import InputError
-from kmaps.samples import AnyMatrix, summed
+from kmaps.samples import AnyMatrix, read_only, summed
 
 
 class Columns:
@@ -24,10 +24,7 @@ class Columns:
         native = X.astype(X.dtype.newbyteorder("="), copy=False)
         self._X = summed(native.tocsc()) if issparse(X) else native
         self.n_rows, self.n_columns = X.shape
-        ends = (self._X.min(axis=0), self._X.max(axis=0))
-        self.low, self.high = (
-            np.asarray(end.toarray() if issparse(end) else end, float).ravel() for end in ends
-        )
+        self.low, self.high = (end.astype(float) for end in _ends(self._X))
 
     def one_range(self) -> bool:
         """Return whether there are columns that vary, each over the range that all values have."""
@@ -74,6 +71,17 @@ class Columns:
         if issparse(self._X):
             return np.diff((self._X != 0).indptr) < self.n_rows
         return (self._X == 0).any(axis=0)
+
+
+def _ends(X: AnyMatrix) -> tuple[NDArray, NDArray]:
+    """Return the least and the largest value of each column."""
+    if issparse(X):
+        return X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
+    if X.flags.f_contiguous or not X.flags.c_contiguous:  # the loop goes along rows
+        return X.min(axis=0), X.max(axis=0)
+    low, high = X[0].copy(), X[0].copy()
+    widen(read_only(X), low, high)
+    return low, high
 
 
 class RunningColumns:

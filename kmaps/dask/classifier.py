@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from kmaps.dask import coding as tasks
 from kmaps.dask.chunks import Summary, is_collection, labelled, merged_in_steps, summary_of
 from kmaps.dask.lazy import mapped
-from kmaps.dask.team import DaskTeam
+from kmaps.dask.team import DaskTeam, LostBlocks
 from kmaps.errors import InputError
 from kmaps.svm.coded import CodedSVC as CodedSVCHere
 from kmaps.svm.coded.blocks import learned, listed_below
@@ -27,7 +27,7 @@ from kmaps.svm.learner import input_errors
 from kmaps.svm.reduction import count_problems
 from kmaps.svm.weights import class_factors
 
-_EFFORT = 1.0  # part of all members that a round evaluates: messages take their time
+_TRIALS_AGAIN = 3  # of a problem, whose workers were lost
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +64,9 @@ class CodedSVC(CodedSVCHere):
     ----------
     n_blocks : int or "auto", default="auto"
         Blocks of each binary problem, made of neighbouring blocks of the collection, so that there
-        are no more of them. "auto" takes the root of how many times 4 million codes there are. The
-        machine does not depend on the number of workers or threads, of which no more than
-        ``n_blocks`` work at a time.
+        are no more of them. "auto" is one below 16 million codes, then two; from 8 thousand million
+        on, one for every 4 thousand million. The machine does not depend on the number of workers,
+        of which no more than ``n_blocks`` descend at a time, each one block on one thread.
     client : distributed.Client, optional
         By default the current one.
 
@@ -88,7 +88,8 @@ class CodedSVC(CodedSVCHere):
     GB. More blocks take more rounds: beyond some hundred of them the rounds, not the rows, are the
     limit.
 
-    What a lost worker had is computed again, from the samples on.
+    Where a worker is lost, its codes are made again, from the samples on, and the binary problem
+    begins anew, up to three times.
 
     Examples
     --------
@@ -235,9 +236,14 @@ class CodedSVC(CodedSVCHere):
         rows, stated, members = zip(*parts, strict=True)
         self.n_blocks_[column] = len(parts)
         n_weights = self.n_features_in_ * machinery.form.size
-        team = DaskTeam(client, rows, stated, there.form, n_weights, sum(members), seed)
-        rounds = Rounds(team, self.tol, self.max_iter, effort=_EFFORT)
-        found = rounds.solve(begun=self.loss == "logistic")
+        for trial in range(1 + _TRIALS_AGAIN):
+            team = DaskTeam(client, rows, stated, there.form, n_weights, sum(members), seed)
+            try:
+                found = Rounds(team, self.tol, self.max_iter).solve(begun=self.loss == "logistic")
+                break
+            except LostBlocks:
+                if trial == _TRIALS_AGAIN:
+                    raise
         nothing = np.empty(0)  # of what the workers hold
         return Solution(
             weights=machinery.kept(team.weights()),

@@ -1,25 +1,26 @@
 """Blocks of a problem on the workers of a cluster.
 
-The codes, the variables and the weights of a block stay with a worker; a turn moves one table of
-weights from each block, and the sum back. All steps are tasks without side effects, so Dask
-computes again what a lost worker had.
+The codes, the variables and the weights of a block stay with a worker, in an actor of Dask's, which
+is asked directly: a task would take tens of milliseconds to come and go, and there are dozens of
+turns. One table of weights comes from each block in a turn, and the sum goes back.
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from distributed import Client, Future
+from distributed import Actor, Client, Future
 
 from kmaps._loops.forms import Form, Rows
 from kmaps._loops.train import Task
-from kmaps.dask.chunks import merged_in_steps
 from kmaps.parallel import threads
 from kmaps.svm.coded import block as blocks
 from kmaps.svm.coded.block import Block, Result, Table
 from kmaps.svm.coded.rounds import added
+
+
+class LostBlocks(ConnectionError):
+    """A worker is gone, and with it where its blocks were."""
 
 
 class DaskTeam:
@@ -35,6 +36,11 @@ class DaskTeam:
     n_rows : int
         Of all blocks.
     seed : tuple of int
+
+    Attributes
+    ----------
+    waiting : ndarray of float32, or None
+        The sum of the tables of the last turn, which the blocks have not been told yet.
     """
 
     def __init__(
@@ -47,60 +53,60 @@ class DaskTeam:
         n_rows: int,
         seed: tuple[int, ...],
     ):
-        self.client, self.rows, self.tasks, self.form = client, rows, tasks, form
-        self.n_weights, self.n_rows, self.n_blocks = n_weights, n_rows, len(rows)
-        self.total: Future | None = None
-        begun = partial(_begun, n_weights, seed)
-        self.states = client.map(begun, tasks, range(self.n_blocks), pure=False)
+        self.n_rows, self.n_blocks = n_rows, len(rows)
+        self.waiting: Table | None = None
+        begun = [
+            client.submit(_BlockThere, own, form, task, n_weights, (*seed, k), actor=True)
+            for k, (own, task) in enumerate(zip(rows, tasks, strict=True))
+        ]
+        client.gather(begun)  # raises what they did
+        places = client.who_has(begun)
+        with client.as_current():  # and not what else is in this process
+            self._blocks = [Actor(_BlockThere, places[one.key][0], one.key) for one in begun]
 
     def turn(self, step: Callable[..., Result], *shared: Any) -> list[float]:
-        """Take a step with all blocks."""
-        each = partial(self.client.map, pure=False)  # one message for all blocks
-        self.states = each(
-            partial(_taken, step, self.n_weights, shared),
-            self.rows,
-            [self.form] * self.n_blocks,
-            self.tasks,
-            self.states,
-            [self.total] * self.n_blocks,
-        )
-        told = self.client.gather(each(_told, self.states))
-        if told[0][1]:
-            tables = each(itemgetter(1), self.states)
-            add = partial(self.client.submit, _added, pure=False)
-            self.total = merged_in_steps(add, tables)
-        return [sum(column) for column in zip(*(numbers for numbers, _ in told), strict=True)]
+        """Take a step with all blocks.
+
+        Raises
+        ------
+        LostBlocks
+            When a worker that has a block does not answer any more.
+        """
+        try:
+            asked = [block.take(step, self.waiting, shared) for block in self._blocks]
+            tables, numbers = zip(*(answer.result() for answer in asked), strict=True)
+        except (OSError, RuntimeError, KeyError) as error:  # what Dask raises then
+            raise LostBlocks(str(error)) from error
+        self.waiting = None
+        if tables[0] is not None:
+            self.waiting = added([np.array(tables[0]), *tables[1:]])
+        return [sum(column) for column in zip(*numbers, strict=True)]
 
     def weights(self) -> Table:
         """Return the weights of all blocks together."""
-        return self.client.submit(_weights, self.states[0], pure=False).result()
+        weights: Table = self._blocks[0].weights().result()
+        return weights
 
 
-def _begun(n_weights: int, seed: tuple[int, ...], task: Task, number: int) -> Result:
-    return Result(blocks.begin(task, n_weights, (*seed, number), None), None, ())
+class _BlockThere:
+    """A block with its state, on a worker."""
 
+    def __init__(
+        self, rows: Rows, form: Form, task: Task, n_weights: int, seed: tuple[int, ...]
+    ) -> None:
+        self._block = Block(rows, form, task, n_weights)
+        self._state = blocks.begin(task, n_weights, seed, None)
+        self._total: Table | None = None
 
-def _taken(
-    step: Callable[..., Result],
-    n_weights: int,
-    shared: tuple[Any, ...],
-    rows: Rows,
-    form: Form,
-    task: Task,
-    last: Result,
-    total: Table | None,
-) -> Result:
-    with threads(1):
-        return step(Block(rows, form, task, n_weights), last.state, total, *shared)
+    def take(
+        self, step: Callable[..., Result], total: Table | None, shared: tuple[Any, ...]
+    ) -> tuple[Table | None, tuple[float, ...]]:
+        """Take a step; ``total`` is the new sum of all tables, if there is one."""
+        if total is not None:
+            self._total = total
+        with threads(1):
+            self._state, table, numbers = step(self._block, self._state, self._total, *shared)
+        return table, numbers
 
-
-def _weights(result: Result) -> Table:
-    return result.state.weights
-
-
-def _told(result: Result) -> tuple[tuple[float, ...], bool]:
-    return result.numbers, result.table is not None
-
-
-def _added(tables: list[Table]) -> Table:
-    return added([np.array(tables[0]), *tables[1:]])
+    def weights(self) -> Table:
+        return self._state.weights

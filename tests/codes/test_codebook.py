@@ -208,6 +208,24 @@ def test_columns_count_what_is_not_stored(container):
     assert columns.few(4) is None
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_ends_of_columns_are_those_of_numpy(dtype, order):
+    X = np.random.default_rng(5).uniform(0, 99, (40, 7)).astype(dtype, order=order)
+    for part in (X, X[:1], X[::2], X[:, ::3]):
+        columns = Columns(part)
+        np.testing.assert_array_equal(columns.low, part.min(axis=0))
+        np.testing.assert_array_equal(columns.high, part.max(axis=0))
+
+
+@pytest.mark.parametrize("row", [0, 1, 2])
+def test_what_is_not_a_number_is_an_end(row):
+    X = np.ones((3, 2))
+    X[row, 1] = np.nan
+    columns = Columns(X)
+    np.testing.assert_array_equal([columns.low, columns.high], [[1, np.nan]] * 2)
+
+
 def test_one_range_leaves_out_constants_inside_it():
     assert Columns(np.array([[0, 0, 0.5], [1, 1, 0.5]])).one_range()
     assert not Columns(np.array([[0, 0, 2], [1, 1, 2]])).one_range()

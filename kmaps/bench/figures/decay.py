@@ -11,7 +11,7 @@ from kmaps.bench.records.columns import Record
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import Row
 
-SIZES = ("order", "dim", "max_error", "n_frequencies")
+SIZES = ("order", "dim", "n_bins", "max_error", "n_frequencies")
 """The parameters that say how large a map is; rows that differ in them alone are one line."""
 
 

@@ -54,9 +54,7 @@ def _panels(
     Kernel by kernel, so that the ranges of one stand side by side. The range is in the title where
     there are several.
     """
-    shown = [record for record in records if isinstance(_range(record), of)]
-    if not shown:
-        raise ConfigError(f"figures: one of them needs a range {needed}, and there is none")
+    shown = over(records, of, needed)
     kernels = list(dict.fromkeys(record["kernel"] for record in shown))
     shown.sort(key=lambda record: kernels.index(record["kernel"]))
     labels, _ = short_labels(map(Row.of, shown))
@@ -76,8 +74,18 @@ def _panels(
     ]
 
 
-def _range(record: Record) -> Range | Span:
-    return parse_range(record["options"]["range"])
+def over(records: Sequence[Record], of: type, needed: str) -> list[Record]:
+    """Return the records whose range is of one kind.
+
+    Raises
+    ------
+    ConfigError
+        When there is none; ``needed`` says how such a range is written.
+    """
+    shown = [r for r in records if isinstance(parse_range(r["options"]["range"]), of)]
+    if not shown:
+        raise ConfigError(f"figures: one of them needs a range {needed}, and there is none")
+    return shown
 
 
 def arrays_of(record: Record, arrays: Mapping[str, Arrays]) -> Arrays:

@@ -17,7 +17,7 @@ from kmaps.bench.work.errors import Range
 from kmaps.bench.work.spans import Span, parse_range
 from kmaps.bench.work.timing import Timing
 from kmaps.kernels import KERNELS, LOG_KERNELS, STATIONARY
-from kmaps.maps.registry import make_map, takes
+from kmaps.maps.registry import takes
 
 
 def _range(value: str) -> str:
@@ -31,6 +31,7 @@ FigureName = Literal[
     "errors",
     "sections",
     "surfaces",
+    "outputs",
     "signatures",
     "gaps",
     "quadrants",
@@ -102,17 +103,10 @@ class ApproximationKind(Kind):
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
         """Compare the map with the kernel; keep both for the figures."""
-        from kmaps.bench.work.approximation import compare
-        from kmaps.maps.signatures import log_kernel
+        from kmaps.bench.work.approximation import compare, made_for
 
-        options, kernel = cell.options, cell.kernel
-        if kernel in LOG_KERNELS:
-            kernel = log_kernel(kernel, options["sigma"])
-        shared_with_kernel = {
-            name: options[name] for name in ("sigma", "levels") if options.get(name) is not None
-        }
-        made = make_map(cell.row.method, kernel, cell.row.params, **shared_with_kernel)
-        found = compare(made, kernel, options, timing)
+        made, kernel = made_for(cell.row.method, cell.row.params, cell.kernel, cell.options)
+        found = compare(made, kernel, cell.options, timing)
         columns = {
             **{"linf": found.linf, "rms": found.rms, "l1": found.l1},
             **_of_map(made, found.largest),
@@ -134,6 +128,7 @@ class ApproximationKind(Kind):
             errors,
             gaps,
             kernels,
+            outputs,
             periods,
             quadrants,
             sections,
@@ -142,7 +137,13 @@ class ApproximationKind(Kind):
             surfaces,
         )
 
-        alone = {"decay": decay, "periods": periods, "kernels": kernels, "spectra": spectra}
+        alone = {
+            "decay": decay,
+            "outputs": outputs,
+            "periods": periods,
+            "kernels": kernels,
+            "spectra": spectra,
+        }
         drawn = {
             "errors": errors,
             "sections": sections,

@@ -35,6 +35,9 @@ from kmaps.bench.spec.solver_rows import ROW_KEYS, SOLVERS, solver_mistakes, sol
 from kmaps.bench.work.timing import Timing
 from kmaps.kernels import KERNELS
 
+_OWN_KEYS = ("form", "calibrate", "normalize")
+"""What a row may have of its own besides its map and its solver."""
+
 
 class Learner(Model):
     """The problem of the linear baseline and the maps, and who solves it.
@@ -214,7 +217,7 @@ class ClassificationKind(SampledKind):
                 protocol=experiment.dataset.protocol,
                 split=split,
                 reduction=reduction,
-                settings=experiment.learner.settings(row.solver),
+                settings=_shared_settings(experiment.learner, row),
                 C=experiment.C.of_cell,
             )
             for split in range(experiment.splits)
@@ -290,11 +293,17 @@ def _rows(experiment: Classification) -> Iterator[tuple[Row, str]]:
     for entry in experiment.maps:
         for kernel, params in map_rows(entry, kernels, ROW_KEYS):
             for row in solver_rows(entry, experiment.learner.solver):
-                own = {key: row[key] for key in ("form", "normalize") if row.get(key, AUTO) != AUTO}
+                own = {key: row[key] for key in _OWN_KEYS if row.get(key, AUTO) != AUTO}
                 name = entry["map"] if "map" in entry else entry["estimator"]
                 yield Row(name, params, row["solver"], own), kernel
     for classifier in experiment.classifiers:
         yield Row(classifier.estimator, classifier.params, solver="own"), ""
+
+
+def _shared_settings(learner: Learner, row: Row) -> dict[str, Any]:
+    """Return the settings of a row's solver, without those that the row has of its own."""
+    settings = learner.settings(row.solver)
+    return {name: value for name, value in settings.items() if name not in row.learner}
 
 
 def _scaled(cell: Cell, split: Any) -> Any:
@@ -309,7 +318,8 @@ def _machine(cell: Cell) -> Any:
 
     settings = dict(cell.settings)
     if cell.row.solver == "coded":
-        settings["form"] = cell.row.learner.get("form", "auto")
+        own = {key: value for key, value in cell.row.learner.items() if key != "normalize"}
+        settings |= {"form": AUTO, **own}
     return Machine(
         method=cell.row.method,
         kernel=cell.kernel,

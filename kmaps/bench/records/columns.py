@@ -36,11 +36,11 @@ COLUMNS: dict[str, str] = {
     "kernel",
     "solver": "who solved the problem of a classification: liblinear, libsvm, coded, or own, a "
     "classifier of others",
-    "learner": "what else tells machines on one map apart: the form of the coded solver and the "
-    "normalize of a row where the experiment names it; name, C and keep of a learner of a "
+    "learner": "what else tells machines on one map apart: the form of the coded solver, calibrate "
+    "and normalize of a row where the experiment names them; name, C and keep of a learner of a "
     "trade-off",
     "size": "training samples, where the rows of an experiment differ in them",
-    "settings": "settings of the solver that all rows share: loss, bias, tolerance",
+    "settings": "settings of the solver that its rows share: loss, bias, tolerance",
     "options": "what else the numbers depend on: the range of values, the problem, the classes",
     "reduction": "multi-class reduction: ovo (one-vs-one) or ovr (one-vs-rest)",
     "C": "regularisation that was used; null where the classifier of others has none",

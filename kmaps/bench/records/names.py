@@ -177,7 +177,11 @@ def _rows(norm: str) -> str:
     return f"rows {norm.replace('gamma=', 'γ = ')}"
 
 
-_SETTINGS: dict[str, Wording] = {"form": "{} form", "normalize": _rows}
+_SETTINGS: dict[str, Wording] = {
+    "form": "{} form",
+    "calibrate": {True: "calibrated", False: "not calibrated"},
+    "normalize": _rows,
+}
 
 
 def _shows_all(row: Row) -> bool:

@@ -35,8 +35,9 @@ class Row:
         Who solves the problem of a classification: ``liblinear``, ``libsvm``, ``coded``, or
         ``own`` of a classifier of others; else ``""``.
     learner : mapping
-        What else tells machines on one map apart: the ``form`` of the coded solver and how its rows
-        ``normalize`` the samples, where the experiment names it; the ``name``, ``C`` and
+        What else tells machines on one map apart: the ``form`` of the coded solver, whether
+        it does ``calibrate`` scores and how its rows ``normalize`` the samples, where the
+        experiment names it for some rows; the ``name``, ``C`` and
         ``keep`` of a trade-off's learner.
     size : int or None
         Training samples, where rows differ in them.

@@ -17,13 +17,13 @@ from kmaps.maps.registry import has_local_tables, has_tables
 SOLVERS = ("liblinear", "coded")
 FORMS = ("auto", "low-rank", "full", "local", "two-level")
 
-ROW_KEYS = ("solver", "form", "normalize")
+ROW_KEYS = ("solver", "form", "calibrate", "normalize")
 """Keys of an entry of ``maps`` that are not parameters of its map."""
 
 _CODED_ONLY = ("gap", "n_levels", "calibrate")  # keys of the learner
 
 
-def solver_rows(entry: dict[str, Any], default: str) -> Iterator[dict[str, str]]:
+def solver_rows(entry: dict[str, Any], default: str) -> Iterator[dict[str, Any]]:
     """Expand what is no parameter of a map in an entry of ``maps``: a list is a row for each value.
 
     Examples
@@ -33,9 +33,15 @@ def solver_rows(entry: dict[str, Any], default: str) -> Iterator[dict[str, str]]
     """
     scaled = [{"normalize": name} for name in _listed(entry.get("normalize", []))] or [{}]
     for solver in _listed(entry.get("solver", default)):
-        forms = [{"form": form} for form in _listed(entry.get("form", "auto"))]
-        for form in forms if solver == "coded" else [{}]:
-            yield from ({"solver": solver, **form, **own} for own in scaled)
+        for coded in _coded_rows(entry) if solver == "coded" else [{}]:
+            yield from ({"solver": solver, **coded, **own} for own in scaled)
+
+
+def _coded_rows(entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Expand the keys that only rows on codes have."""
+    scores = [{"calibrate": value} for value in _listed(entry.get("calibrate", []))] or [{}]
+    for form in _listed(entry.get("form", "auto")):
+        yield from ({"form": form, **score} for score in scores)
 
 
 def solver_mistakes(root: Node, content: dict[str, Any]) -> Iterator[Mistake]:
@@ -69,11 +75,15 @@ def _row_mistakes(entry: dict[str, Any], default: str) -> Iterator[tuple[Place, 
             get_normalization(str(value))
         except ConfigError as error:
             yield place, str(error)
+    for place, value in _placed(entry, "calibrate"):
+        if not isinstance(value, bool):
+            yield place, f"expected true or false, got {value!r}"
     solvers = [value for _, value in _placed(entry, "solver")] or [default]
     name = str(entry.get("map"))
     if "coded" not in solvers:
-        if "form" in entry:
-            yield ("form",), "only for solver: coded"
+        for key in ("form", "calibrate"):
+            if key in entry:
+                yield (key,), "only for solver: coded"
     elif name in MAPS and not has_tables(name):
         where = "solver" if "solver" in entry else "map"
         yield (where,), f"the {name} map has no tables; solver: coded needs them"
@@ -91,9 +101,13 @@ def _coded_mistakes(
         yield at(root, ("learner", "loss"), problem)
     if learner.get("penalty") == "l1":
         yield at(root, ("learner", "penalty"), "solver: coded has l2 only, got 'l1'")
-    if learner.get("calibrate") is True and "ovo" in _listed(content.get("reductions", [])):
+    if "ovo" in _listed(content.get("reductions", [])):
         problem = "one-vs-one has no score for each class; reductions: [ovr]"
-        yield at(root, ("learner", "calibrate"), problem)
+        if learner.get("calibrate") is True:
+            yield at(root, ("learner", "calibrate"), problem)
+        for i, entry in enumerate(_listed(content.get("maps", []))):
+            if isinstance(entry, dict) and True in _listed(entry.get("calibrate")):
+                yield at(root, ("maps", i, "calibrate"), problem)
     kernels = _listed(content.get("kernels", []))
     if "exact-coded" in _listed(content.get("baselines", [])) and not set(kernels) & set(KERNELS):
         problem = f"exact-coded needs an additive kernel (known: {', '.join(KERNELS)})"

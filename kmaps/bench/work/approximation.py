@@ -4,13 +4,65 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kmaps.bench.work.errors import Range, SquareErrors, approximate
+from kmaps.bench.work.errors import Range, SquareErrors, approximate, encode
 from kmaps.bench.work.spans import SpanErrors, over_differences, over_ratios, parse_range
 from kmaps.bench.work.timing import Timing
 from kmaps.errors import ConfigError
-from kmaps.kernels import STATIONARY, Kernel
-from kmaps.maps.signatures import homogeneous_kernel
+from kmaps.kernels import LOG_KERNELS, STATIONARY, Kernel
+from kmaps.maps.registry import make_map
+from kmaps.maps.signatures import homogeneous_kernel, log_kernel
+
+
+def made_for(
+    method: str, params: Mapping[str, Any], kernel: str, options: Mapping[str, Any]
+) -> tuple[Any, str | Kernel]:
+    """Return a map, unfitted, and the kernel that it is compared with.
+
+    Parameters
+    ----------
+    method : str
+        A key of :data:`kmaps.maps.MAPS`.
+    params : mapping
+        Parameters of the map.
+    kernel : str
+        For maps that take one; of :data:`kmaps.kernels.LOG_KERNELS` it is the signature's.
+    options : mapping
+        ``sigma`` and ``levels``, where the kernel has them.
+    """
+    of = log_kernel(kernel, options["sigma"]) if kernel in LOG_KERNELS else kernel
+    shared = {name: options[name] for name in ("sigma", "levels") if options.get(name) is not None}
+    return make_map(method, of, params, **shared), of
+
+
+def outputs(
+    feature_map: Any, options: Mapping[str, Any], points: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Fit a map on a range of values, and return so many of these and what it makes of each.
+
+    Parameters
+    ----------
+    feature_map : transformer
+        Unfitted.
+    options : mapping
+        ``range``, ``fit_range`` and ``integers``, as :func:`compare` has them.
+    points : int
+        Values, equally spaced, unless they are integers.
+
+    Returns
+    -------
+    values : ndarray, shape (points,)
+    encoded : ndarray, shape (points, n_outputs)
+    """
+    feature_map.fit(_learned(options)[:, None])
+    values = Range.parse(options["range"], options["integers"]).values(points)
+    return values, encode(feature_map, values[:, None])
+
+
+def _learned(options: Mapping[str, Any]) -> NDArray[np.float64]:
+    """Return the values that maps learn from: those of the range itself unless it is told."""
+    return Range.parse(options["fit_range"] or options["range"], options["integers"]).values()
 
 
 def compare(
@@ -51,13 +103,11 @@ def _compared(
     relative = options["relative"]
     span = parse_range(options["range"], options.get("integers", False))
     if isinstance(span, Range):
-        text = options["fit_range"]
-        learned = Range.parse(text, options["integers"]).values() if text else None
         return approximate(
             feature_map,
             kernel,
             span.values(),
-            fit_values=learned,
+            fit_values=_learned(options),
             relative=relative,
             timing=timing,
         )

@@ -10,6 +10,7 @@ from kmaps.bench.figures import (
     functions,
     gaps,
     kernels,
+    outputs,
     periods,
     quadrants,
     sections,
@@ -20,6 +21,7 @@ from kmaps.bench.figures import (
 from kmaps.bench.figures.panels import spans, squares
 from kmaps.bench.figures.tiles import broken, wrapped
 from kmaps.errors import ConfigError, InputError, NothingMeasured
+from kmaps.maps import SplineMap
 from tests.bench.sample_records import record
 
 VALUES = np.linspace(0, 1, 9)
@@ -187,3 +189,40 @@ def test_figures_of_homogeneous_maps_say_that_there_are_none(figure, tmp_path):
     others = [record("lowdim", kernel="rbf", dim=3, linf=0.1)]
     with pytest.raises(NothingMeasured, match="none of the rows"):
         figure.draw(others, {}, tmp_path / "drawn.png")
+
+
+def splines(text, **params):
+    options = {"range": text, "fit_range": "0:1", "integers": False, "relative": False}
+    cell = {"dim": params["n_bins"] + 1, "linf": 1 / params["n_bins"], "error_bound": None}
+    key = f"{params} {text}"
+    return record("spline", params=params, kernel="chi2", options=options, key=key, **cell)
+
+
+def test_splines_that_differ_in_bins_alone_are_one_line():
+    cells = [splines("0:1", n_bins=n, degree=p) for p in (1, 2) for n in (9, 5)]
+    (lines,) = decay.families(cells).values()
+    assert [[cell["params"]["n_bins"] for cell in line] for line in lines.values()] == [[5, 9]] * 2
+
+
+def test_outputs_are_those_of_the_map_on_its_range(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(outputs.style, "save", lambda figure, path: drawn.append(figure))
+    options = {"range": "0:1", "fit_range": None, "integers": False, "relative": False}
+    of_js = record(params={"order": 1}, kernel="js", dim=3, options=options)
+    with_spans = [splines("0:2", n_bins=4), of_js, *RATIOS[0]]
+    with pytest.warns(UserWarning, match="outside the range"):
+        outputs.draw(with_spans, {}, tmp_path / "outputs.png")
+    first, second = drawn[0].axes[:2]
+    assert [ax.get_title("left") for ax in drawn[0].axes] == [
+        "spline, 4 bins, 0:2",
+        "js, homogeneous, r = 3, 0:1",
+    ]
+    assert (len(first.lines), len(second.lines)) == (5, 3)
+    expected = SplineMap(n_bins=4).fit([[0.0], [1.0]])
+    for i, line in enumerate(first.lines):
+        x, y = line.get_data()
+        assert (x[0], x[-1]) == (0, 2)  # beyond 1, which it is fitted on, it is clamped
+        with pytest.warns(UserWarning, match="outside the range"):
+            np.testing.assert_allclose(y, expected.transform(x[:, None])[:, i], atol=1e-12)
+    with pytest.raises(ConfigError, match="needs a range LOW:HIGH"):
+        outputs.draw(RATIOS[0], {}, tmp_path / "none.png")

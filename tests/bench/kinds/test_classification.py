@@ -293,3 +293,21 @@ def test_losses_and_reductions_are_those_of_the_learners():
     (reduction,) = get_args(Classification.model_fields["reductions"].annotation)
     assert set(get_args(reduction)) == set(REDUCTIONS)
     assert set(get_args(Learner.model_fields["loss"].annotation)) == set(LOSSES)
+
+
+CALIBRATED = """\
+experiment: calibrated
+dataset: {name: digits, train: 60, test: 100}
+kernels: [chi2]
+reductions: [ovr]
+maps:
+  - {map: homogeneous, order: 1, solver: coded, calibrate: [false, true]}
+C: 0.01
+"""
+
+
+def test_a_row_that_calibrates_by_itself_is_that_of_a_learner_that_does():
+    shared = CALIBRATED.replace(", calibrate: [false, true]", "") + "learner: {calibrate: true}\n"
+    cells = [*cells_of(CALIBRATED), *cells_of(shared)]
+    plain, own, like_learner = (measured(cell).correct.correct.tolist() for cell in cells)
+    assert own == like_learner != plain

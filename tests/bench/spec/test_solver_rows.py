@@ -134,3 +134,30 @@ def test_rows_that_normalise_by_themselves():
     assert "homogeneous, r = 3, LIBLINEAR, rows γ = 0.5" in labels.values()
     with pytest.raises(ConfigError, match=r"maps\[0\]\.normalize\[1\]: unknown normalisation 'l3'"):
         spec.parse(text.replace("gamma=0.5", "l3"))
+
+
+def test_rows_with_and_without_calibration():
+    text = CODED.replace("form: local}", "form: local, calibrate: [true, false]}")
+    cells = KINDS["classification"].cells(spec.parse(text))[-2:]
+    assert [dict(cell.row.learner) for cell in cells] == [
+        {"form": "local", "calibrate": True},
+        {"form": "local", "calibrate": False},
+    ]
+    assert all("calibrate" not in cell.settings for cell in cells)
+    assert len({cell.key for cell in cells}) == 2
+    labels, _ = short_labels(cell.row for cell in cells)
+    assert list(labels.values()) == ["spline, calibrated", "spline, not calibrated"]
+    for old, new, expected in (
+        ("[true, false]", "[true, 1]", "8:65: maps[1].calibrate[1]: expected true or false, got 1"),
+        (
+            "solver: coded, form: local, c",
+            "c",
+            "8:30: maps[1].calibrate: only for solver: coded",
+        ),
+        (
+            "[ovr]",
+            "[ovo]",
+            "8:58: maps[1].calibrate: one-vs-one has no score for each class; reductions: [ovr]",
+        ),
+    ):
+        assert mistakes(text.replace(old, new)) == [f"e.yaml:{expected}"]

@@ -216,8 +216,8 @@ def test_auto_takes_one_block_where_there_is_little():
     default, auto = CodedSVC().fit(X, y), CodedSVC(n_blocks="auto").fit(X, y)
     assert auto.n_blocks_.tolist() == [1]
     assert (default.decision_function(X) == auto.decision_function(X)).all()
-    assert [count_blocks(4**k << 22) for k in (0, 1, 2, 3)] == [1, 2, 4, 8]
-    assert count_blocks((4 << 22) - 1) == 1
+    ends = [(1 << 24) - 1, 1 << 24, 1 << 33, (1 << 33) + 1, 1 << 36]
+    assert [count_blocks(n) for n in ends] == [1, 2, 2, 3, 16]
 
 
 @pytest.mark.parametrize("n_blocks", [0, -1, 1.5, "many", None, True])
