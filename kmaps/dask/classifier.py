@@ -64,8 +64,8 @@ class CodedSVC(CodedSVCHere):
     ----------
     n_blocks : int or "auto", default="auto"
         Blocks of each binary problem, made of neighbouring blocks of the collection, so that there
-        are no more of them. "auto" is one below 16 million codes, then two; from 8 thousand million
-        on, one for every 4 thousand million. The machine does not depend on the number of workers,
+        are no more of them. "auto" is one below 16 million codes, then two; from 4 thousand million
+        on, one for every 2 thousand million. The machine does not depend on the number of workers,
         of which no more than ``n_blocks`` descend at a time, each one block on one thread.
     client : distributed.Client, optional
         By default the current one.

@@ -99,7 +99,7 @@ class CodedSVC(StreamedClassifier):
         Blocks that the samples of a binary problem are drawn into. All descend at once, on threads
         of their own where there are fewer problems than threads, and their changes are added
         (CoCoA+). Blocks take more passes than one, the more of them the more. "auto" is one below
-        16 million codes, then two; from 8 thousand million on, one for every 4 thousand million.
+        16 million codes, then two; from 4 thousand million on, one for every 2 thousand million.
         The model depends on the number of blocks, within ``tol``, but not on that of threads. With
         ``penalty="l1"`` there is one.
     form : {"auto", "low-rank", "full", "local", "two-level"}, default="auto"

@@ -39,8 +39,8 @@ _ENOUGH = 1e-2  # of the first residual
 _CUT = 0.05  # of a step's square that the bounds may take
 
 _TWO_BLOCKS = 1 << 24  # codes: from here on a second thread may be worth more passes
-_MOST_CODES = 1 << 32
-"""Codes of a block: with what belongs to them, half the memory of a worker of 16 GB."""
+_MOST_CODES = 1 << 31
+"""Codes of a block: with what belongs to them, half the memory of a worker of 8 GB."""
 
 
 class Team(Protocol):
@@ -78,7 +78,7 @@ def count_blocks(n_codes: int) -> int:
     Examples
     --------
     >>> [count_blocks(n) for n in (10**7, 20_000 * 984, 10**6 * 784, 10**11)]
-    [1, 2, 2, 24]
+    [1, 2, 2, 47]
     """
     return 1 if n_codes < _TWO_BLOCKS else max(2, -(-n_codes // _MOST_CODES))
 

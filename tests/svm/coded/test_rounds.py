@@ -216,7 +216,7 @@ def test_auto_takes_one_block_where_there_is_little():
     default, auto = CodedSVC().fit(X, y), CodedSVC(n_blocks="auto").fit(X, y)
     assert auto.n_blocks_.tolist() == [1]
     assert (default.decision_function(X) == auto.decision_function(X)).all()
-    ends = [(1 << 24) - 1, 1 << 24, 1 << 33, (1 << 33) + 1, 1 << 36]
+    ends = [(1 << 24) - 1, 1 << 24, 1 << 32, (1 << 32) + 1, 1 << 35]
     assert [count_blocks(n) for n in ends] == [1, 2, 2, 3, 16]
 
 
