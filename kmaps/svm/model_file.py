@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -143,7 +144,7 @@ class ModelFile:
         # Also what zipfile and NumPy raise, one way or another, for bytes that are something else.
         except (ValueError, KeyError, TypeError, AttributeError, EOFError):
             raise self._no_model() from None
-        except (zipfile.BadZipFile, RuntimeError, NotImplementedError, SyntaxError):
+        except (zipfile.BadZipFile, RuntimeError, NotImplementedError, SyntaxError, TokenError):
             raise self._no_model() from None
         if not all(isinstance(array, np.ndarray) for array in arrays.values()):
             raise self._no_model()

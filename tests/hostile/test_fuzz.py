@@ -22,5 +22,5 @@ TRIED = re.compile(r"stat::number_of_executed_units: (\d+)")
 def test_inputs_that_reach_new_code_are_read_or_refused(record_property, name):
     command = [sys.executable, "-m", "tests.hostile.fuzz", name, str(SECONDS)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, errors="replace")
-    assert done.returncode == 0, done.stderr[-5000:] + done.stdout[-5000:]
+    assert done.returncode == 0, done.stderr[-5000:] + done.stdout  # the input, and what it did
     record_property("soak", (f"hostile: fuzz target, {name}", int(TRIED.search(done.stderr)[1])))

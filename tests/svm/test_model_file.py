@@ -98,6 +98,18 @@ def test_files_that_are_cut_off_or_changed(path):
             assert "\n" not in str(error)  # noqa: PT017
 
 
+def test_a_header_of_an_array_that_ends_within_a_word(path):
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    header, values = members["w.npy"].split(b"\n", 1)
+    start = header.index(b"'fortran_order'") + len("'fortran")
+    members["w.npy"] = header[:start].ljust(len(header)) + b"\n" + values
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    assert refused(path) == NO_MODEL
+
+
 def test_files_that_are_something_else(path, tmp_path):
     np.savez(path, a=np.ones(3))
     assert refused(path) == NO_MODEL

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from tokenize import TokenError
 from zipfile import BadZipFile
 
 import numpy as np
@@ -24,7 +25,7 @@ Arrays = Mapping[str, NDArray[np.generic]]
 # What zipfile, zlib and NumPy raise, one way or another, for bytes that are something else.
 _DAMAGED = (
     *(OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, SyntaxError),
-    *(BadZipFile, zlib.error, RuntimeError, NotImplementedError, MemoryError),
+    *(BadZipFile, zlib.error, RuntimeError, NotImplementedError, MemoryError, TokenError),
 )
 
 FIGURES = "arrays"
