@@ -61,7 +61,8 @@ class DaskTeam:
         ]
         client.gather(begun)  # raises what they did
         places = client.who_has(begun)
-        with client.as_current():  # and not what else is in this process
+        # An actor is bound to the client that is current where it is made, which gather is not.
+        with client.as_current():
             self._blocks = [Actor(_BlockThere, places[one.key][0], one.key) for one in begun]
 
     def turn(self, step: Callable[..., Result], *shared: Any) -> list[float]:
