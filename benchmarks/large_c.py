@@ -128,5 +128,6 @@ def _coded(X, y, loss: str, C: float, tol: float) -> CodedSVC:
 def _alone(model, X, y) -> tuple:
     """Train a model on one thread; return it and whether a limit on passes has ended that."""
     with threads(1), warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("ignore")
         warnings.simplefilter("always", ConvergenceWarning)
         return model.fit(X, y), bool(warned)
