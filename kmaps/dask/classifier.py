@@ -237,8 +237,8 @@ class CodedSVC(CodedSVCHere):
         self.n_blocks_[column] = len(parts)
         n_weights = self.n_features_in_ * machinery.form.size
         for trial in range(1 + _TRIALS_AGAIN):
-            team = DaskTeam(client, rows, stated, there.form, n_weights, sum(members), seed)
             try:
+                team = DaskTeam(client, rows, stated, there.form, n_weights, sum(members), seed)
                 found = Rounds(team, self.tol, self.max_iter).solve(begun=self.loss == "logistic")
                 break
             except LostBlocks:

@@ -37,6 +37,11 @@ class DaskTeam:
         Of all blocks.
     seed : tuple of int
 
+    Raises
+    ------
+    LostBlocks
+        When a worker is gone before the first turn.
+
     Attributes
     ----------
     waiting : ndarray of float32, or None
@@ -61,6 +66,8 @@ class DaskTeam:
         ]
         client.gather(begun)  # raises what they did
         places = client.who_has(begun)
+        if not all(places.get(one.key) for one in begun):
+            raise LostBlocks("a worker was lost when it had been given its blocks")
         # An actor is bound to the client that is current where it is made, which gather is not.
         with client.as_current():
             self._blocks = [Actor(_BlockThere, places[one.key][0], one.key) for one in begun]
