@@ -119,7 +119,7 @@ def descend(rows, form, task, alpha, weights, order, state, goal, budget, share)
             row, old, upper, ridge = task.members[i], alpha[i], task.upper[i], task.ridge[i]
             if share is None:
                 value = np.float64(evaluate(rows, row, form, weights))
-            else:
+            else:  # not in a function: that would count references, which all threads then write
                 value, word = 0.0, spent & 1
                 for p in range(share.first, share.last):
                     start, stop = parts_of(rows.bounds, share.cuts, row, p, p + 1)

@@ -16,11 +16,10 @@ from kmaps._loops.forms import Form, Rows
 from kmaps._loops.shared import WORDS_A_PART, Share, find_cuts
 from kmaps.parallel import processors
 
-_LEAST, _MOST_PARTS = 256, 8
-"""Codes of a part, in the mean, which take about as long as telling their sum; and parts."""
-
+_LEAST = 256  # codes of a part, in the mean: evaluated in twice the time that telling the sum takes
+_MOST_PARTS = 8
 _WORTH = 1 << 20  # codes of a problem: fewer are done before other threads have begun
-_LIST_SAMPLE = 1 << 16
+_LIST_SAMPLE = 1 << 16  # codes by which listed features are cut into parts of as many
 
 T = TypeVar("T")
 
