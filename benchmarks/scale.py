@@ -1,10 +1,10 @@
-"""Blocks on two threads and workers against one, and how time grows with the rows.
+"""Two threads and workers against one, and how time grows with the rows.
 
 The histograms are like those of the Daimler pedestrians, of 981 values, 20,000 and 200,000 of them;
-at the larger C the free variables are more, and conjugate gradients do more of the work. One
-descent on one thread is what two threads have to beat. The clusters are of processes of one thread
-each, on this machine; starting them is not measured. KMAPS_SCALE_ROWS is the largest number of rows
-of the exponents.
+at the larger C the free variables are more, and conjugate gradients do more of the work. Two
+threads share the features; blocks, which a cluster has, are on two threads to compare. The clusters
+are of processes of one thread each, on this machine; starting them is not measured.
+KMAPS_SCALE_ROWS is the largest number of rows of the exponents.
 """
 
 import atexit
@@ -57,16 +57,17 @@ def pairs() -> list[Pair | Limit]:
 def _on_threads() -> list[Pair]:
     X, y = _samples()
     coded = {n: code_rows("chi2", lambda n=n: [X[:n]]) for n in (_FEW, _MANY)}
+    promised = {1: 1.6, 2: None}
     return [
         Pair(
-            f"{n:,} rows, two threads, C = {C:g}",
-            lambda n=n, C=C: _trained(coded[n], y[:n], C, n_blocks=2, n_threads=2),
-            "one descent, one thread",
+            f"{n:,} rows, C = {C:g}, two threads, {'one block' if n_blocks == 1 else 'two blocks'}",
+            lambda n=n, C=C, k=n_blocks: _trained(coded[n], y[:n], C, n_blocks=k, n_threads=2),
+            "one thread",
             lambda n=n, C=C: _trained(coded[n], y[:n], C, n_blocks=1, n_threads=1),
-            at_least=1.6,
-            runs=3,
+            at_least=promised[n_blocks],
+            runs=5,
         )
-        for n, C in ((_FEW, 1.0), (_FEW, 10.0), (_MANY, 1.0))
+        for n, C, n_blocks in ((_FEW, 1.0, 1), (_FEW, 10.0, 1), (_MANY, 1.0, 1), (_MANY, 1.0, 2))
     ]
 
 

@@ -20,21 +20,25 @@ def num_threads() -> int:
     """Return how many threads the compiled loops use.
 
     In this order: the innermost :func:`threads` block, the environment variable
-    ``KMAPS_NUM_THREADS``, the processors this process may run on.
+    ``KMAPS_NUM_THREADS``, ``OMP_NUM_THREADS``, which joblib sets in its processes, the processors
+    this process may run on.
 
     Raises
     ------
     ConfigError
-        When the variable is not a positive whole number.
+        When the first variable is not a positive whole number.
     """
     chosen = _threads.get()
     if chosen is not None:
         return chosen
     text = os.environ.get("KMAPS_NUM_THREADS")
-    if not text:
-        return processors()
-    check_whole("KMAPS_NUM_THREADS", int(text) if text.isdecimal() else text, 1)
-    return int(text)
+    if text:
+        check_whole("KMAPS_NUM_THREADS", int(text) if text.isdecimal() else text, 1)
+        return int(text)
+    outermost = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]  # of nested loops
+    if outermost.isdecimal() and int(outermost) > 0:
+        return min(int(outermost), processors())
+    return processors()
 
 
 def processors() -> int:

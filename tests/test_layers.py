@@ -79,7 +79,8 @@ FLOORS = {
         "pruning",
     ],
     "svm/coded": [
-        "tables rows scores face rounding",
+        "tables rows scores crew rounding",
+        "face",
         "descent smooth",
         "block",
         "block_climb",

@@ -6,7 +6,7 @@ import pytest
 
 from kmaps import threads
 from kmaps.errors import ConfigError
-from kmaps.parallel import for_blocks, for_parts, num_threads
+from kmaps.parallel import for_blocks, for_parts, num_threads, processors
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
@@ -43,7 +43,14 @@ def test_where_the_number_comes_from(monkeypatch):
         assert num_threads() == 1
     assert num_threads() == 3
     monkeypatch.delenv("KMAPS_NUM_THREADS")
-    assert num_threads() >= 1
+    for text in ("1", "1,4"):
+        monkeypatch.setenv("OMP_NUM_THREADS", text)
+        assert num_threads() == 1
+    for text in ("", "0", "many", "1000"):  # which are others' affair
+        monkeypatch.setenv("OMP_NUM_THREADS", text)
+        assert num_threads() == processors()
+    monkeypatch.delenv("OMP_NUM_THREADS")
+    assert num_threads() == processors()
 
 
 @pytest.mark.parametrize("text", ["abc", "0", "-1", "1.5"])

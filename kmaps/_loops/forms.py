@@ -56,9 +56,9 @@ class Form(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _apply(codes, features, k, start, weights, sums, size, basis, stride, lanes, blocks, first):
-    """Add what the k-th code makes of its weights to ``sums``."""
-    j = k - start if features is None else int64(item(features, k))
+def _apply(codes, features, k, begin, weights, sums, size, basis, stride, lanes, blocks, first):
+    """Add what the k-th code makes of its weights to ``sums``; its row begins at ``begin``."""
+    j = k - begin if features is None else int64(item(features, k))
     code = int64(item(codes, k))
     if basis is None:
         return add(sums, load(weights, j * size + code * len(lanes), lanes))
@@ -80,19 +80,22 @@ def _apply(codes, features, k, start, weights, sums, size, basis, stride, lanes,
 
 
 @njit(cache=True, nogil=True)
-def _sums(codes, features, start, stop, weights, size, basis, stride, lanes, blocks, first):
+def sum_codes(
+    codes, features, begin, start, stop, weights, size, basis, stride, lanes, blocks, first
+):
+    """Return the sums of what the codes ``start`` … ``stop`` - 1 of a row make of their weights."""
     # Four sums at a time: each addition would have to wait for the one before.
     a = b = c = d = fill(float32(0), lanes)
     form = size, basis, stride, lanes, blocks, first
     k = start
     while k + 4 <= stop:
-        a = _apply(codes, features, k, start, weights, a, *form)
-        b = _apply(codes, features, k + 1, start, weights, b, *form)
-        c = _apply(codes, features, k + 2, start, weights, c, *form)
-        d = _apply(codes, features, k + 3, start, weights, d, *form)
+        a = _apply(codes, features, k, begin, weights, a, *form)
+        b = _apply(codes, features, k + 1, begin, weights, b, *form)
+        c = _apply(codes, features, k + 2, begin, weights, c, *form)
+        d = _apply(codes, features, k + 3, begin, weights, d, *form)
         k += 4
     while k < stop:
-        a = _apply(codes, features, k, start, weights, a, *form)
+        a = _apply(codes, features, k, begin, weights, a, *form)
         k += 1
     return add(add(a, b), add(c, d))
 
@@ -100,11 +103,18 @@ def _sums(codes, features, start, stop, weights, size, basis, stride, lanes, blo
 @njit(cache=True, nogil=True, inline="always")
 def evaluate(rows, i, form, weights):
     """Return the function's value at row i."""
-    sums = _sums(
+    return evaluate_part(rows, i, rows.bounds[i], rows.bounds[i + 1], form, weights)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def evaluate_part(rows, i, start, stop, form, weights):
+    """Return what the codes ``start`` … ``stop`` - 1, of row i, add to the function's value."""
+    sums = sum_codes(
         rows.codes,
         rows.features,
         rows.bounds[i],
-        rows.bounds[i + 1],
+        start,
+        stop,
         weights,
         form.size,
         form.basis,
@@ -122,18 +132,27 @@ def look_up(rows, tables, size, lanes, out):
     codes, bounds, features = rows
     for i in range(len(bounds) - 1):
         start, stop = bounds[i], bounds[i + 1]
-        sums = _sums(codes, features, start, stop, tables, size, None, 0, lanes, None, None)
+        sums = sum_codes(
+            codes, features, start, start, stop, tables, size, None, 0, lanes, None, None
+        )
         store(out, i * len(lanes), sums)
 
 
 @njit(cache=True, nogil=True, inline="always")
 def change(rows, i, form, step, weights):
     """Add ``step`` times the features of row i to the weights."""
+    change_part(rows, i, rows.bounds[i], rows.bounds[i + 1], form, step, weights)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def change_part(rows, i, start, stop, form, step, weights):
+    """As `change`, for the codes ``start`` … ``stop`` - 1, of row i, alone."""
     _change(
         rows.codes,
         rows.features,
         rows.bounds[i],
-        rows.bounds[i + 1],
+        start,
+        stop,
         float32(step),
         weights,
         form.size,
@@ -148,11 +167,24 @@ def change(rows, i, form, step, weights):
 
 @njit(cache=True, nogil=True)
 def _change(
-    codes, features, start, stop, step, weights, size, table, stride, lanes, blocks, origin, scale
+    codes,
+    features,
+    begin,
+    start,
+    stop,
+    step,
+    weights,
+    size,
+    table,
+    stride,
+    lanes,
+    blocks,
+    origin,
+    scale,
 ):
     steps = fill(step, lanes)
     for k in range(start, stop):
-        j = k - start if features is None else int64(item(features, k))
+        j = k - begin if features is None else int64(item(features, k))
         code, at = int64(item(codes, k)), j * size
         if scale is not None:
             steps = fill(step * item(scale, j), lanes)
@@ -179,9 +211,8 @@ def _change_block(weights, at, table, row, steps, lanes):
 
 
 @njit(cache=True, nogil=True)
-def approach(codes, bounds, features, i):
-    """Ask for row i, which is needed soon: rows are visited in no order that can be foreseen."""
-    start, stop = bounds[i], bounds[i + 1]
+def approach(codes, features, start, stop):
+    """Ask for codes that are needed soon: rows are visited in no order that can be foreseen."""
     for k in range(start, stop, _LINE):
         prefetch(codes, k)
     if features is not None:

@@ -25,7 +25,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit, uint64
 
-from kmaps._loops.forms import approach, change, evaluate
+from kmaps._loops.forms import approach, change, change_part, evaluate, evaluate_part
+from kmaps._loops.shared import WORDS_A_PART, parts_of, tell, told
 
 SETTLED = 0.5
 """Part of the strongest push of a pass beyond which a variable at a bound is settled.
@@ -54,14 +55,23 @@ class Task(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def rebuild(rows, form, task, alpha, weights):
-    """Set the weights to w(alpha); return that of the constant feature."""
-    weights[:] = 0
+def rebuild(rows, form, task, alpha, weights, share):
+    """Set the weights to w(alpha), or those of a ``share``; return that of the constant feature."""
+    if share is None:
+        weights[:] = 0
+    else:
+        own = share.columns[share.first] * form.size, share.columns[share.last] * form.size
+        weights[own[0] : own[1]] = 0
     constant = 0.0
     for i in range(len(alpha)):
         if alpha[i] != 0:
             step = alpha[i] * task.signs[i]
-            change(rows, task.members[i], form, step, weights)
+            if share is None:
+                change(rows, task.members[i], form, step, weights)
+            else:
+                row = task.members[i]
+                start, stop = parts_of(rows.bounds, share.cuts, row, share.first, share.last)
+                change_part(rows, row, start, stop, form, step, weights)
             constant += step * task.bias
     return constant
 
@@ -76,7 +86,7 @@ def margins(rows, form, task, weights, constant, out):
 
 # A row of zeros without bias has no curvature: its step is infinite, and cut at the bound.
 @njit(cache=True, nogil=True, error_model="numpy")
-def descend(rows, form, task, alpha, weights, order, state, goal, budget):
+def descend(rows, form, task, alpha, weights, order, state, goal, budget, share):
     """Go through the active members in random order, again and again.
 
     The first places of ``order`` are the active members. One whose variable is at a bound, and
@@ -87,6 +97,9 @@ def descend(rows, form, task, alpha, weights, order, state, goal, budget):
 
     ``state`` is (active members, rise, fall, dual objective, weight of the constant feature, state
     of the random numbers). Returns the next one, the gap, and the number of evaluations.
+
+    Threads that descend together have a ``share`` each, and all else alike: ``alpha`` and ``order``
+    of their own, and the same weights. None: there is one thread, and rows have one part.
     """
     n_active, rise, fall, dual, constant, random = state
     spent = 0
@@ -97,10 +110,24 @@ def descend(rows, form, task, alpha, weights, order, state, goal, budget):
         while k < n_active:
             i = order[k]
             if k + 1 < n_active:
-                approach(rows.codes, rows.bounds, rows.features, task.members[order[k + 1]])
+                row = task.members[order[k + 1]]
+                start, stop = rows.bounds[row], rows.bounds[row + 1]
+                if share is not None:
+                    start, stop = parts_of(rows.bounds, share.cuts, row, share.first, share.last)
+                approach(rows.codes, rows.features, start, stop)
             spent += 1
-            old, upper, ridge = alpha[i], task.upper[i], task.ridge[i]
-            value = evaluate(rows, task.members[i], form, weights) + constant * task.bias
+            row, old, upper, ridge = task.members[i], alpha[i], task.upper[i], task.ridge[i]
+            if share is None:
+                value = np.float64(evaluate(rows, row, form, weights))
+            else:  # not in a function: that would count references, which all threads then write
+                value, word = 0.0, spent & 1
+                for p in range(share.first, share.last):
+                    start, stop = parts_of(rows.bounds, share.cuts, row, p, p + 1)
+                    part = evaluate_part(rows, row, start, stop, form, weights)
+                    tell(share.mail, p * WORDS_A_PART + word, spent, part)
+                for p in range(share.cuts.shape[1] + 1):
+                    value += told(share.mail, p * WORDS_A_PART + word, spent)
+            value += constant * task.bias
             excess = task.signs[i] * value - task.targets[i]
             old_cost = _cost(task, i, old)
             gap += _loss(task, i, excess) + old_cost + old * excess
@@ -128,7 +155,11 @@ def descend(rows, form, task, alpha, weights, order, state, goal, budget):
                 continue
             alpha[i] = new
             step = (new - old) * task.signs[i]
-            change(rows, task.members[i], form, step, weights)
+            if share is None:
+                change(rows, row, form, step, weights)
+            else:
+                start, stop = parts_of(rows.bounds, share.cuts, row, share.first, share.last)
+                change_part(rows, row, start, stop, form, step, weights)
             constant += step * task.bias
             dual -= (new - old) * (excess + task.norms[i] * (new - old) / 2)
             dual -= _cost(task, i, new) - old_cost

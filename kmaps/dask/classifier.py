@@ -240,13 +240,14 @@ class CodedSVC(CodedSVCHere):
             try:
                 team = DaskTeam(client, rows, stated, there.form, n_weights, sum(members), seed)
                 found = Rounds(team, self.tol, self.max_iter).solve(begun=self.loss == "logistic")
+                weights = team.weights()
                 break
             except LostBlocks:
                 if trial == _TRIALS_AGAIN:
                     raise
         nothing = np.empty(0)  # of what the workers hold
         return Solution(
-            weights=machinery.kept(team.weights()),
+            weights=machinery.kept(weights),
             constant=found.constant,
             alpha=nothing,
             margins=nothing,

@@ -91,7 +91,8 @@ def count_members(task: Task) -> int:
 def counted(rows: Rows, shape: tuple[int, int], zero: NDArray[np.intp]) -> NDArray[np.float64]:
     """Return how often each row of the tables occurs."""
     n = len(rows.bounds) - 1
-    return code_counts(rows, np.arange(n), np.ones(n), shape, zero)
+    with threads(1):
+        return code_counts(rows, np.arange(n), np.ones(n), shape, zero)
 
 
 def codes_bytes(rows: Rows) -> int:

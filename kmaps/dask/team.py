@@ -5,7 +5,8 @@ is asked directly: a task would take tens of milliseconds to come and go, and th
 turns. One table of weights comes from each block in a turn, and the sum goes back.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ class DaskTeam:
     Raises
     ------
     LostBlocks
-        When a worker is gone before the first turn.
+        When a worker is gone before the first turn; the methods raise it later.
 
     Attributes
     ----------
@@ -73,18 +74,10 @@ class DaskTeam:
             self._blocks = [Actor(_BlockThere, places[one.key][0], one.key) for one in begun]
 
     def turn(self, step: Callable[..., Result], *shared: Any) -> list[float]:
-        """Take a step with all blocks.
-
-        Raises
-        ------
-        LostBlocks
-            When a worker that has a block does not answer any more.
-        """
-        try:
+        """Take a step with all blocks."""
+        with _answered():
             asked = [block.take(step, self.waiting, shared) for block in self._blocks]
             tables, numbers = zip(*(answer.result() for answer in asked), strict=True)
-        except (OSError, RuntimeError, KeyError) as error:  # what Dask raises then
-            raise LostBlocks(str(error)) from error
         self.waiting = None
         if tables[0] is not None:
             self.waiting = added([np.array(tables[0]), *tables[1:]])
@@ -92,8 +85,18 @@ class DaskTeam:
 
     def weights(self) -> Table:
         """Return the weights of all blocks together."""
-        weights: Table = self._blocks[0].weights().result()
+        with _answered():
+            weights: Table = self._blocks[0].weights().result()
         return weights
+
+
+@contextmanager
+def _answered() -> Iterator[None]:
+    """Raise `LostBlocks` where a worker that has a block does not answer any more."""
+    try:
+        yield
+    except (OSError, RuntimeError, KeyError) as error:  # what Dask raises then
+        raise LostBlocks(str(error)) from error
 
 
 class _BlockThere:

@@ -199,20 +199,22 @@ def test_refused_samples(client, data, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_worker_killed_while_it_trains_changes_nothing(data):
-    killed, turn = [], DaskTeam.turn
+@pytest.mark.parametrize("moment", ["__init__", "turn", "weights"])
+def test_a_worker_killed_changes_nothing(data, moment):
+    """Before the blocks have their actors, between two turns, when the weights are asked for."""
+    killed, method = [], getattr(DaskTeam, moment)
 
-    def losing(team, step, *shared):
-        if step is block.measure and not killed:
+    def losing(team, *arguments):
+        if not killed and (moment != "turn" or arguments[0] is block.measure):
             pids = there.run(os.getpid)
             killed.append(next(iter(pids.values())))
             os.kill(killed[0], signal.SIGKILL)
-        return turn(team, step, *shared)
+        return method(team, *arguments)
 
     with connected("local:2") as there:
         options = {"C": 0.1, "tol": 0.01, "n_blocks": 2, "client": there}
         whole = CodedSVC(**options).fit(*chunked(data))
-        with patch.object(DaskTeam, "turn", losing):
+        with patch.object(DaskTeam, moment, losing):
             hurt = CodedSVC(**options).fit(*chunked(data))
     assert len(killed) == 1
     assert (hurt.decision_function(data[0]) == whole.decision_function(data[0])).all()

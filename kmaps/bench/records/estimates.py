@@ -8,7 +8,7 @@ from kmaps.bench.records.columns import Record
 from kmaps.bench.records.correct import Correct, outcomes_of
 from kmaps.bench.records.lines import Pair
 from kmaps.bench.records.measures import MEASURES
-from kmaps.bench.records.statistics.designs import Design, RepeatedDraws, design_of
+from kmaps.bench.records.statistics.designs import Design, RepeatedDraws, design_of, is_redrawn
 from kmaps.bench.records.statistics.intervals import difference
 from kmaps.bench.records.statistics.paired import Outcomes
 from kmaps.bench.records.statistics.ratios import exact_ratio, measured_ratio
@@ -130,13 +130,8 @@ def _design(pairs: Sequence[Pair]) -> Design:
 
 
 def _is_redrawn(pairs: Sequence[Pair]) -> bool:
-    """Return whether a random map is drawn again and again on one split.
-
-    Where each of several splits has a draw of its own, they are splits like others.
-    """
     drawn = any(one["draw"] is not None for pair in pairs for one in pair)
-    n_splits = len({left["split"] for left, _ in pairs})
-    return drawn and (n_splits == 1 or n_splits < len(pairs))
+    return is_redrawn(drawn, [left["split"] for left, _ in pairs])
 
 
 def _n_pool(record: Record) -> int | None:

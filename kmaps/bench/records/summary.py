@@ -12,6 +12,7 @@ from kmaps.bench.records.columns import Record
 from kmaps.bench.records.measures import MEASURES, Measure, check_measures
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import REFERENCES, Row
+from kmaps.bench.records.statistics.designs import is_redrawn
 from kmaps.bench.records.times import CONDITIONS, is_busy, timed
 from kmaps.bench.records.warned import WARNED, warned
 from kmaps.errors import NothingMeasured
@@ -126,9 +127,8 @@ def _identity(record: Record, labels: Mapping[str, str]) -> dict[str, Any]:
 def _statistics(group: Sequence[Record], name: str) -> dict[str, Any]:
     ok = [MEASURES[name].value(record) for record in group if record["status"] == "ok"]
     values = [value for value in ok if value is not None]
-    n_splits = len({record["split"] for record in group})
     drawn = any(record["draw"] is not None for record in group)
-    redrawn = drawn and (n_splits == 1 or n_splits < len(group))
+    redrawn = is_redrawn(drawn, [record["split"] for record in group])
     split = any(record["split"] is not None for record in group)
     return {
         "measure": name,

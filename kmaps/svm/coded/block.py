@@ -177,7 +177,7 @@ def descend(
     scaled = task._replace(upper=upper, ridge=task.ridge / factor)
     budget = (n_passes - 1) * state.n_active + 1  # it ends after the pass that reaches it
     told, gap, spent = loops.descend(
-        block.rows, block.form, scaled, alpha, weights, order, told, goal, budget
+        block.rows, block.form, scaled, alpha, weights, order, told, goal, budget, None
     )
     n_active, rise, fall, _, new_constant, random = told
     weights -= state.weights
@@ -231,7 +231,7 @@ def rebuild(block: Block, state: State, total: Table | None, step: float) -> Res
     """
     state = moved(state, total, step)
     weights = aligned_zeros(block.n_weights)
-    constant = loops.rebuild(block.rows, block.form, block.task, state.alpha, weights)
+    constant = loops.rebuild(block.rows, block.form, block.task, state.alpha, weights, None)
     return Result(state, weights, (constant,))
 
 

@@ -112,7 +112,7 @@ def _climb_of(state: State) -> Climb:
 def _weights(block: Block, climb: Climb, step: NDArray[np.float64]) -> tuple[Table, tuple[float]]:
     """Return the weights of a change of the free variables, and the constant feature's."""
     table, task = aligned_zeros(block.n_weights), part_of(block.task, climb.free)
-    return table, (loops.rebuild(block.rows, block.form, task, step, table),)
+    return table, (loops.rebuild(block.rows, block.form, task, step, table, None),)
 
 
 def _product(block: Block, climb: Climb, total: Table, constant: float) -> NDArray[np.float64]:

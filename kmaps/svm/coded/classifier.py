@@ -96,12 +96,13 @@ class CodedSVC(StreamedClassifier):
     random_state : int, RandomState or None, default=0
         Order of the samples. The same number gives the same model, on any number of threads.
     n_blocks : int or "auto", default=1
-        Blocks that the samples of a binary problem are drawn into. All descend at once, on threads
-        of their own where there are fewer problems than threads, and their changes are added
-        (CoCoA+). Blocks take more passes than one, the more of them the more. "auto" is one below
-        16 million codes, then two; from 4 thousand million on, one for every 2 thousand million.
-        The model depends on the number of blocks, within ``tol``, but not on that of threads. With
-        ``penalty="l1"`` there is one.
+        Blocks that the samples of a binary problem are drawn into, as on the machines of a cluster
+        (:class:`kmaps.dask.CodedSVC`). All descend at once, on threads of their own where there are
+        fewer problems than threads, and their changes are added (CoCoA+). Blocks take more passes
+        than one, the more of them the more; the threads of one process are faster with one, of
+        which each has some of the features. "auto" is one below 16 million codes, then two; from 4
+        thousand million on, one for every 2 thousand million. The model depends on the number of
+        blocks, within ``tol``, but not on that of threads. With ``penalty="l1"`` there is one.
     form : {"auto", "low-rank", "full", "local", "two-level"}, default="auto"
         What the solver works on: r columns of a table; the value of the function at each level;
         the weights of local B-splines (`SplineMap` only); the function's values at the ends of
@@ -115,8 +116,9 @@ class CodedSVC(StreamedClassifier):
         0 … 1. Functions then follow the data less and can be read better; the larger, the more
         they are straight. In forms ``"low-rank"`` and ``"full"``.
     n_jobs : int or None, default=None
-        Threads for the binary problems; None: as many as `kmaps.threads` says, -1: one for each
-        processor. `LiblinearSVC` has none: LIBLINEAR takes one problem at a time.
+        Threads for the binary problems, one for each; more of them share the features of one
+        problem. None: as many as `kmaps.threads` says, -1: one for each processor.
+        `LiblinearSVC` has none: LIBLINEAR takes one problem at a time.
 
     Attributes
     ----------

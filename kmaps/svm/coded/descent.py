@@ -11,6 +11,7 @@ from scipy.special import xlog1py, xlogy
 from kmaps._loops import train as loops
 from kmaps._loops.forms import Form, Rows
 from kmaps._loops.vectors import aligned_zeros
+from kmaps.svm.coded.crew import Crew
 from kmaps.svm.coded.face import Climber
 from kmaps.svm.coded.rounding import apart, is_close
 
@@ -107,6 +108,7 @@ def solve(
     tol: float,
     max_iter: int,
     seed: tuple[int, ...],
+    n_threads: int = 1,
     alpha: NDArray[np.float64] | None = None,
     report: Callable[[float, float], None] | None = None,
 ) -> Solution:
@@ -122,20 +124,36 @@ def solve(
     settled, towards a lower goal. Weights that miss ``tol`` are taken at the multiple that is best
     for the primal.
     """
-    n, report = len(task.members), report or (lambda passes, gap: None)
+    report = report or (lambda passes, gap: None)
+    with Crew(rows, form, n_weights // form.size, n_threads, len(task.members)) as crew:
+        return _solved(crew, task, n_weights, tol, max_iter, seed, alpha, report)
+
+
+def _solved(
+    crew: Crew,
+    task: loops.Task,
+    n_weights: int,
+    tol: float,
+    max_iter: int,
+    seed: tuple[int, ...],
+    alpha: NDArray[np.float64] | None,
+    report: Callable[[float, float], None],
+) -> Solution:
+    """As `solve`, by threads that are there."""
+    n = len(task.members)
     alpha = starting_point(task, alpha)
     weights, order, margins = aligned_zeros(n_weights), np.arange(n), np.zeros(n)
     goal, spent, rise, fall, random = _MARGIN * tol, 0, np.inf, -np.inf, random_state(seed)
     reached = False
-    climber = Climber(rows, form, task)
+    climber = Climber(crew, task)
     constant, rebuilt, apart_by = 0.0, aligned_zeros(n_weights), (0.0, 0.0)
     while True:
         if alpha.any():
-            own = loops.rebuild(rows, form, task, alpha, rebuilt)
-            apart_by = apart(form, weights, constant, rebuilt, own)
+            own = crew.rebuild(task, alpha, rebuilt)
+            apart_by = apart(crew.form, weights, constant, rebuilt, own)
             if not is_close(*apart_by, tol):
                 weights[:], constant, apart_by = rebuilt, own, (0.0, 0.0)
-            loops.margins(rows, form, task, weights, constant, margins)
+            crew.margins(task, weights, constant, margins)
             spent += n
             if spent == n:  # nothing but the start
                 constant *= _stretch(task, alpha, margins, weights)
@@ -153,9 +171,7 @@ def solve(
         last = min(spent + _PASSES_A_REBUILD * n, max_iter * n)
         while True:
             before, budget = state[3], min(_PASSES_A_CALL * n, last - spent)
-            state, gap, evaluations = loops.descend(
-                rows, form, task, alpha, weights, order, state, goal, budget
-            )
+            state, gap, evaluations = crew.descend(task, alpha, weights, order, state, goal, budget)
             n_active, rise, fall, dual, constant, random = state
             random = np.uint64(random)  # which has come back as an int
             state = *state[:-1], random

@@ -188,9 +188,8 @@ class CodedEstimator(Learner):
         at_once = min(num_threads(), len(tasks))
         most = int(self.n_blocks_.max())
         with weights_in_memory(n_weights, at_once if most == 1 else 3 * at_once * most):
-            if most > 1 and len(tasks) < num_threads():  # which the blocks can use
-                return [train_one(column, num_threads()) for column in range(len(tasks))]
-            return for_blocks(lambda column, _: train_one(column, 1), len(tasks), 1)
+            n_threads = num_threads() // at_once
+            return for_blocks(lambda column, _: train_one(column, n_threads), len(tasks), 1)
 
     def _count_blocks(self, rows: Rows, n_members: int) -> int:
         """Return how many blocks the rows of a problem are cut into."""

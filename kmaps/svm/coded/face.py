@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps._loops import train as loops
-from kmaps._loops.forms import Form, Rows
 from kmaps._loops.vectors import aligned_zeros
+from kmaps.svm.coded.crew import Crew
 
 _AFTER = 10  # passes of coordinate descent, which finds the variables at bounds
 _PAUSE, _COSTS = 5, 2  # passes, and costs, after a climb that gained less than descent would have
@@ -25,8 +25,8 @@ _MOST = _STEPS + _TRIALS + 1  # evaluations of a free member
 class Climber:
     """Takes turns with coordinate descent as long as it gains more of the dual for its work."""
 
-    def __init__(self, rows: Rows, form: Form, task: loops.Task):
-        self.problem, self.n = (rows, form, task), len(task.members)
+    def __init__(self, crew: Crew, task: loops.Task):
+        self.crew, self.task, self.n = crew, task, len(task.members)
         self.due = _AFTER * self.n
 
     def climb(
@@ -54,9 +54,9 @@ class Climber:
         constant, gain, evaluations
             No evaluations: it is not time.
         """
-        if spent < self.due or self.problem[2].logistic:  # whose dual is no parabola
+        if spent < self.due or self.task.logistic:  # whose dual is no parabola
             return constant, 0.0, 0
-        face = Face(*self.problem, alpha)
+        face = Face(self.crew, self.task, alpha)
         if len(face.free) < 2 or spent + _MOST * len(face.free) > most:
             return constant, 0.0, 0
         constant, gain = face.climb(weights, constant)
@@ -80,8 +80,8 @@ class Face:
         How many rows were evaluated.
     """
 
-    def __init__(self, rows: Rows, form: Form, task: loops.Task, alpha: NDArray[np.float64]):
-        self.rows, self.form = rows, form
+    def __init__(self, crew: Crew, task: loops.Task, alpha: NDArray[np.float64]):
+        self.crew = crew
         self.free = np.flatnonzero((alpha != 0) & (np.abs(alpha) < task.upper))
         self.task = task._replace(
             members=task.members[self.free],
@@ -137,11 +137,11 @@ class Face:
 
     def _product(self, step: NDArray, change: NDArray) -> tuple[float, NDArray[np.float64]]:
         """Set ``change`` to the weights of a step; return their constant and what it bends."""
-        constant = loops.rebuild(self.rows, self.form, self.task, step, change)
+        constant = self.crew.rebuild(self.task, step, change)
         return constant, self._margins(change, constant) + self.task.ridge * step
 
     def _margins(self, weights: NDArray, constant: float) -> NDArray[np.float64]:
         self.evaluations += len(self.free)
         margins = np.empty(len(self.free))
-        loops.margins(self.rows, self.form, self.task, weights, constant, margins)
+        self.crew.margins(self.task, weights, constant, margins)
         return margins

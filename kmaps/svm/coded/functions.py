@@ -12,9 +12,11 @@ from scipy.sparse import issparse
 
 from kmaps._loops import code_rows as loops
 from kmaps._loops.forms import Rows
+from kmaps.parallel import for_blocks
 from kmaps.svm.coded.model import CodedModel
 
 _BLOCK_VALUES = 1 << 16
+_BLOCK_CODES, _MOST_BLOCKS = 1 << 22, 8
 
 
 class FeatureFunction(NamedTuple):
@@ -51,8 +53,17 @@ def code_counts(
     zero: NDArray[np.intp],
 ) -> NDArray[np.float64]:
     """Return how much weight each row of the tables of each feature has, of shape (d, rows)."""
-    counts = np.zeros(shape)
-    loops.count_codes(rows.codes, rows.bounds, rows.features, members, weights, counts)
+
+    def block(start: int, stop: int) -> NDArray[np.float64]:
+        own, counts = slice(start, stop), np.zeros(shape)
+        loops.count_codes(
+            rows.codes, rows.bounds, rows.features, members[own], weights[own], counts
+        )
+        return counts
+
+    n, n_codes = len(members), len(rows.codes) // max(1, len(rows.bounds) - 1) * len(members)
+    n_blocks = min(max(1, n_codes // _BLOCK_CODES), _MOST_BLOCKS)  # whatever the threads are
+    counts: NDArray[np.float64] = np.sum(for_blocks(block, n, max(1, -(-n // n_blocks))), axis=0)
     if rows.features is not None:  # what is left out has the row that maps to zero
         counts[:, zero[0]] += weights.sum() - counts.sum(axis=1)
     return counts

@@ -38,7 +38,7 @@ _CLIMB_STEPS, _CLIMB_TRIALS = 12, 3
 _ENOUGH = 1e-2  # of the first residual
 _CUT = 0.05  # of a step's square that the bounds may take
 
-_TWO_BLOCKS = 1 << 24  # codes: from here on a second thread may be worth more passes
+_TWO_BLOCKS = 1 << 24  # codes: from here on a second worker may be worth more passes
 _MOST_CODES = 1 << 31
 """Codes of a block: with what belongs to them, half the memory of a worker of 8 GB."""
 
@@ -286,7 +286,7 @@ def solve_in_blocks(
 ) -> Solution:
     """Solve a problem as `kmaps.svm.coded.descent.solve` does, its members drawn into blocks.
 
-    A single block is solved by that itself.
+    A single block is solved by that itself, by all threads together.
     """
     if n_blocks == 1:
         return solve(
@@ -297,6 +297,7 @@ def solve_in_blocks(
             tol=tol,
             max_iter=max_iter,
             seed=seed,
+            n_threads=n_threads,
             alpha=alpha,
             report=report,
         )

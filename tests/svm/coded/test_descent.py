@@ -52,7 +52,9 @@ def test_passes_are_those_of_the_plain_descent(problem, loss, n_passes):
     state = n, np.inf, -np.inf, 0.0, 0.0, np.uint64(12345)
     for _ in range(n_passes):
         state = *state[:-1], np.uint64(state[-1])
-        state, gap, spent = loops.descend(rows, form, task, alpha, weights, order, state, 0.0, 1)
+        state, gap, spent = loops.descend(
+            rows, form, task, alpha, weights, order, state, 0.0, 1, None
+        )
         assert spent >= state[0]
     random = machines.XorShift(12345)
     expected = machines.descend(gram, signs, task.upper, task.ridge, random, n_passes)

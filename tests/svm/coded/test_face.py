@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from kmaps import CodedRidge, CodedSVC, CodedSVR
-from kmaps._loops import train as loops
 from kmaps._loops.vectors import aligned_zeros
 from kmaps.svm.coded import face
+from kmaps.svm.coded.crew import Crew
 from kmaps.svm.coded.descent import make_regression_task, make_task
 from kmaps.svm.coded.forms import choose
 from kmaps.svm.coded.rows import rows_of
@@ -19,6 +19,7 @@ TABLES = tabulate("chi2", np.linspace(0, 1, 64)[None])
 MATRIX = (TABLES.values @ TABLES.values.swapaxes(1, 2))[0]
 GRAM = sum(MATRIX[CODES[:, [j]], CODES[:, j]] for j in range(6)) + BIAS**2
 ROWS, MACHINERY = rows_of(CODES, np.empty(0, np.intp)), choose(TABLES)
+CREW = Crew(ROWS, MACHINERY.form, 6)
 NORMS = MACHINERY.square_norms(ROWS)
 SIGNS = np.where(np.sin(CODES[:, :3] / 12).sum(axis=1) + RNG.normal(0, 0.4, 80) > 0.7, 1.0, -1.0)
 EVERYTHING = np.arange(80)
@@ -51,8 +52,8 @@ def test_a_climb_gains_what_it_says_within_the_bounds(kind):
         alpha *= rng.choice([-1, 1], 80)
     alpha[:5] = np.minimum(task.upper, 0.5)[:5]
     weights = aligned_zeros(6 * MACHINERY.form.size)
-    constant = loops.rebuild(ROWS, MACHINERY.form, task, alpha, weights)
-    climbed = face.Face(ROWS, MACHINERY.form, task, alpha)
+    constant = CREW.rebuild(task, alpha, weights)
+    climbed = face.Face(CREW, task, alpha)
     at_bound = (alpha == 0) | (np.abs(alpha) == task.upper)
     np.testing.assert_array_equal(climbed.free, np.flatnonzero(~at_bound))
     constant, gain = climbed.climb(weights, constant)
@@ -63,7 +64,7 @@ def test_a_climb_gains_what_it_says_within_the_bounds(kind):
     assert (np.abs(after) <= task.upper).all()
     assert (after * np.sign(alpha) >= 0).all()
     built = aligned_zeros(len(weights))
-    assert loops.rebuild(ROWS, MACHINERY.form, task, after, built) == pytest.approx(constant)
+    assert CREW.rebuild(task, after, built) == pytest.approx(constant)
     np.testing.assert_allclose(weights, built, atol=1e-4)
     assert climbed.evaluations % len(climbed.free) == 0
 
@@ -78,8 +79,8 @@ def test_without_bounds_it_reaches_the_top():
     # On the right side of zero, so that no bound is met on the way.
     alpha = 0.9 * best
     weights = aligned_zeros(6 * MACHINERY.form.size)
-    constant = loops.rebuild(ROWS, MACHINERY.form, task, alpha, weights)
-    climbed = face.Face(ROWS, MACHINERY.form, task, alpha)
+    constant = CREW.rebuild(task, alpha, weights)
+    climbed = face.Face(CREW, task, alpha)
     climbed.climb(weights, constant)
     assert dual(task, best) - dual(task, climbed.alpha) < 1e-3 * (
         dual(task, best) - dual(task, alpha)

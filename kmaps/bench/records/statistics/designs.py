@@ -82,6 +82,21 @@ class CrossedSets:
         return self.choose / ((self.n_train_sets - self.choose) * self.n_choices)
 
 
+def is_redrawn(drawn: bool, splits: Sequence[int | None]) -> bool:
+    """Return whether a random map is drawn again and again on one split.
+
+    Where each of several splits has a draw of its own, they are splits like others. ``splits`` are
+    those of the cells; ``drawn`` says that one of them at least has a draw.
+
+    Examples
+    --------
+    >>> is_redrawn(True, [0, 0, 0]), is_redrawn(True, [0, 1, 2]), is_redrawn(False, [0])
+    (True, False, False)
+    """
+    n_splits = len(set(splits))
+    return drawn and (n_splits == 1 or n_splits < len(splits))
+
+
 @dataclass(frozen=True)
 class RepeatedDraws:
     """Each draw repeats what is random in a map, on the same training and test samples."""
