@@ -9,6 +9,7 @@ from kmaps.bench.records.file import read_records
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.row import Row
 from kmaps.bench.records.summary import summarize
+from kmaps.bench.report.tradeoff import learners
 
 
 def summary_of(records, measures):
@@ -66,3 +67,27 @@ def test_readme_table_of_maps_is_the_published_run():
             decimals = len(text.partition(".")[2])
             assert float(text) == round(value, decimals), (label, text, value)
             assert cell.strip().endswith(lines["form"][name]), (label, cell)
+
+
+def test_readme_table_of_exponential_kernels_is_the_published_run():
+    records = read_records(ROOT / "results" / "genrbf-figure3-tradeoff")
+    points = {
+        (learner.name, point.drawn): point
+        for learner in learners(records)
+        for point in learner.points
+    }
+    readme = (ROOT / "README.md").read_text().splitlines()
+    for start, of in (
+        ("exact chi2", ("exact chi2", 0)),
+        ("exact exp-chi2", ("exact exp-chi2", 0)),
+        ("random map of exp-chi2, 4,000 frequencies", ("dense", 4000)),
+        ("the 1,000 strongest of them", ("strongest", 4000)),
+        ("the {:,.0f} that a sparse SVM keeps of them", ("sparse SVM", 4000)),
+    ):
+        point = points[of]
+        name = start.format(point.kept)
+        row = next(line for line in readme if line.startswith(f"| {name} |"))
+        accuracy, time = (cell.strip() for cell in row.split("|")[2:4])
+        assert accuracy == f"{point.quality:.2f} ± {point.spread:.2f}", name
+        decimals = len(time.partition(".")[2])
+        assert float(time) == round(point.us, decimals), name
