@@ -26,9 +26,9 @@ _LOOPS = {
     "hellinger": (entries.SQUARES, 1.0),
 }
 
-_SPARSE = 1 / 8  # part of the values of CSR rows that is stored where distances are differences
+_SPARSE = 1 / 2  # part of the values of CSR rows that is stored where distances are differences
 # What has to be left of K(x, x) + K(y, y): of loops, and of matrix products of doubles.
-_ENOUGH, _ENOUGH_OF_PRODUCTS = 1 / 2, 2.0**-20
+_ENOUGH, _ENOUGH_OF_PRODUCTS = 1 / 4, 2.0**-20
 _FEW = 1 / 16  # part of the pairs that are summed anew one by one
 
 
