@@ -179,8 +179,8 @@ class _Differences(_Distances):
     r"""Distances as :math:`K(x, x) + K(y, y) - 2 K(x, y)`, and anew where that loses digits.
 
     Rows of few values have little in common: their kernel is soon summed, and small. A kernel is
-    right to a part of itself, and so is the difference that is at least its double; a matrix
-    product of doubles is far more exact.
+    right to a part of itself, and what is left of the difference, if it is a quarter, to no more
+    than three times that; a matrix product of doubles is far more exact.
     """
 
     def __init__(self, kernel: str, gamma: float, X: SampleMatrix, Y: SampleMatrix) -> None:
