@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from kmaps import CodedSVC, threads
+from kmaps import CodedSVC, HomogeneousMap, SplineMap, threads
 from kmaps._loops.forms import Rows
 from kmaps._loops.shared import find_cuts
 from kmaps.svm.coded import crew
@@ -13,7 +14,7 @@ from kmaps.svm.coded.forms import choose
 from kmaps.svm.coded.rows import rows_of
 from kmaps.svm.coded.tables import tabulate
 
-N, D = 300, 40
+N, D = 200, 40
 RNG = np.random.default_rng(0)
 CODES = RNG.integers(0, 64, (N, D)).astype(np.uint8)
 SPARSE = np.where(RNG.random((N, D)) < 0.3, CODES, 0).astype(np.uint8)
@@ -42,21 +43,21 @@ def stated(codes, loss="squared_hinge"):
 
 
 @pytest.mark.parametrize("codes", [CODES, SPARSE], ids=["dense", "listed"])
-def test_the_machine_is_the_same_on_any_number_of_threads(codes):
+@pytest.mark.parametrize(("n_threads", "max_iter"), [(2, 300), (4, 1)])  # more than processors
+def test_the_machine_is_the_same_on_any_number_of_threads(codes, n_threads, max_iter):
     rows, form, task = stated(codes)
     assert (rows.features is None) == (codes is CODES)
-    options = {"tol": 1e-4, "max_iter": 300, "seed": (0,)}
-    one, *others = (
-        solve(rows, form, task, D * form.size, n_threads=n_threads, **options)
-        for n_threads in (1, 2, 3, 4)
+    options = {"tol": 1e-3, "max_iter": max_iter, "seed": (0,)}
+    one, several = (
+        solve(rows, form, task, D * form.size, n_threads=n, **options) for n in (1, n_threads)
     )
-    assert one.gap <= 1e-4
-    assert one.passes > 10  # so that conjugate gradients have their turn
-    for other in others:
-        np.testing.assert_array_equal(other.weights, one.weights)
-        np.testing.assert_array_equal(other.alpha, one.alpha)
-        np.testing.assert_array_equal(other.margins, one.margins)
-        assert other[-3:] == one[-3:]
+    if max_iter > 1:
+        assert one.gap <= 1e-3
+        assert one.passes > 10  # so that conjugate gradients have their turn
+    np.testing.assert_array_equal(several.weights, one.weights)
+    np.testing.assert_array_equal(several.alpha, one.alpha)
+    np.testing.assert_array_equal(several.margins, one.margins)
+    assert several[-3:] == one[-3:]
 
 
 def test_parts_change_nothing_but_roundings(monkeypatch):
@@ -139,3 +140,27 @@ def test_a_classifier_takes_the_threads_that_there_are(monkeypatch):
 
 
 Pool = crew.ThreadPoolExecutor
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("map", "form"),
+    [
+        ("js", "full"),
+        ("intersection", "two-level"),
+        (SplineMap(8, degree=2), "local"),
+        (SplineMap(8, degree=2, penalty=1), "local"),
+        (HomogeneousMap(), "low-rank"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+def test_no_thread_writes_what_is_anothers(map, form, loss):
+    X = np.random.default_rng(3).random((N, D))
+    y = X[:, ::3].sum(axis=1) > X[:, 1::3].sum(axis=1)
+    learner = CodedSVC(map, 3.0, loss=loss, form=form, tol=1e-3)
+    scores = []
+    for n_threads in (1, 2):
+        with threads(n_threads):
+            scores.append(clone(learner).fit(X, y).decision_function(X))
+    np.testing.assert_array_equal(*scores)
