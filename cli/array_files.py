@@ -77,7 +77,7 @@ threads = click.option(
     type=click.IntRange(1),
     expose_value=False,
     callback=_use_threads,
-    help="Threads that compute. [default: KMAPS_NUM_THREADS, or all processors]",
+    help="Threads that compute. [default: KMAPS_NUM_THREADS, OMP_NUM_THREADS, or all processors]",
 )
 
 

@@ -6,7 +6,7 @@ the rows alone, so the machine is the same on any number of threads.
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,28 @@ def count_parts(n_codes: int, n_rows: int) -> int:
     return 1 << (max(1, min(_MOST_PARTS, mean // _LEAST)).bit_length() - 1)
 
 
+class Parts(NamedTuple):
+    """Where the parts of some rows are, as `Share` says; no cuts: there is one."""
+
+    columns: NDArray[np.int64]
+    cuts: NDArray[np.uint32]
+
+
+def cut(rows: Rows, n_features: int) -> Parts:
+    """Cut rows into parts, once for all problems on them."""
+    n_rows = len(rows.bounds) - 1
+    n_parts = count_parts(len(rows.codes), n_rows)
+    columns = np.linspace(0, n_features, n_parts + 1).astype(np.int64)
+    if rows.features is None or n_parts == 1:
+        return Parts(columns, columns[None, 1:-1].astype(np.uint32))
+    # So that each part has as many codes, if not in every row.
+    spread = rows.features[:: -(-len(rows.features) // _LIST_SAMPLE)]
+    columns[1:-1] = np.quantile(spread, np.arange(1, n_parts) / n_parts).astype(np.int64)
+    cuts = np.empty((n_rows, n_parts - 1), np.uint32)
+    find_cuts(rows.bounds, rows.features, columns, cuts)
+    return Parts(columns, cuts)
+
+
 class Crew:
     """Threads that work on one problem at a time; leaving the ``with`` block ends them.
 
@@ -43,7 +65,8 @@ class Crew:
     ----------
     rows : Rows
     form : Form
-    n_features : int
+    parts : Parts
+        Of the rows.
     n_threads : int
         At most; no more are taken than there are parts, or processors.
     n_members : int, optional
@@ -54,18 +77,18 @@ class Crew:
         self,
         rows: Rows,
         form: Form,
-        n_features: int,
+        parts: Parts,
         n_threads: int = 1,
         n_members: int | None = None,
     ):
         self.rows, self.form = rows, form
         n_rows, n_codes = len(rows.bounds) - 1, len(rows.codes)
-        n_parts = count_parts(n_codes, n_rows)
+        n_parts = len(parts.columns) - 1
         n_threads = min(n_threads, n_parts, processors())
         if n_members is not None and n_codes // max(n_rows, 1) * n_members < _WORTH:
             n_threads = 1
         n_threads = 1 << (n_threads.bit_length() - 1)
-        self.shares = _shares(rows, n_features, n_parts, n_threads)
+        self.shares = _shares(parts, n_threads)
         self.pool = ThreadPoolExecutor(n_threads - 1) if n_threads > 1 else None
 
     def __enter__(self) -> "Crew":
@@ -143,19 +166,11 @@ class Crew:
         return found
 
 
-def _shares(rows: Rows, n_features: int, n_parts: int, n_threads: int) -> list[Any]:
+def _shares(parts: Parts, n_threads: int) -> list[Any]:
     """Return what each thread does; [None] where rows have one part."""
+    n_parts = len(parts.columns) - 1
     if n_parts == 1:
         return [None]
-    columns = np.linspace(0, n_features, n_parts + 1).astype(np.int64)
-    if rows.features is None:
-        cuts = columns[None, 1:-1].astype(np.uint32)
-    else:
-        # So that each part has as many codes, if not in every row.
-        spread = rows.features[:: -(-len(rows.features) // _LIST_SAMPLE)]
-        columns[1:-1] = np.quantile(spread, np.arange(1, n_parts) / n_parts).astype(np.int64)
-        cuts = np.empty((len(rows.bounds) - 1, n_parts - 1), np.uint32)
-        find_cuts(rows.bounds, rows.features, columns, cuts)
     mail = np.zeros(n_parts * WORDS_A_PART + 1, np.int64)
     own = n_parts // n_threads
-    return [Share(columns, cuts, k * own, (k + 1) * own, mail) for k in range(n_threads)]
+    return [Share(*parts, k * own, (k + 1) * own, mail) for k in range(n_threads)]

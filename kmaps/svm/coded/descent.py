@@ -11,7 +11,7 @@ from scipy.special import xlog1py, xlogy
 from kmaps._loops import train as loops
 from kmaps._loops.forms import Form, Rows
 from kmaps._loops.vectors import aligned_zeros
-from kmaps.svm.coded.crew import Crew
+from kmaps.svm.coded.crew import Crew, Parts, cut
 from kmaps.svm.coded.face import Climber
 from kmaps.svm.coded.rounding import apart, is_close
 
@@ -108,6 +108,7 @@ def solve(
     tol: float,
     max_iter: int,
     seed: tuple[int, ...],
+    parts: Parts | None = None,
     n_threads: int = 1,
     alpha: NDArray[np.float64] | None = None,
     report: Callable[[float, float], None] | None = None,
@@ -115,8 +116,9 @@ def solve(
     """Descend until the gap is at most ``tol`` of the primal objective.
 
     A pass evaluates as many rows as there are, however often each: after ``max_iter`` passes the
-    solution is returned as it is. ``alpha`` is where to start: at its best multiple. ``report`` is
-    told the number of passes and the gap of the last one.
+    solution is returned as it is. ``parts`` are those of the rows, where they are known already.
+    ``alpha`` is where to start: at its best multiple. ``report`` is told the number of passes and
+    the gap of the last one.
 
     After each descent, and during long ones, the weights are built anew from the variables, to see
     what the rounding of all steps did (`kmaps.svm.coded.rounding`), and every row is scored: the
@@ -125,7 +127,8 @@ def solve(
     for the primal.
     """
     report = report or (lambda passes, gap: None)
-    with Crew(rows, form, n_weights // form.size, n_threads, len(task.members)) as crew:
+    parts = parts or cut(rows, n_weights // form.size)
+    with Crew(rows, form, parts, n_threads, len(task.members)) as crew:
         return _solved(crew, task, n_weights, tol, max_iter, seed, alpha, report)
 
 

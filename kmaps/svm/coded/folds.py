@@ -23,6 +23,7 @@ from threadpoolctl import threadpool_limits
 from kmaps._loops import train as loops
 from kmaps.parallel import for_blocks, num_threads
 from kmaps.svm.coded.classifier import CodedSVC
+from kmaps.svm.coded.crew import cut
 from kmaps.svm.coded.descent import Solution, make_task, solve
 from kmaps.svm.coded.training import CodedRows, weights_in_memory
 from kmaps.svm.reduction import BinaryProblem, combine_scores, winners
@@ -71,6 +72,7 @@ class FoldMachines:
         self.rows, y = rows, np.asarray(y)
         self.members = np.arange(len(rows)) if rows.members is None else rows.members
         self.norms = rows.machinery.square_norms(rows.rows)
+        self.parts = cut(rows.rows, rows.n_features)
         self.folds = [self._fold(model, y, weights, *split) for split in splits]
         self.jobs = [(fold, k) for fold in self.folds for k in range(len(fold.problems))]
         self.seed = check_random_state(model.random_state).randint(np.iinfo(np.int32).max)
@@ -146,6 +148,7 @@ class FoldMachines:
             tol=learner.tol,
             max_iter=learner.max_iter,
             seed=(self.seed, k),
+            parts=self.parts,
             alpha=alpha,
         )
 

@@ -24,6 +24,7 @@ from kmaps._loops.train import Task
 from kmaps.svm.coded import block as blocks
 from kmaps.svm.coded import block_climb as climbing
 from kmaps.svm.coded.block import Block, Result, State, Table
+from kmaps.svm.coded.crew import Parts
 from kmaps.svm.coded.descent import Solution, rescaled, solve
 
 _MARGIN = 0.8  # of the tolerance, at which to look whether the gap is what it seems
@@ -278,6 +279,7 @@ def solve_in_blocks(
     *,
     n_blocks: int,
     n_threads: int,
+    parts: Parts | None = None,
     tol: float,
     max_iter: int,
     seed: tuple[int, ...],
@@ -297,23 +299,24 @@ def solve_in_blocks(
             tol=tol,
             max_iter=max_iter,
             seed=seed,
+            parts=parts,
             n_threads=n_threads,
             alpha=alpha,
             report=report,
         )
     shuffled = np.random.default_rng(seed).permutation(len(task.members))
     members = [np.sort(part) for part in np.array_split(shuffled, n_blocks)]
-    parts = [Block(rows, form, blocks.part_of(task, own), n_weights) for own in members]
+    each_block = [Block(rows, form, blocks.part_of(task, own), n_weights) for own in members]
     states = [
         blocks.begin(part.task, n_weights, (*seed, k), None if alpha is None else alpha[own])
-        for k, (part, own) in enumerate(zip(parts, members, strict=True))
+        for k, (part, own) in enumerate(zip(each_block, members, strict=True))
     ]
     begun = any(state.alpha.any() for state in states)
     with ExitStack() as stack:
         each: Callable[..., Any] = map
         if n_threads > 1:
             each = stack.enter_context(ThreadPoolExecutor(min(n_threads, n_blocks))).map
-        team = ThreadTeam(parts, states, each)
+        team = ThreadTeam(each_block, states, each)
         found = Rounds(team, tol, max_iter, report).solve(begun)
     alpha, margins = np.empty(len(shuffled)), np.empty(len(shuffled))
     for own, state in zip(members, team.states, strict=True):

@@ -8,7 +8,7 @@ from kmaps import CodedSVC, HomogeneousMap, SplineMap, threads
 from kmaps._loops.forms import Rows
 from kmaps._loops.shared import find_cuts
 from kmaps.svm.coded import crew
-from kmaps.svm.coded.crew import Crew
+from kmaps.svm.coded.crew import Crew, cut
 from kmaps.svm.coded.descent import make_task, solve
 from kmaps.svm.coded.forms import choose
 from kmaps.svm.coded.rows import rows_of
@@ -74,7 +74,7 @@ def test_how_many_threads_there_are(monkeypatch):
     rows, form, _ = stated(CODES)
 
     def n_threads(wanted, **options):
-        with Crew(rows, form, D, wanted, **options) as found:
+        with Crew(rows, form, cut(rows, D), wanted, **options) as found:
             return len(found.shares)
 
     assert [n_threads(wanted) for wanted in (1, 2, 3, 4, 8)] == [1, 2, 2, 4, 4]
@@ -87,7 +87,7 @@ def test_how_many_threads_there_are(monkeypatch):
 @pytest.mark.parametrize("codes", [CODES, SPARSE], ids=["dense", "listed"])
 def test_shares_cover_every_feature_once(codes):
     rows, form, _ = stated(codes)
-    with Crew(rows, form, D, 4) as found:
+    with Crew(rows, form, cut(rows, D), 4) as found:
         shares = found.shares
     assert [(share.first, share.last) for share in shares] == [(0, 1), (1, 2), (2, 3), (3, 4)]
     columns = shares[0].columns
@@ -112,7 +112,7 @@ def test_cuts_are_where_the_features_say():
 
 def test_a_thread_that_fails_to_start_leaves_none_waiting(monkeypatch):
     rows, form, task = stated(CODES)
-    with Crew(rows, form, D, 4) as found:
+    with Crew(rows, form, cut(rows, D), 4) as found:
         submit, calls = found.pool.submit, []
 
         def one_only(function, k):

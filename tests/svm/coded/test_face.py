@@ -6,7 +6,7 @@ import pytest
 from kmaps import CodedRidge, CodedSVC, CodedSVR
 from kmaps._loops.vectors import aligned_zeros
 from kmaps.svm.coded import face
-from kmaps.svm.coded.crew import Crew
+from kmaps.svm.coded.crew import Crew, cut
 from kmaps.svm.coded.descent import make_regression_task, make_task
 from kmaps.svm.coded.forms import choose
 from kmaps.svm.coded.rows import rows_of
@@ -19,7 +19,7 @@ TABLES = tabulate("chi2", np.linspace(0, 1, 64)[None])
 MATRIX = (TABLES.values @ TABLES.values.swapaxes(1, 2))[0]
 GRAM = sum(MATRIX[CODES[:, [j]], CODES[:, j]] for j in range(6)) + BIAS**2
 ROWS, MACHINERY = rows_of(CODES, np.empty(0, np.intp)), choose(TABLES)
-CREW = Crew(ROWS, MACHINERY.form, 6)
+CREW = Crew(ROWS, MACHINERY.form, cut(ROWS, 6))
 NORMS = MACHINERY.square_norms(ROWS)
 SIGNS = np.where(np.sin(CODES[:, :3] / 12).sum(axis=1) + RNG.normal(0, 0.4, 80) > 0.7, 1.0, -1.0)
 EVERYTHING = np.arange(80)
