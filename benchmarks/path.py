@@ -52,7 +52,7 @@ def _path(name: str, X, y, loss: str) -> Pair:
         f"C = {largest:g} alone",
         partial(_alone, CodedSVC(C=largest, loss=loss), X, y),
         at_most=3,
-        runs=1,
+        runs=3,
     )
 
 

@@ -89,7 +89,7 @@ Examples:
     default="1",
     show_default=True,
     help="Weight of the loss. Several values are compared by cross-validation; `auto` extends "
-    "0.1 to 10 until the best is inside; `path` goes up from 0.01 until held-out accuracy falls.",
+    "0.1 to 10 until the best is inside; `path` stops where held-out accuracy has fallen.",
 )
 @click.option(
     "--folds",

@@ -18,10 +18,9 @@ several times that, and would call edges flat that still rise. For the same reas
 chosen where it is inside, and not the smallest one within a standard error of it, which would leave
 every row undertuned, and by unequal amounts. Of equally good values the smallest is the best.
 
-``"path"``, for machines that start each value of C where they stopped at the one before, goes up
-from a decade further below, and stops at once when held-out accuracy has fallen: all values of
-the last decade are worse than the best one before by more than one standard error, of the same
-kind. A path that has not fallen is extended, and all are chosen from, as ``"auto"`` is.
+``"path"``, for machines that start each value of C where they stopped at the one before, is the
+same, but that it stops at once when held-out accuracy has fallen: all values of the last decade are
+worse than the best one before by more than one standard error, of the same kind.
 """
 
 from collections.abc import Mapping, Sequence
@@ -49,10 +48,7 @@ def _exponent(C: float) -> int:
 
 
 START = tuple(map(_value, range(-_PER_DECADE, _PER_DECADE + 1)))
-"""The values that ``"auto"`` begins with."""
-
-STEPS = tuple(map(_value, range(-2 * _PER_DECADE, _PER_DECADE + 1)))
-"""The values that ``"path"`` begins with, until it has fallen."""
+"""The values that ``"auto"`` and ``"path"`` begin with."""
 
 
 def extension(scores: Scores) -> tuple[float, ...]:

@@ -13,7 +13,7 @@ from kmaps.checks import MAX_LEVELS, check_whole
 from kmaps.errors import ConfigError
 from kmaps.maps.capabilities import Tabulated
 from kmaps.mercer import ScalarKernel
-from kmaps.models.c_grid import AUTO, PATH, STEPS, extension, has_fallen
+from kmaps.models.c_grid import AUTO, PATH, extension, has_fallen
 from kmaps.models.choice import Choice, checked_grid, choice_of, splits
 from kmaps.models.folds import stratified_order
 from kmaps.parallel import threads, threads_of
@@ -63,8 +63,8 @@ def choose_along_path(
         Labels, numbers or strings.
     grid : "path", "auto" or iterable of float
         ``"auto"``: from 0.1 to 10, extended until the best value is inside or the edge is flat;
-        ``"path"``: the same, but from 0.01 up, and no further than where held-out accuracy has
-        fallen; the rules of :mod:`kmaps.models.c_grid`. Or values to compare, all of them.
+        ``"path"``: the same, but no further up than where held-out accuracy has fallen; the rules
+        of :mod:`kmaps.models.c_grid`. Or values to compare, all of them.
     folds : int, default=3
         Parts of the samples, of which each is left out once.
     seed : int, default=0
@@ -95,7 +95,7 @@ def choose_along_path(
     >>> y = np.where(X[:, 0] > 0.5, "right", "left")
     >>> found = choose_along_path(CodedSVC("js"), code_rows("js", lambda: [X]), y)
     >>> found.grid[0], found.grid[-1] <= 100, max(found.accuracies) > 0.9
-    (0.01, True, True)
+    (0.1, True, True)
     """
     values = _first_values(grid)
     check_whole("folds", folds, 2)
@@ -126,7 +126,7 @@ def _first_values(grid: Values) -> tuple[float, ...]:
     """Return the values of C to begin with."""
     if isinstance(grid, str) and grid not in (PATH, AUTO):
         raise ConfigError(f"grid={grid!r}: expected values of C, 'path' or 'auto'")
-    return STEPS if grid == PATH else checked_grid(grid)
+    return checked_grid(AUTO if grid == PATH else grid)
 
 
 class CodedSVCCV(ProbabilisticClassifier):
@@ -145,7 +145,7 @@ class CodedSVCCV(ProbabilisticClassifier):
     Cs : "path", "auto" or list of float, default="path"
         The values of C to compare, by factors of √10. ``"auto"``: from 0.1 to 10, extended until
         the best value is inside or the edge is flat, as in experiments. ``"path"``: the same, but
-        from 0.01 up, and no further than where held-out accuracy has fallen. A list: all of it.
+        no further up than where held-out accuracy has fallen. A list: all of it.
     folds : int, default=3
         Parts of the samples, stratified, of which each is left out once.
     seed : int, default=0

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kmaps.models.c_grid import START, STEPS, choose, extension, has_fallen
+from kmaps.models.c_grid import START, choose, extension, has_fallen
 
 N = 1000
 
@@ -135,7 +135,3 @@ def test_a_path_has_fallen_when_a_decade_is_worse_than_the_best():
     assert not fallen(700, 600, 600, 699)  # it has come back
     assert fallen(700, 600, 699, 600, 600)
     assert not fallen(700, 700, 700)
-
-
-def test_a_path_begins_a_decade_lower():
-    assert (0.01, 0.0316228, *START) == STEPS

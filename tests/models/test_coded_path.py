@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kmaps import CodedSVC, CodedSVCCV, HomogeneousMap, load_model, threads
 from kmaps.errors import ConfigError, InputError
 from kmaps.models import along_c, choose_along_path, coded_path, cross_validate
-from kmaps.models.c_grid import START, STEPS
+from kmaps.models.c_grid import START
 from kmaps.models.coded_path import FOLD_TOL
 from kmaps.svm import code_rows
 from kmaps.svm.coded import folds
@@ -124,14 +124,14 @@ class Known:
 @pytest.mark.parametrize(
     ("grid", "wrong", "C", "asked"),
     [
-        # Best at 0.1, and 12 more wrong of 150 a step: more than their root, twice.
-        ("path", lambda k: 4 * abs(k + 2), 0.1, STEPS[:5]),
+        # Best at 0.316, and 12 more wrong of 150 a step: more than their root, twice.
+        ("path", lambda k: 4 * abs(k + 1), 0.316228, START[:4]),
+        # Best at 0.1: fallen, then extended downwards.
+        ("path", lambda k: 4 * abs(k + 2), 0.1, (*START[:3], 0.01, 0.0316228)),
         # Flat until the end: one value inside that edge.
-        ("path", lambda k: int(k > 0), 0.1, STEPS),
+        ("path", lambda k: int(k > 1), 1.0, START),
         # Rising until 100: extended upwards, and one decade beyond it.
-        ("path", lambda k: 4 * abs(k - 4), 100.0, (*STEPS, 31.6228, 100.0, 316.228, 1000.0)),
-        # Best below the start: fallen, then extended downwards.
-        ("path", lambda k: 4 * abs(k + 6), 1e-3, (*STEPS[:3], 1e-3, 0.00316228, 1e-4, 0.000316228)),
+        ("path", lambda k: 4 * abs(k - 4), 100.0, (*START, 31.6228, 100.0, 316.228, 1000.0)),
         ("auto", lambda k: 4 * abs(k - 1), 3.16228, START),
         ([100, 1], lambda k: 4 * abs(k + 9), 1.0, (1.0, 100.0)),
     ],

@@ -24,13 +24,7 @@ from numpy.typing import NDArray
 from kmaps._loops import train as loops
 from kmaps._loops.forms import Form, Rows
 from kmaps._loops.vectors import aligned_zeros
-from kmaps.svm.coded.descent import (
-    dual_cost,
-    random_state,
-    set_active,
-    starting_point,
-    total_loss,
-)
+from kmaps.svm.coded.descent import random_state, starting_point
 from kmaps.svm.coded.rounding import apart, is_close
 
 _SAMPLE = 64  # members of a block at least, by whose change the length of a step is found
@@ -252,9 +246,9 @@ def score(
     weights, constant = (state.weights, constant) if stay else (total, rebuilt)
     loops.margins(block.rows, block.form, task, weights, constant, margins)
     order = state.order.copy()
-    n_active = set_active(task, state.alpha, margins, order, state.rise, state.fall)
+    n_active = loops.set_active(task, state.alpha, margins, order, state.rise, state.fall)
     state = replace(state, weights=weights, margins=margins, order=order, n_active=n_active)
     product = float(np.sum(state.alpha * margins))
-    value = float(np.sum(task.targets * state.alpha)) - dual_cost(task, state.alpha)
-    numbers = product, total_loss(task, margins), value, float(stay), difference, square
+    value = loops.dual_value(task, state.alpha)
+    numbers = product, loops.total_loss(task, margins), value, float(stay), difference, square
     return Result(state, None, numbers)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from kmaps._loops import train as loops
 from kmaps._loops.vectors import aligned_zeros
 from kmaps.svm.coded.block import Block, Climb, Result, State, Table, moved, part_of, slopes
-from kmaps.svm.coded.descent import dual_cost
 
 _KEPT = 0.01  # of the distance to a bound that the logistic loss keeps in a climb
 
@@ -100,8 +99,10 @@ def gain(block: Block, state: State, total: Table, constant: float) -> Result:
     task, alpha = part_of(block.task, climb.free), state.alpha[climb.free]
     proposed = state.proposed[climb.free]
     step, by_step = proposed - alpha, _product(block, climb, total, constant)
-    gained = float(np.sum(step * (task.targets - climb.margins - by_step / 2)))
-    return Result(state, None, (gained + dual_cost(task, alpha) - dual_cost(task, proposed),))
+    bent = float(np.sum(step * (climb.margins + by_step / 2)))
+    return Result(
+        state, None, (loops.dual_value(task, proposed) - loops.dual_value(task, alpha) - bent,)
+    )
 
 
 def _climb_of(state: State) -> Climb:

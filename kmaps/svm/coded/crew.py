@@ -110,6 +110,8 @@ class Crew:
         self, task: loops.Task, weights: NDArray[np.float32], constant: float, out: NDArray
     ) -> None:
         """Fill ``out`` with s_i f(x_i) for the members of a task."""
+        if self.pool is None:
+            return loops.margins(self.rows, self.form, task, weights, constant, out)
         ends = np.linspace(0, len(out), len(self.shares) + 1).astype(int)
 
         def block(k: int) -> None:

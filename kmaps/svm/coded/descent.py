@@ -5,8 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
-from scipy.special import xlog1py, xlogy
 
 from kmaps._loops import train as loops
 from kmaps._loops.forms import Form, Rows
@@ -16,6 +14,7 @@ from kmaps.svm.coded.face import Climber
 from kmaps.svm.coded.rounding import apart, is_close
 
 _MARGIN = 0.8
+_MULTIPLES = 0.5, 2.0  # of weights, that are tried
 _FIRST = 1e-6  # part of C at which the variables of the logistic loss start
 _PASSES_A_CALL = 5  # between two reports of progress
 _PASSES_A_REBUILD = 25  # of changes to float32 weights, whose rounding adds up
@@ -169,7 +168,7 @@ def _solved(
         if reached:
             # The gap added up during a pass is an estimate: aim lower where it was wrong.
             goal *= min(max(_MARGIN * tol / solution.gap, 0.1), _MARGIN)
-        n_active = set_active(task, alpha, margins, order, rise, fall)
+        n_active = loops.set_active(task, alpha, margins, order, rise, fall)
         state = n_active, rise, fall, solution.dual, constant, random
         last = min(spent + _PASSES_A_REBUILD * n, max_iter * n)
         while True:
@@ -231,30 +230,9 @@ def _assess(
     # Not by BLAS, whose threads take longer to start than this does.
     product = np.sum(alpha * margins)  # of the weights and those of the variables
     square = square or product
-    dual = np.sum(task.targets * alpha) - dual_cost(task, alpha) - square / 2
-    primal = (2 * product - square + difference) / 2 + total_loss(task, margins)
+    dual = loops.dual_value(task, alpha) - square / 2
+    primal = (2 * product - square + difference) / 2 + loops.total_loss(task, margins)
     return Solution(weights, constant, alpha, margins, float(primal), float(dual), passes)
-
-
-def dual_cost(task: loops.Task, alpha: NDArray) -> float:
-    """Return what the variables take from the dual objective."""
-    if task.logistic:
-        return float(
-            np.sum(
-                xlogy(alpha, alpha / task.upper) + xlog1py(task.upper - alpha, -alpha / task.upper)
-            )
-        )
-    return float(np.sum(task.epsilon * np.abs(alpha) + task.ridge * alpha**2 / 2))
-
-
-def total_loss(task: loops.Task, margins: NDArray) -> float:
-    excess = margins - task.targets
-    if task.logistic:
-        return float(np.sum(task.upper * np.logaddexp(0, -excess)))
-    short = np.maximum((np.abs(excess) if task.two_sided else -excess) - task.epsilon, 0)
-    if task.ridge.any():
-        return float(np.sum(short**2 / (2 * task.ridge)))
-    return float(np.sum(task.upper * short))
 
 
 def rescaled(task: loops.Task, solution: Solution) -> Solution:
@@ -263,37 +241,18 @@ def rescaled(task: loops.Task, solution: Solution) -> Solution:
     With a large C, support vectors that are short of the margin by a rounding are dear; a little
     longer weights are cheap.
     """
-    square = 2 * (solution.primal - total_loss(task, solution.margins))
-
-    def primal(factor: float) -> float:
-        return factor**2 * square / 2 + total_loss(task, factor * solution.margins)
-
-    best = minimize_scalar(primal, bounds=(0.5, 2), method="bounded", options={"xatol": 1e-8})
-    if not best.fun < solution.primal:
+    square = 2 * (solution.primal - loops.total_loss(task, solution.margins))
+    best = loops.best_multiple(task, solution.margins, square, *_MULTIPLES)
+    margins = best * solution.margins
+    primal = float(best**2 * square / 2 + loops.total_loss(task, margins))
+    if not primal < solution.primal:
         return solution
     return solution._replace(
-        weights=(best.x * solution.weights).astype(np.float32),
-        constant=best.x * solution.constant,
-        margins=best.x * solution.margins,
-        primal=float(best.fun),
+        weights=(best * solution.weights).astype(np.float32),
+        constant=best * solution.constant,
+        margins=margins,
+        primal=primal,
     )
-
-
-def set_active(
-    task: loops.Task, alpha: NDArray, margins: NDArray, order: NDArray, rise: float, fall: float
-) -> int:
-    """Put the members that are not settled first in ``order``; return how many there are."""
-    smooth = margins - task.targets + task.ridge * alpha
-    right = smooth + np.where(alpha >= 0, task.epsilon, -task.epsilon)
-    left = smooth - np.where(alpha <= 0, task.epsilon, -task.epsilon)
-    lower, at_zero = -task.upper if task.two_sided else 0, min(rise, -fall) / len(alpha)
-    settled = (alpha == lower) & (right > loops.SETTLED * rise)
-    settled |= (alpha == task.upper) & (left < loops.SETTLED * fall)
-    settled |= (alpha == 0) & (right > at_zero) & (left < -at_zero)
-    if settled.all() or task.logistic:
-        settled[:] = False
-    order[:] = np.argsort(settled, kind="stable")
-    return len(order) - int(settled.sum())
 
 
 def random_state(seed: tuple[int, ...]) -> np.uint64:

@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy.special import xlog1py, xlogy
 
 from kmaps._loops import train as loops
 from kmaps._loops.vectors import aligned_zeros
-from kmaps.svm.coded.descent import make_task, solve
+from kmaps.svm.coded.descent import make_regression_task, make_task, solve
 from kmaps.svm.coded.forms import choose
 from kmaps.svm.coded.rows import rows_of
 from kmaps.svm.coded.tables import tabulate
+from kmaps.svm.losses import INSENSITIVE, LOSSES
 from tests.oracles import machines
 
 BIAS, COSTS = 0.7, (0.4, 0.9)
@@ -205,3 +207,92 @@ def test_rounding_costs_little_even_with_a_large_C(problem, loss):
     solution = solve(rows, form, task, n_weights, tol=1e-3, max_iter=2000, seed=(0,))
     assert solution.gap <= 1e-3
     assert solution.margins.min() > 0.99
+
+
+EPSILON = 0.3
+
+
+def any_task(loss, n=40):
+    """A task of one of the five losses, whose rows are not needed, with margins and variables."""
+    rng = np.random.default_rng(1)
+    members, costs, norms = np.arange(n), rng.uniform(0.2, 2, n), rng.uniform(1, 3, n)
+    if loss.endswith("insensitive"):
+        targets = rng.normal(0, 2, n)
+        task = make_regression_task(members, targets, norms, costs, loss, EPSILON, BIAS)
+    else:
+        task = make_task(members, rng.choice([-1.0, 1.0], n), norms, costs, loss, BIAS)
+    alpha = rng.uniform(-1 if task.two_sided else 0, 1, n) * costs
+    alpha[::4] = 0
+    return task, costs, rng.normal(0.4, 1, n), alpha
+
+
+def loss_of(task, costs, loss, margins):
+    """As the papers write it."""
+    epsilon = np.maximum(np.abs(task.targets - margins) - EPSILON, 0)
+    short = np.maximum(1 - margins, 0)
+    return costs @ {
+        "hinge": short,
+        "squared_hinge": short**2,
+        "logistic": np.log1p(np.exp(-margins)),
+        "epsilon_insensitive": epsilon,
+        "squared_epsilon_insensitive": epsilon**2,
+    }[loss]
+
+
+ALL = [*LOSSES, *INSENSITIVE]
+
+
+@pytest.mark.parametrize("loss", ALL)
+def test_sums_over_members_are_those_of_the_papers(loss):
+    task, costs, margins, alpha = any_task(loss)
+    assert loops.total_loss(task, margins) == pytest.approx(loss_of(task, costs, loss, margins))
+    cost = {
+        "hinge": 0 * alpha,
+        "squared_hinge": alpha**2 / (4 * costs),
+        "logistic": xlogy(alpha, alpha / costs) + xlog1py(costs - alpha, -alpha / costs),
+        "epsilon_insensitive": EPSILON * np.abs(alpha),
+        "squared_epsilon_insensitive": EPSILON * np.abs(alpha) + alpha**2 / (4 * costs),
+    }[loss]
+    assert loops.dual_value(task, alpha) == pytest.approx(task.targets @ alpha - cost.sum())
+
+
+@pytest.mark.parametrize("loss", ALL)
+@pytest.mark.parametrize("square", [0.5, 30.0, 3000.0])
+def test_best_multiple_is_where_the_objective_is_least(loss, square):
+    task, costs, margins, _ = any_task(loss)
+    found = loops.best_multiple(task, margins, square, 0.5, 2.0)
+    factors = np.linspace(0.5, 2, 150_001)
+    objectives = [f * f * square / 2 + loss_of(task, costs, loss, f * margins) for f in factors]
+    assert found == pytest.approx(factors[np.argmin(objectives)], abs=2e-5)
+
+
+@pytest.mark.parametrize("loss", ALL)
+def test_members_that_are_not_settled_come_first_in_their_order(loss):
+    task, costs, margins, alpha = any_task(loss)
+    alpha[1::4] = costs[1::4]
+    rise, fall, order = 0.4, -0.6, np.zeros(len(alpha), np.int64)
+    n_active = loops.set_active(task, alpha, margins, order, rise, fall)
+    assert sorted(order) == list(range(len(alpha)))
+    # The subgradients of what is minimized, to the right and to the left.
+    smooth = margins - task.targets + task.ridge * alpha
+    right = smooth + np.where(alpha >= 0, task.epsilon, -task.epsilon)
+    left = smooth - np.where(alpha <= 0, task.epsilon, -task.epsilon)
+    lower = -task.upper if task.two_sided else np.zeros(len(alpha))
+    settled = ((alpha == lower) & (right > 0.5 * rise)) | (
+        (alpha == task.upper) & (left < 0.5 * fall)
+    )
+    settled |= (alpha == 0) & (right > rise / len(alpha)) & (left < -rise / len(alpha))
+    if loss == "logistic":
+        settled[:] = False
+    else:
+        assert 0 < settled.sum() < len(alpha)
+    expected = [*np.flatnonzero(~settled), *np.flatnonzero(settled)]
+    assert (n_active, list(order)) == (len(alpha) - settled.sum(), expected)
+
+
+def test_where_all_are_settled_all_are_active():
+    task, _, _, alpha = any_task("hinge")
+    alpha[:] = 0
+    order = np.zeros(len(alpha), np.int64)
+    assert loops.set_active(task, alpha, np.full(len(alpha), 9.0), order, 0.1, -0.1) == len(alpha)
+    assert list(order) == list(range(len(alpha)))
