@@ -64,7 +64,8 @@ def command(
 
     RESULTS is a records.jsonl or the folder it is in. A line joins the rows that no other row
     beats, the Pareto front; these are named, the others are pale. Bars are standard deviations
-    over splits or draws. With --figure NAME it is one of the figures that `kmaps run` draws. In
+    over splits or draws. With --figure NAME it is one of the figures that `kmaps run` draws,
+    without the times that were taken beside other work. In
     PDF and SVG files letters stay text.
     """
     from kmaps.bench.figures.files import check_figure
@@ -88,6 +89,7 @@ def command(
 def _draw_figure(records: list["Record"], name: str, folder: Path, out: Path) -> None:
     """Draw a figure of the kind of the records."""
     from kmaps.bench.kinds import kind_of
+    from kmaps.bench.records.times import without_doubtful_times
     from kmaps.bench.run.runner import figure_arrays
 
     known = kind_of(records).known_figures()
@@ -100,7 +102,7 @@ def _draw_figure(records: list["Record"], name: str, folder: Path, out: Path) ->
     if not measured:
         raise NothingMeasured(f"{folder}: no cell was measured; nothing to draw")
     arrays = figure_arrays({name: known[name]}, measured, folder)
-    known[name].draw(measured, arrays, out)
+    known[name].draw(without_doubtful_times(measured), arrays, out)
 
 
 def _draw_front(

@@ -23,9 +23,10 @@ def command(results: Path, out: Path | None, of_all: bool, force: bool, quiet: b
 
     The page says what was run, with which command, on what, at which commit, what the paper prints
     beside ours, and whether the claims of the experiment hold, fail or are undecided; it has the
-    tables and the figures of the folder. The text of NOTES.md in the folder, if there is one,
-    becomes its findings. A run of an experiment of your own has it beside its records, in
-    experiment.yaml: what it is about, and its claims.
+    tables and the figures of the folder. Times are those of `kmaps time`, or of a run on an
+    otherwise idle machine; others, which `kmaps table` marks, are left out. The text of NOTES.md in
+    the folder, if there is one, becomes its findings. A run of an experiment of your own has it
+    beside its records, in experiment.yaml: what it is about, and its claims.
 
     With --all the page says of each paper, table by table and claim by claim, what the runs in the
     folders of RESULTS reproduce, how well, and what is missing. What it says is also kept in
@@ -51,9 +52,11 @@ def _of_run(results: Path) -> str:
     from kmaps.bench.records.definition import definition_file
     from kmaps.bench.records.file import read_records
     from kmaps.bench.records.paper.numbers import compare, numbers_of
+    from kmaps.bench.records.times import without_doubtful_times
     from kmaps.bench.report.page import page
 
     records = read_records(results)
+    sure = without_doubtful_times(records)
     correct = read_correct(results, records)
     kind = kind_of(records)
     name = records[0]["experiment"]
@@ -65,8 +68,8 @@ def _of_run(results: Path) -> str:
         about=experiment.about if experiment else "",
         claims=[claim.model_dump() for claim in experiment.claims] if experiment else [],
         correct=correct,
-        numbers=list(compare(numbers_of(name), {name: records})),
-        sections=kind.sections(records),
+        numbers=list(compare(numbers_of(name), {name: sure})),
+        sections=kind.sections(sure),
         figures=sorted(path.name for path in results.glob("*.png")),
         notes=notes.read_text() if notes.exists() else "",
     )

@@ -31,6 +31,7 @@ def record(method: str = "homogeneous", split: int | None = 0, **columns: Any) -
         "versions": {},
         "split": split,
         "accuracy": 0.9,
+        "other_cpus": 0.0,
         "warnings": [],
         "error": "",
         "traceback": "",

@@ -8,6 +8,8 @@ from click.testing import CliRunner
 from kmaps.cli.main import cli
 from tests.bench.sample_records import record
 
+SECONDS = dict.fromkeys(("fit_s", "encode_s", "convert_s", "train_s", "predict_s"), 1.0)
+
 
 @pytest.fixture
 def folder(tmp_path):
@@ -54,6 +56,25 @@ def test_claims_and_sections_are_those_of_the_experiment_and_its_kind(folder):
     assert "The price of the chi2 kernel on MNIST" in page
     assert "## Growth\n\n" in page
     assert "| exact | 2,000 | 90.00 | 2.00 | 0 | n^1.00 | 2.00 | n^1.00 |" in page
+
+
+def test_times_beside_other_work_are_left_out_of_pages(folder):
+    cells = [
+        record("homogeneous", split, params={"order": 1}, other_cpus=others, **SECONDS)
+        for split, others in ((0, 0.0), (1, 0.7))
+    ]
+    (folder / "records.jsonl").write_text("".join(json.dumps(cell) + "\n" for cell in cells))
+    assert report(folder).exit_code == 0
+    page = (folder / "README.md").read_text()
+    assert "Times of this run are left out: other work ran on the machine meanwhile" in page
+    assert "accuracy, %" in page
+    assert "train, s" not in page
+    (folder / "records.jsonl").write_text(json.dumps(cells[0]) + "\n")
+    assert report(folder, "--force").exit_code == 0
+    page = (folder / "README.md").read_text()
+    assert "are left out" not in page
+    assert "fit + encode + convert + train, s" in page
+    assert "| homogeneous, r = 3 | **4.00** |" in page
 
 
 def test_a_page_on_all_runs_comes_with_what_is_kept(folder):

@@ -25,9 +25,10 @@ def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) ->
     path : Path
         The file; its suffix says of which format.
     """
-    figure, axes = style.panel_axes(len(SHOWN), 4.6, 3.9)
-    for ax, name in zip(axes, SHOWN, strict=True):
-        _panel(ax, growth(records, name), MEASURES[name].scale)
+    known = {name: rows for name in SHOWN if (rows := growth(records, name))}
+    figure, axes = style.panel_axes(len(known), 4.6, 3.9)
+    for ax, (name, rows) in zip(axes, known.items(), strict=True):
+        _panel(ax, rows, MEASURES[name].scale)
         style.title(ax, MEASURES[name].title)
     style.legend_below(figure, axes)
     style.save(figure, path)

@@ -1,6 +1,7 @@
 """The figure ``trade-off``: how good machines are over the time of a test."""
 
 from collections.abc import Mapping, Sequence
+from math import isnan
 from pathlib import Path
 
 from matplotlib.axes import Axes
@@ -10,14 +11,16 @@ from kmaps.bench.records.arrays import Arrays
 from kmaps.bench.records.columns import Record
 from kmaps.bench.report.tradeoff import Learner, Point, learners, quality
 
+_COSTS = {"us": "test, µs per sample", "kept": "projections to compute"}
 _EXACT = "*PXd"  # in black
 
 
 def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
     """Draw quality over the time of a test and over the frequencies left, a colour per learner.
 
-    A line joins the points of a learner; bars are standard deviations. An exact
-    kernel is a black point and a line across, at its best C.
+    Where no times may be published there is but the second axes. A line joins the points of a
+    learner; bars are standard deviations. An exact kernel is a black point and a line across, at
+    its best C.
 
     Parameters
     ----------
@@ -29,18 +32,21 @@ def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) ->
         The file; its suffix says of which format.
     """
     found = learners(records)
-    figure, axes = style.panel_axes(2, 5.5, 4.8, sharey=True)
+    timed = any(not isnan(point.us) for learner in found for point in learner.points)
+    costs = {name: title for name, title in _COSTS.items() if timed or name != "us"}
+    figure, panels = style.panel_axes(len(costs), 5.5, 4.8, sharey=True)
+    axes = dict(zip(costs, panels, strict=True))
     levels = _draw_exact(axes, [learner for learner in found if learner.exact])
     for i, learner in enumerate(one for one in found if not one.exact):
         for k, (what, points) in enumerate(lines_of(learner.points)):
             _draw_line(axes, points, i, k, f"{learner.name}{what}")
-    axes[0].set(xlabel="test, µs per sample", ylabel=f"{quality_title(records)}, %")
-    axes[1].set(xlabel="projections to compute")
-    for ax in axes:
+    panels[0].set(ylabel=f"{quality_title(records)}, %")
+    for name, ax in axes.items():
+        ax.set(xlabel=costs[name])
         style.log_axis(ax.xaxis)
         style.plain(ax, grid=True)
-    style.mark_ends(axes[1], levels)
-    style.legend_below(figure, axes)
+    style.mark_ends(panels[-1], levels)
+    style.legend_below(figure, panels)
     style.save(figure, path)
 
 
@@ -49,31 +55,32 @@ def quality_title(records: Sequence[Record]) -> str:
     return quality(records).replace("_", " ")
 
 
-def _draw_exact(axes: Sequence[Axes], exact: list[Learner]) -> list[tuple[float, str, str]]:
+def _draw_exact(axes: Mapping[str, Axes], exact: list[Learner]) -> list[tuple[float, str, str]]:
     """Draw the exact kernels; return what is to be written at the ends of their lines."""
     levels = []
     for i, learner in enumerate(exact):
         best = max(learner.points, key=lambda point: point.quality)
-        axes[0].plot(
-            best.us,
-            best.quality,
-            color="black",
-            marker=_EXACT[i % len(_EXACT)],
-            linestyle="none",
-            markersize=10,
-            label=learner.name,
-            zorder=4,
-        )
+        if "us" in axes:
+            axes["us"].plot(
+                best.us,
+                best.quality,
+                color="black",
+                marker=_EXACT[i % len(_EXACT)],
+                linestyle="none",
+                markersize=10,
+                label=learner.name,
+                zorder=4,
+            )
         levels.append((best.quality, learner.name, "black"))
-        for ax in axes:
+        for ax in axes.values():
             ax.axhline(best.quality, color="0.4", linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
     return levels
 
 
-def _draw_line(axes: Sequence[Axes], points: list[Point], i: int, k: int, label: str) -> None:
-    for ax, times in zip(axes, ([p.us for p in points], [p.kept for p in points]), strict=True):
+def _draw_line(axes: Mapping[str, Axes], points: list[Point], i: int, k: int, label: str) -> None:
+    for name, ax in axes.items():
         ax.errorbar(
-            times,
+            [getattr(point, name) for point in points],
             [point.quality for point in points],
             yerr=[point.spread for point in points],
             color=style.color(i),

@@ -13,6 +13,7 @@ from kmaps.bench.records.statistics.intervals import difference
 from kmaps.bench.records.statistics.paired import Outcomes
 from kmaps.bench.records.statistics.ratios import exact_ratio, measured_ratio
 from kmaps.bench.records.statistics.verdicts import Estimate, Relation, unknown
+from kmaps.bench.records.times import has_doubtful_times
 from kmaps.data import available, load_manifest
 
 COUNTED = (
@@ -100,6 +101,8 @@ def _ratio(
         return exact_ratio(lefts, rights)
     left = _repeated((pair[0] for pair in pairs), lefts, measure)
     right = _repeated((pair[1] for pair in pairs), rights, measure)
+    if MEASURES[measure].unit == "s" and has_doubtful_times(one for pair in pairs for one in pair):
+        return unknown(exact_ratio(lefts, rights).value, "timed once, perhaps beside other work")
     if min(map(min, left + right)) <= 0:
         return unknown(exact_ratio(lefts, rights).value, "one of the numbers is zero")
     found = measured_ratio(left, right)

@@ -13,7 +13,7 @@ from kmaps.bench.records.measures import MEASURES, Measure, check_measures
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import REFERENCES, Row
 from kmaps.bench.records.statistics.designs import is_redrawn
-from kmaps.bench.records.times import CONDITIONS, is_busy, timed
+from kmaps.bench.records.times import CONDITIONS, is_beside_others, is_busy, timed
 from kmaps.bench.records.warned import WARNED, warned
 from kmaps.errors import NothingMeasured
 from kmaps.kernels import EXP_KERNELS, KERNELS
@@ -78,9 +78,10 @@ def summarize(records: Iterable[Record], measures: Sequence[str]) -> list[Line]:
         ``n`` (cells measured), ``failed`` (cells that failed), ``over``: what these are, ``splits``
         or ``draws``, and ``form``: how bytes are stored; of what was timed again the ``median`` and
         the quartiles ``q1`` and ``q3``, the number of ``repeats``, whether they are of ``unlike``
-        machines, and whether one was ``busy``; and what a record warns of, see
-        :data:`~kmaps.bench.records.warned.WARNED`. In plain units. Sorted as printed: references
-        first, then methods by name and parameters by value, kernels in the order of their registry.
+        machines, and whether one, or a time that was taken once, was ``busy``; and what a record
+        warns of, see :data:`~kmaps.bench.records.warned.WARNED`. In plain units. Sorted as printed:
+        references first, then methods by name and parameters by value, kernels in the order of
+        their registry.
 
     Raises
     ------
@@ -155,7 +156,8 @@ def _repeated(group: Sequence[Record], measure: Measure) -> dict[str, Any]:
     repeats = [measure.repeats(record) for record in group]
     values = [value for some in repeats for value in some]
     if not values:
-        return dict.fromkeys(REPEATED) | {"repeats": 0, "unlike": False, "busy": False}
+        busy = measure.unit == "s" and any(map(is_beside_others, group))
+        return dict.fromkeys(REPEATED) | {"repeats": 0, "unlike": False, "busy": busy}
     lines = [line for record in group for line in measure.lines(record)]
     q1, middle, q3 = np.quantile(values, (0.25, 0.5, 0.75)).tolist()
     return {

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kmaps.bench.records.appended import AppendedFile, whole_lines
+from kmaps.bench.records.columns import COLUMNS as OF_RECORDS
 from kmaps.bench.records.columns import Record
 from kmaps.errors import InputError
 
@@ -20,8 +21,13 @@ FILE_NAME = "times.jsonl"
 MOST_OTHERS = 0.1
 """Processors that may be busy with other work, or stolen, on a machine that counts as idle."""
 
+MOST_AVERAGE = 0.75
+"""Load average, by processor, that an idle machine may have left from what ran before."""
+
 CONDITIONS = ("cpu", "cores", "threads", "jobs")
 """Columns, of lines and of records, that must agree for times to compare."""
+
+_SECONDS = {name for name in OF_RECORDS if name.endswith("_s")}
 
 Line = dict[str, Any]
 
@@ -136,6 +142,51 @@ def is_busy(line: Line) -> bool:
     """Return whether other work ran while a line was measured, or may have."""
     others = (line["other_cpus"] or 0.0) + (line["stolen_cpus"] or 0.0)
     return bool(line["busy"]) or others > MOST_OTHERS
+
+
+def is_beside_others(record: Record) -> bool:
+    """Return whether other work is known to have run while a cell was measured."""
+    return (record.get("other_cpus") or 0.0) + (record.get("stolen_cpus") or 0.0) > MOST_OTHERS
+
+
+def ran_alone(record: Record) -> bool:
+    """Return whether a cell is known to have been measured on an otherwise idle machine.
+
+    What others did in less than half a second nobody knows: then the load average tells, of the run
+    itself too.
+    """
+    if record.get("other_cpus") is not None:
+        return not is_beside_others(record)
+    average = record.get("load_before")
+    return average is not None and average <= MOST_AVERAGE * (record.get("cores") or 1)
+
+
+def without_doubtful_times(records: Iterable[Record]) -> list[Record]:
+    """Return the records of a run with the times that may be published.
+
+    These are the repeats and, where all cells without repeats ran alone, what was timed once of
+    those that did: a table never mixes conditions.
+
+    Examples
+    --------
+    >>> alone, beside = {"train_s": 2.0, "other_cpus": 0.0}, {"train_s": 3.0, "other_cpus": 1.5}
+    >>> without_doubtful_times([alone])
+    [{'train_s': 2.0, 'other_cpus': 0.0}]
+    >>> without_doubtful_times([alone, beside])
+    [{'train_s': None, 'other_cpus': 0.0}, {'train_s': None, 'other_cpus': 1.5}]
+    """
+    records = list(records)
+    some = not has_doubtful_times(records)
+    return [record if some and ran_alone(record) else _without_times(record) for record in records]
+
+
+def has_doubtful_times(records: Iterable[Record]) -> bool:
+    """Return whether a cell without repeats ran beside other work, or perhaps so."""
+    return not all(ran_alone(record) or timed(record) for record in records)
+
+
+def _without_times(record: Record) -> Record:
+    return {name: None if name in _SECONDS else value for name, value in record.items()}
 
 
 class TimesFile(AppendedFile):

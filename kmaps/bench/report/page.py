@@ -8,14 +8,19 @@ from kmaps.bench.records.claims import judge_claims
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.correct import NOT_ON_RECORD, Correct
 from kmaps.bench.records.estimates import OF_SAMPLES
+from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.paper.numbers import Comparison
 from kmaps.bench.records.summary import mixed_conditions
-from kmaps.bench.records.times import timed
+from kmaps.bench.records.times import has_doubtful_times, timed, without_doubtful_times
 from kmaps.bench.report.choice import choice_section
 from kmaps.bench.report.claims import claims_section
 from kmaps.bench.report.numbers import numbers_section
 from kmaps.bench.report.tables import render
 
+_NO_TIMES = (
+    "Times of this run are left out: other work ran on the machine meanwhile, or may have. "
+    "`kmaps time` measures them."
+)
 _SAME = ("cpu", "cores", "threads", "jobs", "python", "commit", "map_version")
 
 
@@ -38,7 +43,8 @@ def page(
     records : sequence of mapping
         As :func:`kmaps.bench.records.file.read_records` returns them.
     measures : sequence of str
-        What its tables show, keys of :data:`kmaps.bench.records.measures.MEASURES`.
+        What its tables show, keys of :data:`kmaps.bench.records.measures.MEASURES`; those that no
+        record has are left out.
     about : str
         What the experiment is.
     claims : sequence of mapping
@@ -60,6 +66,8 @@ def page(
     """
     name = records[0]["experiment"]
     parts = [f"# {name}", about, _commands(records), environment(records)]
+    if has_doubtful_times(records):
+        parts.append(_NO_TIMES)
     if notes:
         parts += ["## Findings", notes.strip()]
     if claims:
@@ -71,7 +79,9 @@ def page(
         parts += ["## Choice of C", choice]
     if numbers:
         parts += ["## The paper's numbers", numbers_section(numbers)]
-    parts += ["## Tables", render(records, "md", measures).strip()]
+    sure = without_doubtful_times(records)
+    known = [m for m in measures if any(MEASURES[m].value(record) is not None for record in sure)]
+    parts += ["## Tables", render(sure, "md", known or measures).strip()]
     parts += [f"![{figure}]({figure})" for figure in figures]
     return "\n\n".join(filter(None, parts)) + "\n"
 

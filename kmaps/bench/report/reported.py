@@ -18,6 +18,7 @@ from kmaps.bench.records.correct import CorrectOf, read_correct
 from kmaps.bench.records.file import FILE_NAME, read_records
 from kmaps.bench.records.paper.numbers import Comparison, Outcome, compare, printed_numbers
 from kmaps.bench.records.statistics.verdicts import Verdict
+from kmaps.bench.records.times import without_doubtful_times
 from kmaps.bench.report.choice import Edges
 from kmaps.bench.report.claims import interval_range, verdict_of
 from kmaps.bench.report.numbers import deviation, texts
@@ -159,7 +160,8 @@ def reported(runs: Runs, entries: Entries, correct: Mapping[str, CorrectOf]) -> 
         From :func:`read_correct_of_runs`.
     """
     numbers = [n for n in printed_numbers() if n.reason or n.experiment in runs]
-    items = [_number(found) for found in compare(numbers, runs)]
+    sure = {name: without_doubtful_times(records) for name, records in runs.items()}
+    items = [_number(found) for found in compare(numbers, sure)]
     for name, records in runs.items():
         judged = judge_claims(entries.get(name, ()), records, correct.get(name, {}))
         items += [_claim(name, claim) for claim in judged]
@@ -177,7 +179,7 @@ def _number(found: Comparison) -> Item:
         difference=deviation(found),
         verdict=str(found.outcome),
         standing=str(found.outcome),
-        reason=found.number.reason,
+        reason=found.reason,
     )
 
 

@@ -200,9 +200,9 @@ def _entry(line: dict[str, Any], measure: Measure, n: int) -> str:
     if line["repeats"]:
         low, high = (measure.format(line[name], like=line["median"]) for name in ("q1", "q3"))
         text += f" ({low}–{high})" if line["repeats"] > 1 else ""
-        text += f" {UNLIKE}" * line["unlike"] + f" {BUSY}" * line["busy"]
     elif line["std"] is not None:
         text += _spread(measure.format(line["std"], like=line["mean"]))
+    text += f" {UNLIKE}" * line["unlike"] + f" {BUSY}" * line["busy"]
     signs = "".join(_signs(line, measure, name) for name in SIGNS)
     text += f" {signs}" if signs else ""
     if line["form"]:

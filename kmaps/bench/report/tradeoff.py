@@ -29,7 +29,7 @@ class Point:
         Chosen on each of them, their geometric mean.
     us : float
         Microseconds per test sample, the mean over them; of a cell that was timed again the
-        median of its repeats.
+        median of its repeats. NaN where none may be published.
     told : int
         How many frequencies the learner was told to keep; 0 where it chose.
     is_chosen : bool
@@ -150,4 +150,4 @@ def _line(learner: Learner, point: Point) -> list[str]:
         shown += f" ± {spread}"
     projections = ["", ""] if learner.exact else [f"{point.drawn:,}", f"{point.kept:,.0f}"]
     C = f"{point.C:.3g} (chosen)" if point.is_chosen else f"{point.C:g}"
-    return [learner.name, C, *projections, shown, f"{point.us:.1f}"]
+    return [learner.name, C, *projections, shown, "–" if isnan(point.us) else f"{point.us:.1f}"]

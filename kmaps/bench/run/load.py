@@ -9,10 +9,7 @@ import os
 from dataclasses import dataclass
 from time import perf_counter, process_time, sleep
 
-from kmaps.bench.records.times import MOST_OTHERS
-
-MOST_AVERAGE = 0.75
-"""Load average, by processor, that an idle machine may have left from what ran before."""
+from kmaps.bench.records.times import MOST_AVERAGE, MOST_OTHERS
 
 _SHORTEST_S = 0.5  # the system counts in hundredths of a second: less says nothing
 _STAT = "/proc/stat"

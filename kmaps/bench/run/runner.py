@@ -14,6 +14,7 @@ from kmaps.bench.records.arrays import Arrays, collect_arrays, read_arrays, writ
 from kmaps.bench.records.columns import COLUMNS, FORMAT, Record
 from kmaps.bench.records.definition import write_definition
 from kmaps.bench.records.file import RecordsFile, latest
+from kmaps.bench.records.times import with_times, without_doubtful_times
 from kmaps.bench.run.cluster import run_on_cluster
 from kmaps.bench.run.environment import describe, versions_of
 from kmaps.bench.run.estimators import check_estimators
@@ -203,9 +204,10 @@ def draw_figures(
         for name, figure in figures.items()
         if again or not (folder / f"{name}.png").exists()
     }
-    ok = [record for record in records if record["status"] == "ok"]
-    if not wanted or not ok:
+    measured = [record for record in records if record["status"] == "ok"]
+    if not wanted or not measured:
         return
+    ok = without_doubtful_times(with_times(measured, folder))
     arrays = figure_arrays(wanted, ok, folder)
     for name, figure in wanted.items():
         # Of some rows alone there may be nothing in one; `kmaps plot --figure` says so.

@@ -55,6 +55,21 @@ def test_tradeoffs(figure, tmp_path):
     assert colors(tmp_path / "drawn.png") > 20
 
 
+def width(path):
+    with Image.open(path) as image:
+        return image.width
+
+
+def test_what_has_no_times_has_no_axes_of_times(tmp_path):
+    untimed = [cell | {"predict_s": None} for cell in trials()]
+    for name, records in (("timed", trials()), ("untimed", untimed)):
+        trade_off.draw(list(records), {}, tmp_path / f"{name}.png")
+    assert width(tmp_path / "untimed.png") < 0.7 * width(tmp_path / "timed.png")
+    sizes = {"n_train": 1000, "size": 1000, "train_peak_bytes": 1000}
+    scaling.draw([record("exact", **sizes)], {}, tmp_path / "scaling.png")
+    assert colors(tmp_path / "scaling.png") > 20
+
+
 def test_exact_kernels_alone_have_no_sparsity(tmp_path):
     with pytest.raises(NothingMeasured, match="none of the rows that were measured belongs"):
         sparsity.draw([next(trials())], {}, tmp_path / "none.png")

@@ -262,6 +262,20 @@ def test_splits_with_a_draw_each_are_splits_like_others():
     assert finding.estimate.note == ""
 
 
+def test_times_beside_other_work_decide_nothing():
+    fast, slow = (record(m, train_s=s) for m, s in (("anchor", 1.0), ("exact", 99.0)))
+    timed = {"left": {"method": "anchor"}, "right": {"method": "exact"}, "measure": "train"}
+    beside = slow | {"other_cpus": 1.0}
+    (finding,) = check([fast, beside], "smaller", **timed)
+    assert (finding.verdict, finding.interval, value(finding)) == ("undecided", None, 99.0)
+    assert finding.estimate.note == "timed once, perhaps beside other work"
+    repeated = [
+        again(cell, *(k * cell["train_s"] for k in (1.0, 1.1, 1.2))) for cell in (fast, beside)
+    ]
+    (finding,) = check(repeated, "smaller", **timed)
+    assert finding.verdict == "holds"
+
+
 def test_a_row_that_was_measured_once_is_said_to_be():
     exact = record("exact", predict_s=3.0)
     drawn = [record("generalized-rbf", draw=i, predict_s=s) for i, s in enumerate([1.0, 1.1])]

@@ -8,7 +8,14 @@ import pytest
 from kmaps.bench.records.file import read_records
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.summary import mixed_conditions, summarize
-from kmaps.bench.records.times import TimesFile, is_busy, read_times
+from kmaps.bench.records.times import (
+    TimesFile,
+    has_doubtful_times,
+    is_busy,
+    ran_alone,
+    read_times,
+    without_doubtful_times,
+)
 from kmaps.errors import ConfigError, InputError
 from tests.bench.sample_records import record
 from tests.bench.sample_times import again, times
@@ -149,3 +156,45 @@ def test_quartiles_are_of_all_repeats_of_all_splits():
 )
 def test_other_work_is_known_from_the_repeat(columns, busy):
     assert is_busy(times(CELL, 1.0, **columns)[0]) is busy
+
+
+@pytest.mark.parametrize(
+    ("columns", "alone"),
+    [
+        ({"other_cpus": 0.0, "stolen_cpus": 0.0}, True),
+        ({"other_cpus": 0.06, "stolen_cpus": 0.05}, False),
+        ({"other_cpus": 0.0, "load_before": 9.0, "cores": 2}, True),
+        ({"other_cpus": None}, False),  # nothing is on record
+        ({"other_cpus": None, "load_before": 1.4, "cores": 2}, True),
+        ({"other_cpus": None, "load_before": 1.6, "cores": 2}, False),
+    ],
+)
+def test_whether_a_cell_ran_alone(columns, alone):
+    assert ran_alone(record(**columns)) is alone
+
+
+ALONE, BESIDE = (record(train_s=2.0, cv_s=1.0, other_cpus=others) for others in (0.0, 1.0))
+
+
+def test_one_cell_beside_other_work_takes_the_times_of_all():
+    assert without_doubtful_times([ALONE, ALONE]) == [ALONE, ALONE]
+    first, second = without_doubtful_times([ALONE, BESIDE])
+    for one in (first, second):
+        assert (one["train_s"], one["cv_s"], one["accuracy"]) == (None, None, 0.9)
+
+
+def test_repeats_stay_and_what_was_not_timed_again_goes():
+    timed = again(BESIDE, 4.0, 9.0, 3.0)
+    assert not has_doubtful_times([timed, ALONE])
+    first, second = without_doubtful_times([timed, ALONE])
+    assert (MEASURES["train"].value(first), MEASURES["cv"].value(first)) == (4.0, None)
+    assert MEASURES["train"].value(second) == 2.0
+    first, second = without_doubtful_times([timed, BESIDE])
+    assert MEASURES["train"].repeats(first) == [4.0, 9.0, 3.0]
+    assert MEASURES["train"].value(second) is None
+
+
+def test_what_was_timed_once_beside_other_work_is_busy_and_only_times_are():
+    lines = summary_of([BESIDE], ["accuracy", "train"])
+    assert list(lines["busy"]) == [False, True]
+    assert not summary_of([ALONE], ["train"])["busy"].any()

@@ -230,13 +230,16 @@ def loss_of(task, costs, loss, margins):
     """As the papers write it."""
     epsilon = np.maximum(np.abs(task.targets - margins) - EPSILON, 0)
     short = np.maximum(1 - margins, 0)
-    return costs @ {
-        "hinge": short,
-        "squared_hinge": short**2,
-        "logistic": np.log1p(np.exp(-margins)),
-        "epsilon_insensitive": epsilon,
-        "squared_epsilon_insensitive": epsilon**2,
-    }[loss]
+    return (
+        costs
+        @ {
+            "hinge": short,
+            "squared_hinge": short**2,
+            "logistic": np.log1p(np.exp(-margins)),
+            "epsilon_insensitive": epsilon,
+            "squared_epsilon_insensitive": epsilon**2,
+        }[loss]
+    )
 
 
 ALL = [*LOSSES, *INSENSITIVE]

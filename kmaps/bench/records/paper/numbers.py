@@ -127,6 +127,9 @@ class PrintedNumber:
         return rounded >= self.value if self.unit == "%" else rounded <= self.value
 
 
+_DOUBTFUL = "times, taken beside other work"
+
+
 class Outcome(StrEnum):
     """What becomes of a printed number."""
 
@@ -150,13 +153,16 @@ class Comparison:
         The same of our records; None when there is none.
     outcome : Outcome
         ``shown`` for times; ``missing`` when the experiment has no record of the row; ``not
-        measured`` when there is a reason why no experiment measures it.
+        measured`` when there is a reason.
+    reason : str
+        Why no experiment measures it, or why our time is left out.
     """
 
     number: PrintedNumber
     printed: float
     ours: float | None
     outcome: Outcome
+    reason: str = ""
 
 
 @cache
@@ -215,10 +221,13 @@ def compare(
     held = {name: measured_rows(run) for name, run in records.items()}
     for number in numbers:
         if number.reason:
-            yield Comparison(number, number.value, None, Outcome.NOT_MEASURED)
+            yield Comparison(number, number.value, None, Outcome.NOT_MEASURED, number.reason)
             continue
         printed, ours = number.value, _ours(number, held)
         if number.unit == "s":
+            if ours is None and _rows(number, held):
+                yield Comparison(number, printed, None, Outcome.NOT_MEASURED, _DOUBTFUL)
+                continue
             reference = _reference(number)
             printed /= reference.value
             under = _ours(reference, held)
@@ -244,7 +253,7 @@ def _outcome(number: PrintedNumber, ours: float | None) -> Outcome:
 
 def _ours(number: PrintedNumber, runs: Mapping[str, list[MeasuredRow]]) -> float | None:
     """Return what our records have, in the number's unit: the mean over splits, times' median."""
-    rows = select_rows(number.selection, runs.get(number.experiment, []))
+    rows = _rows(number, runs)
     if not rows:
         return None
     if len(rows) > 1:
@@ -261,6 +270,11 @@ def _ours(number: PrintedNumber, runs: Mapping[str, list[MeasuredRow]]) -> float
         return fmean(values) ** 2 * _n_pairs(records[0])
     middle = median if number.measure == "time" else fmean
     return _SCALES[number.unit] * middle(values)
+
+
+def _rows(number: PrintedNumber, runs: Mapping[str, list[MeasuredRow]]) -> list[MeasuredRow]:
+    """Return the rows of our records that are the number's."""
+    return select_rows(number.selection, runs.get(number.experiment, []))
 
 
 def _n_pairs(record: Record) -> int:
