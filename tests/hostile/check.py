@@ -29,6 +29,7 @@ def is_refused(name: str, form: Format, path: Path, content: bytes) -> bool:
     AssertionError
         For anything else: another exception, several lines, ten seconds.
     """
+    path.unlink(missing_ok=True)  # to write over a file, some systems wait for the disk
     path.write_bytes(content)
     start = time.monotonic()
     try:

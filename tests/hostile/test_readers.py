@@ -15,7 +15,7 @@ from tests.hostile.check import is_refused
 from tests.hostile.damage import damaged
 from tests.hostile.readers import formats
 
-INPUTS = 400
+INPUTS = 2000
 SECONDS = float(os.environ.get("KMAPS_SOAK_SECONDS", "0"))  # instead of a number of inputs
 SEED = int(os.environ.get("KMAPS_SOAK_SEED", "0"))
 NAMES = [
