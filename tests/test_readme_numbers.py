@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from statistics import median
 
 import pandas as pd
 
@@ -19,6 +20,14 @@ def summary_of(records, measures):
 
 SHOWN = ("accuracy", "time", "convert", "storage")
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def measured(record, columns):
+    """Return the sum of columns: of times the median over the repeats."""
+    if not columns[0].endswith("_s"):
+        return sum(record[column] for column in columns)
+    lines = [line["seconds"] for line in record["repeats"]]
+    return median(sum(line[column] for column in columns) for line in lines)
 
 
 def test_readme_headline_is_the_published_scaling():
@@ -42,7 +51,7 @@ def test_readme_headline_is_the_published_scaling():
     for name, n, *shown in ([cell.strip() for cell in row] for row in rows):
         record = records[f"{labels[name]} n={n.replace(',', '')}"]
         for text, parts, scale in zip(shown, columns, scales, strict=True):
-            value = sum(record[column] for column in parts)
+            value = measured(record, parts)
             text = text.replace(",", "")
             decimals = len(text.partition(".")[2])
             assert float(text) == round(scale * value, decimals), (name, n, text)

@@ -9,12 +9,14 @@ from kmaps.bench.figures import style
 from kmaps.bench.figures.trade_off import quality_title
 from kmaps.bench.records.arrays import Arrays
 from kmaps.bench.records.columns import Record
-from kmaps.bench.report.tradeoff import Point, learners
+from kmaps.bench.report.tradeoff import Point, has_times, learners
 from kmaps.errors import NothingMeasured
 
 
 def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
     """Draw the frequencies kept, the quality and the time of a test over C, a colour per learner.
+
+    Where no times may be published there are but the first two axes.
 
     Parameters
     ----------
@@ -33,18 +35,21 @@ def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) ->
     sparse = [learner for learner in learners(records) if not learner.exact]
     if not sparse:
         raise NothingMeasured(style.NOTHING)
-    figure, axes = style.panel_axes(3, 3.9, 4.2)
+    titles = ["projections kept, %", f"{quality_title(records)}, %", "test, µs per sample"]
+    if not has_times(sparse):
+        titles.pop()
+    figure, axes = style.panel_axes(len(titles), 3.9, 4.2)
     for i, learner in enumerate(sparse):
         for k, drawn in enumerate(sorted({point.drawn for point in learner.points})):
             own = [point for point in learner.points if point.drawn == drawn]
             own.sort(key=lambda point: point.C)
             _draw(axes, own, i, k, f"{learner.name}, m = {drawn:,}")
-    titles = "projections kept, %", f"{quality_title(records)}, %", "test, µs per sample"
     for ax, title in zip(axes, titles, strict=True):
         ax.set(xlabel="C", ylabel=title)
         style.log_axis(ax.xaxis)
         style.plain(ax, grid=True)
-    style.log_axis(axes[2].yaxis)
+    for ax in axes[2:]:
+        style.log_axis(ax.yaxis)
     style.legend_below(figure, axes)
     style.save(figure, path)
 
@@ -55,7 +60,7 @@ def _draw(axes: Sequence[Axes], points: list[Point], i: int, k: int, label: str)
         [point.quality for point in points],
         [point.us for point in points],
     )
-    for ax, shown in zip(axes, values, strict=True):
+    for ax, shown in zip(axes, values, strict=False):  # the last may be left out
         ax.errorbar(
             [point.C for point in points],
             shown,

@@ -1,7 +1,6 @@
 """The figure ``trade-off``: how good machines are over the time of a test."""
 
 from collections.abc import Mapping, Sequence
-from math import isnan
 from pathlib import Path
 
 from matplotlib.axes import Axes
@@ -9,7 +8,7 @@ from matplotlib.axes import Axes
 from kmaps.bench.figures import style
 from kmaps.bench.records.arrays import Arrays
 from kmaps.bench.records.columns import Record
-from kmaps.bench.report.tradeoff import Learner, Point, learners, quality
+from kmaps.bench.report.tradeoff import Learner, Point, has_times, learners, quality
 
 _COSTS = {"us": "test, µs per sample", "kept": "projections to compute"}
 _EXACT = "*PXd"  # in black
@@ -32,8 +31,7 @@ def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) ->
         The file; its suffix says of which format.
     """
     found = learners(records)
-    timed = any(not isnan(point.us) for learner in found for point in learner.points)
-    costs = {name: title for name, title in _COSTS.items() if timed or name != "us"}
+    costs = {name: title for name, title in _COSTS.items() if name != "us" or has_times(found)}
     figure, panels = style.panel_axes(len(costs), 5.5, 4.8, sharey=True)
     axes = dict(zip(costs, panels, strict=True))
     levels = _draw_exact(axes, [learner for learner in found if learner.exact])

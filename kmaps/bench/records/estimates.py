@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from math import nan
 
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.correct import Correct, outcomes_of
@@ -102,7 +103,7 @@ def _ratio(
     left = _repeated((pair[0] for pair in pairs), lefts, measure)
     right = _repeated((pair[1] for pair in pairs), rights, measure)
     if MEASURES[measure].unit == "s" and has_doubtful_times(one for pair in pairs for one in pair):
-        return unknown(exact_ratio(lefts, rights).value, "timed once, perhaps beside other work")
+        return unknown(nan, "timed once, perhaps beside other work")
     if min(map(min, left + right)) <= 0:
         return unknown(exact_ratio(lefts, rights).value, "one of the numbers is zero")
     found = measured_ratio(left, right)

@@ -1,6 +1,7 @@
 """The claims of a run as Markdown: one verdict a claim, every comparison folded below."""
 
 from collections.abc import Iterable, Sequence
+from math import isnan
 
 from kmaps.bench.records.claims import JudgedClaim
 from kmaps.bench.records.statistics.verdicts import Comparison, Finding, Verdict
@@ -62,17 +63,18 @@ def interval_range(findings: Iterable[Finding]) -> str:
     findings = list(findings)
     for found in findings:
         unit = "×" if found.comparison.relation == "smaller" else "points"
-        ends.setdefault(unit, []).extend(found.interval or (found.estimate.value,))
+        known = () if isnan(found.estimate.value) else (found.estimate.value,)
+        ends.setdefault(unit, []).extend(found.interval or known)
     words = [
-        _number(min(values), unit)
+        f"{_number(min(values), unit)} {unit}"
         if min(values) == max(values)
-        else f"{_number(min(values), unit)} to {_number(max(values), unit)}"
+        else f"{_number(min(values), unit)} to {_number(max(values), unit)} {unit}"
         for unit, values in ends.items()
+        if values
     ]
-    units = [f"{text} {unit}" for text, unit in zip(words, ends, strict=True)]
     without = sum(found.interval is None for found in findings)
     missing = f" ({without} of {len(findings)} without an interval)" if without else ""
-    return "; ".join(units) + missing
+    return ("; ".join(words) + missing).strip()
 
 
 def _line(claim: JudgedClaim) -> list[str]:
@@ -94,7 +96,8 @@ def _details(findings: Sequence[tuple[str, Finding]]) -> str:
 def _detail(name: str, found: Finding) -> list[str]:
     comparison = found.comparison
     unit = "×" if comparison.relation == "smaller" else "points"
-    ours = f"{_number(found.estimate.value, unit)} {unit}"
+    value = found.estimate.value
+    ours = "–" if isnan(value) else f"{_number(value, unit)} {unit}"
     verdict = found.verdict + " (Holm)" * found.is_left_open_by_holm
     return [name, comparison.where, _needed(comparison), verdict, ours, _interval(found)]
 

@@ -105,6 +105,11 @@ def learners(records: Iterable[Record]) -> list[Learner]:
     return list(found.values())
 
 
+def has_times(found: Iterable[Learner]) -> bool:
+    """Return whether there is a time that may be published."""
+    return any(not isnan(point.us) for learner in found for point in learner.points)
+
+
 def _map_row(record: Record) -> Row:
     return Row(record["method"], record["params"]).without("n_frequencies")
 

@@ -62,9 +62,11 @@ def width(path):
 
 def test_what_has_no_times_has_no_axes_of_times(tmp_path):
     untimed = [cell | {"predict_s": None} for cell in trials()]
-    for name, records in (("timed", trials()), ("untimed", untimed)):
-        trade_off.draw(list(records), {}, tmp_path / f"{name}.png")
-    assert width(tmp_path / "untimed.png") < 0.7 * width(tmp_path / "timed.png")
+    for figure, left in ((trade_off, 1 / 2), (sparsity, 2 / 3)):
+        for name, records in (("timed", trials()), ("untimed", untimed)):
+            figure.draw(list(records), {}, tmp_path / f"{name}.png")
+        ratio = width(tmp_path / "untimed.png") / width(tmp_path / "timed.png")
+        assert ratio == pytest.approx(left, rel=0.1)
     sizes = {"n_train": 1000, "size": 1000, "train_peak_bytes": 1000}
     scaling.draw([record("exact", **sizes)], {}, tmp_path / "scaling.png")
     assert colors(tmp_path / "scaling.png") > 20

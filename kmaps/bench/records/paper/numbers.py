@@ -225,11 +225,11 @@ def compare(
             continue
         printed, ours = number.value, _ours(number, held)
         if number.unit == "s":
+            reference = _reference(number)
+            printed /= reference.value
             if ours is None and _rows(number, held):
                 yield Comparison(number, printed, None, Outcome.NOT_MEASURED, _DOUBTFUL)
                 continue
-            reference = _reference(number)
-            printed /= reference.value
             under = _ours(reference, held)
             ours = ours / under if ours is not None and under is not None else None
         yield Comparison(number, printed, ours, _outcome(number, ours))

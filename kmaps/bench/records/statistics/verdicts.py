@@ -43,7 +43,8 @@ class Estimate:
     Parameters
     ----------
     value : float
-        The difference left - right in points, or the ratio right / left.
+        The difference left - right in points, or the ratio right / left; NaN where it may not be
+        published.
     bounds : callable or None
         ``bounds(alpha)`` is the two-sided interval (low, high) that misses the truth with
         probability alpha; it grows as alpha falls. None where the records allow no interval.
