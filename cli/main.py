@@ -11,7 +11,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from io import TextIOWrapper
 from typing import Any
@@ -139,6 +139,7 @@ def _faults_of_the_system() -> Iterator[None]:
         told = error.strerror or str(error)
         if error.errno == errno.EBADF and not error.filename:
             told = "standard output is closed: send it to a file, or to /dev/null"
+        if not error.filename:  # it may be standard output's
             _drop_stdout()
         click.echo(f"error: {place}{told}", err=True)
         raise click.exceptions.Exit(KmapsError.exit_code) from None
@@ -148,8 +149,10 @@ def _faults_of_the_system() -> Iterator[None]:
 
 
 def _drop_stdout() -> None:
-    # The reader went away: what is still buffered would fail again when Python exits.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    # What is still buffered would fail again when Python exits, with a code of its own. A stream
+    # that a caller put there may have no number.
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fill_closed_streams() -> None:

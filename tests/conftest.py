@@ -4,6 +4,7 @@ import gc
 import gzip
 import hashlib
 import os
+import signal
 import struct
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -16,6 +17,12 @@ from changed_package import changed_package
 from kmaps.data import Manifest, SourceFile, download, tree_digest
 
 REAL = ("mnist", "daimler", "caltech101")
+
+
+def pytest_configure():
+    """Take Ctrl-C, which a process in the background of a shell is told to ignore."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,5 +1,6 @@
 """The group: lazy, one line an error, the designed exit codes."""
 
+import os
 import subprocess
 import sys
 from importlib import import_module
@@ -167,8 +168,13 @@ def test_the_installed_script_gives_exit_codes_and_no_traceback(tmp_path):
 )
 @pytest.mark.parametrize("arguments", ["--version", "completion bash", "info --help"])
 def test_output_that_is_lost_is_an_error(redirection, told, arguments):
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     done = subprocess.run(
-        f"{KMAPS} {arguments} {redirection}", shell=True, capture_output=True, text=True
+        f"{KMAPS} {arguments} {redirection}",
+        shell=True,
+        capture_output=True,
+        text=True,
+        env=buffered,
     )
     assert (done.returncode, done.stderr) == (2, told)
 
