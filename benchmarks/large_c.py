@@ -4,9 +4,8 @@ Both solve the same problem, one class against the rest on the outputs of the ho
 values on at most 256 levels, and both times have map, conversion and training in them. Both get the
 largest of the same tolerances at which their objective is within 0.05 % of a lower bound. Ours is a
 duality gap; LIBLINEAR's is a measure of its own, and it also gets the least of some limits on its
-passes. Where it has not come there in 15 times our time, the line
-says how far above it ends, and the ratio is less than that at the same distance. Hinge is its
-solver 3, squared hinge its solver 2.
+passes. Where it has not come there in 15 times our time, the line says how far above it ends, and
+the ratio is less than that at the same distance. Hinge is its solver 3, squared hinge its solver 2.
 
 9,000 samples, of MNIST and Daimler where they have been downloaded. One thread each. It takes a
 quarter of an hour or more, nearly all of it LIBLINEAR's; KMAPS_LARGE_C is how many samples there

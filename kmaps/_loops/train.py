@@ -214,6 +214,7 @@ def dual_value(task, alpha):
 
 @njit(cache=True, nogil=True)
 def total_loss(task, margins):
+    """Return the loss of all members, each with its C."""
     total = 0.0
     for i in range(len(margins)):
         total += _loss(task, i, margins[i] - task.targets[i])

@@ -181,8 +181,9 @@ def without_doubtful_times(records: Iterable[Record]) -> list[Record]:
 
 
 def has_doubtful_times(records: Iterable[Record]) -> bool:
-    """Return whether a cell without repeats ran beside other work, or perhaps so."""
-    return not all(ran_alone(record) or timed(record) for record in records)
+    """Return whether a measured cell without repeats ran beside other work, or perhaps so."""
+    measured = (record for record in records if record.get("status") != "failed")
+    return not all(ran_alone(record) or timed(record) for record in measured)
 
 
 def _without_times(record: Record) -> Record:

@@ -183,6 +183,11 @@ def test_one_cell_beside_other_work_takes_the_times_of_all():
         assert (one["train_s"], one["cv_s"], one["accuracy"]) == (None, None, 0.9)
 
 
+def test_a_failed_cell_takes_no_times_of_others():
+    failed = record(status="failed", other_cpus=None)
+    assert without_doubtful_times([ALONE, failed])[0] == ALONE
+
+
 def test_repeats_stay_and_what_was_not_timed_again_goes():
     timed = again(BESIDE, 4.0, 9.0, 3.0)
     assert not has_doubtful_times([timed, ALONE])
