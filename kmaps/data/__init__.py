@@ -1,7 +1,9 @@
 """Datasets: manifests, verified downloads, a cache, splits."""
 
 from kmaps.data.cache import cache_root
+from kmaps.data.dataset import Dataset, Table
 from kmaps.data.fetch import Download, download
+from kmaps.data.formats import FORMATS, get_format
 from kmaps.data.load import load_dataset
 from kmaps.data.manifest import (
     Manifest,
@@ -13,7 +15,6 @@ from kmaps.data.manifest import (
     tree_digest,
 )
 from kmaps.data.own_files import OwnFiles
-from kmaps.data.readers import FORMATS, Dataset, Table, get_format
 from kmaps.data.splits import draw_split
 
 __all__ = [

@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 
 from kmaps.data.cache import cache_root, repair_hint, stamped_files
+from kmaps.data.dataset import Dataset, Table
+from kmaps.data.formats import get_format
 from kmaps.data.manifest import Manifest, load_manifest
 from kmaps.data.own_files import OwnFiles
-from kmaps.data.readers import Dataset, Table, get_format
 from kmaps.errors import DataError
 
 

@@ -60,7 +60,7 @@ class Manifest:
     ----------
     name, title, licence, citation, homepage : str
     format : str
-        The reader of :mod:`kmaps.data.readers` that understands its files.
+        That of its files, one of :data:`kmaps.data.formats.FORMATS`.
     classes : tuple of str
         Label ``i`` means ``classes[i]``.
     digest : str

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
 
 from kmaps.data.cache import cache_root, install, lock, stamped_files
+from kmaps.data.dataset import Dataset, Table
 from kmaps.data.own_files import OwnFiles
 from kmaps.data.own_tables import read_parts
-from kmaps.data.readers import Dataset, Table
 from kmaps.errors import DataError, InputError
 from kmaps.io.labels import few, typed, whole
 

@@ -276,15 +276,15 @@ def test_waiting_for_another_process_is_shown(tiny, root):
 
 KILLED = """
 import sys, time
-import kmaps.data.readers as readers
+import kmaps.data.formats.arrays as arrays
 from kmaps.data import download, read_manifest
 
-save = readers.np.save
+save = arrays.np.save
 def slow_save(path, array):
     save(path, array)
     print("writing", flush=True)
     time.sleep(60)
-readers.np.save = slow_save
+arrays.np.save = slow_save
 download(read_manifest(sys.argv[1]), data_dir=sys.argv[2], mirror=sys.argv[3])
 """
 

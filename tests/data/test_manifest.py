@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from kmaps.data import available, load_manifest, read_manifest, tree_digest
+from kmaps.data.formats import get_format
 from kmaps.data.manifest import parse_manifest
-from kmaps.data.readers import get_format
 from kmaps.errors import ConfigError
 
 A, B = "a" * 64, "b" * 64
