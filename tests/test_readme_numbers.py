@@ -100,3 +100,25 @@ def test_readme_table_of_exponential_kernels_is_the_published_run():
         assert accuracy == f"{point.quality:.2f} ± {point.spread:.2f}", name
         decimals = len(time.partition(".")[2])
         assert float(time) == round(point.us, decimals), name
+
+
+def test_readme_table_beside_what_people_pick_is_the_published_page():
+    page = (ROOT / "results" / "comparison-daimler" / "README.md").read_text()
+    readme = (ROOT / "README.md").read_text()
+    for shown, row in (
+        ("SVC, rbf kernel", "SVC"),
+        ("intersection kernel on codes (`CodedSVC`)", "intersection exact on codes"),
+        ("chi2 kernel on codes (`CodedSVC`)", "chi2 exact on codes"),
+        ("AdditiveChi2Sampler, LIBLINEAR", "AdditiveChi2Sampler"),
+        ("LightGBM", "LGBMClassifier"),
+        ("HistGradientBoostingClassifier", "HistGradientBoostingClassifier"),
+        ("LinearSVC", "LinearSVC"),
+    ):
+        published = _first_row(page.split("| row |")[1], row)
+        assert _first_row(readme, shown) == [published[0].split()[0], *published[1:4]], shown
+
+
+def _first_row(text, name):
+    """Return the cells of the first row of a table that has a name."""
+    line = next(line for line in text.splitlines() if line.startswith(f"| {name} |"))
+    return [cell.strip() for cell in line.split("|")[2:-1]]

@@ -75,11 +75,13 @@ class Row:
         """What a selection of rows can name, by name.
 
         The parameters of the map, the ``solver`` of a map's row and the ``learner`` with its
-        settings. A map's own parameter ``method`` stands for the map's name.
+        settings, and the ``size`` where rows differ in it. A map's own parameter ``method`` stands
+        for the map's name.
         """
         learner = {"learner" if key == "name" else key: v for key, v in self.learner.items()}
         solver = {"solver": self.solver} if self.solver and self.method not in REFERENCES else {}
-        return {"method": self.method, **self.params, **solver, **learner}
+        size = {} if self.size is None else {"size": self.size}
+        return {"method": self.method, **self.params, **solver, **learner, **size}
 
     @property
     def label(self) -> str:

@@ -308,3 +308,16 @@ def test_solver_and_learner_can_be_named():
     ]
     (finding,) = check(learners, "above", left={"learner": "dense"}, right={"learner": "group"})
     assert value(finding) == pytest.approx(10)
+
+
+def test_rows_are_compared_at_the_same_size_unless_a_size_is_named():
+    sizes = 1_000, 2_000
+    records = [r for n in sizes for r in rows("exact", [0.9], size=n)]
+    records += [r for n in sizes for r in rows("homogeneous", [0.91], size=n)]
+    assert [place(f) for f in check(records, "about")] == [
+        f"ovo chi2 homogeneous, n = {n:,} against exact, n = {n:,}" for n in sizes
+    ]
+    right = {"method": "exact", "size": 2_000}
+    assert [place(f) for f in check(records, "about", right=right)] == [
+        f"ovo chi2 homogeneous, n = {n:,} against exact, n = 2,000" for n in sizes
+    ]
