@@ -23,7 +23,7 @@ TABLES = {
     ("annfm", "Table 1"): (64, 0, 5975.45),
     ("annfm", "Table 2"): (12, 0, 600.35),
     ("annfm", "Table 3"): (54, 22, 66021.81),
-    ("annfm", "Table 4"): (50, 7, 5749.92),
+    ("annfm", "Table 4"): (50, 4, 5749.92),
     ("annfm", "storage"): (8, 0, 893.4),
     ("ldefm", "Table 1"): (24, 0, 101.3622),
     ("ldefm", "Table 2"): (12, 0, 0.692),
@@ -105,8 +105,8 @@ def test_times_have_a_reference_that_is_measured(table):
 def test_what_becomes_of_the_published_numbers():
     outcomes = Counter(str(found.outcome) for found in compare(NUMBERS, records()))
     assert outcomes["missing"] == 0
-    assert outcomes["not measured"] == 29
-    assert outcomes["shown"] == 70
+    assert outcomes["not measured"] == 26
+    assert outcomes["shown"] == 73
     assert outcomes["met"] + outcomes["not met"] == 131
 
 
