@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 OLDEST := .venv-oldest
-# For each reader of files, twice: at random, and led by what its code does.
-SOAK_SECONDS ?= 25
+# For each reader of files: at random, and led by what its code does.
+SOAK_INPUTS ?= 1000000
+SOAK_SECONDS ?= 5
 # Each worker takes neighbouring tests, which share fixtures and compiled loops, and helps the other
 # one in the end. The many short processes of the tests share Python's compiled files.
 PYTEST := bin/python -m pytest -n 2 --dist worksteal
@@ -34,7 +35,8 @@ test-all: $(VENV)/.installed ## Run both
 	$(VENV)/$(PYTEST) -m 'not soak and not network'
 
 soak: $(VENV)/.installed-fuzz ## Half an hour of faults, hostile files and load, and what was tried
-	KMAPS_SOAK_SECONDS=$(SOAK_SECONDS) $(VENV)/$(PYTEST) -m 'soak or not slow' tests/hostile tests/faults
+	KMAPS_SOAK_INPUTS=$(SOAK_INPUTS) KMAPS_SOAK_SECONDS=$(SOAK_SECONDS) \
+		$(VENV)/$(PYTEST) -m 'soak or not slow' tests/hostile tests/faults
 	$(BIN)/python -m pytest -m soak tests/load
 
 test-oldest: $(OLDEST)/.installed ## Run the tests with the oldest versions of the dependencies

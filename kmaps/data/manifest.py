@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import resources
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -132,16 +133,17 @@ def tree_digest(digests: Mapping[str, str]) -> str:
     return total.hexdigest()
 
 
-def packaged() -> list[str]:
+@cache
+def packaged() -> tuple[str, ...]:
     """Return the names of the datasets whose manifests come with kmaps.
 
     Examples
     --------
     >>> packaged()
-    ['breast-cancer', 'caltech101', 'daimler', 'digits', 'mnist', 'wine']
+    ('breast-cancer', 'caltech101', 'daimler', 'digits', 'mnist', 'wine')
     """
     folder = resources.files("kmaps.datasets")
-    return sorted(f.name[:-5] for f in folder.iterdir() if f.name.endswith(".yaml"))
+    return tuple(sorted(f.name[:-5] for f in folder.iterdir() if f.name.endswith(".yaml")))
 
 
 def available() -> list[str]:
@@ -180,18 +182,25 @@ def load_manifest(name: str, folder: str | Path | None = None) -> Manifest:
     (28, 28)
     """
     if name in packaged():
-        text = (resources.files("kmaps.datasets") / f"{name}.yaml").read_text("utf-8")
-        manifest = parse_manifest(text, f"{name}.yaml")
-    else:
-        folders = [*([] if folder is None else [Path(folder)]), *_own_folders()]
-        files = [place / f"{name}.yaml" for place in folders]
-        found = next((file for file in files if file.is_file()), None)
-        if found is None:
-            known = available()
-            raise ConfigError(
-                f"unknown dataset {name!r}{suggest(name, known)} (known: {', '.join(known)})"
-            )
-        manifest = read_manifest(found)
+        return _packaged_manifest(name)
+    folders = [*([] if folder is None else [Path(folder)]), *_own_folders()]
+    files = [place / f"{name}.yaml" for place in folders]
+    found = next((file for file in files if file.is_file()), None)
+    if found is None:
+        known = available()
+        raise ConfigError(
+            f"unknown dataset {name!r}{suggest(name, known)} (known: {', '.join(known)})"
+        )
+    return _of_name(read_manifest(found), name)
+
+
+@cache
+def _packaged_manifest(name: str) -> Manifest:
+    text = (resources.files("kmaps.datasets") / f"{name}.yaml").read_text("utf-8")
+    return _of_name(parse_manifest(text, f"{name}.yaml"), name)
+
+
+def _of_name(manifest: Manifest, name: str) -> Manifest:
     if manifest.name != name:
         raise ConfigError(f"{name}.yaml: name: expected {name!r}, got {manifest.name!r}")
     return manifest

@@ -1,5 +1,6 @@
 """YAML that people write: read with limits, so that no text takes memory or time without end."""
 
+import itertools
 import re
 from typing import Any
 
@@ -28,17 +29,22 @@ class Loader(Composer, yaml.CSafeLoader):
         yaml.CSafeLoader.__init__(self, text)
         Composer.__init__(self)
         self._open = 0  # nodes under way, each inside the one before
-        self._sizes: dict[int, tuple[int, int]] = {}  # nodes and depth below each whole node
+        self._sizes: dict[int, tuple[int, int]] = {}  # nodes and depth of whole mappings and lists
 
     def compose_node(self, parent: Node | None, index: int) -> Node | None:
         """Compose a node; refuse one that is too deep, too large, or inside itself."""
-        mark = self.peek_event().start_mark
-        alias = self.check_event(yaml.AliasEvent)
+        event = self.peek_event()
+        if isinstance(event, yaml.ScalarEvent):
+            return super().compose_node(parent, index)
+        mark = event.start_mark
+        alias = isinstance(event, yaml.AliasEvent)
         self._open += 1
         if self._open > MOST_DEPTH:
             raise yaml.MarkedYAMLError(problem=_TOO_DEEP, problem_mark=mark)
         node = super().compose_node(parent, index)
         self._open -= 1
+        if isinstance(node, yaml.ScalarNode):
+            return node  # an alias of it
         if alias and id(node) not in self._sizes:
             raise yaml.MarkedYAMLError(problem="a value inside itself", problem_mark=mark)
         size, depth = self._sizes[id(node)] = self._measured(node)
@@ -49,18 +55,15 @@ class Loader(Composer, yaml.CSafeLoader):
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
         return node
 
-    def _measured(self, node: Node | None) -> tuple[int, int]:
-        """Return how many nodes a node is, and how many are inside each other."""
-        if isinstance(node, yaml.MappingNode):
-            children = [child for pair in node.value for child in pair]
-        elif isinstance(node, yaml.SequenceNode):
-            children = node.value
-        else:
-            return 1, 1
-        below = [self._sizes[id(child)] for child in children]
+    def _measured(self, node: yaml.CollectionNode) -> tuple[int, int]:
+        """Return the nodes of a node, and how many mappings and lists are inside each other."""
+        mapping = isinstance(node, yaml.MappingNode)
+        children = itertools.chain.from_iterable(node.value) if mapping else node.value
+        below = [self._sizes.get(id(child), _SCALAR) for child in children]
         return 1 + sum(size for size, _ in below), 1 + max((depth for _, depth in below), default=0)
 
 
+_SCALAR = 1, 0  # the size and depth of a number or text
 _TOO_DEEP = f"more than {MOST_DEPTH} mappings and lists inside each other"
 
 Loader.add_implicit_resolver(

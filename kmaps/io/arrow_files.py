@@ -231,8 +231,9 @@ class _Ipc:
 
         self._source = pa.memory_map(str(path))
         self._is_file = self._source.read(6) == b"ARROW1"
-        self.schema = self._reader().schema
-        self.n_rows = sum(batch.num_rows for batch in self._whole())
+        reader = self._reader()
+        self.schema = reader.schema
+        self.n_rows = sum(batch.num_rows for batch in self._whole(reader))
 
     def _reader(self) -> Any:
         import pyarrow as pa
@@ -240,9 +241,8 @@ class _Ipc:
         self._source.seek(0)
         return (pa.ipc.open_file if self._is_file else pa.ipc.open_stream)(self._source)
 
-    def _whole(self) -> Iterator[Any]:
+    def _whole(self, reader: Any) -> Iterator[Any]:
         """Yield the batches as they are in the file; they are mapped, not read."""
-        reader = self._reader()
         if self._is_file:
             yield from (reader.get_batch(number) for number in range(reader.num_record_batches))
         else:
@@ -250,6 +250,6 @@ class _Ipc:
 
     def batches(self, rows: int) -> Iterator[Any]:
         """Yield batches of at most so many rows."""
-        for batch in self._whole():
+        for batch in self._whole(self._reader()):
             for start in range(0, batch.num_rows, rows):
                 yield batch.slice(start, rows)

@@ -6,6 +6,7 @@ other than 0, at an input that a reader neither reads nor refuses, and prints th
 """
 
 import sys
+import warnings
 from pathlib import Path
 from pkgutil import iter_modules
 from tempfile import TemporaryDirectory
@@ -24,10 +25,11 @@ def main() -> None:
     import atheris  # the doctests import this module where there is none
 
     name, seconds = sys.argv[1:]
+    warnings.simplefilter("ignore")
     with atheris.instrument_imports(include=FOLLOWED, exclude=LOOPS):
-        from tests.hostile.check import is_refused
+        from tests.hostile.check import IN_MEMORY, is_refused
         from tests.hostile.readers import formats
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory(dir=IN_MEMORY) as folder:
         form = formats(Path(folder))[name]
         corpus = Path(folder, "corpus")
         corpus.mkdir()

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +30,9 @@ ROOT = Path(__file__).resolve().parents[2]
 X = np.round(np.random.default_rng(0).random((7, 3)), 3).astype(np.float32)
 X[X < 0.3] = 0
 Y = np.array([0, 1, 2, 0, 1, 2, 0])
+
+MANIFESTS = ("daimler", "digits", "wine")
+EXPERIMENTS = ("quickstart", "annfm-figure2-heatmaps")
 
 
 @dataclass(frozen=True)
@@ -72,8 +74,11 @@ def read_rows(path: Path) -> None:
 
 def read_text_rows(path: Path) -> None:
     """Read a text file without the compiled loops, and with them, which must say the same."""
-    with mock.patch.object(text_files, "_LARGE", 0):
+    large, text_files._LARGE = text_files._LARGE, 0
+    try:
         compiled = refusal_of(path)
+    finally:
+        text_files._LARGE = large
     told = refusal_of(path)
     assert str(compiled) == str(told)
     if told:
@@ -196,8 +201,12 @@ def formats(tmp: Path) -> dict[str, Format]:
             ".arrow", [arrow_to(feather.write_feather), arrow_stream()], read_labelled_rows
         ),
         "model": Format(".npz", [model_file(tmp)], read_and_use_model),
-        "manifest": Format(".yaml", [(datasets / "mnist.yaml").read_bytes()], read_manifest),
-        "experiment": Format(".yaml", [(experiments / "quickstart.yaml").read_bytes()], load),
+        "manifest": Format(
+            ".yaml", [(datasets / f"{name}.yaml").read_bytes() for name in MANIFESTS], read_manifest
+        ),
+        "experiment": Format(
+            ".yaml", [(experiments / f"{name}.yaml").read_bytes() for name in EXPERIMENTS], load
+        ),
         "records": Format(".jsonl", [some_records()], read_records),
         "archive": Format(".bin", archives(), read_archive),
         "packed": Format(
