@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isnan
+from statistics import fmean
 
 import numpy as np
 
@@ -119,13 +120,13 @@ def _is_exact(record: Record) -> bool:
 
 
 def _point(group: Sequence[Record], measure: str) -> Point:
-    values = [100 * record[measure] for record in group]
+    values = [record[measure] for record in group]
     first = group[0]
     given = first["learner"]["C"]
     chosen = given == "auto"
     return Point(
-        quality=float(np.mean(values)),
-        spread=float(np.std(values, ddof=1)) if len(values) > 1 else float("nan"),
+        quality=100 * fmean(values),  # to the digit, as in tables
+        spread=100 * float(np.std(values, ddof=1)) if len(values) > 1 else float("nan"),
         kept=float(np.mean([record["dim"] / 2 for record in group])),
         drawn=first["params"].get("n_frequencies", 0),
         C=float(np.exp(np.mean(np.log([record["C"] for record in group])))) if chosen else given,

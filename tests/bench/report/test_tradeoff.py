@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from kmaps.bench.report.tables import render
 from kmaps.bench.report.tradeoff import learners, tradeoff_table
 from tests.bench.sample_records import record
 
@@ -70,3 +71,17 @@ def test_detectors_of_classes_have_average_precision():
     assert "average precision, % |" in tradeoff_table([trial("dense") | found])
     ((learner,),) = [learners([trial("dense") | found])]
     assert learner.points[0].quality == pytest.approx(40)
+
+
+@pytest.mark.parametrize(
+    "right", [(34030, 34010, 33850, 33940, 34300), (33720, 33510, 33830, 33600, 33950)]
+)
+def test_accuracies_have_the_digits_that_tables_have(right):
+    # Means that end on a five are rounded by their last bit.
+    records = [
+        trial("dense", draw=draw, split=draw, accuracy=count / 40000)
+        for draw, count in enumerate(right)
+    ]
+    table = render(records, "md", ["accuracy"])
+    shown = tradeoff_table(records).splitlines()[-1].split(" | ")[4]
+    assert f"| {shown} |" in table.replace("**", "")
