@@ -185,7 +185,7 @@ def load_manifest(name: str, folder: str | Path | None = None) -> Manifest:
         return _packaged_manifest(name)
     folders = [*([] if folder is None else [Path(folder)]), *_own_folders()]
     files = [place / f"{name}.yaml" for place in folders]
-    found = next((file for file in files if file.is_file()), None)
+    found = next((file for file in files if os.path.isfile(file)), None)  # no name is too long
     if found is None:
         known = available()
         raise ConfigError(

@@ -308,7 +308,8 @@ class SvmReader(_TextReader):
         labels, indptr, indices, values = arrays
         n = 0
         for row, (number, line) in enumerate(group):
-            fields = line.partition(b"#")[0].decode(errors="replace").split()
+            # Blanks are those of bytes, by which lines are blank; text has more.
+            fields = [one.decode(errors="replace") for one in line.partition(b"#")[0].split()]
             labels[row] = self._label(number, fields[0])
             for indices[n], values[n] in self._pairs(number, fields[1:]):
                 n += 1

@@ -56,6 +56,12 @@ def test_unknown_name():
         load_manifest("mnits")
 
 
+@pytest.mark.parametrize("name", ["a" * 300, "a\0"])
+def test_names_that_no_file_can_have(tmp_path, name):
+    with pytest.raises(ConfigError, match="unknown dataset"):
+        load_manifest(name, tmp_path)
+
+
 def test_mirror_paths_are_ours_then_the_official_names():
     assert load_manifest("caltech101").files[0].mirror_paths == (
         "caltech101/101_ObjectCategories.tar.gz",

@@ -131,6 +131,7 @@ def test_svmlight_is_read_alike(tmp_path, monkeypatch):
         *("nan 1:1", "1e999 1:1", "x 1:1", "1,2 1:1", "1 1:1_0", "1 1:nan", "1 1.0:1", "1 +1:1"),
         *("1 1:1 qid:1", "1 qid:x 1:1", "1 qid: 1:1", "1qid:1 1:1", "1 qid:1x 1:1", "1 -1:1"),
         f"1 {'9' * 30}:1",
+        *("\x1f", "1 1:1\x1f2:1", "\u2003"),  # blanks in text, not in bytes
     ],
 )
 def test_what_is_wrong_in_svmlight_is_refused_alike(tmp_path, monkeypatch, line):

@@ -177,7 +177,8 @@ def check_record(record: Any, where: str) -> None:
         )
     odd = sorted((set(record) | set(LATER)) ^ set(COLUMNS))
     if odd:
-        raise InputError(f"{where}: missing or unknown columns: {', '.join(odd)}")
+        shown = ", ".join(name if name.isprintable() else repr(name) for name in odd)
+        raise InputError(f"{where}: missing or unknown columns: {shown}")
     for names, fits, expected in (
         (_TEXTS, lambda value: isinstance(value, str), "text"),
         (_MAPPINGS, lambda value: isinstance(value, dict), "a mapping"),

@@ -101,6 +101,12 @@ def test_older_records_lack_the_later_columns_and_have_null_there(tmp_path):
         read_records(tmp_path)
 
 
+def test_names_of_columns_are_told_in_one_line(tmp_path):
+    (tmp_path / "records.jsonl").write_text(json.dumps(record("a") | {"\ncode": 1}) + "\n")
+    with pytest.raises(InputError, match=r"unknown columns: '\\ncode'$"):
+        read_records(tmp_path)
+
+
 def test_nothing_is_left_of_a_run_without_records(tmp_path):
     with pytest.raises(OSError, match="no data"), RecordsFile(tmp_path / "new" / "one"):
         raise OSError("no data")
