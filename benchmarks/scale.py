@@ -4,8 +4,8 @@ The histograms are like those of the Daimler pedestrians, of 981 values, 20,000 
 at the larger C the free variables are more, and conjugate gradients do more of the work. Two
 threads share the features; blocks, which a cluster has, are on two threads to compare. Threads gain
 where a number is told fast: on two processors of one chip, which a virtual machine may not have in
-every hour (60 to 270 ns seen on the same one). The clusters
-are of processes of one thread each, on this machine; starting them is not measured.
+every hour (60 to 270 ns seen on the same one). The clusters are of processes of one thread each, on
+this machine; starting them is not measured.
 KMAPS_SCALE_ROWS is the largest number of rows of the exponents.
 """
 

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -119,6 +120,12 @@ def squares(batch: Mapping[str, int]) -> Iterator[tuple[str, Any]]:
             yield key, failure(ValueError("too large"))
         else:
             yield key, (number**2, os.getpid())
+
+
+def modules(batch: Mapping[str, Any]) -> Iterator[tuple[str, set[str]]]:
+    """Yield the names of the modules that the process has."""
+    for key in batch:
+        yield key, set(sys.modules)
 
 
 def data_folder(batch: Mapping[str, None]) -> Iterator[tuple[str, Any]]:

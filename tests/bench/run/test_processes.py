@@ -92,3 +92,9 @@ def test_processes_see_where_the_data_are_whenever_that_was_said(monkeypatch):
         monkeypatch.setenv("KMAPS_DATA_DIR", folder)
         (done,) = run_batches(cell_workers.data_folder, [{"a": None}], 1)
         assert done.result == folder
+
+
+def test_processes_start_with_what_the_first_compiled_loop_needs():
+    (done,) = run_batches(cell_workers.modules, [{"a": None}], 1)
+    # Numba imports the first of these with the first loop of a process, in a third of a second.
+    assert {"numba.np.arraymath", "kmaps.bench.work.classify", "kmaps.cli.main"} <= done.result
