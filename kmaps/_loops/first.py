@@ -4,7 +4,7 @@ from numba import njit
 
 
 @njit(cache=True)
-def _nothing() -> int:
+def _nothing():
     return 0
 
 
