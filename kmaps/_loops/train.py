@@ -39,7 +39,7 @@ from 0.1 to 100, half took a sixth fewer evaluations in all, and less than half 
 # Members ahead of the one evaluated whose memory is asked for, in the order in which one leads to
 # the next. Asking for more than the codes saves 0.4 of the time with a million rows of 100 codes.
 _CODES_AHEAD, _BOUNDS_AHEAD, _VARIABLES_AHEAD = 2, 4, 8
-_LONG = 512  # codes of a row that take longer to evaluate than the next row's to arrive
+_LONG = 512  # codes of a row: two rows ahead saved 6 % with 100 codes, and cost 2 % with 981
 
 _NEWTON_STEPS = 100
 _FACTOR_DIGITS = 1e-8
