@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from kmaps.svm.coded import CodedRidge as CodedRidge
     from kmaps.svm.coded import CodedSVC as CodedSVC
     from kmaps.svm.coded import CodedSVR as CodedSVR
+    from kmaps.svm.coded import code_gram as code_gram
     from kmaps.svm.coded import code_rows as code_rows
     from kmaps.svm.grouplasso import GroupLassoSVC as GroupLassoSVC
     from kmaps.svm.liblinear import LiblinearSVC as LiblinearSVC
@@ -24,6 +25,7 @@ _HOMES = {
     "GroupLassoSVC": "kmaps.svm.grouplasso",
     "KernelSVC": "kmaps.svm.libsvm",
     "LiblinearSVC": "kmaps.svm.liblinear",
+    "code_gram": "kmaps.svm.coded",
     "code_rows": "kmaps.svm.coded",
     "gram_rows": "kmaps.svm.clib",
     "prune": "kmaps.svm.pruning",

@@ -190,11 +190,11 @@ class ClassificationKind(SampledKind):
         Judged("accuracy_per_class", FRACTION, highest=True),
         Judged("train_bytes", EXACT),
         Judged("table_bytes", EXACT, unless=_is_pickled),
-        # The model of an exact machine is as large as its number of support vectors.
+        # A model of LIBSVM is as large as its number of support vectors.
         Judged(
             "model_bytes",
             EXACT,
-            unless=lambda record: record["method"] == "exact" or _is_pickled(record),
+            unless=lambda record: record["solver"] == "libsvm" or _is_pickled(record),
         ),
     )
 

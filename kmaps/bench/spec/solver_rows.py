@@ -1,7 +1,8 @@
 """Which solver each row of an experiment has, and how its samples are scaled: expanded and checked.
 
 ``liblinear`` trains on the encoded rows of a map, ``coded`` on one byte per value
-(:class:`kmaps.svm.CodedSVC`), whose baseline ``exact-coded`` is the exact kernel on the levels.
+(:class:`kmaps.svm.CodedSVC`), whose baseline ``exact-coded`` is the exact kernel on the levels,
+``libsvm`` on the kernel matrix of the map, as the baseline ``exact`` on that of the kernel.
 """
 
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from kmaps.kernels import KERNELS
 from kmaps.maps import MAPS
 from kmaps.maps.registry import has_local_tables, has_tables
 
-SOLVERS = ("liblinear", "coded")
+SOLVERS = ("liblinear", "coded", "libsvm")
 FORMS = ("auto", "low-rank", "full", "local", "two-level")
 
 ROW_KEYS = ("solver", "form", "calibrate", "normalize")

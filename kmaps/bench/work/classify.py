@@ -14,8 +14,9 @@ from scipy.sparse import issparse
 
 from kmaps.bench.records.row import is_own
 from kmaps.bench.work import own
+from kmaps.bench.work.map_gram import map_gram
 from kmaps.bench.work.samples import Split
-from kmaps.bench.work.storage import coded_storage, own_storage, storage
+from kmaps.bench.work.storage import coded_storage, own_storage, storage, support_storage
 from kmaps.bench.work.timing import UNTIMED, Timing
 from kmaps.gram_matrix import gram
 from kmaps.kernels import EXP_KERNELS, KERNELS
@@ -128,7 +129,7 @@ def evaluate(machine: Machine, C: float, split: Split, timing: Timing) -> Evalua
         The labels of the test samples.
     """
     by_solver = {
-        "libsvm": _evaluate_exact,
+        "libsvm": _evaluate_exact if machine.method == "exact" else _evaluate_map_gram,
         "liblinear": _evaluate_linear,
         "coded": _evaluate_coded,
         "own": _evaluate_own,
@@ -153,6 +154,21 @@ def _evaluate_exact(machine: Machine, C: float, split: Split, timing: Timing) ->
     stored = storage(split.x_train, None, split.x_train, model.model_bytes_)
     memory = {"gram_bytes": model.gram_bytes_, "copy_bytes": model.copy_bytes_}
     return {"dim": len(split.y_train), **stored, **memory}, predicted
+
+
+def _evaluate_map_gram(machine: Machine, C: float, split: Split, timing: Timing) -> Evaluated:
+    with timing.timed("encode_s"):
+        known = map_gram(_map_of(machine), split.x_train, split.y_train)
+    model = _libsvm(machine, C, _gram_scale(machine, known.matrix))
+    model.fit(known.matrix, split.y_train)
+    times = model.timings_
+    timing.note(fit_s=0.0, convert_s=times["convert_s"], train_s=times["train_s"])
+    timing.trained()
+    with timing.timed("predict_s"):
+        predicted = model.predict(known.against(split.x_test))
+    stored = support_storage(known.storage(), model)
+    memory = {"gram_bytes": known.matrix.nbytes, "copy_bytes": model.copy_bytes_}
+    return {"dim": known.dim, **stored, **memory}, predicted
 
 
 def _evaluate_linear(machine: Machine, C: float, split: Split, timing: Timing) -> Evaluated:
@@ -229,6 +245,15 @@ def _liblinear(machine: Machine, C: float, encoded: Any) -> LiblinearSVC:
         scale = _mean_square(encoded)
         C, settings["bias"] = C / scale, settings["bias"] * scale**0.5
     return LiblinearSVC(C=C, multiclass=machine.reduction, random_state=machine.seed, **settings)
+
+
+def _libsvm(machine: Machine, C: float, scale: float) -> KernelSVC:
+    """Return LIBSVM on a kernel matrix; ``scale`` is the mean square norm that C is for."""
+    return KernelSVC("precomputed", C / scale, multiclass=machine.reduction)
+
+
+def _gram_scale(machine: Machine, matrix: Array) -> float:
+    return (float(np.diagonal(matrix).mean()) or 1.0) if machine.unit_norm else 1.0
 
 
 def _coded(machine: Machine, C: float, scale: float, **options: Any) -> CodedSVC:
@@ -316,9 +341,12 @@ def _predictor(machine: Machine, x: Array, y: NDArray[np.int64]) -> Predict:
         return _in_units_of(scale, along_c(_coded(machine, 1.0, scale), x, y))
     if machine.method == "exact":
         scale = _mean_square(x, machine.kernel) if machine.unit_norm else 1.0
-        model = KernelSVC("precomputed", multiclass=machine.reduction)
         matrix = gram(x, kernel=machine.kernel)
-        return _in_units_of(scale, along_c_precomputed(model, matrix, y))
+        return _in_units_of(scale, along_c_precomputed(_libsvm(machine, 1.0, 1.0), matrix, y))
+    if machine.solver == "libsvm":
+        matrix = map_gram(_map_of(machine), x, y).matrix
+        predict = along_c_precomputed(_libsvm(machine, 1.0, 1.0), matrix, y)
+        return _in_units_of(_gram_scale(machine, matrix), predict)
     encoded = _map_of(machine).fit(x).transform(x)
     scale = _mean_square(encoded) if machine.unit_norm else 1.0
     return _in_units_of(scale, along_c(_liblinear(machine, 1.0, encoded), encoded, y))
@@ -333,6 +361,12 @@ def _own_predictor(machine: Machine, x: Array, y: NDArray[np.int64]) -> Predict:
                 model = _own(machine, C)
                 model.fit(x[train], y[train])
                 yield own.labels(model.predict(x[test]), len(test), model)
+            return
+        if machine.solver == "libsvm":
+            known = map_gram(_map_of(machine), x[train], y[train])
+            scale, of_test = _gram_scale(machine, known.matrix), known.against(x[test])
+            for C in grid:
+                yield _libsvm(machine, C, scale).fit(known.matrix, y[train]).predict(of_test)
             return
         feature_map = _map_of(machine).fit(x[train], y[train])
         encoded, of_test = feature_map.transform(x[train]), feature_map.transform(x[test])

@@ -20,6 +20,7 @@ from kmaps.parallel import num_threads
 METHODS = {
     "own": ("fit", "predict"),
     "liblinear": ("fit", "transform"),
+    "libsvm": ("fit", "transform"),
     "coded": ("fit", "tabulate"),
 }
 """What an estimator needs, by the solver of its row: a classifier solves its problem itself."""
@@ -117,7 +118,7 @@ def problems(estimator: str, params: Mapping[str, Any], solver: str) -> list[str
     estimator : str
         ``package.module.Class``.
     params : mapping
-    solver : {"own", "liblinear", "coded"}
+    solver : {"own", "liblinear", "libsvm", "coded"}
         Who trains: the estimator itself, or a solver behind it.
     """
     try:
@@ -149,6 +150,7 @@ def _missing(estimator: str, made: Any, solver: str) -> list[str]:
         uses = {
             "own": "a row of classifiers fits and predicts",
             "liblinear": "a row of maps fits and transforms",
+            "libsvm": "a row of maps fits and transforms",
             "coded": "with solver: coded a row of maps fits and tabulates (solver: liblinear "
             "transforms)",
         }

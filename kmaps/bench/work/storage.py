@@ -22,7 +22,8 @@ from sklearn.base import clone
 from kmaps.bench.records.columns import PICKLED
 from kmaps.bench.work.own import OwnMap, pickled_bytes
 from kmaps.maps import AnchorMap, FeatureMap, HomogeneousMap, IntersectionMap, SplineMap
-from kmaps.svm import CodedSVC
+from kmaps.svm import CodedSVC, KernelSVC
+from kmaps.svm.coded.training import CodedRows
 
 MAX_CODES = 256
 """Most distinct values that codes of one byte can stand for."""
@@ -31,6 +32,7 @@ MAP_BITS = 16
 """Bits of an output of an explicit map in the paper's accounting (annfm Sect. 3.5)."""
 
 _WEIGHTS = ("weights", "intercept", "calibration")
+_FLOAT_BYTES = 4  # of a number of a table
 _INDEX_BYTES = 4  # of the column numbers and row pointers of SciPy's CSR, while they fit
 _FIRST, _BLOCK = 1 << 12, 1 << 20  # values looked at: most rows are told by a few
 
@@ -142,12 +144,36 @@ def coded_storage(model: CodedSVC, n_train: int) -> dict[str, Any]:
     """
     held = model.model_
     n_codes = held.levels.shape[1] if held.cells is None else int(held.cells.max()) + 1
-    stored = min(
-        _packed(n_train * model.n_features_in_, int(n_codes - 1).bit_length()),
-        Stored(model.codes_bytes_, "CSR codes"),
-    )
+    stored = _held_codes((n_train, model.n_features_in_), n_codes, model.codes_bytes_)
     weights = sum(array.nbytes for name, array in held.arrays.items() if name in _WEIGHTS)
     return _counted(stored, None, held.nbytes - weights, weights)
+
+
+def support_storage(counted: dict[str, Any], model: KernelSVC) -> dict[str, Any]:
+    """Add a machine of LIBSVM on the kernel matrix of a map to what is counted without a model.
+
+    That is its dual coefficients, and of its support vectors as much of the stored training set as
+    they are of all samples.
+    """
+    vectors = counted["train_bytes"] * len(model.support_) // model.n_features_in_
+    added = vectors + model.model_bytes_
+    storage_bytes = counted["storage_bytes"] + added
+    return {**counted, "model_bytes": added, "storage_bytes": storage_bytes}
+
+
+def codes_storage(rows: CodedRows) -> dict[str, Any]:
+    """Count the storage of samples as codes and of their tables, without a model."""
+    basis, scale = rows.machinery.basis, rows.machinery.scale
+    assert basis is not None  # they were coded for the low-rank form
+    stored = _held_codes((len(rows), rows.n_features), basis.shape[1], rows.codes_bytes)
+    n_numbers = rows.levels.size + basis.size + (0 if scale is None else scale.size)
+    return _counted(stored, None, _FLOAT_BYTES * n_numbers, 0)
+
+
+def _held_codes(shape: tuple[int, int], n_codes: int, listed_bytes: int) -> Stored:
+    """Return the smaller form of codes that a solver holds."""
+    packed = _packed(shape[0] * shape[1], int(n_codes - 1).bit_length())
+    return min(packed, Stored(listed_bytes, "CSR codes"))
 
 
 def _counted(

@@ -17,6 +17,7 @@ from kmaps.codes.levels import check_levels, choose_codebook
 from kmaps.errors import ConfigError
 from kmaps.maps.capabilities import SaysWhetherItLearns, SaysWhetherShared, Tabulated
 from kmaps.mercer import ScalarKernel
+from kmaps.samples import AnyMatrix
 from kmaps.svm.coded.forms import Machinery, choose
 from kmaps.svm.coded.rows import Coder, coded
 from kmaps.svm.coded.smooth import smoothed
@@ -66,6 +67,16 @@ class CodedRows:
         """Return some of the samples; the codes are not copied."""
         known = np.arange(len(self)) if self.members is None else self.members
         return replace(self, members=known[members])
+
+    def encode(self, X: AnyMatrix) -> "CodedRows":
+        """Return other samples in the same codes.
+
+        Parameters
+        ----------
+        X : ndarray or CSR of float32, float64 or uint8, shape (n, d)
+            Values beyond the levels take the last one; where samples are codes already, codes.
+        """
+        return replace(self, rows=coded(self.coder, X, self.zero), members=None)
 
 
 def prepare(

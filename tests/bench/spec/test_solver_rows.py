@@ -29,7 +29,7 @@ C: 1
             "liblinear, coded",
             "liblinear, code",
             "7:54: maps[0].solver[1]: unknown solver 'code', did you mean 'coded'? "
-            "(known: liblinear, coded)",
+            "(known: liblinear, coded, libsvm)",
         ),
         (
             "form: local",
@@ -71,7 +71,7 @@ C: 1
             "{loss",
             "{solver: code, loss",
             "9:19: learner.solver: unknown solver 'code', did you mean 'coded'? "
-            "(known: liblinear, coded)",
+            "(known: liblinear, coded, libsvm)",
         ),
         (
             "n_levels: 64",
