@@ -86,7 +86,7 @@ FLOORS = {
         "block_climb",
         "forms model rounds",
         "training functions",
-        "sparse",
+        "products sparse",
         "blocks",
         "estimator",
         "streamed",

@@ -8,6 +8,8 @@ keeps the sums finite.
 import numpy as np
 from numba import njit
 
+_CACHED = 1 << 16  # numbers of directions
+
 
 @njit(cache=True, nogil=True)
 def _add(sums, weight, direction):
@@ -32,16 +34,25 @@ def signs_dense(X, directions, positive):
 
 @njit(cache=True, nogil=True)
 def signs_sparse(data, indices, indptr, directions, positive):
-    """As `signs_dense`, of the rows of a CSR matrix without duplicates, in order of columns."""
-    sums = np.empty(directions.shape[1], directions.dtype)
-    for i in range(len(indptr) - 1):
-        sums[:] = 0
-        row = slice(indptr[i], indptr[i + 1])
-        largest = data.dtype.type(0)
-        for value in data[row]:
-            largest = max(largest, value)
-        for k in range(row.start, row.stop):
-            if data[k] != 0:
-                _add(sums, data[k] / largest, directions[indices[k]])
-        for c in range(len(sums)):
-            positive[i, c] = sums[c] >= 0
+    """As `signs_dense`, of the rows of a CSR matrix without duplicates, in order of columns.
+
+    All rows go through some of the columns before any goes on: so many directions stay in a cache.
+    """
+    n, (d, m) = len(indptr) - 1, directions.shape
+    sums, nexts = np.zeros((n, m), directions.dtype), indptr[:-1].copy()
+    largest = np.zeros(n, data.dtype)
+    for i in range(n):
+        for k in range(indptr[i], indptr[i + 1]):
+            largest[i] = max(largest[i], data[k])
+    columns = max(1, _CACHED // m)
+    for end in range(columns, d + columns, columns):
+        for i in range(n):
+            k, own = nexts[i], sums[i]
+            while k < indptr[i + 1] and indices[k] < end:
+                if data[k] != 0:
+                    _add(own, data[k] / largest[i], directions[indices[k]])
+                k += 1
+            nexts[i] = k
+    for i in range(n):
+        for c in range(m):
+            positive[i, c] = sums[i, c] >= 0

@@ -18,7 +18,9 @@ from kmaps.maps.parameters import check_sign_cauchy
 from kmaps.parallel import for_blocks
 from kmaps.samples import AnyMatrix, float_type, summed
 
-_BLOCK_VALUES = 1 << 20  # values of the projection matrix held at once, and of a block of signs
+_BLOCK_VALUES = 1 << 23  # values of the projection matrix held at once
+_WIDEST = 1 << 10  # projections at once
+_SUMS = 1 << 16  # projections of samples at a time in one thread
 _PART_VALUES = 1 << 16  # values of it that a thread makes at once
 
 
@@ -201,7 +203,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         Blocks of projections start at multiples of eight.
         """
         n, d = X.shape
-        width = max(8, _BLOCK_VALUES // d // 8 * 8)
+        width = min(max(8, _BLOCK_VALUES // d // 8 * 8), _WIDEST)
         for first in range(0, self.n_projections, width):
             last = min(first + width, self.n_projections)
             directions = self._directions(first, last, d).astype(float_type(X))
@@ -216,7 +218,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
                 positive = _signs(X, slice(top, bottom), directions)
                 receive(slice(top, bottom), first, last, positive)
 
-            for_blocks(block, n, max(1, _BLOCK_VALUES // max(d, last - first)))
+            for_blocks(block, n, max(1, _SUMS // (last - first)))
 
     def _directions(self, first: int, last: int, d: int) -> NDArray:
         """Return projections ``first`` … ``last - 1`` as the columns of a (d, last-first) array.

@@ -67,6 +67,10 @@ def short_label(row: Row) -> str:
     return short_labels([row])[0][row.identity]
 
 
+_SAID = {"coded": SOLVERS["coded"], "libsvm": "LIBSVM, on the kernel matrices of their outputs"}
+"""What is said once of rows that are trained so; LIBLINEAR is what maps are for."""
+
+
 class _Table:
     """The rows of a table, which decide what the label of one has to say."""
 
@@ -78,7 +82,8 @@ class _Table:
         self.one_map = maps.pop() if len(maps) == 1 else None  # of all learners of a trade-off
         solved = [row for row in rows if row.method not in REFERENCES]
         several = len({row.method for row in solved}) > 1
-        self.all_coded = several and all(row.solver == "coded" for row in solved)
+        solvers = {row.solver for row in solved}
+        self.one_solver = solvers.pop() if several and len(solvers) == 1 else None
 
     def label(self, row: Row) -> str:
         parts = [*self._learner_parts(row), *self._map_parts(row)]
@@ -94,13 +99,13 @@ class _Table:
         said: dict[str, list[str]] = {}
         if self.one_map:
             said["all learners"] = [f"on the {words_of(self.one_map).name}"]
-        if self.all_coded:
-            said["all maps"] = [SOLVERS["coded"]]
+        if self.one_solver in _SAID:
+            said["all maps"] = [_SAID[self.one_solver]]
         for row in self.rows:
             name = self._name(row)
             of_map = said.setdefault("all learners" if row.method == self.one_map else name, [])
             of_map += _new(of_map, [row.method] if is_own(row.method) else [])
-            of_map += _new(of_map, [*self._parameters(row, differing=False), *self._coded(row)])
+            of_map += _new(of_map, [*self._parameters(row, differing=False), *self._solver(row)])
             of_learner = said.setdefault(_learner(row), []) if _learner(row) else of_map
             of_learner += _new(of_learner, self._settings(row, differing=False))
         return [f"{name}: {', '.join(texts)}" for name, texts in said.items() if texts]
@@ -141,11 +146,12 @@ class _Table:
             and _differ(other.params.get(key, _MISSING) for other in alike) == differing
         ]
 
-    def _coded(self, row: Row) -> list[str]:
-        """Return that a map's rows are all trained on codes, unless all maps' are."""
-        solvers = {other.solver for other in self._of_method(row)}
-        said = row.method not in REFERENCES and solvers == {"coded"} and not self.all_coded
-        return [SOLVERS["coded"]] if said else []
+    def _solver(self, row: Row) -> list[str]:
+        """Return how a map's rows are all trained, unless all maps' are, or LIBLINEAR does."""
+        if row.method in REFERENCES or row.solver == self.one_solver:
+            return []
+        alone = len({other.solver for other in self._of_method(row)}) == 1
+        return [_SAID[row.solver]] if alone and row.solver in _SAID else []
 
     def _learner_parts(self, row: Row) -> list[str]:
         name = _learner(row)

@@ -92,6 +92,14 @@ def test_maps_that_are_all_on_codes_say_so_once():
     assert labels_of(*rows)[1] == ["all maps: on codes"]
 
 
+def test_libsvm_is_said_once_of_all_maps_or_of_one():
+    rows = [Row("homogeneous", {}, "libsvm"), Row("exact", solver="libsvm")]
+    said = "LIBSVM, on the kernel matrices of their outputs"
+    assert labels_of(*rows)[1] == [f"homogeneous: {said}"]
+    assert labels_of(*rows, Row("lowdim", {}, "libsvm"))[1] == [f"all maps: {said}"]
+    assert labels_of(*rows, Row("lowdim", {}, "liblinear"))[1] == [f"homogeneous: {said}"]
+
+
 def test_sizes_show_where_they_differ():
     rows = [Row("exact", size=1000), Row("exact", size=60000)]
     assert labels_of(*rows)[0] == ["exact, n = 1,000", "exact, n = 60,000"]

@@ -15,6 +15,7 @@ from kmaps.bench.work.samples import Split, load_split
 from kmaps.bench.work.timing import UNTIMED
 from kmaps.features import make_feature
 from kmaps.maps import MAPS, HomogeneousMap, NystroemMap
+from kmaps.maps.registry import make_map
 from kmaps.models import Choice, stratified_order
 from kmaps.svm import KernelSVC
 
@@ -34,10 +35,19 @@ MACHINES = {
     "homogeneous": machine("homogeneous", params={"order": 1}),
     "exact-coded": machine("exact-coded", solver="coded"),
     "homogeneous coded": machine("homogeneous", params={"order": 1}, solver="coded"),
+    "homogeneous libsvm": machine("homogeneous", params={"order": 1}, solver="libsvm"),
+    "signs libsvm": machine("sign-cauchy", params={"n_projections": 300}, solver="libsvm"),
     "spline": machine("spline", "intersection", {"penalty": 1}),
     "spline coded": machine("spline", "intersection", {"penalty": 1}, "coded"),
 }
-METHODS = ("linear", "exact", "homogeneous", "exact-coded", "homogeneous coded")
+METHODS = (
+    "linear",
+    "exact",
+    "homogeneous",
+    "exact-coded",
+    "homogeneous coded",
+    "homogeneous libsvm",
+)
 
 
 @pytest.fixture(scope="module")
@@ -143,13 +153,16 @@ def test_storage_by_hand(split):
     outputs = 150 * 192 * 6 // 8 + len(values) * 4
     assert train == {
         **{"linear": raw, "exact": raw, "homogeneous": outputs},
-        **{"exact-coded": codes, "homogeneous coded": codes},
+        **{"exact-coded": codes, "homogeneous coded": codes, "homogeneous libsvm": codes},
     }
     forms = {method: size["storage_form"] for method, size in sizes.items()}
     assert forms == dict.fromkeys(METHODS, "5-bit codes") | {"homogeneous": "6-bit codes"}
     assert sizes["homogeneous"]["paper_train_bytes"] == 150 * 192 * 2
     assert sizes["exact"]["gram_bytes"] == 150 * 150 * 4
     assert sizes["exact"]["copy_bytes"] == 150 * (16 * 152 + 8)
+    assert sizes["homogeneous libsvm"]["gram_bytes"] == sizes["exact"]["gram_bytes"]
+    assert sizes["homogeneous libsvm"]["copy_bytes"] == sizes["exact"]["copy_bytes"]
+    assert codes // 2 < sizes["homogeneous libsvm"]["model_bytes"] < sizes["exact"]["model_bytes"]
     n_nonzero = np.count_nonzero(split.x_train)
     assert sizes["linear"]["copy_bytes"] == 16 * (n_nonzero + 2 * 150) + 8 * 150
     assert sizes["homogeneous"]["copy_bytes"] > 2 * sizes["linear"]["copy_bytes"]
@@ -212,6 +225,36 @@ def test_both_solvers_solve_the_same_problem(split, method, unit_norm):
     assert found[0] == pytest.approx(found[1], abs=0.012)
     far = tried(f"{method} coded", 1000 * C, split, unit_norm=unit_norm)["accuracy"]
     assert abs(far - found[1]) > 0.02
+
+
+@pytest.mark.parametrize("name", ["homogeneous", "signs"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_libsvm_on_a_map_is_libsvm_on_its_outputs(split, name, form):
+    """By scikit-learn's copy of it; the grey values are levels, so nothing is rounded."""
+    made = MACHINES[f"{name} libsvm"]
+    feature_map = make_map(made.method, "chi2", made.params, random_state=made.seed)
+    x_train, x_test = feature_map.fit_transform(split.x_train), feature_map.transform(split.x_test)
+    given = replace(split, x_train=form(split.x_train), x_test=form(split.x_test))
+    odd = replace(given, y_train=given.y_train % 2, y_test=given.y_test % 2)
+    columns, found = evaluate(made, 3.0, odd, UNTIMED)
+    expected = SVC(kernel="linear", C=3.0).fit(x_train, odd.y_train).predict(x_test)
+    assert np.mean(found == expected) > 0.97
+    assert np.mean(found == odd.y_test) > 0.8
+    assert columns["dim"] == x_train.shape[1]
+    # C is for rows of mean square norm one: the same machine at another C.
+    scale = np.square(x_train).sum(axis=1).mean()
+    in_units = evaluate(replace(made, unit_norm=True), 3 * scale, odd, UNTIMED)[1]
+    assert np.mean(in_units == found) > 0.98
+    choices = [
+        choose_c(
+            replace(made, unit_norm=unit),
+            Choosing([f, 10 * f], 3, unit_norm=unit),
+            odd.x_train,
+            odd.y_train,
+        ).accuracies
+        for unit, f in ((False, 1.0), (True, scale))
+    ]
+    np.testing.assert_allclose(*choices, atol=0.014)
 
 
 def test_mean_square_is_the_mean_of_the_kernels_diagonal(split):

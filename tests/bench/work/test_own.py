@@ -221,7 +221,8 @@ class Cheat:
         return np.array(labels, np.float32)[:, None] == np.arange(-1, 10, dtype=np.float32)
 
 
-def test_a_transformer_never_sees_labels_left_out(split, monkeypatch):
+@pytest.mark.parametrize("solver", ["liblinear", "libsvm"])
+def test_a_transformer_never_sees_labels_left_out(split, monkeypatch, solver):
     monkeypatch.setattr(own, "find", lambda estimator: Cheat)
-    made = machine("anything.Cheat", {}, "liblinear")
+    made = machine("anything.Cheat", {}, solver)
     assert max(choice(made, split).accuracies) < 0.3
