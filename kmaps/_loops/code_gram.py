@@ -3,6 +3,8 @@
 import numpy as np
 from numba import njit
 
+_CACHED = 1 << 16  # codes of columns, of five bytes each
+
 
 @njit(cache=True, nogil=True)
 def usual_codes(codes, n_levels, usual):
@@ -22,26 +24,35 @@ def fill_products(rows, columns, table, usual, scale, first, out):
 
     A code stands for its outputs in ``table`` (1 or d, r, L), less those of the ``usual`` code of
     its feature; their products are multiplied by ``scale`` (d,). ``rows`` are (bounds, features,
-    codes) of the samples, and ``columns`` (bounds, samples, codes) of the others, feature by
-    feature: of the codes that are not usual. With ``first`` from 0 on, sample i is number
-    ``first + i`` of the others, and only its products with those up to itself are filled.
+    codes) of the samples, in order of features, and ``columns`` (bounds, samples, codes) of the
+    others, feature by feature: of the codes that are not usual. With ``first`` from 0 on, sample i is number
+    ``first + i`` of the others, and its products are those with the others up to itself, or zero.
     """
     bounds, features, codes = rows
     starts, numbers, others = columns
-    n_levels = table.shape[2]
-    sums, products = np.empty(out.shape[1]), np.empty(n_levels)
-    for i in range(len(out)):
-        n_sums = out.shape[1] if first < 0 else first + i + 1
-        sums[:n_sums] = 0
-        for k in range(bounds[i], bounds[i + 1]):
-            j = features[k]
-            own = table[j if len(table) > 1 else 0]
-            _products_with(own, codes[k], usual[j], scale[j], products)
-            for other in range(starts[j], starts[j + 1]):
-                if numbers[other] >= n_sums:
-                    break
-                sums[numbers[other]] += products[others[other]]
-        out[i, :n_sums] = sums[:n_sums]
+    n, d = len(out), len(usual)
+    sums, products = np.zeros(out.shape), np.empty(table.shape[2])
+    nexts = bounds[:-1].copy()
+    end = 0
+    while end < d:
+        # All rows go through some of the columns before any goes on: these stay in a cache.
+        begin, end = end, end + 1
+        while end < d and starts[end + 1] - starts[begin] <= _CACHED:
+            end += 1
+        for i in range(n):
+            own, n_own = sums[i], out.shape[1] if first < 0 else first + i + 1
+            k = nexts[i]
+            while k < bounds[i + 1] and features[k] < end:
+                j = features[k]
+                table_of_j = table[j if len(table) > 1 else 0]
+                _products_with(table_of_j, codes[k], usual[j], scale[j], products)
+                for other in range(starts[j], starts[j + 1]):
+                    if numbers[other] >= n_own:
+                        break
+                    own[numbers[other]] += products[others[other]]
+                k += 1
+            nexts[i] = k
+    out[:] = sums
 
 
 @njit(inline="always")

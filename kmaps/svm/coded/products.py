@@ -1,15 +1,16 @@
 r"""Kernel matrices of a map's outputs, without the outputs: of the codes of its samples.
 
 With the outputs :math:`\varphi_j(c)` of code c of feature j, and the code :math:`u_j` that is its
-most frequent one,
+usual one,
 
 .. math::
     \sum_j \varphi_j(a_j) \cdot \varphi_j(b_j) = \sum_j \psi_j(a_j) \cdot \psi_j(b_j)
     + s(a) + s(b) + \sum_j \varphi_j(u_j)^2, \qquad \psi_j(c) = \varphi_j(c) - \varphi_j(u_j),
     \quad s(a) = \sum_j \psi_j(a_j) \cdot \varphi_j(u_j),
 
-so that only features count in which both samples are not usual: of a sparse histogram few, whatever
-the map makes of zero.
+so that only features count in which neither sample is usual: of sparse histograms few, whatever the
+map makes of zero. Features that are seldom usual are multiplied as matrices, the others pair by
+pair.
 """
 
 from typing import NamedTuple
@@ -17,13 +18,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from threadpoolctl import threadpool_limits
 
 from kmaps._loops import code_gram as loops
 from kmaps.errors import ConfigError
 from kmaps.parallel import for_blocks
 from kmaps.svm.coded.training import CodedRows
 
-_PAIRS = 1 << 20  # of samples, at a time
+_BLOCK_ROWS = 256
+_BLOCK_VALUES = 1 << 22  # outputs of frequent features at once
+_PAIR = 80  # multiply-adds of BLAS that take as long as a pair of listed codes
 
 
 def code_gram(rows: CodedRows, others: CodedRows | None = None) -> NDArray[np.float32]:
@@ -31,8 +35,7 @@ def code_gram(rows: CodedRows, others: CodedRows | None = None) -> NDArray[np.fl
 
     Use it where features outnumber samples by far, as in histograms of visual words: LIBSVM then
     trains on it (`KernelSVC` with ``kernel="precomputed"``) in less time than any solver on the
-    outputs. Time is that of the pairs of samples times the features that neither has at its most
-    frequent value; the number of outputs hardly counts.
+    outputs.
 
     Parameters
     ----------
@@ -45,7 +48,7 @@ def code_gram(rows: CodedRows, others: CodedRows | None = None) -> NDArray[np.fl
     Returns
     -------
     ndarray of float32, shape (n, m)
-        Sums are float64, of outputs in float32 on the levels of the codes.
+        Right to about 1e-6 of the largest entry, for outputs in float32 on the levels of the codes.
 
     Raises
     ------
@@ -69,16 +72,11 @@ def code_gram(rows: CodedRows, others: CodedRows | None = None) -> NDArray[np.fl
         raise ConfigError("others: coded with other levels than rows; pass rows.encode(X)")
     outputs = _outputs(columns)
     walked = _unusual(rows, outputs.usual)
-    listed = walked if others is None else _unusual(others, outputs.usual)
-    by_feature = listed.tocsc()
-    lists = by_feature.indptr, by_feature.indices, by_feature.data
+    listed = walked if others is None else _unusual(columns, outputs.usual)
     out = np.empty((walked.shape[0], listed.shape[0]), np.float32)
-
-    def fill(start: int, stop: int) -> None:
-        part = walked.indptr[start : stop + 1], walked.indices, walked.data
-        loops.fill_products(part, lists, *outputs, start if others is None else -1, out[start:stop])
-
-    for_blocks(fill, len(out), max(1, _PAIRS // max(1, out.shape[1])))
+    frequent = _frequent(walked, listed, outputs)
+    _fill_seldom(out, walked, listed, outputs, frequent, symmetric=others is None)
+    _add_frequent(out, walked, listed, outputs, frequent, symmetric=others is None)
     if others is None:
         above = np.triu_indices(len(out), 1)
         out[above] = out.T[above]
@@ -94,6 +92,10 @@ class _Outputs(NamedTuple):
     table: NDArray[np.float32]  # (1 or d, r, L)
     usual: NDArray[np.uint8]  # (d,), of each feature
     scale: NDArray[np.float64]  # (d,), on the products of a feature
+
+    def table_of(self, features: NDArray[np.intp]) -> NDArray[np.float32]:
+        """The outputs of each code of some features, (k, r, L)."""
+        return self.table[features if len(self.table) > 1 else np.zeros_like(features)]
 
     @property
     def of_usual(self) -> NDArray[np.float64]:
@@ -125,7 +127,81 @@ def _unusual(rows: CodedRows, usual: NDArray[np.uint8]) -> csr_array:
         listed = csr_array((codes[sample, feature], feature, bounds), shape)
     else:
         listed = csr_array((held.codes, held.features, held.bounds), shape)
-    return listed if rows.members is None else listed[rows.members]
+    if rows.members is not None:
+        listed = listed[rows.members]
+    return listed if listed.has_sorted_indices else listed.sorted_indices()
+
+
+def _frequent(walked: csr_array, listed: csr_array, outputs: _Outputs) -> NDArray[np.bool_]:
+    """Return for which features a product of matrices takes less time than that of pairs."""
+    n, m, d = walked.shape[0], listed.shape[0], walked.shape[1]
+    pairs = np.bincount(walked.indices, minlength=d) * np.bincount(listed.indices, minlength=d)
+    return pairs * _PAIR > n * m * outputs.table.shape[1]
+
+
+def _fill_seldom(
+    out: NDArray[np.float32],
+    walked: csr_array,
+    listed: csr_array,
+    outputs: _Outputs,
+    frequent: NDArray[np.bool_],
+    *,
+    symmetric: bool,
+) -> None:
+    """Fill the products of the features that are not frequent; symmetric: below the diagonal."""
+    walked, by_feature = _without(walked, frequent), _without(listed, frequent).tocsc()
+    lists = by_feature.indptr, by_feature.indices, by_feature.data
+
+    def fill(start: int, stop: int) -> None:
+        part = walked.indptr[start : stop + 1], walked.indices, walked.data
+        loops.fill_products(part, lists, *outputs, start if symmetric else -1, out[start:stop])
+
+    for_blocks(fill, len(out), _BLOCK_ROWS)
+
+
+def _without(listed: csr_array, features: NDArray[np.bool_]) -> csr_array:
+    kept = ~features[listed.indices]
+    bounds = np.concatenate([[0], np.cumsum(kept)])[listed.indptr]
+    return csr_array((listed.data[kept], listed.indices[kept], bounds), listed.shape)
+
+
+def _add_frequent(
+    out: NDArray[np.float32],
+    walked: csr_array,
+    listed: csr_array,
+    outputs: _Outputs,
+    frequent: NDArray[np.bool_],
+    *,
+    symmetric: bool,
+) -> None:
+    """Add the products of frequent features, as matrices; symmetric: below the diagonal."""
+    sides = [side.tocsc() for side in ((walked,) if symmetric else (walked, listed))]
+    features = np.flatnonzero(frequent)
+    width = max(1, _BLOCK_VALUES // (max(out.shape) * outputs.table.shape[1]))
+    # One thread of BLAS for each of ours: their number then changes no digit.
+    with threadpool_limits(1, "blas"):
+        for first in range(0, len(features), width):
+            some = features[first : first + width]
+            dense = [_without_usual(side[:, some], outputs, some) for side in sides]
+
+            def add(start: int, stop: int, dense: list[NDArray] = dense) -> None:
+                last = stop if symmetric else len(dense[-1])
+                out[start:stop, :last] += dense[0][start:stop] @ dense[-1][:last].T
+
+            for_blocks(add, len(out), _BLOCK_ROWS)
+
+
+def _without_usual(
+    listed: csr_array, outputs: _Outputs, features: NDArray[np.intp]
+) -> NDArray[np.float32]:
+    """Return the outputs of all samples (n, k · r) for k features, less those of usual codes."""
+    usual, places = outputs.usual[features], np.arange(len(features))
+    codes = np.tile(usual, (listed.shape[0], 1))
+    codes[listed.indices, np.repeat(places, np.diff(listed.indptr))] = listed.data
+    table = outputs.table_of(features)
+    table = table - table[places, :, usual][..., None]
+    table *= np.sqrt(outputs.scale[features], dtype=np.float32)[:, None, None]
+    return table.swapaxes(1, 2)[places, codes].reshape(len(codes), -1)
 
 
 def _beside_usual(outputs: _Outputs) -> NDArray[np.float64]:

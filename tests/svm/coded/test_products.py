@@ -8,6 +8,7 @@ from kmaps import threads
 from kmaps.errors import ConfigError
 from kmaps.maps import AnchorMap, HomogeneousMap, IntersectionMap, SplineMap
 from kmaps.svm import KernelSVC, code_gram, code_rows
+from kmaps.svm.coded import products
 
 RNG = np.random.default_rng(3)
 X = np.where(RNG.random((70, 9)) < 0.3, RNG.random((70, 9)) * np.arange(1, 10), 0)
@@ -35,7 +36,10 @@ def outputs(rows, samples):
 
 @pytest.mark.parametrize("kind", MAPS)
 @pytest.mark.parametrize("form", ["dense", "sparse"])
-def test_products_are_those_of_the_outputs(kind, form):
+@pytest.mark.parametrize("pair", [0, 4, np.inf], ids=["pairs", "both", "matrices"])
+def test_products_are_those_of_the_outputs(kind, form, pair, monkeypatch):
+    monkeypatch.setattr(products, "_PAIR", pair)
+    monkeypatch.setattr(products, "_BLOCK_ROWS", 20)
     known, unseen = X[:50], X[50:]
     if form == "sparse":
         known, unseen = sparse.csr_array(known), sparse.csr_array(unseen)
@@ -53,8 +57,24 @@ def test_products_are_those_of_the_outputs(kind, form):
 def test_some_of_the_samples_are_some_of_the_products():
     rows, chosen = rows_of("bins"), np.array([40, 3, 3, 17])
     matrix = code_gram(rows)
-    np.testing.assert_array_equal(code_gram(rows.take(chosen)), matrix[np.ix_(chosen, chosen)])
-    np.testing.assert_array_equal(code_gram(rows.take(chosen), rows), matrix[chosen])
+    np.testing.assert_allclose(code_gram(rows.take(chosen)), matrix[np.ix_(chosen, chosen)], 1e-6)
+    np.testing.assert_allclose(code_gram(rows.take(chosen), rows), matrix[chosen], 1e-6)
+
+
+def test_columns_of_a_csr_may_come_in_any_order():
+    ordered = sparse.csr_array(X)
+    shuffled = ordered.copy()
+    for i in range(len(X)):
+        row = slice(*ordered.indptr[i : i + 2])
+        shuffled.indices[row], shuffled.data[row] = (
+            ordered.indices[row][::-1],
+            ordered.data[row][::-1],
+        )
+    shuffled.has_sorted_indices = False
+    known = rows_of("homogeneous", ordered)
+    expected = code_gram(known)
+    np.testing.assert_array_equal(code_gram(rows_of("homogeneous", shuffled)), expected)
+    np.testing.assert_allclose(code_gram(known.encode(shuffled), known), expected, 1e-6)
 
 
 def test_whether_zero_maps_to_zero():
@@ -63,7 +83,10 @@ def test_whether_zero_maps_to_zero():
 
 
 @pytest.mark.parametrize("kind", MAPS)
-def test_they_are_the_same_on_any_number_of_threads(kind):
+def test_they_are_the_same_on_any_number_of_threads(kind, monkeypatch):
+    monkeypatch.setattr(products, "_PAIR", 4)
+    monkeypatch.setattr(products, "_BLOCK_ROWS", 9)
+    monkeypatch.setattr(products, "_BLOCK_VALUES", 150)
     rows = rows_of(kind)
     with threads(1):
         alone = code_gram(rows)
