@@ -25,8 +25,8 @@ def fill_products(rows, columns, table, usual, scale, first, out):
     A code stands for its outputs in ``table`` (1 or d, r, L), less those of the ``usual`` code of
     its feature; their products are multiplied by ``scale`` (d,). ``rows`` are (bounds, features,
     codes) of the samples, in order of features, and ``columns`` (bounds, samples, codes) of the
-    others, feature by feature: of the codes that are not usual. With ``first`` from 0 on, sample i is number
-    ``first + i`` of the others, and its products are those with the others up to itself, or zero.
+    others, feature by feature: of the codes that are not usual. With ``first`` from 0 on, sample i
+    is number ``first + i`` of the others; its products with later ones are left zero.
     """
     bounds, features, codes = rows
     starts, numbers, others = columns
