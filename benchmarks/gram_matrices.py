@@ -1,10 +1,15 @@
-"""Exact Gram matrices of 2,000 × 2,000 rows of 784 values, none of them zero."""
+"""Gram matrices: exact ones of 2,000 × 2,000 rows of 784 values, and those of a map from codes.
+
+Maps: 2,000 rows of 784 values, none of them zero, and 1,000 sparse rows of 20,000.
+"""
 
 import numpy as np
+from scipy import sparse
 from sklearn.metrics.pairwise import additive_chi2_kernel
 
 from benchmarks.measure import Pair
-from kmaps import gram
+from kmaps import HomogeneousMap, gram
+from kmaps.svm import code_gram, code_rows
 
 
 def pairs() -> list[Pair]:
@@ -29,4 +34,27 @@ def pairs() -> list[Pair]:
             )
             for kernel in ("intersection", "js", "exp-chi2")
         ),
+        _of_map("none zero", X, at_least=0.3),
+        _of_map("8 % not zero", _sparse_rows(rng), at_least=3),
     ]
+
+
+def _sparse_rows(rng: np.random.Generator) -> sparse.csr_array:
+    """Return rows in which some features are frequent, as visual words are."""
+    often = np.minimum(1, 0.08 * rng.gamma(0.5, 2, size=20_000))
+    dense = (rng.random((1000, 20_000)) < often) * rng.gamma(1, 1e-3, (1000, 20_000))
+    return sparse.csr_array(dense.astype(np.float32))
+
+
+def _of_map(what: str, X: np.ndarray | sparse.csr_array, at_least: float) -> Pair:
+    feature_map = HomogeneousMap("chi2", order=1).fit(X)
+
+    def from_codes() -> np.ndarray:
+        return code_gram(code_rows(feature_map, lambda: [X], form="low-rank"))
+
+    def from_outputs() -> np.ndarray | sparse.csr_array:
+        encoded = feature_map.transform(X)
+        return encoded @ encoded.T
+
+    ours = f"Gram matrix of a map, {what}"
+    return Pair(ours, from_codes, "product of its outputs", from_outputs, at_least=at_least, runs=3)
