@@ -7,8 +7,10 @@ import pytest
 from click.testing import CliRunner
 
 from kmaps.bench.kinds import KINDS, kind_of
+from kmaps.bench.kinds.load import claim_entries
 from kmaps.bench.records import gate
 from kmaps.bench.records.file import read_records
+from kmaps.bench.records.lines import compared_lines, lines_of
 from kmaps.cli.main import cli
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
@@ -51,6 +53,15 @@ def test_a_run_is_the_same_as_itself(published, name):
     assert {cell.verdict for cell in found} == {"same"}
     assert code(records, records) == 0
     assert sum(len(cell.differences) for cell in found) >= len(found)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_every_entry_of_a_claim_compares_rows(published, name):
+    """One whose selections pick no two rows would go unnoticed among the others of its claim."""
+    lines = lines_of(published[name])
+    for entry in claim_entries([name]).get(name, ()):
+        same = bool(entry["against"])
+        assert list(compared_lines(lines, entry["left"], entry["right"], same=same)), entry
 
 
 @pytest.mark.parametrize("name", RUNS)
