@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 from numpy.random import Generator, Philox, RandomState
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags, check_random_state
@@ -206,7 +206,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         width = min(max(8, _BLOCK_VALUES // d // 8 * 8), _WIDEST)
         for first in range(0, self.n_projections, width):
             last = min(first + width, self.n_projections)
-            directions = self._directions(first, last, d).astype(float_type(X))
+            directions = self._directions(first, last, d, float_type(X))
 
             def block(
                 top: int,
@@ -219,15 +219,16 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
                 receive(slice(top, bottom), first, last, positive)
 
             for_blocks(block, n, max(1, _SUMS // (last - first)))
+            del block, directions  # before the next ones are made
 
-    def _directions(self, first: int, last: int, d: int) -> NDArray:
+    def _directions(self, first: int, last: int, d: int, dtype: DTypeLike) -> NDArray:
         """Return projections ``first`` … ``last - 1`` as the columns of a (d, last-first) array.
 
         A counter of the generator yields four numbers, and each projection starts at a counter of
         its own: whatever the block, it is the same.
         """
         counters = -(-d // 4)
-        directions = np.empty((d, last - first))
+        directions = np.empty((d, last - first), dtype)
 
         def part(start: int, stop: int) -> None:
             philox = Philox(key=self.key_, counter=(first + start) * counters)
