@@ -1,7 +1,6 @@
 """Kernel matrices of maps, on which LIBSVM trains as it does on those of exact kernels.
 
-Where features outnumber samples by far, that takes LIBSVM less time than any solver needs on the
-outputs of a map; and rows that have the same solver differ in their kernels alone.
+Rows that have the same solver differ in their kernels alone.
 """
 
 from abc import ABC, abstractmethod

@@ -33,9 +33,8 @@ _PAIR = 80  # multiply-adds of BLAS that take as long as a pair of listed codes
 def code_gram(rows: CodedRows, others: CodedRows | None = None) -> NDArray[np.float32]:
     r"""Return the kernel matrix of a map on codes, K(x, y) = φ(x)·φ(y), for pairs of samples.
 
-    Use it where features outnumber samples by far, as in histograms of visual words: LIBSVM then
-    trains on it (`KernelSVC` with ``kernel="precomputed"``) in less time than any solver on the
-    outputs.
+    Use it where features outnumber samples by far, as in histograms of visual words: LIBSVM trains
+    on it (`KernelSVC` with ``kernel="precomputed"``) whatever the number of features and outputs.
 
     Parameters
     ----------
@@ -74,9 +73,10 @@ def code_gram(rows: CodedRows, others: CodedRows | None = None) -> NDArray[np.fl
     walked = _unusual(rows, outputs.usual)
     listed = walked if others is None else _unusual(columns, outputs.usual)
     out = np.empty((walked.shape[0], listed.shape[0]), np.float32)
-    frequent = _frequent(walked, listed, outputs)
-    _fill_seldom(out, walked, listed, outputs, frequent, symmetric=others is None)
-    _add_frequent(out, walked, listed, outputs, frequent, symmetric=others is None)
+    pairs = _Pairs(walked, listed, outputs, symmetric=others is None)
+    frequent = _frequent(pairs)
+    _fill_seldom(out, pairs, frequent)
+    _add_frequent(out, pairs, np.flatnonzero(frequent))
     if others is None:
         above = np.triu_indices(len(out), 1)
         out[above] = out.T[above]
@@ -132,29 +132,32 @@ def _unusual(rows: CodedRows, usual: NDArray[np.uint8]) -> csr_array:
     return listed if listed.has_sorted_indices else listed.sorted_indices()
 
 
-def _frequent(walked: csr_array, listed: csr_array, outputs: _Outputs) -> NDArray[np.bool_]:
+class _Pairs(NamedTuple):
+    """The samples of both sides as codes that are not usual; symmetric: of one side twice."""
+
+    walked: csr_array
+    listed: csr_array
+    outputs: _Outputs
+    symmetric: bool
+
+
+def _frequent(pairs: _Pairs) -> NDArray[np.bool_]:
     """Return for which features a product of matrices takes less time than that of pairs."""
-    n, m, d = walked.shape[0], listed.shape[0], walked.shape[1]
-    pairs = np.bincount(walked.indices, minlength=d) * np.bincount(listed.indices, minlength=d)
-    return pairs * _PAIR > n * m * outputs.table.shape[1]
+    (n, d), m = pairs.walked.shape, pairs.listed.shape[0]
+    counts = [np.bincount(side.indices, minlength=d) for side in (pairs.walked, pairs.listed)]
+    return counts[0] * counts[1] * _PAIR > n * m * pairs.outputs.table.shape[1]
 
 
-def _fill_seldom(
-    out: NDArray[np.float32],
-    walked: csr_array,
-    listed: csr_array,
-    outputs: _Outputs,
-    frequent: NDArray[np.bool_],
-    *,
-    symmetric: bool,
-) -> None:
+def _fill_seldom(out: NDArray[np.float32], pairs: _Pairs, frequent: NDArray[np.bool_]) -> None:
     """Fill the products of the features that are not frequent; symmetric: below the diagonal."""
-    walked, by_feature = _without(walked, frequent), _without(listed, frequent).tocsc()
+    walked, by_feature = (_without(side, frequent) for side in (pairs.walked, pairs.listed))
+    by_feature = by_feature.tocsc()
     lists = by_feature.indptr, by_feature.indices, by_feature.data
 
     def fill(start: int, stop: int) -> None:
         part = walked.indptr[start : stop + 1], walked.indices, walked.data
-        loops.fill_products(part, lists, *outputs, start if symmetric else -1, out[start:stop])
+        first = start if pairs.symmetric else -1
+        loops.fill_products(part, lists, *pairs.outputs, first, out[start:stop])
 
     for_blocks(fill, len(out), _BLOCK_ROWS)
 
@@ -165,27 +168,19 @@ def _without(listed: csr_array, features: NDArray[np.bool_]) -> csr_array:
     return csr_array((listed.data[kept], listed.indices[kept], bounds), listed.shape)
 
 
-def _add_frequent(
-    out: NDArray[np.float32],
-    walked: csr_array,
-    listed: csr_array,
-    outputs: _Outputs,
-    frequent: NDArray[np.bool_],
-    *,
-    symmetric: bool,
-) -> None:
+def _add_frequent(out: NDArray[np.float32], pairs: _Pairs, features: NDArray[np.intp]) -> None:
     """Add the products of frequent features, as matrices; symmetric: below the diagonal."""
-    sides = [side.tocsc() for side in ((walked,) if symmetric else (walked, listed))]
-    features = np.flatnonzero(frequent)
-    width = max(1, _BLOCK_VALUES // (max(out.shape) * outputs.table.shape[1]))
+    sides = (pairs.walked,) if pairs.symmetric else (pairs.walked, pairs.listed)
+    by_feature = [side.tocsc() for side in sides]
+    width = max(1, _BLOCK_VALUES // (max(out.shape) * pairs.outputs.table.shape[1]))
     # One thread of BLAS for each of ours: their number then changes no digit.
     with threadpool_limits(1, "blas"):
         for first in range(0, len(features), width):
             some = features[first : first + width]
-            dense = [_without_usual(side[:, some], outputs, some) for side in sides]
+            dense = [_without_usual(side[:, some], pairs.outputs, some) for side in by_feature]
 
             def add(start: int, stop: int, dense: list[NDArray] = dense) -> None:
-                last = stop if symmetric else len(dense[-1])
+                last = stop if pairs.symmetric else len(dense[-1])
                 out[start:stop, :last] += dense[0][start:stop] @ dense[-1][:last].T
 
             for_blocks(add, len(out), _BLOCK_ROWS)
