@@ -9,8 +9,9 @@ from click.testing import CliRunner
 from kmaps.bench.kinds import KINDS, kind_of
 from kmaps.bench.kinds.load import claim_entries
 from kmaps.bench.records import gate
+from kmaps.bench.records.claims import compared
 from kmaps.bench.records.file import read_records
-from kmaps.bench.records.lines import compared_lines, lines_of
+from kmaps.bench.records.lines import lines_of
 from kmaps.cli.main import cli
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
@@ -60,8 +61,7 @@ def test_every_entry_of_a_claim_compares_rows(published, name):
     """One whose selections pick no two rows would go unnoticed among the others of its claim."""
     lines = lines_of(published[name])
     for entry in claim_entries([name]).get(name, ()):
-        same = bool(entry["against"])
-        assert list(compared_lines(lines, entry["left"], entry["right"], same=same)), entry
+        assert list(compared(entry, lines)), entry
 
 
 @pytest.mark.parametrize("name", RUNS)

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds.kind import Kind
+from kmaps.bench.kinds.selected import selection_mistakes
 from kmaps.bench.spec.changes import changed
 from kmaps.bench.spec.fields import Experiment, Model
 from kmaps.bench.spec.map_rows import feature_mistakes, map_mistakes
@@ -210,10 +211,10 @@ def _mistakes(kind: Kind, root: yaml.Node, content: dict[str, Any], place: _Plac
         *kind.mistakes(root, content),
     }
     try:
-        kind.model.model_validate(content, context=place.context(content))
+        experiment = kind.model.model_validate(content, context=place.context(content))
     except ValidationError as refused:
-        found |= {_from_pydantic(root, kind.model, error) for error in refused.errors()}
-    return found
+        return found | {_from_pydantic(root, kind.model, error) for error in refused.errors()}
+    return found or set(selection_mistakes(root, kind, experiment))
 
 
 @cache

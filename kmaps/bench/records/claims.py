@@ -12,7 +12,14 @@ from typing import Any
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.correct import NOT_ON_RECORD, Correct
 from kmaps.bench.records.estimates import estimate, of_machine
-from kmaps.bench.records.lines import Lines, compared_lines, lines_of, side_by_side, where
+from kmaps.bench.records.lines import (
+    Line,
+    Lines,
+    compared_lines,
+    lines_of,
+    side_by_side,
+    where,
+)
 from kmaps.bench.records.paper.statements import claims as paper_claims
 from kmaps.bench.records.statistics.verdicts import Comparison, Judgement, judge
 
@@ -87,14 +94,20 @@ def _text(entry: Mapping[str, Any]) -> str:
     return known[entry["id"]].text if entry["id"] in known else entry["text"]
 
 
+def compared(entry: Mapping[str, Any], lines: Iterable[Line]) -> Iterator[tuple[Line, Line]]:
+    """Yield the pairs of lines that an entry compares: none where its selections pick no two."""
+    kernels = {*(entry.get("kernels") or ()), ""}
+    spoken_of = (line for line in lines if not entry.get("kernels") or line.kernel in kernels)
+    same = bool(entry.get("against"))
+    return compared_lines(spoken_of, entry["left"], entry["right"], same=same)
+
+
 def _comparisons(
     entry: Mapping[str, Any], lines: Lines, correct: Mapping[str, Correct]
 ) -> Iterator[Comparison]:
-    kernels = {*(entry.get("kernels") or ()), ""}
-    spoken_of = [line for line in lines if not entry.get("kernels") or line.kernel in kernels]
     relation, measure = entry["relation"], entry.get("measure", "accuracy")
     against = entry.get("against")
-    for left, right in compared_lines(spoken_of, entry["left"], entry["right"], same=bool(against)):
+    for left, right in compared(entry, lines):
         pairs = side_by_side(lines[left], lines[right])
         found = estimate(pairs, relation, measure, correct, against)
         if found:

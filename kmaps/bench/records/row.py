@@ -76,10 +76,12 @@ class Row:
 
         The parameters of the map, the ``solver`` of a map's row and the ``learner`` with its
         settings, and the ``size`` where rows differ in it. A map's own parameter ``method`` stands
-        for the map's name.
+        for the map's name. What solves its problem by itself, an exact kernel or a classifier of
+        others, has no solver that could differ from that of a map.
         """
         learner = {"learner" if key == "name" else key: v for key, v in self.learner.items()}
-        solver = {"solver": self.solver} if self.solver and self.method not in REFERENCES else {}
+        has_solver = self.solver not in ("", "own") and self.method not in REFERENCES
+        solver = {"solver": self.solver} if has_solver else {}
         size = {} if self.size is None else {"size": self.size}
         return {"method": self.method, **self.params, **solver, **learner, **size}
 

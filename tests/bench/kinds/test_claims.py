@@ -14,7 +14,10 @@ experiment: trial
 about: What it is.
 dataset: {name: digits, train: 100, test: 50}
 reductions: [ovo]
-baselines: [linear]
+kernels: [chi2, js]
+baselines: [linear, exact]
+maps:
+  - {map: homogeneous, order: [1, 2]}
 C: 1
 """
 
@@ -41,3 +44,77 @@ def test_a_sentence_is_said_once(given, message):
     assert message in str(refused.value)
     named = spec.parse(TEXT + CLAIMS.replace("id: A2", "id: as-good, text: as good"))
     assert named.claims[0].text == "as good"
+
+
+def _claim(left, right, *, more=""):
+    given = f"id: some-rows, text: so, left: {{{left}}}, right: {{{right}}}, relation: smaller"
+    return f"claims:\n  - {{{given}{more}}}\n"
+
+
+H1, H2 = "method: homogeneous, order: 1", "method: homogeneous, order: 2"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "message"),
+    [
+        (H1, "method: exat", "claims[0].right: no row has method: exat, did you mean 'exact'?"),
+        (H1, "method: homogeneous, order: 7", "right: no row has order: 7 (known: 1, 2)"),
+        ("ordr: 1", "method: exact", "claims[0].left: no row has 'ordr', did you mean 'order'?"),
+        (H1, "method: exact, order: 2", "claims[0].right: no row has all of this"),
+        (H1, H1, "claims[0]: left and right pick no two rows to compare"),
+        ("method: homogeneous", "method: homogeneous", "pick no two rows to compare"),
+        ("kernel: chi2", "kernel: intersection", "no row has kernel: intersection (known: "),
+    ],
+)
+def test_a_claim_that_compares_no_rows_is_a_mistake(left, right, message):
+    with pytest.raises(ConfigError) as refused:
+        spec.parse(TEXT + _claim(left, right))
+    assert message in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "more"),
+    [
+        (H1, H2, ""),
+        (H1, "method: linear", ""),
+        ("method: homogeneous", "method: exact", ", kernels: [js]"),
+        (f"{H1}, kernel: chi2", f"{H1}, kernel: js", ""),
+        (H1, H1, ", measure: storage-train, against: storage"),
+    ],
+)
+def test_a_claim_that_compares_some_rows_is_none(left, right, more):
+    assert spec.parse(TEXT + _claim(left, right, more=more)).claims[0].id == "some-rows"
+
+
+def test_rows_of_another_kernel_or_of_none_in_common_are_not_compared():
+    with pytest.raises(ConfigError, match="pick no two rows"):
+        spec.parse(TEXT + _claim(H1, H2, more=", kernels: [intersection]"))
+    with pytest.raises(ConfigError, match="pick no row in common"):
+        spec.parse(TEXT + _claim(H1, H2, more=", measure: storage-train, against: storage"))
+
+
+def test_outputs_that_are_only_known_when_measured_may_be_any():
+    text = """\
+kind: approximation
+experiment: trial
+about: What it is.
+kernels: [chi2]
+ranges: ["0.01:1"]
+maps:
+  - {map: lowdim, dim: [3, 5]}
+  - {map: homogeneous, order: [1, 2]}
+"""
+    claim = "left: {method: lowdim}, right: {method: homogeneous}, relation: smaller, measure: linf"
+    assert spec.parse(f"{text}claims:\n  - {{id: C1, {claim}}}\n").claims
+
+
+def test_a_preset_or_a_change_of_the_rows_leaves_the_claims_out(tmp_path):
+    path = tmp_path / "trial.yaml"
+    path.write_text(TEXT + _claim(H1, "method: exact") + "presets: {few: {maps: []}}\n")
+    assert not spec.load(path, preset="few").claims
+    assert not spec.load(path, changes=["maps=[]"]).claims
+
+
+def test_a_map_and_a_classifier_of_others_are_compared_whatever_solves_for_the_map():
+    others = "classifiers:\n  - {estimator: sklearn.svm.SVC}\n"
+    assert spec.parse(TEXT + others + _claim(H1, "method: sklearn.svm.SVC")).claims
