@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds.kind import Kind
-from kmaps.bench.kinds.selected import selection_mistakes
+from kmaps.bench.kinds.selections import selection_mistakes
 from kmaps.bench.spec.changes import changed
 from kmaps.bench.spec.fields import Experiment, Model
 from kmaps.bench.spec.map_rows import feature_mistakes, map_mistakes
