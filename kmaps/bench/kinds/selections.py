@@ -60,7 +60,9 @@ def _known(words: Iterable[str]) -> str:
 def _why_no_two(entry: Mapping[str, Any]) -> str:
     if entry["against"]:
         return "left and right pick no row in common, which a claim with 'against' is about"
+    of_kernels = f" of the kernels {', '.join(entry['kernels'])}" if entry["kernels"] else ""
     return (
-        "left and right pick no two rows to compare: these are of one reduction and, where neither "
-        "side names the kernel, of one kernel, and agree in all parameters that neither side names"
+        f"left and right pick no two rows to compare{of_kernels}: these are of one reduction and, "
+        "where neither side names the kernel, of one kernel, and agree in all parameters that "
+        "neither side names"
     )

@@ -87,7 +87,7 @@ def test_a_claim_that_compares_some_rows_is_none(left, right, more):
 
 
 def test_rows_of_another_kernel_or_of_none_in_common_are_not_compared():
-    with pytest.raises(ConfigError, match="pick no two rows"):
+    with pytest.raises(ConfigError, match="to compare of the kernels intersection"):
         spec.parse(TEXT + _claim(H1, H2, more=", kernels: [intersection]"))
     with pytest.raises(ConfigError, match="pick no row in common"):
         spec.parse(TEXT + _claim(H1, H2, more=", measure: storage-train, against: storage"))
@@ -104,8 +104,9 @@ maps:
   - {map: lowdim, dim: [3, 5]}
   - {map: homogeneous, order: [1, 2]}
 """
-    claim = "left: {method: lowdim}, right: {method: homogeneous}, relation: smaller, measure: linf"
-    assert spec.parse(f"{text}claims:\n  - {{id: C1, {claim}}}\n").claims
+    sides = "left: {method: lowdim, dim: 5}, right: {method: homogeneous, dim: 3}"
+    claim = f"{{id: C1, {sides}, relation: smaller, measure: linf}}"
+    assert spec.parse(f"{text}claims:\n  - {claim}\n").claims
 
 
 def test_a_preset_or_a_change_of_the_rows_leaves_the_claims_out(tmp_path):
