@@ -11,6 +11,7 @@ from typing import Any
 
 import kmaps
 from kmaps.bench.records.row import is_own
+from kmaps.bench.work import vlfeat
 from kmaps.maps import MAPS
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "liblinear-official", "libsvm-official")
@@ -62,6 +63,8 @@ def versions_of(method: str) -> dict[str, str]:
         return dict([package.split(" ")]) if package else {}
     if not is_own(method):
         return {}
+    if method.startswith(f"{vlfeat.__name__}."):
+        return {vlfeat.PACKAGE: _version(vlfeat.PACKAGE)}
     packages = metadata.packages_distributions().get(method.split(".")[0], [])
     return {name: _version(name) for name in packages}
 

@@ -1,0 +1,149 @@
+"""VLFeat's homogeneous kernel map, its own C code, as one of the methods of others.
+
+The package cyvlfeat 0.2 has VLFeat's C source and builds it; the map is not among what it shows to
+Python, but in the library that it builds, so it is called there. Later versions of the package
+have no source in them.
+"""
+
+import ctypes
+from functools import cache
+from importlib.util import find_spec
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, issparse
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from kmaps._loops.elsewhere import expand
+from kmaps.checks import check_choice, check_positive, check_whole
+from kmaps.errors import ConfigError, InputError
+
+PACKAGE = "cyvlfeat"
+"""The package that VLFeat's code is in."""
+
+_KERNELS = {"intersection": 0, "chi2": 1, "js": 2}  # VlHomogeneousKernelType
+_WINDOWS = {"uniform": 0, "rectangular": 1}  # VlHomogeneousKernelMapWindowType
+_TOO_LARGE = 256.0  # VLFeat's table ends here: it has zeros for larger values, and says nothing
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    found = find_spec("cysift")
+    if found is None or found.origin is None:
+        raise ConfigError(
+            "VLFeat is not installed; `pip install cython setuptools wheel`, then `pip install "
+            "--no-build-isolation --no-deps cyvlfeat==0.2`, which compiles it (for x86-64)"
+        )
+    library = ctypes.CDLL(found.origin)
+    size, double, number = ctypes.c_size_t, ctypes.c_double, ctypes.c_int
+    library.vl_homogeneouskernelmap_new.argtypes = [number, double, size, double, number]
+    library.vl_homogeneouskernelmap_new.restype = size
+    library.vl_homogeneouskernelmap_delete.argtypes = [size]
+    library.vl_homogeneouskernelmap_delete.restype = None
+    library.vl_homogeneouskernelmap_evaluate_f.argtypes = [size, size, size, double]
+    library.vl_homogeneouskernelmap_evaluate_f.restype = None
+    return library
+
+
+class VLFeatMap(TransformerMixin, BaseEstimator):
+    """Approximate a homogeneous kernel by VLFeat's own code: 2n+1 outputs a feature.
+
+    Parameters
+    ----------
+    kernel : {"chi2", "intersection", "js"}
+    order : int
+        n ≥ 0, the number of harmonics.
+    gamma : float
+        Degree of homogeneity, > 0.
+    window : {"rectangular", "uniform"}
+    period : float, optional
+        Λ > 0 in units of log x; by default VLFeat's own choice.
+
+    Raises
+    ------
+    ConfigError
+        When a parameter is none of these, or VLFeat is not installed.
+
+    Notes
+    -----
+    The parameters' defaults are those of VLFeat's ``vl_homkermap``. VLFeat's function is called
+    once a value, of sparse rows once a stored one, from a compiled loop.
+
+    References
+    ----------
+    Vedaldi and Fulkerson, VLFeat: An Open and Portable Library of Computer Vision Algorithms, 2008;
+    ``vl/homkermap.c`` of version 0.9.20.
+    """
+
+    def __init__(
+        self,
+        kernel: str = "chi2",
+        order: int = 1,
+        gamma: float = 1.0,
+        window: str = "rectangular",
+        period: float | None = None,
+    ) -> None:
+        _library()  # here, for a run checks that it can make its estimators before its first cell
+        self.kernel = kernel
+        self.order = order
+        self.gamma = gamma
+        self.window = window
+        self.period = period
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Check the parameters; nothing depends on the data."""
+        check_choice("kernel", self.kernel, _KERNELS)
+        check_choice("window", self.window, _WINDOWS)
+        check_whole("order", self.order, 0)
+        check_positive("gamma", self.gamma)
+        if self.period is not None:
+            check_positive("period", self.period)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the outputs, those of a feature side by side.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n, m), float32 is best
+
+        Returns
+        -------
+        ndarray or csr_matrix of float32, shape (n, m * (2 * order + 1))
+
+        Raises
+        ------
+        InputError
+            When a value is 256 or more: VLFeat has zeros for it.
+        """
+        r = 2 * self.order + 1
+        if not issparse(X):
+            rows = np.ascontiguousarray(X, dtype=np.float32)
+            return self._outputs(rows.ravel()).reshape(len(rows), -1)
+        rows = csr_matrix(X, dtype=np.float32)
+        places = (r * rows.indices[:, None] + np.arange(r, dtype=rows.indices.dtype)).ravel()
+        shape = (rows.shape[0], rows.shape[1] * r)
+        return csr_matrix((self._outputs(rows.data).ravel(), places, r * rows.indptr), shape=shape)
+
+    def _outputs(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        largest = np.abs(values).max(initial=0)
+        if not largest < _TOO_LARGE:
+            raise InputError(
+                f"VLFeat's map: the largest value is {largest:g}; it takes values below "
+                f"{_TOO_LARGE:g}, and has zeros for larger ones: scale the samples (normalize: l1)"
+            )
+        library = _library()
+        state = library.vl_homogeneouskernelmap_new(
+            _KERNELS[self.kernel],
+            self.gamma,
+            self.order,
+            -1.0 if self.period is None else self.period,
+            _WINDOWS[self.window],
+        )
+        outputs = np.empty((values.size, 2 * self.order + 1), dtype=np.float32)
+        try:
+            expand(library.vl_homogeneouskernelmap_evaluate_f, state, values, outputs)
+        finally:
+            library.vl_homogeneouskernelmap_delete(state)
+        return outputs

@@ -1,0 +1,98 @@
+"""VLFeat's own homogeneous map, where it is installed, against ours."""
+
+from importlib.metadata import version
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from kmaps import HomogeneousMap
+from kmaps.bench.run.environment import versions_of
+from kmaps.bench.work import vlfeat
+from kmaps.bench.work.own import problems
+from kmaps.bench.work.vlfeat import VLFeatMap
+from kmaps.errors import ConfigError, InputError
+
+NAME = "kmaps.bench.work.vlfeat.VLFeatMap"
+installed = pytest.mark.skipif(find_spec("cysift") is None, reason="VLFeat is not installed")
+
+
+def drawn(n_samples: int = 40, n_features: int = 30) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    X = rng.random((n_samples, n_features), dtype=np.float32)
+    X[rng.random(X.shape) < 0.5] = 0
+    return X
+
+
+@installed
+@pytest.mark.parametrize("kernel", ["chi2", "js", "intersection"])
+@pytest.mark.parametrize("window", ["uniform", "rectangular"])
+@pytest.mark.parametrize("gamma", [0.5, 1.0])
+def test_is_our_map_but_for_its_interpolation(kernel, window, gamma):
+    chosen = {"order": 3, "window": window, "gamma": gamma}
+    ours = HomogeneousMap(kernel, **chosen).fit_transform(drawn())
+    theirs = VLFeatMap(kernel, **chosen).fit_transform(drawn())
+    assert theirs.dtype == np.float32
+    np.testing.assert_allclose(theirs, ours, rtol=0, atol=2e-3)
+    # Between the nodes of its table it is linear; at them, as at powers of two, it is exact.
+    node = np.float32([[0.5, 0.0625]])
+    ours, theirs = (
+        which(kernel, **chosen).fit_transform(node) for which in (HomogeneousMap, VLFeatMap)
+    )
+    np.testing.assert_allclose(theirs, ours, rtol=0, atol=2e-5)
+
+
+@installed
+def test_the_period_is_the_one_given():
+    ours, theirs = (
+        which("chi2", period=4.0).fit_transform(np.float32([[0.5]]))
+        for which in (HomogeneousMap, VLFeatMap)
+    )
+    np.testing.assert_allclose(theirs, ours, rtol=0, atol=2e-5)
+
+
+@installed
+def test_csr_gives_the_csr_of_the_dense():
+    X = drawn()
+    rows = VLFeatMap(order=2).fit_transform(sparse.csr_matrix(X))
+    assert rows.shape == (40, 150)
+    assert rows.nnz == 5 * np.count_nonzero(X)
+    np.testing.assert_array_equal(rows.toarray(), VLFeatMap(order=2).fit_transform(X))
+
+
+@installed
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
+def test_values_that_it_would_make_zero_are_refused(container):
+    with pytest.raises(InputError, match=r"the largest value is 256; it takes values below 256"):
+        VLFeatMap().fit_transform(container(np.float32([[1.0, 256.0]])))
+    assert VLFeatMap().fit_transform(container(np.float32([[255.0]]))).max() > 1
+
+
+@installed
+def test_its_version_is_on_record():
+    assert versions_of(NAME) == {"cyvlfeat": version("cyvlfeat")}
+
+
+@installed
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"kernel": "hellinger"}, "kernel"),
+        ({"window": "hann"}, "window"),
+        ({"order": -1}, "order"),
+        ({"gamma": 0}, "gamma"),
+        ({"period": -1.0}, "period"),
+    ],
+)
+def test_bad_parameters_are_named(params, message):
+    with pytest.raises(ConfigError, match=message):
+        VLFeatMap(**params).fit(drawn())
+
+
+def test_how_to_install_it_is_told_before_anything_runs(monkeypatch):
+    monkeypatch.setattr(vlfeat, "find_spec", lambda name: None)
+    vlfeat._library.cache_clear()
+    [told] = problems(NAME, {"order": 1}, "liblinear")
+    assert "pip install --no-build-isolation --no-deps cyvlfeat==0.2" in told
+    vlfeat._library.cache_clear()
