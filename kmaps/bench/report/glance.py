@@ -70,7 +70,7 @@ def _paper(paper: Paper, items: Sequence[Item], runs: Sequence[str]) -> list[str
     parts = [f"## {paper.name}: {paper.title}"]
     if rows:
         parts.append(markdown_table(head, rows, texts=5))
-    parts.append(markdown_table(["claim", "", "verdict", "not decided yet"], claimed, texts=4))
+    parts.append(markdown_table(["claim", "", "verdict"], claimed, texts=3))
     parts.append(f"Runs: {', '.join(map(_link, own))}.")
     return parts
 
@@ -110,11 +110,9 @@ def _spread(judged: Sequence[Item]) -> str:
 
 def _claim(name: str, items: Sequence[Item]) -> list[str]:
     found = [item for item in items if item.name == f"{name} in {item.run}"]
-    others = [check for check in elsewhere() if check.id == name]
     decided = [f"{_marked(item.verdict)}: {_link(item.run)} ({item.ours})" for item in found]
-    decided += [_tested(check) for check in others if check.test]
-    left = [check.note for check in others if not check.test]
-    return [name, claims()[name].text, "<br>".join(decided), "; ".join(left)]
+    decided += [_tested(check) for check in elsewhere() if check.id == name]
+    return [name, claims()[name].text, "<br>".join(decided)]
 
 
 def _tested(check: Elsewhere) -> str:

@@ -54,14 +54,18 @@ def test_table_has_the_largest_size_of_each_row():
     ]
 
 
-def test_libsvm_falls_behind_additive_maps_as_n_grows():
+@pytest.mark.parametrize(
+    ("run", "start"), [("scaling-mnist", "homogeneous"), ("lac-scaling-mnist", "spline")]
+)
+def test_libsvm_falls_behind_additive_maps_as_n_grows(run, start):
     """Each time the images double, LIBSVM's time is a larger multiple of the map's."""
-    rows = {row.name: row for row in growth(published()["scaling-mnist"], "time")}
+    rows = {row.name: row for row in growth(published()[run], "time")}
     exact = rows.pop("exact")
-    for name in ("homogeneous, r = 3, LIBLINEAR", "homogeneous, r = 3, on codes"):
-        row = rows[name]
+    additive = [row for name, row in rows.items() if name.startswith(start)]
+    assert len(additive) == 2
+    for row in additive:
         assert list(row.sizes[: len(exact.sizes)]) == list(exact.sizes)
         ratios = exact.values / row.values[: len(exact.sizes)]
         # By 1.11 at least from 1,000 images to 2,000, where calls cost the most, then by 1.59.
         assert (ratios[1:] > ratios[:-1]).all()
-        assert exact.exponent - row.exponent > 0.5  # 2.21 against 1.24 and 1.11
+        assert exact.exponent - row.exponent > 0.5  # 2.13 at least, 1.24 at most

@@ -1,9 +1,8 @@
 """What the papers say in words, once, and what decides it beside the experiments.
 
 ``claims.csv`` has the claims with their identifiers and sources; the ``claims`` of experiment files
-refer to them. ``elsewhere.csv`` has, claim by claim, the tests that decide it, and the parts that
-nothing decides yet, each with what is missing. Comparisons of something that no paper claims have
-names of words.
+refer to them. ``elsewhere.csv`` has, claim by claim, the tests that decide it, or a part of it.
+Comparisons of something that no paper claims have names of words.
 """
 
 import csv
@@ -53,9 +52,9 @@ class Elsewhere:
     id : str
         The claim.
     test : str
-        ``file::name`` of the test that decides it; empty when nothing does yet.
+        ``file::name`` of the test that decides it.
     note : str
-        Which part it decides, or what is missing.
+        Which part it decides; empty when all of it.
     """
 
     id: str
@@ -89,7 +88,7 @@ def claims() -> dict[str, Claim]:
 
 @cache
 def elsewhere() -> tuple[Elsewhere, ...]:
-    """Return what decides claims beside the experiments, and what nothing decides yet.
+    """Return what decides claims beside the experiments.
 
     Examples
     --------
