@@ -27,8 +27,7 @@ _LOOPS = {
 }
 
 _SPARSE = 1 / 2  # part of the values of CSR rows that is stored where distances are differences
-# What has to be left of K(x, x) + K(y, y): of loops, and of matrix products of doubles.
-_ENOUGH, _ENOUGH_OF_PRODUCTS = 1 / 4, 2.0**-20
+_ENOUGH = 1 / 4  # what has to be left of K(x, x) + K(y, y)
 _FEW = 1 / 16  # part of the pairs that are summed anew one by one
 
 
@@ -137,7 +136,6 @@ class _Block:
     entries: list[Entries]
     n_features: int
     own: NDArray[np.float64] | None = None  # K(x, x) of each row
-    powers: AnyMatrix = None  # whose matrix product is the kernel; None: `entries` give it
 
     @cached_property
     def zeros(self) -> list[tuple]:
@@ -180,31 +178,23 @@ class _Differences(_Distances):
 
     Rows of few values have little in common: their kernel is soon summed, and small. A kernel is
     right to a part of itself, and what is left of the difference, if it is a quarter, to no more
-    than three times that; a matrix product of doubles is far more exact.
+    than three times that.
     """
-
-    def __init__(self, kernel: str, gamma: float, X: SampleMatrix, Y: SampleMatrix) -> None:
-        super().__init__(kernel, gamma, X, Y)
-        self.enough = _ENOUGH_OF_PRODUCTS if self.squares else _ENOUGH
 
     def pack(self, block: AnyMatrix) -> _Block:
         """Return the forms of a block, which may be changed."""
         packed = super().pack(block)
-        values = block.astype(np.float64)
-        own = abs(values)
+        own = abs(block.astype(np.float64))
         own.data **= 2 if self.squares else self.gamma
-        packed.own, packed.powers = own.sum(axis=1), values if self.squares else None
+        packed.own = own.sum(axis=1)
         return packed
 
     def __call__(self, walk: _Block, others: _Block, skip: int) -> NDArray[np.float64]:
         """Return the sums over all pairs; with a skip, garbage above the diagonal."""
-        if self.squares:
-            out, crossed = (walk.powers @ others.powers.T).toarray(), None
-        else:
-            out, crossed = self._sums(walk.entries, others.entries, skip)
-            if crossed is not None:
-                out -= crossed / self.scale
-        n_lost = loops.subtract(out, 2 * self.scale, walk.own, others.own, self.enough, skip)
+        out, crossed = self._sums(walk.entries, others.entries, skip)
+        if crossed is not None:
+            out -= crossed / self.scale
+        n_lost = loops.subtract(out, 2 * self.scale, walk.own, others.own, _ENOUGH, skip)
         if n_lost > _FEW * out.size:
             return super().__call__(walk, others, skip)
         if n_lost:

@@ -24,8 +24,8 @@ def add_sums(kernel, walk, others, zeros, skip, out):
     Parameters
     ----------
     kernel : int
-        CHI2 (adds half the kernel), INTERSECTION, JS (adds twice the kernel), or SQUARES, of which
-        there are only distances, and no weights. Distances are added as they are.
+        CHI2 (adds half the kernel), INTERSECTION, JS (adds twice the kernel), or SQUARES, whose
+        kernel is the linear one, without weights. Distances are added as they are.
     walk, others : Entries
         Two blocks of the same features and chunks, both with logarithms (JS) and both with or
         both without weights.
@@ -70,8 +70,10 @@ def add_sums(kernel, walk, others, zeros, skip, out):
                         products.add_chi2(sums, tile, walk, begin, end)
                     elif kernel == INTERSECTION:
                         products.add_intersection(sums, tile, walk, begin, end)
-                    else:
+                    elif kernel == JS:
                         products.add_js(sums, tile, logs, walk, begin, end)
+                    else:
+                        products.add_linear(sums, tile, walk, begin, end)
                 else:
                     if weighted:
                         distances.add_weighted(kernel, sums, tile, logs, weights, walk, begin, end)

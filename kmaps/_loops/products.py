@@ -60,6 +60,15 @@ def add_intersection(sums, tile, walk, begin, end):
 
 
 @njit(**COMPILED)
+def add_linear(sums, tile, walk, begin, end):
+    for e in range(begin, end, 2):
+        x, v = tile[walk.index[e]], walk.value[e]
+        y, w = tile[walk.index[e + 1]], walk.value[e + 1]
+        for lane in range(LANES):
+            sums[lane] += x[lane] * v + y[lane] * w
+
+
+@njit(**COMPILED)
 def add_js(sums, tile, logs, walk, begin, end):
     for e in range(begin, end):
         x, v = tile[walk.index[e]], walk.value[e]
