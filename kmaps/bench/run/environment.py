@@ -11,11 +11,13 @@ from typing import Any
 
 import kmaps
 from kmaps.bench.records.row import is_own
-from kmaps.bench.work import vlfeat
 from kmaps.maps import MAPS
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "liblinear-official", "libsvm-official")
 """The packages whose version can change an accuracy or a time."""
+
+# Modules of ours that call the code of other packages, which is what is measured.
+_CALLED = {"kmaps.bench.work.vlfeat": ("cyvlfeat",)}
 
 # What runs. The results folder is left out: a run writes there and is not thereby dirty.
 _CODE = ("kmaps", "cli", "datasets", "experiments", "pyproject.toml")
@@ -63,10 +65,9 @@ def versions_of(method: str) -> dict[str, str]:
         return dict([package.split(" ")]) if package else {}
     if not is_own(method):
         return {}
-    if method.startswith(f"{vlfeat.__name__}."):
-        return {vlfeat.PACKAGE: _version(vlfeat.PACKAGE)}
-    packages = metadata.packages_distributions().get(method.split(".")[0], [])
-    return {name: _version(name) for name in packages}
+    module = method.rpartition(".")[0]
+    packages = _CALLED.get(module) or metadata.packages_distributions().get(module.split(".")[0])
+    return {name: _version(name) for name in packages or ()}
 
 
 def source_state(root: Path) -> tuple[str, bool]:

@@ -15,12 +15,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from kmaps._loops.elsewhere import expand
+from kmaps._loops.pointers import expand
 from kmaps.checks import check_choice, check_positive, check_whole
 from kmaps.errors import ConfigError, InputError
-
-PACKAGE = "cyvlfeat"
-"""The package that VLFeat's code is in."""
 
 _KERNELS = {"intersection": 0, "chi2": 1, "js": 2}  # VlHomogeneousKernelType
 _WINDOWS = {"uniform": 0, "rectangular": 1}  # VlHomogeneousKernelMapWindowType
