@@ -70,7 +70,7 @@ class VLFeatMap(TransformerMixin, BaseEstimator):
     References
     ----------
     Vedaldi and Fulkerson, VLFeat: An Open and Portable Library of Computer Vision Algorithms, 2008;
-    ``vl/homkermap.c`` of version 0.9.20.
+    ``vl/homkermap.c`` of version 0.9.18.
     """
 
     def __init__(
