@@ -110,8 +110,8 @@ def test_formula_by_hand():
     np.testing.assert_allclose(curve("chi2", [x], window="uniform")[0], expected, rtol=1e-12)
 
 
-# What VLFeat 0.9.18 itself has for x = 0.75, order 2, its default period: `tests/bench/work/
-# test_vlfeat.py` calls it, where it is installed. Its rule for the rectangular window is coarser.
+# What VLFeat 0.9.18 itself has for x = 0.75, order 2, its default period; where it is installed,
+# test_vlfeat.py calls it. Its rule for the integral of the rectangular window is coarser.
 VLFEAT = {
     ("chi2", "uniform"): [0.6283008782, 0.5337286583, -0.0814412611, 0.2293721300, -0.0716681310],
     ("chi2", "rectangular"): [

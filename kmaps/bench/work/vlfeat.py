@@ -117,11 +117,12 @@ class VLFeatMap(TransformerMixin, BaseEstimator):
         r = 2 * self.order + 1
         if not issparse(X):
             rows = np.ascontiguousarray(X, dtype=np.float32)
-            return self._outputs(rows.ravel()).reshape(len(rows), -1)
+            return self._outputs(rows.ravel()).reshape(len(rows), rows.shape[1] * r)
         rows = csr_matrix(X, dtype=np.float32)
         places = (r * rows.indices[:, None] + np.arange(r, dtype=rows.indices.dtype)).ravel()
         shape = (rows.shape[0], rows.shape[1] * r)
-        return csr_matrix((self._outputs(rows.data).ravel(), places, r * rows.indptr), shape=shape)
+        starts = r * rows.indptr.astype(np.int64)  # more outputs than an int32 counts
+        return csr_matrix((self._outputs(rows.data).ravel(), places, starts), shape=shape)
 
     def _outputs(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         largest = np.abs(values).max(initial=0)
