@@ -21,7 +21,7 @@ cluster = click.option(
     metavar="ADDRESS|local:N",
     help="Compute on a Dask cluster: the address of its scheduler, or N workers on this machine. "
     "IN is then a .npy file, a Zarr folder, or a Parquet file or folder that all of them see; OUT "
-    "alike, by its name: .npy, .zarr or .parquet. Needs the extra kmaps[cluster].",
+    "alike, by its name: .npy, .zarr or .parquet. Needs the extra `cluster`.",
 )
 
 
@@ -37,7 +37,8 @@ def connected(address: str, *not_there: str) -> Iterator[Any]:
         from kmaps.dask.cluster import connected as connected_there
     except ModuleNotFoundError as error:
         raise ConfigError(
-            f"--cluster: needs {error.name}, which is not installed: pip install 'kmaps[cluster]'"
+            f"--cluster: needs {error.name}, which is not installed: pip install 'PATH[cluster]', "
+            "where PATH is a checkout or a wheel of kmaps"
         ) from None
     with connected_there(address) as client:
         yield client

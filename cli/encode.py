@@ -107,7 +107,7 @@ def command(
     """Map every row of the array file IN by a feature map and write OUT.
 
     IN is .npy, .npz (an array, or a CSR matrix as SciPy saves it), .csv, .svm/.libsvm, .parquet
-    or .arrow/.feather (the last two need the extra kmaps[parquet]); OUT is any of these. A
+    or .arrow/.feather (the last two need the extra `parquet`); OUT is any of these. A
     single - means standard input and standard output, which csv and svm reach in blocks, other
     formats when they are complete. Both are handled in blocks, whatever their size; OUT appears
     when it is complete. Sparse input gives sparse output

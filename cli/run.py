@@ -61,7 +61,7 @@ _LISTED_FAILURES = 5
     metavar="ADDRESS|local:N",
     help="Measure the cells on a Dask cluster: the address of its scheduler, or N workers on this "
     "machine. Each worker reads the data from its own cache, or a shared one. Needs the extra "
-    "kmaps[cluster].",
+    "`cluster`.",
 )
 @click.option("--retry-failed", is_flag=True, help="Measure the cells that failed again.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first cell that fails.")

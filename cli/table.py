@@ -26,7 +26,7 @@ Examples:
     default="text",
     show_default=True,
     help="csv is long and tidy, in plain units; the others are for reading. parquet is for "
-    "--records, needs --out and the extra kmaps[parquet].",
+    "--records, needs --out and the extra `parquet`.",
 )
 @click.option(
     "--records",

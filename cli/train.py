@@ -163,7 +163,7 @@ def command(
     """Train a kernel SVM on the rows of the array file IN and write MODEL (.npz).
 
     IN is .npy, .npz, .csv, .svm/.libsvm, .parquet or .arrow/.feather, or - for standard input;
-    the last two need the extra kmaps[parquet]. A npz file has its rows in X and its labels in
+    the last two need the extra `parquet`. A npz file has its rows in X and its labels in
     y, unless --label-column names them. IN is read in blocks and held as codes of one byte a
     value, so it may be larger than memory; training takes little more than the codes. The
     machine is exact for the kernel on at most 256 levels of a feature, or that of a map, which

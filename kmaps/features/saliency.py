@@ -121,7 +121,7 @@ def segmented(
     except ImportError:
         raise ConfigError(
             "sampling='salient' needs scikit-image: choose 'grid', or install it with "
-            "`pip install 'kmaps[images]'`"
+            "`pip install scikit-image`"
         ) from None
     from scipy import ndimage
 

@@ -26,7 +26,7 @@ def pyarrow(name: str) -> Any:
         import pyarrow
     except ImportError:
         raise InputError(
-            f"{name}: needs pyarrow, which is not installed: pip install 'kmaps[parquet]'"
+            f"{name}: needs pyarrow, which is not installed: pip install pyarrow"
         ) from None
     return pyarrow
 

@@ -190,6 +190,6 @@ def test_parquet_without_pyarrow_says_how(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     result = table("run", "--records", "--format", "parquet", "-o", "all.parquet", code=2)
     assert result.stderr == (
-        "error: parquet: needs pyarrow, which is not installed: pip install 'kmaps[parquet]'\n"
+        "error: parquet: needs pyarrow, which is not installed: pip install pyarrow\n"
     )
     assert os.listdir() == ["run"]
