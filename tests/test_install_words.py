@@ -1,4 +1,4 @@
-"""What pages and messages say about installing: the name on the package index is another project's."""
+"""Pages and messages name no package index: there, `kmaps` is another project."""
 
 import re
 import subprocess
