@@ -76,7 +76,7 @@ def command(
         raise ConfigError("--row: the rows are those of --data; name a file")
     with without_pandas():
         from kmaps.models import explanation
-        from kmaps.svm.coded.estimator import CodedEstimator
+        from kmaps.svm import CodedEstimator
     trained = load_trained(model_file)
     model = trained.model
     if not isinstance(model, CodedEstimator):

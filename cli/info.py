@@ -31,7 +31,7 @@ def command(model_file: str | None, as_json: bool) -> None:
 
 def _model(path: str) -> dict[str, Any]:
     look_for(path)
-    from kmaps.svm.model_file import ModelFile
+    from kmaps.svm import ModelFile
 
     with seekable(path, ".npz") as name:
         ModelFile(name)  # refuses what is no model, before what takes seconds is imported

@@ -57,7 +57,7 @@ class Trained:
 def load_trained(path: str) -> Trained:
     """Return the model in a file, or from standard input for -."""
     look_for(path)
-    from kmaps.svm.model_file import ModelFile
+    from kmaps.svm import ModelFile
 
     with seekable(path, ".npz") as name:
         file = ModelFile(name)

@@ -156,7 +156,7 @@ def _predict(
     import numpy as np
 
     from kmaps.io import read_blocks
-    from kmaps.svm.reduction import winners
+    from kmaps.svm import winners
 
     own: list[NDArray] = []
     given: list[NDArray] = []

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from kmaps.io import LabelledRows
     from kmaps.io.reader import Reader
     from kmaps.models import RandomFeatureSVC
-    from kmaps.svm import CodedSVC
-    from kmaps.svm.prepared import PreparedRows
+    from kmaps.svm import CodedSVC, PreparedRows
 
 Report = Callable[[str, int, int], None]  # of a stage: what is done, and the total
 
@@ -204,7 +203,7 @@ class _Gap:
     """Progress of training: how far the duality gaps have come, by their logarithms."""
 
     def __init__(self, model: "CodedSVC", n_classes: int, report: Report) -> None:
-        from kmaps.svm.reduction import count_problems
+        from kmaps.svm import count_problems
 
         self._n = count_problems(n_classes, model.multiclass)
         self._tol, self._report = model.tol, report

@@ -19,7 +19,7 @@ from kmaps.models.folds import stratified_order
 from kmaps.parallel import threads, threads_of
 from kmaps.svm import CodedSVC
 from kmaps.svm.coded.folds import FoldMachines
-from kmaps.svm.coded.training import CodedRows, prepare
+from kmaps.svm.coded.training import CodedRows, code_samples
 from kmaps.svm.learner import input_errors
 from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.weights import check_sample_weight
@@ -333,7 +333,7 @@ probability, random_state, form, levels, smooth
 
     def _coded(self, X: Any) -> CodedRows:
         form = "low-rank" if self.penalty == "l1" else self.form
-        return prepare(
+        return code_samples(
             self.map,
             X,
             n_levels=self.n_levels,

@@ -10,7 +10,7 @@ from kmaps.bench.records.definition import FILE as DEFINITION
 from kmaps.bench.records.definition import write_definition
 from kmaps.bench.spec.fields import Experiment
 from kmaps.kernels import KERNELS
-from kmaps.svm.reduction import count_problems
+from kmaps.svm import count_problems
 
 NAME = "recommend"
 

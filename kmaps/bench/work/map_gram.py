@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from kmaps.bench.work.storage import codes_storage, storage
-from kmaps.checks import MAX_LEVELS
 from kmaps.maps import FeatureMap
 from kmaps.maps.capabilities import Tabulated
-from kmaps.svm import code_gram
-from kmaps.svm.coded.training import prepare
+from kmaps.svm import code_gram, code_samples
 
 
 class MapGram(ABC):
@@ -50,7 +48,7 @@ def map_gram(feature_map: Any, X: Any, y: Any) -> MapGram:
 
 class _OfCodes(MapGram):
     def __init__(self, feature_map: Any, X: Any) -> None:
-        self.rows = prepare(feature_map, X, n_levels=MAX_LEVELS, levels=None, form="low-rank")
+        self.rows = code_samples(feature_map, X, form="low-rank")
         self.matrix = code_gram(self.rows)
         fitted: Any = self.rows.map
         # Dense: some maps would make of a sparse row one that is not.

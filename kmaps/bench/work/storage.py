@@ -22,8 +22,7 @@ from sklearn.base import clone
 from kmaps.bench.records.columns import PICKLED
 from kmaps.bench.work.own import OwnMap, pickled_bytes
 from kmaps.maps import AnchorMap, FeatureMap, HomogeneousMap, IntersectionMap, SplineMap
-from kmaps.svm import CodedSVC, KernelSVC
-from kmaps.svm.coded.training import CodedRows
+from kmaps.svm import CodedRows, CodedSVC, KernelSVC
 
 MAX_CODES = 256
 """Most distinct values that codes of one byte can stand for."""

@@ -29,8 +29,7 @@ from kmaps.models.choice import (
     along_c_precomputed,
     cross_validate,
 )
-from kmaps.svm import GroupLassoSVC, KernelSVC, LiblinearSVC, prune, resample
-from kmaps.svm.pruning import frequency_strength
+from kmaps.svm import GroupLassoSVC, KernelSVC, LiblinearSVC, frequency_strength, prune, resample
 
 LEARNERS: dict[str, Callable[[float], Any]] = {
     "dense": lambda C: LiblinearSVC(C, loss="hinge", tol=0.3),

@@ -38,7 +38,7 @@ from kmaps.svm.coded.descent import Solution
 from kmaps.svm.coded.functions import FeatureFunction, function_of, importances
 from kmaps.svm.coded.model import CodedModel
 from kmaps.svm.coded.rounds import count_blocks, solve_in_blocks
-from kmaps.svm.coded.training import CodedRows, learns, prepare, weights_in_memory
+from kmaps.svm.coded.training import CodedRows, code_samples, learns, weights_in_memory
 from kmaps.svm.learner import Learner, input_errors
 from kmaps.svm.model_file import ModelFile, write_model
 from kmaps.svm.prepared import BlockSource
@@ -136,7 +136,7 @@ class CodedEstimator(Learner):
     def _coded(self, X: Any) -> CodedRows:
         """Turn validated samples into codes."""
         converted = partial(
-            prepare,
+            code_samples,
             self.map,
             X,
             n_levels=self.n_levels,

@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from kmaps._loops.forms import Rows
+from kmaps.checks import MAX_LEVELS
 from kmaps.codes.columns import Columns
 from kmaps.codes.levels import check_levels, choose_codebook
 from kmaps.errors import ConfigError
@@ -79,16 +80,16 @@ class CodedRows:
         return replace(self, rows=coded(self.coder, X, self.zero), members=None)
 
 
-def prepare(
+def code_samples(
     map: Tabulated | ScalarKernel | str,
     X: Any,
     *,
-    n_levels: int,
-    levels: ArrayLike | None,
-    form: str,
+    n_levels: int = MAX_LEVELS,
+    levels: ArrayLike | None = None,
+    form: str = "auto",
     smooth: float = 0.0,
 ) -> CodedRows:
-    """Learn the map and its levels from samples, or take ``levels`` if X is codes already."""
+    """Turn an array of samples into codes; the parameters are those of :class:`CodedSVC`."""
     if levels is None:
         map = fitted(map, X)
         book = choose_codebook(Columns(X), n_levels, level_strategy(map))

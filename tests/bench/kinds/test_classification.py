@@ -21,8 +21,7 @@ from kmaps.bench.work.samples import Split
 from kmaps.bench.work.timing import UNTIMED
 from kmaps.errors import ConfigError
 from kmaps.models.c_grid import START
-from kmaps.svm.losses import LOSSES
-from kmaps.svm.reduction import REDUCTIONS
+from kmaps.svm import LOSSES, REDUCTIONS
 
 KIND = KINDS["classification"]
 
