@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kmaps.compiling import Compiled
-    from kmaps.io.reader import Reader
+    from kmaps.io import Reader
 
 _FIRST_ROWS, _FIRST_VALUES = 100, 20_000  # that are read twice
 
@@ -115,7 +115,7 @@ def look_for(*sources: str | None) -> None:
 
 def check_start(reader: "Reader") -> None:
     """Refuse a file whose first rows are wrong, before anything is imported that takes seconds."""
-    from kmaps.io.reader import finite_block
+    from kmaps.io import finite_block
 
     for block in reader.blocks(_FIRST_ROWS, _FIRST_VALUES):
         finite_block(reader, block, None)

@@ -89,7 +89,7 @@ def train_there(
 ) -> tuple[Any, dict[str, Any]]:
     """Train a machine with the parameters of ``model``; return it, and what there is to tell."""
     from kmaps.dask import CodedSVC
-    from kmaps.io.labels import whole
+    from kmaps.io import whole_labels
     from kmaps.svm import CodedSVC as CodedSVCHere
 
     if not isinstance(model, CodedSVCHere):
@@ -104,7 +104,7 @@ def train_there(
     parameters = {name: value for name, value in given.items() if name in known}
     parameters |= {"C": costs[0], "n_blocks": "auto", "client": client}
     there = CodedSVC(**parameters).fit(*_labelled(source, labels, label_column))
-    there.classes_ = whole(there.classes_)
+    there.classes_ = whole_labels(there.classes_)
     return there, {
         "rows": there.n_rows_,
         "features": there.n_features_in_,

@@ -28,7 +28,7 @@ from kmaps.errors import ConfigError, InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kmaps.io.reader import Reader
+    from kmaps.io import Reader
     from kmaps.maps import FeatureMap
 
 _NOT_THERE = (
@@ -131,11 +131,12 @@ def command(
             )
         return
     from kmaps.io import open_reader
+    from kmaps.io import output_format as output_format_of
 
     check_paths(target, [source, fit_on, labels], force)
     own_column, column = split_label_column(label_column, labels)
     y = None if labels is None else given_labels(labels, column)
-    _check_form(target, output_format, y)
+    output_format_of(target, output_format, labels=y is not None)
     with input_file(source, target, input_format) as (path, name):
         base = counts_from_zero(zero_based)
         reader = open_reader(
@@ -165,18 +166,6 @@ def command(
             _fit(feature_map, fit_reader, _input_type(fit_reader, dtype))
             encode = _encoder(feature_map, reader, codes)
             _write(reader, encode, y, target, output_format, dtype, memory, force, quiet)
-
-
-def _check_form(target: str, form: str | None, labels: object) -> None:
-    """Refuse bytes for a terminal, and labels for a format that has no place for them."""
-    from kmaps.io.standard_output import refuse_terminal
-    from kmaps.io.stream import STREAMS, WRITERS, format_of
-
-    chosen = format_of(target, WRITERS, form)
-    if target == "-" and WRITERS[chosen] not in STREAMS:
-        refuse_terminal(chosen)
-    if labels is not None and not WRITERS[chosen].keeps_labels:
-        raise ConfigError(f"--labels: {target} has no place for labels; write .npz, .csv or .svm")
 
 
 def _check_alike(fit_reader: "Reader", reader: "Reader") -> None:

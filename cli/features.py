@@ -234,14 +234,9 @@ def _write(
 
 def _form(out: Path, given: str | None) -> str:
     """Return the format to write; refuse bytes for a terminal."""
-    from kmaps.io.standard_output import refuse_terminal
-    from kmaps.io.stream import STREAMS, WRITERS, format_of
+    from kmaps.io import output_format
 
-    to_stdout = str(out) == "-"
-    form = format_of(out, WRITERS, given or ("svm" if to_stdout else None))
-    if to_stdout and WRITERS[form] not in STREAMS:
-        refuse_terminal(form)
-    return form
+    return output_format(out, given or ("svm" if str(out) == "-" else None))
 
 
 def _tell_classes(dataset: "Dataset") -> None:

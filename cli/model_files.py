@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kmaps.dask.folders import Rows
-    from kmaps.io.reader import Reader
+    from kmaps.io import Reader
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def data_for(
 
     What cannot be read inside the block is one line, and each warning is printed once.
     """
-    from kmaps.io.labels import check_label_kind
+    from kmaps.io import check_label_kind
 
     own_column, column = split_label_column(label_column, labels)
     given = None
@@ -211,9 +211,9 @@ def check_columns(trained: Trained, reader: "Reader | Rows", label_column: str |
 
 def unknown_labels(n_unknown: int, n_rows: int, labels: Any) -> str:
     """Return what to say of rows whose labels a model does not know."""
-    from kmaps.io.labels import few
+    from kmaps.io import few_labels
 
     return (
         f"{n_unknown:,} of {n_rows:,} rows have labels that the model does not know "
-        f"({few(labels)}); they count as wrong"
+        f"({few_labels(labels)}); they count as wrong"
     )

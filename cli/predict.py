@@ -23,8 +23,8 @@ from kmaps.errors import ConfigError, InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from kmaps.io import Reader
     from kmaps.io.predictions import Writer
-    from kmaps.io.reader import Reader
 
 _NOT_THERE = ("scores", "proba", "input_format", "output_format", "zero_based", "memory")
 """Options without a meaning on a cluster."""
@@ -190,10 +190,10 @@ def _own_labels(reader: "Reader", y: "NDArray", classes: "NDArray") -> "NDArray 
     """Return the labels within the data; those of a svm file may stand for none."""
     import numpy as np
 
-    from kmaps.io.labels import check_label_kind, typed
+    from kmaps.io import check_label_kind, typed_labels
 
     if y.dtype.kind == "U":
-        y = typed(y, classes)
+        y = typed_labels(y, classes)
     elif reader.index_base is not None:
         # A line of a svm file has some label, even where nobody knows it.
         return y if classes.dtype.kind != "U" and np.isin(y, classes).any() else None

@@ -74,8 +74,7 @@ def command(
     never are.
     """
     from kmaps.bench.records.file import read_records
-    from kmaps.io import atomic_file, check_target
-    from kmaps.io.standard_output import refuse_terminal
+    from kmaps.io import atomic_file, check_target, refuse_terminal
 
     to_stdout = out is None or str(out) == "-"
     if not to_stdout:

@@ -184,7 +184,7 @@ def command(
     if target == "-" and as_json:
         raise ConfigError("--json: standard output is for the model; name a file for MODEL")
     if target == "-":
-        from kmaps.io.standard_output import refuse_terminal
+        from kmaps.io import refuse_terminal
 
         refuse_terminal("a model")
     check_paths(target, [source, labels], force)

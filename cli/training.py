@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kmaps.compiling import Compiled
-    from kmaps.io import LabelledRows
-    from kmaps.io.reader import Reader
+    from kmaps.io import LabelledRows, Reader
     from kmaps.models import RandomFeatureSVC
     from kmaps.svm import CodedSVC, PreparedRows
 

@@ -15,8 +15,7 @@ from kmaps.dask.chunks import blocks_of, columns_of, opened
 from kmaps.dask.lazy import joined
 from kmaps.dask.npy import write_npy
 from kmaps.errors import InputError
-from kmaps.io.atomic import atomic_folder, check_target
-from kmaps.io.labels import read_labels
+from kmaps.io import atomic_folder, check_target, read_labels
 
 FORMATS = (".npy", ".zarr", ".parquet")
 """Of what is written, by the end of its name."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import InputError
-from kmaps.io.atomic import atomic_file
+from kmaps.io import atomic_file
 from kmaps.io.npy_header import read_header
 
 _BLOCK_VALUES = 1 << 22
@@ -74,7 +74,7 @@ def write_npy(Z: da.Array, path: str | Path, *, force: bool = False) -> None:
     Raises
     ------
     InputError
-        As :func:`kmaps.io.atomic.check_target`.
+        As :func:`kmaps.io.check_target`.
     """
     with atomic_file(path, force=force) as file:
         descr = np.lib.format.dtype_to_descr(Z.dtype)

@@ -14,7 +14,7 @@ from kmaps.data.dataset import Dataset, Table
 from kmaps.data.own_files import OwnFiles
 from kmaps.data.own_tables import read_parts
 from kmaps.errors import DataError, InputError
-from kmaps.io.labels import few, typed, whole
+from kmaps.io import few_labels, typed_labels, whole_labels
 
 _READING = 1
 """Raised when the same files give other samples: what the cache keeps is then read anew."""
@@ -167,23 +167,25 @@ def classes_of(labels: Mapping[Any, NDArray], name: str) -> tuple[NDArray[np.int
     """
     texts = {part: given.dtype.kind == "U" for part, given in labels.items()}
     if all(texts.values()):
-        whole_labels = typed(np.concatenate([*labels.values()]))
+        every = typed_labels(np.concatenate([*labels.values()]))
     elif any(texts.values()):
-        told = " and ".join(f"{part} {few(np.unique(given))}" for part, given in labels.items())
+        told = " and ".join(
+            f"{part} {few_labels(np.unique(given))}" for part, given in labels.items()
+        )
         raise InputError(
             f"{name}: the labels are text in one part and numbers in the other ({told}); write "
             "them alike"
         )
     else:
-        whole_labels = whole(np.concatenate([*labels.values()]))
-    classes, y = np.unique(whole_labels, return_inverse=True)
+        every = whole_labels(np.concatenate([*labels.values()]))
+    classes, y = np.unique(every, return_inverse=True)
     if len(classes) < 2:
         raise InputError(
             f"{name}: all {len(y)} labels are {classes[0]!s}; a classification needs two classes"
         )
     if len(classes) == len(y):
         raise InputError(
-            f"{name}: each of {len(y)} rows has a label of its own ({few(classes)}); name a column "
-            "of classes"
+            f"{name}: each of {len(y)} rows has a label of its own ({few_labels(classes)}); "
+            "name a column of classes"
         )
     return y.astype(np.int64), tuple(map(str, classes.tolist()))

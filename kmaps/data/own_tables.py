@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from kmaps.data.own_files import OwnFiles
 from kmaps.errors import DataError, InputError
-from kmaps.io import open_reader, read_columns, read_labels, read_whole
-from kmaps.io.reader import Reader
+from kmaps.io import Reader, open_reader, read_columns, read_labels, read_whole
 from kmaps.samples import AnyMatrix
 
 

@@ -87,7 +87,7 @@ class LabelledRows:
         """Return the label of each row; those of the file itself once all blocks were read.
 
         Those of text files are numbers, if all are, unless they are for a model whose ``classes``
-        are text (:func:`kmaps.io.labels.typed`).
+        are text (:func:`kmaps.io.typed_labels`).
         """
         if self._y is not None:
             return self._y

@@ -29,7 +29,7 @@ def read_labels(
     column : str, optional
         The column of a ``.csv`` that has the labels.
     classes : ndarray, optional
-        The labels of a model that these are for; see :func:`typed`.
+        The labels of a model that these are for; see :func:`typed_labels`.
 
     Returns
     -------
@@ -58,7 +58,9 @@ def read_labels(
         )
     if column is not None and form != ".csv":
         raise InputError(f"{path}: has no columns with names; leave label_column={column} out")
-    return _read_npy(path) if form == ".npy" else typed(_read_text(path, form, column), classes)
+    return (
+        _read_npy(path) if form == ".npy" else typed_labels(_read_text(path, form, column), classes)
+    )
 
 
 def _read_npy(path: str | Path) -> NDArray:
@@ -78,7 +80,7 @@ def _read_npy(path: str | Path) -> NDArray:
             "numbers or words"
         )
     check_labels(labels, path)
-    return whole(labels)
+    return whole_labels(labels)
 
 
 def check_labels(labels: NDArray, path: str | Path) -> None:
@@ -234,7 +236,7 @@ def is_number(text: str) -> bool:
     return "_" not in text
 
 
-def typed(labels: NDArray, classes: NDArray | None = None) -> NDArray:
+def typed_labels(labels: NDArray, classes: NDArray | None = None) -> NDArray:
     """Return labels from a text file, which does not say their type: numbers, if all are.
 
     For a model whose ``classes`` are text they stay text, so that '1' is a class beside 'a' even
@@ -242,21 +244,21 @@ def typed(labels: NDArray, classes: NDArray | None = None) -> NDArray:
 
     Examples
     --------
-    >>> typed(np.array(["1", "2.0"])), typed(np.array(["1", "x"]))
+    >>> typed_labels(np.array(["1", "2.0"])), typed_labels(np.array(["1", "x"]))
     (array([1, 2]), array(['1', 'x'], dtype='<U1'))
-    >>> typed(np.array(["1", "1"]), classes=np.array(["1", "a"]))
+    >>> typed_labels(np.array(["1", "1"]), classes=np.array(["1", "a"]))
     array(['1', '1'], dtype='<U1')
     """
     of_text = classes is not None and classes.dtype.kind == "U"
     if of_text or not all(is_number(label) for label in np.unique(labels).tolist()):
         return labels
-    return whole(labels.astype(np.float64))
+    return whole_labels(labels.astype(np.float64))
 
 
 def joined_labels(parts: Sequence[NDArray], classes: NDArray | None = None) -> NDArray:
-    """Return the labels of some blocks as one array, text from text files as :func:`typed`."""
+    """Return the labels of some blocks as one array, those of text files as numbers if all are."""
     labels = np.concatenate(parts)
-    return typed(labels, classes) if labels.dtype.kind == "U" else whole(labels)
+    return typed_labels(labels, classes) if labels.dtype.kind == "U" else whole_labels(labels)
 
 
 def check_label_kind(y: NDArray, classes: NDArray) -> None:
@@ -269,31 +271,31 @@ def check_label_kind(y: NDArray, classes: NDArray) -> None:
     kinds = ["text" if array.dtype.kind in "USOT" else "numbers" for array in (y, classes)]
     if kinds[0] != kinds[1]:
         raise InputError(
-            f"the labels are {kinds[0]} ({few(np.unique(y))}), those of the model are {kinds[1]} "
-            f"({few(classes)}); use the labels that it was trained with"
+            f"the labels are {kinds[0]} ({few_labels(np.unique(y))}), those of the model are "
+            f"{kinds[1]} ({few_labels(classes)}); use the labels that it was trained with"
         )
 
 
-def few(labels: NDArray | list) -> str:
+def few_labels(labels: NDArray | list) -> str:
     """Return the first labels as a text of one line.
 
     Examples
     --------
-    >>> few(np.arange(9))
+    >>> few_labels(np.arange(9))
     '0, 1, 2, 3, 4, …'
     """
     told = [str(label) for label in np.asarray(labels[:5]).tolist()]
     return ", ".join(told + ["…"] * (len(labels) > 5))
 
 
-def whole(labels: NDArray) -> NDArray:
+def whole_labels(labels: NDArray) -> NDArray:
     """Return labels that are whole numbers, but in floating point, as integers.
 
     Beyond 2⁵³, where floating point skips some, they are left as they are.
 
     Examples
     --------
-    >>> whole(np.array([1.0, -1.0]))
+    >>> whole_labels(np.array([1.0, -1.0]))
     array([ 1, -1])
     """
     if labels.dtype.kind == "f" and (np.abs(labels) <= 2**53).all() and not (labels % 1).any():

@@ -15,7 +15,7 @@ from kmaps.io.arrow_files import ArrowReader
 from kmaps.io.atomic import atomic_file
 from kmaps.io.numpy_files import NpyReader, open_npz
 from kmaps.io.reader import Reader, finite_block
-from kmaps.io.standard_output import standard_output
+from kmaps.io.standard_output import refuse_terminal, standard_output
 from kmaps.io.table_writers import ArrowWriter, CsvWriter, ParquetWriter
 from kmaps.io.text_files import CsvReader, SvmReader
 from kmaps.io.writers import NpyWriter, NpzWriter, SvmWriter
@@ -74,6 +74,36 @@ def format_of(path: str | Path, known: dict, form: str | None = None) -> str:
     if not given:
         raise InputError(f"{path}: no extension tells its format; name it ({formats})")
     raise InputError(f"{path}: unknown format {given!r} ({formats})")
+
+
+def output_format(path: str | Path, form: str | None = None, *, labels: bool = False) -> str:
+    """Return the format to write: ``form``, or else by the extension; refuse what cannot be.
+
+    Parameters
+    ----------
+    path : str or Path
+        ``-`` for standard output.
+    form : str, optional
+        One of :data:`WRITERS`.
+    labels : bool
+        Whether there are labels to write.
+
+    Raises
+    ------
+    InputError
+        For an unknown format, bytes on a terminal, or labels in a format without a place for them.
+
+    Examples
+    --------
+    >>> output_format("faces.NPY")
+    'npy'
+    """
+    chosen = format_of(path, WRITERS, form)
+    if str(path) == "-" and WRITERS[chosen] not in STREAMS:
+        refuse_terminal(chosen)
+    if labels and not WRITERS[chosen].keeps_labels:
+        raise InputError(f"{path}: {chosen} has no place for labels; write .npz, .csv or .svm")
+    return chosen
 
 
 def open_reader(

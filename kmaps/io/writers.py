@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import issparse
 
 from kmaps.errors import InputError
-from kmaps.io.labels import few, joined_labels, typed
+from kmaps.io.labels import few_labels, joined_labels, typed_labels
 from kmaps.samples import AnyMatrix
 
 Rows: TypeAlias = AnyMatrix
@@ -190,9 +190,9 @@ class SvmWriter:
 
         labels = np.zeros(Z.shape[0], int) if y is None else y
         if labels.dtype.kind == "U":
-            labels = typed(labels)
+            labels = typed_labels(labels)
         if labels.dtype.kind == "U":
-            raise InputError(f"svm files have numbers for labels, not text ({few(labels)})")
+            raise InputError(f"svm files have numbers for labels, not text ({few_labels(labels)})")
         dump_svmlight_file(Z, labels, self._file, zero_based=False)
 
     def finish(self) -> None:

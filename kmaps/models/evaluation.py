@@ -12,7 +12,7 @@ from sklearn.metrics import (
 )
 
 from kmaps.errors import InputError
-from kmaps.io.labels import check_label_kind, few
+from kmaps.io import check_label_kind, few_labels
 from kmaps.models.reliability import Calibration, calibration
 from kmaps.svm.reduction import winners
 
@@ -140,8 +140,8 @@ def _check(y: NDArray, scores: NDArray, classes: NDArray) -> None:
     check_label_kind(y, classes)
     if not np.isin(y, classes).any():
         raise InputError(
-            f"no row has a label of the model's ({few(classes)}), they are {few(np.unique(y))}; "
-            "check the labels and the model"
+            f"no row has a label of the model's ({few_labels(classes)}), they are "
+            f"{few_labels(np.unique(y))}; check the labels and the model"
         )
 
 

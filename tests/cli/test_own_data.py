@@ -332,7 +332,7 @@ def test_labels_of_another_file_are_encoded_with_the_rows():
         "X.npy q.npz --labels short.npy": "80 labels, but X.npy has 90 rows",
         "numbers.csv q.npz --labels long.npy": "180 labels, but numbers.csv has 90 rows",
         "numbers.csv q.svm --labels short.npy": "80 labels, but numbers.csv has more rows",
-        "X.npy q.npy --labels y.npy": "--labels: q.npy has no place for labels; write .npz, "
+        "X.npy q.npy --labels y.npy": "q.npy: npy has no place for labels; write .npz, "
         ".csv or .svm",
     }.items():
         assert refused("encode", *arguments.split()) == message

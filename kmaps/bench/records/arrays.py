@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import DataError
-from kmaps.io import atomic_file
-from kmaps.io.atomic import remove_unfinished
+from kmaps.io import atomic_file, remove_unfinished
 
 Arrays = Mapping[str, NDArray[np.generic]]
 
