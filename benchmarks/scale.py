@@ -1,11 +1,8 @@
 """Two threads and workers against one, and how time grows with the rows.
 
-The histograms are like those of the Daimler pedestrians, of 981 values, 20,000 and 200,000 of them;
-at the larger C the free variables are more, and conjugate gradients do more of the work. Two
-threads share the features; blocks, which a cluster has, are on two threads to compare. Threads gain
-where a number is told fast: on two processors of one chip, which a virtual machine may not have in
-every hour (60 to 270 ns seen on the same one). The clusters are of processes of one thread each, on
-this machine; starting them is not measured.
+The histograms are like those of the Daimler pedestrians, of 981 values, 200,000 of them. Blocks,
+which a cluster has, are on two threads to compare. The clusters are of processes of one thread
+each, on this machine; starting them is not measured.
 KMAPS_SCALE_ROWS is the largest number of rows of the exponents.
 """
 
@@ -13,7 +10,6 @@ import atexit
 import os
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import cache
 from statistics import median
@@ -21,12 +17,10 @@ from unittest.mock import patch
 
 import dask
 import numpy as np
-from numba import njit
 
 from benchmarks.measure import Limit, Pair, Quantity
 from benchmarks.training import histograms
 from kmaps import CodedSVC, HomogeneousMap, threads
-from kmaps._loops.shared import WORDS_A_PART, tell, told
 from kmaps.bench.kinds import load as spec
 from kmaps.bench.run.runner import run
 from kmaps.dask import CodedSVC as CodedSVCThere
@@ -35,7 +29,7 @@ from kmaps.dask.team import DaskTeam
 from kmaps.svm import code_rows
 from kmaps.svm.coded import block
 
-_FEW, _MANY, _BLOCKS_OF_BINS = 20_000, 200_000, 109
+_MANY, _BLOCKS_OF_BINS = 200_000, 109
 _TOL = 1e-3
 _MOST_ROWS = int(os.environ.get("KMAPS_SCALE_ROWS", "4000000"))
 
@@ -59,46 +53,20 @@ KILOBYTES = Quantity(lambda measured: measured() / 1000, unit="kB", **_NUMBER)
 
 
 def pairs() -> list[Pair | Limit]:
-    return [_telling(), *_on_threads(), _grid(), *_one_training(), *_growth()]
-
-
-def _telling() -> Limit:
-    """What two threads wait for at every row: half a row of these takes 300 ns."""
-    return Limit("telling a number to the other thread", _seconds_a_turn, 100, NANOSECONDS)
-
-
-def _seconds_a_turn(turns: int = 1_000_000) -> float:
-    """Return how long two threads take to tell each other a number, in the mean over many."""
-    mail = np.zeros(2 * WORDS_A_PART + 1, np.int64)
-    _take_turns(mail, 0, 0, 0)  # compiles
-    with ThreadPoolExecutor(1) as pool:
-        begun = time.perf_counter()
-        other = pool.submit(_take_turns, mail, WORDS_A_PART, 0, turns)
-        _take_turns(mail, 0, WORDS_A_PART, turns)
-        other.result()
-    return (time.perf_counter() - begun) / turns
-
-
-@njit(nogil=True)
-def _take_turns(mail, own, other, turns):
-    for count in range(1, turns + 1):
-        tell(mail, own + (count & 1), count, np.float32(1))
-        told(mail, other + (count & 1), count)
+    return [*_on_threads(), _grid(), *_one_training(), *_growth()]
 
 
 def _on_threads() -> list[Pair]:
     X, y = _samples()
-    coded = {n: code_rows("chi2", lambda n=n: [X[:n]]) for n in (_FEW, _MANY)}
+    rows = code_rows("chi2", lambda: [X])
     return [
         Pair(
-            f"{n:,} rows, C = {C:g}, two threads, {'one block' if n_blocks == 1 else 'two blocks'}",
-            lambda n=n, C=C, k=n_blocks: _trained(coded[n], y[:n], C, n_blocks=k, n_threads=2),
+            f"{_MANY:,} rows, C = 1, two threads, two blocks",
+            lambda: _trained(rows, y, 1.0, n_blocks=2, n_threads=2),
             "one thread",
-            lambda n=n, C=C: _trained(coded[n], y[:n], C, n_blocks=1, n_threads=1),
-            at_least=1.6 if n_blocks == 1 else None,
+            lambda: _trained(rows, y, 1.0, n_blocks=1, n_threads=1),
             runs=5,
         )
-        for n, C, n_blocks in ((_FEW, 1.0, 1), (_FEW, 10.0, 1), (_MANY, 1.0, 1), (_MANY, 1.0, 2))
     ]
 
 
@@ -184,18 +152,18 @@ def _coded_and_trained(X, y):
 
 def _sent_in_a_round(train) -> float:
     """Return the bytes of the tables to and from all blocks, conjugate gradients included."""
-    turn, rounds, sent = DaskTeam.turn, 0, 0
+    step_of_all, rounds, sent = DaskTeam.run, 0, 0
 
     def counted(team, step, *shared):
         nonlocal rounds, sent
         before = team.waiting
-        result = turn(team, step, *shared)
+        result = step_of_all(team, step, *shared)
         tables = [table for table in (before, team.waiting) if table is not None]
         sent += team.n_blocks * sum(table.nbytes for table in tables)
         rounds += step is block.descend
         return result
 
-    with patch.object(DaskTeam, "turn", counted):
+    with patch.object(DaskTeam, "run", counted):
         train()
     return sent / rounds
 

@@ -79,11 +79,8 @@ FLOORS = {
         "pruning",
     ],
     "svm/coded": [
-        "tables rows scores crew rounding",
-        "face",
-        "descent smooth",
-        "block",
-        "block_climb",
+        "tables rows scores problem",
+        "descent smooth block",
         "forms model rounds",
         "training functions",
         "products sparse",

@@ -80,14 +80,12 @@ def _apply(codes, features, k, begin, weights, sums, size, basis, stride, lanes,
 
 
 @njit(cache=True, nogil=True)
-def sum_codes(
-    codes, features, begin, start, stop, weights, size, basis, stride, lanes, blocks, first
-):
-    """Return the sums of what the codes ``start`` … ``stop`` - 1 of a row make of their weights."""
+def sum_codes(codes, features, begin, stop, weights, size, basis, stride, lanes, blocks, first):
+    """Return the sums of what the codes ``begin`` … ``stop`` - 1, a row, make of their weights."""
     # Four sums at a time: each addition would have to wait for the one before.
     a = b = c = d = fill(float32(0), lanes)
     form = size, basis, stride, lanes, blocks, first
-    k = start
+    k = begin
     while k + 4 <= stop:
         a = _apply(codes, features, k, begin, weights, a, *form)
         b = _apply(codes, features, k + 1, begin, weights, b, *form)
@@ -103,18 +101,11 @@ def sum_codes(
 @njit(cache=True, nogil=True, inline="always")
 def evaluate(rows, i, form, weights):
     """Return the function's value at row i."""
-    return evaluate_part(rows, i, rows.bounds[i], rows.bounds[i + 1], form, weights)
-
-
-@njit(cache=True, nogil=True, inline="always")
-def evaluate_part(rows, i, start, stop, form, weights):
-    """Return what the codes ``start`` … ``stop`` - 1, of row i, add to the function's value."""
     sums = sum_codes(
         rows.codes,
         rows.features,
         rows.bounds[i],
-        start,
-        stop,
+        rows.bounds[i + 1],
         weights,
         form.size,
         form.basis,
@@ -131,28 +122,19 @@ def look_up(rows, tables, size, lanes, out):
     """Fill ``out`` (n, lanes), flat, with the sums of the rows of tables (d, codes, lanes)."""
     codes, bounds, features = rows
     for i in range(len(bounds) - 1):
-        start, stop = bounds[i], bounds[i + 1]
-        sums = sum_codes(
-            codes, features, start, start, stop, tables, size, None, 0, lanes, None, None
-        )
+        begin, stop = bounds[i], bounds[i + 1]
+        sums = sum_codes(codes, features, begin, stop, tables, size, None, 0, lanes, None, None)
         store(out, i * len(lanes), sums)
 
 
 @njit(cache=True, nogil=True, inline="always")
 def change(rows, i, form, step, weights):
     """Add ``step`` times the features of row i to the weights."""
-    change_part(rows, i, rows.bounds[i], rows.bounds[i + 1], form, step, weights)
-
-
-@njit(cache=True, nogil=True, inline="always")
-def change_part(rows, i, start, stop, form, step, weights):
-    """As `change`, for the codes ``start`` … ``stop`` - 1, of row i, alone."""
     _change(
         rows.codes,
         rows.features,
         rows.bounds[i],
-        start,
-        stop,
+        rows.bounds[i + 1],
         float32(step),
         weights,
         form.size,
@@ -170,7 +152,6 @@ def _change(
     codes,
     features,
     begin,
-    start,
     stop,
     step,
     weights,
@@ -183,7 +164,7 @@ def _change(
     scale,
 ):
     steps = fill(step, lanes)
-    for k in range(start, stop):
+    for k in range(begin, stop):
         j = k - begin if features is None else int64(item(features, k))
         code, at = int64(item(codes, k)), j * size
         if scale is not None:

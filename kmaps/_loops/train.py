@@ -8,13 +8,8 @@ The dual of a problem with the features φ (the constant one, ``bias``, among th
     max over a:  Σ target_i a_i - Σ cost_i(a_i) - |w(a)|² / 2,   lower_i <= a_i <= upper_i,
     w(a) = Σ a_i s_i φ(x_i),
 
-with s_i the sign of a row's class, 1 in regression. The loss of a row decides the rest:
-
-    hinge                  target 1, lower 0, upper C, cost 0
-    squared hinge          target 1, lower 0, upper ∞, cost ridge a² / 2 with ridge 1 / (2C)
-    logistic               target 0, lower 0, upper C, cost a log(a/C) + (C - a) log(1 - a/C)
-    epsilon-insensitive    target y, lower -C, upper C, cost ε|a|
-    its square             target y, lower -∞, upper ∞, cost ε|a| + ridge a² / 2
+with s_i the sign of a row's class, 1 in regression. Targets, bounds and costs follow from the loss
+(`kmaps.svm.losses`): the cost is ε|a| + ridge a² / 2, or that of the logistic loss.
 
 Weights and features are float32, whatever is added up over the rows is float64.
 """
@@ -25,8 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit, uint64
 
-from kmaps._loops.forms import approach, change, change_part, evaluate, evaluate_part
-from kmaps._loops.shared import WORDS_A_PART, parts_of, tell, told
+from kmaps._loops.forms import approach, change, evaluate
 from kmaps._loops.vectors import prefetch
 
 SETTLED = 0.5
@@ -62,23 +56,14 @@ class Task(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def rebuild(rows, form, task, alpha, weights, share):
-    """Set the weights to w(alpha), or those of a ``share``; return that of the constant feature."""
-    if share is None:
-        weights[:] = 0
-    else:
-        own = share.columns[share.first] * form.size, share.columns[share.last] * form.size
-        weights[own[0] : own[1]] = 0
+def rebuild(rows, form, task, alpha, weights):
+    """Set the weights to w(alpha); return the weight of the constant feature."""
+    weights[:] = 0
     constant = 0.0
     for i in range(len(alpha)):
         if alpha[i] != 0:
             step = alpha[i] * task.signs[i]
-            if share is None:
-                change(rows, task.members[i], form, step, weights)
-            else:
-                row = task.members[i]
-                start, stop = parts_of(rows.bounds, share.cuts, row, share.first, share.last)
-                change_part(rows, row, start, stop, form, step, weights)
+            change(rows, task.members[i], form, step, weights)
             constant += step * task.bias
     return constant
 
@@ -93,7 +78,7 @@ def margins(rows, form, task, weights, constant, out):
 
 # A row of zeros without bias has no curvature: its step is infinite, and cut at the bound.
 @njit(cache=True, nogil=True, error_model="numpy")
-def descend(rows, form, task, alpha, weights, order, state, goal, budget, share):
+def descend(rows, form, task, alpha, weights, order, state, goal, budget):
     """Go through the active members in random order, again and again.
 
     The first places of ``order`` are the active members. One whose variable is at a bound, and
@@ -104,9 +89,6 @@ def descend(rows, form, task, alpha, weights, order, state, goal, budget, share)
 
     ``state`` is (active members, rise, fall, dual objective, weight of the constant feature, state
     of the random numbers). Returns the next one, the gap, and the number of evaluations.
-
-    Threads that descend together have a ``share`` each, and all else alike: ``alpha`` and ``order``
-    of their own, and the same weights. None: there is one thread, and rows have one part.
     """
     n_active, rise, fall, dual, constant, random = state
     spent = 0
@@ -123,23 +105,10 @@ def descend(rows, form, task, alpha, weights, order, state, goal, budget, share)
                 prefetch(rows.bounds, task.members[order[k + _BOUNDS_AHEAD]])
             if k + codes_ahead < n_active:
                 row = task.members[order[k + codes_ahead]]
-                start, stop = rows.bounds[row], rows.bounds[row + 1]
-                if share is not None:
-                    start, stop = parts_of(rows.bounds, share.cuts, row, share.first, share.last)
-                approach(rows.codes, rows.features, start, stop)
+                approach(rows.codes, rows.features, rows.bounds[row], rows.bounds[row + 1])
             spent += 1
             row, old, upper, ridge = task.members[i], alpha[i], task.upper[i], task.ridge[i]
-            if share is None:
-                value = np.float64(evaluate(rows, row, form, weights))
-            else:  # not in a function: that would count references, which all threads then write
-                value, word = 0.0, spent & 1
-                for p in range(share.first, share.last):
-                    start, stop = parts_of(rows.bounds, share.cuts, row, p, p + 1)
-                    part = evaluate_part(rows, row, start, stop, form, weights)
-                    tell(share.mail, p * WORDS_A_PART + word, spent, part)
-                for p in range(share.cuts.shape[1] + 1):
-                    value += told(share.mail, p * WORDS_A_PART + word, spent)
-            value += constant * task.bias
+            value = np.float64(evaluate(rows, row, form, weights)) + constant * task.bias
             excess = task.signs[i] * value - task.targets[i]
             old_cost = _cost(task, i, old)
             gap += _loss(task, i, excess) + old_cost + old * excess
@@ -163,11 +132,7 @@ def descend(rows, form, task, alpha, weights, order, state, goal, budget, share)
                 continue
             alpha[i] = new
             step = (new - old) * task.signs[i]
-            if share is None:
-                change(rows, row, form, step, weights)
-            else:
-                start, stop = parts_of(rows.bounds, share.cuts, row, share.first, share.last)
-                change_part(rows, row, start, stop, form, step, weights)
+            change(rows, row, form, step, weights)
             constant += step * task.bias
             dual -= (new - old) * (excess + task.norms[i] * (new - old) / 2)
             dual -= _cost(task, i, new) - old_cost
@@ -260,9 +225,10 @@ def _loss(task, i, excess):
     if task.logistic:
         return task.upper[i] * (max(-excess, 0.0) + np.log1p(np.exp(-abs(excess))))
     short = max((abs(excess) if task.two_sided else -excess) - task.epsilon, 0.0)
-    if task.ridge[i] == 0:
-        return short * task.upper[i]
-    return short * short / (2 * task.ridge[i])
+    upper, ridge = task.upper[i], task.ridge[i]
+    if short >= ridge * upper:  # the variable is at its bound: the loss is straight
+        return (short - ridge * upper / 2) * upper
+    return short * short / (2 * ridge)
 
 
 @njit(cache=True, nogil=True)
@@ -293,7 +259,8 @@ def _slope(task, i, excess):
     if short == 0:
         return 0.0
     side = 1.0 if task.two_sided and excess > 0 else -1.0
-    return side * (task.upper[i] if task.ridge[i] == 0 else short / task.ridge[i])
+    at_bound = short >= task.ridge[i] * task.upper[i]
+    return side * (task.upper[i] if at_bound else short / task.ridge[i])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

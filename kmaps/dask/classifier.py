@@ -18,9 +18,9 @@ from kmaps.dask.team import DaskTeam, LostBlocks
 from kmaps.errors import InputError
 from kmaps.svm.coded import CodedSVC as CodedSVCHere
 from kmaps.svm.coded.blocks import learned, listed_below
-from kmaps.svm.coded.descent import Solution
 from kmaps.svm.coded.functions import deviations
 from kmaps.svm.coded.model import CodedModel
+from kmaps.svm.coded.problem import Solution
 from kmaps.svm.coded.rounds import Rounds, count_blocks
 from kmaps.svm.coded.training import CodedRows, learns
 from kmaps.svm.learner import input_errors

@@ -14,11 +14,12 @@ from kmaps._loops.train import Task
 from kmaps.parallel import threads
 from kmaps.samples import AnyMatrix
 from kmaps.svm.coded.blocks import block_rows
-from kmaps.svm.coded.descent import make_task
 from kmaps.svm.coded.forms import Machinery
 from kmaps.svm.coded.functions import code_counts
+from kmaps.svm.coded.problem import make_task
 from kmaps.svm.coded.rows import joined
 from kmaps.svm.coded.training import CodedRows
+from kmaps.svm.losses import LOSSES
 from kmaps.svm.reduction import binary_problems
 
 
@@ -80,7 +81,7 @@ def stated(
     problems = binary_problems(numbers, reduction, factors, np.ones(len(numbers)))
     problem = next(islice(problems, column, None))
     costs = C * problem.factors
-    return make_task(problem.rows, problem.signs, norms, costs, loss, bias)
+    return make_task(problem.rows, problem.signs, norms, costs, LOSSES[loss](), bias)
 
 
 def count_members(task: Task) -> int:

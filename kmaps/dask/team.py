@@ -16,7 +16,8 @@ from kmaps._loops.forms import Form, Rows
 from kmaps._loops.train import Task
 from kmaps.parallel import threads
 from kmaps.svm.coded import block as blocks
-from kmaps.svm.coded.block import Block, Result, Table
+from kmaps.svm.coded.block import Result, Table
+from kmaps.svm.coded.problem import CodedProblem
 from kmaps.svm.coded.rounds import added
 
 
@@ -25,7 +26,7 @@ class LostBlocks(ConnectionError):
 
 
 class DaskTeam:
-    """A `kmaps.svm.coded.rounds.Team` whose blocks are on a cluster.
+    """`kmaps.svm.coded.rounds.Workers` on a cluster.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ class DaskTeam:
         with client.as_current():
             self._blocks = [Actor(_BlockThere, places[one.key][0], one.key) for one in begun]
 
-    def turn(self, step: Callable[..., Result], *shared: Any) -> list[float]:
+    def run(self, step: Callable[..., Result], *shared: Any) -> list[float]:
         """Take a step with all blocks."""
         with _answered():
             asked = [block.take(step, self.waiting, shared) for block in self._blocks]
@@ -105,7 +106,7 @@ class _BlockThere:
     def __init__(
         self, rows: Rows, form: Form, task: Task, n_weights: int, seed: tuple[int, ...]
     ) -> None:
-        self._block = Block(rows, form, task, n_weights)
+        self._block = CodedProblem(rows, form, task, n_weights)
         self._state = blocks.begin(task, n_weights, seed, None)
         self._total: Table | None = None
 

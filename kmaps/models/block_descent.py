@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from kmaps._loops import outputs as loops
-from kmaps.errors import ConfigError
 from kmaps.models.streamed_rows import StreamedRows
 from kmaps.parallel import for_blocks
+from kmaps.svm.losses import HINGES, LOSSES, Loss, check_combination
 from kmaps.svm.reduction import BinaryProblem
 
 _VISITS = 5  # of a row while its outputs are there
@@ -110,13 +110,13 @@ def train_in_blocks(
     ConvergenceWarning
         When ``max_iter`` passes were not enough.
     """
-    if loss == "logistic":
-        raise ConfigError(
-            f"loss='logistic': {len(rows):,} rows with {2 * rows.map.n_frequencies:,} outputs are "
-            "trained in blocks, for the hinges only; choose loss='hinge' or fewer frequencies"
-        )
+    how = (
+        f"{len(rows):,} rows with {2 * rows.map.n_frequencies:,} outputs are trained in blocks "
+        "(fewer frequencies are not), which"
+    )
+    check_combination(how, {"l2": HINGES}, "l2", loss)
     tol, max_iter = tol or _TOL, max_iter or _PASSES
-    machines = [_machine(problem, rows, C, loss == "squared_hinge") for problem in problems]
+    machines = [_machine(problem, rows, C, LOSSES[loss]()) for problem in problems]
     passes, measured = 0, np.full(len(machines), np.inf)
     while passes < max_iter and measured.max() > tol:
         passes += 1
@@ -141,15 +141,15 @@ def _gaps(machines: list[BlockMachine]) -> NDArray[np.float64]:
     return np.array([machine.gap for machine in machines])
 
 
-def _machine(problem: BinaryProblem, rows: StreamedRows, C: float, squared: bool) -> BlockMachine:
+def _machine(problem: BinaryProblem, rows: StreamedRows, C: float, loss: Loss) -> BlockMachine:
     n, costs = len(problem.rows), C * problem.factors
     places = np.full(len(rows), -1)
     places[problem.rows] = np.arange(n)
     return BlockMachine(
         places=places,
         signs=problem.signs,
-        upper=np.full(n, np.inf) if squared else costs,
-        ridge=1 / (2 * costs) if squared else np.zeros(n),
+        upper=loss.high(costs),
+        ridge=loss.ridge(costs),
         alpha=np.zeros(n),
         weights=np.zeros(2 * rows.map.n_frequencies + 1),
     )

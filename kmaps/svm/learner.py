@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from kmaps.checks import check_choice, check_number, check_positive
 from kmaps.errors import InputError, KmapsError
+from kmaps.svm.losses import PENALTIES, Combined, check_combination
 
 
 class Learner(BaseEstimator):
@@ -20,16 +22,22 @@ class Learner(BaseEstimator):
     bias: float
     timings_: dict[str, float]
 
+    _combined: ClassVar[Combined]
+
     @property
     def _checks(self) -> dict[str, Any]:
         """Arguments of scikit-learn's ``validate_data``."""
         return {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
 
-    def _check_loss(self, losses: tuple[str, ...]) -> None:
-        """Refuse a C, a bias or a loss out of range."""
+    def _check_loss(self) -> None:
+        """Refuse a C or a bias out of range, and a loss or a penalty that is not combined."""
         check_positive("C", self.C)
         check_bias(self.bias)
-        check_choice("loss", self.loss, losses)
+        (penalty, *_) = self._combined
+        penalty = getattr(self, "penalty", penalty)
+        check_choice("penalty", penalty, PENALTIES)
+        check_choice("loss", self.loss, dict.fromkeys(chain(*self._combined.values())))
+        check_combination(type(self).__name__, self._combined, penalty, self.loss)
 
     def _timed(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function and write its seconds down in ``timings_``."""

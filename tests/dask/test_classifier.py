@@ -199,13 +199,13 @@ def test_refused_samples(client, data, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moment", ["__init__", "turn", "weights"])
+@pytest.mark.parametrize("moment", ["__init__", "run", "weights"])
 def test_a_worker_killed_changes_nothing(data, moment):
-    """Before the blocks have their actors, between two turns, when the weights are asked for."""
+    """Before the blocks have their actors, between two steps, when the weights are asked for."""
     killed, method = [], getattr(DaskTeam, moment)
 
     def losing(team, *arguments):
-        if not killed and (moment != "turn" or arguments[0] is block.measure):
+        if not killed and (moment != "run" or arguments[0] is block.measure):
             pids = there.run(os.getpid)
             killed.append(next(iter(pids.values())))
             os.kill(killed[0], signal.SIGKILL)

@@ -98,8 +98,8 @@ def test_what_is_refused_and_warned_of(streamed):
     with pytest.raises(ConfigError) as error:
         RandomFeatureSVC("exp-js", M, loss="logistic").fit(X, Y)
     assert str(error.value) == (
-        "loss='logistic': 160 rows with 120 outputs are trained in blocks, for the hinges only; "
-        "choose loss='hinge' or fewer frequencies"
+        "penalty='l2' with loss='logistic': 160 rows with 120 outputs are trained in blocks (fewer "
+        "frequencies are not), which combines l2 + hinge, l2 + squared_hinge"
     )
     told = r"the relative duality gap is still .* after 1 passes, above 1e-06: lower C \(now 100\)"
     with pytest.warns(ConvergenceWarning, match=told):

@@ -348,10 +348,10 @@ def test_no_warning_without_reason(digits, penalty, loss):
         ({"bias": -1}, r"bias=-1: expected a number of at least 0 \(0: no intercept\)$"),
         (
             {"penalty": "l1", "loss": "hinge"},
-            r"penalty='l1' with loss='hinge': LIBLINEAR combines l2 \+ hinge, l2 \+ squared_hinge, "
-            r"l2 \+ logistic, l1 \+ squared_hinge, l1 \+ logistic$",
+            r"penalty='l1' with loss='hinge': LiblinearSVC combines l2 \+ hinge, "
+            r"l2 \+ squared_hinge, l2 \+ logistic, l1 \+ squared_hinge, l1 \+ logistic$",
         ),
-        ({"penalty": "l3"}, r"penalty='l3' with loss='squared_hinge': LIBLINEAR combines"),
+        ({"penalty": "l3"}, r"penalty='l3': expected 'l2' or 'l1'"),
         ({"loss": "logit"}, r"loss='logit': expected 'hinge', 'squared_hinge' or 'logistic'"),
         (
             {"multiclass": "ovrr"},

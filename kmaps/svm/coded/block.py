@@ -1,18 +1,21 @@
-"""What one block of a problem's rows does in a turn: all blocks do the same, at the same time.
+"""The steps of one block of a problem's rows; all blocks take the same step at the same time.
 
 Ma et al., ICML 2015 (CoCoA+). With the variables of all other blocks where they are, a block moves
-its own, a_k, by what is best for its share of a bound on the dual,
+its own, a_k, by what is best for its part of a bound on the dual,
 
     Σ target_i a_i - cost_i(a_i)  -  w'A_k Δ  -  σ / 2 |A_k Δ|²    over its rows i, Δ the change,
 
 and the changes of all blocks are added. With σ the number of blocks the dual grows by at least the
-sum of the shares, whatever the rows. In the variables σ a_i this is the problem of the block alone
+sum of the parts, whatever the rows. In the variables σ a_i this is the problem of the block alone
 with σ C in place of C, begun at the common weights w: so `kmaps._loops.train.descend` solves it.
 
 Each step here takes a block, its state and ``total``, the sum of the tables of weights that all
 blocks returned last. It returns the next state and leaves the given one as it was; a table of
-weights, or None; and numbers, of which those of all blocks are added up. What the rows are never
-leaves the block.
+weights, or None; and numbers, which are added up over all blocks. The rows never leave the block.
+
+Between descents there are conjugate gradients over all blocks, as in `kmaps.svm.coded.descent`. For
+the logistic loss, whose variables are at no bound, the parabola is the one that touches: a Newton
+step.
 """
 
 from dataclasses import dataclass, replace
@@ -22,28 +25,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps._loops import train as loops
-from kmaps._loops.forms import Form, Rows
 from kmaps._loops.vectors import aligned_zeros
-from kmaps.svm.coded.descent import random_state, starting_point
-from kmaps.svm.coded.rounding import apart, is_close
+from kmaps.svm.coded.problem import CodedProblem, apart, is_close, random_state, starting_point
 
 _SAMPLE = 64  # members of a block at least, by whose change the length of a step is found
+
+_KEPT = 0.01  # of the distance to a bound that the logistic loss keeps in a climb
 
 Table = NDArray[np.float32]
 
 
-class Block(NamedTuple):
-    """Some rows, what they do to the weights, and the problem's members among them."""
-
-    rows: Rows
-    form: Form
-    task: loops.Task
-    n_weights: int
-
-
 @dataclass(frozen=True, eq=False)
 class Climb:
-    """Conjugate gradients on the variables at no bound: see `kmaps.svm.coded.block_climb`."""
+    """Conjugate gradients on the variables at no bound (``free``)."""
 
     free: NDArray[np.intp]
     ridge: NDArray[np.float64]
@@ -117,18 +111,6 @@ def begin(
     )
 
 
-def part_of(task: loops.Task, chosen: NDArray) -> loops.Task:
-    """Return the problem of some of a task's members."""
-    return task._replace(
-        members=task.members[chosen],
-        signs=task.signs[chosen],
-        norms=task.norms[chosen],
-        targets=task.targets[chosen],
-        upper=task.upper[chosen],
-        ridge=task.ridge[chosen],
-    )
-
-
 def moved(state: State, total: Table | None, step: float) -> State:
     """Go so much of the way to what all blocks proposed, of which ``total`` are the weights."""
     if step == 0 or state.proposed is None or total is None:
@@ -143,7 +125,7 @@ def moved(state: State, total: Table | None, step: float) -> State:
 
 
 def descend(
-    block: Block,
+    block: CodedProblem,
     state: State,
     total: Table | None,
     step: float,
@@ -153,7 +135,7 @@ def descend(
     goal: float,
     n_passes: int,
 ) -> Result:
-    """Move, then propose the change that is best for the block's share, with σ = ``factor``.
+    """Move, then propose the change that is best for the block's part, with σ = ``factor``.
 
     ``dual`` is the dual objective, a block's part of it. Numbers: the change of the constant
     feature's weight, the gap that was added up, evaluations, active members.
@@ -171,7 +153,7 @@ def descend(
     scaled = task._replace(upper=upper, ridge=task.ridge / factor)
     budget = (n_passes - 1) * state.n_active + 1  # it ends after the pass that reaches it
     told, gap, spent = loops.descend(
-        block.rows, block.form, scaled, alpha, weights, order, told, goal, budget, None
+        block.rows, block.form, scaled, alpha, weights, order, told, goal, budget
     )
     n_active, rise, fall, _, new_constant, random = told
     weights -= state.weights
@@ -190,8 +172,10 @@ def descend(
     return Result(state, weights, numbers)
 
 
-def measure(block: Block, state: State, total: Table, constant: float, change: float) -> Result:
-    """Tell how the dual rises at the beginning and at the end of the step that all propose.
+def measure(
+    block: CodedProblem, state: State, total: Table, constant: float, change: float
+) -> Result:
+    """Measure how the dual rises at the beginning and at the end of the step that all propose.
 
     By some of the members that it moves: they are many where it matters. Numbers: the slope at the
     beginning, at the end, evaluations.
@@ -201,14 +185,11 @@ def measure(block: Block, state: State, total: Table, constant: float, change: f
     if not len(moving):
         return Result(state, None, (0.0, 0.0, 0.0))
     some = moving[:: max(1, len(moving) // _SAMPLE)]
-    task = part_of(block.task, some)
+    sample, part = block.part(some), len(moving) / len(some)
     before, after = state.alpha[some], state.proposed[some]
-    margins, by_step = np.empty(len(some)), np.empty(len(some))
-    loops.margins(block.rows, block.form, task, state.weights, constant, margins)
-    loops.margins(block.rows, block.form, task, total, change, by_step)
-    part = len(moving) / len(some)
-    first = np.sum((after - before) * slopes(task, before, margins))
-    last = np.sum((after - before) * slopes(task, after, margins + by_step))
+    margins, by_step = sample.margins(state.weights, constant), sample.margins(total, change)
+    first = np.sum((after - before) * slopes(sample.task, before, margins))
+    last = np.sum((after - before) * slopes(sample.task, after, margins + by_step))
     return Result(state, None, (part * float(first), part * float(last), 2 * len(some)))
 
 
@@ -218,33 +199,33 @@ def slopes(task: loops.Task, alpha: NDArray, margins: NDArray) -> NDArray[np.flo
     return found - np.log(alpha / (task.upper - alpha)) if task.logistic else found
 
 
-def rebuild(block: Block, state: State, total: Table | None, step: float) -> Result:
-    """Move, then return the weights of the block's variables, built anew.
+def rebuild(block: CodedProblem, state: State, total: Table | None, step: float) -> Result:
+    """Move, then rebuild and return the weights of the block's variables.
 
     Numbers: the weight of the constant feature.
     """
     state = moved(state, total, step)
     weights = aligned_zeros(block.n_weights)
-    constant = loops.rebuild(block.rows, block.form, block.task, state.alpha, weights, None)
+    constant = block.rebuild(state.alpha, weights)
     return Result(state, weights, (constant,))
 
 
 def score(
-    block: Block, state: State, total: Table, constant: float, rebuilt: float, tol: float
+    block: CodedProblem, state: State, total: Table, constant: float, rebuilt: float, tol: float
 ) -> Result:
     """Score all members, and see which of them are settled.
 
-    ``total`` are the weights of all variables, built anew, and ``rebuilt`` is the constant
+    ``total`` are the rebuilt weights of all variables, and ``rebuilt`` is the constant
     feature's. They take the place of the weights that the steps have left unless these are close.
 
     Numbers: Σ a_i m_i; the loss; the dual without |w(a)|² / 2. And three of which every block
     returns the same: whether the weights stay, |W - w(a)|² and |w(a)|².
     """
-    task, margins = block.task, np.empty(len(state.alpha))
+    task = block.task
     difference, square = apart(block.form, state.weights, constant, total, rebuilt)
     stay = is_close(difference, square, tol)
     weights, constant = (state.weights, constant) if stay else (total, rebuilt)
-    loops.margins(block.rows, block.form, task, weights, constant, margins)
+    margins = block.margins(weights, constant)
     order = state.order.copy()
     n_active = loops.set_active(task, state.alpha, margins, order, state.rise, state.fall)
     state = replace(state, weights=weights, margins=margins, order=order, n_active=n_active)
@@ -252,3 +233,105 @@ def score(
     value = loops.dual_value(task, state.alpha)
     numbers = product, loops.total_loss(task, margins), value, float(stay), difference, square
     return Result(state, None, numbers)
+
+
+def start_climb(
+    block: CodedProblem, state: State, total: Table | None, step: float, constant: float
+) -> Result:
+    """Move; then return the weights of the first direction.
+
+    Numbers: free members, the residual's size, the weight of the constant feature.
+    """
+    state = moved(state, total, step)
+    free = np.flatnonzero((state.alpha != 0) & (state.alpha < block.task.upper))
+    part, alpha = block.part(free), state.alpha[free]
+    task, margins = part.task, part.margins(state.weights, constant)
+    rest = slopes(task, alpha, margins)
+    ridge, low, high = task.ridge, np.zeros(len(free)), task.upper
+    if task.logistic:
+        # Its cost bends more and more towards the bounds, which are never reached.
+        ridge = task.upper / (alpha * (task.upper - alpha))
+        low, high = _KEPT * alpha, task.upper - _KEPT * (task.upper - alpha)
+    diagonal, nothing = task.norms + ridge, np.zeros(len(free))
+    climb = Climb(free, ridge, diagonal, low, high, margins, rest, nothing, nothing, nothing)
+    state = replace(state, climb=climb)
+    size = float(np.sum(rest**2 / diagonal))
+    state, table, numbers = turn_direction(block, state, total, 0.0)
+    return Result(state, table, (len(free), size, *numbers))
+
+
+def turn_direction(block: CodedProblem, state: State, total: Table | None, ratio: float) -> Result:
+    """Return the weights of the next direction, which has so much of the last one.
+
+    Numbers: the weight of the constant feature.
+    """
+    climb = _climb_of(state)
+    direction = climb.rest / climb.diagonal + ratio * climb.direction
+    state = replace(state, climb=replace(climb, direction=direction))
+    return Result(state, *_weights(block, climb, direction))
+
+
+def bend(block: CodedProblem, state: State, total: Table, constant: float) -> Result:
+    """See how the parabola bends in the direction with the weights ``total``.
+
+    Numbers: its curvature.
+    """
+    climb = _climb_of(state)
+    curved = block.part(climb.free).margins(total, constant) + climb.ridge * climb.direction
+    state = replace(state, climb=replace(climb, curved=curved))
+    return Result(state, None, (float(np.sum(climb.direction * curved)),))
+
+
+def follow(block: CodedProblem, state: State, total: Table, length: float) -> Result:
+    """Go along the direction.
+
+    Numbers: the size of what remains, the square of what the bounds take from the step, and its
+    own.
+    """
+    climb = _climb_of(state)
+    step, rest = climb.step + length * climb.direction, climb.rest - length * climb.curved
+    state = replace(state, climb=replace(climb, step=step, rest=rest))
+    wanted = state.alpha[climb.free] + step
+    cut = np.clip(wanted, climb.low, climb.high) - wanted
+    sizes = rest**2 / climb.diagonal, cut**2 * climb.diagonal, step**2 * climb.diagonal
+    return Result(state, None, tuple(float(np.sum(size)) for size in sizes))
+
+
+def propose(block: CodedProblem, state: State, total: Table, scale: float) -> Result:
+    """Propose a part of the step, cut at the bounds, and return its weights.
+
+    Numbers: the weight of the constant feature.
+    """
+    climb = _climb_of(state)
+    proposed = state.alpha.copy()
+    wanted = proposed[climb.free] + scale * climb.step
+    proposed[climb.free] = np.clip(wanted, climb.low, climb.high)
+    # What was settled may not be any more.
+    state = replace(state, proposed=proposed, rise=np.inf, fall=-np.inf)
+    return Result(state, *_weights(block, climb, (proposed - state.alpha)[climb.free]))
+
+
+def gain(block: CodedProblem, state: State, total: Table, constant: float) -> Result:
+    """Return what the dual gains by the proposed step, whose weights are ``total``."""
+    climb = _climb_of(state)
+    assert state.proposed is not None
+    task, alpha = block.part(climb.free).task, state.alpha[climb.free]
+    proposed = state.proposed[climb.free]
+    step, by_step = proposed - alpha, block.part(climb.free).margins(total, constant)
+    bent = float(np.sum(step * (climb.margins + by_step / 2)))
+    return Result(
+        state, None, (loops.dual_value(task, proposed) - loops.dual_value(task, alpha) - bent,)
+    )
+
+
+def _climb_of(state: State) -> Climb:
+    assert state.climb is not None  # begun by `start_climb`
+    return state.climb
+
+
+def _weights(
+    block: CodedProblem, climb: Climb, step: NDArray[np.float64]
+) -> tuple[Table, tuple[float]]:
+    """Return the weights of a change of the free variables, and the constant feature's."""
+    table = aligned_zeros(block.n_weights)
+    return table, (block.part(climb.free).rebuild(step, table),)

@@ -7,7 +7,7 @@ Each binary problem has the signs y_i = ±1 of its two sides and one of the loss
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,12 +20,12 @@ from kmaps.maps.capabilities import Tabulated
 from kmaps.mercer import ScalarKernel
 from kmaps.parallel import for_blocks, threads, threads_of
 from kmaps.svm.calibration import logistic_fit
-from kmaps.svm.coded.descent import Solution, make_task
 from kmaps.svm.coded.estimator import Progress
+from kmaps.svm.coded.problem import Solution, make_task
 from kmaps.svm.coded.sparse import solve_sparse
 from kmaps.svm.coded.streamed import StreamedClassifier
 from kmaps.svm.coded.training import CodedRows
-from kmaps.svm.losses import LOSSES, PENALTIES
+from kmaps.svm.losses import HINGES, LOSSES, Combined, Loss
 from kmaps.svm.model_file import ModelFile
 from kmaps.svm.reduction import (
     REDUCTIONS,
@@ -116,9 +116,8 @@ class CodedSVC(StreamedClassifier):
         0 … 1. Functions then follow the data less and can be read better; the larger, the more
         they are straight. In forms ``"low-rank"`` and ``"full"``.
     n_jobs : int or None, default=None
-        Threads for the binary problems, one for each; more of them share the features of one
-        problem. None: as many as `kmaps.threads` says, -1: one for each processor.
-        `LiblinearSVC` has none: LIBLINEAR takes one problem at a time.
+        Threads for the binary problems, one for each. None: as many as `kmaps.threads` says, -1:
+        one per processor. `LiblinearSVC` has none: LIBLINEAR takes one problem at a time.
 
     Attributes
     ----------
@@ -184,6 +183,7 @@ class CodedSVC(StreamedClassifier):
         "smooth",
     )
     _problem_name = "binary problems"
+    _combined: ClassVar[Combined] = {"l2": LOSSES, "l1": HINGES}
 
     def __init__(
         self,
@@ -298,8 +298,7 @@ class CodedSVC(StreamedClassifier):
         return machines, calibration
 
     def _check_parameters(self) -> None:
-        check_choice("penalty", self.penalty, PENALTIES)
-        self._check_loss(LOSSES)
+        self._check_loss()
         if self.penalty == "l1":
             self._check_sparse()
         check_choice("multiclass", self.multiclass, REDUCTIONS)
@@ -327,10 +326,6 @@ class CodedSVC(StreamedClassifier):
 
     def _check_sparse(self) -> None:
         """Refuse what the penalty l1 does not go with."""
-        if self.loss == "logistic":
-            raise ConfigError(
-                "loss='logistic': penalty='l1' has the hinges only; choose loss='squared_hinge'"
-            )
         if self.form not in ("auto", "low-rank"):
             raise ConfigError(
                 f"form={self.form!r}: penalty='l1' needs the columns of a table; choose "
@@ -344,6 +339,10 @@ class CodedSVC(StreamedClassifier):
     @property
     def _form(self) -> str:
         return "low-rank" if self.penalty == "l1" else self.form
+
+    @property
+    def _loss(self) -> Loss:
+        return LOSSES[self.loss]()
 
     def _passes(self) -> str:
         return "rounds" if self.penalty == "l1" else "passes"
@@ -379,7 +378,7 @@ class CodedSVC(StreamedClassifier):
             training,
             problem,
             self.C * problem.factors,
-            loss=self.loss,
+            loss=self._loss,
             bias=self.bias,
             tol=self.tol,
             max_iter=self.max_iter,
@@ -396,7 +395,7 @@ class CodedSVC(StreamedClassifier):
     def task_of(self, problem: BinaryProblem, norms: NDArray[np.float64]) -> Task:
         """State a problem on the codes with the present C; ``norms`` are those of all rows."""
         costs = self.C * problem.factors
-        return make_task(problem.rows, problem.signs, norms, costs, self.loss, self.bias)
+        return make_task(problem.rows, problem.signs, norms, costs, self._loss, self.bias)
 
     def log_odds_of(self, problem: BinaryProblem, machine: Solution) -> tuple[float, float]:
         """Return slope and shift that turn the scores of a solved problem into log-odds."""

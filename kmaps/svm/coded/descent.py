@@ -1,204 +1,147 @@
-"""One problem on codes, of two classes or of a target, solved until its duality gap is small."""
+"""Dual coordinate descent on codes, with conjugate gradients on the variables at no bound.
+
+Between two changes of which variables are at a bound, the dual is a parabola in the others. Its
+maximum is where coordinate descent goes, in as many passes as the parabola is long and narrow: at a
+large C it creeps. Conjugate gradients take the square root of that. The step that they find is cut
+at the bounds, and shortened until the dual grows (Moré and Toraldo, SIAM J. Optimization 1991).
+"""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kmaps._loops import train as loops
-from kmaps._loops.forms import Form, Rows
 from kmaps._loops.vectors import aligned_zeros
-from kmaps.svm.coded.crew import Crew, Parts, cut
-from kmaps.svm.coded.face import Climber
-from kmaps.svm.coded.rounding import apart, is_close
+from kmaps.svm.coded.problem import (
+    CodedProblem,
+    Solution,
+    apart,
+    is_close,
+    random_state,
+    rescaled,
+    starting_point,
+)
 
-_MARGIN = 0.8
-_MULTIPLES = 0.5, 2.0  # of weights, that are tried
-_FIRST = 1e-6  # part of C at which the variables of the logistic loss start
+Report = Callable[[float, float], None]
+
+_MARGIN = 0.8  # of the tolerance, at which to look whether the gap is what it seems
 _PASSES_A_CALL = 5  # between two reports of progress
 _PASSES_A_REBUILD = 25  # of changes to float32 weights, whose rounding adds up
 
-
-class Solution(NamedTuple):
-    """Weights (d · size,), the constant feature's, and how good they are."""
-
-    weights: NDArray[np.float32]
-    constant: float
-    alpha: NDArray[np.float64]
-    margins: NDArray[np.float64]
-    primal: float
-    dual: float
-    passes: float
-
-    @property
-    def gap(self) -> float:
-        """The duality gap, as a part of the primal objective."""
-        return (self.primal - self.dual) / self.primal if self.primal > 0 else 0.0
-
-
-def make_task(
-    members: NDArray[np.intp],
-    signs: NDArray[np.float64],
-    norms: NDArray[np.float64],
-    costs: NDArray[np.float64],
-    loss: str,
-    bias: float,
-) -> loops.Task:
-    """State a problem of two classes, with the C of each member; ``norms`` are those of all rows.
-
-    Its loss is one of `kmaps.svm.losses.LOSSES`.
-    """
-    targets = np.full(len(members), 0.0 if loss == "logistic" else 1.0)
-    return _task(members, signs, norms, targets, costs, bias, loss == "squared_hinge")._replace(
-        logistic=loss == "logistic"
-    )
-
-
-def make_regression_task(
-    members: NDArray[np.intp],
-    targets: NDArray[np.float64],
-    norms: NDArray[np.float64],
-    costs: NDArray[np.float64],
-    loss: str,
-    epsilon: float,
-    bias: float,
-) -> loops.Task:
-    """State a problem of regression, with the C of each member; ``norms`` are those of all rows.
-
-    Its loss is one of `kmaps.svm.losses.INSENSITIVE`.
-    """
-    signs, squared = np.ones(len(members)), loss == "squared_epsilon_insensitive"
-    return _task(members, signs, norms, targets, costs, bias, squared)._replace(
-        epsilon=float(epsilon), two_sided=True
-    )
-
-
-def _task(
-    members: NDArray[np.intp],
-    signs: NDArray[np.float64],
-    norms: NDArray[np.float64],
-    targets: NDArray[np.float64],
-    costs: NDArray[np.float64],
-    bias: float,
-    squared: bool,
-) -> loops.Task:
-    """State a problem whose loss is straight where it is not zero, or ``squared``."""
-    return loops.Task(
-        members=members.astype(np.int64),
-        signs=signs.astype(np.int8),
-        norms=norms[members] + bias**2,
-        targets=targets.astype(np.float64),
-        upper=np.full(len(members), np.inf) if squared else costs.astype(np.float64),
-        ridge=1 / (2 * costs) if squared else np.zeros(len(members)),
-        epsilon=0.0,
-        bias=float(bias),
-        two_sided=False,
-        logistic=False,
-    )
+_AFTER = 10  # passes of coordinate descent, which finds the variables at bounds
+_PAUSE, _COSTS = 5, 2  # passes, and costs, after a climb that gained less than descent would have
+_STEPS = 12  # of conjugate gradients
+_ENOUGH = 1e-2  # of the first residual
+_CUT = 0.05  # of a step's square that the bounds may take; a longer one would not do what it says
+_TRIALS = 3  # of a step, each a quarter of the one before
+_MOST = _STEPS + _TRIALS + 1  # evaluations of a free member
 
 
 def solve(
-    rows: Rows,
-    form: Form,
-    task: loops.Task,
-    n_weights: int,
+    problem: CodedProblem,
     *,
     tol: float,
     max_iter: int,
     seed: tuple[int, ...],
-    parts: Parts | None = None,
-    n_threads: int = 1,
     alpha: NDArray[np.float64] | None = None,
-    report: Callable[[float, float], None] | None = None,
+    report: Report | None = None,
 ) -> Solution:
     """Descend until the gap is at most ``tol`` of the primal objective.
 
     A pass evaluates as many rows as there are, however often each: after ``max_iter`` passes the
-    solution is returned as it is. ``parts`` are those of the rows, where they are known already.
-    ``alpha`` is where to start: at its best multiple. ``report`` is told the number of passes and
-    the gap of the last one.
+    solution is returned as it is. ``alpha`` is where to start: at its best multiple. ``report`` is
+    called with the number of passes and the last gap.
 
-    After each descent, and during long ones, the weights are built anew from the variables, to see
-    what the rounding of all steps did (`kmaps.svm.coded.rounding`), and every row is scored: the
-    gap is exact, and a descent that stopped too early goes on from the members that are not
-    settled, towards a lower goal. Weights that miss ``tol`` are taken at the multiple that is best
-    for the primal.
+    After each descent, and during long ones, the weights are rebuilt from the variables, to see
+    what the rounding of all steps did (`apart`), and every row is scored: the gap is exact, and a
+    descent that stopped too early goes on from the members that are not settled, towards a lower
+    goal. Weights that miss ``tol`` are taken at the multiple that is best for the primal.
     """
-    report = report or (lambda passes, gap: None)
-    parts = parts or cut(rows, n_weights // form.size)
-    with Crew(rows, form, parts, n_threads, len(task.members)) as crew:
-        return _solved(crew, task, n_weights, tol, max_iter, seed, alpha, report)
+    return _Descent(problem, tol, max_iter, seed, alpha, report).solve()
 
 
-def _solved(
-    crew: Crew,
-    task: loops.Task,
-    n_weights: int,
-    tol: float,
-    max_iter: int,
-    seed: tuple[int, ...],
-    alpha: NDArray[np.float64] | None,
-    report: Callable[[float, float], None],
-) -> Solution:
-    """As `solve`, by threads that are there."""
-    n = len(task.members)
-    alpha = starting_point(task, alpha)
-    weights, order, margins = aligned_zeros(n_weights), np.arange(n), np.zeros(n)
-    goal, spent, rise, fall, random = _MARGIN * tol, 0, np.inf, -np.inf, random_state(seed)
-    reached = False
-    climber = Climber(crew, task)
-    constant, rebuilt, apart_by = 0.0, aligned_zeros(n_weights), (0.0, 0.0)
-    while True:
-        if alpha.any():
-            own = crew.rebuild(task, alpha, rebuilt)
-            apart_by = apart(crew.form, weights, constant, rebuilt, own)
-            if not is_close(*apart_by, tol):
-                weights[:], constant, apart_by = rebuilt, own, (0.0, 0.0)
-            crew.margins(task, weights, constant, margins)
-            spent += n
-            if spent == n:  # nothing but the start
-                constant *= _stretch(task, alpha, margins, weights)
-        solution = _assess(task, weights, constant, alpha, margins, spent / n, *apart_by)
-        if solution.gap > tol and spent:
-            solution = rescaled(task, solution)
-        report(solution.passes, solution.gap)
-        if solution.gap <= tol or spent >= max_iter * n:
-            return solution
-        if reached:
-            # The gap added up during a pass is an estimate: aim lower where it was wrong.
-            goal *= min(max(_MARGIN * tol / solution.gap, 0.1), _MARGIN)
-        n_active = loops.set_active(task, alpha, margins, order, rise, fall)
-        state = n_active, rise, fall, solution.dual, constant, random
-        last = min(spent + _PASSES_A_REBUILD * n, max_iter * n)
+class _Descent:
+    """A problem on its way to a small gap: variables, weights, and what was spent."""
+
+    def __init__(
+        self,
+        problem: CodedProblem,
+        tol: float,
+        max_iter: int,
+        seed: tuple[int, ...],
+        alpha: NDArray[np.float64] | None,
+        report: Report | None,
+    ):
+        self.problem, self.task, self.n = problem, problem.task, len(problem.task.members)
+        self.tol, self.most = tol, max_iter * self.n
+        self.report = report or (lambda passes, gap: None)
+        self.alpha = starting_point(self.task, alpha)
+        self.weights, self.constant = aligned_zeros(problem.n_weights), 0.0
+        self.rebuilt = aligned_zeros(problem.n_weights)
+        self.margins, self.order = np.zeros(self.n), np.arange(self.n)
+        self.spent, self.goal = 0, _MARGIN * tol
+        self.rise, self.fall, self.random = np.inf, -np.inf, random_state(seed)
+        self.climber = Climber(problem)
+        self.apart_by = 0.0, 0.0
+
+    def solve(self) -> Solution:
+        reached = False
         while True:
-            before, budget = state[3], min(_PASSES_A_CALL * n, last - spent)
-            state, gap, evaluations = crew.descend(task, alpha, weights, order, state, goal, budget)
-            n_active, rise, fall, dual, constant, random = state
-            random = np.uint64(random)  # which has come back as an int
-            state = *state[:-1], random
-            spent += evaluations
-            report(spent / n, gap / (dual + gap))
-            reached = n_active == 0 or gap <= goal * (dual + gap)
-            if reached or spent >= last:
-                break
+            solution = self._certified()
+            if solution.gap > self.tol and self.spent:
+                solution = rescaled(self.task, solution)
+            self.report(solution.passes, solution.gap)
+            if solution.gap <= self.tol or self.spent >= self.most:
+                return solution
+            if reached:
+                # The gap added up during a pass is an estimate: aim lower where it was wrong.
+                self.goal *= min(max(_MARGIN * self.tol / solution.gap, 0.1), _MARGIN)
+            reached = self._descend(solution.dual)
+
+    def _certified(self) -> Solution:
+        """Rebuild the weights, to compare, and score all rows."""
+        if self.alpha.any():
+            constant = self.problem.rebuild(self.alpha, self.rebuilt)
+            form = self.problem.form
+            self.apart_by = apart(form, self.weights, self.constant, self.rebuilt, constant)
+            if not is_close(*self.apart_by, self.tol):
+                self.weights[:], self.constant, self.apart_by = self.rebuilt, constant, (0.0, 0.0)
+            self.margins = self.problem.margins(self.weights, self.constant)
+            self.spent += self.n
+            if self.spent == self.n:  # nothing but the start
+                self.constant *= _stretch(self.task, self.alpha, self.margins, self.weights)
+        state = self.weights, self.constant, self.alpha, self.margins, self.spent / self.n
+        return _assess(self.task, *state, *self.apart_by)
+
+    def _descend(self, dual: float) -> bool:
+        """Descend until the gap seems small or it is time to look; return whether it does."""
+        rows, form, task = self.problem.rows, self.problem.form, self.task
+        n_active = loops.set_active(
+            task, self.alpha, self.margins, self.order, self.rise, self.fall
+        )
+        last = min(self.spent + _PASSES_A_REBUILD * self.n, self.most)
+        while True:
+            before, budget = dual, min(_PASSES_A_CALL * self.n, last - self.spent)
+            state = n_active, self.rise, self.fall, dual, self.constant, self.random
+            state, gap, evaluations = loops.descend(
+                rows, form, task, self.alpha, self.weights, self.order, state, self.goal, budget
+            )
+            n_active, self.rise, self.fall, dual, self.constant, random = state
+            self.random = np.uint64(random)  # which has come back as an int
+            self.spent += evaluations
+            self.report(self.spent / self.n, gap / (dual + gap))
+            reached = n_active == 0 or gap <= self.goal * (dual + gap)
+            if reached or self.spent >= last:
+                return bool(reached)
             rate = (dual - before) / max(evaluations, 1)
-            constant, gain, evaluations = climber.climb(
-                spent, max_iter * n, rate, alpha, weights, constant
+            self.constant, gain, evaluations = self.climber.climb(
+                self.spent, self.most, rate, self.alpha, self.weights, self.constant
             )
             if evaluations:
-                spent += evaluations
-                state = n_active, np.inf, -np.inf, dual + gain, constant, random
-
-
-def starting_point(task: loops.Task, alpha: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    """Return where to start: given variables inside the bounds of a task, or the least ones."""
-    least = _FIRST * task.upper if task.logistic else np.zeros(len(task.members))
-    if alpha is None:
-        return least
-    if task.logistic:
-        return np.clip(alpha, least, task.upper - least)
-    return np.clip(alpha, -task.upper if task.two_sided else 0, task.upper)
+                self.spent += evaluations
+                dual += gain
+                self.rise, self.fall = np.inf, -np.inf
 
 
 def _stretch(task: loops.Task, alpha: NDArray, margins: NDArray, weights: NDArray) -> float:
@@ -235,26 +178,117 @@ def _assess(
     return Solution(weights, constant, alpha, margins, float(primal), float(dual), passes)
 
 
-def rescaled(task: loops.Task, solution: Solution) -> Solution:
-    """Return the multiple of a solution that is best for the primal.
+class Climber:
+    """Takes turns with coordinate descent as long as it gains more of the dual for its work."""
 
-    With a large C, support vectors that are short of the margin by a rounding are dear; a little
-    longer weights are cheap.
+    def __init__(self, problem: CodedProblem):
+        self.problem, self.task, self.n = problem, problem.task, len(problem.task.members)
+        self.due = _AFTER * self.n
+
+    def climb(
+        self,
+        spent: int,
+        most: int,
+        rate: float,
+        alpha: NDArray[np.float64],
+        weights: NDArray[np.float32],
+        constant: float,
+    ) -> tuple[float, float, int]:
+        """Move variables and weights, if it is time.
+
+        Parameters
+        ----------
+        spent, most : int
+            Evaluations so far, and at most.
+        rate : float
+            What coordinate descent gained of the dual for each of its last ones.
+        alpha, weights, constant
+            Where it is.
+
+        Returns
+        -------
+        constant, gain, evaluations
+            No evaluations: it is not time.
+        """
+        if spent < self.due or self.task.logistic:  # whose dual is no parabola
+            return constant, 0.0, 0
+        face = Face(self.problem, alpha)
+        if len(face.free) < 2 or spent + _MOST * len(face.free) > most:
+            return constant, 0.0, 0
+        constant, gain = face.climb(weights, constant)
+        alpha[face.free] = face.alpha
+        good = gain > face.evaluations * rate
+        pause = max(_PAUSE * self.n, _COSTS * face.evaluations)
+        self.due = spent + face.evaluations + (0 if good else pause)
+        return constant, gain, face.evaluations
+
+
+class Face:
+    """The variables of a task that are at no bound, and what changes with them.
+
+    Attributes
+    ----------
+    free : ndarray of intp
+        Which members they are of.
+    alpha : ndarray of float64
+        Their variables.
+    evaluations : int
+        How many rows were evaluated.
     """
-    square = 2 * (solution.primal - loops.total_loss(task, solution.margins))
-    best = loops.best_multiple(task, solution.margins, square, *_MULTIPLES)
-    margins = best * solution.margins
-    primal = float(best**2 * square / 2 + loops.total_loss(task, margins))
-    if not primal < solution.primal:
-        return solution
-    return solution._replace(
-        weights=(best * solution.weights).astype(np.float32),
-        constant=best * solution.constant,
-        margins=margins,
-        primal=primal,
-    )
 
+    def __init__(self, problem: CodedProblem, alpha: NDArray[np.float64]):
+        self.free = np.flatnonzero((alpha != 0) & (np.abs(alpha) < problem.task.upper))
+        self.problem = problem.part(self.free)
+        self.task = self.problem.task
+        self.alpha = alpha[self.free]
+        self.evaluations = 0
 
-def random_state(seed: tuple[int, ...]) -> np.uint64:
-    """Return a state of the generator, which must not be zero."""
-    return np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] | np.uint64(1)
+    def climb(self, weights: NDArray[np.float32], constant: float) -> tuple[float, float]:
+        """Move the variables and the weights; return the new constant and what the dual gained."""
+        values = self._margins(weights, constant)
+        slopes = self.task.targets - values - self.task.ridge * self.alpha
+        slopes -= self.task.epsilon * np.sign(self.alpha)
+        change = aligned_zeros(len(weights))
+        low = np.where(self.alpha > 0, 0, -self.task.upper)
+        high = np.where(self.alpha > 0, self.task.upper, 0)
+        wanted = self._conjugate_gradients(slopes, change, low, high)
+        for _ in range(_TRIALS):
+            step = np.clip(self.alpha + wanted, low, high) - self.alpha
+            of_constant, curved = self._product(step, change)
+            gain = float(np.sum(step * (slopes - curved / 2)))
+            if gain > 0:
+                weights += change
+                self.alpha += step
+                return constant + of_constant, gain
+            wanted = wanted / 4
+        return constant, 0.0
+
+    def _conjugate_gradients(
+        self, slopes: NDArray, change: NDArray, low: NDArray, high: NDArray
+    ) -> NDArray[np.float64]:
+        """Return about the step to where the parabola is highest, without the bounds."""
+        diagonal = self.task.norms + self.task.ridge
+        step, rest = np.zeros(len(slopes)), slopes.copy()
+        direction = rest / diagonal
+        size = first = float(np.sum(rest * direction))
+        for _ in range(_STEPS):
+            curved = self._product(direction, change)[1]
+            length = size / float(np.sum(direction * curved))
+            step += length * direction
+            rest -= length * curved
+            size, before = float(np.sum(rest**2 / diagonal)), size
+            cut = np.clip(self.alpha + step, low, high) - self.alpha - step
+            is_cut = np.sum(cut**2 * diagonal) > _CUT * np.sum(step**2 * diagonal)
+            if is_cut or size <= _ENOUGH**2 * first:
+                break
+            direction = rest / diagonal + size / before * direction
+        return step
+
+    def _product(self, step: NDArray, change: NDArray) -> tuple[float, NDArray[np.float64]]:
+        """Set ``change`` to the weights of a step; return their constant and what it bends."""
+        constant = self.problem.rebuild(step, change)
+        return constant, self._margins(change, constant) + self.task.ridge * step
+
+    def _margins(self, weights: NDArray, constant: float) -> NDArray[np.float64]:
+        self.evaluations += len(self.free)
+        return self.problem.margins(weights, constant)

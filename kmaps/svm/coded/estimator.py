@@ -33,10 +33,9 @@ from kmaps.maps.capabilities import Tabulated
 from kmaps.mercer import ScalarKernel, kernel_name
 from kmaps.parallel import for_blocks, num_threads
 from kmaps.svm.coded.blocks import code_rows
-from kmaps.svm.coded.crew import cut
-from kmaps.svm.coded.descent import Solution
 from kmaps.svm.coded.functions import FeatureFunction, function_of, importances
 from kmaps.svm.coded.model import CodedModel
+from kmaps.svm.coded.problem import CodedProblem, Solution
 from kmaps.svm.coded.rounds import count_blocks, solve_in_blocks
 from kmaps.svm.coded.training import CodedRows, code_samples, learns, weights_in_memory
 from kmaps.svm.learner import Learner, input_errors
@@ -164,18 +163,13 @@ class CodedEstimator(Learner):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         starts = self._starting_points(sizes)
         n_weights = training.n_features * machinery.form.size
-        parts = cut(rows, training.n_features)
         self.n_blocks_ = np.array([self._count_blocks(rows, size) for size in sizes])
 
         def train_one(column: int, n_threads: int) -> Solution:
             solution = solve_in_blocks(
-                rows,
-                machinery.form,
-                tasks[column](norms),
-                n_weights,
+                CodedProblem(rows, machinery.form, tasks[column](norms), n_weights),
                 n_blocks=int(self.n_blocks_[column]),
                 n_threads=n_threads,
-                parts=parts,
                 tol=self.tol,
                 max_iter=self.max_iter,
                 seed=(seed, column),

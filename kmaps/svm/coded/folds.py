@@ -20,12 +20,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from kmaps._loops import train as loops
+from kmaps._loops.train import Task
 from kmaps.parallel import for_blocks, num_threads
 from kmaps.svm.coded.classifier import CodedSVC
-from kmaps.svm.coded.crew import cut
-from kmaps.svm.coded.descent import Solution, make_task, solve
+from kmaps.svm.coded.descent import solve
+from kmaps.svm.coded.problem import CodedProblem, Solution, make_task
 from kmaps.svm.coded.training import CodedRows, weights_in_memory
+from kmaps.svm.losses import Hinge
 from kmaps.svm.reduction import BinaryProblem, combine_scores, winners
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -72,7 +73,6 @@ class FoldMachines:
         self.rows, y = rows, np.asarray(y)
         self.members = np.arange(len(rows)) if rows.members is None else rows.members
         self.norms = rows.machinery.square_norms(rows.rows)
-        self.parts = cut(rows.rows, rows.n_features)
         self.folds = [self._fold(model, y, weights, *split) for split in splits]
         self.jobs = [(fold, k) for fold in self.folds for k in range(len(fold.problems))]
         self.seed = check_random_state(model.random_state).randint(np.iinfo(np.int32).max)
@@ -128,10 +128,9 @@ class FoldMachines:
             machine = self._solve(learner, problem, n_weights, k, fold.duals[k])
             weights = machine.weights
         fold.duals[k] = machine.alpha
-        scores, ones = np.empty(len(fold.held_out)), np.ones(len(fold.held_out))
-        task = make_task(fold.held_out, ones, self.norms, ones, "hinge", learner.bias)
-        form = self.rows.machinery.form
-        loops.margins(self.rows.rows, form, task, weights, machine.constant, scores)
+        ones = np.ones(len(fold.held_out))
+        task = make_task(fold.held_out, ones, self.norms, ones, Hinge(), learner.bias)
+        scores = self._problem(task, n_weights).margins(weights, machine.constant)
         if learner.calibrate:
             slope, shift = learner.log_odds_of(problem, machine)
             scores = slope * scores + shift
@@ -141,16 +140,15 @@ class FoldMachines:
         self, learner: CodedSVC, problem: BinaryProblem, n_weights: int, k: int, alpha: Any
     ) -> Solution:
         return solve(
-            self.rows.rows,
-            self.rows.machinery.form,
-            learner.task_of(problem, self.norms),
-            n_weights,
+            self._problem(learner.task_of(problem, self.norms), n_weights),
             tol=learner.tol,
             max_iter=learner.max_iter,
             seed=(self.seed, k),
-            parts=self.parts,
             alpha=alpha,
         )
+
+    def _problem(self, task: Task, n_weights: int) -> CodedProblem:
+        return CodedProblem(self.rows.rows, self.rows.machinery.form, task, n_weights)
 
     def _labels(self, fold: _Fold, scores: NDArray[np.float64]) -> NDArray:
         classes = fold.learner.classes_

@@ -1,4 +1,4 @@
-"""Additive-kernel regression trained on codes of one byte a value.
+"""Additive-kernel regression trained on codes of one byte per value.
 
 The targets y are first shifted by their weighted mean, which the intercept then adds; with
 e = y - mean - f(x) the losses are
@@ -8,7 +8,7 @@ e = y - mean - f(x) the losses are
 
 import warnings
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,21 +20,105 @@ from kmaps.checks import MAX_LEVELS, check_number, check_positive
 from kmaps.errors import InputError
 from kmaps.maps.capabilities import Tabulated
 from kmaps.mercer import ScalarKernel
-from kmaps.svm.coded.descent import make_regression_task
 from kmaps.svm.coded.estimator import CodedEstimator, Progress
+from kmaps.svm.coded.problem import make_task
 from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.learner import check_bias, input_errors
-from kmaps.svm.losses import INSENSITIVE
+from kmaps.svm.losses import INSENSITIVE, Combined
 from kmaps.svm.prepared import taken
 from kmaps.svm.weights import check_sample_weight
 
 _BLOCK_ROWS = 1 << 16
 
 
-class CodedRegressor(RegressorMixin, CodedEstimator):
-    """A regressor on codes. A kind of it says what an error costs, in :meth:`_costs`."""
+class CodedSVR(RegressorMixin, CodedEstimator):
+    """Additive-kernel support vector regression, trained on one byte per value.
 
+    Use it for targets with outliers, and for errors up to epsilon that do not matter.
+
+    Parameters
+    ----------
+    map, n_levels, tol, max_iter, warm_start, random_state, form, levels
+        As in :class:`CodedSVC`.
+    C : float, default=1.0
+        Weight of the loss against the penalty.
+    epsilon : float, default=0.1
+        Errors up to it cost nothing; in the units of the targets.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+        What lies beyond epsilon, or its square.
+    bias : float, default=1.0
+        Value of a constant feature whose weight, regularised like the others, is added to the
+        targets' mean to make the intercept. 0: the intercept is their mean.
+
+    Attributes
+    ----------
+    objective_, duality_gap_ : ndarray, shape (1,)
+        The primal objective, |w|²/2 + C Σ loss, and the relative duality gap, a part of it.
+    n_iter_ : ndarray of int, shape (1,)
+        Passes, rounded up.
+    model_, levels_, map_, form_, codes_bytes_, n_features_in_, timings_, model_bytes_
+        As in :class:`CodedSVC`.
+
+    See Also
+    --------
+    CodedRidge : Squared errors, all of them.
+    CodedSVC : The classifier.
+
+    References
+    ----------
+    Ho and Lin, Large-scale linear support vector regression, JMLR 2012 (LIBLINEAR's solvers 12
+    and 13).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).random((300, 3))
+    >>> y = np.sqrt(X[:, 0]) - 2 * X[:, 1] ** 2
+    >>> CodedSVR("intersection", C=10.0, epsilon=0.01).fit(X[:200], y[:200]).score(X, y) > 0.95
+    True
+    """
+
+    _stored: tuple[str, ...] = (
+        "C",
+        "epsilon",
+        "loss",
+        "n_levels",
+        "bias",
+        "tol",
+        "max_iter",
+        "form",
+    )
     _problem_name = "problem"
+    _combined: ClassVar[Combined] = {"l2": INSENSITIVE}
+
+    def __init__(
+        self,
+        map: Tabulated | ScalarKernel | str = "chi2",
+        C: float = 1.0,
+        *,
+        epsilon: float = 0.1,
+        loss: str = "epsilon_insensitive",
+        n_levels: int = MAX_LEVELS,
+        bias: float = 1.0,
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = 0,
+        form: str = "auto",
+        levels: ArrayLike | None = None,
+    ):
+        self.map = map
+        self.C = C
+        self.epsilon = epsilon
+        self.loss = loss
+        self.n_levels = n_levels
+        self.bias = bias
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.form = form
+        self.levels = levels
 
     def fit(
         self,
@@ -42,26 +126,13 @@ class CodedRegressor(RegressorMixin, CodedEstimator):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         progress: Progress = None,
-    ) -> "CodedRegressor":
-        """Turn X into codes and train the machine.
+    ) -> "CodedSVR":
+        """Turn X into codes and train the model; X, ``sample_weight``, ``progress`` as `CodedSVC`.
 
         Parameters
         ----------
-        X : ndarray or CSR of float32, float64 or uint8, shape (n, d)
-            Other types are converted to float64. With ``levels``, codes. Or what
-            :func:`kmaps.svm.code_rows` made, which has its own map, levels and form.
         y : array-like, shape (n,)
             Targets, finite numbers.
-        sample_weight : array-like, shape (n,), optional
-            Factor on the loss of each sample, ≥ 0: a weight of 2 is the sample twice, 0 leaves it
-            out. Levels, and a map that learns from data, count every sample once.
-        progress : callable, optional
-            Called with the number of the problem, 0, its passes so far, and its duality gap as a
-            part of the objective.
-
-        Returns
-        -------
-        self
 
         Warns
         -----
@@ -72,12 +143,8 @@ class CodedRegressor(RegressorMixin, CodedEstimator):
 
         Raises
         ------
-        ConfigError
-            For a parameter out of range.
-        InputError
-            For NaN, infinity, a wrong shape, or weights that are negative or all zero.
-        MemoryError
-            Saying how much was needed.
+        ConfigError, InputError, MemoryError
+            As ``CodedSVC.fit``.
         """
         self._check_parameters()
         self.timings_ = {"convert_s": 0.0}
@@ -94,13 +161,18 @@ class CodedRegressor(RegressorMixin, CodedEstimator):
         training = X if isinstance(X, CodedRows) else self._coded(X)
         y = y.astype(np.float64)
         if y.min() == y.max():
-            warnings.warn(f"y is constant: the machine predicts {y[0]:g} everywhere", stacklevel=2)
+            warnings.warn(f"y is constant: the model predicts {y[0]:g} everywhere", stacklevel=2)
         shift = float(np.average(y, weights=weights))
         members = np.arange(len(y)) if training.members is None else training.members
         task = partial(self._task, members, y - shift, weights)
         train = partial(self._descend, training, [task], [len(y)], progress)
         self._keep(training, self._timed("train_s", train), weights, shift)
         return self
+
+    def _check_parameters(self) -> None:
+        self._check_loss()
+        check_number("epsilon", self.epsilon, at_least=0)
+        self._check_coding()
 
     def _task(
         self,
@@ -110,7 +182,11 @@ class CodedRegressor(RegressorMixin, CodedEstimator):
         norms: NDArray[np.float64],
     ) -> Task:
         """State the problem, once the square norms of all rows are known."""
-        raise NotImplementedError
+        loss = INSENSITIVE[self.loss](self.epsilon)
+        return make_task(members, targets, norms, self._costs(weights), loss, self.bias)
+
+    def _costs(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self.C * weights
 
     def predict(self, X: ArrayLike | CodedRows) -> NDArray[np.float64]:
         """Return the value of the function at each row, block by block.
@@ -149,121 +225,8 @@ def _check_targets(y: Any, n: int) -> NDArray[np.float64]:
     return targets
 
 
-class CodedSVR(CodedRegressor):
-    """Additive-kernel support vector regression, trained on one byte a value.
-
-    Use it for targets with outliers, and for errors up to epsilon that do not matter.
-
-    Parameters
-    ----------
-    map : {"chi2", "intersection", "js", "hellinger"}, callable or map, default="chi2"
-        The name of a kernel: the machine is exact on the levels. Or an additive map, fitted or not
-        (a copy is fitted to X): the machine is the linear one on the map's features of the levels.
-    C : float, default=1.0
-        Weight of the loss against the penalty.
-    epsilon : float, default=0.1
-        Errors up to it cost nothing; in the units of the targets.
-    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
-        What lies beyond epsilon, or its square.
-    n_levels : int, default=256
-        As of :class:`CodedSVC`.
-    bias : float, default=1.0
-        Value of a constant feature whose weight, regularised like the others, is added to the
-        targets' mean to make the intercept. 0: the intercept is their mean.
-    tol : float, default=1e-4
-        Stop when the duality gap is at most this part of the primal objective.
-    max_iter : int, default=1000
-        Most passes; a pass evaluates as many samples as there are, however often each.
-    warm_start : bool, default=False
-        Start from the dual variables of the last fit, for a path of growing C on the same samples.
-    random_state : int, RandomState or None, default=0
-        Order of the samples. The same number gives the same model.
-    form : {"auto", "low-rank", "full", "local", "two-level"}, default="auto"
-        As of :class:`CodedSVC`.
-    levels : array-like, shape (L,), (1, L) or (d, L), optional
-        X is codes already, uint8, of these levels. A map must then be fitted.
-
-    Attributes
-    ----------
-    model_ : CodedModel
-        All that prediction needs.
-    objective_, duality_gap_ : ndarray, shape (1,)
-        The primal objective, |w|²/2 + C Σ loss, and the relative duality gap, a part of it.
-    n_iter_ : ndarray of int, shape (1,)
-        Passes, rounded up.
-    levels_, map_, form_, codes_bytes_, n_features_in_, timings_, model_bytes_
-        As of :class:`CodedSVC`.
-
-    See Also
-    --------
-    CodedRidge : Squared errors, all of them.
-    CodedSVC : The classifier.
-
-    References
-    ----------
-    Ho and Lin, Large-scale linear support vector regression, JMLR 2012 (LIBLINEAR's solvers 12
-    and 13).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.random.default_rng(0).random((300, 3))
-    >>> y = np.sqrt(X[:, 0]) - 2 * X[:, 1] ** 2
-    >>> CodedSVR("intersection", C=10.0, epsilon=0.01).fit(X[:200], y[:200]).score(X, y) > 0.95
-    True
-    """
-
-    _stored = ("C", "epsilon", "loss", "n_levels", "bias", "tol", "max_iter", "form")
-
-    def __init__(
-        self,
-        map: Tabulated | ScalarKernel | str = "chi2",
-        C: float = 1.0,
-        *,
-        epsilon: float = 0.1,
-        loss: str = "epsilon_insensitive",
-        n_levels: int = MAX_LEVELS,
-        bias: float = 1.0,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = 0,
-        form: str = "auto",
-        levels: ArrayLike | None = None,
-    ):
-        self.map = map
-        self.C = C
-        self.epsilon = epsilon
-        self.loss = loss
-        self.n_levels = n_levels
-        self.bias = bias
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.form = form
-        self.levels = levels
-
-    def _check_parameters(self) -> None:
-        self._check_loss(INSENSITIVE)
-        check_number("epsilon", self.epsilon, at_least=0)
-        self._check_coding()
-
-    def _task(
-        self,
-        members: NDArray[np.intp],
-        targets: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        norms: NDArray[np.float64],
-    ) -> Task:
-        costs = self.C * weights
-        return make_regression_task(
-            members, targets, norms, costs, self.loss, self.epsilon, self.bias
-        )
-
-
-class CodedRidge(CodedRegressor):
-    """Additive-kernel ridge regression, trained on one byte a value.
+class CodedRidge(CodedSVR):
+    """Additive-kernel ridge regression, trained on one byte per value.
 
     It minimises Σ weight_i e_i² + alpha |w|², by coordinate descent on the dual.
 
@@ -271,19 +234,17 @@ class CodedRidge(CodedRegressor):
 
     Parameters
     ----------
-    map : {"chi2", "intersection", "js", "hellinger"}, callable or map, default="chi2"
-        As of :class:`CodedSVR`.
     alpha : float, default=1.0
-        Weight of the penalty against the loss. The smaller, the more passes.
-    n_levels, bias, tol, max_iter, warm_start, random_state, form, levels
-        As of :class:`CodedSVR`.
+        Weight of the penalty against the loss. A smaller alpha takes more passes.
+    map, n_levels, bias, tol, max_iter, warm_start, random_state, form, levels
+        As in :class:`CodedSVR`.
 
     Attributes
     ----------
     objective_, duality_gap_ : ndarray, shape (1,)
         What is minimised, and the relative duality gap, a part of it.
     model_, n_iter_, levels_, map_, form_, codes_bytes_, n_features_in_, timings_, model_bytes_
-        As of :class:`CodedSVR`.
+        As in :class:`CodedSVR`.
 
     See Also
     --------
@@ -314,33 +275,29 @@ class CodedRidge(CodedRegressor):
         form: str = "auto",
         levels: ArrayLike | None = None,
     ):
-        self.map = map
+        super().__init__(
+            map,
+            epsilon=0.0,
+            loss="squared_epsilon_insensitive",
+            n_levels=n_levels,
+            bias=bias,
+            tol=tol,
+            max_iter=max_iter,
+            warm_start=warm_start,
+            random_state=random_state,
+            form=form,
+            levels=levels,
+        )
         self.alpha = alpha
-        self.n_levels = n_levels
-        self.bias = bias
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.form = form
-        self.levels = levels
 
     def _check_parameters(self) -> None:
         check_positive("alpha", self.alpha)
         check_bias(self.bias)
         self._check_coding()
 
-    def _task(
-        self,
-        members: NDArray[np.intp],
-        targets: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        norms: NDArray[np.float64],
-    ) -> Task:
+    def _costs(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         # |w|²/2 + C Σ e² with C = 1 / (2 alpha) is 1 / (2 alpha) of the objective here.
-        costs = weights / (2 * self.alpha)
-        loss = "squared_epsilon_insensitive"
-        return make_regression_task(members, targets, norms, costs, loss, 0.0, self.bias)
+        return weights / (2 * self.alpha)
 
     def _objectives(self, primal: NDArray[np.float64]) -> NDArray[np.float64]:
         return 2 * self.alpha * primal

@@ -1,14 +1,14 @@
 """Problems whose rows lie in blocks: all blocks descend at once, and their changes are added.
 
-A round is a turn in which every block proposes a change of its own variables (`block.descend`), and
-one in which all of them tell how the dual rises along the sum of the changes. From that follow the
+In a round every block proposes a change of its own variables (`block.descend`), then all of them
+measure how the dual rises along the sum of the changes. From that follow the
 length of the step, at most one, and the factor σ of the next round: what the blocks do to each
 other is less than the worst case, σ = the number of blocks, allows for. Between the rounds there
-are conjugate gradients on the free variables of all blocks, as in `kmaps.svm.coded.face`. In the
-end the weights are built anew, to see what rounding did to them (`kmaps.svm.coded.rounding`), and
-every row is scored, so the gap is that of the whole problem.
+are conjugate gradients on the free variables of all blocks, as in `kmaps.svm.coded.descent`. In the
+end the weights are rebuilt, to see what rounding did to them (`kmaps.svm.coded.problem`), and every
+row is scored, so that the gap holds for the whole problem.
 
-The order of all sums is that of the blocks: the machine is the same whoever works on them.
+All sums are in the order of the blocks: the model is the same whoever works on them.
 """
 
 from collections.abc import Callable
@@ -19,13 +19,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps._loops.forms import Form, Rows
-from kmaps._loops.train import Task
 from kmaps.svm.coded import block as blocks
-from kmaps.svm.coded import block_climb as climbing
-from kmaps.svm.coded.block import Block, Result, State, Table
-from kmaps.svm.coded.crew import Parts
-from kmaps.svm.coded.descent import Solution, rescaled, solve
+from kmaps.svm.coded.block import Result, State, Table
+from kmaps.svm.coded.descent import Report, solve
+from kmaps.svm.coded.problem import CodedProblem, Solution, rescaled
 
 _MARGIN = 0.8  # of the tolerance, at which to look whether the gap is what it seems
 EFFORT = 0.15
@@ -44,13 +41,13 @@ _MOST_CODES = 1 << 31
 """Codes of a block: with what belongs to them, half the memory of a worker of 8 GB."""
 
 
-class Team(Protocol):
-    """Blocks, wherever they are."""
+class Workers(Protocol):
+    """What runs the steps of all blocks, wherever they are."""
 
     n_rows: int
     n_blocks: int
 
-    def turn(self, step: Callable[..., Result], *shared: Any) -> list[float]:
+    def run(self, step: Callable[..., Result], *shared: Any) -> list[float]:
         """Take a step with all blocks and keep their states; return the sums of their numbers.
 
         The sum of the tables, if there are any, is the ``total`` of the steps that follow.
@@ -58,7 +55,7 @@ class Team(Protocol):
 
 
 class Certificate(NamedTuple):
-    """How good the weights are that the last turn scored, and the constant feature's weight."""
+    """How good the weights are that were scored last, and the constant feature's weight."""
 
     constant: float
     primal: float
@@ -89,13 +86,13 @@ class Rounds:
 
     Parameters
     ----------
-    team : Team
+    workers : Workers
     tol : float
         The relative duality gap to reach.
     max_iter : int
         Most passes: evaluations, as parts of all rows.
     report : callable, optional
-        Is told the passes so far and the gap.
+        Called with the passes so far and the gap.
     effort : float
         Part of all members that a round evaluates, about, by passes over those that are active: as
         many in each block, so that none waits long for another.
@@ -103,20 +100,20 @@ class Rounds:
 
     def __init__(
         self,
-        team: Team,
+        workers: Workers,
         tol: float,
         max_iter: int,
-        report: Callable[[float, float], None] | None = None,
+        report: Report | None = None,
         effort: float = EFFORT,
     ):
-        self.effort, self.n_active = effort, float(team.n_rows)
-        self.team, self.tol, self.most = team, tol, float(max_iter * team.n_rows)
+        self.effort, self.n_active = effort, float(workers.n_rows)
+        self.workers, self.tol, self.most = workers, tol, float(max_iter * workers.n_rows)
         self.report = report or (lambda passes, gap: None)
         self.goal = _MARGIN * tol
-        self.factor = float(team.n_blocks)
+        self.factor = float(workers.n_blocks)
         self.step = self.constant = self.dual = 0.0
         self.spent = 0.0
-        self.climb_due = float(_CLIMB_AFTER * team.n_rows)
+        self.climb_due = float(_CLIMB_AFTER * workers.n_rows)
 
     def solve(self, begun: bool) -> Certificate:
         """Go on until the gap is small, or the passes are used up.
@@ -137,18 +134,18 @@ class Rounds:
                 self.climb_due = self.spent
                 self._climb(0.0)
 
-    def _turn_from_here(self, step: Callable[..., Result], *shared: Any) -> list[float]:
+    def _run_from_here(self, step: Callable[..., Result], *shared: Any) -> list[float]:
         """Take a step that begins by moving as far as the last proposal deserved."""
         length, self.step = self.step, 0.0
-        return self.team.turn(step, length, *shared)
+        return self.workers.run(step, length, *shared)
 
     def _descend(self) -> bool:
         """Go round until the gap seems small or it is time to look; return whether it does."""
-        last = min(self.spent + _PASSES_A_REBUILD * self.team.n_rows, self.most)
+        last = min(self.spent + _PASSES_A_REBUILD * self.workers.n_rows, self.most)
         while True:
             gap, gain, evaluations = self._round()
             reached = self.n_active == 0 or gap <= self.goal * (self.dual + gap)
-            self.report(self.spent / self.team.n_rows, gap / (self.dual + gap))
+            self.report(self.spent / self.workers.n_rows, gap / (self.dual + gap))
             if reached or self.spent >= last:
                 return reached
             self._climb(gain / max(evaluations, 1))
@@ -156,16 +153,16 @@ class Rounds:
     def _round(self) -> tuple[float, float, float]:
         """Let all blocks descend and take a step; return the gap, the gain and evaluations."""
         before = self.constant
-        n_passes = round(self.effort * self.team.n_rows / max(self.n_active, 1))
-        change, gap, evaluations, self.n_active = self._turn_from_here(
+        n_passes = round(self.effort * self.workers.n_rows / max(self.n_active, 1))
+        change, gap, evaluations, self.n_active = self._run_from_here(
             blocks.descend,
             before,
             self.factor,
-            self.dual / self.team.n_blocks,
+            self.dual / self.workers.n_blocks,
             self.goal,
             max(n_passes, 1),
         )
-        first, last, measured = self.team.turn(blocks.measure, before, change)
+        first, last, measured = self.workers.run(blocks.measure, before, change)
         self.spent += evaluations + measured
         best = first / (first - last) if first > last else _FASTEST
         self.step = min(1.0, best)
@@ -173,57 +170,57 @@ class Rounds:
         gain = self.step * first - self.step**2 / 2 * (first - last)
         self.dual += gain
         self.factor /= min(max(best, _SLOWEST), _FASTEST)
-        self.factor = min(max(self.factor, 1.0), float(self.team.n_blocks))
+        self.factor = min(max(self.factor, 1.0), float(self.workers.n_blocks))
         return gap, gain, evaluations
 
     def _certified(self) -> Certificate:
-        """Build the weights anew, to compare, and score all rows."""
-        (rebuilt,) = self._turn_from_here(blocks.rebuild)
-        product, loss, value, *of_each = self.team.turn(
+        """Rebuild the weights, to compare, and score all rows."""
+        (rebuilt,) = self._run_from_here(blocks.rebuild)
+        product, loss, value, *of_each = self.workers.run(
             blocks.score, self.constant, rebuilt, self.tol
         )
-        stay, difference, square = (number / self.team.n_blocks for number in of_each)
+        stay, difference, square = (number / self.workers.n_blocks for number in of_each)
         if not stay:
             self.constant, difference, square = rebuilt, 0.0, product
-        self.spent += self.team.n_rows
+        self.spent += self.workers.n_rows
         self.dual = value - square / 2
-        passes = self.spent / self.team.n_rows
+        passes = self.spent / self.workers.n_rows
         primal = (2 * product - square + difference) / 2 + loss
         certificate = Certificate(self.constant, primal, self.dual, passes)
         self.report(passes, certificate.gap)
         return certificate
 
     def _climb(self, rate: float) -> None:
-        """Take turns with descent, which gains ``rate`` an evaluation, if it is time."""
+        """Climb instead of descending, which gains ``rate`` per evaluation, if it is time."""
         if self.spent < self.climb_due:
             return
-        n_free, size, constant = self._turn_from_here(climbing.start, self.constant)
+        n_free, size, constant = self._run_from_here(blocks.start_climb, self.constant)
         before = self.spent
         self.spent += n_free
-        if n_free < 2 or size <= 0 or self.spent + self.team.n_rows > self.most:
+        if n_free < 2 or size <= 0 or self.spent + self.workers.n_rows > self.most:
             return
         self._conjugate_gradients(n_free, size, constant)
         gained = self._proposed(n_free)
         good = gained > (self.spent - before) * rate
-        pause = max(_CLIMB_PAUSE * self.team.n_rows, _CLIMB_COSTS * (self.spent - before))
+        pause = max(_CLIMB_PAUSE * self.workers.n_rows, _CLIMB_COSTS * (self.spent - before))
         self.climb_due = self.spent + (0 if good else pause)
 
     def _conjugate_gradients(self, n_free: float, size: float, constant: float) -> None:
-        turn, first = self.team.turn, size
+        run, first = self.workers.run, size
         for _ in range(_CLIMB_STEPS):
-            (curvature,) = turn(climbing.bend, constant)
+            (curvature,) = run(blocks.bend, constant)
             self.spent += n_free
-            remaining, cut, square = turn(climbing.follow, size / curvature)
+            remaining, cut, square = run(blocks.follow, size / curvature)
             if cut > _CUT * square or remaining <= _ENOUGH**2 * first:
                 return
-            (constant,) = turn(climbing.turn, remaining / size)
+            (constant,) = run(blocks.turn_direction, remaining / size)
             size = remaining
 
     def _proposed(self, n_free: float) -> float:
         """Take as much of a step as the dual grows by; return by how much."""
         for trial in range(_CLIMB_TRIALS):
-            (constant,) = self.team.turn(climbing.propose, 0.25**trial)
-            (gained,) = self.team.turn(climbing.gain, constant)
+            (constant,) = self.workers.run(blocks.propose, 0.25**trial)
+            (gained,) = self.workers.run(blocks.gain, constant)
             self.spent += n_free
             if gained > 0:
                 self.step = 1.0
@@ -233,25 +230,25 @@ class Rounds:
         return 0.0
 
 
-class ThreadTeam:
+class ThreadWorkers:
     """Blocks in this process, which share its memory.
 
     Parameters
     ----------
-    blocks : list of Block
+    blocks : list of CodedProblem
     states : list of State
     each : callable
         As ``map``: calls a function with the number of each block.
     """
 
-    def __init__(self, blocks: list[Block], states: list[State], each: Callable[..., Any]):
+    def __init__(self, blocks: list[CodedProblem], states: list[State], each: Callable[..., Any]):
         self.blocks, self.states, self.each = blocks, states, each
         self.n_rows = sum(len(block.task.members) for block in blocks)
         self.n_blocks = len(blocks)
         self.total: Table | None = None
 
-    def turn(self, step: Callable[..., Result], *shared: Any) -> list[float]:
-        """Take a step with all blocks, as `Team` says."""
+    def run(self, step: Callable[..., Result], *shared: Any) -> list[float]:
+        """Take a step with all blocks, as `Workers` says."""
 
         def of_block(k: int) -> Result:
             return step(self.blocks[k], self.states[k], self.total, *shared)
@@ -272,57 +269,38 @@ def added(tables: list[Table]) -> Table:
 
 
 def solve_in_blocks(
-    rows: Rows,
-    form: Form,
-    task: Task,
-    n_weights: int,
+    problem: CodedProblem,
     *,
     n_blocks: int,
     n_threads: int,
-    parts: Parts | None = None,
     tol: float,
     max_iter: int,
     seed: tuple[int, ...],
     alpha: NDArray[np.float64] | None = None,
-    report: Callable[[float, float], None] | None = None,
+    report: Report | None = None,
 ) -> Solution:
-    """Solve a problem as `kmaps.svm.coded.descent.solve` does, its members drawn into blocks.
-
-    A single block is solved by that itself, by all threads together.
-    """
+    """Solve a problem as `kmaps.svm.coded.descent.solve` does, its members drawn into blocks."""
     if n_blocks == 1:
-        return solve(
-            rows,
-            form,
-            task,
-            n_weights,
-            tol=tol,
-            max_iter=max_iter,
-            seed=seed,
-            parts=parts,
-            n_threads=n_threads,
-            alpha=alpha,
-            report=report,
-        )
-    shuffled = np.random.default_rng(seed).permutation(len(task.members))
+        return solve(problem, tol=tol, max_iter=max_iter, seed=seed, alpha=alpha, report=report)
+    shuffled = np.random.default_rng(seed).permutation(len(problem.task.members))
     members = [np.sort(part) for part in np.array_split(shuffled, n_blocks)]
-    each_block = [Block(rows, form, blocks.part_of(task, own), n_weights) for own in members]
+    parts = [problem.part(own) for own in members]
     states = [
-        blocks.begin(part.task, n_weights, (*seed, k), None if alpha is None else alpha[own])
-        for k, (part, own) in enumerate(zip(each_block, members, strict=True))
+        blocks.begin(part.task, part.n_weights, (*seed, k), None if alpha is None else alpha[own])
+        for k, (part, own) in enumerate(zip(parts, members, strict=True))
     ]
     begun = any(state.alpha.any() for state in states)
     with ExitStack() as stack:
         each: Callable[..., Any] = map
         if n_threads > 1:
             each = stack.enter_context(ThreadPoolExecutor(min(n_threads, n_blocks))).map
-        team = ThreadTeam(each_block, states, each)
-        found = Rounds(team, tol, max_iter, report).solve(begun)
+        workers = ThreadWorkers(parts, states, each)
+        found = Rounds(workers, tol, max_iter, report).solve(begun)
     alpha, margins = np.empty(len(shuffled)), np.empty(len(shuffled))
-    for own, state in zip(members, team.states, strict=True):
+    for own, state in zip(members, workers.states, strict=True):
         alpha[own], margins[own] = state.alpha, state.margins
-    weights = team.states[0].weights
+    weights = workers.states[0].weights
     solution = Solution(
         weights, found.constant, alpha, margins, found.primal, found.dual, found.passes
     )
-    return solution if solution.gap <= tol else rescaled(task, solution)
+    return solution if solution.gap <= tol else rescaled(problem.task, solution)

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from kmaps._loops.code_rows import count_codes
 from kmaps.errors import ConfigError
-from kmaps.svm.coded.descent import Solution
+from kmaps.svm.coded.problem import Solution
 from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.grouplasso.problem import GroupProblem
+from kmaps.svm.losses import Loss
 from kmaps.svm.reduction import BinaryProblem
 
 
@@ -94,7 +95,7 @@ def solve_sparse(
     problem: BinaryProblem,
     costs: NDArray[np.float64],
     *,
-    loss: str,
+    loss: Loss,
     bias: float,
     tol: float,
     max_iter: int,

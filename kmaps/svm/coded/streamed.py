@@ -18,8 +18,8 @@ from sklearn.utils.validation import validate_data
 from kmaps.codes.levels import check_levels
 from kmaps.errors import ConfigError, InputError
 from kmaps.samples import AnyMatrix
-from kmaps.svm.coded.descent import Solution
 from kmaps.svm.coded.estimator import CodedEstimator, Progress
+from kmaps.svm.coded.problem import Solution
 from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.learner import input_errors
 from kmaps.svm.probabilities import ProbabilisticClassifier

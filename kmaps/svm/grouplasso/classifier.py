@@ -1,7 +1,7 @@
 """Linear SVMs that drop groups of features as a whole (genrbf eq. 18)."""
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,7 @@ from kmaps.checks import check_positive, check_whole
 from kmaps.parallel import for_blocks, threads, threads_of
 from kmaps.svm.grouplasso.problem import DenseColumns, Fit, GroupProblem
 from kmaps.svm.linear import LinearClassifier
-from kmaps.svm.losses import HINGES
+from kmaps.svm.losses import HINGES, LOSSES, Combined
 from kmaps.svm.reduction import Labels, counting
 
 
@@ -103,6 +103,8 @@ class GroupLassoSVC(LinearClassifier):
     array([False,  True, False, False])
     """
 
+    _combined: ClassVar[Combined] = {"l1": HINGES}
+
     def __init__(
         self,
         C: float = 1.0,
@@ -187,7 +189,7 @@ class GroupLassoSVC(LinearClassifier):
         return self
 
     def _check_parameters(self) -> None:
-        self._check_loss(HINGES)
+        self._check_loss()
         check_positive("tol", self.tol)
         check_whole("group_size", self.group_size, 1)
         check_whole("max_iter", self.max_iter, 1)
@@ -202,7 +204,12 @@ class GroupLassoSVC(LinearClassifier):
             own = columns if len(problem.rows) == columns.shape[1] else columns[:, problem.rows]
             costs = self.C * problem.factors
             task = GroupProblem(
-                DenseColumns(own), self.group_size, self.bias, problem.signs, costs, self.loss
+                DenseColumns(own),
+                self.group_size,
+                self.bias,
+                problem.signs,
+                costs,
+                LOSSES[self.loss](),
             )
             return task.solve(self.tol, self.max_iter)
 

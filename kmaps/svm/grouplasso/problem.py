@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.svm.grouplasso.steps import Losses, WorkingGroups, group_lengths
+from kmaps.svm.losses import Loss
 
 _ROUNDED = 2.0  # times C: the steepness of the rounded hinge's slope, from 1/2 before the corner
 _FEWEST = 100  # columns, in at most half as many groups, that may be added at a time
@@ -95,10 +96,10 @@ class GroupProblem:
         bias: float,
         signs: NDArray,
         costs: NDArray,
-        loss: str,
+        loss: Loss,
         weights: NDArray[np.float64] | None = None,
     ):
-        self.columns, self.costs, self.squared = columns, costs, loss == "squared_hinge"
+        self.columns, self.costs, self.loss = columns, costs, loss
         self.signs = signs.astype(columns.dtype)
         self.constant = bias * self.signs
         self.starts = np.r_[np.arange(0, len(columns), size), len(columns), len(columns) + 1]
@@ -107,8 +108,10 @@ class GroupProblem:
         self.margins = np.zeros(len(signs))
         if weights is not None:
             self._begin_at(weights)
-        steep, cap = (2, np.inf) if self.squared else (_ROUNDED, 1)
-        self.losses = Losses(np.zeros(len(signs)), steep * costs, cap * costs)
+        ridge, cap = loss.ridge(costs), loss.high(costs)
+        self.has_corner = not ridge.any()
+        steep = _ROUNDED * costs if self.has_corner else 1 / ridge
+        self.losses = Losses(np.zeros(len(signs)), steep, cap)
 
     def _begin_at(self, weights: NDArray[np.float64]) -> None:
         self.weights[:] = weights
@@ -127,7 +130,7 @@ class GroupProblem:
             objective, gap = self._gap(slopes, lengths)
             if gap <= tol:
                 break
-            if not self.squared and n_rounds > 1:
+            if self.has_corner and n_rounds > 1:
                 self.losses.centre = slopes
             self._descend(lengths)
         return Fit(self.weights, self.margins, objective, gap, n_rounds)
@@ -149,11 +152,10 @@ class GroupProblem:
 
     def _gap(self, slopes: NDArray, lengths: NDArray) -> tuple[float, float]:
         """Return the objective, and how far it may be from its optimum, as a part of it."""
-        short = np.maximum(0, 1 - self.margins)
         penalty = group_lengths(self.weights, self.starts).sum()
-        objective = penalty + self.costs @ (short**2 if self.squared else short)
+        objective = penalty + self.loss.cost(self.margins - 1, self.costs).sum()
         scale, total = 1 / max(lengths.max(), 1), slopes.sum()
-        square = (slopes**2 / (4 * self.costs)).sum() if self.squared else 0.0
+        square = self.loss.conjugate(slopes, self.costs).sum()
         if square:
             scale = min(scale, total / (2 * square))
         return objective, (objective - scale * total + scale**2 * square) / objective

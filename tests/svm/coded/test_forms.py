@@ -249,7 +249,7 @@ def test_every_form_is_the_same_function(case, name, listed):
     weights = np.zeros(9 * machinery.form.size, np.float32)
     steps = np.random.default_rng(7).normal(size=len(codes))
     task = without_losses(np.sign(steps))
-    rebuild(rows, machinery.form, task, np.abs(steps), weights, None)
+    rebuild(rows, machinery.form, task, np.abs(steps), weights)
     features = np.arange(9)
     matrix = kernels(tables, 9)
     gram = sum(matrix[j][codes[:, j][:, None], codes[:, j][None, :]] for j in features)

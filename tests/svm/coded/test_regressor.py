@@ -122,7 +122,7 @@ def test_says_when_it_stopped_early():
 
 
 def test_targets_all_the_same_are_predicted():
-    with pytest.warns(UserWarning, match="y is constant: the machine predicts 5 everywhere"):
+    with pytest.warns(UserWarning, match="y is constant: the model predicts 5 everywhere"):
         model = CodedSVR().fit(X, np.full(150, 5.0))
     np.testing.assert_array_equal(model.predict(X), 5)
     assert model.duality_gap_[0] == 0

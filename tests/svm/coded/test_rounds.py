@@ -6,54 +6,41 @@ import pytest
 from kmaps import CodedSVC, threads
 from kmaps.errors import ConfigError
 from kmaps.svm.coded import block as blocks
-from kmaps.svm.coded.block import Block
-from kmaps.svm.coded.descent import make_task, solve
-from kmaps.svm.coded.forms import choose
-from kmaps.svm.coded.rounds import Rounds, ThreadTeam, count_blocks, solve_in_blocks
-from kmaps.svm.coded.rows import rows_of
-from kmaps.svm.coded.tables import tabulate
+from kmaps.svm.coded.descent import solve
+from kmaps.svm.coded.rounds import Rounds, ThreadWorkers, count_blocks, solve_in_blocks
 from tests.oracles import machines
+from tests.svm.coded import problems
 
-BIAS, COST, N, D = 0.7, 0.6, 240, 12
+COST, N, D = 0.6, 240, 12
 
 
 @pytest.fixture(scope="module")
 def problem():
-    """Codes, signs that they half explain, and the kernel with the bias."""
-    rng = np.random.default_rng(0)
-    codes = rng.integers(0, 64, (N, D)).astype(np.uint8)
-    signs = np.where(np.sin(codes[:, :4] / 12).sum(axis=1) + rng.normal(0, 0.6, N) > 1, 1.0, -1)
-    tables = tabulate("chi2", np.linspace(0, 1, 64)[None])
-    matrix = (tables.values @ tables.values.swapaxes(1, 2))[0]
-    gram = sum(matrix[codes[:, j][:, None], codes[:, j][None, :]] for j in range(D)) + BIAS**2
-    return codes, signs, tables, gram
+    return problems.drawn(N, D)
 
 
 def stated(problem, loss, cost=COST):
     codes, signs, tables, _ = problem
-    machinery, rows = choose(tables), rows_of(codes, np.empty(0, np.intp))
-    norms, costs = machinery.square_norms(rows), np.full(N, cost)
-    task = make_task(np.arange(N), signs, norms, costs, loss, BIAS)
-    return rows, machinery.form, task, D * machinery.form.size
+    return problems.stated(codes, signs, tables, loss, np.full(N, cost))
 
 
-def team_of(problem, loss, members):
-    rows, form, task, n_weights = stated(problem, loss)
-    parts = [Block(rows, form, blocks.part_of(task, own), n_weights) for own in members]
-    states = [blocks.begin(part.task, n_weights, (0, k), None) for k, part in enumerate(parts)]
-    return ThreadTeam(parts, states, map)
+def workers_of(problem, loss, members):
+    whole = stated(problem, loss)
+    parts = [whole.part(own) for own in members]
+    states = [blocks.begin(p.task, p.n_weights, (0, k), None) for k, p in enumerate(parts)]
+    return ThreadWorkers(parts, states, map)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("n_passes", [1, 2])
-def test_a_block_descends_on_its_share_of_the_bound(problem, loss, n_passes):
+def test_a_block_descends_on_its_part_of_the_bound(problem, loss, n_passes):
     """That is plain descent on its own rows, in which each kernel value counts ``factor`` times."""
     _, signs, _, gram = problem
     members, factor = np.array_split(np.arange(N), 3), 2.5
-    team, task = team_of(problem, loss, members), stated(problem, loss)[2]
-    begun = team.states
-    team.turn(blocks.descend, 0.0, 0.0, factor, 0.0, 0.0, n_passes)
-    for own, start, state in zip(members, begun, team.states, strict=True):
+    workers, task = workers_of(problem, loss, members), stated(problem, loss).task
+    begun = workers.states
+    workers.run(blocks.descend, 0.0, 0.0, factor, 0.0, 0.0, n_passes)
+    for own, start, state in zip(members, begun, workers.states, strict=True):
         random, upper, ridge = (
             machines.XorShift(int(start.random)),
             task.upper[own],
@@ -66,34 +53,34 @@ def test_a_block_descends_on_its_share_of_the_bound(problem, loss, n_passes):
         assert state.random == random.state
 
 
-def test_added_changes_raise_the_dual_by_all_shares(problem):
+def test_added_changes_raise_the_dual_by_all_parts(problem):
     """What makes the aggregation safe, where the factor is the number of blocks."""
     _, signs, _, gram = problem
     members = np.array_split(np.arange(N), 4)
-    team = team_of(problem, "hinge", members)
+    workers = workers_of(problem, "hinge", members)
     alpha = np.zeros(N)
     kernel = signs[:, None] * gram * signs
     step, constant = 0.0, 0.0
     for _ in range(5):
-        change, *_ = team.turn(blocks.descend, step, constant, 4.0, 0.0, 0.0, 1)
+        change, *_ = workers.run(blocks.descend, step, constant, 4.0, 0.0, 0.0, 1)
         constant, step, before = constant + change, 1.0, alpha.copy()
-        share = 0.0
-        for own, state in zip(members, team.states, strict=True):
+        bound = 0.0
+        for own, state in zip(members, workers.states, strict=True):
             alpha[own] = state.proposed
             own_change = state.proposed - before[own]
-            share += own_change @ (1 - kernel[own] @ before)
-            share -= 4 / 2 * own_change @ kernel[np.ix_(own, own)] @ own_change
+            bound += own_change @ (1 - kernel[own] @ before)
+            bound -= 4 / 2 * own_change @ kernel[np.ix_(own, own)] @ own_change
         gained = (alpha - before).sum() - (alpha @ kernel @ alpha - before @ kernel @ before) / 2
-        assert gained >= share * (1 - 1e-6)
-        assert share > 0
+        assert gained >= bound * (1 - 1e-6)
+        assert bound > 0
 
 
 def test_the_slopes_along_a_step_are_those_of_the_dual(problem):
     _, signs, _, gram = problem
-    team = team_of(problem, "squared_hinge", np.array_split(np.arange(N), 2))
-    change, *_ = team.turn(blocks.descend, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0)
-    first, last, evaluations = team.turn(blocks.measure, 0.0, change)
-    step = np.concatenate([state.proposed for state in team.states])
+    workers = workers_of(problem, "squared_hinge", np.array_split(np.arange(N), 2))
+    change, *_ = workers.run(blocks.descend, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0)
+    first, last, evaluations = workers.run(blocks.measure, 0.0, change)
+    step = np.concatenate([state.proposed for state in workers.states])
     ridge = 1 / (2 * COST)
     curvature = step @ (signs[:, None] * gram * signs) @ step + ridge * step @ step
     # All members are in the sample. Measured: 1e-6.
@@ -114,7 +101,7 @@ def test_the_slopes_along_a_step_are_those_of_the_dual(problem):
 def test_solution_is_that_of_the_quadratic_programme(problem, loss, n_blocks):
     _, signs, _, gram = problem
     options = {"n_blocks": n_blocks, "n_threads": 1, "max_iter": 5000, "seed": (0, 0)}
-    solution = solve_in_blocks(*stated(problem, loss), tol=1e-5, **options)
+    solution = solve_in_blocks(stated(problem, loss), tol=1e-5, **options)
     _, dual = machines.solve_dual(gram, signs, np.full(N, COST), loss)
     assert solution.gap <= 1e-5
     assert -1e-6 < solution.primal / dual - 1 < 1e-5
@@ -126,10 +113,10 @@ def test_solution_is_that_of_the_quadratic_programme(problem, loss, n_blocks):
 
 @pytest.mark.parametrize("cost", [0.05, COST, 100.0])
 def test_logistic_loss_is_solved_as_in_one_block(problem, cost):
-    arguments = stated(problem, "logistic", cost)
-    one = solve(*arguments, tol=1e-6, max_iter=5000, seed=(0,))
+    hard = stated(problem, "logistic", cost)
+    one = solve(hard, tol=1e-6, max_iter=5000, seed=(0,))
     options = {"n_blocks": 5, "n_threads": 1, "max_iter": 1000, "seed": (0, 0)}
-    several = solve_in_blocks(*arguments, tol=1e-5, **options)
+    several = solve_in_blocks(hard, tol=1e-5, **options)
     assert several.gap <= 1e-5
     assert several.primal == pytest.approx(one.primal, rel=1e-5)
 
@@ -138,7 +125,7 @@ def test_all_that_is_left_of_the_tolerance_is_certified(problem):
     """The gap is of the weights that are returned, also when the passes end early."""
     _, signs, _, gram = problem
     options = {"n_blocks": 3, "n_threads": 1, "seed": (0, 0), "tol": 1e-5}
-    solution = solve_in_blocks(*stated(problem, "hinge"), max_iter=2, **options)
+    solution = solve_in_blocks(stated(problem, "hinge"), max_iter=2, **options)
     margins = signs * (gram @ (solution.alpha * signs))
     primal = solution.alpha @ margins / 2 + COST * np.maximum(1 - margins, 0).sum()
     dual = solution.alpha.sum() - solution.alpha @ margins / 2
@@ -150,11 +137,11 @@ def test_all_that_is_left_of_the_tolerance_is_certified(problem):
 
 @pytest.mark.slow
 def test_climbing_does_what_descent_takes_long_for(problem, monkeypatch):
-    arguments = stated(problem, "hinge", 30.0)
+    hard = stated(problem, "hinge", 30.0)
     options = {"n_blocks": 4, "n_threads": 1, "max_iter": 3000, "seed": (0, 0), "tol": 1e-4}
-    climbing = solve_in_blocks(*arguments, **options)
+    climbing = solve_in_blocks(hard, **options)
     monkeypatch.setattr(Rounds, "_climb", lambda self, rate: None)
-    alone = solve_in_blocks(*arguments, **options)
+    alone = solve_in_blocks(hard, **options)
     assert alone.passes > 1.5 * climbing.passes
 
 
@@ -165,7 +152,7 @@ def histograms(n=400, d=10, seed=0):
     return X / X.sum(axis=1, keepdims=True), y
 
 
-def test_blocks_give_the_same_machine_on_any_number_of_threads():
+def test_blocks_give_the_same_model_on_any_number_of_threads():
     X, y = histograms()
     scores = []
     for n_threads in (1, 2, 3):
@@ -178,7 +165,7 @@ def test_blocks_give_the_same_machine_on_any_number_of_threads():
 
 
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
-def test_blocks_give_the_machine_of_one(loss):
+def test_blocks_give_the_model_of_one(loss):
     X, y = histograms()
     one = CodedSVC("chi2", C=10, loss=loss, tol=1e-5).fit(X, y)
     two = CodedSVC("chi2", C=10, loss=loss, tol=1e-5, n_blocks=2).fit(X, y)

@@ -93,7 +93,7 @@ def test_files_weights_and_rows(tmp_path):
 def test_what_is_refused_or_not_reached():
     with pytest.raises(ConfigError, match="penalty='l3': expected 'l2' or 'l1'"):
         CodedSVC(penalty="l3").fit(X, Y)
-    with pytest.raises(ConfigError, match="loss='logistic': penalty='l1' has the hinges only"):
+    with pytest.raises(ConfigError, match="penalty='l1' with loss='logistic': CodedSVC combines"):
         CodedSVC(penalty="l1", loss="logistic").fit(X, Y)
     with pytest.raises(ConfigError, match="form='full': penalty='l1' needs the columns of a table"):
         CodedSVC(penalty="l1", form="full").fit(X, Y)

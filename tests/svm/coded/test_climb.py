@@ -5,36 +5,26 @@ import pytest
 
 from kmaps import CodedRidge, CodedSVC, CodedSVR
 from kmaps._loops.vectors import aligned_zeros
-from kmaps.svm.coded import face
-from kmaps.svm.coded.crew import Crew, cut
-from kmaps.svm.coded.descent import make_regression_task, make_task
-from kmaps.svm.coded.forms import choose
-from kmaps.svm.coded.rows import rows_of
+from kmaps.svm.coded import descent
 from kmaps.svm.coded.tables import tabulate
+from kmaps.svm.losses import INSENSITIVE
+from tests.svm.coded.problems import BIAS, stated
 
-BIAS = 0.7
 RNG = np.random.default_rng(0)
 CODES = RNG.integers(0, 64, (80, 6)).astype(np.uint8)
 TABLES = tabulate("chi2", np.linspace(0, 1, 64)[None])
 MATRIX = (TABLES.values @ TABLES.values.swapaxes(1, 2))[0]
 GRAM = sum(MATRIX[CODES[:, [j]], CODES[:, j]] for j in range(6)) + BIAS**2
-ROWS, MACHINERY = rows_of(CODES, np.empty(0, np.intp)), choose(TABLES)
-CREW = Crew(ROWS, MACHINERY.form, cut(ROWS, 6))
-NORMS = MACHINERY.square_norms(ROWS)
 SIGNS = np.where(np.sin(CODES[:, :3] / 12).sum(axis=1) + RNG.normal(0, 0.4, 80) > 0.7, 1.0, -1.0)
-EVERYTHING = np.arange(80)
+STRAIGHT, SQUARED = INSENSITIVE["epsilon_insensitive"], INSENSITIVE["squared_epsilon_insensitive"]
+KINDS = {"hinge": "hinge", "squared": "squared_hinge", "svr": STRAIGHT(0.1), "ridge": SQUARED(0.0)}
 
 
-def tasks():
+def problem_of(kind):
     rng = np.random.default_rng(1)
-    costs = rng.random(80) + 0.5
-    arguments = (EVERYTHING, rng.normal(size=80), NORMS, costs)
-    return {
-        "hinge": make_task(EVERYTHING, SIGNS, NORMS, costs, "hinge", BIAS),
-        "squared_hinge": make_task(EVERYTHING, SIGNS, NORMS, costs, "squared_hinge", BIAS),
-        "svr": make_regression_task(*arguments, "epsilon_insensitive", 0.1, BIAS),
-        "ridge": make_regression_task(*arguments, "squared_epsilon_insensitive", 0.0, BIAS),
-    }
+    costs, targets = rng.random(80) + 0.5, rng.normal(size=80)
+    y = targets if kind in ("svr", "ridge") else SIGNS
+    return stated(CODES, y, TABLES, KINDS[kind], costs)
 
 
 def dual(task, alpha):
@@ -43,17 +33,18 @@ def dual(task, alpha):
     return task.targets @ alpha - cost.sum() - signed @ GRAM @ signed / 2
 
 
-@pytest.mark.parametrize("kind", tasks())
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_climb_gains_what_it_says_within_the_bounds(kind):
-    task = tasks()[kind]
+    problem = problem_of(kind)
+    task = problem.task
     rng = np.random.default_rng(2)
     alpha = rng.uniform(0, 0.4, 80) * (rng.random(80) < 0.8)
     if task.two_sided:
         alpha *= rng.choice([-1, 1], 80)
     alpha[:5] = np.minimum(task.upper, 0.5)[:5]
-    weights = aligned_zeros(6 * MACHINERY.form.size)
-    constant = CREW.rebuild(task, alpha, weights)
-    climbed = face.Face(CREW, task, alpha)
+    weights = aligned_zeros(problem.n_weights)
+    constant = problem.rebuild(alpha, weights)
+    climbed = descent.Face(problem, alpha)
     at_bound = (alpha == 0) | (np.abs(alpha) == task.upper)
     np.testing.assert_array_equal(climbed.free, np.flatnonzero(~at_bound))
     constant, gain = climbed.climb(weights, constant)
@@ -64,7 +55,7 @@ def test_a_climb_gains_what_it_says_within_the_bounds(kind):
     assert (np.abs(after) <= task.upper).all()
     assert (after * np.sign(alpha) >= 0).all()
     built = aligned_zeros(len(weights))
-    assert CREW.rebuild(task, after, built) == pytest.approx(constant)
+    assert problem.rebuild(after, built) == pytest.approx(constant)
     np.testing.assert_allclose(weights, built, atol=1e-4)
     assert climbed.evaluations % len(climbed.free) == 0
 
@@ -72,15 +63,14 @@ def test_a_climb_gains_what_it_says_within_the_bounds(kind):
 def test_without_bounds_it_reaches_the_top():
     costs = np.full(80, 0.05)
     targets = np.random.default_rng(3).normal(size=80)
-    task = make_regression_task(
-        EVERYTHING, targets, NORMS, costs, "squared_epsilon_insensitive", 0.0, BIAS
-    )
+    problem = stated(CODES, targets, TABLES, KINDS["ridge"], costs)
+    task = problem.task
     best = np.linalg.solve(GRAM + np.diag(task.ridge), targets)
     # On the right side of zero, so that no bound is met on the way.
     alpha = 0.9 * best
-    weights = aligned_zeros(6 * MACHINERY.form.size)
-    constant = CREW.rebuild(task, alpha, weights)
-    climbed = face.Face(CREW, task, alpha)
+    weights = aligned_zeros(problem.n_weights)
+    constant = problem.rebuild(alpha, weights)
+    climbed = descent.Face(problem, alpha)
     climbed.climb(weights, constant)
     assert dual(task, best) - dual(task, climbed.alpha) < 1e-3 * (
         dual(task, best) - dual(task, alpha)
@@ -88,20 +78,20 @@ def test_without_bounds_it_reaches_the_top():
 
 
 @pytest.mark.parametrize(
-    ("machine", "factor"),
+    ("model", "factor"),
     [
         (CodedRidge("chi2", 0.03), 3),
         (CodedSVR("chi2", 100.0, loss="squared_epsilon_insensitive", max_iter=5000), 3),
         (CodedSVC("chi2", 100.0, loss="squared_hinge", max_iter=5000), 1.5),
     ],
 )
-def test_hard_problems_take_fewer_passes(machine, factor, monkeypatch):
+def test_hard_problems_take_fewer_passes(model, factor, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.random((200, 6)).round(2)
     y = np.sqrt(X[:, 0]) - 2 * X[:, 1] ** 2 + rng.normal(0, 0.1, 200)
-    y = (y > 0) if isinstance(machine, CodedSVC) else y
-    climbing = machine.fit(X, y).n_iter_[0]
-    objective = machine.objective_[0]
-    monkeypatch.setattr(face, "_AFTER", np.inf)
-    assert machine.fit(X, y).n_iter_[0] > factor * climbing
-    assert machine.objective_[0] == pytest.approx(objective, rel=2e-4)
+    y = (y > 0) if isinstance(model, CodedSVC) else y
+    climbing = model.fit(X, y).n_iter_[0]
+    objective = model.objective_[0]
+    monkeypatch.setattr(descent, "_AFTER", np.inf)
+    assert model.fit(X, y).n_iter_[0] > factor * climbing
+    assert model.objective_[0] == pytest.approx(objective, rel=2e-4)

@@ -1,0 +1,166 @@
+"""One problem on codes, stated for the compiled loops, its solution, and what rounding did to it.
+
+Steps leave float32 weights W that differ from w(a), the weights of the variables a, by the rounding
+of all steps. Descent sees the margins of W, so it is these that are right at the end; those of w(a)
+are not, and with a large C the loss of support vectors that are short of 1 by a rounding is dear.
+But the dual at a bounds the primal at any weights. Where features are what weights are made of,
+
+    P(W) - D(a)  =  |W - w(a)|² / 2  +  Σ (loss_i + cost_i + a_i (margin_i - target_i)),
+
+with the margins of W: the sum that descent makes small, and next to nothing.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps._loops import train as loops
+from kmaps._loops.forms import Form, Rows
+from kmaps.svm.losses import Loss
+
+_FIRST = 1e-6  # part of C at which the variables of the logistic loss start
+_MULTIPLES = 0.5, 2.0  # of weights, that are tried
+_PART = 0.01  # of the tolerance, that |W - w(a)|² may take of |w(a)|²
+
+
+class Solution(NamedTuple):
+    """Weights (d · size,), the constant feature's, and how good they are."""
+
+    weights: NDArray[np.float32]
+    constant: float
+    alpha: NDArray[np.float64]
+    margins: NDArray[np.float64]
+    primal: float
+    dual: float
+    passes: float
+
+    @property
+    def gap(self) -> float:
+        """The duality gap, as a part of the primal objective."""
+        return (self.primal - self.dual) / self.primal if self.primal > 0 else 0.0
+
+
+class CodedProblem(NamedTuple):
+    """What is solved: a task, the rows of codes that it is about, and what codes do to weights."""
+
+    rows: Rows
+    form: Form
+    task: loops.Task
+    n_weights: int
+
+    def rebuild(self, alpha: NDArray[np.float64], weights: NDArray[np.float32]) -> float:
+        """Set the weights to w(alpha); return the weight of the constant feature."""
+        return float(loops.rebuild(self.rows, self.form, self.task, alpha, weights))
+
+    def margins(self, weights: NDArray[np.float32], constant: float) -> NDArray[np.float64]:
+        """Return s_i f(x_i) for the members of the task."""
+        found = np.empty(len(self.task.members))
+        loops.margins(self.rows, self.form, self.task, weights, constant, found)
+        return found
+
+    def part(self, chosen: NDArray) -> "CodedProblem":
+        """Return the problem of some of the members."""
+        task = self.task
+        part = task._replace(
+            members=task.members[chosen],
+            signs=task.signs[chosen],
+            norms=task.norms[chosen],
+            targets=task.targets[chosen],
+            upper=task.upper[chosen],
+            ridge=task.ridge[chosen],
+        )
+        return self._replace(task=part)
+
+
+def make_task(
+    members: NDArray[np.intp],
+    y: NDArray[np.float64],
+    norms: NDArray[np.float64],
+    costs: NDArray[np.float64],
+    loss: Loss,
+    bias: float,
+) -> loops.Task:
+    """State a problem for labels ±1, or for targets, as the loss takes them.
+
+    ``costs`` are the C of each member, ``norms`` the square norms of all rows.
+    """
+    signs, targets = loss.stated(y)
+    return loops.Task(
+        members=members.astype(np.int64),
+        signs=signs.astype(np.int8),
+        norms=norms[members] + bias**2,
+        targets=targets.astype(np.float64),
+        upper=loss.high(costs).astype(np.float64),
+        ridge=loss.ridge(costs),
+        epsilon=float(loss.epsilon),
+        bias=float(bias),
+        two_sided=loss.two_sided,
+        logistic=loss.logistic,
+    )
+
+
+def starting_point(task: loops.Task, alpha: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """Return where to start: given variables inside the bounds of a task, or the least ones."""
+    least = _FIRST * task.upper if task.logistic else np.zeros(len(task.members))
+    if alpha is None:
+        return least
+    if task.logistic:
+        return np.clip(alpha, least, task.upper - least)
+    return np.clip(alpha, -task.upper if task.two_sided else 0, task.upper)
+
+
+def rescaled(task: loops.Task, solution: Solution) -> Solution:
+    """Return the multiple of a solution that is best for the primal.
+
+    With a large C, support vectors that are short of the margin by a rounding are dear; a little
+    longer weights are cheap.
+    """
+    square = 2 * (solution.primal - loops.total_loss(task, solution.margins))
+    best = loops.best_multiple(task, solution.margins, square, *_MULTIPLES)
+    margins = best * solution.margins
+    primal = float(best**2 * square / 2 + loops.total_loss(task, margins))
+    if not primal < solution.primal:
+        return solution
+    return solution._replace(
+        weights=(best * solution.weights).astype(np.float32),
+        constant=best * solution.constant,
+        margins=margins,
+        primal=primal,
+    )
+
+
+def random_state(seed: tuple[int, ...]) -> np.uint64:
+    """Return a state of the generator, which must not be zero."""
+    return np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] | np.uint64(1)
+
+
+def apart(
+    form: Form,
+    weights: NDArray[np.float32],
+    constant: float,
+    rebuilt: NDArray[np.float32],
+    rebuilt_constant: float,
+) -> tuple[float, float]:
+    """Return |W - w(a)|² and |w(a)|², or infinity and zero where the form has no features.
+
+    The weights of the constant feature come after those of the others.
+    """
+    if form.rows is not form.basis:
+        return np.inf, 0.0
+    difference = _square(form, weights - rebuilt) + (constant - rebuilt_constant) ** 2
+    return difference, _square(form, rebuilt) + rebuilt_constant**2
+
+
+def is_close(difference: float, square: float, tol: float) -> bool:
+    """Return whether weights may stay as they are, for a gap of ``tol``."""
+    return difference <= _PART * tol * square
+
+
+def _square(form: Form, weights: NDArray[np.float32]) -> float:
+    """Return the square of the norm in the space of the features."""
+    squares = np.sum(np.square(weights, dtype=np.float64).reshape(-1, form.size), axis=1)
+    if form.scale is None:
+        return float(np.sum(squares))
+    used = form.scale > 0
+    return float(np.sum(squares[used] / form.scale[used]))
