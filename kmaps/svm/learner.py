@@ -18,6 +18,7 @@ class Learner(BaseEstimator):
     """An estimator that is trained with a loss, weighted by ``C``."""
 
     C: float
+    penalty: str = "l2"
     loss: str
     bias: float
     timings_: dict[str, float]
@@ -33,11 +34,9 @@ class Learner(BaseEstimator):
         """Refuse a C or a bias out of range, and a loss or a penalty that is not combined."""
         check_positive("C", self.C)
         check_bias(self.bias)
-        (penalty, *_) = self._combined
-        penalty = getattr(self, "penalty", penalty)
-        check_choice("penalty", penalty, PENALTIES)
+        check_choice("penalty", self.penalty, PENALTIES)
         check_choice("loss", self.loss, dict.fromkeys(chain(*self._combined.values())))
-        check_combination(type(self).__name__, self._combined, penalty, self.loss)
+        check_combination(type(self).__name__, self._combined, self.penalty, self.loss)
 
     def _timed(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function and write its seconds down in ``timings_``."""

@@ -103,6 +103,7 @@ class GroupLassoSVC(LinearClassifier):
     array([False,  True, False, False])
     """
 
+    penalty = "l1"
     _combined: ClassVar[Combined] = {"l1": HINGES}
 
     def __init__(
