@@ -6,7 +6,7 @@ import platform
 import sys
 from pathlib import Path
 
-from kmaps.parallel import num_threads
+from kmaps import num_threads
 
 
 def main(names: list[str]) -> None:

@@ -18,7 +18,7 @@ from kmaps.errors import ConfigError, InputError, KmapsError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kmaps.compiling import Compiled
+    from kmaps.cli.compiling import Compiled
     from kmaps.io import Reader
 
 _FIRST_ROWS, _FIRST_VALUES = 100, 20_000  # that are read twice
@@ -66,7 +66,7 @@ def _use_threads(ctx: click.Context, param: click.Parameter, value: int | None) 
     import scipy.linalg  # noqa: F401 (threadpoolctl pins the libraries that are loaded)
     from threadpoolctl import threadpool_limits
 
-    from kmaps.parallel import threads
+    from kmaps import threads
 
     ctx.with_resource(threadpool_limits(value))
     ctx.with_resource(threads(value))
@@ -252,7 +252,7 @@ def once_each_warning(quiet: bool) -> Iterator[list[warnings.WarningMessage]]:
 @contextmanager
 def compiling(quiet: bool) -> Iterator["Compiled"]:
     """Say when something has to be compiled; yield how long that took so far."""
-    from kmaps.compiling import watched
+    from kmaps.cli.compiling import watched
 
     def tell() -> None:
         if not quiet:

@@ -41,10 +41,10 @@ def _model(path: str) -> dict[str, Any]:
 
 
 def _machine() -> dict[str, Any]:
+    from kmaps import num_threads
     from kmaps.bench.run.environment import describe
-    from kmaps.compiling import compiled_folder
+    from kmaps.cli.compiling import compiled_folder
     from kmaps.data import available, cache_root, load_manifest
-    from kmaps.parallel import num_threads
 
     root = cache_root()
     return {

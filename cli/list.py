@@ -1,5 +1,6 @@
 """``kmaps list``: what there is to choose from."""
 
+import inspect
 import json
 import re
 import textwrap
@@ -86,19 +87,17 @@ def _maps() -> list[Row]:
 
 
 def _map(name: str, package: str) -> Row:
-    from kmaps.declared import declared
-    from kmaps.maps import place_of
+    from kmaps.maps import described
 
     try:
-        cls = declared(place_of(name))
+        found = described(name)
     except ConfigError as error:
         return {"name": name, "class": "", "source": "", "paper": str(error)}
-    source = cls.attributes["source"]
-    papers = [PAPERS[word] for word in re.findall(r"\w+", source) if word in PAPERS]
+    papers = [PAPERS[word] for word in re.findall(r"\w+", found.source) if word in PAPERS]
     return {
         "name": name,
-        "class": cls.name,
-        "source": source,
+        "class": found.name,
+        "source": found.source,
         "paper": "; ".join([*papers, *([package] if package else [])]),
     }
 
@@ -135,17 +134,17 @@ def _datasets() -> list[Row]:
 
 
 def _features() -> list[Row]:
-    from kmaps.declared import declared
+    from dataclasses import fields
+
     from kmaps.features import FEATURES
 
-    told = {name: declared(place) for name, place in FEATURES.places.items()}
     return [
         {
             "name": name,
-            "about": " ".join(feature.doc.split("\n\n")[0].split()),
-            "parameters": ", ".join(f"{key}={value}" for key, value in feature.fields.items()),
+            "about": " ".join(inspect.cleandoc(feature.__doc__ or "").split("\n\n")[0].split()),
+            "parameters": ", ".join(f"{one.name}={one.default}" for one in fields(feature)),
         }
-        for name, feature in told.items()
+        for name, feature in FEATURES.items()
     ]
 
 

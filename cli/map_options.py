@@ -10,18 +10,14 @@ import inspect
 import re
 from collections.abc import Iterable
 from functools import partial
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
 from kmaps.cli.array_files import without_pandas
 from kmaps.cli.completing import kernels, names
-from kmaps.declared import declared
 from kmaps.errors import ConfigError, suggest
-from kmaps.maps import MAPS, place_of
-from kmaps.maps.parameters import CHECKS
-from kmaps.maps.registry import parameters_of
+from kmaps.maps import MAPS, described, refuse_parameters
 
 if TYPE_CHECKING:
     from kmaps.maps import FeatureMap
@@ -160,16 +156,16 @@ def map_class(name: str) -> "type[FeatureMap]":
         return MAPS[name]
 
 
-def _known(name: str) -> "str | type[FeatureMap]":
-    """Return where the class of a map is, or the class."""
+def _known(name: str) -> str:
+    """Return the name of a map, once it is known to be one."""
     if name not in MAPS:
         raise ConfigError(f"unknown map {name!r}{suggest(name, MAPS)} (maps: {', '.join(MAPS)})")
-    return place_of(name)
+    return name
 
 
 def map_options(name: str) -> list[click.Option]:
     """Return one option for each parameter of a map, typed by its default."""
-    told = declared(_known(name))
+    told = described(_known(name))
     documented = _documented(told.doc)
     options = []
     for key, value in told.parameters.items():
@@ -221,8 +217,7 @@ def build_map(name: str, given: dict[str, Any]) -> "FeatureMap":
     """
     words = {key: value for key, value in given.items() if value is not None}
     values = {key: None if value == "none" else value for key, value in words.items()}
-    if name in CHECKS:
-        CHECKS[name](SimpleNamespace(**{**parameters_of(name), **values}))
+    refuse_parameters(_known(name), values)
     return map_class(name)(**values)
 
 

@@ -99,7 +99,7 @@ def command(
             )
         _tell(tally, target, as_json=as_json)
         return
-    from kmaps.compiling import watched
+    from kmaps.cli.compiling import watched
     from kmaps.io import open_predictions, prediction_format
 
     tables = ["scores"] * scores + ["proba"] * proba

@@ -120,7 +120,7 @@ def _left(progress: "Progress") -> str:
 
 def say_compiling(*, quiet: bool) -> None:
     """Say that what has no compiled files yet is compiled, unless ``quiet``."""
-    from kmaps.compiling import compiled_folder
+    from kmaps.cli.compiling import compiled_folder
 
     if not quiet and not any(compiled_folder().rglob("*.nbi")):
         click.echo("compiling, once, outside all times (`kmaps warmup` does it ahead)", err=True)

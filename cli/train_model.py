@@ -39,8 +39,7 @@ def model_of_options(
 ) -> "CodedSVC | RandomFeatureSVC":
     """Return the unfitted model that the options describe."""
     with without_pandas():
-        from kmaps.maps.capabilities import Tabulated
-        from kmaps.maps.random_fourier import RandomFeatures
+        from kmaps.maps import RandomFeatures, Tabulated
         from kmaps.svm import CodedSVC
     given = {name: value for name, value in settings.items() if value is not None}
     if map_name is None:

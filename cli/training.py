@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from kmaps.compiling import Compiled
+    from kmaps.cli.compiling import Compiled
     from kmaps.io import LabelledRows, Reader
     from kmaps.models import RandomFeatureSVC
     from kmaps.svm import CodedSVC, PreparedRows

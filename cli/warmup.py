@@ -15,7 +15,7 @@ def command(quiet: bool) -> None:
     and settings are compiled, dense and sparse; what is rare still compiles when it is used.
     """
     with without_pandas():
-        from kmaps.compiling import watched
+        from kmaps.cli.compiling import watched
         from kmaps.models.ahead import compile_ahead
 
     with progress_bar("compile", quiet=quiet) as report, watched() as compiled:

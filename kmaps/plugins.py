@@ -1,7 +1,8 @@
-"""What comes with kmaps by name, and what installed packages add to it by entry points."""
+"""Registries: values by name, imported when they are used, to which installed packages add."""
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kmaps.errors import ConfigError
@@ -12,76 +13,92 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 
 
-class Extended(MutableMapping[str, Value]):
-    """Values by name: kmaps' own, then those of entry points, loaded when they are asked for.
+class Registry(MutableMapping[str, Value]):
+    """Values by name: those of kmaps, then those of entry points; each is loaded when it is used.
 
-    A name of kmaps' own stays its own, whatever a package gives under it.
+    A package cannot replace a name of kmaps.
+
+    Use it for classes whose import takes seconds: names are listed without importing anything.
 
     Parameters
     ----------
-    own : mapping of str
-    group : str
+    places : mapping of str to str
+        ``module.attribute`` of each name.
+    group : str, optional
         The group of the entry points, as packages name it.
-    accept : callable
-        ``accept(loaded)`` returns the value of what an entry point names, or raises a ValueError
-        that says what is expected.
+    accept : callable, optional
+        ``accept(loaded)`` returns the value of what is loaded, or raises a ValueError that says
+        what is expected.
+
+    See Also
+    --------
+    HomogeneousMap : A value of the registry of maps, ``kmaps.maps.MAPS``.
 
     Examples
     --------
-    >>> known = Extended({"one": 1}, "no.such.group", int)
-    >>> list(known), known["one"], "two" in known
-    (['one'], 1, False)
+    >>> known = Registry({"counter": "collections.Counter", "none": "no.such.Class"})
+    >>> list(known), known["counter"].__name__, "two" in known
+    (['counter', 'none'], 'Counter', False)
     """
 
     def __init__(
-        self, own: Mapping[str, Value], group: str, accept: Callable[[Any], Value]
+        self,
+        places: Mapping[str, str],
+        group: str = "",
+        accept: Callable[[Any], Value] = lambda loaded: loaded,
     ) -> None:
-        self._own = own
-        self._set: dict[str, Value] = {}
+        self.places = places
+        self._loaded: dict[str, Value] = {}
         self._group = group
         self._accept = accept
 
     @cached_property
     def _added(self) -> dict[str, "EntryPoint"]:
-        from importlib.metadata import entry_points  # kmaps' own names need no package read
+        if not self._group:
+            return {}
+        from importlib.metadata import entry_points  # not read for the names of kmaps
 
         found = sorted(entry_points(group=self._group), key=lambda entry: entry.name)
         return {entry.name: entry for entry in found}
 
     def package_of(self, name: str) -> str:
         """Return the package that a name is from, with its version; ``""``: kmaps itself."""
-        if name in self._set or name in self._own:
+        if name in self._loaded.keys() - self._added.keys() or name in self.places:
             return ""
         package = self._added[name].dist
         return f"{package.name} {package.version}" if package else "unknown"
 
     def __getitem__(self, name: str) -> Value:
-        if name in self._set:
-            return self._set[name]
-        if name in self._own:
-            return self._own[name]
+        if name not in self._loaded:
+            self._loaded[name] = self._load(name)
+        return self._loaded[name]
+
+    def _load(self, name: str) -> Value:
+        if name in self.places:
+            module, _, attribute = self.places[name].rpartition(".")
+            return self._accept(getattr(import_module(module), attribute))
         entry = self._added[name]
         try:
             return self._accept(entry.load())
         except Exception as error:
-            told = " ".join(f"{type(error).__name__}: {error}".split())
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
             raise ConfigError(
                 f"{name!r} of the package {self.package_of(name)} ({self._group}) cannot be used: "
-                f"{told}; mend or uninstall it"
+                f"{reason}; fix or uninstall it"
             ) from error
 
     def __setitem__(self, name: str, value: Value) -> None:
-        self._set[name] = value
+        self._loaded[name] = value
 
     def __delitem__(self, name: str) -> None:
-        del self._set[name]
+        del self._loaded[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._set or name in self._own or name in self._added
+        return name in self._loaded or name in self.places or name in self._added
 
     def __iter__(self) -> Iterator[str]:
-        # Without the values: kmaps' own may be loaded when they are asked for.
-        yield from dict.fromkeys([*self._own, *self._set, *self._added])
+        added = [name for name in self._loaded if name not in self._added]
+        yield from dict.fromkeys([*self.places, *added, *self._added])
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

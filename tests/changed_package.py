@@ -119,13 +119,13 @@ def draw(records, arrays, path):
 '''
 ADDED = {"maps/power.py": MAP_CLASS, "bench/kinds/lengths.py": KIND_CLASS}
 LINES = {
-    "maps/__init__.py": '_OWN.places["power"] = "kmaps.maps.power.PowerMap"\n',
-    "bench/kinds/__init__.py": """
-from kmaps.bench.kinds.lengths import LengthsKind  # noqa: E402
-
-KINDS["lengths"] = LengthsKind()
-""",
+    "maps/registry.py": ("_ADDITIVE = {\n", '    "power": "kmaps.maps.power.PowerMap",\n'),
+    "bench/kinds/__init__.py": (
+        "KINDS: Registry[Kind] = Registry(\n    {\n",
+        '        "lengths": "kmaps.bench.kinds.lengths.LengthsKind",\n',
+    ),
 }
+"""The line that each registry gets, and the text that it stands behind."""
 
 
 @contextmanager
@@ -138,8 +138,9 @@ def changed_package(folder: Path) -> Iterator[Callable[..., Done]]:
         shutil.copytree(ROOT / part, source / part, ignore=unneeded)
     for name, text in ADDED.items():
         (source / "kmaps" / name).write_text(text)
-    for name, text in LINES.items():
-        with open(source / "kmaps" / name, "a") as registry:
-            registry.write(text)
+    for name, (before, line) in LINES.items():
+        registry = source / "kmaps" / name
+        assert before in registry.read_text(), f"{name}: where is {before!r}?"
+        registry.write_text(registry.read_text().replace(before, before + line))
     with kmaps_with(folder, {"PYTHONPATH": str(source)}) as run:
         yield run

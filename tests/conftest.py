@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from changed_package import changed_package
+from hypothesis import settings
 
 from kmaps.data import Manifest, SourceFile, download, tree_digest
 
@@ -20,7 +21,9 @@ REAL = ("mnist", "daimler", "caltech101")
 
 
 def pytest_configure():
-    """Take Ctrl-C, which a process in the background of a shell is told to ignore."""
+    """No test depends on time; Ctrl-C arrives, which a shell's background process ignores."""
+    settings.register_profile("kmaps", deadline=None)
+    settings.load_profile("kmaps")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

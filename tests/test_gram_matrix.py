@@ -312,7 +312,7 @@ matrices = arrays(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(matrices, matrices, st.sampled_from(ADDITIVE), st.sampled_from([0.5, 1.0, 2.0]), st.data())
 def test_homogeneous(X, Y, name, gamma, data):
     power = data.draw(st.integers(-30, 30))

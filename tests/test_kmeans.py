@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 
@@ -10,7 +10,6 @@ from kmaps._loops.kmeans import cluster
 from tests.oracles.anchors import best_clusters
 
 
-@settings(deadline=None)  # the first call compiles
 @given(
     st.lists(st.integers(-50, 50), min_size=1, max_size=8, unique=True),
     st.integers(1, 8),

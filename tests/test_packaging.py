@@ -117,7 +117,7 @@ def test_wheel_holds_all_modules_and_yaml_files(wheel):
     inside = set(zipfile.ZipFile(wheel).namelist())
     for folder in ("kmaps", *OUTSIDE):
         for path in (ROOT / folder).rglob("*"):
-            if path.suffix in (".py", ".yaml", ".csv") and "__pycache__" not in path.parts:
+            if path.suffix in (".py", ".pyi", ".yaml", ".csv") and "__pycache__" not in path.parts:
                 name = str(path.relative_to(ROOT))
                 expected = name if folder == "kmaps" else f"kmaps/{name}"
                 assert expected in inside, f"{expected} is not in the wheel"

@@ -74,7 +74,7 @@ def test_a_name_of_kmaps_stays_its_own(installed, monkeypatch):
         assert MAPS["homogeneous"] is HomogeneousMap
         assert list(MAPS).count("homogeneous") == 1
         assert len(MAPS) == len(list(MAPS))
-        with pytest.raises(ConfigError, match="mend or uninstall it"):
+        with pytest.raises(ConfigError, match="fix or uninstall it"):
             MAPS["no-map"]
     finally:
         vars(MAPS).pop("_added", None)

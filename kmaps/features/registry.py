@@ -1,16 +1,16 @@
 """The features by name."""
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from kmaps.declared import declared
+from kmaps import Registry
 from kmaps.errors import ConfigError, suggest
-from kmaps.lazy import Classes
 
 if TYPE_CHECKING:
     from kmaps.features.base import Feature
 
-FEATURES: Classes["Feature"] = Classes(
+FEATURES: Registry[type["Feature"]] = Registry(
     {
         "intensity": "kmaps.features.intensity.Intensity",
         "hog-pyramid": "kmaps.features.hog.HogPyramid",
@@ -57,5 +57,4 @@ def make_feature(name: str, parameters: Mapping[str, Any] | None = None) -> "Fea
 
 def parameters_of(name: str) -> list[str]:
     """Return the names of a feature's parameters."""
-    place = FEATURES.places[name]
-    return list(declared(place).fields)
+    return [field.name for field in fields(FEATURES[name])]

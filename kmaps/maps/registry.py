@@ -1,29 +1,117 @@
-"""Maps made by their names, as YAML files and records have them."""
+"""The feature maps by the names that YAML files, records and the command line use."""
 
+import ast
 import inspect
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from kmaps.declared import declared
-from kmaps.maps import MAPS, place_of
-from kmaps.maps.parameters import CHECKS
+from kmaps.plugins import Registry
 
 if TYPE_CHECKING:
     from kmaps.maps.capabilities import FeatureMap
 
+MAP_VERSION = 1
+"""Changes whenever the numbers of a map do, so that old records are not mistaken for new ones."""
+
+_ADDITIVE = {
+    "homogeneous": "kmaps.maps.homogeneous.HomogeneousMap",
+    "same-sign": "kmaps.maps.same_sign.SameSignMap",
+    "lowdim": "kmaps.maps.lowdim.transformer.LowDimMap",
+    "anchor": "kmaps.maps.anchor.AnchorMap",
+    "nystroem": "kmaps.maps.nystroem.NystroemMap",
+    "intersection": "kmaps.maps.intersection.IntersectionMap",
+    "exact-table": "kmaps.maps.exact.ExactMap",
+    "spline": "kmaps.maps.spline.SplineMap",
+    "fourier": "kmaps.maps.orthogonal.FourierMap",
+    "hermite": "kmaps.maps.orthogonal.HermiteMap",
+}
+_OTHERS = {
+    "lowdim-joint": "kmaps.maps.lowdim.multidim.MultiLowDimMap",
+    "harmonic": "kmaps.maps.lowdim.harmonic.HarmonicMap",
+    "sign-cauchy": "kmaps.maps.random.SignCauchyMap",
+    "random-fourier": "kmaps.maps.random_fourier.RandomFourierMap",
+    "generalized-rbf": "kmaps.maps.generalized.GeneralizedRBFMap",
+    "radial": "kmaps.maps.radial.RadialMap",
+}
+
+
+def _accepted(loaded: Any) -> type["FeatureMap"]:
+    """Return the class of a map, once it is known to be one."""
+    from kmaps.maps.capabilities import FeatureMap
+
+    if not (isinstance(loaded, type) and issubclass(loaded, FeatureMap)):
+        raise ValueError(f"expected a class on kmaps.maps.FeatureMap, got {loaded!r}")
+    return loaded
+
+
+MAPS: Registry[type["FeatureMap"]] = Registry(_ADDITIVE | _OTHERS, "kmaps.maps", _accepted)
+"""The maps by name, imported when they are used: those with a table per feature (`Tabulated`), the
+others, and those that installed packages add by entry points of the group ``kmaps.maps``."""
 
 _EMPTY = inspect.Parameter.empty
 
-WITHOUT_TABLES = (
-    *("lowdim-joint", "harmonic", "sign-cauchy"),
-    *("random-fourier", "generalized-rbf", "radial"),
-)
-"""The maps that are none of single features; the others are `Tabulated`."""
-LOCAL = ("spline",)
-"""The maps that are `LocallyTabulated`."""
+
+@dataclass(frozen=True)
+class MapDescription:
+    """What a map says of itself.
+
+    Attributes
+    ----------
+    name : str
+        The name of its class.
+    doc : str
+        The docstring of the class, without indentation.
+    source : str
+        Paper and equation; "" where the map is in no paper.
+    approximates : str
+        The kernel that a map without a parameter ``kernel`` approximates; "": none.
+    parameters : dict
+        The defaults of the parameters; ``inspect.Parameter.empty`` where there is none.
+    """
+
+    name: str
+    doc: str
+    source: str
+    approximates: str
+    parameters: Mapping[str, Any]
+
+
+@cache
+def described(name: str) -> MapDescription:
+    """Return what the map of a name says of itself.
+
+    A map that comes with kmaps is not imported, because scikit-learn takes seconds: its file is
+    read, in which ``source``, ``approximates`` and the defaults of ``__init__`` are literals.
+
+    Examples
+    --------
+    >>> found = described("homogeneous")
+    >>> found.source, found.parameters["order"]
+    ('hkm eq. 17-19', 1)
+    """
+    if name not in MAPS.places:
+        cls = MAPS[name]
+        defaults = {key: one.default for key, one in inspect.signature(cls).parameters.items()}
+        doc = inspect.cleandoc(cls.__doc__ or "")
+        return MapDescription(cls.__name__, doc, cls.source, cls.approximates, defaults)
+    *parents, module, class_name = MAPS.places[name].split(".")
+    path = Path(__file__).parents[1].joinpath(*parents[1:], f"{module}.py")
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    (node,) = (n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == class_name)
+    literals, defaults = {"source": "", "approximates": ""}, {}
+    for part in node.body:
+        if isinstance(part, ast.Assign) and ast.unparse(part.targets[0]) in literals:
+            literals[ast.unparse(part.targets[0])] = ast.literal_eval(part.value)
+        if isinstance(part, ast.FunctionDef) and part.name == "__init__":
+            names = [argument.arg for argument in part.args.args[1:]]
+            given = [ast.literal_eval(default) for default in part.args.defaults]
+            defaults = dict(zip(names, [_EMPTY] * (len(names) - len(given)) + given, strict=True))
+    doc = inspect.cleandoc(ast.get_docstring(node) or "")
+    return MapDescription(class_name, doc, parameters=defaults, **literals)
 
 
 def parameters_of(name: str) -> Mapping[str, Any]:
@@ -34,7 +122,7 @@ def parameters_of(name: str) -> Mapping[str, Any]:
     >>> parameters_of("spline")
     {'n_bins': 10, 'degree': 1, 'penalty': 1}
     """
-    return declared(place_of(name)).parameters
+    return described(name).parameters
 
 
 def takes(name: str, parameter: str) -> bool:
@@ -56,22 +144,20 @@ def approximated(name: str) -> str:
     >>> approximated("intersection"), approximated("spline")
     ('intersection', '')
     """
-    return declared(place_of(name)).attributes.get("approximates", "")
+    return described(name).approximates
 
 
 def has_tables(name: str) -> bool:
-    """Return whether the map of a name is `Tabulated`, without importing one of kmaps' own."""
-    if name in CHECKS:
-        return name not in WITHOUT_TABLES
+    """Return whether the map of a name is `Tabulated`, without importing one of kmaps."""
+    if name in MAPS.places:
+        return name in _ADDITIVE
     from kmaps.maps.capabilities import Tabulated
 
     return issubclass(MAPS[name], Tabulated)
 
 
 def has_local_tables(name: str) -> bool:
-    """Return whether the map of a name is `LocallyTabulated`, as `has_tables` does."""
-    if name in CHECKS:
-        return name in LOCAL
+    """Return whether the map of a name is `LocallyTabulated`."""
     from kmaps.maps.capabilities import LocallyTabulated
 
     return issubclass(MAPS[name], LocallyTabulated)
@@ -107,10 +193,24 @@ def resolved(name: str, kernel: str, params: Mapping[str, Any]) -> dict[str, Any
     return {**known, **own}
 
 
+def refuse_parameters(name: str, params: Mapping[str, Any]) -> None:
+    """Refuse parameters that a map cannot have, where that is known without importing the map.
+
+    Raises
+    ------
+    ValueError or TypeError
+        For a parameter that is out of range.
+    """
+    from kmaps.maps.parameters import CHECKS  # needs NumPy, which listing the maps does not
+
+    if name in CHECKS:
+        CHECKS[name](SimpleNamespace(**{**parameters_of(name), **params}))
+
+
 def check_parameters(name: str, kernel: str, params: Mapping[str, Any]) -> None:
     """Refuse parameters that a map cannot have, whatever the data.
 
-    Maps of other packages are tried, on one feature in [0, 1]; kmaps' own are not even imported.
+    A map without a check in `kmaps.maps.parameters` is fitted on one feature in [0, 1].
 
     Parameters
     ----------
@@ -128,10 +228,13 @@ def check_parameters(name: str, kernel: str, params: Mapping[str, Any]) -> None:
     Traceback (most recent call last):
     kmaps.errors.ConfigError: degree=4: expected a whole number from 0 to 3
     """
+    import numpy as np
+
+    from kmaps.maps.parameters import CHECKS
+
     given = resolved(name, kernel, params)
-    if name in CHECKS:
-        CHECKS[name](SimpleNamespace(**given))
-    else:
+    refuse_parameters(name, given)
+    if name not in CHECKS:
         sample = np.linspace(0, 1, 256, dtype=np.float32)[:, None]
         MAPS[name](**given).check_parameters(sample)
 

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 from numba import njit
 
+from kmaps.cli.compiling import Compiled, watched
 from kmaps.cli.main import cli
-from kmaps.compiling import Compiled, watched
 from kmaps.svm import CodedSVC
 
 
@@ -42,7 +42,7 @@ def test_what_compiles_is_counted_and_told_once():
 
 def test_a_loop_inside_another_takes_no_time_of_its_own(monkeypatch):
     ticks = iter(range(100))
-    monkeypatch.setattr("kmaps.compiling.perf_counter", lambda: next(ticks))
+    monkeypatch.setattr("kmaps.cli.compiling.perf_counter", lambda: next(ticks))
     with watched() as compiled:
         fresh_loop()(1)
     assert (compiled.loops, compiled.seconds) == (2, 1)
@@ -102,7 +102,7 @@ def test_compiling_is_not_counted_as_predicting(folder, monkeypatch):
     def watched(begun=None):
         yield Compiled(1, 1000.0)
 
-    monkeypatch.setattr("kmaps.compiling.watched", watched)
+    monkeypatch.setattr("kmaps.cli.compiling.watched", watched)
     told = CliRunner().invoke(cli, ["predict", "m.npz", "x.npy", "p.npy", "--json"]).stdout
     assert json.loads(told)["predict_s"] < -900
 

@@ -78,7 +78,7 @@ def test_hellinger_is_exact():
     np.testing.assert_allclose(encoded @ encoded.T, np.sqrt(np.outer(x, x)), atol=1e-15)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.sampled_from(list(KERNELS)), st.floats(1e-3, 1e3), st.sampled_from([0.5, 1.0, 2.0]))
 def test_inner_products_are_homogeneous(kernel, scale, gamma):
     x = np.array([0.1, 0.5, 0.9])

@@ -11,7 +11,7 @@ from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import Row
 from kmaps.bench.work.approximation import made_for, outputs
 from kmaps.bench.work.errors import Range
-from kmaps.maps.registry import takes
+from kmaps.maps import takes
 
 _POINTS = 601
 """Values in a range: enough for steps to look upright."""

@@ -11,7 +11,7 @@ from kmaps.bench.records.arrays import Arrays
 from kmaps.bench.records.columns import Record
 from kmaps.bench.work.one_period import OnePeriod, nystroem_view
 from kmaps.kernels import KERNELS
-from kmaps.maps.homogeneous import discrete_spectrum
+from kmaps.maps import discrete_spectrum
 
 _SHOWN = 3  # eigenfunctions
 

@@ -2,38 +2,29 @@
 
 from typing import Any
 
-from kmaps.bench.kinds.approximation import ApproximationKind
-from kmaps.bench.kinds.classification import ClassificationKind
-from kmaps.bench.kinds.detection import DetectionKind
+from kmaps import Registry
 from kmaps.bench.kinds.kind import Kind
-from kmaps.bench.kinds.pairs import PairsKind
-from kmaps.bench.kinds.places import PlacesKind
-from kmaps.bench.kinds.random_features import RandomFeaturesKind
-from kmaps.bench.kinds.scaling import ScalingKind
-from kmaps.bench.kinds.toy import ToyKind
-from kmaps.bench.kinds.trade_off import TradeOffKind
 from kmaps.errors import ConfigError
-from kmaps.plugins import Extended
 
 
 def _accepted(loaded: Any) -> Kind:
-    """Return a kind of another package."""
+    """Return the kind of a class."""
     if not (isinstance(loaded, type) and issubclass(loaded, Kind)):
         raise ValueError(f"expected a class on kmaps.bench.kinds.Kind, got {loaded!r}")
     return loaded()
 
 
-KINDS: Extended[Kind] = Extended(
+KINDS: Registry[Kind] = Registry(
     {
-        "classification": ClassificationKind(),
-        "scaling": ScalingKind(),
-        "approximation": ApproximationKind(),
-        "toy": ToyKind(),
-        "random-features": RandomFeaturesKind(),
-        "pairs": PairsKind(),
-        "places": PlacesKind(),
-        "trade-off": TradeOffKind(),
-        "detection": DetectionKind(),
+        "classification": "kmaps.bench.kinds.classification.ClassificationKind",
+        "scaling": "kmaps.bench.kinds.scaling.ScalingKind",
+        "approximation": "kmaps.bench.kinds.approximation.ApproximationKind",
+        "toy": "kmaps.bench.kinds.toy.ToyKind",
+        "random-features": "kmaps.bench.kinds.random_features.RandomFeaturesKind",
+        "pairs": "kmaps.bench.kinds.pairs.PairsKind",
+        "places": "kmaps.bench.kinds.places.PlacesKind",
+        "trade-off": "kmaps.bench.kinds.trade_off.TradeOffKind",
+        "detection": "kmaps.bench.kinds.detection.DetectionKind",
     },
     "kmaps.kinds",
     _accepted,

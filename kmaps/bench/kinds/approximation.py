@@ -17,7 +17,7 @@ from kmaps.bench.work.errors import Range
 from kmaps.bench.work.spans import Span, parse_range
 from kmaps.bench.work.timing import Timing
 from kmaps.kernels import KERNELS, LOG_KERNELS, STATIONARY
-from kmaps.maps.registry import takes
+from kmaps.maps import takes
 
 
 def _range(value: str) -> str:
@@ -165,7 +165,7 @@ class ApproximationKind(Kind):
 
 def _of_map(fitted: Any, largest: float) -> dict[str, float | None]:
     """Return the columns of maps that know their error, for values up to a largest one."""
-    from kmaps.maps.capabilities import Bounded  # which imports scikit-learn
+    from kmaps.maps import Bounded  # which imports scikit-learn
 
     if not isinstance(fitted, Bounded):
         return {"error_bound": None, "period": None}

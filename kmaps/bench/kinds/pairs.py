@@ -29,8 +29,7 @@ from kmaps.checks import is_whole
 from kmaps.errors import ConfigError
 from kmaps.features import Report
 from kmaps.kernels import KERNELS, OF_ONE_VARIABLE
-from kmaps.maps import MAPS
-from kmaps.maps.registry import has_tables, make_map
+from kmaps.maps import MAPS, has_tables, make_map
 
 FOR_ANY_KERNEL = ("anchor", "nystroem", "exact-table")
 """The maps that take any Mercer kernel."""

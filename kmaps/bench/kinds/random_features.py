@@ -16,7 +16,7 @@ from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import DatasetSplits, Experiment, Features, KernelName, Unique
 from kmaps.bench.spec.map_rows import map_rows
 from kmaps.bench.work.timing import Timing
-from kmaps.maps.registry import make_map
+from kmaps.maps import make_map
 
 
 class RandomFeaturesExperiment(Experiment):

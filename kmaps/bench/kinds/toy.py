@@ -13,7 +13,7 @@ from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import AdditiveName, Experiment, Positive, Unique
 from kmaps.bench.spec.map_rows import map_rows
 from kmaps.bench.work.timing import Timing
-from kmaps.maps.registry import make_map
+from kmaps.maps import make_map
 
 
 class Toy(Experiment):

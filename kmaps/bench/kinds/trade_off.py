@@ -29,7 +29,7 @@ from kmaps.bench.spec.fields import (
 )
 from kmaps.bench.spec.map_rows import map_rows
 from kmaps.bench.work.timing import Timing
-from kmaps.maps.registry import make_map
+from kmaps.maps import make_map
 
 _FOLDS = 3  # of the cross-validation, where C is auto
 

@@ -3,8 +3,7 @@
 from inspect import signature
 
 from kmaps.bench.records.columns import Record
-from kmaps.maps.base import AdditiveMap
-from kmaps.maps.registry import make_map, takes
+from kmaps.maps import AdditiveMap, make_map, takes
 from kmaps.models import RandomFeatureSVC
 from kmaps.svm import CodedSVC
 

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
 
+from kmaps import threads as compiled_threads
 from kmaps.bench.run.load import Watch, load_average
-from kmaps.parallel import threads as compiled_threads
 
 Result = TypeVar("Result")
 

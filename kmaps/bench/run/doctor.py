@@ -11,8 +11,8 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from kmaps import num_threads
 from kmaps.data import cache_root
-from kmaps.parallel import num_threads
 
 _LEAST_FREE = 2e9  # bytes: the packaged datasets and their features take about one
 _LIMB = re.compile(r"\d+")

@@ -23,7 +23,7 @@ from typing import Any, cast
 # What cells import and set up, each for itself otherwise: seconds.
 _PRELOADED = [
     "kmaps.cli.main",
-    "kmaps._loops.first",
+    "kmaps.bench.run.first",
     "kmaps.bench.run.measure",
     "kmaps.bench.work.approximation",
     "kmaps.bench.work.classify",

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from kmaps import threads as compiled_threads
 from kmaps.bench.kinds import KINDS, Kind
 from kmaps.bench.records.columns import Record, cell_name
 from kmaps.bench.records.file import read_records
@@ -27,7 +28,6 @@ from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import Experiment
 from kmaps.errors import ConfigError, NothingMeasured
 from kmaps.features import Report
-from kmaps.parallel import threads as compiled_threads
 
 _MACHINE = ("load_before", "load_after", "other_cpus", "stolen_cpus")
 _DESCRIBED = ("cpu", "cores", "versions", "commit", "dirty")

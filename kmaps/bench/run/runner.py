@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kmaps import threads as compiled_threads
 from kmaps.bench.kinds import KINDS, Kind
 from kmaps.bench.kinds.kind import Figure
 from kmaps.bench.records import correct
@@ -27,7 +28,6 @@ from kmaps.bench.spec.fields import Experiment
 from kmaps.errors import ConfigError, DataError, NothingMeasured
 from kmaps.features import Report
 from kmaps.maps import MAP_VERSION
-from kmaps.parallel import threads as compiled_threads
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ import numpy as np
 from kmaps.bench.records.row import Row
 from kmaps.data import Manifest, OwnFiles
 from kmaps.features import Feature, make_feature
-from kmaps.maps import MAP_VERSION, MAPS
-from kmaps.maps.registry import resolved
+from kmaps.maps import MAP_VERSION, MAPS, resolved
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,8 +19,7 @@ from kmaps.errors import ConfigError, suggest
 from kmaps.features import FEATURES, MIN_MAX, make_feature
 from kmaps.features import parameters_of as feature_parameters_of
 from kmaps.kernels import GRAM_KERNELS
-from kmaps.maps import MAPS
-from kmaps.maps.registry import approximated, check_parameters, parameters_of, takes
+from kmaps.maps import MAPS, approximated, check_parameters, parameters_of, takes
 
 
 def map_rows(

@@ -12,8 +12,7 @@ from kmaps.bench.spec.positions import Mistake, Node, Place, at
 from kmaps.errors import ConfigError, suggest
 from kmaps.features import get_normalization
 from kmaps.kernels import KERNELS
-from kmaps.maps import MAPS
-from kmaps.maps.registry import has_local_tables, has_tables
+from kmaps.maps import MAPS, has_local_tables, has_tables
 
 SOLVERS = ("liblinear", "coded", "libsvm")
 FORMS = ("auto", "low-rank", "full", "local", "two-level")

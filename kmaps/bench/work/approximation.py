@@ -11,8 +11,7 @@ from kmaps.bench.work.spans import SpanErrors, over_differences, over_ratios, pa
 from kmaps.bench.work.timing import Timing
 from kmaps.errors import ConfigError
 from kmaps.kernels import LOG_KERNELS, STATIONARY, Kernel
-from kmaps.maps.registry import make_map
-from kmaps.maps.signatures import homogeneous_kernel, log_kernel
+from kmaps.maps import homogeneous_kernel, log_kernel, make_map
 
 
 def made_for(

@@ -12,16 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from kmaps import gram
 from kmaps.bench.records.row import is_own
 from kmaps.bench.work import own
 from kmaps.bench.work.map_gram import map_gram
 from kmaps.bench.work.samples import Split
 from kmaps.bench.work.storage import coded_storage, own_storage, storage, support_storage
 from kmaps.bench.work.timing import UNTIMED, Timing
-from kmaps.gram_matrix import gram
 from kmaps.kernels import EXP_KERNELS, KERNELS
-from kmaps.maps import FeatureMap
-from kmaps.maps.registry import make_map
+from kmaps.maps import FeatureMap, make_map
 from kmaps.models.c_grid import AUTO
 from kmaps.models.choice import (
     Choice,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kmaps.bench.work.timing import UNTIMED, Timing
 from kmaps.errors import ConfigError
 from kmaps.kernels import STATIONARY, Kernel
-from kmaps.maps.signatures import homogeneous_kernel
+from kmaps.maps import homogeneous_kernel
 
 POINTS = 256
 """Values on each side of the square, for a range that is not one of integers."""

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from kmaps.bench.work.storage import codes_storage, storage
-from kmaps.maps import FeatureMap
-from kmaps.maps.capabilities import Tabulated
+from kmaps.maps import FeatureMap, Tabulated
 from kmaps.svm import code_gram, code_samples
 
 

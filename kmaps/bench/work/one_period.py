@@ -51,7 +51,7 @@ def nystroem_view(kernel: str, window: str, period: float, n_points: int = 200) 
     Examples
     --------
     >>> from kmaps.kernels import KERNELS
-    >>> from kmaps.maps.homogeneous import discrete_spectrum
+    >>> from kmaps.maps import discrete_spectrum
     >>> seen = nystroem_view("chi2", "uniform", 10.0)
     >>> spectrum = discrete_spectrum(KERNELS["chi2"], 1, 10.0, "uniform")
     >>> bool(np.allclose(seen.eigenvalues[:3], spectrum[[0, 1, 1]], rtol=1e-9))

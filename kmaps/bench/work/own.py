@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix, issparse
 
+from kmaps import num_threads
 from kmaps.errors import ConfigError, InputError, suggest
 from kmaps.maps import FeatureMap
-from kmaps.parallel import num_threads
 
 METHODS = {
     "own": ("fit", "predict"),

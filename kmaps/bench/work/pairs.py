@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from kmaps import ScalarKernel, gram
 from kmaps.bench.work.errors import Range
 from kmaps.bench.work.samples import Split
 from kmaps.bench.work.storage import storage
 from kmaps.features import Matrix
-from kmaps.gram_matrix import gram
 from kmaps.kernels import OF_ONE_VARIABLE, STATIONARY
-from kmaps.mercer import ScalarKernel
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from kmaps import gram, squared_distance
 from kmaps.errors import ConfigError
 from kmaps.features import Matrix
-from kmaps.gram_matrix import gram, squared_distance
 from kmaps.kernels import EXP_KERNELS, PROFILES
-from kmaps.maps.radial import RadialMap
-from kmaps.maps.random_fourier import RandomFeatures
+from kmaps.maps import RadialMap, RandomFeatures
 
 EXP_OF = {additive: name for name, additive in EXP_KERNELS.items()}
 """The exponential kernel of each metric."""

@@ -184,7 +184,7 @@ def over_differences(
     Examples
     --------
     >>> from kmaps.kernels import STATIONARY
-    >>> from kmaps.maps.lowdim import LowDimMap
+    >>> from kmaps.maps import LowDimMap
     >>> made = LowDimMap("rbf", dim=5, sigma=0.5)
     >>> result = over_differences(made, STATIONARY["rbf"](0.5), Span.parse("differences 0:1"))
     >>> result.linf < 1.01 * made.error_

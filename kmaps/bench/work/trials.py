@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.metrics import average_precision_score
 
+from kmaps import gram
 from kmaps.bench.work.samples import Split
 from kmaps.bench.work.timing import Timing
 from kmaps.errors import ConfigError, suggest
 from kmaps.features import Matrix
-from kmaps.gram_matrix import gram
-from kmaps.maps.random_fourier import RandomFeatures
+from kmaps.maps import RandomFeatures
 from kmaps.models.c_grid import AUTO
 from kmaps.models.choice import (
     Choice,

@@ -3,8 +3,8 @@
 from numba import njit
 
 
-@njit(cache=True)
-def _nothing():
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _nothing() -> int:
     return 0
 
 

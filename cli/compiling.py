@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
+import kmaps
+
 
 def compiled_folder() -> Path:
     """Return where numba keeps what it compiled, by its own rule; importing it takes long.
@@ -16,7 +18,7 @@ def compiled_folder() -> Path:
     >>> compiled_folder().is_absolute()
     True
     """
-    folder = Path(__file__).resolve().parent / "_loops"
+    folder = Path(kmaps.__file__).resolve().parent / "_loops"
     if given := os.environ.get("NUMBA_CACHE_DIR"):
         return Path(given).absolute()
     if os.access(folder, os.W_OK):

@@ -1,0 +1,2 @@
+from .quantizer import Quantizer as Quantizer
+from .table import LookupTable as LookupTable

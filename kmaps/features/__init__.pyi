@@ -1,0 +1,15 @@
+from .base import Feature as Feature
+from .base import LearnedFeature as LearnedFeature
+from .extraction import Extractor as Extractor
+from .extraction import extract as extract
+from .images import load_image as load_image
+from .normalize import MIN_MAX as MIN_MAX
+from .normalize import Matrix as Matrix
+from .normalize import get_normalization as get_normalization
+from .phog import Phog as Phog
+from .registry import FEATURES as FEATURES
+from .registry import make_feature as make_feature
+from .registry import parameters_of as parameters_of
+from .store import Report as Report
+from .windows import WindowWords as WindowWords
+from .windows import describe_windows as describe_windows
