@@ -1,33 +1,27 @@
-"""Which map can do what, said once; and that each map that says so does it."""
+"""Each map does what it says it can do, and says nothing else; no list of names is kept here."""
 
+import inspect
 from functools import cache
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from kmaps.maps import MAPS, FeatureMap
-from kmaps.maps.base import AdditiveMap
-from kmaps.maps.capabilities import LocallyTabulated, Tabulated
-from kmaps.maps.random_fourier import RandomFeatures
-from kmaps.maps.registry import approximated, has_local_tables, has_tables
+from kmaps.maps import (
+    MAPS,
+    AdditiveMap,
+    FeatureMap,
+    LocallyTabulated,
+    RandomFeatures,
+    Tabulated,
+    described,
+    has_local_tables,
+    has_tables,
+)
 from kmaps.svm.coded.training import learns, level_strategy
 
-ADDITIVE = {
-    *("homogeneous", "same-sign", "lowdim", "anchor", "nystroem", "intersection", "exact-table"),
-    *("spline", "fourier", "hermite"),
-}
-RANDOM = {"random-fourier", "generalized-rbf", "radial"}
-ALONE = {"lowdim-joint", "harmonic"}
 X = np.random.default_rng(0).random((30, 2)).astype(np.float32)
-
-# As the maps are made by their defaults.
-HAS_CODES = {"anchor", "exact-table", "sign-cauchy"}
-NEEDS_NO_DATA = {"homogeneous", "same-sign", "lowdim", "sign-cauchy", "random-fourier"}
-APPROXIMATES = {"intersection": "intersection", "sign-cauchy": "chi2", "random-fourier": "rbf"}
-CURVES_OF_THEIR_OWN = ADDITIVE - {"homogeneous", "same-sign", "lowdim", "exact-table"}
-STORES_TABLES = ADDITIVE - {"homogeneous", "same-sign", "lowdim"}
-KEEPS_ZEROS = {"homogeneous", "same-sign", "lowdim", "intersection"}
+LEVELS = np.linspace(0.1, 0.9, 5)
 
 
 @cache
@@ -36,52 +30,52 @@ def fitted(name):
     return MAPS[name](**small).fit(X)
 
 
-def those(names, capability):
-    return {name for name in names if capability(name)}
+every_map = pytest.mark.parametrize("name", MAPS)
 
 
-def test_every_map_is_of_one_kind():
-    assert all(issubclass(cls, FeatureMap) for cls in MAPS.values())
-    assert those(MAPS, lambda name: issubclass(MAPS[name], AdditiveMap)) == ADDITIVE
-    assert those(MAPS, lambda name: issubclass(MAPS[name], RandomFeatures)) == RANDOM
-    assert set(MAPS) == ADDITIVE | RANDOM | ALONE | {"sign-cauchy"}
+@every_map
+def test_a_map_is_described_without_being_imported_as_its_class_is(name):
+    cls, found = MAPS[name], described(name)
+    assert issubclass(cls, FeatureMap)
+    assert (found.name, found.doc) == (cls.__name__, inspect.cleandoc(cls.__doc__))
+    assert (found.source, found.approximates) == (cls.source, cls.approximates)
+    defaults = {key: one.default for key, one in inspect.signature(cls).parameters.items()}
+    assert found.parameters == defaults
+    assert has_tables(name) == issubclass(cls, Tabulated), "kmaps/maps/registry.py: wrong dict"
+    assert has_local_tables(name) == issubclass(cls, LocallyTabulated)
+    assert ("kernel" in defaults) + bool(cls.approximates) <= 1
 
 
-def test_what_classes_have():
-    assert those(MAPS, lambda name: issubclass(MAPS[name], Tabulated)) == ADDITIVE
-    assert those(MAPS, lambda name: issubclass(MAPS[name], LocallyTabulated)) == {"spline"}
-    assert {name: cls.approximates for name, cls in MAPS.items() if cls.approximates} == (
-        APPROXIMATES
-    )
-    # Said once more, for those who may not import the classes.
-    assert those(MAPS, has_tables) == ADDITIVE
-    assert those(MAPS, has_local_tables) == {"spline"}
-    assert {name: approximated(name) for name in MAPS if approximated(name)} == APPROXIMATES
+@every_map
+def test_tables_are_the_outputs_of_levels(name):
+    feature_map = fitted(name)
+    assert isinstance(feature_map, Tabulated) == isinstance(feature_map, AdditiveMap)
+    if not isinstance(feature_map, AdditiveMap):
+        return
+    tables = feature_map.tabulate(LEVELS)
+    assert len(tables) == (1 if feature_map.shared_curve_ else X.shape[1])
+    outputs = feature_map.transform(np.column_stack([LEVELS] * X.shape[1]))
+    outputs = outputs.toarray() if feature_map.n_stored_ else outputs
+    expected = np.concatenate(np.broadcast_to(tables, (X.shape[1], *tables.shape[1:])), axis=1)
+    np.testing.assert_allclose(outputs, expected, atol=1e-12)
+    at_zero = feature_map.tabulate([0.0])
+    assert feature_map.zero_to_zero_ == (not at_zero.any())
+    assert (feature_map.table_bytes_ > 0) >= (not feature_map.shared_curve_)
 
 
-def test_what_unfitted_maps_say():
-    assert those(MAPS, lambda name: not MAPS[name]().learns_from_data) == NEEDS_NO_DATA
-    assert those(MAPS, lambda name: MAPS[name]().has_codes) == HAS_CODES
-
-
-def test_what_fitted_maps_say():
-    assert those(ADDITIVE, lambda name: not fitted(name).shared_curve_) == CURVES_OF_THEIR_OWN
-    assert those(ADDITIVE, lambda name: fitted(name).zero_to_zero_) == KEEPS_ZEROS
-    assert those(MAPS, lambda name: fitted(name).table_bytes_) == STORES_TABLES
-    per_value = HAS_CODES - {"sign-cauchy"}  # whose bits are of projections
-    assert those(MAPS, lambda name: fitted(name).code_bits_ is not None) == per_value
-    assert those(RANDOM, lambda name: fitted(name).additive_) == {"generalized-rbf", "radial"}
-
-
-@pytest.mark.parametrize("name", MAPS)
+@every_map
 def test_codes_are_there_when_a_map_says_so(name):
     feature_map = fitted(name)
-    assert hasattr(feature_map, "to_codes") == feature_map.has_codes
+    assert hasattr(feature_map, "to_codes") == feature_map.has_codes == MAPS[name]().has_codes
     if feature_map.has_codes:
-        assert feature_map.to_codes(X).dtype == np.uint8
+        codes = feature_map.to_codes(X)
+        assert codes.dtype == np.uint8
+    if feature_map.code_bits_ is not None:  # codes of single values, not of projections
+        assert codes.shape == X.shape
+        assert codes.max() < 2**feature_map.code_bits_
 
 
-@pytest.mark.parametrize("name", MAPS)
+@every_map
 def test_sparse_input_is_taken_when_a_map_says_so(name):
     feature_map = fitted(name)
     if feature_map.takes_sparse_:
@@ -91,10 +85,23 @@ def test_sparse_input_is_taken_when_a_map_says_so(name):
             feature_map.transform(csr_matrix(X))
 
 
-@pytest.mark.parametrize("name", sorted(NEEDS_NO_DATA))
-def test_a_map_that_needs_no_data_is_the_same_on_others(name):
-    of_one_row = MAPS[name]().fit(X[:1])
-    np.testing.assert_array_equal(of_one_row.transform(X), fitted(name).transform(X))
+@pytest.mark.filterwarnings("ignore:.*outside")  # of the range of the other samples
+@every_map
+def test_a_map_says_whether_it_learns_from_data(name):
+    small = {"dim": 2} if name == "lowdim-joint" else {}
+    other = MAPS[name](**small)
+    other.fit(X[:20] ** 2 if other.learns_from_data else X[:1])
+    one, two = (feature_map.transform(X) for feature_map in (fitted(name), other))
+    same = one.shape == two.shape and abs(one - two).max() == 0
+    assert same == (not other.learns_from_data)
+
+
+@every_map
+def test_random_features_say_whether_an_additive_map_is_inside(name):
+    feature_map = fitted(name)
+    if isinstance(feature_map, RandomFeatures):
+        assert isinstance(feature_map.additive_, AdditiveMap | None)
+        assert feature_map.get_feature_names_out()[0] == "cos0"
 
 
 class Bare:

@@ -237,6 +237,20 @@ def test_error_bound_holds_for_every_pair(kernel, window, gamma):
     assert bounds[2] < bounds[0]
 
 
+@pytest.mark.parametrize(("gamma", "expected"), [(1.0, 0.27), (0.25, 1.21)])
+def test_error_bound_is_the_closed_form_of_lemma_3(gamma, expected):
+    """From the outputs of the map and the chi2 signature sech λ/2, both taken at e^λ."""
+    feature_map = HomogeneousMap("chi2", order=1, gamma=gamma).fit([[1.0]])
+    period = default_period("chi2", 1)
+    lam = np.linspace(0, 4 * period, 100_001)
+    one, there = feature_map.transform([[1.0]])[0], feature_map.transform(np.exp(lam)[:, None])
+    error = np.abs(there @ one * np.exp(-gamma * lam / 2) - 1 / np.cosh(lam / 2))
+    near, far = error[lam <= period / 2].max(), error.max()
+    bound = 2 * max(near, far * np.exp(-period * gamma / 4))
+    assert bound == pytest.approx(expected, abs=0.005)
+    assert feature_map.error_bound() == pytest.approx(bound, rel=1e-6)
+
+
 def test_rectangular_window_cuts_negative_weights_to_zero():
     """The window is not positive definite: the chi2 signature cut at ±5 has negative harmonics."""
     period, order = 10.0, 12
