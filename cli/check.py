@@ -1,4 +1,4 @@
-"""``kmaps check``: the gate between the records of a run and a baseline."""
+"""``kmaps check``: compare the records of a run with a baseline."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""``kmaps completion``: the script that teaches a shell to complete ``kmaps``."""
+"""``kmaps completion``: print the completion script of a shell."""
 
 import click
 from click.shell_completion import get_completion_class

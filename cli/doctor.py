@@ -1,4 +1,4 @@
-"""``kmaps doctor``: what of the machine and the installation may spoil a run, and what to do."""
+"""``kmaps doctor``: say what may spoil a run, and what to do."""
 
 import json
 from dataclasses import asdict

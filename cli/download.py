@@ -1,4 +1,4 @@
-"""``kmaps download``: fetch datasets, verify them, keep them in the cache."""
+"""``kmaps download``: fetch datasets and verify them."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""``kmaps encode``: an array file through a map, block by block."""
+"""``kmaps encode``: map an array file to explicit features, block by block."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any

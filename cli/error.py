@@ -1,4 +1,4 @@
-"""``kmaps error``: how far the inner products of maps are from the kernel."""
+"""``kmaps error``: show how far maps are from the kernel, pair by pair."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""``kmaps evaluate``: how well a trained model does on labelled rows."""
+"""``kmaps evaluate``: compare a trained model's labels with the true ones."""
 
 import csv
 import io

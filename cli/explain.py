@@ -1,4 +1,4 @@
-"""``kmaps explain``: a page on what an additive model has learnt."""
+"""``kmaps explain``: show what a trained model has learnt, on a page."""
 
 import re
 from pathlib import Path

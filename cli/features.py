@@ -1,4 +1,4 @@
-"""``kmaps features``: the images of a dataset to a file of vectors, and to the eye."""
+"""``kmaps features``: turn the images of a dataset into histograms."""
 
 import json
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""``kmaps info``: what a report of a problem should say about the machine, or about a model."""
+"""``kmaps info``: show versions, caches and datasets, or what a model is."""
 
 import json
 from pathlib import Path

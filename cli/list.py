@@ -1,4 +1,4 @@
-"""``kmaps list``: what there is to choose from."""
+"""``kmaps list``: list maps, kernels, datasets and experiments."""
 
 import inspect
 import json

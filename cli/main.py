@@ -8,12 +8,14 @@ import codecs
 import errno
 import gc
 import os
+import re
 import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from io import TextIOWrapper
+from pathlib import Path
 from typing import Any
 
 import click
@@ -24,30 +26,24 @@ from kmaps.errors import KmapsError, suggest
 
 _KEPT_BEFORE_COLLECTING = 100_000
 
-# The help of `kmaps` itself comes from here, so that showing it imports no command.
-COMMANDS = {
-    "run": "Run an experiment and record every cell.",
-    "reproduce": "Run every experiment, and compare with what is published.",
-    "table": "Show the records of a run as a table.",
-    "plot": "Draw what the rows of a run reach over what they cost.",
-    "report": "Write a page on a run: how, tables, claims, figures.",
-    "time": "Time the cells of a run again, several times each.",
-    "check": "Compare the records of a run with a baseline.",
-    "features": "Turn the images of a dataset into histograms.",
-    "encode": "Map an array file to explicit features, block by block.",
-    "recommend": "Measure a small grid of machines and show the best ones.",
-    "train": "Train an additive-kernel SVM on an array file.",
-    "predict": "Predict labels with a trained model.",
-    "evaluate": "Compare a trained model's labels with the true ones.",
-    "explain": "Show what a trained model has learnt, on a page.",
-    "error": "Show how far maps are from the kernel, pair by pair.",
-    "download": "Fetch datasets and verify them.",
-    "list": "List maps, kernels, datasets and experiments.",
-    "info": "Show versions, caches and datasets, or what a model is.",
-    "doctor": "Say what may spoil a run, and what to do.",
-    "warmup": "Compile ahead what is compiled on first use.",
-    "completion": "Print the completion script of a shell.",
-}
+_TITLE = re.compile(r'"""``kmaps ([a-z-]+)``: (.+?\.)')
+
+
+def _commands() -> dict[str, str]:
+    """Return what each command does, by its name: the first line of the file of that name.
+
+    So the help of `kmaps` itself imports no command, and a new command is one file.
+    """
+    found = {}
+    for path in sorted(Path(__file__).parent.glob("[!_]*.py")):
+        with open(path, encoding="utf-8") as file:
+            title = _TITLE.match(file.readline())
+            if title and title[1] == path.stem:
+                found[title[1]] = title[2][0].upper() + title[2][1:]
+    return found
+
+
+COMMANDS = _commands()
 
 GIVEN = "kmaps.cli.main.given"
 """Where the context of a command has the whole of it, as given."""

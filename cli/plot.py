@@ -1,4 +1,4 @@
-"""``kmaps plot``: what the rows of a run reach over what they cost, or one of its figures."""
+"""``kmaps plot``: draw what the rows of a run reach over what they cost."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""``kmaps predict``: what a model of ``kmaps train`` gives the rows of an array file."""
+"""``kmaps predict``: predict labels with a trained model."""
 
 import json
 from time import perf_counter

@@ -1,4 +1,4 @@
-"""``kmaps recommend``: which machines suit some data, by measuring a small grid on a sample."""
+"""``kmaps recommend``: measure a small grid of machines and show the best ones."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""``kmaps report``: a page on a run, beside its records; or on all runs of a folder."""
+"""``kmaps report``: write a page on a run: how, tables, claims, figures."""
 
 from pathlib import Path
 

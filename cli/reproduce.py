@@ -1,4 +1,4 @@
-"""``kmaps reproduce``: run every packaged experiment, and compare with what is published."""
+"""``kmaps reproduce``: run every experiment, and compare with what is published."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""``kmaps run``: measure the cells of an experiment, resume, show the table."""
+"""``kmaps run``: run an experiment and record every cell."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext

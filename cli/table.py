@@ -1,4 +1,4 @@
-"""``kmaps table``: the records of a run as a table."""
+"""``kmaps table``: show the records of a run as a table."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""``kmaps time``: the times of a run measured again, on an idle machine."""
+"""``kmaps time``: time the cells of a run again, several times each."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""``kmaps train``: an additive-kernel SVM on an array file, from codes of one byte a value."""
+"""``kmaps train``: train an additive-kernel SVM on an array file."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""``kmaps warmup``: compile ahead what is otherwise compiled on first use."""
+"""``kmaps warmup``: compile ahead what is compiled on first use."""
 
 import click
 

@@ -82,22 +82,11 @@ def test_commands_share_options(options, commands):
         assert [option for option in options if f"{option} " not in text] == [], name
 
 
-def test_the_modules_of_the_folder_are_the_commands():
-    helpers = {
-        "__init__",
-        "array_files",
-        "completing",
-        "cluster",
-        "flags",
-        "main",
-        "map_options",
-        "model_files",
-        "progress",
-        "train_model",
-        "training",
-    }
-    folder = Path(import_module("kmaps.cli").__file__).parent
-    assert {path.stem for path in folder.glob("*.py")} - helpers == set(COMMANDS)
+def test_the_first_line_of_each_command_says_what_it_does():
+    for path in Path(import_module("kmaps.cli").__file__).parent.glob("*.py"):
+        is_command = "\ndef command(" in path.read_text()
+        line = f'"""``kmaps {path.stem}``: …."""'
+        assert is_command == (path.stem in COMMANDS), f"cli/{path.name} is to begin with {line}"
 
 
 @pytest.mark.parametrize(
