@@ -84,7 +84,7 @@ def _check_cells(
     quiet: bool,
 ) -> Exception | None:
     """Print the gate on one run."""
-    from kmaps.bench.kinds import kind_of
+    from kmaps.bench.kinds import shown_of
     from kmaps.bench.records import gate
     from kmaps.bench.records.correct import read_correct
     from kmaps.bench.records.file import read_records
@@ -94,8 +94,8 @@ def _check_cells(
     if baseline is None:
         raise click.UsageError("Missing option '--against' (or --reported).")
     records, reference = read_records(results), read_records(baseline)
-    kind = kind_of(records)
-    if kind is not kind_of(reference):
+    shown = shown_of(records)
+    if shown is not shown_of(reference):
         raise NothingMeasured(
             f"the results are of the kind {records[0]['kind']}, the baseline of the kind "
             f"{reference[0]['kind']}; check that it belongs to this experiment"
@@ -103,7 +103,7 @@ def _check_cells(
     verdicts = gate.compare(
         records,
         reference,
-        kind.judged,
+        shown.judged,
         floor=floor,
         correct=read_correct(results, records),
         baseline_correct=read_correct(baseline, reference),
@@ -130,7 +130,7 @@ def _check_reported(
     quiet: bool,
 ) -> Exception | None:
     """Print what the papers report beside what the runs have."""
-    from kmaps.bench.kinds import KINDS
+    from kmaps.bench.kinds import SHOWN
     from kmaps.bench.kinds.load import claim_entries
     from kmaps.bench.report import reported, reported_forms
     from kmaps.bench.report.choice import edges_of_runs
@@ -151,7 +151,7 @@ def _check_reported(
             *reported.cell_failures(
                 runs,
                 theirs,
-                {name: kind.judged for name, kind in KINDS.items()},
+                {name: shown.judged for name, shown in SHOWN.items()},
                 floor,
                 correct=correct,
                 baseline_correct=theirs_correct,

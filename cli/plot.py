@@ -88,11 +88,11 @@ def command(
 
 def _draw_figure(records: list["Record"], name: str, folder: Path, out: Path) -> None:
     """Draw a figure of the kind of the records."""
-    from kmaps.bench.kinds import kind_of
+    from kmaps.bench.kinds import shown_of
     from kmaps.bench.records.times import without_doubtful_times
     from kmaps.bench.run.runner import figure_arrays
 
-    known = kind_of(records).known_figures()
+    known = shown_of(records).known_figures()
     if name not in known:
         raise ConfigError(
             f"--figure {name}: unknown{suggest(name, known)}; records of the kind "
@@ -110,11 +110,11 @@ def _draw_front(
 ) -> str:
     """Draw one measure over others; return what there is to warn of."""
     from kmaps.bench.figures.costs import draw_front
-    from kmaps.bench.kinds import kind_of
+    from kmaps.bench.kinds import shown_of
     from kmaps.bench.records.summary import times_warning
     from kmaps.bench.report.front import COSTS, points_of
 
-    y = quality or kind_of(records).measures(records)[0]
+    y = quality or shown_of(records).measures(records)[0]
     wanted = costs or (*COSTS, "dim")
     points = points_of(records, [y, *(name for name in wanted if name != y)])
     shown = [name for name in wanted if any(name in point.values for point in points)]

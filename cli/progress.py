@@ -99,11 +99,11 @@ def _described(record: "Record") -> str:
 
     if record["status"] == "failed":
         return f"{cell_name(record)}: failed, {record['error']}"
-    from kmaps.bench.kinds import KINDS
+    from kmaps.bench.kinds import SHOWN
     from kmaps.bench.records.measures import MEASURES
     from kmaps.bench.records.warned import WARNED, warned
 
-    measure = MEASURES[KINDS[record["kind"]].measures([record])[0]]
+    measure = MEASURES[SHOWN[record["kind"]].measures([record])[0]]
     title, _, unit = measure.title.partition(", ")
     value = measure.value(record)
     shown = "–" if value is None else f"{measure.format(value)} {unit}".rstrip()

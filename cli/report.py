@@ -46,7 +46,7 @@ def command(results: Path, out: Path | None, of_all: bool, force: bool, quiet: b
 
 def _of_run(results: Path) -> str:
     """Return the page on a run."""
-    from kmaps.bench.kinds import kind_of
+    from kmaps.bench.kinds import shown_of
     from kmaps.bench.kinds.load import described_in
     from kmaps.bench.records.correct import read_correct
     from kmaps.bench.records.definition import definition_file
@@ -58,18 +58,18 @@ def _of_run(results: Path) -> str:
     records = read_records(results)
     sure = without_doubtful_times(records)
     correct = read_correct(results, records)
-    kind = kind_of(records)
+    shown = shown_of(records)
     name = records[0]["experiment"]
     experiment = described_in(definition_file(results), name)
     notes = results / "NOTES.md"
     return page(
         records,
-        measures=kind.measures(records),
+        measures=shown.measures(records),
         about=experiment.about if experiment else "",
         claims=[claim.model_dump() for claim in experiment.claims] if experiment else [],
         correct=correct,
         numbers=list(compare(numbers_of(name), {name: sure})),
-        sections=kind.sections(sure),
+        sections=shown.sections(sure),
         figures=sorted(path.name for path in results.glob("*.png")),
         notes=notes.read_text() if notes.exists() else "",
     )

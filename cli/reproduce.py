@@ -119,7 +119,7 @@ def _run(entry: "Entry", threads: int | None, quiet: bool) -> bool:
 
 def _compared(entry: "Entry") -> tuple[str, bool]:
     """Return how a run compares with the published one, in words, and whether it is worse."""
-    from kmaps.bench.kinds import kind_of
+    from kmaps.bench.kinds import shown_of
     from kmaps.bench.records import gate
     from kmaps.bench.records.correct import read_correct
     from kmaps.bench.run.agenda import records_of
@@ -130,7 +130,7 @@ def _compared(entry: "Entry") -> tuple[str, bool]:
     verdicts = gate.compare(
         records,
         baseline,
-        kind_of(records).judged,
+        shown_of(records).judged,
         correct=read_correct(entry.folder, records),
         baseline_correct=read_correct(entry.published, baseline),
     )

@@ -103,7 +103,7 @@ def command(
 
         _list_cells(checked, out, only, published_folder(Path(experiment).stem, preset), quiet)
         return
-    from kmaps.bench.kinds import KINDS
+    from kmaps.bench.kinds import SHOWN
     from kmaps.bench.report.tables import render
     from kmaps.bench.run.runner import run
     from kmaps.cli.cluster import connected
@@ -137,7 +137,7 @@ def command(
         raise
     if not outcome.measured and not quiet:
         click.echo(f"nothing to do: all {len(outcome.records)} cells are in {out}", err=True)
-    measures = KINDS[checked.kind].measures(outcome.records)
+    measures = SHOWN[checked.kind].measures(outcome.records)
     click.echo(render(outcome.records, "text", measures), nl=False)
     _report_failures(outcome)
 

@@ -115,13 +115,13 @@ def _of_records(records: list["Record"], form: str) -> bytes:
 
 def _of_measures(records: list["Record"], form: str, measures: tuple[str, ...], quiet: bool) -> str:
     """Return the tables of some measures; warn of times that do not compare."""
-    from kmaps.bench.kinds import kind_of
+    from kmaps.bench.kinds import shown_of
     from kmaps.bench.records.measures import MEASURES
     from kmaps.bench.records.summary import times_warning
     from kmaps.bench.report.tables import render
 
     given = tuple(MEASURES) if "all" in measures else measures
-    names = given or kind_of(records).measures(records)
+    names = given or shown_of(records).measures(records)
     rendered = render(records, form, names)
     warning = times_warning(records, names)
     if warning and not quiet:

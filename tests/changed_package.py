@@ -40,7 +40,7 @@ class PowerMap(AdditiveMap):
     def _grid(self):
         return None
 '''
-KIND_CLASS = '''\
+KIND_MEASURE = '''\
 """Lengths: how long the vector of a value is, against its square root."""
 
 from typing import Annotated, Any, Literal
@@ -48,8 +48,8 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from kmaps.bench.kinds.kind import Figure, Kind, Measured
-from kmaps.bench.records.gate import EXACT, NUMERICAL, Judged
+from kmaps.bench.kinds.kind import Kind, Measured
+from kmaps.bench.kinds.lengths.show import SHOWN
 from kmaps.bench.records.row import Row
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import Experiment, Positive
@@ -65,8 +65,7 @@ class Lengths(Experiment):
 
 class LengthsKind(Kind):
     model = Lengths
-    fills = ("linf", "dim", "encode_s")
-    judged = (Judged("linf", NUMERICAL), Judged("dim", EXACT))
+    shown = SHOWN
 
     def cells(self, experiment):
         return [
@@ -98,6 +97,20 @@ class LengthsKind(Kind):
         columns = {"linf": float(np.abs(error).max()), "dim": encoded.shape[1]}
         return Measured(columns, {"length": length})
 
+
+KIND = LengthsKind()
+'''
+KIND_SHOW = '''\
+"""Lengths: judged columns, measures, a figure and a section."""
+
+from kmaps.bench.kinds.shown import Figure, Shown
+from kmaps.bench.records.gate import EXACT, NUMERICAL, Judged
+
+
+class LengthsShown(Shown):
+    fills = ("linf", "dim", "encode_s")
+    judged = (Judged("linf", NUMERICAL), Judged("dim", EXACT))
+
     def measures(self, records):
         return ("linf", "dim")
 
@@ -116,14 +129,19 @@ def draw(records, arrays, path):
     for record in records:
         ax.plot(arrays[record["key"]]["length"])
     figure.savefig(path)
+
+
+SHOWN = LengthsShown()
 '''
-ADDED = {"maps/power.py": MAP_CLASS, "bench/kinds/lengths.py": KIND_CLASS}
+ADDED = {
+    "maps/power.py": MAP_CLASS,
+    "bench/kinds/lengths/__init__.py": '"""How long vectors are."""\n',
+    "bench/kinds/lengths/measure.py": KIND_MEASURE,
+    "bench/kinds/lengths/show.py": KIND_SHOW,
+}
 LINES = {
     "maps/registry.py": ("_ADDITIVE = {\n", '    "power": "kmaps.maps.power.PowerMap",\n'),
-    "bench/kinds/__init__.py": (
-        "KINDS: Registry[Kind] = Registry(\n    {\n",
-        '        "lengths": "kmaps.bench.kinds.lengths.LengthsKind",\n',
-    ),
+    "bench/kinds/__init__.py": ("PACKAGES = {\n", '    "lengths": "kmaps.bench.kinds.lengths",\n'),
 }
 """The line that each registry gets, and the text that it stands behind."""
 
@@ -137,7 +155,9 @@ def changed_package(folder: Path) -> Iterator[Callable[..., Done]]:
         unneeded = shutil.ignore_patterns("*.pyc.*", "*.tmp.*")
         shutil.copytree(ROOT / part, source / part, ignore=unneeded)
     for name, text in ADDED.items():
-        (source / "kmaps" / name).write_text(text)
+        path = source / "kmaps" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
     for name, (before, line) in LINES.items():
         registry = source / "kmaps" / name
         assert before in registry.read_text(), f"{name}: where is {before!r}?"

@@ -67,7 +67,7 @@ INNER: dict[str, set[str]] = {
         "models.evaluation.Evaluation",
         "models.reliability.Calibration",
     },
-    "kmaps/bench/kinds/pairs.py": {"checks.is_whole"},
+    "kmaps/bench/kinds/pairs/measure.py": {"checks.is_whole"},
     "kmaps/bench/recommend/sample.py": {"models.folds.stratified_sample", "samples.AnyMatrix"},
     "kmaps/bench/run/cluster.py": {"dask.tasks.called"},
     "kmaps/bench/run/doctor.py": {"_loops.encode.take"},

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from changed_package import KIND_CLASS, MAP_CLASS
+from changed_package import KIND_MEASURE, KIND_SHOW, MAP_CLASS
 from commands import kmaps_with
 
 from kmaps.errors import ConfigError
@@ -17,8 +17,8 @@ no-map = collections:Counter
 power = plug_of_a_test.maps:PowerMap
 
 [kmaps.kinds]
-broken = plug_of_a_test.kinds:Nothing
-lengths = plug_of_a_test.kinds:LengthsKind
+broken = plug_of_a_test.nothing
+lengths = plug_of_a_test.lengths
 """
 EXPERIMENT = """\
 experiment: long
@@ -37,7 +37,10 @@ def installed(tmp_path):
     package.mkdir()
     told.mkdir()
     (package / "maps.py").write_text(MAP_CLASS)
-    (package / "kinds.py").write_text(KIND_CLASS)
+    (package / "lengths").mkdir()
+    for name, text in {"__init__": "", "measure": KIND_MEASURE, "show": KIND_SHOW}.items():
+        here = text.replace("kmaps.bench.kinds.lengths", "plug_of_a_test.lengths")
+        (package / "lengths" / f"{name}.py").write_text(here)
     (told / "METADATA").write_text("Metadata-Version: 2.1\nName: plug-of-a-test\nVersion: 1.5\n")
     (told / "entry_points.txt").write_text(ENTRY_POINTS)
     return tmp_path

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from kmaps.bench.kinds import KINDS, kind_of
+from kmaps.bench.kinds import KINDS, shown_of
 from kmaps.bench.kinds.load import claim_entries
 from kmaps.bench.records import gate
 from kmaps.bench.records.claims import compared
@@ -33,7 +33,7 @@ def published():
 
 
 def verdicts(ours, baseline):
-    return gate.compare(ours, baseline, kind_of(baseline).judged)
+    return gate.compare(ours, baseline, shown_of(baseline).judged)
 
 
 def code(ours, baseline):
@@ -76,7 +76,7 @@ def test_a_deleted_record_fails_the_gate(published, name):
 @pytest.mark.parametrize("name", RUNS)
 def test_a_judged_number_beyond_its_tolerance_fails_the_gate(published, name):
     records = published[name]
-    for judged in kind_of(records).judged:
+    for judged in shown_of(records).judged:
         concerned = [i for i, record in enumerate(records) if judged.concerns(record)]
         for i in {*concerned[:1], *concerned[-1:]}:
             column = judged.column

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from kmaps.bench.kinds import KINDS
+from kmaps.bench.kinds import SHOWN
 from kmaps.cli.main import cli
 from tests.bench.sample_records import record
 
@@ -91,7 +91,7 @@ def test_a_figure_without_its_arrays_says_so():
 
 
 def test_figures_of_experiments_are_known_figures():
-    for kind in KINDS.values():
+    for kind in SHOWN.values():
         assert all(name == name.lower() for name in kind.known_figures())
-    assert set(KINDS["classification"].known_figures()) == {"accuracy", "costs"}
-    assert set(KINDS["scaling"].known_figures()) == {"accuracy", "costs", "scaling"}
+    assert set(SHOWN["classification"].known_figures()) == {"accuracy", "costs"}
+    assert set(SHOWN["scaling"].known_figures()) == {"accuracy", "costs", "scaling"}

@@ -1,53 +1,78 @@
-"""The kinds of experiments, by the value of the key ``kind`` of their files."""
+"""The kinds of experiments, by the value of the key ``kind`` of their files.
 
-from typing import Any
+A kind is a package in two halves: `measure.py` has the model of its YAML and measures its cells,
+`show.py` says how their records are judged and shown. Either is imported when it is asked for, so
+that what reads records imports nothing that measures.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from kmaps import Registry
-from kmaps.bench.kinds.kind import Kind
 from kmaps.errors import ConfigError
 
+if TYPE_CHECKING:
+    from kmaps.bench.kinds.kind import Kind
+    from kmaps.bench.kinds.shown import Shown
 
-def _accepted(loaded: Any) -> Kind:
-    """Return the kind of a class."""
-    if not (isinstance(loaded, type) and issubclass(loaded, Kind)):
-        raise ValueError(f"expected a class on kmaps.bench.kinds.Kind, got {loaded!r}")
-    return loaded()
+PACKAGES = {
+    "classification": "kmaps.bench.kinds.classification",
+    "scaling": "kmaps.bench.kinds.scaling",
+    "approximation": "kmaps.bench.kinds.approximation",
+    "toy": "kmaps.bench.kinds.toy",
+    "random-features": "kmaps.bench.kinds.random_features",
+    "pairs": "kmaps.bench.kinds.pairs",
+    "places": "kmaps.bench.kinds.places",
+    "trade-off": "kmaps.bench.kinds.trade_off",
+    "detection": "kmaps.bench.kinds.detection",
+}
+"""The package of each kind; installed packages may add some by entry points of ``kmaps.kinds``,
+which name a package with the same two modules."""
 
 
-KINDS: Registry[Kind] = Registry(
-    {
-        "classification": "kmaps.bench.kinds.classification.ClassificationKind",
-        "scaling": "kmaps.bench.kinds.scaling.ScalingKind",
-        "approximation": "kmaps.bench.kinds.approximation.ApproximationKind",
-        "toy": "kmaps.bench.kinds.toy.ToyKind",
-        "random-features": "kmaps.bench.kinds.random_features.RandomFeaturesKind",
-        "pairs": "kmaps.bench.kinds.pairs.PairsKind",
-        "places": "kmaps.bench.kinds.places.PlacesKind",
-        "trade-off": "kmaps.bench.kinds.trade_off.TradeOffKind",
-        "detection": "kmaps.bench.kinds.detection.DetectionKind",
-    },
+def _half(module: str, name: str) -> Callable[[Any], Any]:
+    """Return what takes one half out of the package that an entry point names."""
+
+    def accept(loaded: Any) -> Any:
+        if not isinstance(loaded, ModuleType):
+            return loaded
+        return getattr(import_module(f"{loaded.__name__}.{module}"), name)
+
+    return accept
+
+
+KINDS: "Registry[Kind]" = Registry(
+    {name: f"{package}.measure.KIND" for name, package in PACKAGES.items()},
     "kmaps.kinds",
-    _accepted,
+    _half("measure", "KIND"),
 )
-"""The kinds by name; installed packages may add some by entry points of the group
-``kmaps.kinds``."""
+"""What measures each kind."""
+
+SHOWN: "Registry[Shown]" = Registry(
+    {name: f"{package}.show.SHOWN" for name, package in PACKAGES.items()},
+    "kmaps.kinds",
+    _half("show", "SHOWN"),
+)
+"""What shows the records of each kind."""
 
 
-def kind_of(records: list[dict]) -> Kind:
-    """Return the kind of some records.
+def shown_of(records: list[dict]) -> "Shown":
+    """Return what shows some records.
 
     Raises
     ------
     ConfigError
-        When it is not known here.
+        When their kind is not known here.
     """
     name = records[0]["kind"]
-    if name not in KINDS:
+    if name not in SHOWN:
         raise ConfigError(
             f"records of the kind {name!r}, which this version of kmaps does not know "
-            f"(known: {', '.join(KINDS)})"
+            f"(known: {', '.join(SHOWN)})"
         )
-    return KINDS[name]
+    return SHOWN[name]
 
 
-__all__ = ["KINDS", "Kind", "kind_of"]
+__all__ = ["KINDS", "SHOWN", "shown_of"]

@@ -1,22 +1,18 @@
-"""What a kind of experiment is: its YAML, its cells, how one is measured, judged and shown."""
+"""What measures a kind of experiment: its YAML, its cells, and how each is measured."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar
 
+from kmaps.bench.kinds.shown import Shown
 from kmaps.bench.records.arrays import Arrays
-from kmaps.bench.records.columns import Record
 from kmaps.bench.records.correct import Correct
-from kmaps.bench.records.gate import Judged
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import Experiment
 from kmaps.bench.spec.positions import Mistake, Node
 from kmaps.bench.work.timing import Timing
 from kmaps.features import Report
-
-Section = tuple[str, str]  # heading and Markdown of a part of a page
 
 
 @dataclass(frozen=True)
@@ -38,34 +34,15 @@ class Measured:
     correct: Correct | None = None
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A figure of a kind.
-
-    Parameters
-    ----------
-    draw : callable
-        ``draw(records, arrays, path)``: the records that are measured, the arrays of each by its
-        key, and the file to write, PNG, SVG or PDF.
-    needs_arrays : bool
-        Whether the records alone do not suffice.
-    """
-
-    draw: Callable[[Sequence[Record], Mapping[str, Arrays], Path], None]
-    needs_arrays: bool = False
-
-
 class Kind(ABC):
-    """A kind of experiment; each is one class and one line of :data:`kmaps.bench.kinds.KINDS`.
+    """What measures a kind of experiment; `measure.py` of its package has one, called ``KIND``.
 
     Attributes
     ----------
     model : type of Experiment
         The keys of its YAML files.
-    fills : tuple of str
-        The columns of a record that measuring fills, beside those that the runner fills.
-    judged : tuple of Judged
-        Those of them that the gate judges, with their tolerances.
+    shown : Shown
+        Its other half: the columns that measuring fills, which of them are judged, what is shown.
     row_keys : tuple of str
         Keys of an entry of ``maps`` that are not parameters of its map.
     has_images : bool
@@ -73,12 +50,11 @@ class Kind(ABC):
     chooses_C : bool
         Whether its cells choose C, so that they can be measured with another one.
     takes_estimators : bool
-        Whether its rows may be estimators of others.
+        Whether its rows may be third-party estimators.
     """
 
     model: ClassVar[type[Experiment]]
-    fills: ClassVar[tuple[str, ...]]
-    judged: ClassVar[tuple[Judged, ...]]
+    shown: ClassVar[Shown]
     row_keys: ClassVar[tuple[str, ...]] = ()
     has_images: ClassVar[bool] = False
     chooses_C: ClassVar[bool] = False
@@ -154,22 +130,3 @@ class Kind(ABC):
         timing : Timing
             Takes the times and the peak of memory; what it took is added to the columns.
         """
-
-    @abstractmethod
-    def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
-        """Return what tables show unasked.
-
-        Keys of :data:`kmaps.bench.records.measures.MEASURES`.
-        """
-
-    def known_figures(self) -> dict[str, Figure]:
-        """Return the figures that can be drawn of records of this kind, by name."""
-        return {}
-
-    def figures(self, experiment: Any) -> dict[str, Figure]:
-        """Return the figures of an experiment by the names of their files, without the suffix."""
-        return {}
-
-    def sections(self, records: Sequence[Record]) -> list[Section]:
-        """Return the parts of a page that only this kind has."""
-        return []

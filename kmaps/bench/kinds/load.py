@@ -18,7 +18,7 @@ from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds.kind import Kind
 from kmaps.bench.kinds.selections import selection_mistakes
 from kmaps.bench.spec.changes import changed
-from kmaps.bench.spec.fields import Experiment, Model
+from kmaps.bench.spec.fields import Claim, Experiment, Model
 from kmaps.bench.spec.map_rows import feature_mistakes, map_mistakes
 from kmaps.bench.spec.own_rows import estimator_places
 from kmaps.bench.spec.positions import Mistake, at, brief, read, repeated_keys, unknown_key
@@ -264,11 +264,12 @@ def claim_entries(names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
     ['A7']
     """
     known = packaged()
-    return {
-        name: [claim.model_dump() for claim in described(name).claims]
-        for name in names
-        if name in known
-    }
+    return {name: _claims(known[name]) for name in names if name in known}
+
+
+def _claims(path: Path) -> list[dict[str, Any]]:
+    _, content = read(_text_of(path), str(path))
+    return [Claim.model_validate(claim).model_dump() for claim in content.get("claims", [])]
 
 
 def _from_pydantic(root: yaml.Node, whole: type[Model], error: Any) -> Mistake:

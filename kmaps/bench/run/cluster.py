@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from kmaps.bench.kinds import Kind
+from kmaps.bench.kinds.kind import Kind
 from kmaps.bench.run.environment import describe
 from kmaps.bench.run.processes import Batch, Failure, Finished, Function, run_batches
 from kmaps.errors import ConfigError, DataError

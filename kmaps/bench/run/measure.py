@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kmaps.bench.kinds import KINDS, Kind
+from kmaps.bench.kinds import KINDS
+from kmaps.bench.kinds.kind import Kind
 from kmaps.bench.records.arrays import Arrays
 from kmaps.bench.records.correct import Correct
 from kmaps.bench.run.clock import Clock, held, pinned
@@ -79,7 +80,7 @@ def measure_cell(kind: Kind, cell: Cell, shared: Any) -> Result:
     with Clock() as clock:
         measured = kind.measure(cell, shared, clock)
     columns = {**clock.columns, **measured.columns}
-    odd = sorted(set(measured.columns) - set(kind.fills))
+    odd = sorted(set(measured.columns) - set(kind.shown.fills))
     if odd:
         raise TypeError(f"kind {cell.kind}: columns that it does not say it fills: {odd}")
     return Result(columns, measured.arrays, measured.correct)

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from kmaps import threads as compiled_threads
-from kmaps.bench.kinds import KINDS, Kind
+from kmaps.bench.kinds import KINDS
+from kmaps.bench.kinds.kind import Kind
 from kmaps.bench.records.columns import Record, cell_name
 from kmaps.bench.records.file import read_records
 from kmaps.bench.records.summary import latest_cells
@@ -161,7 +162,7 @@ def _checked(load: Load, even_if_busy: bool) -> Load:
 def _measured(folder: Path, kind: Kind) -> list[Record]:
     """Return the records that are measured."""
     records = [r for r in latest_cells(read_records(folder)) if r["status"] == "ok"]
-    timed = [name for name in kind.fills if name.endswith("_s") and name != "cv_s"]
+    timed = [name for name in kind.shown.fills if name.endswith("_s") and name != "cv_s"]
     if not any(record[name] is not None for record in records for name in timed):
         raise NothingMeasured(f"{folder}: no measured cell there has a time to measure again")
     return records
@@ -304,12 +305,12 @@ class _Repeating:
 
 
 def _judged(kind: Kind, columns: Mapping[str, Any]) -> dict[str, Any]:
-    return {judged.column: columns.get(judged.column) for judged in kind.judged}
+    return {judged.column: columns.get(judged.column) for judged in kind.shown.judged}
 
 
 def _difference(kind: Kind, columns: Mapping[str, Any], expected: Record) -> str:
     """Say which judged number did not come out as on record, or nothing."""
-    for judged in kind.judged:
+    for judged in kind.shown.judged:
         column = judged.column
         if not judged.concerns(expected) or _counted_otherwise(column, expected):
             continue

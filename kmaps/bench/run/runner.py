@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from kmaps import threads as compiled_threads
-from kmaps.bench.kinds import KINDS, Kind
-from kmaps.bench.kinds.kind import Figure
+from kmaps.bench.kinds import KINDS, SHOWN
+from kmaps.bench.kinds.kind import Kind
+from kmaps.bench.kinds.shown import Figure
 from kmaps.bench.records import correct
 from kmaps.bench.records.arrays import Arrays, collect_arrays, read_arrays, write_arrays
 from kmaps.bench.records.columns import COLUMNS, FORMAT, Record
@@ -198,7 +199,7 @@ def draw_figures(
     DataError
         When arrays that a figure needs are missing.
     """
-    figures = KINDS[experiment.kind].figures(experiment)
+    figures = SHOWN[experiment.kind].figures(experiment)
     wanted = {
         name: figure
         for name, figure in figures.items()

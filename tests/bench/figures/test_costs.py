@@ -3,7 +3,7 @@
 import re
 
 from kmaps.bench.figures.costs import TITLES, draw
-from kmaps.bench.kinds import KINDS
+from kmaps.bench.kinds import SHOWN
 from kmaps.bench.report.side_by_side import side_by_side
 from tests.bench.sample_records import record
 
@@ -59,7 +59,7 @@ def test_rows_stand_side_by_side_the_most_accurate_first():
 
 
 def test_only_runs_with_rows_of_others_have_them_side_by_side():
-    kind = KINDS["classification"]
+    kind = SHOWN["classification"]
     [(heading, _)] = kind.sections(RECORDS)
     assert heading == "Side by side"
     assert kind.sections(RECORDS[:2]) == []

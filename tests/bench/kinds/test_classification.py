@@ -10,7 +10,7 @@ from measured import TOLD, cells_of, measured
 
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
-from kmaps.bench.kinds.classification import Classification, Learner
+from kmaps.bench.kinds.classification.measure import Classification, Learner
 from kmaps.bench.records.choice import edge
 from kmaps.bench.records.columns import COLUMNS, cell_name
 from kmaps.bench.records.warned import warned
@@ -159,7 +159,7 @@ def with_c(cell: Cell, *values: float) -> Cell:
 
 def test_a_measurement_fills_the_columns_of_a_record(honest):
     method, columns = honest
-    assert set(columns) == {*KIND.fills, *TOLD} < set(COLUMNS)
+    assert set(columns) == {*KIND.shown.fills, *TOLD} < set(COLUMNS)
     assert 0.75 < columns["accuracy"] <= 1
     assert (columns["n_train"], columns["n_test"], columns["n_features"]) == (150, 90, 64)
     dims = {"linear": 64, "exact": 150, "exact-coded": 64}

@@ -186,7 +186,7 @@ def test_a_changed_file_is_a_changed_condition_of_the_gate(folder, tmp_path):
     write(folder / "t.csv", X, Y)
     (folder / "own.yaml").write_text(TEXT)
     assert measured("two") == 1
-    (verdict,) = compare(read_records(tmp_path / "two"), records, KIND.judged)
+    (verdict,) = compare(read_records(tmp_path / "two"), records, KIND.shown.judged)
     assert (verdict.verdict, "digest of the data" in verdict.reason) == ("not measured", True)
 
 

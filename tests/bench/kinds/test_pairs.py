@@ -60,7 +60,7 @@ def test_errors_are_those_of_every_pair_and_feature():
         "values uniform in 0.1:1 split 0 laplace anchor n_anchors=5 energy=1.0 shared=True"
     )
     columns = measured(cell).columns
-    assert set(columns) == {*KINDS["pairs"].fills, *TOLD}
+    assert set(columns) == {*KINDS["pairs"].shown.fills, *TOLD}
     samples = uniform_samples("0.1:1", 400, 40, 30, split=0)
     anchors = np.linspace(samples.x_train.min(), samples.x_train.max(), 5)
 

@@ -53,7 +53,7 @@ def test_measuring_fills_the_columns_and_keeps_the_images_of_the_first_split():
         *((1, "grid"), (1, "salient")),
     ]
     found = measured(cells[1])
-    assert set(found.columns) == {*KINDS["places"].fills, *TOLD}
+    assert set(found.columns) == {*KINDS["places"].shown.fills, *TOLD}
     assert found.columns["n_train"] == 3
     assert 0 < found.columns["important"] <= 1
     shown = {f"{name}{i}" for name in ("image", "along", "within") for i in (0, 1)}

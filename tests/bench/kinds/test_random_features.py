@@ -81,7 +81,7 @@ def test_measuring_fills_the_columns_of_the_kind():
         "split 0 exp-chi2 generalized-rbf order=1 structure=dense n_frequencies=64"
     )
     columns = measured(cell).columns
-    assert set(columns) == {*KINDS["random-features"].fills, *TOLD}
+    assert set(columns) == {*KINDS["random-features"].shown.fills, *TOLD}
     assert (columns["n_train"], columns["n_test"], columns["n_features"]) == (60, 50, 64)
     assert columns["dim"] == 128
 

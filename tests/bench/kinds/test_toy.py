@@ -32,7 +32,7 @@ def test_toy(tmp_path):
 
 def test_measuring_fills_the_columns_of_the_kind():
     columns = measured(cells_of(TOY)[0]).columns
-    assert set(columns) == {*KINDS["toy"].fills, *TOLD}
+    assert set(columns) == {*KINDS["toy"].shown.fills, *TOLD}
     assert columns["train_s"] > 0
     assert columns["dim"] == 2 * 11  # ten bins have eleven functions of degree 1
 

@@ -114,8 +114,8 @@ def test_every_split_has_exact_kernels_and_a_draw_of_its_own():
 
 def test_the_table_says_what_its_means_are_over(done):
     first, *others = done[1].records
-    [(_, draws)] = KIND.sections([first, *others])
-    [(_, splits)] = KIND.sections([first, first | {"split": 1}])
+    [(_, draws)] = KIND.shown.sections([first, *others])
+    [(_, splits)] = KIND.shown.sections([first, first | {"split": 1}])
     assert draws.startswith("Mean ± std over the draws.\n")
     assert splits.startswith("Mean ± std over the splits, each with a draw of its own.\n")
 
@@ -173,7 +173,7 @@ def test_measuring_fills_the_columns_of_the_kind(classes, quality, other, number
     cell = cells_of(TEXT + classes)[number]
     columns = measured(cell).columns
     lacking = {other, *CHOICE} | ({"fit_s"} if number == 0 else {"convert_s"})
-    assert set(columns) == {*KIND.fills, *TOLD} - lacking
+    assert set(columns) == {*KIND.shown.fills, *TOLD} - lacking
     assert 0.5 < columns[quality] <= 1
     assert columns["C"] == cell.row.learner["C"]
     assert (columns["n_train"], columns["n_test"]) == (200, 300)

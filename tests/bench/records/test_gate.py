@@ -4,7 +4,7 @@ from math import sqrt
 
 import pytest
 
-from kmaps.bench.kinds import KINDS
+from kmaps.bench.kinds import SHOWN
 from kmaps.bench.records import gate
 from kmaps.bench.records.gate import FLOOR, VERDICTS, count, outcome
 from kmaps.errors import GateFailed, NothingMeasured
@@ -28,7 +28,7 @@ MEASURED = {
 
 
 def compare(ours, baseline, **options):
-    return gate.compare(ours, baseline, KINDS["classification"].judged, **options)
+    return gate.compare(ours, baseline, SHOWN["classification"].judged, **options)
 
 
 def cell(accuracies=(0.90, 0.92, 0.94), **columns):
@@ -125,7 +125,7 @@ def test_the_number_of_support_vectors_of_exact_is_free_the_rest_is_not():
 
 @pytest.mark.parametrize(("factor", "expected"), [(1.002, "worse"), (1.0005, "same")])
 def test_errors_of_kernels_are_compared_to_a_thousandth(factor, expected):
-    judged = KINDS["approximation"].judged
+    judged = SHOWN["approximation"].judged
 
     def errors(linf):
         return cell([None], kind="approximation", linf=linf, rms=0.01, dim=3)
@@ -139,7 +139,7 @@ def test_errors_of_kernels_are_compared_to_a_thousandth(factor, expected):
 
 
 def test_draws_of_a_trade_off_are_taken_together():
-    judged = KINDS["trade-off"].judged
+    judged = SHOWN["trade-off"].judged
     draws = [
         made | {"kind": "trade-off", "split": 0, "draw": i, "dim": 1000}
         for i, made in enumerate(BASELINE)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kmaps.bench.kinds import kind_of
+from kmaps.bench.kinds import shown_of
 from kmaps.bench.records.file import read_records
 from kmaps.bench.report.latex import latex
 from kmaps.bench.report.tables import render
@@ -31,7 +31,7 @@ ODD = r"\~^±⊗σγεΩ–…×·−²µ<>|†‡¶§&%$#_{}₀₉"
 
 
 def tables_of(records):
-    return render(records, "latex", kind_of(records).measures(records))
+    return render(records, "latex", shown_of(records).measures(records))
 
 
 def odd_records():

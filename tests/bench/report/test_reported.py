@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from kmaps.bench.kinds import KINDS
+from kmaps.bench.kinds import SHOWN
 from kmaps.bench.kinds.load import claim_entries
 from kmaps.bench.records.paper import numbers, statements
 from kmaps.bench.report import reported, reported_forms
@@ -18,7 +18,7 @@ from tests.bench.sample_records import record
 
 RESULTS = ROOT / "results"
 DAIMLER = "annfm-table4-daimler"
-JUDGED = {name: kind.judged for name, kind in KINDS.items()}
+JUDGED = {name: shown.judged for name, shown in SHOWN.items()}
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ import pytest
 
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds.kind import Kind, Measured
+from kmaps.bench.kinds.shown import Shown
 from kmaps.bench.records.row import Row
 from kmaps.bench.run.measure import Measuring
 from kmaps.bench.run.processes import Failure
@@ -15,19 +16,25 @@ BATCH = {
 }
 
 
+class TrialShown(Shown):
+    """What is shown of the kind below."""
+
+    fills = ("accuracy",)
+
+    def measures(self, records):
+        return ()
+
+
 class Trial(Kind):
     """A kind whose shared set-up is a list, to which its cells add what happens to them."""
 
-    fills = ("accuracy",)
+    shown = TrialShown()
 
     def __init__(self, damaged=False):
         self.damaged = damaged
 
     def cells(self, experiment):
         return []
-
-    def measures(self, records):
-        return ()
 
     def set_up(self, cell, *, skip_bad=False):
         if self.damaged:
@@ -69,10 +76,8 @@ def test_a_set_up_that_fails_fails_every_cell(monkeypatch):
 
 
 def test_a_column_that_the_kind_does_not_name_is_refused(monkeypatch):
-    class Careless(Trial):
-        fills = ()
-
-    found = measured(monkeypatch, Careless())
+    monkeypatch.setattr(TrialShown, "fills", ())
+    found = measured(monkeypatch, Trial())
     assert found["first"].error == (
         "TypeError: kind trial: columns that it does not say it fills: ['accuracy']"
     )
@@ -81,4 +86,4 @@ def test_a_column_that_the_kind_does_not_name_is_refused(monkeypatch):
 @pytest.mark.parametrize("name", KINDS)
 def test_what_is_judged_is_filled(name):
     kind = KINDS[name]
-    assert {judged.column for judged in kind.judged} <= set(kind.fills)
+    assert {judged.column for judged in kind.shown.judged} <= set(kind.shown.fills)

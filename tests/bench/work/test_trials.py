@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kmaps import GeneralizedRBFMap, HomogeneousMap, KernelSVC
-from kmaps.bench.kinds.trade_off import TradeOffLearner
+from kmaps.bench.kinds.trade_off.measure import TradeOffLearner
 from kmaps.bench.run.clock import Clock
 from kmaps.bench.work.samples import load_split
 from kmaps.bench.work.timing import UNTIMED

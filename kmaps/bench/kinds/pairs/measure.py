@@ -6,12 +6,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PositiveInt
 from pydantic import model_validator as validator
 
-from kmaps.bench.kinds.kind import Figure, Measured, Section
+from kmaps.bench.kinds.kind import Measured
+from kmaps.bench.kinds.pairs.show import SHOWN
 from kmaps.bench.kinds.samples import SampledKind, sample_columns
-from kmaps.bench.records.columns import Record
-from kmaps.bench.records.gate import EXACT, NUMERICAL, Judged
 from kmaps.bench.records.row import Row
-from kmaps.bench.report.falls import falls_table
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import (
     DatasetSplits,
@@ -99,16 +97,8 @@ class PairsKind(SampledKind):
     """The mean, the spread and the largest error of each map, and its stored training set."""
 
     model = Pairs
+    shown = SHOWN
     row_keys = ("columns",)
-    fills = (
-        *("linf", "rms", "bias", "deviation", "dim"),
-        *("train_bytes", "storage_form", "paper_train_bytes", "table_bytes"),
-        *("n_train", "n_test", "n_features", "n_skipped"),
-    )
-    judged = (
-        *(Judged(name, NUMERICAL) for name in ("linf", "rms", "bias", "deviation")),
-        *(Judged(name, EXACT) for name in ("dim", "train_bytes")),
-    )
 
     def cells(self, experiment: Pairs) -> list[Cell]:
         """Return the cells split by split."""
@@ -170,31 +160,9 @@ class PairsKind(SampledKind):
             shared.x_train[:, drawn],
             shared.x_test[:, drawn],
         )
-        errors = {name: getattr(found, name) for name in self.fills[:5]}
-        stored = {name: found.stored[name] for name in self.fills[5:9]}
+        errors = {name: getattr(found, name) for name in self.shown.fills[:5]}
+        stored = {name: found.stored[name] for name in self.shown.fills[5:9]}
         return Measured({**errors, **stored, **shared.sizes})
-
-    def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
-        """Return the errors and the storage."""
-        return ("bias", "deviation", "rms", "linf", "storage-train")
-
-    def known_figures(self) -> dict[str, Figure]:
-        """Return the figures of errors over anchors and features, and over what is stored."""
-        from kmaps.bench.figures import falls, stored
-
-        return {"falls": Figure(falls.draw), "stored": Figure(stored.draw)}
-
-    def figures(self, experiment: Pairs) -> dict[str, Figure]:
-        """Return that of falling errors where some are measured, else that of storage."""
-        known = self.known_figures()
-        varied = [entry.get(key) for entry in experiment.maps for key in ("n_anchors", "columns")]
-        name = "falls" if any(len(_listed(values)) > 1 for values in varied) else "stored"
-        return {name: known[name]}
-
-    def sections(self, records: Sequence[Record]) -> list[Section]:
-        """Return how the errors fall, where rows say it."""
-        table = falls_table(records)
-        return [("How the errors fall", table)] if table else []
 
 
 def _sample_columns(experiment: Pairs) -> dict[str, Any]:
@@ -219,3 +187,6 @@ def _rows(experiment: Pairs) -> Iterator[tuple[Row, str, int | None]]:
 
 def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
+
+
+KIND = PairsKind()

@@ -1,17 +1,13 @@
 """Scaling: how time and memory grow with the number of training samples."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, PositiveInt
 from pydantic import model_validator as validator
 
-from kmaps.bench.kinds.classification import Classification, ClassificationKind
-from kmaps.bench.kinds.kind import Figure, Section
-from kmaps.bench.records.columns import Record
+from kmaps.bench.kinds.classification.measure import Classification, ClassificationKind
 from kmaps.bench.records.row import REFERENCES, is_own
-from kmaps.bench.report.growth import growth_table
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import Unique, known_name
 from kmaps.maps import MAPS
@@ -57,16 +53,5 @@ class ScalingKind(ClassificationKind):
             if size <= experiment.limits.get(cell.row.method, size)
         ]
 
-    def known_figures(self) -> dict[str, Figure]:
-        """Return the figures of classifications, and time and memory over the samples."""
-        from kmaps.bench.figures import scaling
 
-        return {**super().known_figures(), "scaling": Figure(scaling.draw)}
-
-    def figures(self, experiment: Scaling) -> dict[str, Figure]:
-        """Return the figures that the experiment names, and that over the samples."""
-        return {**super().figures(experiment), "scaling": self.known_figures()["scaling"]}
-
-    def sections(self, records: Sequence[Record]) -> list[Section]:
-        """Return how time and memory grow."""
-        return [("Growth", growth_table(records))]
+KIND = ScalingKind()

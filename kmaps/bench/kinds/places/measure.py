@@ -1,15 +1,14 @@
 """Places: where the patches of images lie, on a grid or where the image is salient."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, NonNegativeInt, PositiveInt
 from pydantic import model_validator as validator
 
-from kmaps.bench.kinds.kind import Figure, Kind, Measured
-from kmaps.bench.records.columns import Record
-from kmaps.bench.records.gate import NUMERICAL, Judged
+from kmaps.bench.kinds.kind import Kind, Measured
+from kmaps.bench.kinds.places.show import SHOWN
 from kmaps.bench.records.row import Row
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import DatasetSplits, Experiment
@@ -49,8 +48,7 @@ class PlacesKind(Kind):
     """The share of patches in important regions, and the patches of some images for a figure."""
 
     model = Places
-    fills = ("important", "n_train")
-    judged = (Judged("important", NUMERICAL),)
+    shown = SHOWN
 
     def cells(self, experiment: Places) -> list[Cell]:
         """Return a cell for each split and sampling."""
@@ -98,16 +96,5 @@ class PlacesKind(Kind):
         arrays["important"] = np.array(shares)  # a figure wants arrays of every cell
         return Measured({"important": float(np.mean(shares)), "n_train": len(rows)}, arrays)
 
-    def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
-        """Return the share of patches in important regions."""
-        return ("important",)
 
-    def known_figures(self) -> dict[str, Figure]:
-        """Return the figure of the images with their patches."""
-        from kmaps.bench.figures import places
-
-        return {"places": Figure(places.draw, needs_arrays=True)}
-
-    def figures(self, experiment: Places) -> dict[str, Figure]:
-        """Return it, where images are to be shown."""
-        return self.known_figures() if experiment.shown else {}
+KIND = PlacesKind()

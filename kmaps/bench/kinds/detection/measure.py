@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveInt
 
-from kmaps.bench.kinds.trade_off import TradeOff, TradeOffKind
+from kmaps.bench.kinds.detection.show import SHOWN
+from kmaps.bench.kinds.trade_off.measure import TradeOff, TradeOffKind
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import Data, Features, Positive, Unique
 from kmaps.data.annotations import VOC_CLASSES
@@ -62,6 +63,7 @@ class DetectionKind(TradeOffKind):
     """A trade-off whose samples are candidate windows."""
 
     model = Detection
+    shown = SHOWN
     has_images = False  # each image is read whole, or the run stops: none may be left out
 
     def digest(self, cell: Cell) -> str:
@@ -87,3 +89,6 @@ class DetectionKind(TradeOffKind):
 
         classes = cell.options["classes"]
         return Trials(load_windows(cell.protocol, cell.feature, cell.normalize, classes))
+
+
+KIND = DetectionKind()

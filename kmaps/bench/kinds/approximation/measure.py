@@ -1,14 +1,13 @@
 """Approximations: how near the inner products of maps are to a kernel; no dataset, no learner."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 from pydantic import model_validator as validator
 
-from kmaps.bench.kinds.kind import Figure, Kind, Measured
-from kmaps.bench.records.columns import Record
-from kmaps.bench.records.gate import EXACT, NUMERICAL, Judged
+from kmaps.bench.kinds.approximation.show import SHOWN
+from kmaps.bench.kinds.kind import Kind, Measured
 from kmaps.bench.records.row import Row
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import Experiment, Interval, Positive, Unique, known_name
@@ -83,8 +82,7 @@ class ApproximationKind(Kind):
     """The largest and the root mean square error of each map, and the pair with the largest."""
 
     model = Approximation
-    fills = ("linf", "rms", "l1", "error_bound", "period", "worst", "dim", "fit_s")
-    judged = (Judged("linf", NUMERICAL), Judged("rms", NUMERICAL), Judged("dim", EXACT))
+    shown = SHOWN
 
     def cells(self, experiment: Approximation) -> list[Cell]:
         """Return the cells range by range."""
@@ -113,54 +111,6 @@ class ApproximationKind(Kind):
             **{"worst": found.worst, "dim": found.dim},
         }
         return Measured(columns, found.arrays)
-
-    def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
-        """Return the errors and the outputs; mean errors, bounds and periods where they matter."""
-        for_l1 = any("norm" in record["params"] for record in records)
-        bounded = all(record["error_bound"] is not None for record in records)
-        own = ("bound", "period") if bounded else ()
-        return ("linf", "rms", *(("l1",) if for_l1 else ()), *own, "dim")
-
-    def known_figures(self) -> dict[str, Figure]:
-        """Return the figures of kernels, maps and errors."""
-        from kmaps.bench.figures import (
-            decay,
-            errors,
-            gaps,
-            kernels,
-            outputs,
-            periods,
-            quadrants,
-            sections,
-            signatures,
-            spectra,
-            surfaces,
-        )
-
-        alone = {
-            "decay": decay,
-            "outputs": outputs,
-            "periods": periods,
-            "kernels": kernels,
-            "spectra": spectra,
-        }
-        drawn = {
-            "errors": errors,
-            "sections": sections,
-            "surfaces": surfaces,
-            "signatures": signatures,
-            "gaps": gaps,
-            "quadrants": quadrants,
-        }
-        return {
-            **{name: Figure(of.draw, needs_arrays=True) for name, of in drawn.items()},
-            **{name: Figure(of.draw) for name, of in alone.items()},
-        }
-
-    def figures(self, experiment: Approximation) -> dict[str, Figure]:
-        """Return the figures that the experiment names."""
-        known = self.known_figures()
-        return {name: known[name] for name in experiment.figures}
 
 
 def _of_map(fitted: Any, largest: float) -> dict[str, float | None]:
@@ -201,3 +151,6 @@ def _rows(experiment: Approximation) -> Iterator[tuple[Row, str]]:
             kernels = [own] if takes(entry["map"], "kernel") else experiment.kernels
             for kernel in kernels:
                 yield Row(entry["map"], params), kernel
+
+
+KIND = ApproximationKind()

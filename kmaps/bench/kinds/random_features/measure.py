@@ -1,17 +1,14 @@
 """Random features: how the error of maps of random frequencies falls with their number."""
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveInt
 
-from kmaps.bench.kinds.kind import Figure, Measured, Section
+from kmaps.bench.kinds.kind import Measured
+from kmaps.bench.kinds.random_features.show import SHOWN
 from kmaps.bench.kinds.samples import SampledKind, sample_columns
-from kmaps.bench.records.columns import Record
-from kmaps.bench.records.gate import EXACT, NUMERICAL, Judged
 from kmaps.bench.records.row import Row
-from kmaps.bench.report.convergence import convergence_table
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import DatasetSplits, Experiment, Features, KernelName, Unique
 from kmaps.bench.spec.map_rows import map_rows
@@ -44,24 +41,7 @@ class RandomFeaturesKind(SampledKind):
     """The error of each map with its kernel, and its two parts, over all draws together."""
 
     model = RandomFeaturesExperiment
-    fills = (
-        "linf",
-        "rms",
-        "additive_rms",
-        "random_rms",
-        "dim",
-        "n_train",
-        "n_test",
-        "n_features",
-        "n_skipped",
-    )
-    judged = (
-        Judged("linf", NUMERICAL),
-        Judged("rms", NUMERICAL),
-        Judged("additive_rms", NUMERICAL),
-        Judged("random_rms", NUMERICAL),
-        Judged("dim", EXACT),
-    )
+    shown = SHOWN
 
     def cells(self, experiment: RandomFeaturesExperiment) -> list[Cell]:
         """Return a cell for each split, map and kernel; its draws are part of it."""
@@ -90,20 +70,5 @@ class RandomFeaturesKind(SampledKind):
         found = random_errors(made, cell.kernel, shared.x_train, shared.x_test, draws)
         return Measured({**asdict(found), **shared.sizes})
 
-    def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
-        """Return the errors and the outputs."""
-        return ("linf", "rms", "dim")
 
-    def known_figures(self) -> dict[str, Figure]:
-        """Return the figure of the errors over the number of frequencies."""
-        from kmaps.bench.figures import convergence
-
-        return {"convergence": Figure(convergence.draw)}
-
-    def figures(self, experiment: RandomFeaturesExperiment) -> dict[str, Figure]:
-        """Return all of its figures."""
-        return self.known_figures()
-
-    def sections(self, records: Sequence[Record]) -> list[Section]:
-        """Return how the errors fall."""
-        return [("Convergence", convergence_table(records))]
+KIND = RandomFeaturesKind()

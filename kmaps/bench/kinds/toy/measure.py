@@ -1,13 +1,11 @@
 """The toy problem: the functions that maps can learn, of a disc against what is around it."""
 
-from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from kmaps.bench.kinds.kind import Figure, Kind, Measured
-from kmaps.bench.records.columns import Record
-from kmaps.bench.records.gate import EXACT, FRACTION, Judged
+from kmaps.bench.kinds.kind import Kind, Measured
+from kmaps.bench.kinds.toy.show import SHOWN
 from kmaps.bench.records.row import Row
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import AdditiveName, Experiment, Positive, Unique
@@ -40,8 +38,7 @@ class ToyKind(Kind):
     """Accuracy of each map on the points that it is trained on, and the function it learns."""
 
     model = Toy
-    fills = ("accuracy", "dim", "train_s")
-    judged = (Judged("accuracy", FRACTION, highest=True), Judged("dim", EXACT))
+    shown = SHOWN
 
     def cells(self, experiment: Toy) -> list[Cell]:
         """Return a cell for each map and kernel."""
@@ -68,16 +65,5 @@ class ToyKind(Kind):
         arrays = {"x": fitted.x, "function": fitted.function}
         return Measured({"accuracy": fitted.accuracy, "dim": fitted.dim}, arrays)
 
-    def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
-        """Return accuracy and dimension."""
-        return ("accuracy", "dim")
 
-    def known_figures(self) -> dict[str, Figure]:
-        """Return the figure of the functions."""
-        from kmaps.bench.figures import functions
-
-        return {"functions": Figure(functions.draw, needs_arrays=True)}
-
-    def figures(self, experiment: Toy) -> dict[str, Figure]:
-        """Return all of its figures."""
-        return self.known_figures()
+KIND = ToyKind()

@@ -8,13 +8,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PositiveInt
 from pydantic import model_validator as validator
 
-from kmaps.bench.kinds.kind import Figure, Measured, Section
+from kmaps.bench.kinds.kind import Measured
 from kmaps.bench.kinds.samples import SampledKind, choice_columns, sample_columns
-from kmaps.bench.records.columns import Record
+from kmaps.bench.kinds.trade_off.show import SHOWN
 from kmaps.bench.records.correct import Correct
-from kmaps.bench.records.gate import FRACTION, KEPT, Judged
 from kmaps.bench.records.row import Row
-from kmaps.bench.report.tradeoff import tradeoff_table
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import (
     AUTO,
@@ -115,31 +113,7 @@ class TradeOffKind(SampledKind):
     """Quality, time of a test, and frequencies kept, of every learner on every draw."""
 
     model = TradeOff
-    fills = (
-        "C",
-        "cv_C",
-        "cv_accuracy",
-        "cv_se",
-        "cv_s",
-        "accuracy",
-        "average_precision",
-        "dim",
-        "n_train",
-        "n_test",
-        "n_features",
-        "n_skipped",
-        "fit_s",
-        "encode_s",
-        "convert_s",
-        "train_s",
-        "predict_s",
-        "model_bytes",
-    )
-    judged = (
-        Judged("accuracy", FRACTION, highest=True),
-        Judged("average_precision", FRACTION, highest=True),
-        Judged("dim", KEPT),
-    )
+    shown = SHOWN
 
     def cells(self, experiment: TradeOff) -> list[Cell]:
         """Return of every split the exact kernels, then every draw of every map with every learner.
@@ -224,28 +198,6 @@ class TradeOffKind(SampledKind):
             correct = Correct.of(truth, predicted)
         return Measured({**choice, **columns}, correct=correct)
 
-    def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
-        """Return the quality, accuracy or average precision, and the outputs."""
-        quality = "ap" if any("classes" in record["options"] for record in records) else "accuracy"
-        return (quality, "dim")
-
-    def known_figures(self) -> dict[str, Figure]:
-        """Return the figures over the time of a test and over the frequencies."""
-        from kmaps.bench.figures import sparsity, trade_off
-
-        return {"trade-off": Figure(trade_off.draw), "sparsity": Figure(sparsity.draw)}
-
-    def figures(self, experiment: TradeOff) -> dict[str, Figure]:
-        """Return the figures that the experiment names."""
-        known = self.known_figures()
-        return {name: known[name] for name in experiment.figures}
-
-    def sections(self, records: Sequence[Record]) -> list[Section]:
-        """Return the points of the learners."""
-        several = len({record["split"] for record in records}) > 1
-        over = "splits, each with a draw of its own" if several else "draws"
-        return [("Trade-off", f"Mean ± std over the {over}.\n\n{tradeoff_table(records)}")]
-
 
 def _choosing(C: float | str, samples: int | None) -> dict[str, Any]:
     """Return how the C of a cell is chosen; nothing where it is given."""
@@ -281,3 +233,6 @@ def _map_of(cell: Cell) -> Any:
     """Return the map of a cell's draw, unfitted."""
     made = make_map(cell.row.method, cell.kernel, cell.row.params)
     return made.set_params(random_state=cell.draw)
+
+
+KIND = TradeOffKind()

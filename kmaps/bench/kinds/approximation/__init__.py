@@ -1,0 +1,1 @@
+"""Approximations: how near the inner products of maps are to a kernel; no dataset, no learner."""

@@ -1,0 +1,91 @@
+"""Classifications: judged columns, measures, figures and sections."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from kmaps.bench.kinds.shown import Figure, Section, Shown
+from kmaps.bench.records.columns import PICKLED
+from kmaps.bench.records.gate import EXACT, FRACTION, Judged
+from kmaps.bench.records.measures import accuracy_of
+from kmaps.bench.records.row import is_own
+from kmaps.bench.report.side_by_side import side_by_side
+
+
+def _is_pickled(record: dict[str, Any]) -> bool:
+    """Return whether the size of a part is that of a pickle, which differs between versions."""
+    return PICKLED in (record.get("storage_form") or "")
+
+
+class ClassificationShown(Shown):
+    """Accuracy, time, memory and storage of models, each on every split."""
+
+    fills = (
+        "C",
+        "cv_C",
+        "cv_accuracy",
+        "cv_se",
+        "cv_s",
+        "n_train",
+        "n_test",
+        "n_skipped",
+        "n_features",
+        "accuracy",
+        "accuracy_per_class",
+        "dim",
+        "fit_s",
+        "encode_s",
+        "convert_s",
+        "train_s",
+        "predict_s",
+        "train_bytes",
+        "table_bytes",
+        "model_bytes",
+        "storage_bytes",
+        "storage_form",
+        "paper_train_bytes",
+        "gram_bytes",
+        "copy_bytes",
+        "train_peak_bytes",
+    )
+    judged: ClassVar[tuple[Judged, ...]] = (
+        Judged("accuracy", FRACTION, highest=True),
+        Judged("accuracy_per_class", FRACTION, highest=True),
+        Judged("train_bytes", EXACT),
+        Judged("table_bytes", EXACT, unless=_is_pickled),
+        # A model of LIBSVM is as large as its number of support vectors.
+        Judged(
+            "model_bytes",
+            EXACT,
+            unless=lambda record: record["solver"] == "libsvm" or _is_pickled(record),
+        ),
+    )
+
+    def measures(self, records: Sequence[dict]) -> tuple[str, ...]:
+        """Return accuracy, time and storage; accuracy per class where the test samples are so.
+
+        Conversion, which the solver's library makes necessary, is shown apart as well, and the time
+        at one C where it was measured.
+        """
+        common = any("common_repeats" in record for record in records)
+        times = ("time", "convert", "time-common") if common else ("time", "convert")
+        return (accuracy_of(records), *times, "storage")
+
+    def sections(self, records: Sequence[dict]) -> list[Section]:
+        """Return the rows side by side where some are of others."""
+        if not any(is_own(record["method"]) for record in records):
+            return []
+        return [("Side by side", side_by_side(records))]
+
+    def known_figures(self) -> dict[str, Figure]:
+        """Return the figures over the outputs of maps and over what rows cost."""
+        from kmaps.bench.figures import accuracy, costs
+
+        return {"accuracy": Figure(accuracy.draw), "costs": Figure(costs.draw)}
+
+    def figures(self, experiment: Any) -> dict[str, Figure]:
+        """Return the figures that the experiment names."""
+        known = self.known_figures()
+        return {name: known[name] for name in experiment.figures}
+
+
+SHOWN = ClassificationShown()

@@ -1,0 +1,52 @@
+"""Pairs: judged columns, measures, figures and sections."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from kmaps.bench.kinds.shown import Figure, Section, Shown
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.gate import EXACT, NUMERICAL, Judged
+from kmaps.bench.report.falls import falls_table
+
+
+class PairsShown(Shown):
+    """The mean, the spread and the largest error of each map, and its stored training set."""
+
+    fills = (
+        *("linf", "rms", "bias", "deviation", "dim"),
+        *("train_bytes", "storage_form", "paper_train_bytes", "table_bytes"),
+        *("n_train", "n_test", "n_features", "n_skipped"),
+    )
+    judged = (
+        *(Judged(name, NUMERICAL) for name in ("linf", "rms", "bias", "deviation")),
+        *(Judged(name, EXACT) for name in ("dim", "train_bytes")),
+    )
+
+    def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
+        """Return the errors and the storage."""
+        return ("bias", "deviation", "rms", "linf", "storage-train")
+
+    def known_figures(self) -> dict[str, Figure]:
+        """Return the figures of errors over anchors and features, and over what is stored."""
+        from kmaps.bench.figures import falls, stored
+
+        return {"falls": Figure(falls.draw), "stored": Figure(stored.draw)}
+
+    def figures(self, experiment: Any) -> dict[str, Figure]:
+        """Return that of falling errors where some are measured, else that of storage."""
+        known = self.known_figures()
+        varied = [entry.get(key) for entry in experiment.maps for key in ("n_anchors", "columns")]
+        name = (
+            "falls"
+            if any(isinstance(values, list) and len(values) > 1 for values in varied)
+            else "stored"
+        )
+        return {name: known[name]}
+
+    def sections(self, records: Sequence[Record]) -> list[Section]:
+        """Return how the errors fall, where rows say it."""
+        table = falls_table(records)
+        return [("How the errors fall", table)] if table else []
+
+
+SHOWN = PairsShown()

@@ -1,0 +1,1 @@
+"""Places: where the patches of images lie, on a grid or where the image is salient."""

@@ -1,0 +1,1 @@
+"""Random features: how the error of maps of random frequencies falls with their number."""

@@ -1,0 +1,1 @@
+"""Scaling: how time and memory grow with the number of training samples."""

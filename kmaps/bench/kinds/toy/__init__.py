@@ -1,0 +1,1 @@
+"""The toy problem: the functions that maps can learn, of a disc against what is around it."""

@@ -1,0 +1,64 @@
+"""Trade-offs: judged columns, measures, figures and sections."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from kmaps.bench.kinds.shown import Figure, Section, Shown
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.gate import FRACTION, KEPT, Judged
+from kmaps.bench.report.tradeoff import tradeoff_table
+
+
+class TradeOffShown(Shown):
+    """Quality, time of a test, and frequencies kept, of every learner."""
+
+    fills = (
+        "C",
+        "cv_C",
+        "cv_accuracy",
+        "cv_se",
+        "cv_s",
+        "accuracy",
+        "average_precision",
+        "dim",
+        "n_train",
+        "n_test",
+        "n_features",
+        "n_skipped",
+        "fit_s",
+        "encode_s",
+        "convert_s",
+        "train_s",
+        "predict_s",
+        "model_bytes",
+    )
+    judged = (
+        Judged("accuracy", FRACTION, highest=True),
+        Judged("average_precision", FRACTION, highest=True),
+        Judged("dim", KEPT),
+    )
+
+    def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
+        """Return the quality, accuracy or average precision, and the outputs."""
+        quality = "ap" if any("classes" in record["options"] for record in records) else "accuracy"
+        return (quality, "dim")
+
+    def known_figures(self) -> dict[str, Figure]:
+        """Return the figures over the time of a test and over the frequencies."""
+        from kmaps.bench.figures import sparsity, trade_off
+
+        return {"trade-off": Figure(trade_off.draw), "sparsity": Figure(sparsity.draw)}
+
+    def figures(self, experiment: Any) -> dict[str, Figure]:
+        """Return the figures that the experiment names."""
+        known = self.known_figures()
+        return {name: known[name] for name in experiment.figures}
+
+    def sections(self, records: Sequence[Record]) -> list[Section]:
+        """Return the points of the learners."""
+        several = len({record["split"] for record in records}) > 1
+        over = "splits, each with a draw of its own" if several else "draws"
+        return [("Trade-off", f"Mean ± std over the {over}.\n\n{tradeoff_table(records)}")]
+
+
+SHOWN = TradeOffShown()
