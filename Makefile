@@ -9,10 +9,10 @@ SOAK_SECONDS ?= 5
 # Each worker takes neighbouring tests, which share fixtures and compiled loops, and helps the other
 # one in the end. The many short processes of the tests share Python's compiled files.
 PYTEST := bin/python -m pytest -n 2 --dist worksteal
-test test-slow test-all soak test-oldest: export PYTHONDONTWRITEBYTECODE =
+test test-one test-slow test-all soak test-oldest: export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help run reproduce test test-slow test-all soak test-oldest lint format bench measure-recommend build clean check-machine
+.PHONY: help run reproduce test test-one test-slow test-all soak test-oldest lint format bench measure-recommend build clean check-machine
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -27,6 +27,9 @@ reproduce: $(VENV)/.installed ## Run every experiment, resuming: hours (PRESET=s
 
 test: $(VENV)/.installed ## Run the tests (KMAPS_MIRROR=DIR also runs those on the real datasets)
 	$(VENV)/$(PYTEST)
+
+test-one: $(VENV)/.installed ## Run the tests of one package: make test-one PACKAGE=maps
+	$(BIN)/python -m pytest -q tests/$(PACKAGE) $(wildcard kmaps/$(PACKAGE))
 
 test-slow: $(VENV)/.installed ## Run the tests that `make test` leaves out: those that take long
 	$(VENV)/$(PYTEST) -m 'slow and not network'
@@ -47,7 +50,7 @@ lint: $(VENV)/.installed ## Check format, style and types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-format: $(VENV)/.installed ## Mend format and what style can be mended by itself
+format: $(VENV)/.installed ## Fix format and what style can be fixed by itself
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 

@@ -1,5 +1,6 @@
-"""A copy of the package with a map and a kind more, and `kmaps` of it."""
+"""A copy of the package in which the recipes of CONTRIBUTING were followed, and `kmaps` of it."""
 
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,38 +9,13 @@ from pathlib import Path
 from commands import Done, kmaps_with
 
 ROOT = Path(__file__).resolve().parent.parent
-MAP_CLASS = '''\
-"""Powers of a value: a map of one output."""
-
-import numpy as np
-
-from kmaps.maps.base import AdditiveMap
-
-
-class PowerMap(AdditiveMap):
-    """x ↦ x^p, the hellinger kernel at p = 1/2.
-
-    Parameters
-    ----------
-    power : float
-        p > 0.
-    """
-
-    source = "nobody, eq. 1"
-
-    def __init__(self, power: float = 0.5):
-        self.power = power
-
-    def _fit_curve(self, X):
-        if self.power <= 0:
-            raise ValueError(f"power={self.power!r}: expected a positive number")
-
-    def _curve(self, x, feature):
-        return np.sign(x)[..., None] * np.abs(x)[..., None] ** self.power
-
-    def _grid(self):
-        return None
-'''
+RECIPES = re.findall(
+    r"^```python\n# (\S+?)(?:, (after|before|instead of): ([^\n]+))?\n(.*?)^```$",
+    (ROOT / "CONTRIBUTING.md").read_text(),
+    re.DOTALL | re.MULTILINE,
+)
+"""The files that the recipes of CONTRIBUTING add, and the lines: where, next to what, the text."""
+MAP_CLASS = next(text for name, _, _, text in RECIPES if name == "kmaps/maps/power.py")
 KIND_MEASURE = '''\
 """Lengths: how long the vector of a value is, against its square root."""
 
@@ -133,34 +109,41 @@ def draw(records, arrays, path):
 
 SHOWN = LengthsShown()
 '''
-ADDED = {
-    "maps/power.py": MAP_CLASS,
-    "bench/kinds/lengths/__init__.py": '"""How long vectors are."""\n',
-    "bench/kinds/lengths/measure.py": KIND_MEASURE,
-    "bench/kinds/lengths/show.py": KIND_SHOW,
-}
-LINES = {
-    "maps/registry.py": ("_ADDITIVE = {\n", '    "power": "kmaps.maps.power.PowerMap",\n'),
-    "bench/kinds/__init__.py": ("PACKAGES = {\n", '    "lengths": "kmaps.bench.kinds.lengths",\n'),
-}
-"""The line that each registry gets, and the text that it stands behind."""
+KIND = [
+    ("kmaps/bench/kinds/lengths/__init__.py", "", "", '"""How long vectors are."""\n'),
+    ("kmaps/bench/kinds/lengths/measure.py", "", "", KIND_MEASURE),
+    ("kmaps/bench/kinds/lengths/show.py", "", "", KIND_SHOW),
+    (
+        *("kmaps/bench/kinds/__init__.py", "after", "PACKAGES = {"),
+        '    "lengths": "kmaps.bench.kinds.lengths",\n',
+    ),
+]
+
+
+def follow(recipe: tuple[str, str, str, str], source: Path) -> None:
+    """Add the file, or the line, of a recipe to a copy of the package."""
+    name, how, anchor, text = recipe
+    path = source / name
+    if not how:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        return
+    before = path.read_text()
+    assert before.count(anchor) == 1, f"{name}: where is {anchor!r}, of CONTRIBUTING?"
+    anchor += "\n" if how == "after" else ""
+    there = {"after": anchor + text, "before": text + anchor, "instead of": text.rstrip()}[how]
+    path.write_text(before.replace(anchor, there))
 
 
 @contextmanager
 def changed_package(folder: Path) -> Iterator[Callable[..., Done]]:
-    """Copy the package into a folder, add a file and a line of each; yield `kmaps` of it."""
+    """Copy the package into a folder, follow the recipes there; yield `kmaps` of it."""
     source = folder / "source"
     for part in ("kmaps", "cli", "datasets", "experiments"):
         # What is compiled stays valid in a copy; unfinished files are named x.pyc.1, x.tmp.1.
         unneeded = shutil.ignore_patterns("*.pyc.*", "*.tmp.*")
         shutil.copytree(ROOT / part, source / part, ignore=unneeded)
-    for name, text in ADDED.items():
-        path = source / "kmaps" / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
-    for name, (before, line) in LINES.items():
-        registry = source / "kmaps" / name
-        assert before in registry.read_text(), f"{name}: where is {before!r}?"
-        registry.write_text(registry.read_text().replace(before, before + line))
+    for recipe in [*RECIPES, *KIND]:
+        follow(recipe, source)
     with kmaps_with(folder, {"PYTHONPATH": str(source)}) as run:
         yield run

@@ -132,7 +132,7 @@ def test_wheel_works_when_unpacked(wheel, tmp_path):
     assert Path(shown.strip()) == tmp_path / "kmaps" / "experiments" / "__init__.py"
 
 
-def test_the_rooms_of_contributing_are_those_on_disk():
+def test_the_packages_of_contributing_are_those_on_disk():
     text = (ROOT / "CONTRIBUTING.md").read_text()
     named = set(re.findall(r"^\| `(kmaps/[\w/]+)(?:\.py)?` \|", text, re.MULTILINE))
     packages = {
@@ -141,4 +141,5 @@ def test_the_rooms_of_contributing_are_those_on_disk():
     modules = {
         str(path.with_suffix("").relative_to(ROOT)) for path in (ROOT / "kmaps").glob("[!_]*.py")
     }
-    assert named == (packages | modules) - {"kmaps/bench"}
+    there = (packages | modules) - {"kmaps/bench"}
+    assert named == there, f"CONTRIBUTING.md: the table of packages misses {there - named}"

@@ -1,4 +1,4 @@
-"""A new map is one class, one line in the registry, one entry in an experiment; nothing else."""
+"""The recipes of CONTRIBUTING, followed to the letter in a copy of the package, are all it takes."""
 
 import json
 
@@ -17,7 +17,7 @@ C: 1
 """
 
 
-def test_one_class_one_line_one_entry(changed):
+def test_a_map_is_one_file_one_line_and_one_entry_of_an_experiment(changed):
     kmaps, folder = changed
     assert "nobody, eq. 1" in kmaps("list", "maps").stdout
     # Options, help and refusals of `kmaps encode` come from the class.
@@ -38,3 +38,22 @@ def test_one_class_one_line_one_entry(changed):
     (folder / "powers.yaml").write_text(EXPERIMENT.replace("power: [0.5, 2]", "powr: 1"))
     refused = kmaps("run", "powers.yaml", code=2)
     assert "powers.yaml:7:18: maps[0].powr: unknown key, did you mean 'power'?" in refused.stderr
+
+
+def test_a_command_is_one_file(changed):
+    kmaps, _ = changed
+    assert "outputs     Count the outputs of a map." in kmaps("--help").stdout
+    assert kmaps("outputs", "power").stdout == "1\n"
+    assert kmaps("outputs", "spline").stdout == "11\n"
+
+
+def test_a_loss_is_one_class_and_one_line(changed):
+    kmaps, folder = changed
+    X = np.random.default_rng(0).random((200, 4), dtype=np.float32)
+    np.save(folder / "X.npy", X)
+    np.savetxt(folder / "y.txt", X[:, 0] > X[:, 1], "%d")
+    given = ["train", "X.npy", "m.npz", "--labels", "y.txt", "--loss", "smooth_hinge", "--force"]
+    found = json.loads(kmaps(*given, "--json").stdout)
+    assert 0 <= found["duality_gap"] <= 1e-4
+    refused = kmaps(*given, "--penalty", "l1", code=2)
+    assert "smooth_hinge" in refused.stderr
