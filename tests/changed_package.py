@@ -1,4 +1,4 @@
-"""A copy of the package in which the recipes of CONTRIBUTING were followed, and `kmaps` of it."""
+"""A copy of the package in which the recipes of CONTRIBUTING were followed; `kmaps` of it."""
 
 import re
 import shutil
