@@ -21,7 +21,7 @@ from kmaps.models.choice import splits
 from kmaps.models.coded_path import FOLD_TOL
 from kmaps.models.folds import stratified_order
 from kmaps.svm import code_rows
-from kmaps.svm.coded.folds import FoldMachines
+from kmaps.svm.coded.folds import FoldModels
 from kmaps.svm.losses import LOSSES
 
 _FOLDS = 3
@@ -84,7 +84,7 @@ def _accuracies(X, y, grid, tol: float):
     X, y = X[order], y[order]
     with threads(1):
         parts = splits(y, _FOLDS)
-        machines = FoldMachines(
+        machines = FoldModels(
             CodedSVC(tol=tol), code_rows("chi2", lambda: [X]), y, parts, np.ones(len(y))
         )
         return np.array([_accuracy(machines.predict(C), parts, y) for C in grid])

@@ -1,7 +1,9 @@
 """Functions of codes: evaluated and changed, row by row.
 
-The weights of all features lie in one float32 array, ``size`` consecutive ones a feature. What a
-code does with those of its feature is a `Form`.
+The weights of all features lie in one float32 array, ``size`` consecutive ones per feature. A
+`Form` says what a code does with the weights of its feature.
+
+`CodeRows` are the rows.
 """
 
 from typing import NamedTuple
@@ -14,7 +16,7 @@ from kmaps._loops.vectors import add, fill, item, load, multiply_add, prefetch, 
 _LINE = 64  # bytes that come into the cache together
 
 
-class Rows(NamedTuple):
+class CodeRows(NamedTuple):
     """Rows of codes: row i has the codes ``codes[bounds[i] : bounds[i + 1]]``.
 
     ``features`` names the feature of each of them; None: all features in order. A code that is left

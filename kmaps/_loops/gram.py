@@ -21,21 +21,13 @@ from kmaps._loops.entries import CHI2, COMPILED, INTERSECTION, JS, LANES, spread
 def add_sums(kernel, walk, others, zeros, skip, out):
     """Add sums over the features of each pair of two blocks of rows to a matrix.
 
-    Parameters
-    ----------
-    kernel : int
-        CHI2 (adds half the kernel), INTERSECTION, JS (adds twice the kernel), or SQUARES, whose
-        kernel is the linear one, without weights. Distances are added as they are.
-    walk, others : Entries
-        Two blocks of the same features and chunks, both with logarithms (JS) and both with or
-        both without weights.
-    zeros : tuple of ndarray or None
-        What `pack_zeros` returns of `walk`, to add distances; None: to add kernels.
-    skip : int
-        With the tile of `others` that starts at row `t`, walk only from row ``t + skip`` on;
-        ``-len(others)`` or less walks everything.
-    out : float64 array of shape (n_walk, n_others)
-        Changed in place.
+    ``kernel`` is CHI2 (adds half the kernel), INTERSECTION, JS (adds twice the kernel), or SQUARES,
+    whose kernel is the linear one, without weights. Distances are added as they are: with
+    ``zeros``, which `pack_zeros` returns of ``walk``; without, kernels. ``walk`` and ``others`` are
+    `Entries` of the same features and chunks, both with logarithms (JS) and both with or both
+    without weights. With the tile of ``others`` that starts at row ``t``, only rows from ``t +
+    skip`` on are walked; ``-len(others)`` or less walks everything. ``out`` is float64, (n_walk,
+    n_others).
     """
     width, weighted, kind = walk.width, walk.weight.size > 0, walk.value.dtype
     tile = np.zeros((width + 1, LANES), kind)
@@ -64,33 +56,43 @@ def add_sums(kernel, walk, others, zeros, skip, out):
                 begin, end = walk.bounds[chunk, r], walk.bounds[chunk, r + 1]
                 sums[:] = 0
                 if zeros is None:
-                    if weighted:
-                        products.add_weighted(kernel, sums, tile, logs, weights, walk, begin, end)
-                    elif kernel == CHI2:
-                        products.add_chi2(sums, tile, walk, begin, end)
-                    elif kernel == INTERSECTION:
-                        products.add_intersection(sums, tile, walk, begin, end)
-                    elif kernel == JS:
-                        products.add_js(sums, tile, logs, walk, begin, end)
-                    else:
-                        products.add_linear(sums, tile, walk, begin, end)
+                    _add_kernels(kernel, sums, tile, logs, weights, walk, begin, end)
                 else:
-                    if weighted:
-                        distances.add_weighted(kernel, sums, tile, logs, weights, walk, begin, end)
-                    elif kernel == CHI2:
-                        distances.add_chi2(sums, tile, walk, begin, end)
-                    elif kernel == INTERSECTION:
-                        distances.add_intersection(sums, tile, walk, begin, end)
-                    elif kernel == JS:
-                        distances.add_js(sums, tile, logs, walk, begin, end)
-                    else:
-                        distances.add_squares(sums, tile, walk, begin, end)
+                    _add_distances(kernel, sums, tile, logs, weights, walk, begin, end)
                     for z in range(ends[chunk, r], ends[chunk, r + 1]):
                         row = own_sums[nodes[z]]
                         for lane in range(LANES):
                             sums[lane] += row[lane]
                 for lane in range(n_lanes):
                     out[r, first + lane] += sums[lane]
+
+
+@njit(inline="always")
+def _add_kernels(kernel, sums, tile, logs, weights, walk, begin, end):
+    if walk.weight.size > 0:
+        products.add_weighted(kernel, sums, tile, logs, weights, walk, begin, end)
+    elif kernel == CHI2:
+        products.add_chi2(sums, tile, walk, begin, end)
+    elif kernel == INTERSECTION:
+        products.add_intersection(sums, tile, walk, begin, end)
+    elif kernel == JS:
+        products.add_js(sums, tile, logs, walk, begin, end)
+    else:
+        products.add_linear(sums, tile, walk, begin, end)
+
+
+@njit(inline="always")
+def _add_distances(kernel, sums, tile, logs, weights, walk, begin, end):
+    if walk.weight.size > 0:
+        distances.add_weighted(kernel, sums, tile, logs, weights, walk, begin, end)
+    elif kernel == CHI2:
+        distances.add_chi2(sums, tile, walk, begin, end)
+    elif kernel == INTERSECTION:
+        distances.add_intersection(sums, tile, walk, begin, end)
+    elif kernel == JS:
+        distances.add_js(sums, tile, logs, walk, begin, end)
+    else:
+        distances.add_squares(sums, tile, walk, begin, end)
 
 
 @njit(**COMPILED)

@@ -21,7 +21,7 @@ def _half_chi2(x, v):
 
 @njit(**COMPILED)
 def _min(x, v):
-    # A comparison, unlike min(), is one machine operation.
+    # A comparison, unlike min(), is one operation of the processor.
     return x if x < v else v
 
 

@@ -11,7 +11,7 @@ The dual of a problem with the features φ (the constant one, ``bias``, among th
 with s_i the sign of a row's class, 1 in regression. Targets, bounds and costs follow from the loss
 (`kmaps.svm.losses`): the cost is ε|a| + ridge a² / 2, or that of the logistic loss.
 
-Weights and features are float32, whatever is added up over the rows is float64.
+Weights and features are float32; sums over rows are float64. `Task` says what each array is of.
 """
 
 from math import log
@@ -22,6 +22,9 @@ from numba import njit, uint64
 
 from kmaps._loops.forms import approach, change, evaluate
 from kmaps._loops.vectors import prefetch
+
+# A change of the types that loops take must move them to other lines: numba finds an older cache by
+# the line, and reads the types that it was compiled for before it sees that the file has changed.
 
 SETTLED = 0.5
 """Part of the strongest push of a pass beyond which a variable at a bound is settled.
@@ -99,13 +102,7 @@ def descend(rows, form, task, alpha, weights, order, state, goal, budget):
         at_zero = min(rise, -fall) / len(alpha)  # as in LIBLINEAR's problems of regression
         while k < n_active:
             i = order[k]
-            if k + _VARIABLES_AHEAD < n_active:
-                _ask_for_variables(task, alpha, order[k + _VARIABLES_AHEAD])
-            if k + _BOUNDS_AHEAD < n_active:
-                prefetch(rows.bounds, task.members[order[k + _BOUNDS_AHEAD]])
-            if k + codes_ahead < n_active:
-                row = task.members[order[k + codes_ahead]]
-                approach(rows.codes, rows.features, rows.bounds[row], rows.bounds[row + 1])
+            _look_ahead(rows, task, alpha, order, k, n_active, codes_ahead)
             spent += 1
             row, old, upper, ridge = task.members[i], alpha[i], task.upper[i], task.ridge[i]
             value = np.float64(evaluate(rows, row, form, weights)) + constant * task.bias
@@ -170,7 +167,16 @@ def set_active(task, alpha, margins, order, rise, fall):
 
 
 @njit(inline="always")
-def _ask_for_variables(task, alpha, i):
+def _look_ahead(rows, task, alpha, order, k, n_active, codes_ahead):
+    """Ask for the memory of members that come soon."""
+    if k + _BOUNDS_AHEAD < n_active:
+        prefetch(rows.bounds, task.members[order[k + _BOUNDS_AHEAD]])
+    if k + codes_ahead < n_active:
+        row = task.members[order[k + codes_ahead]]
+        approach(rows.codes, rows.features, rows.bounds[row], rows.bounds[row + 1])
+    if k + _VARIABLES_AHEAD >= n_active:
+        return
+    i = order[k + _VARIABLES_AHEAD]
     prefetch(alpha, i)
     prefetch(task.members, i)
     prefetch(task.signs, i)

@@ -17,12 +17,10 @@ from kmaps.dask.lazy import mapped
 from kmaps.dask.team import DaskTeam, LostBlocks
 from kmaps.errors import InputError
 from kmaps.svm.coded import CodedSVC as CodedSVCHere
-from kmaps.svm.coded.blocks import learned, listed_below
-from kmaps.svm.coded.functions import deviations
-from kmaps.svm.coded.model import CodedModel
-from kmaps.svm.coded.problem import Solution
+from kmaps.svm.coded.model import CodedModel, deviations
+from kmaps.svm.coded.problem import CodedSolution
 from kmaps.svm.coded.rounds import Rounds, count_blocks
-from kmaps.svm.coded.training import CodedRows, learns
+from kmaps.svm.coded.training import CodedRows, learned, learns, listed_below
 from kmaps.svm.learner import input_errors
 from kmaps.svm.reduction import count_problems
 from kmaps.svm.weights import class_factors
@@ -37,7 +35,7 @@ class CodesThere:
     Attributes
     ----------
     coding : CodedRows
-        Levels and machinery, without rows.
+        Levels and layout, without rows.
     rows, numbers, norms : list of Future
         Of each block: the codes, the number of each row's class, its square norm.
     form : Future
@@ -206,12 +204,12 @@ class CodedSVC(CodedSVCHere):
         rows, numbers = tasks.coded_groups(
             client, samples, labels, coding, sparse, self.classes_, min(wanted, len(samples))
         )
-        machinery = client.submit(_same, coding.machinery, pure=False)
-        norms = client.map(tasks.square_norms, [machinery] * len(rows), rows, pure=False)
-        form = client.submit(_same, coding.machinery.form, pure=False)
+        layout = client.submit(_same, coding.layout, pure=False)
+        norms = client.map(tasks.square_norms, [layout] * len(rows), rows, pure=False)
+        form = client.submit(_same, coding.layout.form, pure=False)
         return CodesThere(coding, rows, numbers, norms, form, factors)
 
-    def _train_there(self, client: Client) -> list[Solution]:
+    def _train_there(self, client: Client) -> list[CodedSolution]:
         """Solve the binary problems, one after another."""
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         return [
@@ -219,8 +217,8 @@ class CodedSVC(CodedSVCHere):
             for column in range(len(self.n_blocks_))
         ]
 
-    def _solved_there(self, client: Client, column: int, seed: tuple[int, ...]) -> Solution:
-        there, machinery = self._there, self._there.coding.machinery
+    def _solved_there(self, client: Client, column: int, seed: tuple[int, ...]) -> CodedSolution:
+        there, layout = self._there, self._there.coding.layout
         problem = partial(
             tasks.stated,
             reduction=self.multiclass,
@@ -235,7 +233,7 @@ class CodedSVC(CodedSVCHere):
         parts = [part for part in zip(there.rows, stated, members, strict=True) if part[2]]
         rows, stated, members = zip(*parts, strict=True)
         self.n_blocks_[column] = len(parts)
-        n_weights = self.n_features_in_ * machinery.form.size
+        n_weights = self.n_features_in_ * layout.form.size
         for trial in range(1 + _TRIALS_AGAIN):
             try:
                 team = DaskTeam(client, rows, stated, there.form, n_weights, sum(members), seed)
@@ -246,8 +244,8 @@ class CodedSVC(CodedSVCHere):
                 if trial == _TRIALS_AGAIN:
                     raise
         nothing = np.empty(0)  # of what the workers hold
-        return Solution(
-            weights=machinery.kept(weights),
+        return CodedSolution(
+            weights=layout.kept(weights),
             constant=found.constant,
             alpha=nothing,
             margins=nothing,

@@ -9,16 +9,15 @@ from dask.delayed import Delayed
 from distributed import Client, Future
 from numpy.typing import NDArray
 
-from kmaps._loops.forms import Rows
+from kmaps._loops.forms import CodeRows
 from kmaps._loops.train import Task
 from kmaps.parallel import threads
 from kmaps.samples import AnyMatrix
-from kmaps.svm.coded.blocks import block_rows
-from kmaps.svm.coded.forms import Machinery
-from kmaps.svm.coded.functions import code_counts
+from kmaps.svm.coded.forms import Layout
+from kmaps.svm.coded.model import code_counts
 from kmaps.svm.coded.problem import make_task
 from kmaps.svm.coded.rows import joined
-from kmaps.svm.coded.training import CodedRows
+from kmaps.svm.coded.training import CodedRows, block_rows
 from kmaps.svm.losses import LOSSES
 from kmaps.svm.reduction import binary_problems
 
@@ -43,7 +42,7 @@ def coded_groups(
     return client.compute(grouped), client.compute(known)
 
 
-def _coded(coding: CodedRows, X: AnyMatrix, sparse: float) -> Rows:
+def _coded(coding: CodedRows, X: AnyMatrix, sparse: float) -> CodeRows:
     with threads(1):
         return block_rows(coding, X, sparse)
 
@@ -52,19 +51,19 @@ def _numbered(y: Any, classes: NDArray) -> NDArray[np.intp]:
     return np.searchsorted(classes, np.asarray(y))
 
 
-def _joined(parts: list[Rows]) -> Rows:
+def _joined(parts: list[CodeRows]) -> CodeRows:
     """Return rows one after another, in arrays of their own."""
     if parts[0].features is not None:
         return joined(parts)
     lengths = np.concatenate([np.diff(part.bounds) for part in parts])
     codes = np.concatenate([part.codes for part in parts])
-    return Rows(codes, np.concatenate([[0], np.cumsum(lengths)]), None)
+    return CodeRows(codes, np.concatenate([[0], np.cumsum(lengths)]), None)
 
 
-def square_norms(machinery: Machinery, rows: Rows) -> NDArray[np.float64]:
+def square_norms(layout: Layout, rows: CodeRows) -> NDArray[np.float64]:
     """Return the kernel of each row with itself."""
     with threads(1):
-        return machinery.square_norms(rows)
+        return layout.square_norms(rows)
 
 
 def stated(
@@ -89,13 +88,13 @@ def count_members(task: Task) -> int:
     return len(task.members)
 
 
-def counted(rows: Rows, shape: tuple[int, int], zero: NDArray[np.intp]) -> NDArray[np.float64]:
+def counted(rows: CodeRows, shape: tuple[int, int], zero: NDArray[np.intp]) -> NDArray[np.float64]:
     """Return how often each row of the tables occurs."""
     n = len(rows.bounds) - 1
     with threads(1):
         return code_counts(rows, np.arange(n), np.ones(n), shape, zero)
 
 
-def codes_bytes(rows: Rows) -> int:
+def codes_bytes(rows: CodeRows) -> int:
     """Return the size of the codes of a block."""
     return sum(array.nbytes for array in rows if array is not None)

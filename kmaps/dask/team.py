@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from distributed import Actor, Client, Future
 
-from kmaps._loops.forms import Form, Rows
+from kmaps._loops.forms import CodeRows, Form
 from kmaps._loops.train import Task
 from kmaps.parallel import threads
 from kmaps.svm.coded import block as blocks
-from kmaps.svm.coded.block import Result, Table
+from kmaps.svm.coded.block import StepResult, Table
 from kmaps.svm.coded.problem import CodedProblem
 from kmaps.svm.coded.rounds import added
 
@@ -74,7 +74,7 @@ class DaskTeam:
         with client.as_current():
             self._blocks = [Actor(_BlockThere, places[one.key][0], one.key) for one in begun]
 
-    def run(self, step: Callable[..., Result], *shared: Any) -> list[float]:
+    def run(self, step: Callable[..., StepResult], *shared: Any) -> list[float]:
         """Take a step with all blocks."""
         with _answered():
             asked = [block.take(step, self.waiting, shared) for block in self._blocks]
@@ -104,14 +104,14 @@ class _BlockThere:
     """A block with its state, on a worker."""
 
     def __init__(
-        self, rows: Rows, form: Form, task: Task, n_weights: int, seed: tuple[int, ...]
+        self, rows: CodeRows, form: Form, task: Task, n_weights: int, seed: tuple[int, ...]
     ) -> None:
         self._block = CodedProblem(rows, form, task, n_weights)
         self._state = blocks.begin(task, n_weights, seed, None)
         self._total: Table | None = None
 
     def take(
-        self, step: Callable[..., Result], total: Table | None, shared: tuple[Any, ...]
+        self, step: Callable[..., StepResult], total: Table | None, shared: tuple[Any, ...]
     ) -> tuple[Table | None, tuple[float, ...]]:
         """Take a step; ``total`` is the new sum of all tables, if there is one."""
         if total is not None:

@@ -13,7 +13,7 @@ from kmaps.errors import ConfigError, InputError
 from kmaps.models.c_grid import AUTO, START, choose, extension
 from kmaps.models.folds import stratified_sample
 from kmaps.svm import KernelSVC, gram_rows
-from kmaps.svm.prepared import taken
+from kmaps.svm.learner import taken
 
 Places = NDArray[np.intp]
 """Numbers of samples."""

@@ -18,7 +18,7 @@ from kmaps.models.choice import Choice, checked_grid, choice_of, splits
 from kmaps.models.folds import stratified_order
 from kmaps.parallel import threads, threads_of
 from kmaps.svm import CodedSVC
-from kmaps.svm.coded.folds import FoldMachines
+from kmaps.svm.coded.folds import FoldModels
 from kmaps.svm.coded.training import CodedRows, code_samples
 from kmaps.svm.learner import input_errors
 from kmaps.svm.probabilities import ProbabilisticClassifier
@@ -106,7 +106,7 @@ def choose_along_path(
     y = y[chosen]
     parts = splits(y, folds)
     learner = clone(model).set_params(tol=max(model.tol, FOLD_TOL))
-    machines = FoldMachines(learner, rows.take(chosen), y, parts, weights[chosen])
+    machines = FoldModels(learner, rows.take(chosen), y, parts, weights[chosen])
     scores: dict[float, NDArray] = {}
     extended = isinstance(grid, str)
     while values:

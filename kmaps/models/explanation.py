@@ -12,7 +12,7 @@ from kmaps.checks import check_whole
 from kmaps.errors import InputError
 from kmaps.svm import CodedSVC
 from kmaps.svm.coded.estimator import CodedEstimator
-from kmaps.svm.coded.functions import FeatureFunction, level_numbers
+from kmaps.svm.coded.model import FeatureFunction, level_numbers
 from kmaps.svm.reduction import class_pairs
 
 _BINS = 40  # of the density below a function

@@ -24,8 +24,8 @@ from kmaps.models.mapped_rows import MAX_FEATURES, MappedRows, map_rows, single
 from kmaps.models.random_features_file import check_versions, described, read_map
 from kmaps.models.streamed_rows import StreamedRows
 from kmaps.svm import LiblinearSVC
+from kmaps.svm.learner import BlockSource
 from kmaps.svm.model_file import ModelFile, write_model
-from kmaps.svm.prepared import BlockSource
 from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import (
     Labels,

@@ -8,11 +8,11 @@ from .coded.estimator import CodedEstimator as CodedEstimator
 from .coded.training import CodedRows as CodedRows
 from .coded.training import code_samples as code_samples
 from .grouplasso import GroupLassoSVC as GroupLassoSVC
+from .learner import PreparedRows as PreparedRows
 from .liblinear import LiblinearSVC as LiblinearSVC
 from .libsvm import KernelSVC as KernelSVC
 from .losses import LOSSES as LOSSES
 from .model_file import ModelFile as ModelFile
-from .prepared import PreparedRows as PreparedRows
 from .pruning import frequency_strength as frequency_strength
 from .pruning import prune as prune
 from .pruning import resample as resample

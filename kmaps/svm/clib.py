@@ -25,21 +25,11 @@ _printed = threading.local()
 
 @dataclass(frozen=True, eq=False)
 class NodeRows:
-    """Rows in the solvers' own form.
+    """Rows in the solvers' own form."""
 
-    Parameters
-    ----------
-    nodes : structured ndarray
-        The memory the rows live in; kept here so that the addresses stay valid.
-    addresses : ndarray of uintp, shape (n_rows,)
-        Where each row starts.
-    n_columns : int
-        The largest index a node can have.
-    """
-
-    nodes: NDArray
-    addresses: NDArray[np.uintp]
-    n_columns: int
+    nodes: NDArray  # the memory the rows live in; kept here so that the addresses stay valid
+    addresses: NDArray[np.uintp]  # (n_rows,): where each row starts
+    n_columns: int  # the largest index a node can have
 
     def __len__(self) -> int:
         return len(self.addresses)
@@ -57,22 +47,9 @@ class NodeRows:
 def feature_rows(X: NDArray | sp.csr_array, bias: float) -> NodeRows:
     """Convert features to LIBLINEAR's rows: the non-zero values, then the bias, then the end.
 
-    Parameters
-    ----------
-    X : ndarray or CSR of float32 or float64, shape (n, d)
-        Stored zeros of a CSR are dropped, so that dense and CSR give the same bytes.
-    bias : float
-        The value of the constant feature ``d + 1``; 0 for none.
-
-    Returns
-    -------
-    NodeRows
-        16 bytes a non-zero value, and 32 a row (16 without bias).
-
-    Raises
-    ------
-    MemoryError
-        Saying how much was needed.
+    Stored zeros of a CSR are dropped, so that dense and CSR give the same bytes: 16 per non-zero
+    value, and 32 per row (16 without bias). A ``bias`` above 0 is the value of the constant
+    feature ``d + 1``. A MemoryError says how much was needed.
     """
     n_columns = X.shape[1] + (bias > 0)
     tail = np.zeros(n_columns - X.shape[1] + 1, NODE)
@@ -84,24 +61,11 @@ def feature_rows(X: NDArray | sp.csr_array, bias: float) -> NodeRows:
 
 
 def gram_rows(gram: NDArray) -> NodeRows:
-    """Convert a Gram matrix to LIBSVM's rows: serial number, values, end.
+    """Convert a Gram matrix (n, n) to LIBSVM's rows: serial number, values, end.
 
     LIBSVM reads the kernel of two rows at the *serial number* of the second, so a subset of the
-    rows (:meth:`NodeRows.take`) is a problem of its own without moving a value.
-
-    Parameters
-    ----------
-    gram : ndarray of float32 or float64, shape (n, n)
-
-    Returns
-    -------
-    NodeRows
-        16 (n + 2) bytes a row: four times a float32 Gram matrix.
-
-    Raises
-    ------
-    MemoryError
-        Saying how much was needed.
+    rows (:meth:`NodeRows.take`) is a problem of its own without moving a value. A row takes
+    16 (n + 2) bytes, four times a float32 row. A MemoryError says how much was needed.
     """
     n = len(gram)
     nodes = _allocate((n, n + 2))

@@ -23,8 +23,8 @@ from sklearn.utils import Tags, check_random_state
 from kmaps.checks import check_choice, check_positive, check_whole
 from kmaps.errors import ConfigError
 from kmaps.svm.clib import NodeRows, blank, captured, feature_rows, pointer_to
-from kmaps.svm.linear import LinearClassifier
 from kmaps.svm.losses import Combined
+from kmaps.svm.probabilities import LinearClassifier
 from kmaps.svm.reduction import REDUCTIONS, BinaryProblem, counting
 
 
@@ -61,37 +61,24 @@ _rand_lock = threading.Lock()
 class LiblinearSVC(LinearClassifier):
     """Linear SVM or logistic regression, trained by LIBLINEAR.
 
-    Use it for linear machines, for features that a map made, values of any precision, and sparse
+    Use it for linear models, for features that a map made, values of any precision, and sparse
     weights.
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the loss against the penalty.
+    C, multiclass, bias, class_weight, probability
+        As in :class:`CodedSVC`.
     penalty : {"l2", "l1"}, default="l2"
         ``"l1"`` gives sparse weights; with ``loss="hinge"`` it is not available.
     loss : {"squared_hinge", "hinge", "logistic"}, default="squared_hinge"
         Hinge is solved in the dual (LIBLINEAR's solver 3), l2 squared hinge and logistic in the
         primal (2 and 0: no random order, no limit of 300 passes, which the dual reaches on
-        MNIST for C >= 1, and so the default here, where `CodedSVC` has the hinge), l1 by
-        coordinate descent and by GLMNET (5 and 6).
-    multiclass : {"ovr", "ovo"}, default="ovr"
-        One-vs-rest or one-vs-one.
-    bias : float, default=1.0
-        Value of a constant feature whose weight makes the intercept. That weight is
-        regularised like the others: the larger ``bias``, the less. 0 for no intercept.
+        MNIST for C >= 1, hence the default), l1 by coordinate descent and by GLMNET (5 and 6).
     tol : float or None, default=None
         LIBLINEAR's stopping tolerance; None is 0.01 (hinge), 1e-3 (l1 squared hinge) or 1e-4.
     max_iter : int or None, default=None
-        Most passes over the samples, ≥ 1. None is LIBLINEAR's own limit, 300 for hinge and 1000
-        for the others, which is compiled into it; with a number, scikit-learn's build of LIBLINEAR
-        trains.
-    class_weight : dict, "balanced" or None, default=None
-        Factor on C for each class; in one-vs-rest only on the class's own side, as in LIBLINEAR.
-    probability : {"sigmoid", "isotonic"} or None, default=None
-        Learn ``predict_proba`` as well, from the scores of samples held out in five folds (which
-        takes five more trainings): by Platt's sigmoid, or by isotonic regression, which needs some
-        thousand samples.
+        Most passes over the samples, ≥ 1. None is LIBLINEAR's compiled limit, 300 for hinge and
+        1000 for the others; with a number, scikit-learn's build of LIBLINEAR trains.
     random_state : int, RandomState or None, default=0
         Seeds C's ``rand`` before each binary problem: the same seed gives the same bits. Also draws
         the folds of ``probability``.
@@ -108,22 +95,19 @@ class LiblinearSVC(LinearClassifier):
     n_features_in_ : int
     timings_ : dict
         Seconds: ``convert_s`` (building LIBLINEAR's rows), ``train_s`` and ``probability_s``.
-    copy_bytes_ : int
-        Bytes of LIBLINEAR's rows; 0 where scikit-learn made its own.
-    model_bytes_ : int
-        Bytes of ``coef_`` and ``intercept_``.
+    copy_bytes_, model_bytes_ : int
+        Bytes of LIBLINEAR's rows (0 where scikit-learn made its own), and of the weights.
 
     See Also
     --------
-    CodedSVC : The machine of an additive map or kernel, without the map's outputs in memory.
+    CodedSVC : The model of an additive map or kernel, without the map's outputs in memory.
     GroupLassoSVC : Drops groups of features as a whole.
     prune : Drops the frequencies to which ``penalty="l1"`` gives no weight.
 
     Notes
     -----
-    LIBLINEAR's rows take 16 bytes a non-zero value and 32 a row, built once and shared by all
-    binary problems. It is single-threaded; two fits in two threads wait for each other, because C
-    has one ``rand``.
+    LIBLINEAR's rows take 16 bytes per non-zero value and 32 per row, built once and shared by all
+    binary problems. Fits in two threads wait for each other, because C has one ``rand``.
 
     LIBLINEAR has factors on C for classes, not for samples. Where samples of a class have different
     weights, or with ``max_iter``, scikit-learn's build of LIBLINEAR (LinearSVC, LogisticRegression)
@@ -177,30 +161,9 @@ class LiblinearSVC(LinearClassifier):
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> "LiblinearSVC":
-        """Train one binary model for each problem of the reduction.
+        """Train one binary model per problem of the reduction, as `CodedSVC.fit` does.
 
-        Parameters
-        ----------
-        X : ndarray or CSR of float32 or float64, shape (n, d)
-            Other types are converted to float64.
-        y : array-like, shape (n,)
-            Labels, numbers or strings, of at least two classes.
-        sample_weight : array-like, shape (n,), optional
-            Factor on C for each sample, ≥ 0: a weight of 2 is the sample twice, 0 leaves it out.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ConfigError
-            For a parameter out of range, or a penalty and loss LIBLINEAR does not combine.
-        InputError
-            For NaN, infinity, a wrong shape, labels of one class, weights that are negative, or
-            all zero in a class.
-        MemoryError
-            Saying how much LIBLINEAR's rows would take.
+        A MemoryError says how much LIBLINEAR's rows would take.
         """
         solver = self.check_parameters()
         X, labels = self._check_training(X, y, sample_weight)
@@ -259,7 +222,7 @@ class LiblinearSVC(LinearClassifier):
         self, X: Any, problems: list[BinaryProblem], solver: _Solver
     ) -> NDArray[np.float64]:
         """Train with scikit-learn's LIBLINEAR: the official one has no weights and no limits."""
-        machine = self._sklearn_machine(solver)
+        model = self._sklearn_model(solver)
         weights, passes, unfinished = [], [], 0
         for problem in problems:
             if problem.side_factors is None:
@@ -272,19 +235,19 @@ class LiblinearSVC(LinearClassifier):
             else:
                 factors = None
                 positive, negative = problem.side_factors
-                machine.set_params(class_weight={1: positive, -1: negative})
+                model.set_params(class_weight={1: positive, -1: negative})
             with warnings.catch_warnings(record=True) as told:
                 warnings.simplefilter("always", ConvergenceWarning)
-                machine.fit(X[problem.rows], problem.signs, factors)
-            passes.append(int(np.max(machine.n_iter_)))
+                model.fit(X[problem.rows], problem.signs, factors)
+            passes.append(int(np.max(model.n_iter_)))
             unfinished += any(issubclass(one.category, ConvergenceWarning) for one in told)
-            constant = machine.intercept_ / self.bias if self.bias else []
-            weights.append(np.concatenate([machine.coef_[0], constant]))
+            constant = model.intercept_ / self.bias if self.bias else []
+            weights.append(np.concatenate([model.coef_[0], constant]))
         self.n_iter_ = np.array(passes)
-        self._warn_unfinished(unfinished, len(weights), machine.tol)
+        self._warn_unfinished(unfinished, len(weights), model.tol)
         return np.array(weights)
 
-    def _sklearn_machine(self, solver: _Solver) -> Any:
+    def _sklearn_model(self, solver: _Solver) -> Any:
         """Return scikit-learn's estimator of the same problem, unfitted."""
         from sklearn.linear_model import LogisticRegression
         from sklearn.svm import LinearSVC
@@ -298,12 +261,12 @@ class LiblinearSVC(LinearClassifier):
             "random_state": check_random_state(self.random_state).randint(np.iinfo(np.int32).max),
         }
         if self.loss == "logistic":
-            machine = LogisticRegression(solver="liblinear", **shared)
+            model = LogisticRegression(solver="liblinear", **shared)
             if self.penalty == "l1":
                 # Since scikit-learn 1.8 the ratio says it, and the penalty is deprecated.
-                told = {"penalty": "l1"} if machine.penalty == "l2" else {"l1_ratio": 1.0}
-                machine.set_params(**told)
-            return machine
+                told = {"penalty": "l1"} if model.penalty == "l2" else {"l1_ratio": 1.0}
+                model.set_params(**told)
+            return model
         return LinearSVC(penalty=self.penalty, loss=self.loss, dual=self.loss == "hinge", **shared)
 
     @property

@@ -5,8 +5,10 @@ Each binary problem is the C-SVM (Chang and Lin, TIST 2011), with an unregularis
     f(x) = sum over i of c_i K(x_i, x) + b,   0 <= c_i y_i <= C.
 """
 
+import ctypes
+import re
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, column_or_1d
+from threadpoolctl import ThreadpoolController
 
 from kmaps.checks import check_positive, check_whole
 from kmaps.errors import ConfigError, InputError
@@ -21,32 +24,123 @@ from kmaps.gram_matrix import gram, mean_squared_distance
 from kmaps.kernels import WIDTH_KERNELS
 from kmaps.parallel import for_blocks, threads, threads_of
 from kmaps.samples import AnyMatrix
-from kmaps.svm.clib import NodeRows, gram_of, gram_rows
+from kmaps.svm.clib import NodeRows, blank, captured, gram_of, gram_rows, pointer_to
 from kmaps.svm.learner import input_errors
-from kmaps.svm.libsvm_problem import Machine, Solver
 from kmaps.svm.probabilities import ProbabilisticClassifier
-from kmaps.svm.reduction import (
-    BinaryProblem,
-    Labels,
-    counting,
-)
+from kmaps.svm.reduction import BinaryProblem, Labels, counting
 
+_STEPS = re.compile(rb"optimization finished, #iter = (\d+)")
 _LEAST_LIMIT = 10_000_000  # LIBSVM's max_iter for up to 100,000 rows
+
+
+class SupportVectors(NamedTuple):
+    """One trained binary problem: support rows, their coefficients c_i, the intercept b, steps."""
+
+    support: NDArray[np.intp]
+    dual: NDArray[np.float64]
+    intercept: float
+    steps: int
+
+
+class Solver:
+    """Solves binary problems, each on one thread, in at most ``max_iter`` steps."""
+
+    def __init__(self, tol: float, C: float, cache_mb: float, max_iter: int | None):
+        from libsvm.svm import libsvm
+
+        self.options = {"eps": tol, "C": C, "cache_size": cache_mb}
+        self.max_iter, self._library = max_iter, libsvm
+        # It sees LIBSVM's OpenMP only once it is loaded, hence after the import.
+        self._pools = ThreadpoolController()
+
+    def solve(self, rows: NodeRows, problem: BinaryProblem) -> SupportVectors:
+        """Return the model of a problem whose rows are among those of a Gram matrix."""
+        # OpenMP has a limit for each thread.
+        with (
+            self._pools.limit(limits=1, user_api="openmp"),
+            captured(self._library.svm_set_print_string_function) as printed,
+        ):
+            if self.max_iter or problem.side_factors is None:
+                return _train_by_sklearn(rows, problem, self.options, self.max_iter)
+            return _train(rows, problem, self.options, printed)
+
+
+def _train(
+    rows: NodeRows, problem: BinaryProblem, options: dict[str, float], printed: list[bytes]
+) -> SupportVectors:
+    from libsvm import svm as lib
+
+    addresses = rows.addresses[problem.rows]
+    labels, factors = np.array([1, -1], np.int32), np.array(problem.side_factors)
+    parameters = blank(
+        lib.svm_parameter,
+        svm_type=lib.svm_forms.C_SVC,
+        kernel_type=lib.kernel_names.PRECOMPUTED,
+        shrinking=1,
+        nr_weight=len(labels),
+        weight_label=pointer_to(labels, ctypes.c_int),
+        weight=pointer_to(factors, ctypes.c_double),
+        **options,
+    )
+    task = blank(
+        lib.svm_problem,
+        l=len(problem.rows),
+        y=pointer_to(problem.signs, ctypes.c_double),
+        x=pointer_to(addresses, ctypes.POINTER(lib.svm_node)),
+    )
+    trained = lib.libsvm.svm_train(ctypes.byref(task), ctypes.byref(parameters))
+    try:
+        model = trained.contents
+        # The coefficients are positive for the label LIBSVM lists first, whichever that is.
+        direction = model.label[0]
+        dual = direction * np.ctypeslib.as_array(model.sv_coef[0], (model.l,))
+        support = problem.rows[np.ctypeslib.as_array(model.sv_indices, (model.l,)) - 1]
+        steps = _STEPS.search(b"".join(printed))
+        return SupportVectors(
+            support, dual, -direction * model.rho[0], int(steps[1] if steps else 0)
+        )
+    finally:
+        lib.libsvm.svm_free_and_destroy_model(ctypes.byref(trained))
+
+
+def _train_by_sklearn(
+    rows: NodeRows, problem: BinaryProblem, options: dict[str, float], max_iter: int | None
+) -> SupportVectors:
+    """Train with scikit-learn's LIBSVM: the official one has no weights of samples and no limit."""
+    from sklearn.svm import SVC
+
+    model = SVC(
+        kernel="precomputed",
+        C=options["C"],
+        tol=options["eps"],
+        cache_size=options["cache_size"],
+        max_iter=max_iter or -1,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # reported for all problems at once
+        own = rows.take(problem.rows)
+        model.fit(gram_of(own, own), problem.signs, problem.factors)
+    return SupportVectors(
+        problem.rows[model.support_],
+        model.dual_coef_[0],
+        float(model.intercept_[0]),
+        int(model.n_iter_.max()),
+    )
 
 
 class KernelSVC(ProbabilisticClassifier):
     """Exact kernel SVM, trained by LIBSVM.
 
     Use it for up to some ten thousand samples, kernels that are neither additive nor approximated,
-    and as the reference for all that is.
+    and as the reference for all approximations.
 
     Parameters
     ----------
     kernel : str, default="chi2"
         A kernel of :func:`kmaps.gram`, or ``"precomputed"``: ``fit`` then takes the (n, n) Gram
         matrix and ``predict`` the (m, n) one of new rows against the training rows.
-    C : float, default=1.0
-        Upper bound of the dual coefficients: weight of the loss.
+    C, class_weight, probability
+        As in :class:`CodedSVC`. A width that is learnt is that of all samples.
     multiclass : {"ovo", "ovr"}, default="ovo"
         One-vs-one, LIBSVM's own choice and so the default here, where other learners have
         one-vs-rest: on pairs of classes the Gram matrix is small.
@@ -59,21 +153,14 @@ class KernelSVC(ProbabilisticClassifier):
     cache_mb : float, default=200
         LIBSVM's cache of kernel rows, in megabytes.
     max_iter : int or None, default=None
-        Most steps, ≥ 1; each changes two coefficients. None is LIBSVM's own limit, ten million, or
-        100 a row, which is compiled into it; with a number, scikit-learn's build of LIBSVM trains,
-        on 8 bytes more a value of the Gram matrix.
-    class_weight : dict, "balanced" or None, default=None
-        Factor on C for each class; in one-vs-rest only on the class's own side, as in
-        :class:`LiblinearSVC`.
-    probability : {"sigmoid", "isotonic"} or None, default=None
-        Learn ``predict_proba`` as well, from the scores of samples held out in five folds (which
-        takes five more trainings): by Platt's sigmoid, or by isotonic regression, which needs some
-        thousand samples. A width that is learnt is that of all samples.
+        Most steps, ≥ 1; each changes two coefficients. None is LIBSVM's compiled limit, ten million
+        or 100 per row; with a number, scikit-learn's build of LIBSVM trains, on 8 bytes more per
+        value of the Gram matrix.
     random_state : int, RandomState or None, default=0
         Draws the folds of ``probability``.
     n_jobs : int or None, default=None
         Threads for the binary problems, each with a cache of its own. None: one, so that times
-        compare; -1: one for each processor.
+        compare; -1: one per processor.
 
     Attributes
     ----------
@@ -95,33 +182,28 @@ class KernelSVC(ProbabilisticClassifier):
     timings_ : dict
         Seconds: ``gram_s``, ``convert_s`` (building LIBSVM's rows), ``train_s`` and
         ``probability_s``.
-    gram_bytes_, copy_bytes_ : int
-        Bytes of the Gram matrix, 0 where it was given, and of LIBSVM's copy of it.
-    model_bytes_ : int
-        Bytes of the support vectors' rows (for a precomputed kernel: of ``support_``), dual
-        coefficients and intercepts.
+    gram_bytes_, copy_bytes_, model_bytes_ : int
+        Bytes of the Gram matrix (0 where it was given), of LIBSVM's copy of it, and of the support
+        vectors (for a precomputed kernel: of ``support_``), dual coefficients and intercepts.
 
     See Also
     --------
-    CodedSVC : Additive kernels: the same machine on 256 levels, for any number of samples.
+    CodedSVC : Additive kernels: the same model on 256 levels, for any number of samples.
     RandomFeatureSVC : Exponential kernels, approximated, for any number of samples.
     gram : The kernel matrices.
 
     Notes
     -----
-    LIBSVM's copy of the Gram matrix takes 16 (n + 2) bytes a row, four times a float32 matrix. It
+    LIBSVM's copy of the Gram matrix takes 16 (n + 2) bytes per row, four times a float32 matrix. It
     is built once for all binary problems. To fit several times on one matrix, or on subsets of its
-    rows, convert it yourself with :func:`gram_rows` and pass ``rows`` or ``rows.take(subset)`` to
-    ``fit``.
+    rows, convert it with :func:`gram_rows` and pass ``rows`` or ``rows.take(subset)`` to ``fit``.
 
     LIBSVM has factors on C for classes, not for samples. Where samples of a class have different
-    weights, or with ``max_iter``, scikit-learn's build of LIBSVM solves the same problem, on 8
-    bytes a value more.
+    weights, or with ``max_iter``, scikit-learn's build of LIBSVM solves the same problem.
 
     LIBSVM is built with OpenMP and LIBLINEAR is not: it is held to one thread, so that training
-    times compare. All it could share out is the copying of one kernel row: on 5,000 MNIST images a
-    second thread took a fifth off the time on an idle machine, and made it ten times as long on a
-    busy one. The Gram matrix uses the threads of :func:`kmaps.threads`.
+    times compare. A second thread could only help to copy kernel rows: on 5,000 MNIST images it
+    took a fifth off the time on an idle computer, and made it ten times as long on a busy one.
 
     Reaching the limit on steps is reported as a ``ConvergenceWarning``.
 
@@ -180,39 +262,13 @@ class KernelSVC(ProbabilisticClassifier):
     def fit(
         self, X: ArrayLike | NodeRows, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> "KernelSVC":
-        """Compute the Gram matrix and train one binary model for each problem of the reduction.
+        """Compute the Gram matrix and train one binary model per problem, as `CodedSVC.fit` does.
 
-        Parameters
-        ----------
-        X : ndarray or CSR of float32 or float64, shape (n, d)
-            Other types are converted to float64. For a precomputed kernel, the (n, n) Gram matrix
-            or the :class:`NodeRows` made from it.
-        y : array-like, shape (n,)
-            Labels, numbers or strings, of at least two classes.
-        sample_weight : array-like, shape (n,), optional
-            Factor on C for each sample, ≥ 0: a weight of 2 is the sample twice, 0 leaves it out.
-            A width that is learnt counts every sample once.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ConfigError
-            For an unknown kernel or a parameter out of range.
-        InputError
-            For NaN, infinity, a wrong shape, labels of one class, weights that are negative, or
-            all zero in a class.
-        MemoryError
-            Saying how much LIBSVM's rows would take.
+        X (n, d) is dense or CSR; for a precomputed kernel it is the (n, n) Gram matrix, or the
+        :class:`NodeRows` made from it. A width that is learnt counts every sample once. A
+        MemoryError says how much LIBSVM's rows would take.
         """
-        for name in ("C", "tol", "cache_mb"):
-            check_positive(name, getattr(self, name))
-        if self.max_iter is not None:
-            check_whole("max_iter", self.max_iter, 1)
-        self._check_probability()
-        threads_of(self.n_jobs, 1)
+        self._check_parameters()
         self.sigma_, self.timings_ = self.sigma, {"gram_s": 0.0, "convert_s": 0.0}
         self.gram_bytes_ = 0
         if isinstance(X, NodeRows):
@@ -239,6 +295,14 @@ class KernelSVC(ProbabilisticClassifier):
         kept = self.support_ if self._precomputed else self.support_vectors_
         self.model_bytes_ = _nbytes(kept) + _nbytes(self.dual_coef_) + self.intercept_.nbytes
         return self
+
+    def _check_parameters(self) -> None:
+        for name in ("C", "tol", "cache_mb"):
+            check_positive(name, getattr(self, name))
+        if self.max_iter is not None:
+            check_whole("max_iter", self.max_iter, 1)
+        self._check_probability()
+        threads_of(self.n_jobs, 1)
 
     def _check_converted(
         self, rows: NodeRows, y: ArrayLike, sample_weight: ArrayLike | None
@@ -272,40 +336,37 @@ class KernelSVC(ProbabilisticClassifier):
             self.sigma_ = mean**0.5 or None
         return gram(X, kernel=self.kernel, gamma=self.gamma, sigma=self.sigma_)
 
-    def _machines(self, rows: NodeRows, problems: list[BinaryProblem]) -> list[Machine]:
-        """Train all machines, each on a thread of its own when there are several."""
+    def _train(self, rows: NodeRows, problems: list[BinaryProblem]) -> NDArray[np.intp]:
+        """Train all models; return the rows that are a support vector of any."""
         solver = Solver(self.tol, self.C, self.cache_mb, self.max_iter)
         with threads(threads_of(self.n_jobs, 1)):
-            return for_blocks(lambda k, _: solver.solve(rows, problems[k]), len(problems), 1)
-
-    def _train(self, rows: NodeRows, problems: list[BinaryProblem]) -> NDArray[np.intp]:
-        """Train all machines; return the rows that are a support vector of any."""
-        machines = self._machines(rows, problems)
-        self.n_iter_ = np.array([machine.steps for machine in machines])
-        limits = [self.max_iter or _own_limit(problem) for problem in problems]
+            models = for_blocks(lambda k, _: solver.solve(rows, problems[k]), len(problems), 1)
+        self.n_iter_ = np.array([model.steps for model in models])
+        sizes = [len(problem.rows) for problem in problems]
+        limits = [self.max_iter or max(_LEAST_LIMIT, 100 * size) for size in sizes]
         unfinished = int((self.n_iter_ >= limits).sum())
         if unfinished:
             warnings.warn(
-                f"LIBSVM reached its limit of steps in {unfinished} of {len(machines)} binary "
+                f"LIBSVM reached its limit of steps in {unfinished} of {len(models)} binary "
                 f"problems: lower C (now {self.C:g}), or raise tol (now {self.tol:g}) or max_iter "
                 f"(now {self.max_iter or 'its own'})",
                 ConvergenceWarning,
                 stacklevel=4,
             )
         support, places = np.unique(
-            np.concatenate([machine.support for machine in machines]), return_inverse=True
+            np.concatenate([model.support for model in models]), return_inverse=True
         )
-        starts = np.cumsum([0, *(len(machine.support) for machine in machines)])
+        starts = np.cumsum([0, *(len(model.support) for model in models)])
         self.dual_coef_ = sp.csc_array(
             (
-                np.concatenate([machine.dual for machine in machines]),
+                np.concatenate([model.dual for model in models]),
                 places.astype(np.int32),
                 starts.astype(np.int32),
             ),
-            shape=(len(support), len(machines)),
+            shape=(len(support), len(models)),
         )
         self.dual_coef_.sort_indices()
-        self.intercept_ = np.array([machine.intercept for machine in machines])
+        self.intercept_ = np.array([model.intercept for model in models])
         return support
 
     def _scores_of_others(
@@ -328,15 +389,9 @@ class KernelSVC(ProbabilisticClassifier):
         if self._precomputed:
             block = X[:, self.support_]
         else:
-            block = gram(
-                X, self.support_vectors_, kernel=self.kernel, gamma=self.gamma, sigma=self.sigma_
-            )
+            known = self.support_vectors_
+            block = gram(X, known, kernel=self.kernel, gamma=self.gamma, sigma=self.sigma_)
         return block @ self.dual_coef_ + self.intercept_
-
-
-def _own_limit(problem: BinaryProblem) -> int:
-    """Return LIBSVM's limit of steps; of weighted samples another copy of it trains, without."""
-    return max(_LEAST_LIMIT, 100 * len(problem.rows))
 
 
 def _nbytes(matrix: AnyMatrix) -> int:

@@ -39,25 +39,10 @@ def write_model(
 ) -> None:
     """Write a fitted model to a file, which takes its name once it is complete.
 
-    Parameters
-    ----------
-    path : str or Path
-    estimator : object
-        The model; the file keeps the name of its class, by which it is loaded.
-    parameters : mapping
-        Arguments of that class, of what JSON can say.
-    arrays : mapping of str to ndarray
-    fitted : mapping, optional
-        What else was learnt, of what JSON can say.
-    record : mapping, optional
-        How it was trained, of what JSON can say; prediction does not need it.
-    force : bool
-        Whether an existing file may be replaced.
-
-    Raises
-    ------
-    InputError
-        When the file exists and ``force`` is off, or for arrays of Python objects.
+    The file keeps the name of the estimator's class, by which it is loaded, ``parameters`` (its
+    arguments), ``fitted`` (what else was learnt) and ``record`` (how it was trained, which
+    prediction does not need), in what JSON can hold. It raises InputError when the file exists and
+    ``force`` is off, or for an array of Python objects.
     """
     arrays = {name: _plain(array) for name, array in arrays.items()}
     for name, array in arrays.items():
@@ -87,19 +72,13 @@ def _plain(array: NDArray) -> NDArray:
 class ModelFile:
     """What a model file holds, checked piece by piece as an estimator takes it.
 
-    Parameters
-    ----------
-    path : str or Path
-
     Attributes
     ----------
     path : Path
     estimator : str
         The name of the class that the model is of.
-    parameters, fitted : dict
-        As the header has them, not checked.
-    record : dict
-        How the model was trained, not checked; empty when nobody said.
+    parameters, fitted, record : dict
+        As the header has them, not checked; ``record`` is empty when nobody said.
 
     Raises
     ------
@@ -139,7 +118,7 @@ class ModelFile:
         except MemoryError:
             raise InputError(
                 f"{self.path}: its arrays claim more memory than there is: a damaged model, or one "
-                "too large for this machine"
+                "too large for this computer"
             ) from None
         # Also what zipfile and NumPy raise, one way or another, for bytes that are something else.
         except (ValueError, KeyError, TypeError, AttributeError, EOFError):
@@ -210,22 +189,10 @@ class ModelFile:
         low: float = -np.inf,
         high: float = np.inf,
     ) -> NDArray:
-        """Return an array that must be there.
+        """Return an array that must be there, with one of the dtypes, or raise InputError.
 
-        Parameters
-        ----------
-        name : str
-        dtype : dtype or tuple of dtype
-            Its own, or one of several.
-        shape : tuple
-            What each side must measure; no side may be empty, unless 0 is among its numbers.
-        low, high : float
-            The range of its values, which must be finite.
-
-        Raises
-        ------
-        InputError
-            When the array is missing, or is not such a one.
+        ``shape`` has what each side must measure; no side may be empty, unless 0 is among its
+        numbers. Its values must be finite, from ``low`` to ``high``.
         """
         if name not in self._arrays:
             raise self.damaged(f"it has no {name}")
@@ -246,13 +213,7 @@ class ModelFile:
         return np.ascontiguousarray(array)
 
     def labels(self) -> NDArray:
-        """Return the array ``classes``: two or more different labels, in ascending order.
-
-        Raises
-        ------
-        InputError
-            When it is missing, or is not such a one.
-        """
+        """Return the array ``classes``: two or more different labels, in ascending order."""
         if "classes" not in self._arrays:
             raise self.damaged("it has no classes")
         labels = self._arrays["classes"]

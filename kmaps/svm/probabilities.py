@@ -1,9 +1,9 @@
-"""Probabilities of classes, from scores of machines that were trained without the sample.
+"""Probabilities of classes, from scores of models that were trained without the sample.
 
-A machine's scores on its own training samples are too good. So these are cut into folds, each fold
-is scored by a machine trained on the others, and for each class a function from scores to
-probabilities is fitted to that: Platt's logistic curve, or a monotone step function (Zadrozny and
-Elkan, KDD 2002). The machine that predicts is trained on all samples, as that of scikit-learn's
+A model's scores of its own training samples are too good. So these are cut into folds, each fold is
+scored by a model trained on the others, and for each class scikit-learn fits a function from these
+scores to probabilities: Platt's logistic curve, or a monotone step function (Zadrozny and Elkan,
+KDD 2002). The model that predicts is trained on all samples, as in
 ``CalibratedClassifierCV(ensemble=False)``.
 """
 
@@ -20,30 +20,37 @@ from sklearn.utils.metaestimators import available_if
 
 from kmaps.checks import check_choice
 from kmaps.errors import InputError
-from kmaps.svm.calibration import logistic_fit
+from kmaps.svm.learner import taken
 from kmaps.svm.model_file import ModelFile
-from kmaps.svm.prepared import taken
 from kmaps.svm.reduction import Labels, ReducedClassifier
 
 METHODS = ("sigmoid", "isotonic")
 _FOLDS = 5
 
 
+def logistic_fit(
+    scores: NDArray, positive: NDArray[np.bool_], counts: NDArray[np.float64]
+) -> tuple[float, float]:
+    """Return slope a and shift b for which 1 / (1 + exp(-(a s + b))) is the probability of a class.
+
+    By maximum likelihood, each row counted so often, with Platt's targets.
+    """
+    from sklearn.calibration import _sigmoid_calibration  # slow to import
+
+    # In units of the scores' own spread, so that one stopping tolerance serves all.
+    centre, spread = scores.mean(), scores.std() or 1.0
+    a, b = _sigmoid_calibration((scores - centre) / spread, positive, counts)
+    slope = -a / spread
+    return float(slope), float(-b - slope * centre)
+
+
 @dataclass(frozen=True, eq=False)
 class Probabilities:
-    """The curves that turn scores into probabilities, one for each column of scores.
+    """The curves that turn scores into probabilities, one for each column of scores."""
 
-    Attributes
-    ----------
-    bounds : ndarray of int64, shape (columns + 1,)
-        Column k has the numbers ``bounds[k] : bounds[k + 1]`` of ``x`` and ``p``.
-    x, p : ndarray of float64, shape (m,)
-        Isotonic: the curve is straight between the points (x, p), and flat outside. Sigmoid: one
-        number a column; the probability is 1 / (1 + exp(-(x s + p))) at the score s.
-    sigmoid : bool
-    """
-
-    bounds: NDArray[np.int64]
+    bounds: NDArray[np.int64]  # (columns + 1,): column k has ``bounds[k] : bounds[k + 1]`` of x, p
+    # (m,). Isotonic: the curve is straight between the points (x, p), and flat outside. Sigmoid:
+    # one number per column; the probability is 1 / (1 + exp(-(x s + p))) at the score s.
     x: NDArray[np.float64]
     p: NDArray[np.float64]
     sigmoid: bool
@@ -113,23 +120,10 @@ def _isotonic(values: NDArray, positive: NDArray, weights: NDArray) -> tuple[NDA
 def held_out_scores(
     learner: "ProbabilisticClassifier", rows: Any, labels: Labels, seed: int
 ) -> NDArray[np.float64]:
-    """Return the decision function at each sample, of a machine trained without its fold.
+    """Return the decision function at each sample, of a model trained without its fold.
 
-    Parameters
-    ----------
-    learner : ProbabilisticClassifier
-        A copy of it is trained, without ``probability``.
-    rows : ndarray, CSR matrix or prepared rows
-        The samples that count.
-    labels : Labels
-        Of them.
-    seed : int
-        Of the five stratified folds; fewer, if a class has fewer samples.
-
-    Raises
-    ------
-    InputError
-        When a class has one sample only.
+    The five stratified folds, fewer if a class has fewer samples, follow from the seed; a class
+    with one sample only raises InputError.
     """
     from sklearn.model_selection import StratifiedKFold
 
@@ -138,13 +132,13 @@ def held_out_scores(
     if folds < 2:
         raise InputError(
             f"probability={learner.probability!r}: class {learner.classes_[fewest]} has one sample "
-            "only, of which no machine can be trained without it; leave probability out"
+            "only, of which no model can be trained without it; leave probability out"
         )
     splits = StratifiedKFold(folds, shuffle=True, random_state=seed)
-    machine, scores = clone(learner).set_params(probability=None), None
+    model, scores = clone(learner).set_params(probability=None), None
     y = learner.classes_[labels.codes]
     for train, test in splits.split(y, y):
-        found = machine._scores_of_others(rows, y, labels.weights, train, test)
+        found = model._scores_of_others(rows, y, labels.weights, train, test)
         if scores is None:
             scores = np.empty((len(y), *found.shape[1:]))
         scores[test] = found
@@ -160,7 +154,7 @@ class ProbabilisticClassifier(ReducedClassifier):
     _probabilities: Probabilities | None = None
 
     def _fit_probabilities(self, rows: Any, labels: Labels) -> None:
-        """Learn the curves, from scores of machines that did not see the samples."""
+        """Learn the curves, from scores of models that did not see the samples."""
         self._probabilities = None
         if self.probability is None:
             return
@@ -184,7 +178,7 @@ class ProbabilisticClassifier(ReducedClassifier):
 
     @abstractmethod
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
-        """Train one binary machine for each problem of the reduction."""
+        """Train one binary model for each problem of the reduction."""
 
     def _check_probability(self) -> None:
         if self.probability is not None:
@@ -200,39 +194,16 @@ class ProbabilisticClassifier(ReducedClassifier):
 
     @available_if(lambda self: self.probability is not None)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class.
+        """Return the probability of each class (n, K) at samples, or at rows prepared beforehand.
 
-        Parameters
-        ----------
-        X : ndarray or CSR, shape (n, n_features_in_)
-            Or rows that were prepared beforehand.
-
-        Returns
-        -------
-        ndarray, shape (n, K)
-            Rows sum to one. The most probable class is not always the predicted one, whose score is
-            the largest.
-
-        Raises
-        ------
-        InputError
-            As ``decision_function``.
+        Rows sum to one. The most probable class is not always the predicted one, whose score is the
+        largest.
         """
         return self.probabilities_of(self.decision_function(X))
 
     @available_if(lambda self: self.probability is not None)  # type: ignore[untyped-decorator]
     def probabilities_of(self, scores: NDArray) -> NDArray[np.float64]:
-        """Return the probability of each class at scores that are known already.
-
-        Parameters
-        ----------
-        scores : ndarray, shape (n,) or (n, K)
-            As ``decision_function`` returns them.
-
-        Returns
-        -------
-        ndarray, shape (n, K)
-        """
+        """Return the probability of each class (n, K) at what `decision_function` returned."""
         assert self._probabilities is not None  # fitted, with the parameter
         return self._probabilities.of(scores)
 
@@ -241,3 +212,19 @@ class ProbabilisticClassifier(ReducedClassifier):
         """Return the logarithms of :meth:`predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
+
+
+class LinearClassifier(ProbabilisticClassifier):
+    """A reduced classifier with weights, one of them that of a constant feature, ``bias``."""
+
+    bias: float
+
+    def _set_weights(self, weights: NDArray[np.float64], X: Any) -> None:
+        """Keep the weights of each problem, that of the constant last if it has one."""
+        d = X.shape[1]
+        self.coef_ = np.ascontiguousarray(weights[:, :d], dtype=X.dtype)
+        self.intercept_ = (weights[:, d:].sum(axis=1) * self.bias).astype(X.dtype)
+        self.model_bytes_ = self.coef_.nbytes + self.intercept_.nbytes
+
+    def _scores(self, X: Any) -> NDArray:
+        return X @ self.coef_.T + self.intercept_

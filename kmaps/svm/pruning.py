@@ -23,45 +23,38 @@ _PILOT_TOL = 1e-2
 
 
 def prune(map: RandomFeatures, model: Any) -> tuple[RandomFeatures, Any]:
-    """Drop the frequencies to which a model gives no weight.
+    """Drop the frequencies to which a model gives no weight; the scores stay, to the last digits.
 
     Parameters
     ----------
     map : RandomFourierMap or GeneralizedRBFMap
         Fitted.
     model : LiblinearSVC or GroupLassoSVC
-        Fitted on what the map gives, with ``penalty="l1"`` if the first.
+        Fitted on the outputs of the map, with ``penalty="l1"`` if the first.
 
     Returns
     -------
     map, model
-        Copies with the frequencies that some binary problem of the model uses. The scores are the
-        same, to the last digits of sums.
+        Copies with the frequencies that some binary problem of the model uses.
 
     Raises
     ------
-    ConfigError
-        For a map that draws no frequencies.
-    NotFittedError
-        For a map that is not fitted.
-    InputError
-        When the model is not of this map, or uses none of its frequencies.
+    ConfigError, InputError
+        For a map that draws no frequencies; for a model that is not of this map, or uses none.
 
     Examples
     --------
     >>> import numpy as np
     >>> from kmaps import GroupLassoSVC, RandomFourierMap, prune
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.standard_normal((300, 3))
+    >>> X = np.random.default_rng(0).standard_normal((300, 3))
     >>> y = (X**2).sum(axis=1) > 2.5
     >>> feature_map = RandomFourierMap(n_frequencies=200, sigma=2.0).fit(X)
     >>> model = GroupLassoSVC(C=0.2).fit(feature_map.transform(X), y)
     >>> small, smaller = prune(feature_map, model)
-    >>> len(small.frequency_indices_) < 100
-    True
     >>> before = model.decision_function(feature_map.transform(X))
-    >>> bool(np.abs(smaller.decision_function(small.transform(X)) - before).max() < 1e-5)
-    True
+    >>> after = smaller.decision_function(small.transform(X))
+    >>> len(small.frequency_indices_) < 100, bool(np.abs(after - before).max() < 1e-5)
+    (True, True)
     """
     used = frequency_strength(map, model) > 0
     if not used.any():
@@ -83,7 +76,7 @@ def resample(
 
     The group form of the sparse SVM picks them, with a C at which it just uses enough. Then others
     are drawn near those that it uses, as many as the map drew at first, and it picks from them all;
-    and so on. Train on what the copy gives, by a machine without the penalty that picks.
+    and so on. Train on the outputs of the copy, by a model without that penalty.
 
     Parameters
     ----------
@@ -95,16 +88,6 @@ def resample(
         How many to keep; all, when there are no more.
     rounds : int
         How often others are drawn; with 0 the copy has none but the map's own.
-
-    Raises
-    ------
-    ConfigError
-        For a map that draws no frequencies, or of another structure; for counts out of range.
-
-    Notes
-    -----
-    The fewer are kept, the more there is to gain, and the faster it goes: the group form needs a
-    large C to use many.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 K classes become P binary problems, in a fixed order, and P columns of scores become one decision
 (one-vs-rest: P = K, one-vs-one: P = K(K-1)/2; two classes are one problem either way). A learner
-says how to fit one problem and how to score rows; everything else is here.
+fits one problem and scores rows; everything else is here.
 """
 
 from abc import ABCMeta, abstractmethod
@@ -18,8 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmaps.checks import check_choice
 from kmaps.errors import InputError
-from kmaps.svm.learner import Learner, input_errors
-from kmaps.svm.prepared import PreparedRows, taken
+from kmaps.svm.learner import Learner, PreparedRows, input_errors, taken
 from kmaps.svm.weights import check_every_class_counts, check_sample_weight, class_factors
 
 REDUCTIONS = ("ovr", "ovo")
@@ -28,47 +27,23 @@ _BLOCK_VALUES = 2**22  # float64 values in one block of scores: 32 MB
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """What is known of the samples that count, besides their features.
+    """What is known of the samples that count, besides their features."""
 
-    Attributes
-    ----------
-    places : ndarray of intp, shape (n,)
-        Which of all samples they are, ascending.
-    codes : ndarray of intp, shape (n,)
-        The class of each, 0 to K-1.
-    weights : ndarray of float64, shape (n,)
-        How much each counts, above 0.
-    total : int
-        How many samples there are, those that do not count among them.
-    """
-
-    places: NDArray[np.intp]
-    codes: NDArray[np.intp]
-    weights: NDArray[np.float64]
-    total: int
+    places: NDArray[np.intp]  # (n,): which of all samples they are, ascending
+    codes: NDArray[np.intp]  # (n,): the class of each, 0 to K-1
+    weights: NDArray[np.float64]  # (n,): how much each counts, above 0
+    total: int  # how many samples there are, those that do not count among them
 
 
 @dataclass(frozen=True, eq=False)
 class BinaryProblem:
-    """One two-class problem out of a multi-class one.
+    """One two-class problem out of a multi-class one."""
 
-    Parameters
-    ----------
-    positive, negative : int
-        The class codes on each side; ``negative`` is None for "all the others".
-    rows : ndarray of intp
-        Which training rows take part, ascending.
-    signs : ndarray of float64
-        +1 for the rows of ``positive`` and -1 for the others.
-    factors : ndarray of float64
-        The factor on C of each of the rows.
-    """
-
-    positive: int
-    negative: int | None
-    rows: NDArray[np.intp]
-    signs: NDArray[np.float64]
-    factors: NDArray[np.float64]
+    positive: int  # the class codes on each side; ``negative`` is None for "all the others"
+    negative: int | None  # the class codes on each side; ``negative`` is None for "all the others"
+    rows: NDArray[np.intp]  # which training rows take part, ascending
+    signs: NDArray[np.float64]  # +1 for the rows of ``positive`` and -1 for the others
+    factors: NDArray[np.float64]  # the factor on C of each of the rows
 
     @property
     def side_factors(self) -> tuple[float, float] | None:
@@ -120,17 +95,8 @@ def binary_problems(
 ) -> Iterator[BinaryProblem]:
     """Yield the binary problems one at a time, in the order of :func:`class_pairs`.
 
-    As in LIBLINEAR, a class weight multiplies C on the positive side of a one-vs-rest problem
-    only; a pair has one weight on each side.
-
-    Parameters
-    ----------
-    codes : ndarray of intp, shape (n,)
-        The class of each row, 0 to K-1.
-    reduction : {"ovr", "ovo"}
-    class_weights : ndarray, shape (K,)
-    weights : ndarray, shape (n,)
-        Of the rows: they multiply C in every problem.
+    As in LIBLINEAR, a class weight (K,) multiplies C on the positive side of a one-vs-rest problem
+    only; a pair has one weight on each side. The weights of the rows (n,) multiply C in all.
     """
     everything = np.arange(len(codes))
     members = [np.flatnonzero(codes == k) for k in range(len(class_weights))]
@@ -149,23 +115,12 @@ def binary_problems(
 
 
 def combine_scores(scores: NDArray, n_classes: int, reduction: str) -> NDArray:
-    """Turn the scores of the binary problems into scikit-learn's decision function.
+    """Turn the scores (n, P) of the binary problems into scikit-learn's decision function.
 
     One-vs-one counts votes (a score above 0 is a vote for the positive class) and adds the sum s of
     the class's signed scores, squeezed to s / (3 (|s| + 1)): it breaks ties and never outweighs
-    a vote.
-
-    Parameters
-    ----------
-    scores : ndarray, shape (n, P)
-        Columns in the order of :func:`class_pairs`.
-    n_classes : int
-    reduction : {"ovr", "ovo"}
-
-    Returns
-    -------
-    ndarray
-        Shape (n,) for two classes, positive for the second; else (n, K), the largest wins.
+    a vote. The result has shape (n,) for two classes, positive for the second; else (n, K), and the
+    largest wins.
 
     Examples
     --------
@@ -189,12 +144,7 @@ def combine_scores(scores: NDArray, n_classes: int, reduction: str) -> NDArray:
 
 
 def winners(decision: NDArray) -> NDArray[np.intp]:
-    """Return the number of the class that each row of a decision function is of.
-
-    Parameters
-    ----------
-    decision : ndarray, shape (n,) or (n, K)
-        As :func:`combine_scores` returns it.
+    """Return the number of the class of each row of a decision function, (n,) or (n, K).
 
     Examples
     --------
@@ -220,22 +170,9 @@ class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
         return len(self.intercept_)
 
     def decision_function(self, X: ArrayLike) -> NDArray:
-        """Score rows, block by block.
+        """Score rows (n, d), dense or CSR, block by block, as :func:`combine_scores` says.
 
-        Parameters
-        ----------
-        X : ndarray or CSR, shape (n, n_features_in_)
-
-        Returns
-        -------
-        ndarray
-            Shape (n,) for two classes, positive for ``classes_[1]``; else (n, K), and the largest
-            wins. One-vs-one: votes plus tie-breaking scores, see :func:`combine_scores`.
-
-        Raises
-        ------
-        InputError
-            For NaN, infinity or another number of features than in ``fit``.
+        NaN, infinity or another number of features than in ``fit`` raise InputError.
         """
         check_is_fitted(self)
         with input_errors():

@@ -10,12 +10,7 @@ from kmaps.errors import ConfigError, InputError
 
 
 def check_sample_weight(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64]:
-    """Return the weights of n samples as an array of their own; None: all count once.
-
-    Raises
-    ------
-    InputError
-        For another shape, a weight that is negative or not finite, or when all are zero.
+    """Return the weights of n samples as a new array; None: all count once.
 
     Examples
     --------
@@ -60,25 +55,11 @@ def check_every_class_counts(
 def class_factors(
     class_weight: Any, classes: NDArray, codes: NDArray[np.intp], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the factor on C of each class.
+    """Return the factor on C of each of K classes.
 
-    Parameters
-    ----------
-    class_weight : dict, "balanced" or None
-        "balanced" makes all classes count the same: the sum of all weights over K times that of the
-        class, for K classes.
-    classes : ndarray, shape (K,)
-    codes : ndarray of intp, shape (n,)
-        The class of each sample.
-    weights : ndarray, shape (n,)
-        Of the samples.
-
-    Raises
-    ------
-    ConfigError
-        For a factor that is not positive and finite.
-    ValueError
-        Of scikit-learn, for what is no class weight.
+    "balanced" makes all classes count the same: the sum of all weights over K times the sum of the
+    class's weights. A factor that is not positive and finite raises ConfigError; other mistakes
+    raise scikit-learn's ValueError.
     """
     if isinstance(class_weight, str) and class_weight == "balanced":
         return weights.sum() / (len(classes) * np.bincount(codes, weights, len(classes)))

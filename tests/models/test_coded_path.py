@@ -138,7 +138,7 @@ class Known:
 )
 def test_which_values_are_compared(monkeypatch, grid, wrong, C, asked):
     machines = Known(wrong)
-    monkeypatch.setattr(coded_path, "FoldMachines", machines)
+    monkeypatch.setattr(coded_path, "FoldModels", machines)
     seen = []
     found = choose_along_path(
         CodedSVC(),

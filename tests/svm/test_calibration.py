@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from kmaps.svm.calibration import logistic_fit
+from kmaps.svm.probabilities import logistic_fit
 
 
 @pytest.mark.parametrize("weights", [(1.0, 1.0), (7.0, 0.5)])

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info
 import kmaps
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import gram, mean_squared_distance
-from kmaps.svm import KernelSVC, clib, libsvm, libsvm_problem
+from kmaps.svm import KernelSVC, libsvm
 from kmaps.svm.clib import gram_rows
 from kmaps.svm.reduction import class_pairs
 
@@ -245,13 +245,13 @@ def test_accounts(digits, grams):
 
 def test_libsvm_trains_on_one_thread(digits, grams, monkeypatch):
     seen = []
-    train = libsvm_problem._train
+    train = libsvm._train
 
     def look(*arguments):
         seen.extend(lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "openmp")
         return train(*arguments)
 
-    monkeypatch.setattr(libsvm_problem, "_train", look)
+    monkeypatch.setattr(libsvm, "_train", look)
     with kmaps.threads(2):
         KernelSVC("precomputed").fit(grams[0], digits[1])
     assert seen
@@ -298,7 +298,7 @@ def test_reaching_the_limit_of_steps_is_reported(digits, monkeypatch, recwarn):
     KernelSVC().fit(train, y)
     assert not recwarn.list
     monkeypatch.setattr(libsvm, "_LEAST_LIMIT", 1)
-    monkeypatch.setattr(libsvm_problem, "_train", _slow_on(libsvm_problem._train, [3, 7]))
+    monkeypatch.setattr(libsvm, "_train", _slow_on(libsvm._train, [3, 7]))
     with pytest.warns(
         ConvergenceWarning, match=r"limit of steps in 2 of 10 binary problems: lower"
     ):
@@ -323,17 +323,12 @@ def test_a_limit_of_ones_own_on_the_steps(digits, grams):
 
 
 def _slow_on(train_binary, slow):
-    """Return what trains and, but for some problems, prints that one step was enough."""
+    """Return what trains and, but for some problems, says that fewer steps were enough."""
     done = itertools.count()
 
-    def train(rows, problem, options):
-        machine = train_binary(rows, problem, options)
-        n = next(done)
-        limit = 100 * len(problem.rows)
-        clib._printed.parts[:] = [
-            b"optimization finished, #iter = %d\n" % (limit if n in slow else limit - 1)
-        ]
-        return machine
+    def train(rows, problem, options, printed):
+        model, limit = train_binary(rows, problem, options, printed), 100 * len(problem.rows)
+        return model._replace(steps=limit if next(done) in slow else limit - 1)
 
     return train
 

@@ -1,4 +1,4 @@
-"""Weights and names pass through scikit-learn's own machinery: pipelines, searches, data frames."""
+"""Weights and names pass through scikit-learn: pipelines, searches, data frames."""
 
 import numpy as np
 import pandas as pd

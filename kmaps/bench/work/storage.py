@@ -162,7 +162,7 @@ def support_storage(counted: dict[str, Any], model: KernelSVC) -> dict[str, Any]
 
 def codes_storage(rows: CodedRows) -> dict[str, Any]:
     """Count the storage of samples as codes and of their tables, without a model."""
-    basis, scale = rows.machinery.basis, rows.machinery.scale
+    basis, scale = rows.layout.basis, rows.layout.scale
     assert basis is not None  # they were coded for the low-rank form
     stored = _held_codes((len(rows), rows.n_features), basis.shape[1], rows.codes_bytes)
     n_numbers = rows.levels.size + basis.size + (0 if scale is None else scale.size)

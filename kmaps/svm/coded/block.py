@@ -53,38 +53,21 @@ class Climb:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Where a block is.
+    """Where a block is."""
 
-    Attributes
-    ----------
-    alpha : ndarray of float64
-        The variables of its members.
-    weights : ndarray of float32
-        Those of all blocks together.
-    order : ndarray of int64
-        The members, those that are not settled first.
-    n_active, rise, fall, random
-        As the state of `kmaps._loops.train.descend`.
-    proposed : ndarray of float64, or None
-        Where the variables would be after a whole step.
-    margins : ndarray of float64
-        Of the members, when they were scored last.
-    climb : Climb or None
-    """
-
-    alpha: NDArray[np.float64]
-    weights: Table
-    order: NDArray[np.int64]
-    n_active: int
-    rise: float
-    fall: float
-    random: np.uint64
-    proposed: NDArray[np.float64] | None
-    margins: NDArray[np.float64]
+    alpha: NDArray[np.float64]  # the variables of its members
+    weights: Table  # those of all blocks together
+    order: NDArray[np.int64]  # the members, those that are not settled first
+    n_active: int  # as the state of `kmaps._loops.train.descend`
+    rise: float  # as the state of `kmaps._loops.train.descend`
+    fall: float  # as the state of `kmaps._loops.train.descend`
+    random: np.uint64  # as the state of `kmaps._loops.train.descend`
+    proposed: NDArray[np.float64] | None  # where the variables would be after a whole step
+    margins: NDArray[np.float64]  # of the members, when they were scored last
     climb: Climb | None
 
 
-class Result(NamedTuple):
+class StepResult(NamedTuple):
     """What a step returns."""
 
     state: State
@@ -134,17 +117,17 @@ def descend(
     dual: float,
     goal: float,
     n_passes: int,
-) -> Result:
+) -> StepResult:
     """Move, then propose the change that is best for the block's part, with σ = ``factor``.
 
-    ``dual`` is the dual objective, a block's part of it. Numbers: the change of the constant
+    ``dual`` is the block's part of the dual objective. Numbers: the change of the constant
     feature's weight, the gap that was added up, evaluations, active members.
     """
     state = moved(state, total, step)
     task = block.task
     if state.n_active == 0:
         idle = replace(state, proposed=state.alpha)
-        return Result(idle, np.zeros(block.n_weights, np.float32), (0.0, 0.0, 0.0, 0.0))
+        return StepResult(idle, np.zeros(block.n_weights, np.float32), (0.0, 0.0, 0.0, 0.0))
     upper = factor * task.upper
     alpha, order = factor * state.alpha, state.order.copy()
     weights = aligned_zeros(block.n_weights)
@@ -169,12 +152,12 @@ def descend(
         proposed=np.where(alpha >= upper, task.upper, alpha / factor),
     )
     numbers = ((new_constant - constant) / factor, gap / factor, spent, n_active)
-    return Result(state, weights, numbers)
+    return StepResult(state, weights, numbers)
 
 
 def measure(
     block: CodedProblem, state: State, total: Table, constant: float, change: float
-) -> Result:
+) -> StepResult:
     """Measure how the dual rises at the beginning and at the end of the step that all propose.
 
     By some of the members that it moves: they are many where it matters. Numbers: the slope at the
@@ -183,14 +166,14 @@ def measure(
     assert state.proposed is not None
     moving = np.flatnonzero(state.proposed != state.alpha)
     if not len(moving):
-        return Result(state, None, (0.0, 0.0, 0.0))
+        return StepResult(state, None, (0.0, 0.0, 0.0))
     some = moving[:: max(1, len(moving) // _SAMPLE)]
     sample, part = block.part(some), len(moving) / len(some)
     before, after = state.alpha[some], state.proposed[some]
     margins, by_step = sample.margins(state.weights, constant), sample.margins(total, change)
     first = np.sum((after - before) * slopes(sample.task, before, margins))
     last = np.sum((after - before) * slopes(sample.task, after, margins + by_step))
-    return Result(state, None, (part * float(first), part * float(last), 2 * len(some)))
+    return StepResult(state, None, (part * float(first), part * float(last), 2 * len(some)))
 
 
 def slopes(task: loops.Task, alpha: NDArray, margins: NDArray) -> NDArray[np.float64]:
@@ -199,7 +182,7 @@ def slopes(task: loops.Task, alpha: NDArray, margins: NDArray) -> NDArray[np.flo
     return found - np.log(alpha / (task.upper - alpha)) if task.logistic else found
 
 
-def rebuild(block: CodedProblem, state: State, total: Table | None, step: float) -> Result:
+def rebuild(block: CodedProblem, state: State, total: Table | None, step: float) -> StepResult:
     """Move, then rebuild and return the weights of the block's variables.
 
     Numbers: the weight of the constant feature.
@@ -207,12 +190,12 @@ def rebuild(block: CodedProblem, state: State, total: Table | None, step: float)
     state = moved(state, total, step)
     weights = aligned_zeros(block.n_weights)
     constant = block.rebuild(state.alpha, weights)
-    return Result(state, weights, (constant,))
+    return StepResult(state, weights, (constant,))
 
 
 def score(
     block: CodedProblem, state: State, total: Table, constant: float, rebuilt: float, tol: float
-) -> Result:
+) -> StepResult:
     """Score all members, and see which of them are settled.
 
     ``total`` are the rebuilt weights of all variables, and ``rebuilt`` is the constant
@@ -232,12 +215,12 @@ def score(
     product = float(np.sum(state.alpha * margins))
     value = loops.dual_value(task, state.alpha)
     numbers = product, loops.total_loss(task, margins), value, float(stay), difference, square
-    return Result(state, None, numbers)
+    return StepResult(state, None, numbers)
 
 
 def start_climb(
     block: CodedProblem, state: State, total: Table | None, step: float, constant: float
-) -> Result:
+) -> StepResult:
     """Move; then return the weights of the first direction.
 
     Numbers: free members, the residual's size, the weight of the constant feature.
@@ -257,10 +240,12 @@ def start_climb(
     state = replace(state, climb=climb)
     size = float(np.sum(rest**2 / diagonal))
     state, table, numbers = turn_direction(block, state, total, 0.0)
-    return Result(state, table, (len(free), size, *numbers))
+    return StepResult(state, table, (len(free), size, *numbers))
 
 
-def turn_direction(block: CodedProblem, state: State, total: Table | None, ratio: float) -> Result:
+def turn_direction(
+    block: CodedProblem, state: State, total: Table | None, ratio: float
+) -> StepResult:
     """Return the weights of the next direction, which has so much of the last one.
 
     Numbers: the weight of the constant feature.
@@ -268,10 +253,10 @@ def turn_direction(block: CodedProblem, state: State, total: Table | None, ratio
     climb = _climb_of(state)
     direction = climb.rest / climb.diagonal + ratio * climb.direction
     state = replace(state, climb=replace(climb, direction=direction))
-    return Result(state, *_weights(block, climb, direction))
+    return StepResult(state, *_weights(block, climb, direction))
 
 
-def bend(block: CodedProblem, state: State, total: Table, constant: float) -> Result:
+def bend(block: CodedProblem, state: State, total: Table, constant: float) -> StepResult:
     """See how the parabola bends in the direction with the weights ``total``.
 
     Numbers: its curvature.
@@ -279,10 +264,10 @@ def bend(block: CodedProblem, state: State, total: Table, constant: float) -> Re
     climb = _climb_of(state)
     curved = block.part(climb.free).margins(total, constant) + climb.ridge * climb.direction
     state = replace(state, climb=replace(climb, curved=curved))
-    return Result(state, None, (float(np.sum(climb.direction * curved)),))
+    return StepResult(state, None, (float(np.sum(climb.direction * curved)),))
 
 
-def follow(block: CodedProblem, state: State, total: Table, length: float) -> Result:
+def follow(block: CodedProblem, state: State, total: Table, length: float) -> StepResult:
     """Go along the direction.
 
     Numbers: the size of what remains, the square of what the bounds take from the step, and its
@@ -294,10 +279,10 @@ def follow(block: CodedProblem, state: State, total: Table, length: float) -> Re
     wanted = state.alpha[climb.free] + step
     cut = np.clip(wanted, climb.low, climb.high) - wanted
     sizes = rest**2 / climb.diagonal, cut**2 * climb.diagonal, step**2 * climb.diagonal
-    return Result(state, None, tuple(float(np.sum(size)) for size in sizes))
+    return StepResult(state, None, tuple(float(np.sum(size)) for size in sizes))
 
 
-def propose(block: CodedProblem, state: State, total: Table, scale: float) -> Result:
+def propose(block: CodedProblem, state: State, total: Table, scale: float) -> StepResult:
     """Propose a part of the step, cut at the bounds, and return its weights.
 
     Numbers: the weight of the constant feature.
@@ -308,10 +293,10 @@ def propose(block: CodedProblem, state: State, total: Table, scale: float) -> Re
     proposed[climb.free] = np.clip(wanted, climb.low, climb.high)
     # What was settled may not be any more.
     state = replace(state, proposed=proposed, rise=np.inf, fall=-np.inf)
-    return Result(state, *_weights(block, climb, (proposed - state.alpha)[climb.free]))
+    return StepResult(state, *_weights(block, climb, (proposed - state.alpha)[climb.free]))
 
 
-def gain(block: CodedProblem, state: State, total: Table, constant: float) -> Result:
+def gain(block: CodedProblem, state: State, total: Table, constant: float) -> StepResult:
     """Return what the dual gains by the proposed step, whose weights are ``total``."""
     climb = _climb_of(state)
     assert state.proposed is not None
@@ -319,7 +304,7 @@ def gain(block: CodedProblem, state: State, total: Table, constant: float) -> Re
     proposed = state.proposed[climb.free]
     step, by_step = proposed - alpha, block.part(climb.free).margins(total, constant)
     bent = float(np.sum(step * (climb.margins + by_step / 2)))
-    return Result(
+    return StepResult(
         state, None, (loops.dual_value(task, proposed) - loops.dual_value(task, alpha) - bent,)
     )
 

@@ -1,8 +1,6 @@
-"""Additive-kernel classifiers trained on codes of one byte a value.
+"""Additive-kernel classifiers trained on codes of one byte per value.
 
-Each binary problem has the signs y_i = ±1 of its two sides and one of the losses
-
-    hinge max(0, 1 - m), squared_hinge max(0, 1 - m)^2, logistic log(1 + exp(-m)),  m = y_i f(x_i).
+Each binary problem has the signs y_i = ±1 of its two sides and one of `kmaps.svm.losses.LOSSES`.
 """
 
 from dataclasses import replace
@@ -19,65 +17,60 @@ from kmaps.errors import ConfigError
 from kmaps.maps.capabilities import Tabulated
 from kmaps.mercer import ScalarKernel
 from kmaps.parallel import for_blocks, threads, threads_of
-from kmaps.svm.calibration import logistic_fit
 from kmaps.svm.coded.estimator import Progress
-from kmaps.svm.coded.problem import Solution, make_task
+from kmaps.svm.coded.problem import CodedSolution, make_task
 from kmaps.svm.coded.sparse import solve_sparse
 from kmaps.svm.coded.streamed import StreamedClassifier
 from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.losses import HINGES, LOSSES, Combined, Loss
-from kmaps.svm.model_file import ModelFile
+from kmaps.svm.probabilities import logistic_fit
 from kmaps.svm.reduction import (
     REDUCTIONS,
     BinaryProblem,
     Labels,
     combine_scores,
-    count_problems,
     counting,
 )
 
 
 class CodedSVC(StreamedClassifier):
-    """Additive-kernel SVM, exact or with any additive map, trained on one byte a value.
+    """Additive-kernel SVM, exact or with any additive map, trained on one byte per value.
 
     It is the first choice for histograms and for any features that act one by one: as exact as
-    `KernelSVC`, as fast as a linear machine, for millions of samples, with functions that can be
+    `KernelSVC`, as fast as a linear model, for millions of samples, with functions that can be
     drawn.
 
     Parameters
     ----------
     map : {"chi2", "intersection", "js", "hellinger"}, callable or map, default="chi2"
-        The name of a kernel: the machine is exact on the levels. So it is for any scalar kernel
-        ``k(x, y)``, a function on arrays or a `kmaps.TableKernel`, that has no negative eigenvalue
-        on them; all features share the levels (`ExactMap` gives each its own). Or an additive map,
-        fitted or not (a copy is fitted to X): the machine is the linear one on its features of the
-        levels.
+        The name of a kernel, or any scalar kernel ``k(x, y)`` (a function on arrays or a
+        `kmaps.TableKernel`) without negative eigenvalues on the levels: the model is exact on the
+        levels, which all features share (`ExactMap` gives each its own). Or an additive map, fitted
+        or not (a copy is fitted to X): the model is linear in the map's features of the levels.
     C : float, default=1.0
         Weight of the loss against the penalty.
     penalty : {"l2", "l1"}, default="l2"
-        ``"l2"``: half the squared norm, that of kernel machines. ``"l1"``: the sum of the norms of
-        all features' functions, each in the norm of its kernel, which drops features as a whole,
-        the more the smaller C (a group lasso, as in SpAM), the intercept's weight being one more;
-        for the hinges, in form ``"low-rank"``. It takes time with the cube of the columns that
-        stay, and ``max_iter`` counts its rounds.
+        ``"l2"``: half the squared norm, as in kernel machines. ``"l1"``: the sum of the norms of
+        all features' functions (and of the intercept's weight), each in the norm of its kernel,
+        which drops features as a whole (a group lasso, as in SpAM); for the hinges, in form
+        ``"low-rank"``. Its time grows with the cube of the columns that stay, and ``max_iter``
+        counts its rounds.
     loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
-        The hinge is solved fastest and is the loss of `KernelSVC`; LIBLINEAR's own choice, the
-        squared one, is the default of `LiblinearSVC`. ``"logistic"`` is logistic regression.
+        The hinge is solved fastest and is the loss of `KernelSVC`; the squared one is the default
+        of LIBLINEAR and `LiblinearSVC`. ``"logistic"`` is logistic regression.
     multiclass : {"ovr", "ovo"}, default="ovr"
         One-vs-rest or one-vs-one.
     n_levels : int, default=256
-        Levels of a feature, from 2 to 256. Values go to the nearest one. The levels are the
-        distinct training values, if all features together have no more; else their square roots
-        are equally spaced over the range of all features, or, for a map that differs from feature
-        to feature, they themselves over the range of each (`kmaps.Quantizer`, strategies
-        ``shared`` and ``uniform``).
+        Levels of a feature, from 2 to 256; values go to the nearest one. The levels are the
+        distinct training values, if all features together have no more; else they are those of
+        `kmaps.Quantizer`: ``shared``, or ``uniform`` for a map that differs between features.
     bias : float, default=1.0
-        Value of a constant feature whose weight makes the intercept. That weight is
-        regularised like the others: the larger ``bias``, the less. 0 for no intercept.
+        Value of a constant feature whose weight, regularised like the others, makes the intercept.
+        0 for no intercept.
     tol : float, default=1e-4
-        Stop when the duality gap, the primal objective minus the dual one, is at most this part of
-        the primal objective, which is no further above the optimum. At 1e-4, scores are within
-        about 0.01 of the optimum's. In float32, 1e-6 is out of reach; at huge C, so may be 1e-4.
+        Relative duality gap at which to stop; it bounds the relative suboptimality. At 1e-4, scores
+        are within about 0.01 of the optimum's. In float32, 1e-6 is out of reach; at huge C, so may
+        be 1e-4.
     max_iter : int, default=1000
         Most passes; a pass evaluates as many samples as there are, however often each.
     class_weight : dict, "balanced" or None, default=None
@@ -87,37 +80,34 @@ class CodedSVC(StreamedClassifier):
         Turn one-vs-rest scores into log-odds, by a logistic regression on the training scores of
         each class, so that classes compare (lac Sect. 6).
     probability : {"sigmoid", "isotonic"} or None, default=None
-        Learn ``predict_proba`` as well, from the scores of samples held out in five folds (which
-        takes five more trainings): by Platt's sigmoid, or by isotonic regression, which needs some
-        thousand samples. Levels and the map are those of all samples.
+        Learn ``predict_proba`` as well, from the scores of samples held out in five folds (five
+        more trainings): by Platt's sigmoid, or by isotonic regression, which needs some thousand
+        samples. The levels and the map are learnt from all samples.
     warm_start : bool, default=False
         Start from the dual variables of the last fit (l1: from its weights): for a path of growing
-        C on the same samples, of which the last step, alone, would take nearly as long as all.
+        C on the same samples.
     random_state : int, RandomState or None, default=0
         Order of the samples. The same number gives the same model, on any number of threads.
     n_blocks : int or "auto", default=1
-        Blocks that the samples of a binary problem are drawn into, as on the machines of a cluster
-        (:class:`kmaps.dask.CodedSVC`). All descend at once, on threads of their own where there are
-        fewer problems than threads, and their changes are added (CoCoA+). Blocks take more passes
-        than one, the more of them the more; the threads of one process are faster with one, of
-        which each has some of the features. "auto" is one below 16 million codes, then two; from 4
+        Blocks that the samples of a binary problem are drawn into, as on the computers of a cluster
+        (:class:`kmaps.dask.CodedSVC`). All descend at once, and their changes are added (CoCoA+).
+        More blocks need more passes. "auto" is one below 16 million codes, then two; from 4
         thousand million on, one for every 2 thousand million. The model depends on the number of
-        blocks, within ``tol``, but not on that of threads. With ``penalty="l1"`` there is one.
+        blocks, within ``tol``. With ``penalty="l1"`` there is one.
     form : {"auto", "low-rank", "full", "local", "two-level"}, default="auto"
         What the solver works on: r columns of a table; the value of the function at each level;
         the weights of local B-splines (`SplineMap` only); the function's values at the ends of
-        blocks of levels, and what is between them (kernels like intersection only). All give the
-        same machine; ``"auto"`` takes the one with the cheapest look-ups.
+        blocks of levels, and between them (kernels like intersection only). All give the same
+        model; ``"auto"`` takes the one with the cheapest look-ups.
     levels : array-like, shape (L,), (1, L) or (d, L), optional
         X is codes already, uint8, of these levels. A map must then be fitted.
     smooth : float, default=0.0
         Price of curvature, ≥ 0: smooth / 2 times the integral of the squared second derivative of
-        every feature's function is added to the penalty, over the range of the feature taken to
-        0 … 1. Functions then follow the data less and can be read better; the larger, the more
-        they are straight. In forms ``"low-rank"`` and ``"full"``.
+        every feature's function, over its range taken to 0 … 1, is added to the penalty. In forms
+        ``"low-rank"`` and ``"full"``.
     n_jobs : int or None, default=None
         Threads for the binary problems, one for each. None: as many as `kmaps.threads` says, -1:
-        one per processor. `LiblinearSVC` has none: LIBLINEAR takes one problem at a time.
+        one per processor.
 
     Attributes
     ----------
@@ -127,37 +117,30 @@ class CodedSVC(StreamedClassifier):
     map_ : map or str
         The fitted map, or the name of the kernel.
     model_ : CodedModel
-        All that prediction needs: levels, tables, weights, intercepts, as plain arrays.
+        All that prediction needs, as plain arrays, of ``model_bytes_`` bytes.
     objective_, duality_gap_ : ndarray, shape (P,)
-        The primal objective, and the relative duality gap, a part of it.
-    n_iter_ : ndarray of int, shape (P,)
-        Passes, rounded up.
-    n_blocks_ : ndarray of int, shape (P,)
-        Blocks of each binary problem; not with ``penalty="l1"``.
+        The primal objective and the relative duality gap of each binary problem.
+    n_iter_, n_blocks_ : ndarray of int, shape (P,)
+        Passes, rounded up, and blocks (not with ``penalty="l1"``).
     form_ : str
         The form in use.
-    codes_bytes_ : int
-        What the training set took.
-    n_features_in_ : int
+    codes_bytes_, n_features_in_ : int
+        Bytes of the training set as codes; features.
     timings_ : dict
         Seconds: ``convert_s`` (levels, codes, tables), ``train_s``, and ``probability_s``.
-    model_bytes_ : int
-        Bytes of ``model_``, which :meth:`save` stores.
 
     See Also
     --------
     CodedSVCCV : Chooses C along a path.
     RandomFeatureSVC : Exponential kernels, for features that interact.
     KernelSVC : LIBSVM, the reference for it.
-    LiblinearSVC : Linear machines, and maps with more than 256 levels.
+    LiblinearSVC : Linear models, and maps with more than 256 levels.
     CodedSVR : Regression.
 
     Notes
     -----
-    Training takes one byte a value, or three for each value that is not zero when few are not, and
-    four bytes a weight, for each of the binary problems that run at once (`kmaps.threads`), with
-    blocks twelve for each of them. The float matrix of the map's features, for which LIBLINEAR
-    takes 16 bytes a value, never exists.
+    Training takes one byte per value, or three per value that is not zero when few are not, and
+    four bytes per weight of each binary problem that runs at once (twelve per block, with blocks).
 
     Examples
     --------
@@ -235,7 +218,7 @@ class CodedSVC(StreamedClassifier):
         sample_weight: ArrayLike | None = None,
         progress: Progress = None,
     ) -> "CodedSVC":
-        """Turn X into codes and train one binary machine for each problem of the reduction.
+        """Turn X into codes and train one binary model per problem of the reduction.
 
         Parameters
         ----------
@@ -249,11 +232,7 @@ class CodedSVC(StreamedClassifier):
             Levels, and a map that learns from data, count every sample once.
         progress : callable, optional
             Called from the training threads with the number of the problem, its passes so far, and
-            its duality gap as a part of the objective.
-
-        Returns
-        -------
-        self
+            its relative duality gap.
 
         Warns
         -----
@@ -280,22 +259,22 @@ class CodedSVC(StreamedClassifier):
         else:
             X, labels = self._check_training(X, y, sample_weight)
             training = self._coded(counting(X, labels))
-        machines, calibration = self._solved(training, labels, progress)
-        self._keep(training, machines, labels.weights, calibration=calibration)
+        solutions, calibration = self._solved(training, labels, progress)
+        self._keep(training, solutions, labels.weights, calibration=calibration)
         return self
 
     def _solved(
         self, training: CodedRows, labels: Labels, progress: Progress
-    ) -> tuple[list[Solution], NDArray | None]:
+    ) -> tuple[list[CodedSolution], NDArray | None]:
         problems = list(self._problems(labels))
         with threads(threads_of(self.n_jobs)):
             self._fit_probabilities(training, labels)
-            machines = self._timed("train_s", self._train, training, problems, progress)
+            solutions = self._timed("train_s", self._train, training, problems, progress)
         calibration = None
         if self.calibrate:
-            pairs = zip(problems, machines, strict=True)
+            pairs = zip(problems, solutions, strict=True)
             calibration = np.array([self.log_odds_of(*pair) for pair in pairs])
-        return machines, calibration
+        return solutions, calibration
 
     def _check_parameters(self) -> None:
         self._check_loss()
@@ -357,22 +336,22 @@ class CodedSVC(StreamedClassifier):
 
     def _train_sparse(
         self, training: CodedRows, problems: list[BinaryProblem], progress: Progress
-    ) -> list[Solution]:
+    ) -> list[CodedSolution]:
         starts = self._duals if self._keeps_duals else None
         starts = starts if starts and len(starts) == len(problems) else [None] * len(problems)
 
-        def train_one(k: int, _: int) -> Solution:
-            machine = self.solve_sparse_problem(training, problems[k], starts[k])
+        def train_one(k: int, _: int) -> CodedSolution:
+            solution = self.solve_sparse_problem(training, problems[k], starts[k])
             if progress is not None:
-                progress(k, machine.passes, machine.gap)
-            return machine
+                progress(k, solution.passes, solution.gap)
+            return solution
 
         with threadpool_limits(1, user_api="blas"):  # ours hold one problem each
             return for_blocks(train_one, len(problems), 1)
 
     def solve_sparse_problem(
         self, training: CodedRows, problem: BinaryProblem, start: NDArray | None
-    ) -> Solution:
+    ) -> CodedSolution:
         """Solve a problem on the codes with the penalty l1 and the present C."""
         return solve_sparse(
             training,
@@ -397,24 +376,15 @@ class CodedSVC(StreamedClassifier):
         costs = self.C * problem.factors
         return make_task(problem.rows, problem.signs, norms, costs, self._loss, self.bias)
 
-    def log_odds_of(self, problem: BinaryProblem, machine: Solution) -> tuple[float, float]:
+    def log_odds_of(self, problem: BinaryProblem, solution: CodedSolution) -> tuple[float, float]:
         """Return slope and shift that turn the scores of a solved problem into log-odds."""
-        return logistic_fit(problem.signs * machine.margins, problem.signs > 0, problem.factors)
+        return logistic_fit(problem.signs * solution.margins, problem.signs > 0, problem.factors)
 
     def decision_function(self, X: ArrayLike | CodedRows) -> NDArray:
         """Score rows, as every classifier here does; also those that were coded beforehand."""
         if not isinstance(X, CodedRows):
             return super().decision_function(X)
         return combine_scores(self._scores_of_rows(X), len(self.classes_), self.multiclass)
-
-    def _own_arrays(self) -> dict[str, NDArray]:
-        curves = self._probabilities
-        return {"classes": self.classes_} | ({} if curves is None else curves.arrays)
-
-    def _take_own(self, file: ModelFile) -> tuple[int, tuple[str, ...]]:
-        self.classes_ = file.labels()
-        names = ("classes", *self._take_probabilities(file))
-        return count_problems(len(self.classes_), self.multiclass), names
 
 
 def _on_codes(problems: list[BinaryProblem], training: CodedRows) -> list[BinaryProblem]:

@@ -15,7 +15,7 @@ from kmaps._loops import train as loops
 from kmaps._loops.vectors import aligned_zeros
 from kmaps.svm.coded.problem import (
     CodedProblem,
-    Solution,
+    CodedSolution,
     apart,
     is_close,
     random_state,
@@ -46,7 +46,7 @@ def solve(
     seed: tuple[int, ...],
     alpha: NDArray[np.float64] | None = None,
     report: Report | None = None,
-) -> Solution:
+) -> CodedSolution:
     """Descend until the gap is at most ``tol`` of the primal objective.
 
     A pass evaluates as many rows as there are, however often each: after ``max_iter`` passes the
@@ -85,7 +85,7 @@ class _Descent:
         self.climber = Climber(problem)
         self.apart_by = 0.0, 0.0
 
-    def solve(self) -> Solution:
+    def solve(self) -> CodedSolution:
         reached = False
         while True:
             solution = self._certified()
@@ -99,7 +99,7 @@ class _Descent:
                 self.goal *= min(max(_MARGIN * self.tol / solution.gap, 0.1), _MARGIN)
             reached = self._descend(solution.dual)
 
-    def _certified(self) -> Solution:
+    def _certified(self) -> CodedSolution:
         """Rebuild the weights, to compare, and score all rows."""
         if self.alpha.any():
             constant = self.problem.rebuild(self.alpha, self.rebuilt)
@@ -169,13 +169,13 @@ def _assess(
     passes: float,
     difference: float,
     square: float,
-) -> Solution:
+) -> CodedSolution:
     # Not by BLAS, whose threads take longer to start than this does.
     product = np.sum(alpha * margins)  # of the weights and those of the variables
     square = square or product
     dual = loops.dual_value(task, alpha) - square / 2
     primal = (2 * product - square + difference) / 2 + loops.total_loss(task, margins)
-    return Solution(weights, constant, alpha, margins, float(primal), float(dual), passes)
+    return CodedSolution(weights, constant, alpha, margins, float(primal), float(dual), passes)
 
 
 class Climber:
@@ -194,21 +194,10 @@ class Climber:
         weights: NDArray[np.float32],
         constant: float,
     ) -> tuple[float, float, int]:
-        """Move variables and weights, if it is time.
+        """Move variables and weights in place, if it is time; return constant, gain, evaluations.
 
-        Parameters
-        ----------
-        spent, most : int
-            Evaluations so far, and at most.
-        rate : float
-            What coordinate descent gained of the dual for each of its last ones.
-        alpha, weights, constant
-            Where it is.
-
-        Returns
-        -------
-        constant, gain, evaluations
-            No evaluations: it is not time.
+        ``spent`` and ``most`` are evaluations so far, and at most; ``rate`` is what coordinate
+        descent gained of the dual in each of its last ones. No evaluations: it is not time.
         """
         if spent < self.due or self.task.logistic:  # whose dual is no parabola
             return constant, 0.0, 0

@@ -24,7 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kmaps._loops.forms import Rows
+from kmaps._loops.forms import CodeRows
 from kmaps._loops.train import Task
 from kmaps.checks import MAX_LEVELS, check_positive, check_whole
 from kmaps.errors import ConfigError, suggest
@@ -32,26 +32,23 @@ from kmaps.kernels import get_kernel
 from kmaps.maps.capabilities import Tabulated
 from kmaps.mercer import ScalarKernel, kernel_name
 from kmaps.parallel import for_blocks, num_threads
-from kmaps.svm.coded.blocks import code_rows
-from kmaps.svm.coded.functions import FeatureFunction, function_of, importances
-from kmaps.svm.coded.model import CodedModel
-from kmaps.svm.coded.problem import CodedProblem, Solution
+from kmaps.svm.coded.model import CodedModel, FeatureFunction, function_of, importances
+from kmaps.svm.coded.problem import CodedProblem, CodedSolution
 from kmaps.svm.coded.rounds import count_blocks, solve_in_blocks
-from kmaps.svm.coded.training import CodedRows, code_samples, learns, weights_in_memory
-from kmaps.svm.learner import Learner, input_errors
+from kmaps.svm.coded.training import CodedRows, code_rows, code_samples, learns, weights_in_memory
+from kmaps.svm.learner import BlockSource, Learner, input_errors
 from kmaps.svm.model_file import ModelFile, write_model
-from kmaps.svm.prepared import BlockSource
 
 Progress = Callable[[int, float, float], None] | None
 """Is told the number of a problem, its passes so far, and its relative duality gap."""
 
-Machine = TypeVar("Machine", bound="CodedEstimator")
+Model = TypeVar("Model", bound="CodedEstimator")
 
 _NOTHING = np.empty(0)
 
 
 class CodedEstimator(Learner):
-    """A machine on codes. A kind of it states its problems, :meth:`_task`, and names them."""
+    """A model on codes. A kind of it states its problems, :meth:`_task`, and names them."""
 
     map: Tabulated | ScalarKernel | str
     n_levels: int
@@ -91,20 +88,7 @@ class CodedEstimator(Learner):
     def prepare_rows(self, source: BlockSource) -> CodedRows:
         """Turn samples that may be larger than memory into codes, which :meth:`fit` trains on.
 
-        Parameters
-        ----------
-        source : object
-            With ``blocks()`` and ``sample()``, as `kmaps.io.LabelledRows` has them.
-
-        Returns
-        -------
-        CodedRows
-            As of :func:`kmaps.svm.code_rows`.
-
-        Raises
-        ------
-        ConfigError, InputError
-            As :meth:`fit`.
+        ``source`` is a :class:`BlockSource`, such as `kmaps.io.LabelledRows`.
         """
         self._check_parameters()
         if self.levels is not None:
@@ -152,22 +136,22 @@ class CodedEstimator(Learner):
         sizes: Sequence[int],
         progress: Progress,
         with_margins: bool = False,
-    ) -> list[Solution]:
+    ) -> list[CodedSolution]:
         """Solve problems, each made from the square norms of all rows, with so many members.
 
         What a solution has for each member takes memory in every problem: the variables are kept
         for a warm start alone, the margins ``with_margins``.
         """
-        rows, machinery = training.rows, training.machinery
-        norms = machinery.square_norms(rows)
+        rows, layout = training.rows, training.layout
+        norms = layout.square_norms(rows)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         starts = self._starting_points(sizes)
-        n_weights = training.n_features * machinery.form.size
+        n_weights = training.n_features * layout.form.size
         self.n_blocks_ = np.array([self._count_blocks(rows, size) for size in sizes])
 
-        def train_one(column: int, n_threads: int) -> Solution:
+        def train_one(column: int, n_threads: int) -> CodedSolution:
             solution = solve_in_blocks(
-                CodedProblem(rows, machinery.form, tasks[column](norms), n_weights),
+                CodedProblem(rows, layout.form, tasks[column](norms), n_weights),
                 n_blocks=int(self.n_blocks_[column]),
                 n_threads=n_threads,
                 tol=self.tol,
@@ -177,7 +161,7 @@ class CodedEstimator(Learner):
                 report=None if progress is None else partial(progress, column),
             )
             return solution._replace(
-                weights=machinery.kept(solution.weights),
+                weights=layout.kept(solution.weights),
                 alpha=solution.alpha if self._keeps_duals else _NOTHING,
                 margins=solution.margins if with_margins else _NOTHING,
             )
@@ -188,7 +172,7 @@ class CodedEstimator(Learner):
             n_threads = num_threads() // at_once
             return for_blocks(lambda column, _: train_one(column, n_threads), len(tasks), 1)
 
-    def _count_blocks(self, rows: Rows, n_members: int) -> int:
+    def _count_blocks(self, rows: CodeRows, n_members: int) -> int:
         """Return how many blocks the rows of a problem are cut into."""
         n_rows = len(rows.bounds) - 1
         if self.n_blocks == "auto":
@@ -210,7 +194,7 @@ class CodedEstimator(Learner):
     def _keep(
         self,
         training: CodedRows,
-        machines: list[Solution],
+        solutions: list[CodedSolution],
         weights: NDArray[np.float64],
         shift: float = 0.0,
         calibration: NDArray | None = None,
@@ -220,25 +204,25 @@ class CodedEstimator(Learner):
         ``weights`` are those of the samples.
         """
         self.map_, self.levels_ = training.map, training.levels
-        self.form_, self.codes_bytes_ = training.machinery.name, training.codes_bytes
+        self.form_, self.codes_bytes_ = training.layout.name, training.codes_bytes
         book = training.coder.book
         model = CodedModel(
             levels=training.levels,
             ends=None if book is None else np.stack([book.low, book.high]),
             cells=training.coder.cells,
             zero=training.zero,
-            basis=training.machinery.basis,
-            weights=np.stack([machine.weights for machine in machines]),
-            intercept=np.array([machine.constant * self.bias + shift for machine in machines]),
+            basis=training.layout.basis,
+            weights=np.stack([solution.weights for solution in solutions]),
+            intercept=np.array([solution.constant * self.bias + shift for solution in solutions]),
             calibration=calibration,
             importance=np.empty((0, 0), np.float32),
         )
         self.model_ = replace(model, importance=self._importances(model, training, weights))
         self.model_bytes_ = self.model_.nbytes
-        self.objective_ = self._objectives(np.array([machine.primal for machine in machines]))
-        self.duality_gap_ = np.array([machine.gap for machine in machines])
-        self.n_iter_ = np.ceil([machine.passes for machine in machines]).astype(int)
-        self._duals = [machine.alpha for machine in machines] if self._keeps_duals else None
+        self.objective_ = self._objectives(np.array([solution.primal for solution in solutions]))
+        self.duality_gap_ = np.array([solution.gap for solution in solutions])
+        self.n_iter_ = np.ceil([solution.passes for solution in solutions]).astype(int)
+        self._duals = [solution.alpha for solution in solutions] if self._keeps_duals else None
         self._warn_unfinished()
 
     def _importances(
@@ -323,11 +307,6 @@ class CodedEstimator(Learner):
             ``name``, ``levels`` (l,) and ``values`` (l, P): a column for each class in
             one-vs-rest, for each pair in one-vs-one, and one for two classes or a regression.
 
-        Raises
-        ------
-        ConfigError
-            For a feature that there is not.
-
         Examples
         --------
         >>> import numpy as np
@@ -364,15 +343,9 @@ class CodedEstimator(Learner):
         ----------
         path : str or Path
         force : bool, default=False
-            Whether an existing file may be replaced.
+            Whether an existing file may be replaced; otherwise it raises InputError.
         record : mapping, optional
-            How the model was trained, of what JSON can say, for `kmaps info`.
-
-        Raises
-        ------
-        InputError
-            When the file exists and ``force`` is off, or when labels are Python objects that are
-            not strings.
+            How the model was trained, in what JSON can hold, for `kmaps info`.
         """
         check_is_fitted(self)
         parameters = {name: getattr(self, name) for name in self._stored}
@@ -390,20 +363,16 @@ class CodedEstimator(Learner):
         return {}
 
     @classmethod
-    def load(cls: type[Machine], path: str | Path) -> Machine:
+    def load(cls: type[Model], path: str | Path) -> Model:
         """Return a model that :meth:`save` wrote, ready to predict.
 
-        Of the parameters, it has those that are numbers and words; ``map`` is the text of the map.
-
-        Raises
-        ------
-        InputError
-            When the file is missing, damaged, no model, or one of another version or estimator.
+        It has those parameters that are numbers and words; ``map`` is the text of the map. A file
+        that is missing, damaged, no model, or of another version or estimator raises InputError.
         """
         return cls.from_file(ModelFile(path))
 
     @classmethod
-    def from_file(cls: type[Machine], file: ModelFile) -> Machine:
+    def from_file(cls: type[Model], file: ModelFile) -> Model:
         """Return the model in an opened file, as :meth:`load` does."""
         file.check_estimator(cls)
         file.check_parameters(cls._stored)

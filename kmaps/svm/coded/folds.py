@@ -24,7 +24,7 @@ from kmaps._loops.train import Task
 from kmaps.parallel import for_blocks, num_threads
 from kmaps.svm.coded.classifier import CodedSVC
 from kmaps.svm.coded.descent import solve
-from kmaps.svm.coded.problem import CodedProblem, Solution, make_task
+from kmaps.svm.coded.problem import CodedProblem, CodedSolution, make_task
 from kmaps.svm.coded.training import CodedRows, weights_in_memory
 from kmaps.svm.losses import Hinge
 from kmaps.svm.reduction import BinaryProblem, combine_scores, winners
@@ -35,7 +35,7 @@ Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 @dataclass
 class _Fold:
-    """A machine that is trained without some of the rows."""
+    """A model that is trained without some of the rows."""
 
     learner: CodedSVC
     problems: list[BinaryProblem]
@@ -46,20 +46,11 @@ class _Fold:
         self.duals = [None] * len(self.problems)
 
 
-class FoldMachines:
-    """Machines along C, each trained without the samples of one fold.
+class FoldModels:
+    """Models along C, each a copy of ``model`` without ``probability``, trained without one fold.
 
-    Parameters
-    ----------
-    model : CodedSVC
-        Copies of it are trained, without ``probability``.
-    rows : CodedRows
-        All samples.
-    y : array-like, shape (n,)
-    splits : sequence of (train, held_out)
-        Places among the samples, one pair a machine.
-    weights : ndarray, shape (n,)
-        Of the samples, above 0.
+    Each split names the samples to train on and those that are left out; the ``weights`` of all
+    samples are above 0.
     """
 
     def __init__(
@@ -72,7 +63,7 @@ class FoldMachines:
     ):
         self.rows, y = rows, np.asarray(y)
         self.members = np.arange(len(rows)) if rows.members is None else rows.members
-        self.norms = rows.machinery.square_norms(rows.rows)
+        self.norms = rows.layout.square_norms(rows.rows)
         self.folds = [self._fold(model, y, weights, *split) for split in splits]
         self.jobs = [(fold, k) for fold in self.folds for k in range(len(fold.problems))]
         self.seed = check_random_state(model.random_state).randint(np.iinfo(np.int32).max)
@@ -91,24 +82,21 @@ class FoldMachines:
         return _Fold(learner, problems, self.members[held_out])
 
     def predict(self, C: float) -> list[NDArray]:
-        """Train every machine with one C; return the labels that it gives its held-out samples.
+        """Train every model with one C; return the labels that it gives its held-out samples.
 
-        Warns
-        -----
-        ConvergenceWarning
-            With the largest gap, when ``max_iter`` passes were not enough for some.
+        A ConvergenceWarning with the largest gap says when ``max_iter`` passes were not enough.
         """
         for fold in self.folds:
             fold.learner.set_params(C=C)
             if self.last_C > C:  # the way back is no shorter than the whole
                 fold.duals = [None] * len(fold.problems)
         self.last_C = C
-        n_weights = self.rows.n_features * self.rows.machinery.form.size
-        n_machines = min(num_threads(), len(self.jobs))
+        n_weights = self.rows.n_features * self.rows.layout.form.size
+        n_models = min(num_threads(), len(self.jobs))
         sparse = self.folds[0].learner.penalty == "l1"
         # Descent has no use for BLAS, and to look for it takes as long as a small problem.
         blas = threadpool_limits(1, user_api="blas") if sparse else nullcontext()
-        with weights_in_memory(n_weights, n_machines), blas:
+        with weights_in_memory(n_weights, n_models), blas:
             found = for_blocks(partial(self._train, n_weights), len(self.jobs), 1)
         self._warn_unfinished(C, [gap for _, gap in found])
         columns = iter(scores for scores, _ in found)
@@ -122,23 +110,23 @@ class FoldMachines:
         fold, k = self.jobs[job]
         learner, problem = fold.learner, fold.problems[k]
         if learner.penalty == "l1":
-            machine = learner.solve_sparse_problem(self.rows, problem, fold.duals[k])
-            weights = self.rows.machinery.laid_out(machine.weights)
+            solution = learner.solve_sparse_problem(self.rows, problem, fold.duals[k])
+            weights = self.rows.layout.laid_out(solution.weights)
         else:
-            machine = self._solve(learner, problem, n_weights, k, fold.duals[k])
-            weights = machine.weights
-        fold.duals[k] = machine.alpha
+            solution = self._solve(learner, problem, n_weights, k, fold.duals[k])
+            weights = solution.weights
+        fold.duals[k] = solution.alpha
         ones = np.ones(len(fold.held_out))
         task = make_task(fold.held_out, ones, self.norms, ones, Hinge(), learner.bias)
-        scores = self._problem(task, n_weights).margins(weights, machine.constant)
+        scores = self._problem(task, n_weights).margins(weights, solution.constant)
         if learner.calibrate:
-            slope, shift = learner.log_odds_of(problem, machine)
+            slope, shift = learner.log_odds_of(problem, solution)
             scores = slope * scores + shift
-        return scores, machine.gap
+        return scores, solution.gap
 
     def _solve(
         self, learner: CodedSVC, problem: BinaryProblem, n_weights: int, k: int, alpha: Any
-    ) -> Solution:
+    ) -> CodedSolution:
         return solve(
             self._problem(learner.task_of(problem, self.norms), n_weights),
             tol=learner.tol,
@@ -148,7 +136,7 @@ class FoldMachines:
         )
 
     def _problem(self, task: Task, n_weights: int) -> CodedProblem:
-        return CodedProblem(self.rows.rows, self.rows.machinery.form, task, n_weights)
+        return CodedProblem(self.rows.rows, self.rows.layout.form, task, n_weights)
 
     def _labels(self, fold: _Fold, scores: NDArray[np.float64]) -> NDArray:
         classes = fold.learner.classes_

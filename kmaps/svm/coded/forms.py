@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps._loops.forms import Form, Rows, square_norms
+from kmaps._loops.forms import CodeRows, Form, square_norms
 from kmaps._loops.vectors import aligned_zeros
 from kmaps.checks import check_choice
 from kmaps.errors import ConfigError, InputError
@@ -41,29 +41,19 @@ _LARGEST = 64 << 20  # bytes of tables, one a feature, beyond which a full form 
 
 
 @dataclass(frozen=True)
-class Machinery:
-    """A form for the loops and what else follows from it.
-
-    Attributes
-    ----------
-    name : str
-    form : Form
-    diagonal : ndarray of float64, shape (1 or d, L)
-        The kernel of each level with itself, before the scale of the feature.
-    scale : ndarray of float64, shape (d,), or None
-        Factor of each feature on the kernel.
-    basis : ndarray of float32, shape (1 or d, L, m), or None
-        What turns the first m weights of a feature into the function's values on the levels; None:
-        they are these values.
-    """
+class Layout:
+    """A form for the loops and what else follows from it."""
 
     name: str
     form: Form
+    # (1 or d, L): the kernel of each level with itself, before the scale of the feature
     diagonal: NDArray[np.float64]
-    scale: NDArray[np.float64] | None
+    scale: NDArray[np.float64] | None  # (d,): factor of each feature on the kernel
+    # (1 or d, L, m): what turns the first m weights of a feature into the function's values on the
+    # levels; None: they are these values
     basis: NDArray[np.float32] | None
 
-    def square_norms(self, rows: Rows) -> NDArray[np.float64]:
+    def square_norms(self, rows: CodeRows) -> NDArray[np.float64]:
         """Return the kernel of each row with itself."""
         norms = np.empty(len(rows.bounds) - 1)
         stride = 0 if len(self.diagonal) == 1 else self.diagonal.shape[1]
@@ -88,14 +78,14 @@ class Machinery:
         return weights
 
 
-def choose(tables: Tables, wanted: str = "auto") -> Machinery:
+def choose(tables: Tables, wanted: str = "auto") -> Layout:
     """Return the wanted form, or the one with the least `cost`."""
     check_choice("form", wanted, ("auto", *FORMS))
     _check_size(tables)
     if wanted == "auto":
         wanted = min(FORMS, key=lambda name: cost(tables, name))
-    machinery = {"low-rank": _low_rank, "full": _full, "local": _local, "two-level": _two_level}
-    made = machinery[wanted](tables)
+    layout = {"low-rank": _low_rank, "full": _full, "local": _local, "two-level": _two_level}
+    made = layout[wanted](tables)
     if made is None:
         raise ConfigError(f"form={wanted!r}: {_ONLY[wanted]}; choose form='auto'")
     return made
@@ -141,27 +131,27 @@ def cost(tables: Tables, name: str) -> float:
     return 0.8 + _CHANGES * (0.5 + changed)
 
 
-def _low_rank(tables: Tables) -> Machinery:
+def _low_rank(tables: Tables) -> Layout:
     values = tables.values
     table, lanes, blocks = _laid_out(values)
     stride = 0 if len(values) == 1 else table.size // len(values)
     shape = stride, (0,) * lanes, blocks
     size = lanes * (blocks or 1)
     form = Form(size, table, *shape, None, table, *shape, None, _factor(tables))
-    return Machinery("low-rank", form, _squares(values), tables.scale, values.astype(np.float32))
+    return Layout("low-rank", form, _squares(values), tables.scale, values.astype(np.float32))
 
 
-def _full(tables: Tables) -> Machinery:
+def _full(tables: Tables) -> Layout:
     kernel = tables.values @ tables.values.swapaxes(1, 2)
     rows, lanes, blocks = _laid_out(kernel)
     stride = 0 if len(kernel) == 1 else rows.size // len(kernel)
     size = lanes * (blocks or 1)
     change = rows, stride, (0,) * lanes, blocks, None, _factor(tables)
     form = Form(size, None, 0, (0,), None, None, *change)
-    return Machinery("full", form, _squares(tables.values), tables.scale, None)
+    return Layout("full", form, _squares(tables.values), tables.scale, None)
 
 
-def _local(tables: Tables) -> Machinery | None:
+def _local(tables: Tables) -> Layout | None:
     local = tables.local
     if local is None:
         return None
@@ -177,10 +167,10 @@ def _local(tables: Tables) -> Machinery | None:
     evaluation = values, 0, width, None, first
     form = Form(size, *evaluation, rows, 0, lanes, blocks, origin, _factor(tables))
     basis_of_all = splines[None].astype(np.float32)
-    return Machinery("local", form, _squares(tables.values), tables.scale, basis_of_all)
+    return Layout("local", form, _squares(tables.values), tables.scale, basis_of_all)
 
 
-def _two_level(tables: Tables) -> Machinery | None:
+def _two_level(tables: Tables) -> Layout | None:
     levels = tables.two_level
     if levels is None:
         return None
@@ -193,7 +183,7 @@ def _two_level(tables: Tables) -> Machinery | None:
     np.put_along_axis(basis, begin[:, None] + np.arange(lanes), levels.inside, axis=1)
     rows = table, 0, (0,) * lanes, 2, begin.astype(np.int64)
     form = Form(size, *rows, *rows, _factor(tables))
-    return Machinery("two-level", form, _squares(tables.values), tables.scale, basis[None])
+    return Layout("two-level", form, _squares(tables.values), tables.scale, basis[None])
 
 
 def _laid_out(values: NDArray) -> tuple[NDArray[np.float32], int, int | None]:

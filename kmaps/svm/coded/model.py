@@ -1,52 +1,115 @@
-"""What prediction needs of a machine trained on codes: plain tables, which a file can hold."""
+"""What prediction needs of a model on codes: plain tables, which a file can hold.
 
+The score of a sample x is baseline + Σ_j f_j(x_j): each feature has one function, with one value on
+each level, for each column of scores.
+"""
+
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
-from kmaps._loops.forms import Rows
+from kmaps._loops.code_rows import count_codes
+from kmaps._loops.forms import CodeRows, look_up
+from kmaps._loops.vectors import aligned_zeros
 from kmaps.checks import MAX_LEVELS
 from kmaps.codes.codebook import Codebook
+from kmaps.parallel import for_blocks
 from kmaps.svm.coded.rows import Coder, rows_of
-from kmaps.svm.coded.scores import ScoreTables
 from kmaps.svm.model_file import ModelFile
+
+_TOGETHER = 16  # problems in one vector
+_KEPT = 1 << 28  # bytes of tables to keep; larger ones are made anew for each group of problems
+_BLOCK_VALUES = 1 << 18
+
+
+class ScoreTables:
+    """What each code adds to the score of each binary problem.
+
+    The weights (P, d, m) belong to a basis (1 or d, L, m) on the levels; None: they are the values.
+    """
+
+    def __init__(self, basis: NDArray | None, weights: NDArray):
+        self.basis = basis
+        self.weights = weights
+        n_problems, d, m = weights.shape
+        self.n_levels = m if basis is None else basis.shape[1]
+        self.nbytes = 4 * d * self.n_levels * n_problems
+        self._groups = list(self._made()) if self.nbytes <= _KEPT else None
+
+    def values(self, problems: slice = slice(None)) -> NDArray[np.float32]:
+        """Return the tables of some problems, (d, L, p)."""
+        weights = self.weights[problems]
+        if self.basis is None:
+            return weights.transpose(1, 2, 0)
+        if len(self.basis) > 1:
+            return self.basis @ weights.transpose(1, 2, 0)
+        p, d, m = weights.shape
+        values = self.basis[0] @ weights.reshape(p * d, m).T
+        return values.reshape(-1, p, d).transpose(2, 0, 1)
+
+    def score(self, rows: CodeRows) -> NDArray[np.float32]:
+        """Return the scores of rows, (n, P), without intercepts.
+
+        Codes that the rows leave out add nothing.
+        """
+        n = len(rows.bounds) - 1
+        scores = np.empty((n, len(self.weights)), np.float32)
+        per_row = max(1, len(rows.codes) // max(1, n))
+        column = 0
+        for table, lanes, width in self._groups or self._made():
+            out = np.empty((n, lanes), np.float32)
+
+            def block(
+                start: int,
+                stop: int,
+                table: NDArray = table,
+                lanes: int = lanes,
+                out: NDArray = out,
+            ) -> None:
+                part = CodeRows(rows.codes, rows.bounds[start : stop + 1], rows.features)
+                size = self.n_levels * lanes
+                flat = out[start:stop].reshape(-1)
+                look_up(part, table, size, (0,) * lanes, flat)
+
+            for_blocks(block, n, max(1, _BLOCK_VALUES // per_row))
+            scores[:, column : column + width] = out[:, :width]
+            column += width
+        return scores
+
+    def _made(self) -> Iterator[tuple[NDArray[np.float32], int, int]]:
+        """Yield the tables (d · L · lanes,) of each group of problems, and how many these are."""
+        for start in range(0, len(self.weights), _TOGETHER):
+            values = self.values(slice(start, start + _TOGETHER))
+            width = values.shape[2]
+            lanes = next(lanes for lanes in (1, 4, 8, 16) if width <= lanes)
+            table = aligned_zeros(values.shape[0] * values.shape[1] * lanes)
+            table.reshape(*values.shape[:2], lanes)[:, :, :width] = values
+            yield table, lanes, width
 
 
 @dataclass(frozen=True, eq=False)
 class CodedModel:
-    """Levels, the functions that weights belong to, weights.
+    """Levels, the functions that weights belong to, weights."""
 
-    Attributes
-    ----------
-    levels : ndarray, shape (1 or d, L)
-    ends : ndarray, shape (2, 1 or d), or None
-        The range of the training values; None: samples are codes already.
-    cells : ndarray of uint8, shape (1 or d, L), or None
-        The row of the tables that each code stands for, when some share one.
-    zero : ndarray of int, shape (0,) or (1,)
-        A row of the tables that is zero for all features.
-    basis : ndarray of float32, shape (1 or d, rows, m), or None
-    weights : ndarray of float32, shape (P, d, m)
-        The function of feature j in problem p has the values ``basis[j] @ weights[p, j]`` on the
-        rows of the tables; without a basis these are ``weights[p, j]``.
-    intercept : ndarray, shape (P,)
-    calibration : ndarray, shape (P, 2), or None
-        Slope and shift that turn scores into log-odds.
-    importance : ndarray of float32, shape (P, d)
-        The standard deviation of each function over the training samples.
-    """
-
-    levels: NDArray[np.float64]
+    levels: NDArray[np.float64]  # (1 or d, L)
+    # (2, 1 or d): the range of the training values; None: samples are codes already
     ends: NDArray[np.float64] | None
+    # (1 or d, L): the row of the tables that each code stands for, when some share one
     cells: NDArray[np.uint8] | None
-    zero: NDArray[np.intp]
-    basis: NDArray[np.float32] | None
+    zero: NDArray[np.intp]  # (0,): A row of the tables that is zero for all features
+    basis: NDArray[np.float32] | None  # (1 or d, rows, m)
+    # (P, d, m): the function of feature j in problem p has the values ``basis[j] @ weights[p, j]``
+    # on the rows of the tables; without a basis these are ``weights[p, j]``
     weights: NDArray[np.float32]
-    intercept: NDArray[np.float64]
+    intercept: NDArray[np.float64]  # (P,)
+    # (P, 2): slope and shift that turn scores into log-odds
     calibration: NDArray[np.float64] | None
+    # (P, d): the standard deviation of each function over the training samples
     importance: NDArray[np.float32]
 
     @property
@@ -59,12 +122,8 @@ class CodedModel:
     def from_file(cls, file: ModelFile, n_problems: int, others: tuple[str, ...]) -> "CodedModel":
         """Return the model in a file, each of its arrays checked against the others.
 
-        ``others`` are the arrays that a file may hold besides.
-
-        Raises
-        ------
-        InputError
-            When one is missing, unknown, or cannot belong to the others.
+        ``others`` are the arrays that a file may hold besides. An array that is missing, unknown,
+        or cannot belong to the others raises InputError.
         """
         file.check_arrays((*others, *(field.name for field in fields(cls))))
         weights = file.array("weights", np.float32, (n_problems, None, None))
@@ -130,7 +189,7 @@ class CodedModel:
         """Return the scores (n, P) of validated samples."""
         return self.score_rows(rows_of(self.coder.encode(X), self.zero))
 
-    def score_rows(self, rows: Rows) -> NDArray[np.float64]:
+    def score_rows(self, rows: CodeRows) -> NDArray[np.float64]:
         """Return the scores (n, P) of rows of the tables."""
         scores = self.tables.score(rows) + self.intercept
         if self.calibration is None:
@@ -160,3 +219,91 @@ def _ends(file: ModelFile, n_ranges: int) -> NDArray[np.float64] | None:
     if (ends[0] > ends[1]).any():
         raise file.damaged("ends: a range begins above its end")
     return ends
+
+
+_BLOCK_VALUES = 1 << 16
+_BLOCK_CODES, _MOST_BLOCKS = 1 << 22, 8
+
+
+class FeatureFunction(NamedTuple):
+    """What one feature adds to the scores.
+
+    Attributes
+    ----------
+    name : str
+        The feature's name.
+    levels : ndarray of float64, shape (l,)
+        Ascending. A value of the feature counts as the nearest of them.
+    values : ndarray of float64, shape (l, P)
+        What a level adds to each column of scores.
+    """
+
+    name: str
+    levels: NDArray[np.float64]
+    values: NDArray[np.float64]
+
+
+def importances(
+    model: CodedModel, rows: CodeRows, members: NDArray[np.intp], weights: NDArray[np.float64]
+) -> NDArray[np.float32]:
+    """Return the standard deviation of each function over some rows with weights, (P, d)."""
+    shape = model.weights.shape[1], model.n_rows
+    return deviations(model, code_counts(rows, members, weights, shape, model.zero))
+
+
+def code_counts(
+    rows: CodeRows,
+    members: NDArray[np.intp],
+    weights: NDArray[np.float64],
+    shape: tuple[int, int],
+    zero: NDArray[np.intp],
+) -> NDArray[np.float64]:
+    """Return how much weight each row of the tables of each feature has, of shape (d, rows)."""
+
+    def block(start: int, stop: int) -> NDArray[np.float64]:
+        own, counts = slice(start, stop), np.zeros(shape)
+        count_codes(rows.codes, rows.bounds, rows.features, members[own], weights[own], counts)
+        return counts
+
+    n, n_codes = len(members), len(rows.codes) // max(1, len(rows.bounds) - 1) * len(members)
+    n_blocks = min(max(1, n_codes // _BLOCK_CODES), _MOST_BLOCKS)  # whatever the threads are
+    counts: NDArray[np.float64] = np.sum(for_blocks(block, n, max(1, -(-n // n_blocks))), axis=0)
+    if rows.features is not None:  # what is left out has the row that maps to zero
+        counts[:, zero[0]] += weights.sum() - counts.sum(axis=1)
+    return counts
+
+
+def deviations(model: CodedModel, counts: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Return the standard deviation of each function by the weight of each row, (P, d)."""
+    n_problems, d, _ = model.weights.shape
+    total = counts[0].sum()
+    found = np.empty((n_problems, d), np.float32)
+    size = max(1, _BLOCK_VALUES // (model.n_rows * n_problems))
+    for start in range(0, d, size):
+        part = slice(start, start + size)
+        share, values = counts[part, :, None] / total, model.values(np.arange(d)[part])
+        mean = (share * values).sum(axis=1, keepdims=True)
+        found[:, part] = np.sqrt((share * (values - mean) ** 2).sum(axis=1)).T
+    return found
+
+
+def function_of(model: CodedModel, feature: int, name: str) -> FeatureFunction:
+    """Return the function of a feature, on its levels."""
+    levels = model.levels[feature if len(model.levels) > 1 else 0]
+    rows = np.arange(len(levels))
+    if model.cells is not None:
+        rows = model.cells[feature if len(model.cells) > 1 else 0].astype(np.intp)
+    different = np.r_[True, np.diff(levels) > 0]  # a feature with fewer repeats its last
+    values = model.values(np.array([feature]))[0][rows]
+    return FeatureFunction(name, levels[different], values[different])
+
+
+def level_numbers(model: CodedModel, X: Any, features: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return which of its function's levels each value of some features counts as, (n, f)."""
+    columns = X[:, features]
+    columns = columns.toarray() if issparse(columns) else columns
+    book = model.coder.book
+    if book is None:
+        return columns.astype(np.intp)
+    found = [book.codes(columns[:, [k]], features[[k]]) for k in range(len(features))]
+    return np.hstack(found).astype(np.intp)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps._loops import train as loops
-from kmaps._loops.forms import Form, Rows
+from kmaps._loops.forms import CodeRows, Form
 from kmaps.svm.losses import Loss
 
 _FIRST = 1e-6  # part of C at which the variables of the logistic loss start
@@ -24,7 +24,7 @@ _MULTIPLES = 0.5, 2.0  # of weights, that are tried
 _PART = 0.01  # of the tolerance, that |W - w(a)|² may take of |w(a)|²
 
 
-class Solution(NamedTuple):
+class CodedSolution(NamedTuple):
     """Weights (d · size,), the constant feature's, and how good they are."""
 
     weights: NDArray[np.float32]
@@ -44,7 +44,7 @@ class Solution(NamedTuple):
 class CodedProblem(NamedTuple):
     """What is solved: a task, the rows of codes that it is about, and what codes do to weights."""
 
-    rows: Rows
+    rows: CodeRows
     form: Form
     task: loops.Task
     n_weights: int
@@ -110,7 +110,7 @@ def starting_point(task: loops.Task, alpha: NDArray[np.float64] | None) -> NDArr
     return np.clip(alpha, -task.upper if task.two_sided else 0, task.upper)
 
 
-def rescaled(task: loops.Task, solution: Solution) -> Solution:
+def rescaled(task: loops.Task, solution: CodedSolution) -> CodedSolution:
     """Return the multiple of a solution that is best for the primal.
 
     With a large C, support vectors that are short of the margin by a rounding are dear; a little

@@ -31,10 +31,11 @@ _PAIR = 80  # multiply-adds of BLAS that take as long as a pair of listed codes
 
 
 def code_gram(rows: CodedRows, others: CodedRows | None = None) -> NDArray[np.float32]:
-    r"""Return the kernel matrix of a map on codes, K(x, y) = φ(x)·φ(y), for pairs of samples.
+    """Return the kernel matrix (n, m) of a map on codes, K(x, y) = φ(x)·φ(y), in float32.
 
     Use it where features outnumber samples by far, as in histograms of visual words: LIBSVM trains
     on it (`KernelSVC` with ``kernel="precomputed"``) whatever the number of features and outputs.
+    Entries are right to about 1e-6 of the largest one.
 
     Parameters
     ----------
@@ -43,16 +44,6 @@ def code_gram(rows: CodedRows, others: CodedRows | None = None) -> NDArray[np.fl
     others : CodedRows, optional
         m samples in the same codes, of ``rows.encode``. When left out, they are those of ``rows``
         at half the work, and the result is exactly symmetric.
-
-    Returns
-    -------
-    ndarray of float32, shape (n, m)
-        Right to about 1e-6 of the largest entry, for outputs in float32 on the levels of the codes.
-
-    Raises
-    ------
-    ConfigError
-        For rows that were coded for another form, or with other levels than ``others``.
 
     Examples
     --------
@@ -67,7 +58,7 @@ def code_gram(rows: CodedRows, others: CodedRows | None = None) -> NDArray[np.fl
     True
     """
     columns = rows if others is None else others
-    if columns.machinery is not rows.machinery:
+    if columns.layout is not rows.layout:
         raise ConfigError("others: coded with other levels than rows; pass rows.encode(X)")
     outputs = _outputs(columns)
     walked = _unusual(rows, outputs.usual)
@@ -105,16 +96,16 @@ class _Outputs(NamedTuple):
 
 
 def _outputs(rows: CodedRows) -> _Outputs:
-    machinery, d = rows.machinery, rows.n_features
-    if machinery.name != "low-rank" or machinery.basis is None:
-        raise ConfigError(f"rows coded for form={machinery.name!r}; code them for form='low-rank'")
+    layout, d = rows.layout, rows.n_features
+    if layout.name != "low-rank" or layout.basis is None:
+        raise ConfigError(f"rows coded for form={layout.name!r}; code them for form='low-rank'")
     usual = np.empty(d, np.uint8)
     if len(rows.zero):
         usual[:] = rows.zero[0]
     else:  # then no codes are left out
-        loops.usual_codes(rows.rows.codes.reshape(-1, d), machinery.basis.shape[1], usual)
-    scale = np.ones(d) if machinery.scale is None else machinery.scale
-    return _Outputs(np.ascontiguousarray(machinery.basis.swapaxes(1, 2)), usual, scale)
+        loops.usual_codes(rows.rows.codes.reshape(-1, d), layout.basis.shape[1], usual)
+    scale = np.ones(d) if layout.scale is None else layout.scale
+    return _Outputs(np.ascontiguousarray(layout.basis.swapaxes(1, 2)), usual, scale)
 
 
 def _unusual(rows: CodedRows, usual: NDArray[np.uint8]) -> csr_array:

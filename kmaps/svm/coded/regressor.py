@@ -23,9 +23,8 @@ from kmaps.mercer import ScalarKernel
 from kmaps.svm.coded.estimator import CodedEstimator, Progress
 from kmaps.svm.coded.problem import make_task
 from kmaps.svm.coded.training import CodedRows
-from kmaps.svm.learner import check_bias, input_errors
+from kmaps.svm.learner import check_bias, input_errors, taken
 from kmaps.svm.losses import INSENSITIVE, Combined
-from kmaps.svm.prepared import taken
 from kmaps.svm.weights import check_sample_weight
 
 _BLOCK_ROWS = 1 << 16
@@ -189,21 +188,9 @@ class CodedSVR(RegressorMixin, CodedEstimator):
         return self.C * weights
 
     def predict(self, X: ArrayLike | CodedRows) -> NDArray[np.float64]:
-        """Return the value of the function at each row, block by block.
+        """Return the value (n,) of the function at rows, also at rows that were coded beforehand.
 
-        Parameters
-        ----------
-        X : ndarray or CSR, shape (n, n_features_in_)
-            Or rows that were coded beforehand.
-
-        Returns
-        -------
-        ndarray of float64, shape (n,)
-
-        Raises
-        ------
-        InputError
-            For NaN, infinity or another number of features than in ``fit``.
+        NaN, infinity or another number of features than in ``fit`` raise InputError.
         """
         if isinstance(X, CodedRows):
             return self._scores_of_rows(X)[:, 0]

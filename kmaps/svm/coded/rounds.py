@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.svm.coded import block as blocks
-from kmaps.svm.coded.block import Result, State, Table
+from kmaps.svm.coded.block import State, StepResult, Table
 from kmaps.svm.coded.descent import Report, solve
-from kmaps.svm.coded.problem import CodedProblem, Solution, rescaled
+from kmaps.svm.coded.problem import CodedProblem, CodedSolution, rescaled
 
 _MARGIN = 0.8  # of the tolerance, at which to look whether the gap is what it seems
 EFFORT = 0.15
@@ -47,7 +47,7 @@ class Workers(Protocol):
     n_rows: int
     n_blocks: int
 
-    def run(self, step: Callable[..., Result], *shared: Any) -> list[float]:
+    def run(self, step: Callable[..., StepResult], *shared: Any) -> list[float]:
         """Take a step with all blocks and keep their states; return the sums of their numbers.
 
         The sum of the tables, if there are any, is the ``total`` of the steps that follow.
@@ -82,20 +82,11 @@ def count_blocks(n_codes: int) -> int:
 
 
 class Rounds:
-    """A problem on its way to a small gap.
+    """A problem on its way to a relative duality gap of ``tol``, in at most ``max_iter`` passes.
 
-    Parameters
-    ----------
-    workers : Workers
-    tol : float
-        The relative duality gap to reach.
-    max_iter : int
-        Most passes: evaluations, as parts of all rows.
-    report : callable, optional
-        Called with the passes so far and the gap.
-    effort : float
-        Part of all members that a round evaluates, about, by passes over those that are active: as
-        many in each block, so that none waits long for another.
+    ``report`` is called with the passes so far and the gap. ``effort`` is about the part of all
+    members that a round evaluates, by passes over those that are active: as many in each block, so
+    that none waits long for another.
     """
 
     def __init__(
@@ -134,7 +125,7 @@ class Rounds:
                 self.climb_due = self.spent
                 self._climb(0.0)
 
-    def _run_from_here(self, step: Callable[..., Result], *shared: Any) -> list[float]:
+    def _run_from_here(self, step: Callable[..., StepResult], *shared: Any) -> list[float]:
         """Take a step that begins by moving as far as the last proposal deserved."""
         length, self.step = self.step, 0.0
         return self.workers.run(step, length, *shared)
@@ -231,15 +222,7 @@ class Rounds:
 
 
 class ThreadWorkers:
-    """Blocks in this process, which share its memory.
-
-    Parameters
-    ----------
-    blocks : list of CodedProblem
-    states : list of State
-    each : callable
-        As ``map``: calls a function with the number of each block.
-    """
+    """Blocks in this process, which share its memory; ``each`` is ``map``, or that of a pool."""
 
     def __init__(self, blocks: list[CodedProblem], states: list[State], each: Callable[..., Any]):
         self.blocks, self.states, self.each = blocks, states, each
@@ -247,10 +230,10 @@ class ThreadWorkers:
         self.n_blocks = len(blocks)
         self.total: Table | None = None
 
-    def run(self, step: Callable[..., Result], *shared: Any) -> list[float]:
+    def run(self, step: Callable[..., StepResult], *shared: Any) -> list[float]:
         """Take a step with all blocks, as `Workers` says."""
 
-        def of_block(k: int) -> Result:
+        def of_block(k: int) -> StepResult:
             return step(self.blocks[k], self.states[k], self.total, *shared)
 
         results = list(self.each(of_block, range(self.n_blocks)))
@@ -278,7 +261,7 @@ def solve_in_blocks(
     seed: tuple[int, ...],
     alpha: NDArray[np.float64] | None = None,
     report: Report | None = None,
-) -> Solution:
+) -> CodedSolution:
     """Solve a problem as `kmaps.svm.coded.descent.solve` does, its members drawn into blocks."""
     if n_blocks == 1:
         return solve(problem, tol=tol, max_iter=max_iter, seed=seed, alpha=alpha, report=report)
@@ -300,7 +283,7 @@ def solve_in_blocks(
     for own, state in zip(members, workers.states, strict=True):
         alpha[own], margins[own] = state.alpha, state.margins
     weights = workers.states[0].weights
-    solution = Solution(
+    solution = CodedSolution(
         weights, found.constant, alpha, margins, found.primal, found.dual, found.passes
     )
     return solution if solution.gap <= tol else rescaled(problem.task, solution)

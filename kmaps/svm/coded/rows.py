@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from kmaps._loops import code_rows as loops
-from kmaps._loops.forms import Rows
+from kmaps._loops.forms import CodeRows
 from kmaps.codes.codebook import Codebook
 from kmaps.codes.table import check_codes
 from kmaps.parallel import for_blocks
@@ -23,20 +23,12 @@ SPARSE = 1 / 3
 
 @dataclass(frozen=True)
 class Coder:
-    """From samples to the rows of the tables.
+    """From samples to the rows of the tables."""
 
-    Parameters
-    ----------
-    book : Codebook or None
-        Gives each value its code; None: samples are codes already.
-    n_levels : int
-    cells : ndarray of uint8, shape (1 or d, L), or None
-        The row of the table that each code stands for, when some share one; None: row c. Code 0
-        has row 0.
-    """
-
-    book: Codebook | None
+    book: Codebook | None  # gives each value its code; None: samples are codes already
     n_levels: int
+    # (1 or d, L): the row of the table that each code stands for, when some share one; None: row c.
+    # Code 0 has row 0
     cells: NDArray[np.uint8] | None
 
     def encode(self, X: Any) -> NDArray[np.uint8] | csr_array:
@@ -55,7 +47,7 @@ class Coder:
         return codes
 
 
-def coded(coder: Coder, X: Any, zero: NDArray[np.intp]) -> Rows:
+def coded(coder: Coder, X: Any, zero: NDArray[np.intp]) -> CodeRows:
     """Return samples as the rows to train on; codes that are listed are never all there dense."""
     n, d = X.shape
     size = max(1, _TOGETHER // max(1, d))
@@ -68,7 +60,7 @@ def coded(coder: Coder, X: Any, zero: NDArray[np.intp]) -> Rows:
     return joined(rows_of(part, zero, np.inf) for part in parts)
 
 
-def rows_of(codes: AnyMatrix, zero: NDArray[np.intp], sparse: float = SPARSE) -> Rows:
+def rows_of(codes: AnyMatrix, zero: NDArray[np.intp], sparse: float = SPARSE) -> CodeRows:
     """Return codes, dense or CSR, in the form for the compiled loops: listed, if most are ``zero``.
 
     That is a code (1,) that maps to zero for every feature; (0,): there is none. ``sparse`` is the
@@ -78,17 +70,17 @@ def rows_of(codes: AnyMatrix, zero: NDArray[np.intp], sparse: float = SPARSE) ->
         if list(zero) != [0] or sparse == 0:
             return rows_of(codes.toarray(), zero, sparse)
         features = codes.indices.astype(_feature_type(codes.shape[1]))
-        return Rows(codes.data, codes.indptr.astype(np.int64), features)
+        return CodeRows(codes.data, codes.indptr.astype(np.int64), features)
     n, d = codes.shape
     if len(zero) and sparse:
         counts = np.empty(n, np.int64)
         _in_blocks(lambda part, out: loops.count_others(part, zero[0], out), codes, by_row=counts)
         if counts.sum() < sparse * codes.size:
             return _listed(codes, zero[0], counts)
-    return Rows(np.ascontiguousarray(codes).reshape(-1), np.arange(n + 1) * d, None)
+    return CodeRows(np.ascontiguousarray(codes).reshape(-1), np.arange(n + 1) * d, None)
 
 
-def _listed(codes: NDArray[np.uint8], zero: np.intp, counts: NDArray[np.int64]) -> Rows:
+def _listed(codes: NDArray[np.uint8], zero: np.intp, counts: NDArray[np.int64]) -> CodeRows:
     bounds = np.concatenate([[0], np.cumsum(counts)])
     listed = np.empty(bounds[-1], np.uint8)
     features = np.empty(bounds[-1], _feature_type(codes.shape[1]))
@@ -97,10 +89,10 @@ def _listed(codes: NDArray[np.uint8], zero: np.intp, counts: NDArray[np.int64]) 
         loops.list_others(codes[start:stop], zero, bounds[start : stop + 1], listed, features)
 
     for_blocks(block, len(codes), max(1, _BLOCK_VALUES // max(1, codes.shape[1])))
-    return Rows(listed, bounds, features)
+    return CodeRows(listed, bounds, features)
 
 
-def joined(parts: Iterable[Rows]) -> Rows:
+def joined(parts: Iterable[CodeRows]) -> CodeRows:
     """Return listed rows one after another; each part may go before the next one comes."""
     codes, bounds = np.empty(0, np.uint8), [np.zeros(1, np.int64)]
     features: NDArray | None = None
@@ -114,7 +106,7 @@ def joined(parts: Iterable[Rows]) -> Rows:
             whole.resize(filled + len(own), refcheck=False)
             whole[filled:] = own
         bounds.append(filled + part.bounds[1:])
-    return Rows(codes, np.concatenate(bounds), features)
+    return CodeRows(codes, np.concatenate(bounds), features)
 
 
 def _feature_type(n_features: int) -> type:

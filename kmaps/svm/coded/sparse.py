@@ -1,4 +1,4 @@
-r"""Machines on codes that keep or drop each feature as a whole, with all of its function.
+r"""Models on codes that keep or drop each feature as a whole, with all of its function.
 
 As in SpAM (Ravikumar, Lafferty, Liu and Wasserman, JRSS B 2009) and COSSO (Lin and Zhang, Annals of
 Statistics 2006), the penalty is the sum of the lengths of the features' functions,
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kmaps._loops.code_rows import count_codes
 from kmaps.errors import ConfigError
-from kmaps.svm.coded.problem import Solution
+from kmaps.svm.coded.problem import CodedSolution
 from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.grouplasso.problem import GroupProblem
 from kmaps.svm.losses import Loss
@@ -24,28 +24,15 @@ from kmaps.svm.reduction import BinaryProblem
 
 
 class CodedColumns:
-    """The columns of the tables of all features, for some of the rows.
-
-    Parameters
-    ----------
-    training : CodedRows
-        In the low-rank form.
-    members : ndarray of intp, shape (n,)
-        Which rows.
-
-    Raises
-    ------
-    ConfigError
-        For rows that were coded for another form.
-    """
+    """The columns of the tables of all features, for some of the rows."""
 
     dtype = np.dtype(np.float32)
 
     def __init__(self, training: CodedRows, members: NDArray[np.intp]):
-        basis, scale = training.machinery.basis, training.machinery.scale
-        if training.machinery.name != "low-rank" or basis is None:
+        basis, scale = training.layout.basis, training.layout.scale
+        if training.layout.name != "low-rank" or basis is None:
             raise ConfigError(
-                f"penalty='l1': rows coded for form={training.machinery.name!r}; code them for "
+                f"penalty='l1': rows coded for form={training.layout.name!r}; code them for "
                 "form='low-rank'"
             )
         d = training.n_features
@@ -100,7 +87,7 @@ def solve_sparse(
     tol: float,
     max_iter: int,
     start: NDArray[np.float64] | None,
-) -> Solution:
+) -> CodedSolution:
     """Solve one problem, whose rows are those of the codes.
 
     ``start`` is ``alpha`` of the solution where to begin; here it is the weights on the columns.
@@ -110,7 +97,7 @@ def solve_sparse(
         start = None
     task = GroupProblem(columns, columns.shape[1], bias, problem.signs, costs, loss, start)
     found = task.solve(tol, max_iter)
-    return Solution(
+    return CodedSolution(
         columns.model_weights(found.weights[:-1]),
         float(found.weights[-1]),
         found.weights,

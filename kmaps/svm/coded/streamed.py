@@ -19,11 +19,12 @@ from kmaps.codes.levels import check_levels
 from kmaps.errors import ConfigError, InputError
 from kmaps.samples import AnyMatrix
 from kmaps.svm.coded.estimator import CodedEstimator, Progress
-from kmaps.svm.coded.problem import Solution
+from kmaps.svm.coded.problem import CodedSolution
 from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.learner import input_errors
+from kmaps.svm.model_file import ModelFile
 from kmaps.svm.probabilities import ProbabilisticClassifier
-from kmaps.svm.reduction import Labels
+from kmaps.svm.reduction import Labels, count_problems
 from kmaps.svm.weights import check_sample_weight
 
 _FIXED = ("map", "penalty", "multiclass")
@@ -31,26 +32,14 @@ _FIXED = ("map", "penalty", "multiclass")
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """The samples of all calls so far that count.
+    """The samples of all calls so far that count."""
 
-    Attributes
-    ----------
-    codes : ndarray or CSR of uint8, shape (n, d)
-    levels : ndarray, shape (1 or d, L)
-    classes : ndarray, shape (K,)
-    labels : ndarray of intp, shape (n,)
-        The class of each sample, 0 to K-1.
-    weights : ndarray of float64, shape (n,)
-    fixed : tuple
-        The parameters on which it depends what the dual variables mean.
-    """
-
-    codes: AnyMatrix
-    levels: NDArray[np.float64]
-    classes: NDArray
-    labels: NDArray[np.intp]
-    weights: NDArray[np.float64]
-    fixed: tuple[Any, ...]
+    codes: AnyMatrix  # (n, d)
+    levels: NDArray[np.float64]  # (1 or d, L)
+    classes: NDArray  # (K,)
+    labels: NDArray[np.intp]  # (n,): the class of each sample, 0 to K-1
+    weights: NDArray[np.float64]  # (n,)
+    fixed: tuple[Any, ...]  # the parameters on which it depends what the dual variables mean
 
     @property
     def all_labels(self) -> Labels:
@@ -83,8 +72,8 @@ class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
     @abstractmethod
     def _solved(
         self, training: CodedRows, labels: Labels, progress: Progress
-    ) -> tuple[list[Solution], NDArray | None]:
-        """Train on codes; return the machines, and what calibrates their scores."""
+    ) -> tuple[list[CodedSolution], NDArray | None]:
+        """Train on codes; return the solutions, and what calibrates their scores."""
 
     @property
     def _keeps_duals(self) -> bool:
@@ -105,13 +94,12 @@ class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> "StreamedClassifier":
-        """Train on samples beside those of the calls before; there is none without ``levels``.
+        """Train on more samples than in the calls before; only with ``levels``.
 
-        What is guaranteed: after each call the machine is that of :meth:`fit` on the samples of all
-        calls together, with a duality gap of at most ``tol``, in whatever parts they came. Each
-        call begins where the last one stopped, so that few passes are left when the new samples
-        change little; but a pass goes over all samples seen, and their codes stay in memory, a
-        byte a value. So pass as many samples at once as come at once.
+        After each call the model is that of :meth:`fit` on the samples of all calls together, with
+        a gap of at most ``tol``, in whatever parts they came. Each call begins where the last one
+        stopped, but a pass goes over all samples seen, and their codes stay in memory, one byte per
+        value: pass as many samples at once as come at once.
 
         Parameters
         ----------
@@ -122,26 +110,16 @@ class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
         classes : array-like, shape (K,), optional
             All labels, in ascending order; the first call needs them.
         sample_weight : array-like, shape (n,), optional
-            Factor on C for each sample, ≥ 0, as of :meth:`fit`.
-
-        Returns
-        -------
-        self
-
-        Warns
-        -----
-        ConvergenceWarning
-            With the gap reached, when ``max_iter`` passes were not enough.
+            As in :meth:`fit`, which also says what is warned of and refused.
 
         Raises
         ------
         ConfigError
-            For a parameter out of range; levels, a map, a penalty or a reduction other than those
-            of the first call; classes that are not in ascending order, or not those of the first
-            call; and a model that ``fit`` or a file made, which keeps no samples.
+            Also for levels, a map, a penalty or a reduction other than those of the first call; for
+            classes that are not in ascending order, or not those of the first call; and for a model
+            that ``fit`` or a file made, which keeps no samples.
         InputError
-            As :meth:`fit`; also for a label that is not among ``classes``. A call that fails leaves
-            out its samples.
+            Also for a label that is not in ``classes``. A call that fails leaves out its samples.
 
         Examples
         --------
@@ -159,6 +137,26 @@ class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
         """
         self._check_parameters()
         before = self._seen
+        self._seen = seen = self._grown(before, X, y, classes, sample_weight)
+        self.classes_, self.timings_ = seen.classes, {}
+        try:
+            training = self._coded(seen.codes)
+            solutions, calibration = self._solved(training, seen.all_labels, None)
+        except BaseException:
+            self._seen = before
+            raise
+        self._keep(training, solutions, seen.weights, calibration=calibration)
+        return self
+
+    def _grown(
+        self,
+        before: Seen | None,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+    ) -> Seen:
+        """Return the samples seen before and these, checked."""
         if before is None and "model_" in vars(self):
             raise ConfigError(
                 "partial_fit: fit or a file made this model, which keeps no samples; begin with a "
@@ -166,26 +164,6 @@ class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
             )
         with input_errors():
             X, y = validate_data(self, X, y, reset=before is None, **self._checks)
-        self._seen = seen = self._grown(before, X, y, classes, sample_weight)
-        self.classes_, self.timings_ = seen.classes, {}
-        try:
-            training = self._coded(seen.codes)
-            machines, calibration = self._solved(training, seen.all_labels, None)
-        except BaseException:
-            self._seen = before
-            raise
-        self._keep(training, machines, seen.weights, calibration=calibration)
-        return self
-
-    def _grown(
-        self,
-        before: Seen | None,
-        X: AnyMatrix,
-        y: NDArray,
-        classes: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-    ) -> Seen:
-        """Return the samples seen before and these, checked."""
         known = _checked_classes(classes, None if before is None else before.classes)
         assert self.levels is not None  # or there is no partial_fit
         levels = check_levels(self.levels, X.shape[1])
@@ -213,6 +191,15 @@ class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
                 "partial_fit, which needs one of every class; pass more samples at once"
             )
         return Seen(codes, levels, known, labels, weights, fixed)
+
+    def _own_arrays(self) -> dict[str, NDArray]:
+        curves = self._probabilities
+        return {"classes": self.classes_} | ({} if curves is None else curves.arrays)
+
+    def _take_own(self, file: ModelFile) -> tuple[int, tuple[str, ...]]:
+        self.classes_ = file.labels()
+        names = ("classes", *self._take_probabilities(file))
+        return count_problems(len(self.classes_), self.multiclass), names
 
 
 def _checked_classes(classes: ArrayLike | None, known: NDArray | None) -> NDArray:

@@ -1,8 +1,18 @@
-"""The tables of a map on levels, made small.
+r"""The tables of a map on levels, made small.
 
-A machine sees of a map only the kernel matrix of the levels of each feature. So levels with equal
+A model sees of a map only the kernel matrix of the levels of each feature. So levels with equal
 rows may share one, features whose kernels are multiples of each other may share a table, and
 columns may be replaced by fewer.
+
+The second derivative of a function may have a price: with :math:`u` a feature's values taken to 0 …
+1, the penalty on its function f gets :math:`\frac s2 \int_0^1 f''(u)^2 du` more, as for a smoothing
+spline (lac Sect. 3 penalises the differences of spline weights alike). On the levels
+:math:`f = B w` for the columns B of a table, the integral is a sum of squares :math:`|D B w|^2` of
+divided differences, and
+
+.. math:: |w|^2 + s |D B w|^2 = |v|^2, \qquad f = B (I + s (DB)^\top DB)^{-1/2} v:
+
+the same problem with other columns.
 """
 
 from dataclasses import dataclass
@@ -26,20 +36,11 @@ _WIDEST_ROTATION = 32  # columns of a table for each feature; wider ones are lef
 
 @dataclass(frozen=True)
 class LocalTables:
-    """B-splines on the codes, the same for all features up to the scale of `Tables`.
+    """B-splines on the codes, the same for all features up to the scale of `Tables`."""
 
-    Attributes
-    ----------
-    first : ndarray of intp, shape (L,)
-        The first of the splines that are not zero.
-    basis : ndarray, shape (L, p + 1)
-        Their values.
-    kernel : ndarray, shape (m, m), or None
-        The inverse of the penalty on the weights of the m splines; None: the identity.
-    """
-
-    first: NDArray[np.intp]
-    basis: NDArray[np.float64]
+    first: NDArray[np.intp]  # (L,): the first of the splines that are not zero
+    basis: NDArray[np.float64]  # (L, p + 1): their values
+    # (m, m): the inverse of the penalty on the weights of the m splines; None: the identity
     kernel: NDArray[np.float64] | None
 
     @property
@@ -55,39 +56,21 @@ class LocalTables:
 
 @dataclass(frozen=True)
 class TwoLevelTables:
-    """Features of the ends of blocks of levels, and of what is between them.
+    """Features of the ends of blocks of levels, and of what is between them."""
 
-    Attributes
-    ----------
-    ends : ndarray, shape (L, lanes)
-        The features of each level that all blocks see.
-    inside : ndarray, shape (L, lanes)
-        Those that only the levels of its own block see.
-    block : ndarray of intp, shape (L,)
-        The block of each level.
-    """
-
-    ends: NDArray[np.float64]
-    inside: NDArray[np.float64]
-    block: NDArray[np.intp]
+    ends: NDArray[np.float64]  # (L, lanes): the features of each level that all blocks see
+    inside: NDArray[np.float64]  # (L, lanes): those that only the levels of its own block see
+    block: NDArray[np.intp]  # (L,): the block of each level
 
 
 @dataclass(frozen=True)
 class Tables:
-    """Outputs of the codes.
+    """Outputs of the codes."""
 
-    Attributes
-    ----------
-    values : ndarray of float64, shape (1 or d, L, r)
-    scale : ndarray, shape (d,), or None
-        Factor of each feature on the kernel of a table that all share.
-    cells : ndarray of uint8, shape (1 or d, levels), or None
-        The row of each level when some share one.
-    local : LocalTables or None
-    """
-
-    values: NDArray[np.float64]
+    values: NDArray[np.float64]  # (1 or d, L, r)
+    # (d,): factor of each feature on the kernel of a table that all share
     scale: NDArray[np.float64] | None = None
+    # (1 or d, levels): the row of each level when some share one
     cells: NDArray[np.uint8] | None = None
     local: LocalTables | None = None
 
@@ -273,3 +256,53 @@ def _columns(kernel: NDArray, tolerance: float) -> NDArray:
         r += 1
     # A level that maps to zero stays there, without rounding.
     return columns[:, : max(r, 1)] * (np.diagonal(kernel)[:, None] > 0)
+
+
+_NEAREST = 1e-4  # part of a range that neighbouring levels count as apart, at least
+
+
+def smoothed(tables: Tables, levels: NDArray[np.float64], smooth: float) -> Tables:
+    """Return tables of which the squared norm of weights has the price of curvature in it.
+
+    ``levels`` (1 or d, L) ascend; a feature with fewer repeats its last.
+    """
+    if smooth == 0:
+        return tables
+    values, cells, scale = tables.values, tables.cells, tables.scale
+    n = max(len(values), len(levels), 1 if scale is None else len(scale))
+    positions = [_positions(row) for row in levels]
+    made: dict[tuple[int, int, float, bytes], NDArray] = {}
+    found = []
+    for j in range(n):
+        table, row = j % len(values), 0 if cells is None else j % len(cells)
+        factor = 1.0 if scale is None else float(scale[j])
+        first, places = positions[j % len(levels)]
+        key = table, row, factor, places.round(12).tobytes()
+        if key not in made:
+            own = np.sqrt(factor) * values[table]
+            of_levels = first if cells is None else cells[row][first]
+            made[key] = own @ _shrinking(own[of_levels], places, smooth)
+        found.append(made[key])
+    if len(made) == 1:
+        found = found[:1]
+    return narrowed(shared(Tables(np.stack(found), cells=cells)))
+
+
+def _positions(levels: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return the first place of each different level, and where these lie between 0 and 1."""
+    different, first = np.unique(levels, return_index=True)
+    steps = np.diff(different) / max(different[-1] - different[0], np.finfo(float).tiny)
+    return first, np.concatenate([[0.0], np.cumsum(np.maximum(steps, _NEAREST))])
+
+
+def _shrinking(columns: NDArray, places: NDArray, smooth: float) -> NDArray:
+    """Return (I + s S'S)^(-1/2) for the curvature S of the columns at some places."""
+    if len(places) < 3:
+        return np.eye(columns.shape[1])
+    steps = np.diff(places)[:, None]
+    slopes = np.diff(columns, axis=0) / steps
+    # Second derivatives at the inner places, each for the half of either step beside it.
+    curvature = np.diff(slopes, axis=0) / np.sqrt((steps[1:] + steps[:-1]) / 2)
+    _, singular, axes = np.linalg.svd(curvature, full_matrices=False)
+    lost = 1 - 1 / np.sqrt(1 + smooth * singular**2)
+    return np.eye(columns.shape[1]) - (axes.T * lost) @ axes

@@ -1,60 +1,42 @@
-"""From samples and a map to what the solver works on."""
+"""From samples and a map to the codes that the solver works on, of an array or block by block."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse, vstack
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from kmaps._loops.forms import Rows
+from kmaps._loops.forms import CodeRows
 from kmaps.checks import MAX_LEVELS
-from kmaps.codes.columns import Columns
+from kmaps.codes.columns import Columns, RunningColumns
 from kmaps.codes.levels import check_levels, choose_codebook
-from kmaps.errors import ConfigError
+from kmaps.errors import ConfigError, InputError
 from kmaps.maps.capabilities import SaysWhetherItLearns, SaysWhetherShared, Tabulated
 from kmaps.mercer import ScalarKernel
 from kmaps.samples import AnyMatrix
-from kmaps.svm.coded.forms import Machinery, choose
-from kmaps.svm.coded.rows import Coder, coded
-from kmaps.svm.coded.smooth import smoothed
-from kmaps.svm.coded.tables import tabulate
+from kmaps.svm.coded.forms import Layout, choose
+from kmaps.svm.coded.rows import SPARSE, Coder, coded, joined, rows_of
+from kmaps.svm.coded.tables import smoothed, tabulate
 
 
 @dataclass(frozen=True, eq=False)
 class CodedRows:
-    """Samples as codes, with the fitted map and the levels: :class:`CodedSVC` trains on them.
+    """Samples as codes, with the fitted map and the levels: :class:`CodedSVC` trains on them."""
 
-    Attributes
-    ----------
-    map : map or str
-        Fitted; or the name of a kernel.
-    levels : ndarray, shape (1 or d, L)
-    coder : Coder
-        What made the codes.
-    zero : ndarray of int
-        A code (1,) that maps to zero for all features, or none (0,).
-    machinery : Machinery
-        What the codes do in the solver.
-    rows : Rows
-        The codes.
-    n_features : int
-    members : ndarray of int, or None
-        Those of the rows that count, in order; None: all.
-    """
-
-    map: Tabulated | ScalarKernel | str
-    levels: NDArray[np.float64]
-    coder: Coder
-    zero: NDArray[np.intp]
-    machinery: Machinery
-    rows: Rows
+    map: Tabulated | ScalarKernel | str  # fitted; or the name of a kernel
+    levels: NDArray[np.float64]  # (1 or d, L)
+    coder: Coder  # what made the codes
+    zero: NDArray[np.intp]  # A code (1,) that maps to zero for all features, or none (0,)
+    layout: Layout  # what the codes do in the solver
+    rows: CodeRows  # the codes
     n_features: int
-    members: NDArray[np.intp] | None = None
+    members: NDArray[np.intp] | None = None  # those of the rows that count, in order; None: all
 
     def __len__(self) -> int:
         return len(self.rows.bounds) - 1 if self.members is None else len(self.members)
@@ -70,13 +52,7 @@ class CodedRows:
         return replace(self, members=known[members])
 
     def encode(self, X: AnyMatrix) -> "CodedRows":
-        """Return other samples in the same codes.
-
-        Parameters
-        ----------
-        X : ndarray or CSR of float32, float64 or uint8, shape (n, d)
-            Values beyond the levels take the last one; where samples are codes already, codes.
-        """
+        """Return other samples in the same codes; values beyond the levels take the last one."""
         return replace(self, rows=coded(self.coder, X, self.zero), members=None)
 
 
@@ -98,11 +74,11 @@ def code_samples(
         _check_ready(map)
         book, known = None, check_levels(levels, X.shape[1])
     tables = smoothed(tabulate(map, known), known, smooth)
-    machinery = choose(tables, form)
+    layout = choose(tables, form)
     coder = Coder(book, known.shape[1], tables.cells)
     with codes_in_memory(*X.shape):
         rows = coded(coder, X, tables.zero)
-    return CodedRows(map, known, coder, tables.zero, machinery, rows, X.shape[1])
+    return CodedRows(map, known, coder, tables.zero, layout, rows, X.shape[1])
 
 
 def codes_in_memory(n: int, d: int) -> AbstractContextManager[None]:
@@ -111,10 +87,10 @@ def codes_in_memory(n: int, d: int) -> AbstractContextManager[None]:
     return _in_memory(what, n * d, "train on fewer rows or columns")
 
 
-def weights_in_memory(n_weights: int, n_machines: int) -> AbstractContextManager[None]:
-    """Say how much memory machines that are trained at once need when there is not enough."""
-    what = f"{n_weights} weights for each of {n_machines} machines at a time, 4 bytes each,"
-    return _in_memory(what, 4 * n_weights * n_machines, "use fewer threads, levels or columns")
+def weights_in_memory(n_weights: int, n_models: int) -> AbstractContextManager[None]:
+    """Say how much memory models that are trained at once need when there is not enough."""
+    what = f"{n_weights} weights for each of {n_models} models at a time, 4 bytes each,"
+    return _in_memory(what, 4 * n_weights * n_models, "use fewer threads, levels or columns")
 
 
 @contextmanager
@@ -157,3 +133,128 @@ def _check_ready(map: Tabulated | ScalarKernel | str) -> None:
         raise ConfigError(
             "levels=…: a map cannot be fitted to codes; pass a fitted one, or a kernel's name"
         ) from None
+
+
+Block: TypeAlias = AnyMatrix
+
+
+def code_rows(
+    map: Tabulated | ScalarKernel | str,
+    blocks: Callable[[], Iterable[Block]],
+    *,
+    n_levels: int = MAX_LEVELS,
+    form: str = "auto",
+    smooth: float = 0.0,
+    sample: Block | None = None,
+) -> CodedRows:
+    """Turn samples that come in blocks into codes; no more than a block is ever floats.
+
+    Parameters
+    ----------
+    map, n_levels, form, smooth
+        As in :class:`CodedSVC`.
+    blocks : callable
+        ``blocks()`` gives all samples from the first on, as blocks of rows, dense or CSR; it is
+        called twice, for the levels and for the codes. A block may be overwritten by the next.
+    sample : ndarray or CSR, shape (m, d), optional
+        What a map that learns from data is fitted to, with the ends of the range of all samples as
+        two more rows; by default the first block.
+
+    Raises
+    ------
+    InputError
+        For NaN, infinity, blocks of different widths or no sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kmaps import CodedSVC
+    >>> X, y = np.random.default_rng(0).random((100, 5)), np.arange(100) % 2
+    >>> rows = code_rows("chi2", lambda: (X[i : i + 30] for i in range(0, 100, 30)))
+    >>> blockwise, whole = CodedSVC().fit(rows, y), CodedSVC().fit(X, y)
+    >>> bool((blockwise.predict(X) == whole.predict(X)).all())
+    True
+    """
+    columns = RunningColumns(n_levels)
+    for X in blocks():
+        X = _floats(X)
+        if sample is None:
+            sample = X.copy()
+        columns.add(X)
+    if sample is None:
+        raise InputError("no samples: expected at least one row")
+    coding = learned(map, columns, sample, n_levels, form, smooth)
+    with codes_in_memory(columns.n_rows, columns.n_columns):
+        return replace(coding, rows=_collected(blocks(), coding, columns))
+
+
+def learned(
+    map: Tabulated | ScalarKernel | str,
+    columns: RunningColumns,
+    sample: Block,
+    n_levels: int,
+    form: str,
+    smooth: float = 0.0,
+) -> CodedRows:
+    """Return the fitted map, levels and layout for samples of which ``columns`` tell; no rows.
+
+    A map that learns from data is fitted to ``sample`` and the ends of the range as two rows more.
+    """
+    if learns(map):
+        ends = np.stack([columns.low, columns.high])
+        sample = vstack([sample, ends], "csr") if issparse(sample) else np.vstack([sample, ends])
+    map = fitted(map, sample)
+    book = choose_codebook(columns, n_levels, level_strategy(map))
+    tables = smoothed(tabulate(map, book.levels), book.levels, smooth)
+    coder = Coder(book, book.levels.shape[1], tables.cells)
+    rows = CodeRows(np.empty(0, np.uint8), np.zeros(1, np.int64), None)
+    layout = choose(tables, form)
+    return CodedRows(map, book.levels, coder, tables.zero, layout, rows, columns.n_columns)
+
+
+def _floats(X: Block) -> Block:
+    """Return a block as what levels and codes are made of."""
+    return X if X.dtype in (np.float32, np.float64, np.uint8) else X.astype(np.float64)
+
+
+def listed_below(coding: CodedRows, columns: RunningColumns) -> float:
+    """Return the part of codes that are not ``zero`` below which blocks list them: 0 or infinity.
+
+    All blocks do, or none, as the samples of which ``columns`` tell ask for.
+    """
+    rows_of_zero = _codes_of_zero(coding)
+    cells, features = coding.coder.cells, np.arange(coding.n_features)
+    if cells is not None:
+        rows_of_zero = cells[features if len(cells) > 1 else 0, rows_of_zero]
+    mapped_to_zero = len(coding.zero) and (rows_of_zero == coding.zero[0]).all()
+    few = columns.n_nonzero < SPARSE * columns.n_rows * columns.n_columns
+    return np.inf if mapped_to_zero and few else 0
+
+
+def block_rows(coding: CodedRows, X: Block, sparse: float) -> CodeRows:
+    """Return a block of samples as codes; ``sparse`` is what `listed_below` says of all blocks."""
+    X = _floats(X)
+    # What a CSR block leaves out has code 0.
+    if issparse(X) and _codes_of_zero(coding).any():
+        X = X.toarray()
+    return rows_of(coding.coder.encode(X), coding.zero, sparse)
+
+
+def _codes_of_zero(coding: CodedRows) -> NDArray[np.uint8]:
+    assert coding.coder.book is not None  # samples, not codes, come in blocks
+    features = np.arange(coding.n_features)
+    return coding.coder.book.codes(np.zeros(len(features)), features)
+
+
+def _collected(blocks: Iterable[Block], coding: CodedRows, columns: RunningColumns) -> CodeRows:
+    """Return the codes of all blocks: one array, or lists of those that are not ``zero``."""
+    sparse = listed_below(coding, columns)
+    parts = (block_rows(coding, X, sparse) for X in blocks)
+    if sparse:
+        return joined(parts)
+    n, d = columns.n_rows, columns.n_columns
+    codes, filled = np.empty(n * d, np.uint8), 0
+    for part in parts:
+        codes[filled : filled + len(part.codes)] = part.codes
+        filled += len(part.codes)
+    return CodeRows(codes, np.arange(n + 1) * d, None)

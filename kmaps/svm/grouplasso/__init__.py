@@ -1,4 +1,4 @@
-"""Linear machines that keep or drop groups of features as a whole."""
+"""Linear models that keep or drop groups of features as a whole."""
 
 from kmaps.svm.grouplasso.classifier import GroupLassoSVC
 

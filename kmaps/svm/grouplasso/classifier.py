@@ -10,9 +10,9 @@ from threadpoolctl import threadpool_limits
 
 from kmaps.checks import check_positive, check_whole
 from kmaps.parallel import for_blocks, threads, threads_of
-from kmaps.svm.grouplasso.problem import DenseColumns, Fit, GroupProblem
-from kmaps.svm.linear import LinearClassifier
+from kmaps.svm.grouplasso.problem import DenseColumns, GroupProblem, GroupSolution
 from kmaps.svm.losses import HINGES, LOSSES, Combined
+from kmaps.svm.probabilities import LinearClassifier
 from kmaps.svm.reduction import Labels, counting
 
 
@@ -30,49 +30,30 @@ class GroupLassoSVC(LinearClassifier):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the loss against the penalty.
+    C, multiclass, bias, class_weight, probability, random_state
+        As in :class:`CodedSVC`; the weight of the bias is penalised as a group.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         Hinge is eq. 18 as printed; the squared one is smooth and takes fewer rounds, hence the
-        default, other than that of `CodedSVC`.
+        default.
     group_size : int, default=2
         Features of a group; the last one has fewer when it does not divide their number.
-    multiclass : {"ovr", "ovo"}, default="ovr"
-        One-vs-rest or one-vs-one.
-    bias : float, default=1.0
-        Value of a constant feature whose weight makes the intercept, penalised like the others.
-        0 for no intercept.
     tol : float, default=1e-3
-        Stop when the objective is surely within this part of itself of the optimum.
+        Relative duality gap at which to stop.
     max_iter : int, default=500
         Rounds at most.
-    class_weight : dict, "balanced" or None, default=None
-        Factor on C for each class; in one-vs-rest only on the class's own side.
-    probability : {"sigmoid", "isotonic"} or None, default=None
-        Learn ``predict_proba`` as well, from the scores of samples held out in five folds (which
-        takes five more trainings): by Platt's sigmoid, or by isotonic regression, which needs some
-        thousand samples.
-    random_state : int, RandomState or None, default=0
-        Draws the folds of ``probability``.
     n_jobs : int or None, default=None
-        Threads for the binary problems. None: one, so that times compare; -1: one for each
-        processor.
+        Threads for the binary problems. None: one, so that times compare; -1: one per processor.
 
     Attributes
     ----------
-    classes_ : ndarray, shape (K,)
-    coef_ : ndarray, shape (P, d), dtype of the training data
-        P is 1 for two classes, K for one-vs-rest, K(K-1)/2 for one-vs-one.
-    intercept_ : ndarray, shape (P,)
+    classes_, coef_, intercept_, n_features_in_, model_bytes_
+        As in :class:`LiblinearSVC`.
     duality_gap_ : ndarray, shape (P,)
-        The relative duality gap: how far each objective may be from its optimum, as a part of it.
+        The relative duality gap of each binary problem.
     n_iter_ : int
         Most rounds of a binary problem.
-    n_features_in_ : int
     timings_ : dict
         Seconds: ``train_s`` and ``probability_s``.
-    model_bytes_ : int
-        Bytes of ``coef_`` and ``intercept_``.
 
     See Also
     --------
@@ -83,9 +64,8 @@ class GroupLassoSVC(LinearClassifier):
 
     Notes
     -----
-    The time goes with the cube of the features that stay, hardly with those that go. Their columns
-    are copied, and their Gram matrix is held. The larger C, the more features stay; rounds are many
-    where nearly all losses vanish.
+    The time grows with the cube of the features that stay, hardly with the others. The columns of
+    those that stay are copied, and their Gram matrix is held. A larger C keeps more features.
 
     References
     ----------
@@ -140,33 +120,10 @@ class GroupLassoSVC(LinearClassifier):
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> "GroupLassoSVC":
-        """Train one binary model for each problem of the reduction.
+        """Train one binary model per problem of the reduction, as `CodedSVC.fit` does.
 
-        Parameters
-        ----------
-        X : ndarray of float32 or float64, shape (n, d)
-            Other types are converted to float64; copied unless the columns are contiguous.
-        y : array-like, shape (n,)
-            Labels, numbers or strings, of at least two classes.
-        sample_weight : array-like, shape (n,), optional
-            Factor on C for each sample, ≥ 0: a weight of 2 is the sample twice, 0 leaves it out.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ConfigError
-            For a parameter out of range.
-        InputError
-            For NaN, infinity, a wrong shape, labels of one class, weights that are negative, or
-            all zero in a class.
-
-        Warns
-        -----
-        ConvergenceWarning
-            When ``max_iter`` rounds leave a larger gap than ``tol``.
+        X (n, d) is dense, and copied unless its columns are contiguous. A ConvergenceWarning says
+        when ``max_iter`` rounds leave a larger gap than ``tol``.
         """
         self._check_parameters()
         X, labels = self._check_training(X, y, sample_weight)
@@ -197,10 +154,10 @@ class GroupLassoSVC(LinearClassifier):
         self._check_probability()
         threads_of(self.n_jobs, 1)
 
-    def _train(self, columns: NDArray, labels: Labels) -> list[Fit]:
+    def _train(self, columns: NDArray, labels: Labels) -> list[GroupSolution]:
         problems = list(self._problems(labels))
 
-        def train_one(k: int, _: int) -> Fit:
+        def train_one(k: int, _: int) -> GroupSolution:
             problem = problems[k]
             own = columns if len(problem.rows) == columns.shape[1] else columns[:, problem.rows]
             costs = self.C * problem.factors

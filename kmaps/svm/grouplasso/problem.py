@@ -6,6 +6,20 @@ slopes, scaled until that holds, bound the objective from below; that bound says
 hinge has a corner, at which descending group by group can stick. It is rounded around the slopes
 found so far, then around those that this gives: the proximal point method on the dual, whose limit
 is the hinge itself.
+
+A round lowers, over the weights w of some of the groups,
+
+    sum over groups g of |w_g|  +  sum over rows i of phi_i(m_i),    m_i = sign_i * x_i'w,
+    phi_i(m) = max over 0 <= a <= cap_i of  a * (1 - m) - (a - centre_i)^2 / (2 * steep_i),
+
+where |.| is the Euclidean norm. The maximum is at a = centre_i + steep_i * (1 - m), moved into its
+range: minus the slope of a rounded hinge. With centre 0, no cap and steep 2C, phi is C times the
+squared hinge.
+
+A few sweeps over the groups, on the quadratic model of the losses here, find the groups that have
+weights and those that have none; but they creep where columns are much alike. Where a group has
+weights its length is smooth, so that Newton's method then finishes: it takes all those groups at
+once, and drops a group that it would turn round.
 """
 
 from dataclasses import dataclass
@@ -13,15 +27,152 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
 
-from kmaps.svm.grouplasso.steps import Losses, WorkingGroups, group_lengths
+from kmaps._loops.groups import descend_groups
 from kmaps.svm.losses import Loss
+
+_SWEEPS = 5
+_STRAIGHT = 1e-3  # of the curvature that a row would have, where its loss is straight: it may bend
+_HALVINGS = 15
+_ROUNDS = 8
+
+
+def group_lengths(values: NDArray, starts: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the Euclidean length of the values of each group."""
+    return np.sqrt(np.add.reduceat(values.astype(float) ** 2, starts[:-1]))
+
+
+@dataclass
+class RoundedLosses:
+    """The losses of the rows: arrays of shape (n,)."""
+
+    centre: NDArray[np.float64]
+    steep: NDArray[np.float64]
+    cap: NDArray[np.float64]
+
+    def slopes(self, margins: NDArray) -> NDArray:
+        """Return a, which is minus the slope of each phi."""
+        return np.clip(self.centre + self.steep * (1 - margins), 0, self.cap)
+
+    def curvature(self, margins: NDArray) -> NDArray:
+        """Return the second derivative of each phi, a little where it is none."""
+        raw = self.centre + self.steep * (1 - margins)
+        return np.where((raw > 0) & (raw < self.cap), 1, _STRAIGHT) * self.steep
+
+    def total(self, margins: NDArray) -> float:
+        """Return the sum of all phi."""
+        a = self.slopes(margins)
+        return float((a * (1 - margins) - (a - self.centre) ** 2 / (2 * self.steep)).sum())
+
+
+class WorkingGroups:
+    """Some groups, all others without weights.
+
+    ``columns`` (k, n) are the groups' columns times the signs of the rows, as rows of the array;
+    group g has those from ``starts[g]`` to ``starts[g + 1]``. ``weights`` and ``margins`` are where
+    to begin.
+    """
+
+    def __init__(
+        self,
+        columns: NDArray,
+        starts: NDArray[np.intp],
+        weights: NDArray[np.float64],
+        margins: NDArray[np.float64],
+        losses: RoundedLosses,
+    ):
+        self.columns, self.starts, self.losses = columns, starts, losses
+        self.group = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        self.weights, self.margins = weights, margins
+        self.objective = self._at(weights)[2]
+        self.curved = np.zeros(columns.shape[1])
+        self.gram = np.zeros((len(columns), len(columns)), columns.dtype)
+
+    def descend(self) -> None:
+        """Lower the objective until a round gains a tenth of what the best one did."""
+        best = 0.0
+        for _ in range(_ROUNDS):
+            before = self.objective
+            self._bend()
+            self._move(self._swept())
+            self._move(self._newton())
+            best = max(best, before - self.objective)
+            if before - self.objective <= 0.1 * best:
+                break
+
+    def _at(self, weights: NDArray) -> tuple[NDArray, NDArray, float]:
+        """Return some weights, the margins and the objective there.
+
+        Margins are float64, of which only the change is a product in float32: a group that comes in
+        gains less than margins in float32 would tell.
+        """
+        change = (weights - self.weights).astype(self.columns.dtype)
+        margins = self.margins + change @ self.columns
+        return (
+            weights,
+            margins,
+            self.losses.total(margins) + group_lengths(weights, self.starts).sum(),
+        )
+
+    def _gradient(self) -> NDArray:
+        """Return the gradient of the losses alone."""
+        slopes = self.losses.slopes(self.margins).astype(self.columns.dtype)
+        return -(self.columns @ slopes).astype(float)
+
+    def _bend(self) -> None:
+        """Bring the Hessian of the losses up to date, by the rows whose curvature changed."""
+        curved = self.losses.curvature(self.margins)
+        rows = np.flatnonzero(curved != self.curved)
+        part = self.columns[:, rows]
+        change = (curved - self.curved)[rows].astype(part.dtype)
+        self.gram += (part * change) @ part.T
+        self.curved = curved
+
+    def _swept(self) -> NDArray:
+        weights = self.weights.copy()
+        descend_groups(self.gram, self.starts, self._gradient(), weights, _SWEEPS)
+        return weights - self.weights
+
+    def _newton(self) -> NDArray:
+        """Return Newton's step for the groups that have weights."""
+        step = np.zeros(len(self.weights))
+        lengths = group_lengths(self.weights, self.starts)[self.group]
+        used = np.flatnonzero(lengths)
+        if not len(used):
+            return step
+        unit, lengths = self.weights[used] / lengths[used], lengths[used]
+        hessian = self.gram[np.ix_(used, used)].astype(float)
+        diagonal = np.einsum("ii->i", hessian)
+        # Rounding of the Gram matrix must not make it indefinite.
+        diagonal += len(used) * np.finfo(self.gram.dtype).eps * diagonal.mean() + 1 / lengths
+        group = self.group[used]
+        for apart in range(np.diff(self.starts).max()):
+            c = np.flatnonzero(group[apart:] == group[: len(group) - apart])
+            hessian[c + apart, c] -= unit[c] * unit[c + apart] / lengths[c]
+        factor = cho_factor(hessian, lower=True, overwrite_a=True)
+        step[used] = -cho_solve(factor, self._gradient()[used] + unit)
+        return step
+
+    def _move(self, step: NDArray) -> None:
+        """Go along a step as far as the objective falls, groups that turn round to 0."""
+        used = group_lengths(self.weights, self.starts) > 0
+        for _ in range(_HALVINGS):
+            weights = self.weights + step
+            turned = np.add.reduceat(weights * self.weights, self.starts[:-1]) <= 0
+            weights[(used & turned)[self.group]] = 0
+            reached = self._at(weights)
+            if reached[2] < self.objective:
+                self.weights, self.margins, self.objective = reached
+                break
+            step = step / 2
+
 
 _ROUNDED = 2.0  # times C: the steepness of the rounded hinge's slope, from 1/2 before the corner
 _FEWEST = 100  # columns, in at most half as many groups, that may be added at a time
 
 
-class Columns(Protocol):
+class FeatureColumns(Protocol):
     """The features of all samples, of which few are ever needed one by one."""
 
     @property
@@ -39,7 +190,7 @@ class Columns(Protocol):
 
 @dataclass(frozen=True)
 class DenseColumns:
-    """Columns that are there, as the rows of an array (d, n)."""
+    """FeatureColumns that are there, as the rows of an array (d, n)."""
 
     values: NDArray
 
@@ -61,25 +212,13 @@ class DenseColumns:
 
 
 @dataclass(frozen=True)
-class Fit:
-    """Weights and how good they are.
+class GroupSolution:
+    """Weights and how good they are."""
 
-    Attributes
-    ----------
-    weights : ndarray of float64, shape (d + 1,)
-        That of the bias last.
-    margins : ndarray of float64, shape (n,)
-        y·f(x) of each sample.
-    objective : float
-    gap : float
-        How far the objective may be from its optimum, as a part of it.
-    n_rounds : int
-    """
-
-    weights: NDArray[np.float64]
-    margins: NDArray[np.float64]
+    weights: NDArray[np.float64]  # (d + 1,): that of the bias last
+    margins: NDArray[np.float64]  # (n,): y·f(x) of each sample
     objective: float
-    gap: float
+    gap: float  # how far the objective may be from its optimum, as a part of it
     n_rounds: int
 
 
@@ -91,7 +230,7 @@ class GroupProblem:
 
     def __init__(
         self,
-        columns: Columns,
+        columns: FeatureColumns,
         size: int,
         bias: float,
         signs: NDArray,
@@ -111,7 +250,7 @@ class GroupProblem:
         ridge, cap = loss.ridge(costs), loss.high(costs)
         self.has_corner = not ridge.any()
         steep = _ROUNDED * costs if self.has_corner else 1 / ridge
-        self.losses = Losses(np.zeros(len(signs)), steep, cap)
+        self.losses = RoundedLosses(np.zeros(len(signs)), steep, cap)
 
     def _begin_at(self, weights: NDArray[np.float64]) -> None:
         self.weights[:] = weights
@@ -120,7 +259,7 @@ class GroupProblem:
         self.margins += self.signs * (own @ self.columns.take(used))
         self.margins += self.constant * self.weights[-1]
 
-    def solve(self, tol: float, max_iter: int) -> Fit:
+    def solve(self, tol: float, max_iter: int) -> GroupSolution:
         """Descend until the gap is closed, on the groups in use and those that want to be."""
         for n_rounds in range(1, max_iter + 1):
             slopes = self.losses.slopes(self.margins)
@@ -133,7 +272,7 @@ class GroupProblem:
             if self.has_corner and n_rounds > 1:
                 self.losses.centre = slopes
             self._descend(lengths)
-        return Fit(self.weights, self.margins, objective, gap, n_rounds)
+        return GroupSolution(self.weights, self.margins, objective, gap, n_rounds)
 
     def _descend(self, lengths: NDArray) -> None:
         """Descend on the groups in use, and on no more others, those that want to be the most."""

@@ -24,9 +24,9 @@ def drawn(n, d):
 
 def stated(codes, y, tables, loss, costs, members=None, bias=BIAS):
     """Return the problem of some rows, by default all, with a loss or the name of one."""
-    machinery, rows = choose(tables), rows_of(codes, np.empty(0, np.intp))
+    layout, rows = choose(tables), rows_of(codes, np.empty(0, np.intp))
     members = np.arange(len(y)) if members is None else members
-    norms = machinery.square_norms(rows)
+    norms = layout.square_norms(rows)
     loss = LOSSES[loss]() if isinstance(loss, str) else loss
     task = make_task(members, y[members], norms, costs, loss, bias)
-    return CodedProblem(rows, machinery.form, task, codes.shape[1] * machinery.form.size)
+    return CodedProblem(rows, layout.form, task, codes.shape[1] * layout.form.size)

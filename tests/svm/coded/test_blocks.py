@@ -121,7 +121,7 @@ def test_a_classifier_prepares_its_own_rows():
         assert rows.levels.shape[1] == 40
         expected = code_rows(MAPS[kind], blocks(X), n_levels=40, sample=X if learns else None)
         np.testing.assert_array_equal(rows.rows.codes, expected.rows.codes)
-    assert CodedSVC("chi2", form="full").prepare_rows(Source()).machinery.name == "full"
+    assert CodedSVC("chi2", form="full").prepare_rows(Source()).layout.name == "full"
 
 
 def test_what_is_refused_before_a_block_is_read():

@@ -193,7 +193,7 @@ def test_wrong_samples(digits):
         ),
         (
             "coded.rounds.solve",
-            "512 weights for each of 2 machines at a time, 4 bytes each, need 0.0 GiB",
+            "512 weights for each of 2 models at a time, 4 bytes each, need 0.0 GiB",
         ),
     ],
 )

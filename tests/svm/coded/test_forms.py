@@ -10,8 +10,8 @@ from kmaps._loops.train import Task, margins, rebuild
 from kmaps.errors import ConfigError
 from kmaps.kernels import KERNELS
 from kmaps.svm.coded.forms import FORMS, choose, cost
+from kmaps.svm.coded.model import ScoreTables
 from kmaps.svm.coded.rows import Coder, coded, rows_of
-from kmaps.svm.coded.scores import ScoreTables
 from kmaps.svm.coded.tables import Tables, merged, narrowed, padded, shared, tabulate
 
 NOTHING = np.empty(0, np.intp)
@@ -245,23 +245,23 @@ def test_every_form_is_the_same_function(case, name, listed):
         tables = Tables(values, tables.scale)
     assert (tables.two_level is not None) == (case in ("intersection", "few levels"))
     codes, rows = sample(tables.values.shape[1], listed)
-    machinery = choose(tables, name)
-    weights = np.zeros(9 * machinery.form.size, np.float32)
+    layout = choose(tables, name)
+    weights = np.zeros(9 * layout.form.size, np.float32)
     steps = np.random.default_rng(7).normal(size=len(codes))
     task = without_losses(np.sign(steps))
-    rebuild(rows, machinery.form, task, np.abs(steps), weights)
+    rebuild(rows, layout.form, task, np.abs(steps), weights)
     features = np.arange(9)
     matrix = kernels(tables, 9)
     gram = sum(matrix[j][codes[:, j][:, None], codes[:, j][None, :]] for j in features)
     expected = gram @ steps
     got = np.empty(len(codes))
-    margins(rows, machinery.form, task, weights, 0.0, got)
+    margins(rows, layout.form, task, weights, 0.0, got)
     got *= task.signs
     scale = np.sqrt(np.diagonal(gram).max() * (steps @ gram @ steps))
     # Measured: at most 1.0e-6.
     np.testing.assert_allclose(got, expected, atol=3e-6 * scale)
-    np.testing.assert_allclose(machinery.square_norms(rows), np.diagonal(gram), rtol=1e-6)
-    scores = ScoreTables(machinery.basis, machinery.kept(weights)[None])
+    np.testing.assert_allclose(layout.square_norms(rows), np.diagonal(gram), rtol=1e-6)
+    scores = ScoreTables(layout.basis, layout.kept(weights)[None])
     np.testing.assert_allclose(scores.score(rows)[:, 0], expected, atol=3e-6 * scale)
 
 
@@ -269,7 +269,7 @@ def test_every_form_is_the_same_function(case, name, listed):
 @pytest.mark.parametrize("n_bases", [None, 1, 9])
 @pytest.mark.parametrize("kept", [0, 1 << 28])
 def test_scores_of_several_problems(n_problems, n_bases, kept, monkeypatch):
-    monkeypatch.setattr("kmaps.svm.coded.scores._KEPT", kept)
+    monkeypatch.setattr("kmaps.svm.coded.model._KEPT", kept)
     rng = np.random.default_rng(8)
     basis = None if n_bases is None else rng.normal(size=(n_bases, 30, 6)).astype(np.float32)
     weights = rng.normal(size=(n_problems, 9, 30 if basis is None else 6)).astype(np.float32)

@@ -44,7 +44,7 @@ def test_scores_are_sums_of_functions(name):
 
 @pytest.mark.parametrize("block_codes", [50, 1 << 22])
 def test_importance_counts_weights_and_members_of_listed_rows(monkeypatch, block_codes):
-    monkeypatch.setattr("kmaps.svm.coded.functions._BLOCK_CODES", block_codes)
+    monkeypatch.setattr("kmaps.svm.coded.model._BLOCK_CODES", block_codes)
     weights = RNG.integers(0, 3, 120).astype(float)
     model = CodedSVR("chi2", 10.0)
     repeated = np.repeat(np.arange(120), weights.astype(int))
