@@ -13,6 +13,7 @@ test test-one test-slow test-all soak test-oldest: export PYTHONDONTWRITEBYTECOD
 
 .DEFAULT_GOAL := help
 .PHONY: help run reproduce test test-one test-slow test-all soak test-oldest lint format bench measure-recommend build clean check-machine
+.PHONY: help run reproduce test test-slow test-all soak test-oldest canary house lint format bench measure-recommend build clean check-machine
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -44,6 +45,13 @@ soak: $(VENV)/.installed-fuzz ## Half an hour of faults, hostile files and load,
 
 test-oldest: $(OLDEST)/.installed ## Run the tests with the oldest versions of the dependencies
 	$(OLDEST)/$(PYTEST)
+
+canary: $(VENV)/.installed ## Measure a few cells of each published run again, and compare (20 minutes at most)
+	$(BIN)/kmaps download --all --quiet
+	$(BIN)/python -m tests.canary
+
+house: $(VENV)/.installed ## Print the size of the code, and the files of it that commands enter
+	$(BIN)/python -m tests.house --walks
 
 lint: $(VENV)/.installed ## Check format, style and types
 	$(BIN)/ruff format --check .

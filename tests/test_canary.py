@@ -1,0 +1,46 @@
+"""Which cells of a published run the canary measures, and what it lets pass."""
+
+import pytest
+
+from tests.canary import RESULTS, _holds, cheap_cells, published_runs
+
+RECORD = {
+    **{"status": "ok", "solver": "coded", "versions": {}, "method": "exact", "key": "a", "dim": 3},
+    **{"dataset": "mnist", "features": "intensity", "normalize": "l1", "split": 0, "train_s": 1.0},
+}
+
+
+def test_the_cheapest_cells_of_two_methods_on_one_split_are_measured():
+    others = [
+        RECORD | {"key": "b", "train_s": 0.5},
+        RECORD | {"key": "c", "train_s": 0.1, "solver": "own"},
+        RECORD | {"key": "d", "train_s": 3.0, "method": "homogeneous"},
+        RECORD | {"key": "e", "train_s": 2.0, "method": "homogeneous", "split": 1},
+        RECORD | {"key": "f", "train_s": 0.2, "status": "failed"},
+    ]
+    assert [one["key"] for one in cheap_cells([RECORD, *others])] == ["b", "d"]
+    assert len(cheap_cells([RECORD | {"train_s": 11.0}, *others[2:3]])) == 1
+
+
+@pytest.mark.parametrize(
+    ("column", "ours", "baseline", "moved", "holds"),
+    [
+        ("accuracy", 0.745, 0.752, True, True),
+        ("accuracy", 0.745, 0.752, False, False),
+        ("accuracy", 0.735, 0.752, True, False),
+        ("linf", 1.2e-6, 1.0e-6, True, False),
+        ("train_bytes", 1_000_500, 1_000_000, True, True),
+    ],
+)
+def test_words_may_move_a_little_on_another_processor(column, ours, baseline, moved, holds):
+    difference = {"column": column, "ours": ours, "baseline": baseline}
+    assert _holds({"verdict": "worse", "differences": [difference]}, moved=moved) == holds
+
+
+def test_a_cell_without_differences_passes_only_when_it_is_the_same():
+    assert _holds({"verdict": "same", "differences": []}, moved=False)
+    assert not _holds({"verdict": "missing", "differences": []}, moved=True)
+
+
+def test_every_published_run_is_measured():
+    assert set(published_runs()) == {path.parent.name for path in RESULTS.glob("*/records.jsonl")}
