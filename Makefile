@@ -12,8 +12,7 @@ PYTEST := bin/python -m pytest -n 2 --dist worksteal
 test test-one test-slow test-all soak test-oldest: export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help run reproduce test test-one test-slow test-all soak test-oldest lint format bench measure-recommend build clean check-machine
-.PHONY: help run reproduce test test-slow test-all soak test-oldest canary house lint format bench measure-recommend build clean check-machine
+.PHONY: help run reproduce test test-one test-slow test-all soak test-oldest canary house lint format bench measure-recommend build clean check-machine
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
