@@ -25,8 +25,7 @@ from kmaps.checks import check_positive
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_sums import sums_of
 from kmaps.kernels import EXP_KERNELS, GRAM_KERNELS, WIDTH_KERNELS, check_kernel
-from kmaps.mercer import ScalarKernel
-from kmaps.own_gram import own_gram
+from kmaps.mercer import ScalarKernel, user_gram
 from kmaps.parallel import for_blocks
 from kmaps.samples import AnyMatrix, SampleMatrix
 
@@ -94,10 +93,10 @@ def gram(
     """
     if callable(kernel):
         if gamma != 1:
-            raise ConfigError(f"gamma={gamma!r}: a kernel of one's own has none; leave it out")
+            raise ConfigError(f"gamma={gamma!r}: a kernel that is passed has none; leave it out")
         if sigma is not None:
             check_positive("sigma", sigma)
-        return own_gram(kernel, *_check_pair(X, Y), sigma)
+        return user_gram(kernel, *_check_pair(X, Y), sigma)
     base = _base_kernel(kernel, gamma)
     rows, columns = _check_pair(X, Y)
     if kernel not in WIDTH_KERNELS:

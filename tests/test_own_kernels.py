@@ -149,7 +149,7 @@ def test_bad_tables(arguments, message):
 
 
 def test_bad_arguments():
-    with pytest.raises(ConfigError, match="gamma=2: a kernel of one's own has none"):
+    with pytest.raises(ConfigError, match="gamma=2: a kernel that is passed has none"):
         gram(X, kernel=bump, gamma=2)
     with pytest.raises(ConfigError, match="sigma=0: expected a positive number"):
         gram(X, kernel=bump, sigma=0)

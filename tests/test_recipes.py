@@ -1,4 +1,4 @@
-"""The recipes of CONTRIBUTING, followed to the letter in a copy of the package, are all it takes."""
+"""The recipes of CONTRIBUTING, followed to the letter in a copy of the package, are enough."""
 
 import json
 

@@ -7,6 +7,7 @@ from .capabilities import Tabulated as Tabulated
 from .exact import ExactMap as ExactMap
 from .generalized import GeneralizedRBFMap as GeneralizedRBFMap
 from .homogeneous import HomogeneousMap as HomogeneousMap
+from .homogeneous import SameSignMap as SameSignMap
 from .homogeneous import discrete_spectrum as discrete_spectrum
 from .intersection import IntersectionMap as IntersectionMap
 from .lowdim import HarmonicMap as HarmonicMap
@@ -32,7 +33,6 @@ from .registry import parameters_of as parameters_of
 from .registry import refuse_parameters as refuse_parameters
 from .registry import resolved as resolved
 from .registry import takes as takes
-from .same_sign import SameSignMap as SameSignMap
 from .signatures import homogeneous_kernel as homogeneous_kernel
 from .signatures import log_kernel as log_kernel
 from .signatures import signature_kernel as signature_kernel

@@ -19,8 +19,8 @@ from kmaps.codes.codebook import Codebook, pad_levels
 from kmaps.codes.columns import Columns
 from kmaps.codes.levels import value_ranges
 from kmaps.errors import ConfigError
+from kmaps.maps.base import SteppedMap
 from kmaps.maps.parameters import check_anchor
-from kmaps.maps.stepped import SteppedMap
 from kmaps.mercer import ScalarKernel, eigensystems
 from kmaps.parallel import for_blocks
 from kmaps.samples import AnyMatrix

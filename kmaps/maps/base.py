@@ -18,6 +18,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from kmaps.checks import refuse_enormous, refuse_negative, refuse_not_finite, warn_outside
+from kmaps.codes.codebook import Codebook
 from kmaps.codes.table import LookupTable
 from kmaps.errors import InputError
 from kmaps.maps.capabilities import FeatureMap
@@ -342,3 +343,31 @@ class AdditiveMap(FeatureMap):
         tags.input_tags.positive_only = self._unsigned
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+class SteppedMap(AdditiveMap):
+    """Base of the maps whose curve is a step function; `_fit_curve` calls `_set_steps`.
+
+    One byte per value stores their samples.
+
+    Attributes
+    ----------
+    table_ : ndarray, shape (1 or d, n_codes, r)
+        The outputs of each code, float64; one table when all features share it.
+    """
+
+    has_codes = True
+
+    def _set_steps(self, codebook: Codebook, table: NDArray) -> None:
+        self.table_ = table
+        self.shared_curve_ = codebook.shared
+        self._steps = StepGrid(codebook, LookupTable(table))
+
+    def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
+        return self._steps.curve(x, feature)
+
+    def _grid(self) -> StepGrid:
+        return self._steps
+
+    def _tables(self) -> tuple[NDArray, ...]:
+        return self._steps.codebook.levels, self.table_

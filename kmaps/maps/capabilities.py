@@ -8,7 +8,11 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
+
+from kmaps.errors import InputError
 
 
 class FeatureMap(TransformerMixin, BaseEstimator, ABC):
@@ -70,6 +74,29 @@ class FeatureMap(TransformerMixin, BaseEstimator, ABC):
             For a parameter out of range.
         """
         self.fit(X)
+
+
+class DenseMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
+    """A map with ``n_outputs_`` outputs in the dtype of the samples, once it is fitted."""
+
+    takes_sparse_ = False
+    n_outputs_: int
+
+    def _refuse_sparse(self, X: ArrayLike) -> None:
+        if issparse(X):
+            raise InputError(
+                f"{type(self).__name__} takes no sparse input, because its outputs are dense: pass "
+                "a dense array (X.toarray())"
+            )
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_outputs_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
 
 
 @runtime_checkable

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from kmaps.codes.columns import Columns
 from kmaps.codes.levels import choose_codebook
+from kmaps.maps.base import SteppedMap
 from kmaps.maps.parameters import check_exact
-from kmaps.maps.stepped import SteppedMap
 from kmaps.mercer import ScalarKernel, eigensystems
 from kmaps.samples import AnyMatrix
 

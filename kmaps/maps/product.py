@@ -12,8 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmaps.checks import check_whole
 from kmaps.errors import ConfigError, InputError
-from kmaps.maps.capabilities import FeatureMap
-from kmaps.maps.dense import DenseMap
+from kmaps.maps.capabilities import DenseMap, FeatureMap
 
 
 class ProductMap(DenseMap):

@@ -19,7 +19,7 @@ MAP_VERSION = 1
 
 _ADDITIVE = {
     "homogeneous": "kmaps.maps.homogeneous.HomogeneousMap",
-    "same-sign": "kmaps.maps.same_sign.SameSignMap",
+    "same-sign": "kmaps.maps.homogeneous.SameSignMap",
     "lowdim": "kmaps.maps.lowdim.transformer.LowDimMap",
     "anchor": "kmaps.maps.anchor.AnchorMap",
     "nystroem": "kmaps.maps.nystroem.NystroemMap",
@@ -101,9 +101,11 @@ def described(name: str) -> MapDescription:
     *parents, module, class_name = MAPS.places[name].split(".")
     path = Path(__file__).parents[1].joinpath(*parents[1:], f"{module}.py")
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    (node,) = (n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == class_name)
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    node = classes[class_name]
+    base = classes.get(ast.unparse(node.bases[0]))  # in the same file, for what it passes on
     literals, defaults = {"source": "", "approximates": ""}, {}
-    for part in node.body:
+    for part in [*(base.body if base else []), *node.body]:
         if isinstance(part, ast.Assign) and ast.unparse(part.targets[0]) in literals:
             literals[ast.unparse(part.targets[0])] = ast.literal_eval(part.value)
         if isinstance(part, ast.FunctionDef) and part.name == "__init__":

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kmaps.checks import warn_outside
 from kmaps.errors import ConfigError, InputError
 from kmaps.kernels import STATIONARY
-from kmaps.maps.dense import DenseMap
+from kmaps.maps.capabilities import DenseMap
 from kmaps.maps.lowdim.cosines import CosineSum
 from kmaps.maps.parameters import check_joint
 
