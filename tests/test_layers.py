@@ -131,7 +131,7 @@ FLOORS = {
         "transformer harmonic multidim",
     ],
     "svm": [
-        "losses clib model_file weights",
+        "losses clib model_file",
         "learner",
         "reduction",
         "probabilities",

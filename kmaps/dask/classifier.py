@@ -16,14 +16,13 @@ from kmaps.dask.chunks import Summary, is_collection, labelled, merged_in_steps,
 from kmaps.dask.lazy import mapped
 from kmaps.dask.team import DaskTeam, LostBlocks
 from kmaps.errors import InputError
-from kmaps.svm.coded import CodedSVC as CodedSVCHere
+from kmaps.svm.coded.classifier import CodedSVC as CodedSVCHere
 from kmaps.svm.coded.model import CodedModel, deviations
 from kmaps.svm.coded.problem import CodedSolution
 from kmaps.svm.coded.rounds import Rounds, count_blocks
 from kmaps.svm.coded.training import CodedRows, learned, learns, listed_below
 from kmaps.svm.learner import input_errors
-from kmaps.svm.reduction import count_problems
-from kmaps.svm.weights import class_factors
+from kmaps.svm.reduction import class_factors, count_problems
 
 _TRIALS_AGAIN = 3  # of a problem, whose workers were lost
 

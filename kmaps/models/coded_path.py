@@ -22,7 +22,7 @@ from kmaps.svm.coded.folds import FoldModels
 from kmaps.svm.coded.training import CodedRows, code_samples
 from kmaps.svm.learner import input_errors
 from kmaps.svm.probabilities import ProbabilisticClassifier
-from kmaps.svm.weights import check_sample_weight
+from kmaps.svm.reduction import check_sample_weight
 
 Values = Iterable[float] | str
 """Values of C, or the word for a rule of `kmaps.models.c_grid`."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
 
 from kmaps.checks import check_choice, check_number, check_positive
 from kmaps.errors import InputError, KmapsError
@@ -62,6 +63,11 @@ class Learner(BaseEstimator):
     def _checks(self) -> dict[str, Any]:
         """Arguments of scikit-learn's ``validate_data``."""
         return {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = bool(self._checks.get("accept_sparse"))
+        return tags
 
     def _check_loss(self) -> None:
         """Refuse a C or a bias out of range, and a loss or a penalty that is not combined."""

@@ -256,7 +256,6 @@ class KernelSVC(ProbabilisticClassifier):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._precomputed
-        tags.input_tags.sparse = not self._precomputed
         return tags
 
     def fit(

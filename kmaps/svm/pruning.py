@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from kmaps.checks import check_whole
 from kmaps.errors import ConfigError, InputError
 from kmaps.maps.random_fourier import RandomFeatures
-from kmaps.svm.grouplasso import GroupLassoSVC
+from kmaps.svm.grouplasso.classifier import GroupLassoSVC
 
 _STEP = 1.25  # from one C of a pilot to the next
 _GROWTH = 1.03  # of the weights from one to the next; less is the end

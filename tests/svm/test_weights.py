@@ -15,7 +15,7 @@ from kmaps import (
 )
 from kmaps.errors import ConfigError, InputError
 from kmaps.svm import code_rows, gram_rows
-from kmaps.svm.weights import class_factors
+from kmaps.svm.reduction import class_factors
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, size=(60, 4))

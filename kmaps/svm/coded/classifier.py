@@ -19,7 +19,6 @@ from kmaps.mercer import ScalarKernel
 from kmaps.parallel import for_blocks, threads, threads_of
 from kmaps.svm.coded.estimator import Progress
 from kmaps.svm.coded.problem import CodedSolution, make_task
-from kmaps.svm.coded.sparse import solve_sparse
 from kmaps.svm.coded.streamed import StreamedClassifier
 from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.losses import HINGES, LOSSES, Combined, Loss
@@ -353,6 +352,8 @@ class CodedSVC(StreamedClassifier):
         self, training: CodedRows, problem: BinaryProblem, start: NDArray | None
     ) -> CodedSolution:
         """Solve a problem on the codes with the penalty l1 and the present C."""
+        from kmaps.svm.coded.sparse import solve_sparse  # which most models do without
+
         return solve_sparse(
             training,
             problem,

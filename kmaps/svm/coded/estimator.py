@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmaps._loops.forms import CodeRows
@@ -32,9 +32,9 @@ from kmaps.kernels import get_kernel
 from kmaps.maps.capabilities import Tabulated
 from kmaps.mercer import ScalarKernel, kernel_name
 from kmaps.parallel import for_blocks, num_threads
+from kmaps.svm.coded.descent import solve
 from kmaps.svm.coded.model import CodedModel, FeatureFunction, function_of, importances
 from kmaps.svm.coded.problem import CodedProblem, CodedSolution
-from kmaps.svm.coded.rounds import count_blocks, solve_in_blocks
 from kmaps.svm.coded.training import CodedRows, code_rows, code_samples, learns, weights_in_memory
 from kmaps.svm.learner import BlockSource, Learner, input_errors
 from kmaps.svm.model_file import ModelFile, write_model
@@ -76,14 +76,8 @@ class CodedEstimator(Learner):
         return super()._checks | {"dtype": dtypes}
 
     @property
-    def _form(self) -> str:
-        """The form in which samples are coded."""
+    def _form(self) -> str:  # in which samples are coded
         return self.form
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def prepare_rows(self, source: BlockSource) -> CodedRows:
         """Turn samples that may be larger than memory into codes, which :meth:`fit` trains on.
@@ -150,10 +144,9 @@ class CodedEstimator(Learner):
         self.n_blocks_ = np.array([self._count_blocks(rows, size) for size in sizes])
 
         def train_one(column: int, n_threads: int) -> CodedSolution:
-            solution = solve_in_blocks(
+            solver = _solver(int(self.n_blocks_[column]), n_threads)
+            solution = solver(
                 CodedProblem(rows, layout.form, tasks[column](norms), n_weights),
-                n_blocks=int(self.n_blocks_[column]),
-                n_threads=n_threads,
                 tol=self.tol,
                 max_iter=self.max_iter,
                 seed=(seed, column),
@@ -176,6 +169,8 @@ class CodedEstimator(Learner):
         """Return how many blocks the rows of a problem are cut into."""
         n_rows = len(rows.bounds) - 1
         if self.n_blocks == "auto":
+            from kmaps.svm.coded.rounds import count_blocks
+
             return min(count_blocks(len(rows.codes) * n_members // n_rows), n_members)
         return min(int(self.n_blocks), n_members)
 
@@ -394,3 +389,12 @@ class CodedEstimator(Learner):
     def _take_own(self, file: ModelFile) -> tuple[int, tuple[str, ...]]:
         """Take :meth:`_own_arrays` out of a file; return the number of problems and their names."""
         return 1, ()
+
+
+def _solver(n_blocks: int, n_threads: int) -> Callable[..., CodedSolution]:
+    """Return what solves a problem in one block, or in several on so many threads."""
+    if n_blocks == 1:
+        return solve
+    from kmaps.svm.coded.rounds import solve_in_blocks
+
+    return partial(solve_in_blocks, n_blocks=n_blocks, n_threads=n_threads)

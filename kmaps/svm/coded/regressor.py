@@ -25,7 +25,7 @@ from kmaps.svm.coded.problem import make_task
 from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.learner import check_bias, input_errors, taken
 from kmaps.svm.losses import INSENSITIVE, Combined
-from kmaps.svm.weights import check_sample_weight
+from kmaps.svm.reduction import check_sample_weight
 
 _BLOCK_ROWS = 1 << 16
 

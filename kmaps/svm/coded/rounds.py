@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from kmaps.svm.coded import block as blocks
 from kmaps.svm.coded.block import State, StepResult, Table
-from kmaps.svm.coded.descent import Report, solve
+from kmaps.svm.coded.descent import Report
 from kmaps.svm.coded.problem import CodedProblem, CodedSolution, rescaled
 
 _MARGIN = 0.8  # of the tolerance, at which to look whether the gap is what it seems
@@ -263,8 +263,6 @@ def solve_in_blocks(
     report: Report | None = None,
 ) -> CodedSolution:
     """Solve a problem as `kmaps.svm.coded.descent.solve` does, its members drawn into blocks."""
-    if n_blocks == 1:
-        return solve(problem, tol=tol, max_iter=max_iter, seed=seed, alpha=alpha, report=report)
     shuffled = np.random.default_rng(seed).permutation(len(problem.task.members))
     members = [np.sort(part) for part in np.array_split(shuffled, n_blocks)]
     parts = [problem.part(own) for own in members]

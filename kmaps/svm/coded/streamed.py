@@ -24,8 +24,7 @@ from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.learner import input_errors
 from kmaps.svm.model_file import ModelFile
 from kmaps.svm.probabilities import ProbabilisticClassifier
-from kmaps.svm.reduction import Labels, count_problems
-from kmaps.svm.weights import check_sample_weight
+from kmaps.svm.reduction import Labels, check_sample_weight, count_problems
 
 _FIXED = ("map", "penalty", "multiclass")
 

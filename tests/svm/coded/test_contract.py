@@ -192,7 +192,7 @@ def test_wrong_samples(digits):
             "the codes of 400 × 64 values, a byte each, need 0.0 GiB, more",
         ),
         (
-            "coded.rounds.solve",
+            "coded.estimator.solve",
             "512 weights for each of 2 models at a time, 4 bytes each, need 0.0 GiB",
         ),
     ],
