@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from commands import kmaps_in
 from sklearn.datasets import dump_svmlight_file
 
 from kmaps.bench.records.file import read_records
+from kmaps.bench.records.row import Row
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
@@ -123,36 +125,31 @@ def test_experiments_named_are_packaged():
     assert named == set(packaged())
 
 
-def says(shown, value):
-    """Whether a number is shown to its decimals."""
-    return shown == f"{value:.{len(shown.partition('.')[2])}f}"
+def test_the_one_table_of_results_is_the_published_scaling():
+    records = {Row.of(r).label: r for r in read_records(ROOT / "results" / "scaling-mnist")}
+    found = re.findall(r"^\| ((?:exact|homog).*?) \| (\d\d,000) \| (.*) \|$", README, re.MULTILINE)
+    labels = {
+        "exact kernel on codes (`CodedSVC`)": "exact-coded",
+        "homogeneous map on codes (`CodedSVC`)": "homogeneous order=1 solver=coded",
+        "homogeneous map, LIBLINEAR": "homogeneous order=1",
+        "exact kernel, LIBSVM": "exact",
+    }
+    scales = {
+        **{("accuracy",): 100, ("fit_s", "encode_s"): 1, ("convert_s",): 1, ("train_s",): 1},
+        **{("train_peak_bytes",): 1e-6},
+    }
+    assert len(found) == 5
+    for name, n, cells in found:
+        record = records[f"{labels[name]} n={n.replace(',', '')}"]
+        for text, (columns, scale) in zip(cells.split(" | "), scales.items(), strict=True):
+            value = scale * measured(record, columns)
+            text = text.replace(",", "")
+            assert float(text) == round(value, len(text.partition(".")[2])), (name, n, text)
 
 
-def test_gains_of_low_dimensional_maps_are_on_record():
-    lines = (ROOT / "results/ldefm-table1/records.jsonl").read_text().splitlines()
-    records = [json.loads(line) for line in lines]
-    rows = re.search(r"\| outputs per feature \|.*\n.*\n((?:\|.*\n)+)", README)[1].splitlines()
-    assert len(rows) == 3
-    gains = {}
-    for row in rows:
-        dim, *cells = (cell.strip() for cell in row.strip("|").split("|"))
-        own = [record for record in records if record["dim"] == int(dim)]
-        kernels = ("chi2", "js", "intersection")
-        for kernel, both, ours in zip(kernels, cells[::2], cells[1::2], strict=True):
-            errors = {"optimal": [], None: [], "lowdim": []}
-            for record in own:
-                params = record["params"]
-                if record["kernel"] == kernel and params.get("optimal", True):
-                    of_map = record["method"] == "homogeneous"
-                    errors[params.get("period") if of_map else "lowdim"].append(record["linf"])
-            best, published, lowdim = (min(found) for found in errors.values())
-            shown = re.fullmatch(r"([\d.]+) \(([\d.]+)\)", both)
-            assert says(shown[1], best), (dim, kernel, best)
-            assert says(shown[2], published), (dim, kernel, published)
-            assert says(ours, lowdim), (dim, kernel, lowdim)
-            gains[dim, kernel] = best / lowdim
-    told = re.search(
-        r"at seven the error is ([\d.]+) \(intersection\) to (\d+) \(js\) times", README
-    )
-    assert says(told[1], gains["7", "intersection"])
-    assert says(told[2], gains["7", "js"])
+def measured(record, columns):
+    """Return the sum of columns: of times the median over the repeats."""
+    if not columns[0].endswith("_s"):
+        return sum(record[column] for column in columns)
+    lines = [line["seconds"] for line in record["repeats"]]
+    return median(sum(line[column] for column in columns) for line in lines)
