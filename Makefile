@@ -12,7 +12,7 @@ PYTEST := bin/python -m pytest -n 2 --dist worksteal
 test test-one test-slow test-all soak test-oldest: export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help run reproduce test test-one test-slow test-all soak test-oldest canary house lint format bench measure-recommend build clean check-machine
+.PHONY: help run reproduce test test-one test-slow test-all soak test-oldest canary house lint format bench build clean check-machine
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -63,9 +63,6 @@ format: $(VENV)/.installed ## Fix format and what style can be fixed by itself
 
 bench: $(VENV)/.installed ## Measure the speed of each component against other libraries, as ratios
 	$(BIN)/python -m benchmarks
-
-measure-recommend: $(VENV)/.installed ## Compare what `kmaps recommend` finds with full grids, an hour (results/recommend)
-	$(BIN)/python -m kmaps.bench.recommend.study results/recommend
 
 build: clean $(VENV)/.installed ## Build the wheel and the source distribution into dist/
 	$(BIN)/pip install --quiet build

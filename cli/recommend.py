@@ -1,4 +1,4 @@
-"""``kmaps recommend``: measure a small grid of machines and show the best ones."""
+"""``kmaps recommend``: measure a small grid of models and show the best ones."""
 
 import json
 import os
@@ -18,9 +18,9 @@ from kmaps.cli.completing import files
 from kmaps.cli.progress import cell_bar, cell_state, say_compiling, stage_bars
 
 if TYPE_CHECKING:
-    from kmaps.bench.recommend.choices import Choice
-    from kmaps.bench.recommend.measure import Recommendation
-    from kmaps.bench.recommend.sample import Sample
+    from numpy.typing import NDArray
+
+    from kmaps.bench.recommend import Choice, Recommendation
 
 _CACHE = "KMAPS_DATA_DIR"
 
@@ -39,14 +39,14 @@ Examples:
     "--max-bytes",
     type=click.FloatRange(0, min_open=True),
     metavar="N",
-    help="Only machines that store at most so much: the sample's training rows, in the smallest "
+    help="Only models that store at most so much: the sample's training rows, in the smallest "
     "form that training reads back, tables and model.",
 )
 @click.option(
     "--max-us",
     type=click.FloatRange(0, min_open=True),
     metavar="N",
-    help="Only machines that predict a row in at most so many microseconds.",
+    help="Only models that predict a row in at most so many microseconds.",
 )
 @click.option(
     "--exact-only", is_flag=True, help="Only exact kernels, no maps and no random frequencies."
@@ -57,7 +57,7 @@ Examples:
     type=click.IntRange(10),
     default=3000,
     show_default=True,
-    help="Of the sample, drawn class by class; all of DATA if it has no more.",
+    help="Rows of the sample, drawn class by class; all of DATA if it has no more.",
 )
 @click.option(
     "--hold-out",
@@ -65,7 +65,7 @@ Examples:
     default=0.3,
     show_default=True,
     metavar="PART",
-    help="Of the sample, drawn class by class, to measure accuracies on.",
+    help="Part of the sample, drawn class by class, that accuracies are measured on.",
 )
 @click.option(
     "--plot",
@@ -85,7 +85,6 @@ Examples:
 @click.option(
     "--n-features", type=click.IntRange(1), help="Columns of svm files. [default: largest index]"
 )
-@array_files.memory
 @click.option(
     "--threads", type=click.IntRange(1), help="Threads that compute. [default: all processors]"
 )
@@ -107,74 +106,66 @@ def command(
     quiet: bool,
     **contract: Any,
 ) -> None:
-    """Measure a small grid of machines on a sample of DATA and show the best ones.
+    """Measure a small grid of models on a sample of DATA and show the best ones.
 
     DATA is a file of rows with labels, as `kmaps train` takes it; - is standard input. The grid
     has the exact kernels and some maps on codes (the intersection map of one bin is the linear
-    machine), and random frequencies of two exponential kernels, which LIBLINEAR trains on, all
-    one-vs-rest and, of 3 to 20 classes, one-vs-one: machines that `kmaps train` makes. Of each its
+    model), and random frequencies of two exponential kernels, which LIBLINEAR trains on, all
+    one-vs-rest and, of 3 to 20 classes, one-vs-one: models that `kmaps train` makes. Of each its
     C is chosen by cross-validation (the rule `auto`) on the training part of the sample;
     accuracies are of the rows held out, which no choice of C has seen.
 
-    Shown are the machines than which no other one is as accurate and cheaper, in one cost at least:
+    Shown are the models than which no other one is as accurate and cheaper, in one cost at least:
     training time, test time, memory or storage. That is a choice by the rows held out, so the best
     of many looks a little better than it is; the 95 % interval says what so few rows can tell. The
     first is the one with the highest accuracy on these rows and in the cross-validation together.
     Each comes with the command, and the Python, that trains it with its C on all rows.
 
-    Limits are applied to what was measured on the sample; what is known to store more is left out
-    before. A machine that cannot be trained on DATA is told; the others go on.
+    Limits apply to what was measured on the sample. A model that cannot be trained on DATA is
+    reported; the others go on.
     """
     look_for(source, contract["labels"])
     if plot is not None:
         from kmaps.bench.figures.files import check_figure
 
         check_figure(plot, force=force)
-    from kmaps.bench.recommend.choices import Limits
-    from kmaps.bench.recommend.measure import recommend
+    from kmaps.bench.recommend import Limits, recommend
     from kmaps.cli.main import GIVEN
 
-    sample = _sample(source, n_rows, quiet, **contract)
-    say_compiling(quiet=quiet)
-    with _folder(out) as folder, cell_bar(quiet=quiet) as (show, _):
-        found = recommend(
-            sample,
-            folder,
-            hold_out=hold_out,
-            limits=Limits(max_bytes or inf, max_us or inf),
-            exact_only=exact_only,
-            threads=threads,
-            progress=lambda state: show(cell_state(state)),
-            command=click.get_current_context().meta.get(GIVEN, ""),
-        )
+    with _folder(out) as folder:
+        y = _sample(source, n_rows, folder, quiet, **contract)
+        say_compiling(quiet=quiet)
+        with cell_bar(quiet=quiet) as (show, _):
+            found = recommend(
+                folder,
+                len(set(y.tolist())),
+                hold_out=hold_out,
+                limits=Limits(max_bytes or inf, max_us or inf),
+                exact_only=exact_only,
+                threads=threads,
+                progress=lambda state: show(cell_state(state)),
+                command=click.get_current_context().meta.get(GIVEN, ""),
+            )
     if found.failed and not quiet:
         click.echo(f"warning: {_failures(found)}", err=True)
     if plot is not None:
         from kmaps.bench.figures.costs import draw_front
 
         draw_front(found.points, plot, "accuracy")
-    told = _told(sample, found, source, _data_options(**contract))
-    click.echo(json.dumps(told, indent=2) if as_json else _text(told))
+    report = _report(y, found, source, _data_options(contract))
+    click.echo(json.dumps(report, indent=2) if as_json else _text(report))
 
 
-def _sample(
-    source: str,
-    n_rows: int,
-    quiet: bool,
-    *,
-    memory: float,
-    **contract: Any,
-) -> "Sample":
-    """Draw the sample of the file that the options describe."""
-    from kmaps.bench.recommend.sample import draw_sample
+def _sample(source: str, n_rows: int, folder: Path, quiet: bool, **contract: Any) -> "NDArray":
+    """Write the sample of the file that the options describe; return the labels of the file."""
+    from kmaps.bench.recommend import draw_sample
     from kmaps.io import LabelledRows
 
     with (
         labelled_rows(source, "-", **contract) as (reader, y),
         stage_bars(quiet=quiet) as report,
     ):
-        rows = LabelledRows(reader, y, memory=int(memory * 1e6), progress=report)
-        return draw_sample(rows, n_rows)
+        return draw_sample(LabelledRows(reader, y, progress=report), n_rows, folder)
 
 
 @contextmanager
@@ -196,58 +187,42 @@ def _failures(found: "Recommendation") -> str:
     from kmaps.bench.records.columns import cell_name
 
     listed = [f"{cell_name(record)} ({record['error']})" for record in found.failed]
-    return f"{len(listed)} of {len(found.records)} machines failed: {'; '.join(listed)}"
+    return f"{len(listed)} of {len(found.records)} models failed: {'; '.join(listed)}"
 
 
-def _data_options(
-    *,
-    labels: str | None,
-    label_column: str | None,
-    input_format: str | None,
-    zero_based: str,
-    n_features: int | None,
-    memory: float,
-) -> list[str]:
-    """Return the options that say what DATA is; memory is no such."""
-    given = {
-        "--labels": labels,
-        "--label-column": label_column,
-        "--input-format": input_format,
-        "--zero-based": None if zero_based == "auto" else zero_based,
-        "--n-features": n_features,
-    }
-    return [word for option, value in given.items() if value for word in (option, str(value))]
+def _data_options(contract: dict[str, Any]) -> list[str]:
+    """Return the options that say what DATA is, for ``kmaps train``."""
+    given = {name: value for name, value in contract.items() if value and value != "auto"}
+    return [
+        word for name, value in given.items() for word in (f"--{name.replace('_', '-')}", value)
+    ]
 
 
-def _told(
-    sample: "Sample", found: "Recommendation", source: str, data: list[str]
-) -> dict[str, Any]:
+def _report(y: "NDArray", found: "Recommendation", source: str, data: list[str]) -> dict[str, Any]:
     """Return what was found, as the JSON has it."""
     from kmaps.bench.records.columns import cell_name
 
     first = found.choices[0].record
     return {
-        "rows": sample.n_rows,
+        "rows": len(y),
         "features": first["n_features"],
-        "classes": sample.n_classes,
-        "sample_rows": len(sample.y),
+        "classes": len(set(y.tolist())),
+        "sample_rows": first["n_train"] + first["n_test"],
         "train_rows": first["n_train"],
         "held_out_rows": first["n_test"],
         "measured": len(found.records) - len(found.failed),
         "within_limits": len(found.points),
-        "left_out": [f"{number} random frequencies" for number in found.left_out],
         "failed": {cell_name(record): record["error"] for record in found.failed},
         "recommended": [
-            _machine(choice, ["kmaps", "train", source, f"model-{i}.npz", *data])
+            _model(choice, ["kmaps", "train", source, f"model-{i}.npz", *data])
             for i, choice in enumerate(found.choices, 1)
         ],
     }
 
 
-def _machine(choice: "Choice", train: list[str]) -> dict[str, Any]:
-    """Return a machine and what was measured of it, in plain units."""
-    from kmaps.bench.recommend.choices import row_us, standing
-    from kmaps.bench.recommend.written import options_of, python_of
+def _model(choice: "Choice", train: list[str]) -> dict[str, Any]:
+    """Return a model and what was measured of it, in plain units."""
+    from kmaps.bench.recommend import options_of, python_of, row_us
     from kmaps.bench.records.measures import MEASURES
     from kmaps.bench.records.warned import WARNED, warned
 
@@ -257,7 +232,7 @@ def _machine(choice: "Choice", train: list[str]) -> dict[str, Any]:
         "name": choice.point.name,
         **{name: record[name] for name in kept},
         "interval": list(choice.interval),
-        "standing": standing(record),
+        "standing": choice.standing,
         "train_s": MEASURES["time"].value(record),
         "us_per_row": row_us(record),
         "peak_bytes": record["peak_bytes"],
@@ -273,40 +248,40 @@ def _machine(choice: "Choice", train: list[str]) -> dict[str, Any]:
 _HEADINGS = ("", "accuracy, %", "95 % interval", "train, s", "us/row", "memory, MB", "stored, MB")
 
 
-def _text(told: dict[str, Any]) -> str:
-    """Return what was found as a table, and below it how to make each machine."""
+def _text(report: dict[str, Any]) -> str:
+    """Return what was found as a table, and below it how to make each model."""
     lines = [
-        f"{told['rows']:,} rows of {told['features']:,} features, {told['classes']} classes; of "
-        f"{told['sample_rows']:,} {told['train_rows']:,} trained on, {told['held_out_rows']:,} "
-        "held out"
+        "{rows:,} rows of {features:,} features, {classes} classes; of {sample_rows:,} "
+        "{train_rows:,} trained on, {held_out_rows:,} held out".format_map(report)
     ]
-    if told["left_out"]:
-        lines.append(f"known to store more, not measured: {', '.join(told['left_out'])}")
     lines += [
-        f"{told['measured']} machines measured, {told['within_limits']} within the limits; no "
+        f"{report['measured']} models measured, {report['within_limits']} within the limits; no "
         "other one beats these:",
         "",
     ]
-    table = [_HEADINGS, *map(_cells, range(1, 1 + len(told["recommended"])), told["recommended"])]
+    table = [
+        _HEADINGS,
+        *map(_cells, range(1, 1 + len(report["recommended"])), report["recommended"]),
+    ]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines += ["  ".join(map(str.rjust, row, widths)) for row in table]
-    for number, machine in enumerate(told["recommended"], 1):
-        python = machine["python"].replace("\n", "\n    ")
-        name = "; ".join([machine["name"], *machine["warned"]])
-        lines += ["", f"{number}  {name}", f"    {machine['command']}", f"    {python}"]
-    if told["sample_rows"] < told["rows"]:
-        lines += ["", "C was chosen on the sample; -C auto chooses it anew, on all rows."]
+    for number, model in enumerate(report["recommended"], 1):
+        python = model["python"].replace("\n", "\n    ")
+        name = "; ".join([model["name"], *model["warned"]])
+        lines += ["", f"{number}  {name}", f"    {model['command']}", f"    {python}"]
+    if report["sample_rows"] < report["rows"]:
+        lines += ["", "C was chosen on the sample; -C auto chooses it again, on all rows."]
     return "\n".join(lines)
 
 
-def _cells(number: int, machine: dict[str, Any]) -> tuple[str, ...]:
-    low, high = machine["interval"]
+def _cells(number: int, model: dict[str, Any]) -> tuple[str, ...]:
+    low, high = model["interval"]
     return (
         str(number),
-        f"{100 * machine['accuracy']:.2f}",
+        f"{100 * model['accuracy']:.2f}",
         f"{100 * low:.2f} to {100 * high:.2f}",
-        f"{machine['train_s']:.3g}",
-        f"{machine['us_per_row']:.3g}",
-        f"{machine['peak_bytes'] / 1e6:.3g}",
-        f"{machine['storage_bytes'] / 1e6:.3g}",
+        f"{model['train_s']:.3g}",
+        f"{model['us_per_row']:.3g}",
+        f"{model['peak_bytes'] / 1e6:.3g}",
+        f"{model['storage_bytes'] / 1e6:.3g}",
     )

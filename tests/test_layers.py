@@ -67,7 +67,6 @@ INNER: dict[str, set[str]] = {
         "models.reliability.Calibration",
     },
     "kmaps/bench/kinds/pairs/measure.py": {"checks.is_whole"},
-    "kmaps/bench/recommend/sample.py": {"models.folds.stratified_sample", "samples.AnyMatrix"},
     "kmaps/bench/run/cluster.py": {"dask.tasks.called"},
     "kmaps/bench/run/doctor.py": {"_loops.encode.take"},
     "kmaps/bench/spec/fields.py": {"checks.is_whole"},

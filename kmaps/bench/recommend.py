@@ -1,0 +1,373 @@
+"""`kmaps recommend`: an experiment on a sample of the user's rows, and the rows that none beats."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse, vstack
+from scipy.stats import binomtest
+
+from kmaps.bench.kinds.load import load
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.definition import FILE as DEFINITION
+from kmaps.bench.records.definition import write_definition
+from kmaps.bench.records.names import short_labels
+from kmaps.bench.records.row import Row
+from kmaps.bench.report.front import COSTS, Point, front, points_of
+from kmaps.bench.run.progress import Progress
+from kmaps.bench.run.runner import run
+from kmaps.errors import CellsFailed, InputError, NothingMeasured
+from kmaps.io import LabelledRows, open_writer
+from kmaps.kernels import KERNELS
+from kmaps.maps import make_map, takes
+from kmaps.models import RandomFeatureSVC, stratified_sample
+from kmaps.svm import CodedSVC
+
+FILE = "sample.npz"
+
+_SEED = 0
+_FEWEST = 2  # rows of a class: one to train on, one to be held out
+_PAIRED = range(3, 21)  # classes: more have too many pairs, two have one model either way
+_RANDOM_MAPS = ("generalized-rbf", "random-fourier")
+_MAPS: tuple[dict[str, Any], ...] = (
+    {"map": "intersection", "n_bins": 1, "solver": "coded"},  # one bin: the linear model
+    {"map": "homogeneous", "kernel": "chi2", "order": 1, "solver": "coded"},
+    {"map": "spline", "n_bins": 10, "solver": "coded"},
+    {"map": "generalized-rbf", "kernel": "chi2", "n_frequencies": [500, 2000]},
+    {"map": "random-fourier", "sigma": None, "n_frequencies": [500, 2000]},
+)
+_QUALITY = "accuracy"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a model may take.
+
+    Parameters
+    ----------
+    max_bytes : float
+        Its training rows, tables and weights, as stored.
+    max_us : float
+        Microseconds to predict a row.
+    """
+
+    max_bytes: float = inf
+    max_us: float = inf
+
+    def hold(self, record: Record) -> bool:
+        """Return whether a measured model keeps them."""
+        return record["storage_bytes"] <= self.max_bytes and row_us(record) <= self.max_us
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A model that no other one beats.
+
+    Attributes
+    ----------
+    record : dict
+    point : Point
+        Its name, and its measures as printed.
+    interval : (float, float)
+        95 % interval (Wilson's) of its accuracy on the rows held out, in [0, 1].
+    """
+
+    record: Record
+    point: Point
+    interval: tuple[float, float]
+
+    @classmethod
+    def of(cls, record: Record, point: Point) -> "Choice":
+        """Return the choice of a record, its interval computed."""
+        n_test = record["n_test"]
+        found = binomtest(round(record["accuracy"] * n_test), n_test).proportion_ci(method="wilson")
+        return cls(record, point, (float(found.low), float(found.high)))
+
+    @property
+    def standing(self) -> float:
+        """The accuracy by which choices are ordered: of the rows held out and of the folds.
+
+        Few rows held out say little on which of two models is the better one; the folds of the
+        chosen C add theirs.
+        """
+        record = self.record
+        tried = dict(zip(record["cv_C"], record["cv_accuracy"], strict=True))
+        n_folds = min(record["C_samples"] or record["n_train"], record["n_train"])
+        right = record["accuracy"] * record["n_test"] + tried[record["C"]] * n_folds
+        return right / (record["n_test"] + n_folds)
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """What models do on a sample.
+
+    Attributes
+    ----------
+    records : list of dict
+        Of all models, those that failed among them.
+    choices : list of Choice
+        Those within the limits that no other one beats, the best one first.
+    points : list of Point
+        All within the limits, the choices first: a figure numbers them as they are numbered.
+    """
+
+    records: list[Record]
+    choices: list[Choice]
+    points: list[Point]
+
+    @property
+    def failed(self) -> list[Record]:
+        """The records of the models that failed."""
+        return [record for record in self.records if record["status"] == "failed"]
+
+
+def row_us(record: Record) -> float:
+    """Return the microseconds in which a model predicted a row."""
+    return 1e6 * record["predict_s"] / record["n_test"]
+
+
+def draw_sample(source: LabelledRows, n_rows: int, folder: Path) -> NDArray:
+    """Draw rows of a file class by class, always the same ones, and write them to a folder.
+
+    The file is read twice, block by block: for its labels, and for the rows that were drawn.
+
+    Parameters
+    ----------
+    source : LabelledRows
+    n_rows : int
+        At most so many; all of a file that has no more.
+    folder : Path
+        Gets the file ``sample.npz``.
+
+    Returns
+    -------
+    ndarray
+        The labels of all rows of the file.
+
+    Raises
+    ------
+    InputError
+        When there is one class, or a class has a single row in the sample.
+    """
+    for _ in source.blocks():  # the labels of a file are known once it was read
+        pass
+    y = source.labels()
+    chosen = np.sort(stratified_sample(y, n_rows, _SEED))
+    _check_classes(y, y[chosen], n_rows)
+    parts, start = [], 0
+    for block in source.blocks():
+        first, last = np.searchsorted(chosen, [start, start + block.shape[0]])
+        parts.append(block[chosen[first:last] - start])
+        start += block.shape[0]
+    X = vstack(parts, "csr") if issparse(parts[0]) else np.concatenate(parts)
+    folder.mkdir(parents=True, exist_ok=True)
+    with open_writer(folder / FILE, force=True, n_rows=X.shape[0]) as writer:
+        writer.write(X, y[chosen])
+    return y
+
+
+def _check_classes(y: NDArray, drawn: NDArray, n_rows: int) -> None:
+    """Refuse labels of which there is nothing to learn, or nothing to measure."""
+    classes, counts = np.unique(y, return_counts=True)
+    if len(classes) < 2:
+        raise InputError(f"all {len(y)} labels are {classes[0]!s}; two classes are needed")
+    if counts.min() < _FEWEST:
+        raise InputError(
+            f"class {classes[counts.argmin()]!s} has one row; expected one to train on and one to "
+            "hold out: leave the class out, or add rows of it"
+        )
+    counts = np.array([(drawn == label).sum() for label in classes])
+    if counts.min() < _FEWEST:
+        raise InputError(
+            f"n_rows={n_rows}: class {classes[counts.argmin()]!s} would have {counts.min()} rows "
+            "in the sample, expected two; draw more"
+        )
+
+
+def content(n_classes: int, *, hold_out: float, exact_only: bool = False) -> dict[str, Any]:
+    """Return the experiment that compares models on a sample, as its YAML says it.
+
+    Every model is one that ``kmaps train`` makes: exact kernels and additive maps on codes,
+    LIBLINEAR on random frequencies. C is chosen by the rule ``auto`` on the training part.
+    """
+    return {
+        "experiment": "recommend",
+        "about": "Models compared on a sample of the user's rows.",
+        "dataset": {"files": {"data": FILE}, "train": round(1 - hold_out, 6), "stratified": True},
+        "kernels": list(KERNELS),
+        "reductions": ["ovr", "ovo"] if n_classes in _PAIRED else ["ovr"],
+        "baselines": ["exact-coded"],
+        "maps": [] if exact_only else [dict(entry) for entry in _MAPS],
+        # On random frequencies LIBLINEAR ends sooner with the squared hinge than with the hinge.
+        "learner": {"loss": "squared_hinge", "gap": 1e-4},
+        "C": {"grid": "auto", "folds": 3, "samples": 1000},
+    }
+
+
+def recommend(
+    folder: Path,
+    n_classes: int,
+    *,
+    hold_out: float,
+    limits: Limits,
+    exact_only: bool = False,
+    threads: int | None = None,
+    progress: Callable[[Progress], None] = lambda progress: None,
+    command: str = "",
+) -> Recommendation:
+    """Measure models on the sample in a folder, and choose those that no other one beats.
+
+    A model is on the front of a cost (training time, test time, memory, storage) when no other is
+    as accurate and cheaper, or more accurate and as cheap, on the rows held out.
+
+    Parameters
+    ----------
+    folder : Path
+        With the sample; gets the experiment and its records. What is measured stays so.
+    n_classes : int
+    hold_out : float
+        The part of the sample that accuracies are measured on.
+    limits : Limits
+    exact_only : bool
+        Whether to measure exact kernels only.
+    threads, progress, command
+        As of :func:`kmaps.bench.run.runner.run`.
+
+    Raises
+    ------
+    CellsFailed
+        When every model failed.
+    NothingMeasured
+        When no model is within the limits.
+    """
+    write_definition(folder, content(n_classes, hold_out=hold_out, exact_only=exact_only), None)
+    experiment = load(folder / DEFINITION)
+    records = run(experiment, folder, threads=threads, progress=progress, command=command).records
+    measured = [record for record in records if record["status"] == "ok"]
+    if not measured:
+        raise CellsFailed(f"all {len(records)} models failed, the first: {records[0]['error']}")
+    fitting = [record for record in measured if limits.hold(record)]
+    if not fitting:
+        raise NothingMeasured(_nearest(measured, limits))
+    points = _points_by_key(records)
+    choices = unbeaten(fitting, points)
+    chosen = [choice.record for choice in choices]
+    others = [record for record in fitting if record not in chosen]
+    return Recommendation(
+        records, choices, [points[record["key"]] for record in (*chosen, *others)]
+    )
+
+
+def _nearest(measured: Sequence[Record], limits: Limits) -> str:
+    """Say what the models take that are beyond the limits."""
+    given = {"max_bytes": limits.max_bytes, "max_us": limits.max_us}
+    named = " and ".join(f"{name}={limit:g}" for name, limit in given.items() if limit < inf)
+    smallest = min(record["storage_bytes"] for record in measured)
+    return (
+        f"none of {len(measured)} models is within {named}; the smallest stores {smallest:,} "
+        f"bytes, the fastest takes {min(map(row_us, measured)):.3g} microseconds per row"
+    )
+
+
+def _points_by_key(records: Sequence[Record]) -> dict[str, Point]:
+    """Return the measured models as points, by the keys of their records."""
+    named = {point.name: point for point in points_of(records, [_QUALITY, *COSTS])}
+    labels, _ = short_labels(map(Row.of, records))
+    several = len({record["reduction"] for record in records}) > 1
+    found = {}
+    for record in records:
+        reduction = record["reduction"] if several else ""
+        words = reduction, record["kernel"], labels[Row.of(record).identity]
+        if record["status"] == "ok":
+            found[record["key"]] = named[" ".join(filter(None, words))]
+    return found
+
+
+def unbeaten(records: Sequence[Record], points: dict[str, Point]) -> list[Choice]:
+    """Return the models on the front of accuracy over any cost, the best standing first."""
+    by_point = {id(points[record["key"]]): record for record in records}
+    shown = [point for point in points.values() if id(point) in by_point]
+    kept = {id(point): point for cost in COSTS for point in front(shown, cost, _QUALITY)}
+    choices = [Choice.of(by_point[place], point) for place, point in kept.items()]
+    return sorted(choices, key=lambda choice: (-choice.standing, choice.point.values["time"]))
+
+
+def model_of(record: Record) -> CodedSVC | RandomFeatureSVC:
+    """Return the model of a record, unfitted.
+
+    Examples
+    --------
+    >>> record = {"method": "exact-coded", "kernel": "js", "params": {}, "C": 0.1,
+    ...           "reduction": "ovo", "settings": {"loss": "hinge"}, "seed": 7}
+    >>> model_of(record)
+    CodedSVC(C=0.1, map='js', multiclass='ovo')
+    """
+    method, params = record["method"], record["params"]
+    shared = {
+        "C": record["C"],
+        "loss": record["settings"]["loss"],
+        "multiclass": record["reduction"],
+    }
+    if method in _RANDOM_MAPS:
+        kernel = "rbf" if method == "random-fourier" else f"exp-{record['kernel']}"
+        return RandomFeatureSVC(kernel, random_state=record["seed"], **params, **shared)
+    if method == "exact-coded":
+        return CodedSVC(record["kernel"], **shared)
+    return CodedSVC(make_map(method, record["kernel"], params), **shared)
+
+
+def options_of(record: Record) -> list[str]:
+    """Return the options of ``kmaps train`` for the model of a record.
+
+    Examples
+    --------
+    >>> record = {"method": "generalized-rbf", "kernel": "chi2", "params": {"n_frequencies": 500},
+    ...           "C": 10.0, "reduction": "ovo", "settings": {"loss": "hinge"}, "seed": 7}
+    >>> " ".join(options_of(record))
+    '--kernel exp-chi2 -m 500 --random-state 7 -C 10 --multiclass ovo'
+    """
+    options = [*_kernel_options(record), "-C", f"{record['C']:g}"]
+    if record["reduction"] != "ovr":
+        options += ["--multiclass", record["reduction"]]
+    if record["settings"]["loss"] != "hinge":
+        options += ["--loss", record["settings"]["loss"]]
+    return options
+
+
+def _kernel_options(record: Record) -> list[str]:
+    method, kernel = record["method"], record["kernel"]
+    if method == "exact-coded":
+        return ["--kernel", kernel]
+    if method == "generalized-rbf":
+        chosen = ["--kernel", f"exp-{kernel}"]
+    else:
+        chosen = ["--map", method, *(["--kernel", kernel] if takes(method, "kernel") else [])]
+    for name, value in record["params"].items():
+        option = "-m" if name == "n_frequencies" else f"--{name.replace('_', '-')}"
+        chosen += [option, "none" if value is None else str(value)]
+    if method in _RANDOM_MAPS:
+        chosen += ["--random-state", str(record["seed"])]
+    return chosen
+
+
+def python_of(record: Record) -> str:
+    """Return Python that trains the model of a record on rows ``X`` with labels ``y``.
+
+    Examples
+    --------
+    >>> record = {"method": "spline", "kernel": "", "params": {"n_bins": 5}, "C": 0.5,
+    ...           "reduction": "ovr", "settings": {"loss": "hinge"}, "seed": 7}
+    >>> print(python_of(record))
+    from kmaps import CodedSVC, SplineMap
+    model = CodedSVC(C=0.5, map=SplineMap(n_bins=5)).fit(X, y)
+    """
+    model = model_of(record)
+    classes = [type(model).__name__]
+    if isinstance(model, CodedSVC) and not isinstance(model.map, str):
+        classes.append(type(model.map).__name__)
+    call = " ".join(repr(model).split())
+    return f"from kmaps import {', '.join(classes)}\nmodel = {call}.fit(X, y)"
