@@ -1,4 +1,4 @@
-"""How long the compiled loops took to compile: once on a machine, and no part of any work."""
+"""How long the compiled loops took to compile: once on each machine, and not part of any work."""
 
 import os
 from collections.abc import Callable, Iterator

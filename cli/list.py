@@ -62,14 +62,14 @@ def _block(rows: list[Row], title: str) -> str:
     widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
     indent = "  " if title else ""
     ends = list(accumulate(widths, lambda end, width: end + 2 + width, initial=len(indent) - 2))
-    beside = max(1, sum(end <= _WIDTH for end in ends[1:]))
-    lines = [line for row in texts for line in _lines(row, widths, indent, beside)]
+    n_columns = max(1, sum(end <= _WIDTH for end in ends[1:]))
+    lines = [line for row in texts for line in _lines(row, widths, indent, n_columns)]
     return "\n".join([title, *lines] if title else lines)
 
 
-def _lines(row: list[str], widths: list[int], indent: str, beside: int) -> list[str]:
-    """Return a row: so many columns beside each other, the others wrapped below them."""
-    first = indent + "  ".join(map(str.ljust, row[:beside], widths)).rstrip()
+def _lines(row: list[str], widths: list[int], indent: str, n_columns: int) -> list[str]:
+    """Return a row: so many columns next to each other, the others wrapped below them."""
+    first = indent + "  ".join(map(str.ljust, row[:n_columns], widths)).rstrip()
     wrapper = textwrap.TextWrapper(
         _WIDTH,
         initial_indent=f"{indent}    ",
@@ -77,7 +77,7 @@ def _lines(row: list[str], widths: list[int], indent: str, beside: int) -> list[
         break_long_words=False,
         break_on_hyphens=False,
     )
-    return [first, *(line for text in row[beside:] for line in wrapper.wrap(text))]
+    return [first, *(line for text in row[n_columns:] for line in wrapper.wrap(text))]
 
 
 def _maps() -> list[Row]:

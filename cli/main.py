@@ -109,9 +109,9 @@ class LazyGroup(click.Group):
         except Exception as error:
             if ctx.params["traceback"]:
                 raise
-            told = " ".join(str(error).split())
+            reason = " ".join(str(error).split())
             click.echo(
-                f"error: unforeseen, a mistake of kmaps: {type(error).__name__}: {told}; "
+                f"error: unforeseen, a mistake of kmaps: {type(error).__name__}: {reason}; "
                 "`kmaps --traceback COMMAND …` shows where, please report it",
                 err=True,
             )
@@ -130,14 +130,14 @@ def _faults_of_the_system() -> Iterator[None]:
         _drop_stdout()
         raise click.exceptions.Exit(BROKEN_PIPE) from None
     except OSError as error:
-        # A full disk, a file without permission: the user's to mend as well.
+        # A full disk, a file without permission: for the user to fix as well.
         place = f"{error.filename}: " if error.filename else ""
-        told = error.strerror or str(error)
+        reason = error.strerror or str(error)
         if error.errno == errno.EBADF and not error.filename:
-            told = "standard output is closed: send it to a file, or to /dev/null"
+            reason = "standard output is closed: send it to a file, or to /dev/null"
         if not error.filename:  # it may be standard output's
             _drop_stdout()
-        click.echo(f"error: {place}{told}", err=True)
+        click.echo(f"error: {place}{reason}", err=True)
         raise click.exceptions.Exit(KmapsError.exit_code) from None
     except MemoryError as error:
         click.echo(f"error: {str(error) or 'out of memory'}", err=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 
 class KmapsError(Exception):
-    """Root of every error that is the user's to mend; shown without a traceback."""
+    """Root of every error that is for the user to fix; shown without a traceback."""
 
     exit_code = 2
 

@@ -55,19 +55,16 @@ def gram(
     X : array or CSR of shape (n, d), any real dtype
         Samples; with additive kernels mostly histograms. Stored zeros of a CSR are zeros.
     Y : array or CSR of shape (m, d), optional
-        The other samples. When left out, Y is X at half the work, and the result is exactly
-        symmetric with the exact diagonal.
+        The other samples. Without them Y is X at half the work, and the result exactly symmetric.
     kernel : str or callable
-        One of :data:`kmaps.kernels.GRAM_KERNELS`; or any scalar kernel ``k(x, y)``, elementwise on
-        arrays, which must be positive semi-definite: a function, or a `kmaps.TableKernel`. Its sum
-        over the features is additive; with ``sigma`` it is the metric of an exponential kernel.
+        One of :data:`kmaps.kernels.GRAM_KERNELS`; or any positive semi-definite ``k(x, y)``,
+        elementwise on arrays: a function, or a `kmaps.TableKernel`. Its sum over the features is
+        additive; with ``sigma`` it is the metric of an exponential kernel.
     gamma : float
         Degree of homogeneity of the additive kernel, or of the one behind the metric; positive.
-        linear and rbf take none.
     sigma : float, optional
         Width of an exponential kernel or of rbf, in the unit of D. By default σ² is
-        :func:`mean_squared_distance` of X. A test matrix needs the σ of its training rows: compute
-        it once and pass it on.
+        :func:`mean_squared_distance` of X; a test matrix needs the σ of its training rows.
 
     Returns
     -------
@@ -77,8 +74,7 @@ def gram(
     Raises
     ------
     InputError
-        For data that are not a finite real matrix, of different widths, or so large that the
-        result does not fit float32.
+        For data that are not a finite real matrix, of different widths, or too large for float32.
     ConfigError
         For an unknown kernel, one with a negative eigenvalue on up to 256 of the values, or a
         parameter that is out of range or not the kernel's.
@@ -97,6 +93,12 @@ def gram(
         if sigma is not None:
             check_positive("sigma", sigma)
         return user_gram(kernel, *_check_pair(X, Y), sigma)
+    return _named_gram(X, Y, kernel, gamma, sigma)
+
+
+def _named_gram(
+    X: AnyMatrix, Y: AnyMatrix | None, kernel: str, gamma: float, sigma: float | None
+) -> NDArray[np.float32]:
     base = _base_kernel(kernel, gamma)
     rows, columns = _check_pair(X, Y)
     if kernel not in WIDTH_KERNELS:
@@ -138,11 +140,6 @@ def squared_distance(
         hellinger, and with gamma other than 1, powers are rounded to float64 first: there values
         have to differ by more than some 1e-9 of themselves.
 
-    Raises
-    ------
-    InputError, ConfigError
-        As :func:`gram`.
-
     Examples
     --------
     >>> squared_distance([[1.0, 3.0]], [[1.0, 1.0]], kernel="intersection")
@@ -163,27 +160,9 @@ def mean_squared_distance(
 ) -> float:
     """Return the mean D² over all pairs of different rows in a random sample of X.
 
-    It is the usual σ² of an exponential kernel, and the default one of :func:`gram`.
-
-    Parameters
-    ----------
-    X : array or CSR of shape (n, d)
-        At least two rows.
-    kernel, gamma
-        As for :func:`squared_distance`.
-    sample : int
-        Samples drawn, without replacement; all of them when there are no more.
-    seed : int
-        Of the draw: the same rows give the same mean.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    InputError, ConfigError
-        As :func:`gram`; also for fewer than two rows.
+    It is the usual σ² of an exponential kernel, and the default one of :func:`gram`. ``sample``
+    rows are drawn without replacement, all when there are no more; the same rows and ``seed`` give
+    the same mean. Fewer than two rows are refused (InputError).
 
     Examples
     --------

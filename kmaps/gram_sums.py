@@ -28,7 +28,7 @@ _LOOPS = {
 
 _SPARSE = 1 / 2  # part of the values of CSR rows that is stored where distances are differences
 _ENOUGH = 1 / 4  # what has to be left of K(x, x) + K(y, y)
-_FEW = 1 / 16  # part of the pairs that are summed anew one by one
+_FEW = 1 / 16  # part of the pairs that are summed again one by one
 
 
 def sums_of(
@@ -174,7 +174,7 @@ class _Distances(_Loop):
 
 
 class _Differences(_Distances):
-    r"""Distances as :math:`K(x, x) + K(y, y) - 2 K(x, y)`, and anew where that loses digits.
+    r"""Distances as :math:`K(x, x) + K(y, y) - 2 K(x, y)`, and again where that loses digits.
 
     Rows of few values have little in common: their kernel is soon summed, and small. A kernel is
     right to a part of itself, and what is left of the difference, if it is a quarter, to no more

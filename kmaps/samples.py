@@ -28,8 +28,8 @@ def float_type(X: AnyMatrix) -> type[np.floating]:
 def read_only(array: NDArray) -> NDArray:
     """Return a view that cannot be written through.
 
-    Whether an array can is part of its type, and a loop is compiled anew for each type: so whatever
-    a loop only reads is passed to it as this.
+    Whether an array can is part of its type, and a loop is compiled again for each type: so
+    whatever a loop only reads is passed to it as this.
     """
     view = array.view()
     view.flags.writeable = False

@@ -1,4 +1,4 @@
-"""Codes: one byte a value, the number of its nearest level."""
+"""Codes: one byte per value, the number of its nearest level."""
 
 from collections.abc import Iterable
 

@@ -95,7 +95,7 @@ def check_levels(levels: ArrayLike, n_features: int) -> NDArray[np.float64]:
     try:
         rows = np.atleast_2d(np.asarray(levels, np.float64))
     except (TypeError, ValueError):
-        raise ConfigError("levels: expected numbers, (L,) or one row a feature") from None
+        raise ConfigError("levels: expected numbers, (L,) or one row per feature") from None
     if rows.ndim != 2 or rows.size == 0 or len(rows) not in (1, n_features):
         raise ConfigError(
             f"levels of shape {np.shape(levels)}: expected (L,) or ({n_features}, L), one row for "

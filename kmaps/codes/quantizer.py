@@ -77,11 +77,6 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         ----------
         X : array-like or CSR matrix, shape (n, d)
             Numbers of any real type; finite.
-        y : ignored
-
-        Returns
-        -------
-        self
 
         Raises
         ------

@@ -53,7 +53,7 @@ class AdditiveMap(FeatureMap):
         The range of each feature in the data of `fit`; values outside are clamped to it. None: the
         curve has no ends.
     code_bits_ : int or None
-        Bits of a code when the samples can be stored as codes (see `to_codes`), one a value.
+        Bits of a code when the samples can be stored as codes (see `to_codes`), one per value.
     table_bytes_ : int
         Size in float32 of what was learnt and encoding needs; 0 for a formula.
     """
@@ -96,23 +96,9 @@ class AdditiveMap(FeatureMap):
         return [str(c) for c in range(self.n_outputs_)]
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Check the parameters and learn the curve.
+        """Check the parameters and learn the curve, as of `FeatureMap.fit`.
 
-        Parameters
-        ----------
-        X : array-like or CSR matrix, shape (n, d)
-            Numbers of any real type; finite.
-        y : ignored
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            For NaN or infinity, complex or textual data, values above 1e37 where tables are learnt
-            from them, or a parameter out of range.
+        Values above 1e37 are refused where tables are learnt from them.
         """
         X = validate_data(self, X, accept_sparse="csr")
         values = X.data if issparse(X) else X
@@ -138,10 +124,6 @@ class AdditiveMap(FeatureMap):
         float32 (and half precision, and integers of up to 16 bits) by interpolation in a table, in
         float32; uint8 by direct look-up, in float32.
 
-        Parameters
-        ----------
-        X : array-like or CSR matrix, shape (n, d)
-
         Returns
         -------
         ndarray or CSR matrix, shape (n, d·r)
@@ -151,13 +133,7 @@ class AdditiveMap(FeatureMap):
         Warns
         -----
         UserWarning
-            Once a call, with their number, when values lie outside the range of `fit`.
-
-        Raises
-        ------
-        ValueError
-            For NaN or infinity, another number of features, or CSR input to a map that does not
-            keep zeros.
+            Once per call, with their number, when values lie outside the range of `fit`.
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", ensure_all_finite=False)
@@ -180,7 +156,7 @@ class AdditiveMap(FeatureMap):
         Returns
         -------
         ndarray, shape (1, L, r) or (d, L, r), float64
-            One table when all features share curve and levels, else one a feature. Row l of table
+            One table when all features share curve and levels, else one per feature. Row l of table
             j is what `transform` gives for the value ``levels[l]`` of feature j.
         """
         check_is_fitted(self)
@@ -198,23 +174,13 @@ class AdditiveMap(FeatureMap):
     def to_codes(self, X: ArrayLike) -> NDArray:
         """Return the code of every value of X: its row of the table of its feature.
 
-        Samples can be stored so, in ``code_bits_`` bits a value; `transform` is the look-up of the
-        codes in ``table_``. Only maps whose curve is a step function have codes.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix, shape (n, d)
+        Samples can be stored so, in ``code_bits_`` bits per value; `transform` is the look-up of the
+        codes in ``table_``. Only maps whose curve is a step function have codes. CSR input gives CSR
+        and is refused unless the code of zero is 0 for every feature.
 
         Returns
         -------
         ndarray or CSR matrix of uint8, shape (n, d)
-            CSR for CSR input, which is accepted when the code of zero is 0 for every feature.
-
-        Raises
-        ------
-        ValueError
-            For NaN or infinity, another number of features, or CSR input when zero has another
-            code than 0.
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", ensure_all_finite=False)

@@ -1,4 +1,4 @@
-"""What a map can do, said by the map: a base class with defaults, and protocols for maps of others.
+"""What a map can do, said by the map: a base class with defaults, and protocols for third-party maps.
 
 A caller asks the attributes of `FeatureMap` and, where a method is at stake, the protocols;
 `tests/test_capabilities.py` says which map has which capability.
@@ -52,26 +52,33 @@ class FeatureMap(TransformerMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Check the parameters and learn what `transform` needs."""
-
-    @abstractmethod
-    def transform(self, X: ArrayLike) -> Any:
-        """Map every row of X; the result is an ndarray or a CSR matrix."""
-
-    def check_parameters(self, X: NDArray) -> None:
-        """Refuse what `fit` would refuse: by fitting, or in a map that is long to fit without it.
-
-        It is asked of maps of other packages; kmaps' own are checked by `kmaps.maps.parameters`.
+        """Check the parameters and learn what `transform` needs.
 
         Parameters
         ----------
-        X : ndarray or CSR matrix, shape (n, d)
-            What the map would be fitted on.
+        X : array-like or CSR matrix, shape (n, d)
+            Numbers of any real type; finite.
 
         Raises
         ------
         ValueError
-            For a parameter out of range.
+            For NaN or infinity, complex or textual data, or a parameter out of range.
+        """
+
+    @abstractmethod
+    def transform(self, X: ArrayLike) -> Any:
+        """Map every row of X; the result is an ndarray or a CSR matrix.
+
+        Raises
+        ------
+        ValueError
+            For NaN or infinity, or another number of features.
+        """
+
+    def check_parameters(self, X: NDArray) -> None:
+        """Refuse what `fit` would refuse on X, by fitting; a map that is long to fit finds another way.
+
+        It is asked of maps of other packages; those of kmaps are checked by `kmaps.maps.parameters`.
         """
         self.fit(X)
 

@@ -18,7 +18,7 @@ from kmaps.samples import AnyMatrix
 
 
 class ExactMap(SteppedMap):
-    r"""Map each of up to 256 levels a feature so that inner products are the kernel exactly.
+    r"""Map each of up to 256 levels per feature so that inner products are the kernel exactly.
 
     The levels are the distinct training values, those of all features together if there are at
     most ``n_levels``, else those of each feature; a feature with more of its own has ``n_levels``
@@ -49,7 +49,7 @@ class ExactMap(SteppedMap):
 
     See Also
     --------
-    CodedSVC : With a kernel's name, the same machine without any outputs.
+    CodedSVC : With a kernel's name, the same model without any outputs.
     NystroemMap : Few outputs, the leading ones, for values that are not levels.
 
     References

@@ -96,7 +96,7 @@ class DenseFrequencies(Frequencies):
     def _multiply(self, made: NDArray, dtype: type, rows: Any) -> NDArray:
         if issparse(rows) and rows.nnz >= _SPARSE_BELOW * rows.shape[0] * rows.shape[1]:
             rows = rows.toarray()
-        with np.errstate(over="ignore", invalid="ignore"):  # told by the map
+        with np.errstate(over="ignore", invalid="ignore"):  # reported by the map
             return rows.astype(dtype, copy=False) @ made
 
 

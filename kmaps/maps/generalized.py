@@ -31,7 +31,7 @@ class GeneralizedRBFMap(RandomFeatures):
     :math:`\sum (x-y)^2/(x+y)`.
 
     Use it for histograms whose features interact, where an additive kernel is not enough; also for
-    one's own scalar kernel, with ``additive=ExactMap(kernel)``.
+    a scalar kernel that users define, with ``additive=ExactMap(kernel)``.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class GeneralizedRBFMap(RandomFeatures):
 
     See Also
     --------
-    RandomFeatureSVC : Map and machine in one estimator, with files.
+    RandomFeatureSVC : Map and learner in one estimator, with files.
     RandomFourierMap : The Gaussian kernel.
     HomogeneousMap : The additive kernel alone, with few outputs and none that are random.
     KernelSVC : The exact exponential kernel, for up to some ten thousand samples.

@@ -41,16 +41,16 @@ DEFAULT_PERIODS = {
 
 
 class HomogeneousMap(AdditiveMap):
-    r"""Approximate a homogeneous kernel by 2n+1 outputs a feature, at every scale alike.
+    r"""Approximate a homogeneous kernel by 2n+1 outputs per feature, at every scale alike.
 
     Use it for a first try with histograms of any scale, and for LIBLINEAR: no parameter depends on
-    the data, and three outputs a feature are mostly enough.
+    the data, and three outputs per feature are mostly enough.
 
     Parameters
     ----------
     kernel : str, callable or Kernel
         The additive kernel: "chi2", "intersection", "js" or "hellinger", which is exact with
-        ``order=0``, its harmonics being zero. Or one's own: a signature, an even positive definite
+        ``order=0``, its harmonics being zero. Or a signature, an even positive definite
         function of arrays of λ = log y/x, positive at 0; a kernel made of one by
         `kmaps.signature_kernel`; "log-rbf", "log-laplace" or "log-sech", the signatures of
         stationary kernels of width 1 (hkm Lemma 1).
@@ -60,7 +60,7 @@ class HomogeneousMap(AdditiveMap):
         How the discrete spectrum is made from the continuous one.
     period : float or "optimal", optional
         Λ > 0 in units of log x; by default the published fit for kernel, window and order, and
-        the best one for values of any range where the kernel is one's own.
+        the best one for values of any range where there is none.
         "optimal" takes the one with the smallest largest error on the range of the data, from the
         smallest to the largest value that is not zero (:func:`optimal_period`).
     gamma : float
@@ -77,7 +77,7 @@ class HomogeneousMap(AdditiveMap):
     --------
     SameSignMap : Values of different signs have nothing in common.
     LowDimMap : As exact with fewer outputs, where the range of the values is known.
-    CodedSVC : The exact kernel's machine at no more time, if the learner may be chosen.
+    CodedSVC : The exact kernel's model at no more time, if the learner may be chosen.
     GeneralizedRBFMap : The exponential of the kernel, stronger where features interact.
 
     Notes
@@ -102,7 +102,7 @@ class HomogeneousMap(AdditiveMap):
     >>> bool(np.abs(Z @ Z.T - gram(X, kernel="chi2")).max() < 2e-3)
     True
 
-    A kernel of one's own, the log-Gaussian of width 2:
+    A kernel that users define, the log-Gaussian of width 2:
 
     >>> from kmaps import signature_kernel
     >>> own = signature_kernel(lambda lam: np.exp(-np.square(lam) / 8))
@@ -184,10 +184,6 @@ class HomogeneousMap(AdditiveMap):
         \Lambda/2` and :math:`\epsilon_1` the largest anywhere (hkm eq. 25). The lemma is stated
         for the uniform window; its proof holds for any.
 
-        Returns
-        -------
-        float
-
         Examples
         --------
         >>> bounds = [HomogeneousMap(order=n).fit([[1.0]]).error_bound() for n in (1, 2, 3)]
@@ -219,19 +215,9 @@ class SameSignMap(HomogeneousMap):
     kernel, order, window, period, gamma
         As of `HomogeneousMap`; each feature gets 2(2n+1) outputs, first those of positive values.
 
-    Attributes
-    ----------
-    period_, spectrum_
-        As of `HomogeneousMap`.
-
     See Also
     --------
     HomogeneousMap : The first extension, sign(xy)·k(|x|, |y|), with half the outputs.
-
-    References
-    ----------
-    Vedaldi and Zisserman, Efficient Additive Kernels via Explicit Feature Maps, TPAMI 2012,
-    Lemma 2.
 
     Examples
     --------
@@ -261,11 +247,6 @@ def default_period(kernel: str | Kernel, order: int, window: str = "rectangular"
 
     The hellinger kernel has a single term, for which any period is right: 2π. For a kernel that has
     no published fit it is `optimal_period`.
-
-    Examples
-    --------
-    >>> round(default_period("chi2", 1), 3)
-    7.925
     """
     name = kernel.name if isinstance(kernel, Kernel) else kernel
     if name == "hellinger":

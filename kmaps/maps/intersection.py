@@ -56,7 +56,7 @@ class IntersectionMap(RangedMap):
 
     See Also
     --------
-    SplineMap : The same curves with other smoothness, normalised for any linear machine.
+    SplineMap : The same curves with other smoothness, normalised for any linear model.
     ExactMap : The kernel itself, on up to 256 levels.
     HomogeneousMap : Few outputs, the same for every scale of values.
 

@@ -1,7 +1,7 @@
 r"""Fourier and Hermite features, whose derivatives are orthonormal (Maji).
 
 If the s-th derivatives of basis functions :math:`\phi_j` are orthonormal under some inner product,
-the weights of :math:`f = w^\top\phi` have :math:`\|w\|^2 = \|f^{(s)}\|^2`: a plain linear machine
+the weights of :math:`f = w^\top\phi` have :math:`\|w\|^2 = \|f^{(s)}\|^2`: a plain linear model
 on the features :math:`\phi_j` penalises the s-th derivative (lac Sect. 3.1).
 """
 
@@ -16,7 +16,7 @@ from kmaps.maps.ranged import RangedMap
 
 
 class FourierMap(RangedMap):
-    r"""Fit a trigonometric polynomial to each feature by a linear machine.
+    r"""Fit a trigonometric polynomial to each feature by a linear model.
 
     At :math:`t = \pi(x - c)/h`, with c the centre and h the half-width of the feature's range, the
     outputs are :math:`\cos(jt)/j^s` and :math:`\sin(jt)/j^s`, j = 1 … degree. Their s-th
@@ -33,10 +33,8 @@ class FourierMap(RangedMap):
 
     Attributes
     ----------
-    low_, high_ : ndarray, shape (d,)
-        The range of each feature in the training data; values outside are clamped to it.
-    scale_ : ndarray, shape (d,)
-        One; zero for a constant feature, all of whose outputs are zero.
+    low_, high_, scale_
+    As of `RangedMap`.
 
     See Also
     --------
@@ -46,13 +44,8 @@ class FourierMap(RangedMap):
     Notes
     -----
     The range is one period, so its two ends have the same outputs. The constant is left to the
-    bias of the machine. float32 input is encoded with an error below 1e-6 of each output's largest
+    bias of the model. float32 input is encoded with an error below 1e-6 of each output's largest
     value.
-
-    Raises
-    ------
-    ValueError
-        In `fit`, besides the usual, when no feature varies.
 
     References
     ----------
@@ -90,7 +83,7 @@ class FourierMap(RangedMap):
 
 
 class HermiteMap(RangedMap):
-    r"""Fit a polynomial to each feature by a linear machine.
+    r"""Fit a polynomial to each feature by a linear model.
 
     At :math:`t = (x - c)/h`, with c the centre and h the half-width of the feature's range, the
     outputs are the probabilists' Hermite polynomials :math:`He_j(t)`, j = 1 … degree, scaled so
@@ -117,10 +110,8 @@ class HermiteMap(RangedMap):
 
     Attributes
     ----------
-    low_, high_ : ndarray, shape (d,)
-        The range of each feature in the training data; values outside are clamped to it.
-    scale_ : ndarray, shape (d,)
-        One; zero for a constant feature, all of whose outputs are zero.
+    low_, high_, scale_
+    As of `RangedMap`.
 
     See Also
     --------
@@ -129,13 +120,8 @@ class HermiteMap(RangedMap):
 
     Notes
     -----
-    The constant is left to the bias of the machine. float32 input is encoded with an error below
+    The constant is left to the bias of the model. float32 input is encoded with an error below
     1e-6 of each output's largest value.
-
-    Raises
-    ------
-    ValueError
-        In `fit`, besides the usual, when no feature varies.
 
     References
     ----------

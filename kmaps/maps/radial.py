@@ -38,10 +38,8 @@ class RadialMap(GeneralizedRBFMap):
 
     Attributes
     ----------
-    additive_ : HomogeneousMap
-        The fitted map inside.
-    sigma_, key_, frequency_version_, frequency_indices_
-        As of `RandomFourierMap`.
+    additive_, sigma_, key_, frequency_version_, frequency_indices_
+    As of `GeneralizedRBFMap`.
 
     See Also
     --------
@@ -55,9 +53,7 @@ class RadialMap(GeneralizedRBFMap):
 
     References
     ----------
-    Vempati, Vedaldi, Zisserman and Jawahar, Generalized RBF Feature Maps for Efficient Detection,
-    BMVC 2010, Sect. 2.3; Rahimi and Recht, Random Features for Large-Scale Kernel Machines, NIPS
-    2007.
+    Vempati et al., BMVC 2010, Sect. 2.3; Rahimi and Recht, NIPS 2007.
 
     Examples
     --------

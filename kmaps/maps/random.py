@@ -38,7 +38,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     inner product of two samples is the rate at which their signs agree (``output="onehot"``), or
     twice that rate minus one (``output="sign"``).
 
-    Use it for histograms of sum one where a bit an output is all that may be stored.
+    Use it for histograms of sum one where a bit per output is all that may be stored.
 
     Parameters
     ----------
@@ -106,23 +106,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Check the parameters and draw the key; of X only the number of columns matters.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix, shape (n, d)
-            Non-negative.
-        y : ignored
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            For NaN or infinity, negative values, or a parameter out of range.
-        """
+        """Check the parameters and draw the key; of X, non-negative, only the width matters."""
         X = validate_data(self, X, accept_sparse="csr")
         check_sign_cauchy(self)
         refuse_negative(X.data if issparse(X) else X, type(self).__name__)
@@ -132,22 +116,12 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray:
-        """Project every row of X and keep the signs.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix, shape (n, d)
-            Non-negative.
+        """Project every row of X, non-negative, and keep the signs.
 
         Returns
         -------
         ndarray, shape (n, m) or (n, 2m)
             float64 for float64 input and integers beyond 16 bits, else float32.
-
-        Raises
-        ------
-        ValueError
-            For NaN or infinity, negative values, or another number of features.
         """
         X = self._validated(X)
         out = np.empty((X.shape[0], self._n_features_out), float_type(X))
@@ -166,21 +140,11 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     def to_codes(self, X: ArrayLike) -> NDArray:
         """Return the signs of the projections as bits, eight to a byte.
 
-        Parameters
-        ----------
-        X : array-like or CSR matrix, shape (n, d)
-            Non-negative.
-
         Returns
         -------
         ndarray, shape (n, ⌈m/8⌉), uint8
             Bit 1 for a positive sign, the first projection in the highest bit, as
             `numpy.unpackbits` has it.
-
-        Raises
-        ------
-        ValueError
-            As `transform`.
         """
         X = self._validated(X)
         codes = np.empty((X.shape[0], -(-self.n_projections // 8)), np.uint8)

@@ -72,21 +72,8 @@ class RandomFeatures(FeatureMap):
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Check the parameters, take sigma from the data unless it is given, and draw the key.
 
-        Parameters
-        ----------
-        X : array-like or CSR matrix, shape (n, d)
-            Of its values nothing is used when sigma is given.
-        y : ignored
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            For NaN or infinity, a parameter out of range, or samples that are all alike when sigma
-            is to come from them.
+        Of the values of X nothing is used when sigma is given. Samples that are all alike are refused
+        when sigma is to come from them.
         """
         X = validate_data(self, X, accept_sparse="csr")
         self._check_parameters()
@@ -103,10 +90,6 @@ class RandomFeatures(FeatureMap):
     def transform(self, X: ArrayLike) -> NDArray:
         """Return the cosine and the sine of every row along each frequency.
 
-        Parameters
-        ----------
-        X : array-like or CSR matrix, shape (n, d)
-
         Returns
         -------
         ndarray, shape (n, 2k), of the k frequencies kept
@@ -116,8 +99,7 @@ class RandomFeatures(FeatureMap):
         Raises
         ------
         ValueError
-            For NaN or infinity, another number of features, or values so large that their
-            products with the frequencies overflow.
+            Also for values so large that their products with the frequencies overflow.
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr")
@@ -150,19 +132,12 @@ class RandomFeatures(FeatureMap):
         Its outputs are the same columns that this map gives for them, to the last digits of sums,
         and the others cost nothing. Fitted again, the copy has all frequencies.
 
+        No frequency, and one that is out of range, are refused (InputError).
+
         Parameters
         ----------
         frequencies : array-like of int, or a mask
             Positions in ``frequency_indices_``; at least one. Their order does not matter.
-
-        Returns
-        -------
-        RandomFeatures
-
-        Raises
-        ------
-        InputError
-            When there are none, or one is out of range.
 
         Examples
         --------
@@ -189,16 +164,6 @@ class RandomFeatures(FeatureMap):
 
         A model that holds the key of a map makes the same map again, whatever drew the key.
 
-        Parameters
-        ----------
-        key : int
-            Below 2⁶⁴, as ``key_``.
-
-        Raises
-        ------
-        ConfigError
-            For another number.
-
         Examples
         --------
         >>> import numpy as np
@@ -221,19 +186,12 @@ class RandomFeatures(FeatureMap):
         One near :math:`\omega` is :math:`0.9\,\omega + \sqrt{0.19}\,\omega'` with a new
         :math:`\omega' \sim N(0, I/\sigma^2)`, so that it has that distribution too.
 
+        The structure has to be "dense" (ConfigError).
+
         Parameters
         ----------
         n_frequencies : int
             How many are added, at least 1: near each of those that there are, in turn.
-
-        Returns
-        -------
-        RandomFeatures
-
-        Raises
-        ------
-        ConfigError
-            Unless ``structure`` is "dense".
 
         Examples
         --------
@@ -335,7 +293,7 @@ class RandomFourierMap(RandomFeatures):
     structure : {"dense", "orthogonal", "fastfood"}
         "dense": independent frequencies. "orthogonal": orthogonal ones in groups of d, with less
         error at the same cost (Yu et al.). "fastfood": products of Hadamard matrices, m·log d
-        operations a row instead of m·d (Le et al.).
+        operations per row instead of m·d (Le et al.).
     random_state : int, RandomState or None
         Draws the key of the frequencies.
 
@@ -356,7 +314,7 @@ class RandomFourierMap(RandomFeatures):
     See Also
     --------
     GeneralizedRBFMap : The exponential kernels of histograms.
-    RandomFeatureSVC : Map and machine in one estimator, with files.
+    RandomFeatureSVC : Map and learner in one estimator, with files.
     resample : Fewer frequencies that suit the labels.
     HarmonicMap : No chance involved, for up to three inputs.
 

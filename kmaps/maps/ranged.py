@@ -25,6 +25,8 @@ class RangedMap(AdditiveMap):
     and `_grid`. Values outside the range are clamped to it. A constant feature has no range: its
     outputs are all zero, whatever the value.
 
+    Data in which no feature varies are refused in `fit`.
+
     Attributes
     ----------
     low_, high_ : ndarray, shape (d,)

@@ -253,7 +253,7 @@ def make_map(name: str, kernel: str, params: Mapping[str, Any], **shared: Any) -
     params : mapping
         Parameters of the map.
     **shared
-        What is given to maps that have such a parameter and are not told it by ``params``.
+        What is given to maps that have such a parameter, unless ``params`` has it.
 
     Examples
     --------

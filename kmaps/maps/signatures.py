@@ -1,4 +1,4 @@
-r"""Signatures of one's own: whether they are a kernel's, and the kernel that they are of.
+r"""Signatures that users define: whether they are a kernel's, and the kernel that they are of.
 
 A homogeneous kernel is its signature, :math:`k(x, y) = \sqrt{xy}\,\mathcal{K}(\log y/x)`, and a
 function is the signature of a kernel if, and only if, it is positive definite (hkm Lemma 1), so

@@ -9,7 +9,7 @@ The range of each feature is cut into bins of equal width h, which carry n_bins 
 .. math::
     \tilde\Phi(x) = D_s^{-\top}\,\Phi(x)
 
-turn the penalised machine into a plain linear one (lac Sect. 3).
+turn the penalised model into a plain linear one (lac Sect. 3).
 """
 
 import numpy as np
@@ -31,7 +31,7 @@ BASIS = (
 
 
 class SplineMap(RangedMap):
-    r"""Fit a spline to each feature, of any smoothness, by a linear machine.
+    r"""Fit a spline to each feature, of any smoothness, by a linear model.
 
     Use it for features that are no histograms, and where a function of each feature is wanted
     rather than a kernel: smooth ones that can be drawn.
@@ -46,15 +46,14 @@ class SplineMap(RangedMap):
     penalty : {0, 1, 2, 3}
         Order s of the differences of neighbouring weights that are penalised. With 0, the weights
         themselves are, and `transform` gives a CSR matrix of the B-splines with degree + 1 stored
-        values a feature; with any other order it gives dense output.
+        values per feature; with any other order it gives dense output.
 
     Attributes
     ----------
     low_, high_ : ndarray, shape (d,)
         The range of each feature in the training data; values outside are clamped to it.
     scale_ : ndarray, shape (d,)
-        √h, the factor of each feature's outputs; zero for a constant feature, all of whose outputs
-        are zero.
+        √h, the factor of each feature's outputs; zero for a constant feature.
 
     See Also
     --------
@@ -69,14 +68,9 @@ class SplineMap(RangedMap):
     error that falls as h (lac Sect. 4). Degree p with penalty p + 1 is the basis of truncated
     powers, :math:`\tilde\Phi_i = \sqrt h\,(u - i + p)_+^p / p!` at position u = (x-a)/h. Penalties
     of other orders than 1 approach an integral over the s-th derivative up to a power of h, so C
-    has to be chosen anew when n_bins changes.
+    has to be chosen again when n_bins changes.
 
     The first output of a feature is constant when s > 0; it is the level of the function.
-
-    Raises
-    ------
-    ValueError
-        In `fit`, besides the usual, when no feature varies.
 
     References
     ----------

@@ -67,12 +67,9 @@ def minimise(
 
     Parameters
     ----------
-    A : ndarray, shape (N, m)
-    b : ndarray, shape (N,)
+    A, b : ndarray, shape (N, m) and (N,)
     price : ndarray, shape (m,), optional
-        p; zero by default, which minimises the error alone.
-    gamma : float
-        γ > 0, the price of the error.
+        p; zero by default, which minimises the error alone; ``gamma`` is the price of the error.
     n_free : int
         The last ``n_free`` coefficients may be negative.
     ties : ndarray, shape (c, m), optional
@@ -84,16 +81,6 @@ def minimise(
     near : Fit, optional
         The fit of a program near by, on the same rows: its error is the guess where prices do not
         matter, and rows with a large residual are the first.
-
-    Returns
-    -------
-    Fit
-
-    Examples
-    --------
-    >>> fit = minimise(np.ones((3, 1)), np.array([0.0, 1.0, 4.0]))
-    >>> float(round(fit.x[0], 6)), round(fit.error, 6)
-    (2.0, 2.0)
     """
     m = A.shape[1]
     program = _Program(

@@ -13,7 +13,7 @@ from kmaps.maps.lowdim.table import tabulated
 from kmaps.maps.parameters import check_request
 
 LARGEST_DIM_FOR_AN_ERROR = 31
-"""Up to how many outputs a feature programs look for a given error; 2^n - 1, as is 7."""
+"""Up to how many outputs per feature programs look for a given error; 2^n - 1, as is 7."""
 
 
 def lp_signature(
@@ -148,7 +148,7 @@ def _least_dim(best: Callable[[int], Solution], max_error: float, most: int) -> 
     while solution.error > max_error:
         if enough == most:
             raise ConfigError(
-                f"max_error={max_error:g}: the best reachable with up to {most} outputs a feature "
+                f"max_error={max_error:g}: the best reachable with up to {most} outputs per feature "
                 f"is {least:.3g}"
             )
         too_few, enough = enough, 2 * enough + 1

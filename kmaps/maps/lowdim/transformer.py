@@ -16,7 +16,7 @@ from kmaps.samples import AnyMatrix, ratio_of_sizes
 
 
 class LowDimMap(AdditiveMap):
-    r"""Approximate a kernel by as few outputs a feature as possible, on the range that matters.
+    r"""Approximate a kernel by as few outputs per feature as possible, on the range that matters.
 
     The signature is approximated by :math:`\hat k(\lambda) = \sum_\omega \alpha_\omega
     \cos\omega\lambda` with few frequencies, chosen together with their weights so that the largest
