@@ -4,6 +4,7 @@ from .codes import LookupTable as LookupTable
 from .codes import Quantizer as Quantizer
 from .gram_matrix import gram as gram
 from .gram_matrix import squared_distance as squared_distance
+from .kernels import ScalarKernel as ScalarKernel
 from .kernels import get_kernel as get_kernel
 from .maps import AnchorMap as AnchorMap
 from .maps import ExactMap as ExactMap
@@ -25,7 +26,6 @@ from .maps import SplineMap as SplineMap
 from .maps.lowdim import lp_signature as lp_signature
 from .maps.lowdim import optimal_signature as optimal_signature
 from .maps.signatures import signature_kernel as signature_kernel
-from .mercer import ScalarKernel as ScalarKernel
 from .mercer import TableKernel as TableKernel
 from .models import CodedSVCCV as CodedSVCCV
 from .models import RandomFeatureSVC as RandomFeatureSVC

@@ -24,8 +24,8 @@ from kmaps._loops import entries as loops
 from kmaps.checks import check_positive
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_sums import sums_of
-from kmaps.kernels import EXP_KERNELS, GRAM_KERNELS, WIDTH_KERNELS, check_kernel
-from kmaps.mercer import ScalarKernel, user_gram
+from kmaps.kernels import EXP_KERNELS, GRAM_KERNELS, WIDTH_KERNELS, ScalarKernel, check_kernel
+from kmaps.mercer import user_gram
 from kmaps.parallel import for_blocks
 from kmaps.samples import AnyMatrix, SampleMatrix
 

@@ -20,6 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from kmaps.errors import ConfigError, suggest
 
+ScalarKernel = Callable[[NDArray, NDArray], NDArray]
+"""``k(x, y)``, elementwise on arrays."""
+
 
 @dataclass(frozen=True)
 class Kernel:
@@ -181,3 +184,8 @@ def get_kernel(name: str) -> Kernel:
     """
     check_kernel(name, KERNELS, "additive kernels: {}")
     return KERNELS[name]
+
+
+def scalar_kernel(kernel: str | ScalarKernel) -> ScalarKernel:
+    """Return the kernel of that name, or the callable itself."""
+    return kernel if callable(kernel) else get_kernel(kernel)

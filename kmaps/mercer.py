@@ -12,12 +12,9 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from kmaps.errors import ConfigError
-from kmaps.kernels import get_kernel
+from kmaps.kernels import ScalarKernel, scalar_kernel
 from kmaps.parallel import for_blocks
 from kmaps.samples import SampleMatrix
-
-ScalarKernel = Callable[[NDArray, NDArray], NDArray]
-"""``k(x, y)``, elementwise on arrays."""
 
 _BLOCK_VALUES = 1 << 20
 _PAIRS = 1 << 18  # of values at a time, for a Gram matrix
@@ -104,11 +101,6 @@ def check_mercer(kernel: ScalarKernel, points: NDArray) -> NDArray[np.float64]:
         values = np.linalg.eigvalsh(matrices)[:, ::-1]
     _refuse_indefinite(values, points[None], counts, name)
     return (matrices[0] + matrices[0].T) / 2
-
-
-def scalar_kernel(kernel: str | ScalarKernel) -> ScalarKernel:
-    """Return the kernel of that name, or the callable itself."""
-    return kernel if callable(kernel) else get_kernel(kernel)
 
 
 def eigensystems(

@@ -19,9 +19,10 @@ from kmaps.codes.codebook import Codebook, pad_levels
 from kmaps.codes.columns import Columns
 from kmaps.codes.levels import value_ranges
 from kmaps.errors import ConfigError
+from kmaps.kernels import ScalarKernel
 from kmaps.maps.base import SteppedMap
 from kmaps.maps.parameters import check_anchor
-from kmaps.mercer import ScalarKernel, eigensystems
+from kmaps.mercer import eigensystems
 from kmaps.parallel import for_blocks
 from kmaps.samples import AnyMatrix
 

@@ -174,9 +174,9 @@ class AdditiveMap(FeatureMap):
     def to_codes(self, X: ArrayLike) -> NDArray:
         """Return the code of every value of X: its row of the table of its feature.
 
-        Samples can be stored so, in ``code_bits_`` bits per value; `transform` is the look-up of the
-        codes in ``table_``. Only maps whose curve is a step function have codes. CSR input gives CSR
-        and is refused unless the code of zero is 0 for every feature.
+        Samples can be stored so, in ``code_bits_`` bits per value; `transform` is the look-up of
+        the codes in ``table_``. Only maps whose curve is a step function have codes. CSR input
+        gives CSR, and is refused unless the code of zero is 0 for every feature.
 
         Returns
         -------

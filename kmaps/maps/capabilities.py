@@ -1,4 +1,4 @@
-"""What a map can do, said by the map: a base class with defaults, and protocols for third-party maps.
+"""What a map can do, said by the map: a base class with defaults, and protocols.
 
 A caller asks the attributes of `FeatureMap` and, where a method is at stake, the protocols;
 `tests/test_capabilities.py` says which map has which capability.
@@ -76,9 +76,9 @@ class FeatureMap(TransformerMixin, BaseEstimator, ABC):
         """
 
     def check_parameters(self, X: NDArray) -> None:
-        """Refuse what `fit` would refuse on X, by fitting; a map that is long to fit finds another way.
+        """Refuse what `fit` would refuse on X: by fitting, or without it where that takes long.
 
-        It is asked of maps of other packages; those of kmaps are checked by `kmaps.maps.parameters`.
+        It is asked of third-party maps; those of kmaps are checked by `kmaps.maps.parameters`.
         """
         self.fit(X)
 

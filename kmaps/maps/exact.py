@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from kmaps.codes.columns import Columns
 from kmaps.codes.levels import choose_codebook
+from kmaps.kernels import ScalarKernel
 from kmaps.maps.base import SteppedMap
 from kmaps.maps.parameters import check_exact
-from kmaps.mercer import ScalarKernel, eigensystems
+from kmaps.mercer import eigensystems
 from kmaps.samples import AnyMatrix
 
 

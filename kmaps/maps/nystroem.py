@@ -17,10 +17,11 @@ from sklearn.utils import check_random_state
 
 from kmaps.codes.codebook import pad_levels
 from kmaps.codes.columns import Columns
+from kmaps.kernels import ScalarKernel, scalar_kernel
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import Curve, PieceGrid
 from kmaps.maps.parameters import check_nystroem
-from kmaps.mercer import ScalarKernel, eigensystems, scalar_kernel
+from kmaps.mercer import eigensystems
 from kmaps.parallel import for_blocks
 from kmaps.samples import AnyMatrix
 

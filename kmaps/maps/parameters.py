@@ -27,8 +27,8 @@ from kmaps.kernels import (
     STATIONARY,
     check_kernel,
     get_kernel,
+    scalar_kernel,
 )
-from kmaps.mercer import scalar_kernel
 
 ANCHORS = ("uniform", "kmeans", "cover")
 ERRORS = ("absolute", "relative", "signature")

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmaps.checks import MAX_LEVELS, check_whole
 from kmaps.errors import ConfigError
+from kmaps.kernels import ScalarKernel
 from kmaps.maps.capabilities import Tabulated
-from kmaps.mercer import ScalarKernel
 from kmaps.models.c_grid import AUTO, PATH, extension, has_fallen
 from kmaps.models.choice import Choice, checked_grid, choice_of, splits
 from kmaps.models.folds import stratified_order

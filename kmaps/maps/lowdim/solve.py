@@ -148,8 +148,8 @@ def _least_dim(best: Callable[[int], Solution], max_error: float, most: int) -> 
     while solution.error > max_error:
         if enough == most:
             raise ConfigError(
-                f"max_error={max_error:g}: the best reachable with up to {most} outputs per feature "
-                f"is {least:.3g}"
+                f"max_error={max_error:g}: the best reachable with up to {most} outputs per "
+                f"feature is {least:.3g}"
             )
         too_few, enough = enough, 2 * enough + 1
         solution = best(enough)

@@ -14,8 +14,8 @@ from threadpoolctl import threadpool_limits
 from kmaps._loops.train import Task
 from kmaps.checks import MAX_LEVELS, check_choice, check_number, is_whole
 from kmaps.errors import ConfigError
+from kmaps.kernels import ScalarKernel
 from kmaps.maps.capabilities import Tabulated
-from kmaps.mercer import ScalarKernel
 from kmaps.parallel import for_blocks, threads, threads_of
 from kmaps.svm.coded.estimator import Progress
 from kmaps.svm.coded.problem import CodedSolution, make_task

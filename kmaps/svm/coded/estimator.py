@@ -28,9 +28,9 @@ from kmaps._loops.forms import CodeRows
 from kmaps._loops.train import Task
 from kmaps.checks import MAX_LEVELS, check_positive, check_whole
 from kmaps.errors import ConfigError, suggest
-from kmaps.kernels import get_kernel
+from kmaps.kernels import ScalarKernel, get_kernel
 from kmaps.maps.capabilities import Tabulated
-from kmaps.mercer import ScalarKernel, kernel_name
+from kmaps.mercer import kernel_name
 from kmaps.parallel import for_blocks, num_threads
 from kmaps.svm.coded.descent import solve
 from kmaps.svm.coded.model import CodedModel, FeatureFunction, function_of, importances

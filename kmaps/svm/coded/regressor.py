@@ -18,8 +18,8 @@ from sklearn.utils.validation import validate_data
 from kmaps._loops.train import Task
 from kmaps.checks import MAX_LEVELS, check_number, check_positive
 from kmaps.errors import InputError
+from kmaps.kernels import ScalarKernel
 from kmaps.maps.capabilities import Tabulated
-from kmaps.mercer import ScalarKernel
 from kmaps.svm.coded.estimator import CodedEstimator, Progress
 from kmaps.svm.coded.problem import make_task
 from kmaps.svm.coded.training import CodedRows

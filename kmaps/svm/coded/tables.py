@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import ConfigError
-from kmaps.kernels import get_kernel
+from kmaps.kernels import ScalarKernel, get_kernel
 from kmaps.maps.capabilities import LocallyTabulated, Regularized, Tabulated
-from kmaps.mercer import ScalarKernel, check_mercer, kernel_name
+from kmaps.mercer import check_mercer, kernel_name
 
 _ROUNDING = 1e-9  # part of the largest value that counts as the same
 _NEGLIGIBLE = 1e-6  # part of the largest kernel value that the columns left out may amount to

@@ -17,8 +17,8 @@ from kmaps.checks import MAX_LEVELS
 from kmaps.codes.columns import Columns, RunningColumns
 from kmaps.codes.levels import check_levels, choose_codebook
 from kmaps.errors import ConfigError, InputError
+from kmaps.kernels import ScalarKernel
 from kmaps.maps.capabilities import SaysWhetherItLearns, SaysWhetherShared, Tabulated
-from kmaps.mercer import ScalarKernel
 from kmaps.samples import AnyMatrix
 from kmaps.svm.coded.forms import Layout, choose
 from kmaps.svm.coded.rows import SPARSE, Coder, coded, joined, rows_of
