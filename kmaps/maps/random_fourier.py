@@ -72,8 +72,8 @@ class RandomFeatures(FeatureMap):
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Check the parameters, take sigma from the data unless it is given, and draw the key.
 
-        Of the values of X nothing is used when sigma is given. Samples that are all alike are refused
-        when sigma is to come from them.
+        Of the values of X nothing is used when sigma is given. Samples that are all alike are
+        refused when sigma is to come from them.
         """
         X = validate_data(self, X, accept_sparse="csr")
         self._check_parameters()

@@ -1,14 +1,10 @@
 """The exact map: nothing approximated on the levels."""
 
-import warnings
-
 import numpy as np
 import pytest
 from contract import contract
-from scipy.sparse import csr_matrix
 
 from kmaps.codes import LookupTable, Quantizer
-from kmaps.errors import ConfigError
 from kmaps.kernels import KERNELS
 from kmaps.maps import ExactMap
 from tests.oracles.kernels import laplace
@@ -91,35 +87,3 @@ def test_other_values_go_to_the_nearest_level():
     np.testing.assert_array_equal(feature_map.transform([[0.15], [0.65], [0.75]]), Z)
     with pytest.warns(UserWarning, match="1 of 2 values lie outside the range that ExactMap"):
         np.testing.assert_array_equal(feature_map.transform([[1.5], [1.0]])[0], Z[2])
-
-
-def test_sparse_in_sparse_out():
-    X = BYTES * (BYTES > 150)
-    feature_map = ExactMap().fit(csr_matrix(X))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        Z = feature_map.transform(csr_matrix(X))
-    np.testing.assert_array_equal(Z.toarray(), feature_map.transform(X))
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"kernel": "chi"}, "did you mean 'chi2'"),
-        ({"n_levels": 1}, "n_levels=1: expected a whole number from 2 to 256"),
-        ({"n_levels": 257}, "n_levels=257: expected a whole number from 2 to 256"),
-        ({"tol": -1}, "tol=-1: expected a number of at least 0, below 1"),
-        ({"tol": 1}, "tol=1: expected a number of at least 0, below 1"),
-    ],
-)
-def test_bad_parameters_are_named(parameters, message):
-    with pytest.raises(ConfigError, match=message):
-        ExactMap(**parameters).fit(BYTES)
-
-
-def test_negative_values_are_refused():
-    with pytest.raises(ValueError, match="Negative values in data passed to ExactMap"):
-        ExactMap().fit([[-1.0]])
-    feature_map = ExactMap().fit([[0.0], [1.0]])
-    with pytest.raises(ValueError, match="Negative values in data passed to ExactMap"):
-        feature_map.transform([[-1.0]])

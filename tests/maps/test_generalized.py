@@ -9,7 +9,7 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
 from kmaps import gram
-from kmaps.errors import ConfigError, InputError
+from kmaps.errors import InputError
 from kmaps.maps import AnchorMap, GeneralizedRBFMap, HomogeneousMap, IntersectionMap
 
 CHECKED = [
@@ -157,21 +157,6 @@ def test_kept_frequencies_give_the_kept_columns(X):
     )
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"kernel": "exp-chi"}, "unknown kernel 'exp-chi'"),
-        ({"order": -1}, "order=-1: expected a whole number of at least 0"),
-        ({"n_frequencies": 0}, "n_frequencies=0: expected a whole number of at least 1"),
-        ({"sigma": 0.0}, r"sigma=0\.0: expected a positive number, or None"),
-        ({"additive": "homogeneous"}, "additive='homogeneous': expected an additive map"),
-    ],
-)
-def test_bad_parameters_are_named(parameters, message, X):
-    with pytest.raises(ConfigError, match=message):
-        GeneralizedRBFMap(**parameters).fit(X)
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_distances_that_are_all_zero_are_refused(dtype, X):
     """Also where the products of equal rows differ by their rounding."""
@@ -183,11 +168,3 @@ def test_distances_that_are_all_zero_are_refused(dtype, X):
     for kernel in [f"exp-{name}" for name in METRICS] + ["rbf"]:
         with pytest.raises(InputError, match="sigma cannot be estimated from rows that are all"):
             gram(same, kernel=kernel)
-
-
-def test_frequencies_of_another_version_are_refused(X):
-    feature_map = GeneralizedRBFMap(n_frequencies=5).fit(X)
-    feature_map.frequency_version_ = 0
-    text = pickle.dumps(feature_map)
-    with pytest.raises(InputError, match="GeneralizedRBFMap whose frequencies are of version 0"):
-        pickle.loads(text)

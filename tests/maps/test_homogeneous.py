@@ -303,19 +303,6 @@ def test_negative_values_use_the_signed_extension():
         assert Z[3, 0] < 0
 
 
-@pytest.mark.parametrize("container", [csr_matrix, csr_array])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
-def test_csr_gives_the_csr_of_the_dense(container, dtype):
-    X = np.random.default_rng(3).poisson(0.5, (30, 11)).astype(dtype)
-    sparse = container(X)
-    sparse.data[5] = 0  # a stored zero is a zero
-    X = sparse.toarray()
-    feature_map = HomogeneousMap(order=2).fit(X)
-    Z = feature_map.transform(sparse)
-    assert isinstance(Z, container)
-    np.testing.assert_array_equal(Z.toarray(), feature_map.transform(X))
-
-
 def test_csr_duplicates_are_summed_first():
     sparse = csr_matrix((np.array([1.0, 2.0]), np.array([0, 0]), np.array([0, 2])), shape=(1, 2))
     feature_map = HomogeneousMap().fit(sparse)
@@ -341,29 +328,3 @@ def test_columns_are_feature_major_and_named():
     table = feature_map.tabulate([0.1, 0.2])
     assert table.shape == (1, 2, 3)
     np.testing.assert_allclose(table[0], feature_map.transform(X)[:, :3])
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"kernel": "chi"}, "unknown kernel 'chi', did you mean 'chi2'"),
-        ({"order": -1}, "order=-1: expected a whole number of at least 0"),
-        ({"order": 1.5}, "order=1.5: expected a whole number of at least 0"),
-        ({"window": "uniforn"}, "did you mean 'uniform'"),
-        ({"period": 0.0}, "period=0.0: expected a positive number"),
-        ({"gamma": -1}, "gamma=-1: expected a positive number"),
-    ],
-)
-def test_bad_parameters_are_named(parameters, message):
-    with pytest.raises(ConfigError, match=message):
-        HomogeneousMap(**parameters).fit([[1.0]])
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_not_finite_is_refused_with_its_place(bad, dtype):
-    X = np.ones((700, 3), dtype)
-    feature_map = HomogeneousMap().fit(X)
-    X[600, 2] = bad
-    with pytest.raises(ValueError, match="row 600, column 2"):
-        feature_map.transform(X)

@@ -1,15 +1,13 @@
 """Maji and Berg's maps by hand, against min(x, y), and in their sparse form."""
 
-import warnings
-
 import numpy as np
 import pytest
 from contract import contract
 from scipy.linalg import cholesky
-from scipy.sparse import csr_array, csr_matrix, issparse
+from scipy.sparse import issparse
 
 from kmaps.codes import LookupTable
-from kmaps.errors import ConfigError, InputError
+from kmaps.errors import InputError
 from kmaps.maps import IntersectionMap
 
 CHECKED = [
@@ -124,18 +122,6 @@ def test_sparse_form_stores_two_values_for_what_is_not_zero():
 
 
 @every_form
-@pytest.mark.parametrize("container", [csr_matrix, csr_array])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
-def test_sparse_in_sparse_out(feature_map, container, dtype):
-    values = np.random.default_rng(2).poisson(0.5, (30, 11)).astype(dtype)
-    feature_map = feature_map.fit(values)
-    Z = feature_map.transform(container(values))
-    assert isinstance(Z, container)
-    np.testing.assert_array_equal(Z.toarray(), dense(feature_map.transform(values)))
-    assert Z.dtype == (np.float64 if dtype == np.float64 else np.float32)
-
-
-@every_form
 def test_table_is_transform_on_the_levels(feature_map):
     Z = dense(feature_map.fit_transform(X))
     table = feature_map.tabulate(X.T)
@@ -159,55 +145,9 @@ def test_constant_pieces_are_stored_as_codes():
     assert feature_map.table_bytes_ == IntersectionMap().fit(X).table_bytes_ < 4 * 3 * 4
 
 
-@every_form
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
-def test_values_outside_are_clamped_counted_and_warned_of_once(feature_map, dtype):
-    feature_map = feature_map.fit([[2.0, 0], [1, 2]])
-    with pytest.warns(UserWarning, match="2 of . values lie outside the range that Inters") as seen:
-        far = feature_map.transform(np.array([[3, 9], [2, 2]], dtype))
-    assert len(seen) == 1
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        inside = feature_map.transform(np.array([[2, 2], [2, 2]], dtype))
-    np.testing.assert_array_equal(dense(far), dense(inside))
-
-
-@every_form
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_not_finite_and_negative_are_refused(feature_map, dtype):
-    values = np.ones((70, 3), dtype)
-    feature_map = feature_map.fit(values)
-    values[60, 2] = np.nan
-    with pytest.raises(ValueError, match="Input X contains NaN or infinity"):
-        feature_map.transform(values)
-    values[60, 2] = -1
-    for refuses in (feature_map.transform, feature_map.fit):
-        for given in (values, csr_matrix(values)):
-            with pytest.raises(ValueError, match="Negative values in data passed to Intersect"):
-                refuses(given)
-
-
 def test_a_feature_of_zeros_has_no_outputs():
     Z = IntersectionMap(4).fit_transform([[0.0, 1], [0, 3]])
     assert not Z[:, :4].any()
     with pytest.raises(InputError, match="IntersectionMap needs a feature that varies"):
         IntersectionMap().fit([[0.0], [0.0]])
     assert not IntersectionMap(upper=1.0).fit_transform([[0.0], [0.0]]).any()
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_bins": 0}, "n_bins=0: expected a whole number of at least 1"),
-        ({"n_bins": 256, "piece": "constant"}, "n_bins=256: expected a whole number from 1 to 255"),
-        ({"piece": "linnear"}, "did you mean 'linear'"),
-        ({"sparse": "no"}, "sparse='no': expected True or False"),
-        ({"sparse": True, "piece": "constant"}, "sparse=True: only piece='linear'"),
-        ({"sparse": True, "n_bins": 1}, "n_bins=1: expected a whole number of at least 2"),
-        ({"upper": 0}, "upper=0: expected a positive number"),
-        ({"upper": np.inf}, "upper=inf: expected a positive number"),
-    ],
-)
-def test_bad_parameters_are_named(parameters, message):
-    with pytest.raises(ConfigError, match=message):
-        IntersectionMap(**parameters).fit(X)

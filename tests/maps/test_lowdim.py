@@ -329,7 +329,7 @@ def test_signed_extension_and_names():
         pytest.param(
             {"kernel": lambda lam: np.cos(0.6 * lam), "low": 0, "high": np.pi, "pool": 0}
             | {"continuous": False, "max_error": 1e-3},
-            "max_error=0.001: the best reachable with up to 31 outputs a feature is 0.12",
+            "max_error=0.001: the best reachable with up to 31 outputs per feature is 0.12",
             marks=pytest.mark.slow,
         ),
     ],

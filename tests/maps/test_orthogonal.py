@@ -100,19 +100,6 @@ def test_the_ends_of_a_range_meet_in_fourier_features_only():
     assert np.ptp(on_range(HermiteMap(), ends), axis=0).max() == 2
 
 
-@pytest.mark.parametrize(
-    ("feature_map", "names"),
-    [
-        (FourierMap(degree=2), ["a_cos1", "a_sin1", "a_cos2", "a_sin2"]),
-        (HermiteMap(degree=3), ["a_hermite1", "a_hermite2", "a_hermite3"]),
-    ],
-)
-def test_outputs_are_named_after_feature_and_function(feature_map, names):
-    feature_map.fit([[0.0], [1.0]])
-    assert feature_map.n_outputs_ == len(names)
-    assert list(feature_map.get_feature_names_out(["a"])) == names
-
-
 def test_many_harmonics_are_computed_instead_of_tabulated():
     x = np.random.default_rng(0).random((50, 1), dtype=np.float32)
     feature_map = FourierMap(degree=400, penalty=0).fit(x)

@@ -57,8 +57,8 @@ def compare(name, params):
     return told
 
 
-def test_every_map_of_kmaps_has_a_check():
-    assert set(CHECKS) == set(MAPS)
+def test_every_check_has_a_map():
+    assert set(CHECKS) <= set(MAPS)
     assert set(FREQUENCIES) == set(STRUCTURES)
 
 

@@ -78,21 +78,6 @@ def test_some_of_the_frequencies_and_a_pickle_are_the_same_map(X):
     np.testing.assert_array_equal(again.transform(X).reshape(Z.shape), Z)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"profile": "laplacian"}, "profile='laplacian': .*, did you mean 'laplace'"),
-        ({"kernel": "exp-chi2"}, "unknown kernel 'exp-chi2', did you mean 'chi2'"),
-        ({"n_frequencies": 0}, "n_frequencies=0: expected a whole number of at least 1"),
-        ({"order": -1}, "order=-1: expected a whole number of at least 0"),
-        ({"sigma": 0.0}, "sigma=0.0: expected a positive number"),
-    ],
-)
-def test_parameters_are_checked(parameters, message, X):
-    with pytest.raises(ConfigError, match=message):
-        RadialMap(**parameters).fit(X)
-
-
 def test_frequencies_near_others_are_not_to_be_had(X):
     with pytest.raises(ConfigError, match="structure='mixed': only frequencies of structure"):
         RadialMap(n_frequencies=5).fit(X).draw_near(2)

@@ -10,7 +10,6 @@ from scipy.sparse import csr_array, csr_matrix
 from scipy.stats import cauchy, kstest
 
 from kmaps import gram, threads
-from kmaps.errors import ConfigError, InputError
 from kmaps.maps import SignCauchyMap, random
 
 CHECKED = [
@@ -219,25 +218,3 @@ def test_outputs_are_named():
     assert list(feature_map.get_feature_names_out()) == ["signcauchymap0", "signcauchymap1"]
     feature_map = SignCauchyMap(2, "onehot").fit([[1.0]])
     assert len(feature_map.get_feature_names_out()) == 4
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_projections": 0}, "n_projections=0: expected a whole number of at least 1"),
-        ({"n_projections": 1e3}, r"n_projections=1000\.0: expected a whole number of at least 1"),
-        ({"output": "one-hot"}, "output='one-hot': expected .*, did you mean 'onehot'"),
-    ],
-)
-def test_bad_parameters_are_named(parameters, message):
-    with pytest.raises(ConfigError, match=message):
-        SignCauchyMap(**parameters).fit([[1.0]])
-
-
-def test_negative_values_are_refused():
-    feature_map = SignCauchyMap(8).fit([[1.0, 0.0]])
-    bad = np.array([[0.5, -0.5]])
-    for X in (bad, csr_matrix(bad)):
-        for method in (feature_map.fit, feature_map.transform, feature_map.to_codes):
-            with pytest.raises(InputError, match="Negative values in data passed to SignCauchyMap"):
-                method(X)

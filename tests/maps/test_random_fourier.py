@@ -215,22 +215,6 @@ def test_the_frequency_matrix_is_never_whole(monkeypatch):
     assert peak < 12e6  # measured 5 MB with two threads; the matrix is 30 MB
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_frequencies": 0}, "n_frequencies=0: expected a whole number of at least 1"),
-        ({"n_frequencies": 1e3}, r"n_frequencies=1000\.0: expected a whole number of at least 1"),
-        ({"sigma": 0}, "sigma=0: expected a positive number, or None to take it from the data"),
-        ({"sigma": -1.0}, r"sigma=-1\.0: expected a positive number"),
-        ({"sigma": "auto"}, "sigma='auto': expected a positive number"),
-        ({"structure": "fast-food"}, "structure='fast-food': .*, did you mean 'fastfood'"),
-    ],
-)
-def test_bad_parameters_are_named(parameters, message):
-    with pytest.raises(ConfigError, match=message):
-        RandomFourierMap(**parameters).fit([[1.0]])
-
-
 def test_sigma_needs_distances():
     with pytest.raises(InputError, match="sigma cannot be estimated from rows that are all alike"):
         RandomFourierMap(sigma=None).fit(np.ones((5, 3)))

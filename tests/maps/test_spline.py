@@ -171,19 +171,6 @@ def test_plain_norm_is_the_penalty(order):
     np.testing.assert_allclose(smooth @ (difference(11, order) @ w), local @ w, atol=1e-9)
 
 
-def test_outputs_are_named_after_feature_and_spline():
-    feature_map = SplineMap(n_bins=2, degree=1).fit([[0.0, 1.0], [1.0, 3.0]])
-    assert feature_map.n_outputs_ == 3
-    assert list(feature_map.get_feature_names_out(["red", "blue"])) == [
-        "red_spline0",
-        "red_spline1",
-        "red_spline2",
-        "blue_spline0",
-        "blue_spline1",
-        "blue_spline2",
-    ]
-
-
 def test_refitting_with_a_penalty_gives_dense_output_again():
     feature_map = SplineMap(penalty=0).fit([[0.0], [1.0]])
     feature_map.set_params(penalty=1).fit([[0.0], [1.0]])

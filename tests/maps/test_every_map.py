@@ -1,0 +1,209 @@
+"""What all maps have in common: what they refuse, sparse input, values outside, names."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, csr_matrix, issparse
+
+from kmaps.errors import ConfigError
+from kmaps.maps import (
+    AnchorMap,
+    ExactMap,
+    FourierMap,
+    GeneralizedRBFMap,
+    HermiteMap,
+    HomogeneousMap,
+    IntersectionMap,
+    LowDimMap,
+    NystroemMap,
+    RadialMap,
+    RandomFourierMap,
+    SameSignMap,
+    SignCauchyMap,
+    SplineMap,
+)
+from tests.oracles.kernels import gauss
+
+SIGNED = [
+    *(HomogeneousMap(order=2), SameSignMap(), LowDimMap(), AnchorMap(gauss, 10)),
+    *(SplineMap(), SplineMap(7, degree=3, penalty=0), FourierMap(), HermiteMap()),
+]
+UNSIGNED = [
+    *(AnchorMap(), AnchorMap(n_anchors=256, anchors="kmeans"), ExactMap(), NystroemMap()),
+    *(IntersectionMap(), IntersectionMap(5, "constant"), IntersectionMap(5, sparse=True)),
+]
+ENDED = [*UNSIGNED[:2], *UNSIGNED[3:4], *UNSIGNED[4:]]  # they clamp to the range of `fit`
+
+
+def dense(Z):
+    return Z.toarray() if issparse(Z) else Z
+
+
+def calls(feature_map):
+    return [feature_map.transform, *([feature_map.to_codes] if feature_map.has_codes else [])]
+
+
+@pytest.mark.parametrize("feature_map", [*SIGNED, *UNSIGNED], ids=str)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_not_finite_is_refused_with_its_place(feature_map, dtype):
+    values = np.linspace(0.5, 1, 2100).reshape(700, 3).astype(dtype)
+    feature_map.fit(values)
+    for bad in (np.nan, np.inf, -np.inf):
+        values[600, 2] = bad
+        for call in calls(feature_map):
+            with pytest.raises(ValueError, match="row 600, column 2"):
+                call(values)
+
+
+@pytest.mark.parametrize("feature_map", [*UNSIGNED, SignCauchyMap(8)], ids=str)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_negative_values_are_refused(feature_map, dtype):
+    values = np.linspace(0, 1, 210).reshape(70, 3).astype(dtype)
+    values[0] = 0
+    feature_map.fit(values)
+    values[60, 2] = -1
+    name = type(feature_map).__name__
+    for refuses in (*calls(feature_map), feature_map.fit):
+        for given in (values, csr_matrix(values)):
+            with pytest.raises(ValueError, match=f"Negative values in data passed to {name}"):
+                refuses(given)
+
+
+@pytest.mark.parametrize("feature_map", [*SIGNED[:3], *UNSIGNED], ids=str)
+@pytest.mark.parametrize("container", [csr_matrix, csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
+def test_sparse_in_sparse_out(feature_map, container, dtype):
+    values = np.random.default_rng(1).poisson(0.5, (30, 11)).astype(dtype)
+    values[0] = 0
+    given = container(values)
+    given.data[5] = 0  # a stored zero is a zero
+    values = given.toarray()
+    expected = dense(feature_map.fit(values).transform(values))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for call in calls(feature_map.fit(given)):
+            assert isinstance(call(given), container)
+    np.testing.assert_array_equal(feature_map.transform(given).toarray(), expected)
+    assert expected.dtype == (np.float64 if dtype == np.float64 else np.float32)
+
+
+@pytest.mark.parametrize("feature_map", ENDED, ids=str)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
+def test_values_outside_are_clamped_counted_and_warned_of_once(feature_map, dtype):
+    feature_map.fit([[0.0, 0], [2, 8], [1, 3]])
+    name = type(feature_map).__name__
+    for call in calls(feature_map):
+        message = f"3 of 6 values lie outside the range that {name} was fitted on"
+        with pytest.warns(UserWarning, match=message) as seen:
+            far = call(np.array([[3, 9], [2, 200], [2, 0]], dtype))
+        assert len(seen) == 1
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            inside = call(np.array([[2, 8], [2, 8], [2, 0]], dtype))
+        np.testing.assert_array_equal(dense(far), dense(inside))
+
+
+@pytest.mark.parametrize(
+    ("feature_map", "names"),
+    [
+        (SplineMap(n_bins=2, degree=1), ["spline0", "spline1", "spline2"]),
+        (FourierMap(degree=2), ["cos1", "sin1", "cos2", "sin2"]),
+        (HermiteMap(degree=3), ["hermite1", "hermite2", "hermite3"]),
+        (HomogeneousMap(), ["root", "cos1", "sin1"]),
+    ],
+)
+def test_outputs_are_named_after_feature_and_function(feature_map, names):
+    feature_map.fit([[0.0, 1.0], [1.0, 3.0]])
+    assert feature_map.n_outputs_ == len(names)
+    expected = [f"{feature}_{name}" for feature in ("red", "blue") for name in names]
+    assert list(feature_map.get_feature_names_out(["red", "blue"])) == expected
+
+
+REFUSED = [
+    (HomogeneousMap(kernel="chi"), "unknown kernel 'chi', did you mean 'chi2'"),
+    (HomogeneousMap(order=-1), "order=-1: expected a whole number of at least 0"),
+    (HomogeneousMap(order=1.5), "order=1.5: expected a whole number of at least 0"),
+    (HomogeneousMap(window="uniforn"), "did you mean 'uniform'"),
+    (HomogeneousMap(period=0.0), "period=0.0: expected a positive number"),
+    (HomogeneousMap(gamma=-1), "gamma=-1: expected a positive number"),
+    (AnchorMap(kernel="chi"), "unknown kernel 'chi', did you mean 'chi2'"),
+    (AnchorMap(n_anchors=1), "n_anchors=1: expected a whole number from 2 to 256"),
+    (AnchorMap(n_anchors=257), "n_anchors=257: expected a whole number from 2 to 256"),
+    (AnchorMap(n_anchors=30.0), "n_anchors=30.0: expected a whole number from 2 to 256"),
+    (AnchorMap(anchors="kmean"), "did you mean 'kmeans'"),
+    (AnchorMap(n_neighbors=0), "n_neighbors=0: expected a whole number from 1 to 40"),
+    (AnchorMap(n_neighbors=41), "n_neighbors=41: expected a whole number from 1 to 40"),
+    (AnchorMap(energy=0), "energy=0: expected a number above 0, at most 1"),
+    (AnchorMap(energy=1.1), "energy=1.1: expected a number above 0, at most 1"),
+    (AnchorMap(rank=41), "rank=41: expected a whole number from 1 to 40"),
+    (AnchorMap(anchors="cover"), "epsilon=None: expected a positive number, which anchors="),
+    (AnchorMap(anchors="cover", epsilon=0.0), "epsilon=0.0: expected a positive number, which"),
+    (AnchorMap(epsilon=0.1), "epsilon=0.1: only anchors='cover' takes it"),
+    (AnchorMap(shared="yes"), "shared='yes': expected True or False, or 'auto'"),
+    (NystroemMap(kernel="chi"), "did you mean 'chi2'"),
+    (NystroemMap(dim=0), "dim=0: expected a whole number from 1 to 100"),
+    (NystroemMap(dim=8, n_points=7), "dim=8: expected a whole number from 1 to 7"),
+    (NystroemMap(n_points=0), "n_points=0: expected a whole number of at least 1"),
+    (IntersectionMap(n_bins=0), "n_bins=0: expected a whole number of at least 1"),
+    (
+        IntersectionMap(n_bins=256, piece="constant"),
+        "n_bins=256: expected a whole number from 1 to 255",
+    ),
+    (IntersectionMap(piece="linnear"), "did you mean 'linear'"),
+    (IntersectionMap(sparse="no"), "sparse='no': expected True or False"),
+    (IntersectionMap(sparse=True, piece="constant"), "sparse=True: only piece='linear'"),
+    (IntersectionMap(sparse=True, n_bins=1), "n_bins=1: expected a whole number of at least 2"),
+    (IntersectionMap(upper=0), "upper=0: expected a positive number"),
+    (IntersectionMap(upper=np.inf), "upper=inf: expected a positive number"),
+    (ExactMap(kernel="chi"), "did you mean 'chi2'"),
+    (ExactMap(n_levels=1), "n_levels=1: expected a whole number from 2 to 256"),
+    (ExactMap(n_levels=257), "n_levels=257: expected a whole number from 2 to 256"),
+    (ExactMap(tol=-1), "tol=-1: expected a number of at least 0, below 1"),
+    (ExactMap(tol=1), "tol=1: expected a number of at least 0, below 1"),
+    (SplineMap(n_bins=0), "n_bins=0: expected a whole number of at least 1"),
+    (SplineMap(n_bins=2.5), r"n_bins=2\.5: expected a whole number of at least 1"),
+    (SplineMap(degree=4), "degree=4: expected a whole number from 0 to 3"),
+    (SplineMap(degree=-1), "degree=-1: expected a whole number from 0 to 3"),
+    (SplineMap(penalty=4), "penalty=4: expected a whole number from 0 to 3"),
+    (SplineMap(penalty="1"), "penalty='1': expected a whole number from 0 to 3"),
+    (FourierMap(degree=0), "degree=0: expected a whole number of at least 1"),
+    (FourierMap(penalty=4), "penalty=4: expected a whole number from 0 to 3"),
+    (HermiteMap(degree=0), "degree=0: expected a whole number from 1 to 100"),
+    (HermiteMap(degree=101), "degree=101: expected a whole number from 1 to 100"),
+    (HermiteMap(penalty=-1), "penalty=-1: expected a whole number from 0 to 3"),
+    (SignCauchyMap(n_projections=0), "n_projections=0: expected a whole number of at least 1"),
+    (
+        SignCauchyMap(n_projections=1e3),
+        r"n_projections=1000\.0: expected a whole number of at least 1",
+    ),
+    (SignCauchyMap(output="one-hot"), "output='one-hot': expected .*, did you mean 'onehot'"),
+    (RandomFourierMap(n_frequencies=0), "n_frequencies=0: expected a whole number of at least 1"),
+    (
+        RandomFourierMap(n_frequencies=1e3),
+        r"n_frequencies=1000\.0: expected a whole number of at least 1",
+    ),
+    (
+        RandomFourierMap(sigma=0),
+        "sigma=0: expected a positive number, or None to take it from the data",
+    ),
+    (RandomFourierMap(sigma=-1.0), r"sigma=-1\.0: expected a positive number"),
+    (RandomFourierMap(sigma="auto"), "sigma='auto': expected a positive number"),
+    (RandomFourierMap(structure="fast-food"), "structure='fast-food': .*, did you mean 'fastfood'"),
+    (GeneralizedRBFMap(kernel="exp-chi"), "unknown kernel 'exp-chi'"),
+    (GeneralizedRBFMap(order=-1), "order=-1: expected a whole number of at least 0"),
+    (GeneralizedRBFMap(n_frequencies=0), "n_frequencies=0: expected a whole number of at least 1"),
+    (GeneralizedRBFMap(sigma=0.0), r"sigma=0\.0: expected a positive number, or None"),
+    (GeneralizedRBFMap(additive="homogeneous"), "additive='homogeneous': expected an additive map"),
+    (RadialMap(profile="laplacian"), "profile='laplacian': .*, did you mean 'laplace'"),
+    (RadialMap(kernel="exp-chi2"), "unknown kernel 'exp-chi2', did you mean 'chi2'"),
+    (RadialMap(n_frequencies=0), "n_frequencies=0: expected a whole number of at least 1"),
+    (RadialMap(order=-1), "order=-1: expected a whole number of at least 0"),
+    (RadialMap(sigma=0.0), "sigma=0.0: expected a positive number"),
+]
+
+
+@pytest.mark.parametrize(("feature_map", "message"), REFUSED, ids=str)
+def test_bad_parameters_are_named(feature_map, message):
+    with pytest.raises(ConfigError, match=message):
+        feature_map.fit([[0.0], [1.0]])
