@@ -7,9 +7,8 @@ from kmaps.bench.figures import style
 from kmaps.bench.figures.panels import arrays_of
 from kmaps.bench.records.arrays import Arrays
 from kmaps.bench.records.columns import Record
-from kmaps.bench.records.names import short_labels
+from kmaps.bench.records.names import short_labels, words_of
 from kmaps.bench.records.row import Row
-from kmaps.bench.records.vocabulary import words_of
 
 
 def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:

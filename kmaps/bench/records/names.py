@@ -1,27 +1,211 @@
 """Short labels of rows, in the papers' words: what tables, pages and figures show.
 
-The parameters that a method is known by always show. Others show where the rows of the method
-differ in them; those that are the same in all of them are said once, below the table.
+First the words for methods, their parameters, solvers and learners; then the labels, made last, of
+all rows of a table together.
 """
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from kmaps.bench.records.row import REFERENCES, Row, is_own
-from kmaps.bench.records.vocabulary import (
-    LEARNERS,
-    SOLVERS,
-    VOCABULARY,
-    Wording,
-    worded,
-    words_of,
-)
+
+Wording = str | Mapping[Any, str] | Callable[[Any], str]
+"""How a value is written: a text around ``{}``, a text for each value, or a function."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """How a method is written.
+
+    Parameters
+    ----------
+    name : str
+    shown : mapping
+        The wording of the parameters that always show, in their order.
+    others : mapping
+        The wording of those that show where rows differ in them; what is left out is written as
+        ``name = value``.
+    variants : mapping
+        Parameters that change the name, in the order in which they do: the wording of the name,
+        with ``{}`` for the name so far, by value. A value that is not there leaves it.
+    """
+
+    name: str
+    shown: Mapping[str, Wording] = field(default_factory=dict)
+    others: Mapping[str, Wording] = field(default_factory=dict)
+    variants: Mapping[str, Mapping[Any, str] | Callable[[Any], str]] = field(default_factory=dict)
+
+
+def _outputs(order: int) -> str:
+    return f"r = {2 * order + 1}"
+
+
+def _period(period: float | str | None) -> str:
+    if period is None:
+        return "published period"
+    return f"{period} period" if isinstance(period, str) else f"Λ = {plain(period)}"
+
+
+def _neighbors(n_neighbors: int) -> str:
+    return "{}" if n_neighbors == 1 else f"{n_neighbors}-{{}}"
+
+
+def _pool(pool: Any) -> str:
+    return f"{pool} pool" if isinstance(pool, str) else f"pool Ω{'₀₁₂₃₄₅₆₇₈₉'[pool]}"
+
+
+def _ratio(ratio: float | None) -> str:
+    return "ratio of the data" if ratio is None else f"ratio {plain(ratio)}"
+
+
+_STRUCTURES = {"dense": "dense", "orthogonal": "orthogonal", "fastfood": "Fastfood"}
+_WIDTH = {None: "σ of the data"}
+
+VOCABULARY: dict[str, Words] = {
+    "linear": Words("linear"),
+    "exact": Words("exact"),
+    "exact-coded": Words("exact on codes"),
+    "homogeneous": Words(
+        "homogeneous",
+        {"order": _outputs},
+        {"window": "{} window", "period": _period, "gamma": "γ = {}"},
+    ),
+    "same-sign": Words(
+        "same-sign homogeneous",
+        {"order": lambda order: f"r = {2 * (2 * order + 1)}"},
+        {"window": "{} window", "period": _period, "gamma": "γ = {}"},
+    ),
+    "anchor": Words(
+        "ANNFM",
+        {"n_anchors": "N = {}"},
+        {"shared": {True: "shared range", False: "a range per feature"}, "epsilon": "ε = {}"},
+        {
+            "n_neighbors": _neighbors,
+            "anchors": {"kmeans": "{} k-means", "cover": "{} cover"},
+        },
+    ),
+    "nystroem": Words("addKPCA", {"dim": "r = {}"}, {"n_points": "{} points"}),
+    "intersection": Words(
+        "Maji–Berg",
+        {"n_bins": "N = {}"},
+        {"piece": "piecewise {}"},
+        {"sparse": {True: "sparse {}"}},
+    ),
+    "exact-table": Words("exact table", {"n_levels": "L = {}"}),
+    "lowdim": Words(
+        "low-dimensional",
+        {"dim": "D = {}"},
+        {
+            "ratio": _ratio,
+            "error": "{} error",
+            "pool": _pool,
+            "continuous": {True: "continuous", False: "discrete"},
+            "norm": {"linf": "L∞ norm", "l1": "L1 norm"},
+            "max_error": "error ≤ {}",
+            "period": "period {}",
+        },
+        {"optimal": {False: "LP", True: "optimal"}},
+    ),
+    "lowdim-joint": Words(
+        "joint low-dimensional",
+        {"dim": "D = {}"},
+        {"continuous": {True: "continuous", False: "discrete"}},
+        {
+            "method": {
+                "proj": "Proj",
+                "proj_product": "Proj ⊗",
+                "modulation": "⊗",
+                "modulation_no_lp": "⊗ no LP",
+            }
+        },
+    ),
+    "harmonic": Words("harmonics", {"dim": "D = {}"}),
+    "spline": Words("spline", {"degree": "p = {}", "penalty": "s = {}", "n_bins": "{} bins"}),
+    "fourier": Words("Fourier", {"degree": "degree {}", "penalty": "s = {}"}),
+    "hermite": Words("Hermite", {"degree": "degree {}", "penalty": "s = {}"}),
+    "sign-cauchy": Words("sign-Cauchy", {"n_projections": "m = {}"}, {"output": "{} output"}),
+    "random-fourier": Words(
+        "random Fourier", {"n_frequencies": "m = {}"}, {"structure": _STRUCTURES, "sigma": _WIDTH}
+    ),
+    "generalized-rbf": Words(
+        "random map",
+        {"n_frequencies": "m = {}"},
+        {"order": _outputs, "structure": _STRUCTURES, "sigma": _WIDTH},
+    ),
+    "radial": Words(
+        "random map", {"profile": "{}", "n_frequencies": "m = {}"}, {"order": _outputs}
+    ),
+}
+"""The words for each method. One that is not here goes by its name, with all its parameters;
+an estimator of others has those in which its rows differ."""
+
+LEARNERS: dict[str, str] = {
+    "sparse-svm": "sparse SVM",
+    "sparse-lr": "sparse LR",
+    "group-hinge": "group, hinge",
+}
+"""The words for learners of trade-offs; one that is not here goes by its name."""
+
+SOLVERS: dict[str, str] = {
+    "coded": "on codes",
+    "liblinear": "LIBLINEAR",
+    "libsvm": "LIBSVM",
+    "own": "by itself",
+}
+"""The words for who solves a classification."""
+
+
+def words_of(method: str) -> Words:
+    """Return the words for a method; an estimator of others goes by the name of its class.
+
+    Examples
+    --------
+    >>> words_of("exact-coded").name, words_of("sklearn.svm.SVC").name
+    ('exact on codes', 'SVC')
+    """
+    return VOCABULARY.get(method, Words(method.rpartition(".")[2]))
+
+
+def plain(value: Any) -> str:
+    """Write a value: numbers with separators of thousands, without zeros at the end.
+
+    Examples
+    --------
+    >>> plain(10000), plain(0.5), plain(10.0), plain(True), plain("fine")
+    ('10,000', '0.5', '10', 'yes', 'fine')
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,g}" if isinstance(value, float) else str(value)
+
+
+def worded(name: str, value: Any, wording: Wording | None) -> str:
+    """Write a parameter.
+
+    Examples
+    --------
+    >>> worded("n_anchors", 1000, "N = {}"), worded("n_levels", 64, None)
+    ('N = 1,000', 'n levels = 64')
+    """
+    if isinstance(wording, str):
+        return wording.format(plain(value))
+    if callable(wording):
+        return wording(value)
+    if wording is not None and value in wording:
+        return wording[value]
+    return f"{name.replace('_', ' ')} = {plain(value)}"
 
 
 def short_labels(rows: Iterable[Row]) -> tuple[dict[str, str], list[str]]:
     """Return the labels of the rows of a table, and what holds for all rows of a method.
+
+    The parameters that a method is known by always show. Others show where the rows of the method
+    differ in them; those that are the same in all of them are said once, below the table.
 
     Parameters
     ----------
@@ -70,24 +254,41 @@ def short_label(row: Row) -> str:
 _SAID = {"coded": SOLVERS["coded"], "libsvm": "LIBSVM, on the kernel matrices of their outputs"}
 """What is said once of rows that are trained so; LIBLINEAR is what maps are for."""
 
+_SETTINGS: dict[str, Wording] = {
+    "form": "{} form",
+    "calibrate": {True: "calibrated", False: "not calibrated"},
+    "normalize": lambda norm: f"rows {norm.replace('gamma=', 'γ = ')}",
+}
+
 
 class _Table:
-    """The rows of a table, which decide what the label of one has to say."""
+    """What the rows of a table differ in, which decides what the label of each has to say."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.rows = rows
         self.sizes_differ = len({row.size for row in rows}) > 1
-        learned = [row for row in rows if _learner(row)]
-        maps = {row.method for row in learned}
-        self.one_map = maps.pop() if len(maps) == 1 else None  # of all learners of a trade-off
+        self.one_map = _only(row.method for row in rows if _learner(row))  # of all learners
         solved = [row for row in rows if row.method not in REFERENCES]
         several = len({row.method for row in solved}) > 1
-        solvers = {row.solver for row in solved}
-        self.one_solver = solvers.pop() if several and len(solvers) == 1 else None
+        self.one_solver = _only(row.solver for row in solved) if several else None
+        by_method, by_learner = defaultdict(list), defaultdict(list)
+        methods = defaultdict(set)
+        for row in rows:
+            by_method[row.method].append(row)
+            by_learner[_trained(row)].append(row.learner)
+            methods[words_of(row.method).name].add(row.method)
+        self.solvers = {name: {row.solver for row in some} for name, some in by_method.items()}
+        self.params = {name: _differing(r.params for r in some) for name, some in by_method.items()}
+        self.learner = {trained: _differing(some) for trained, some in by_learner.items()}
+        self.names = {
+            method: method if is_own(method) and len(alike) > 1 else name
+            for name, alike in methods.items()
+            for method in alike
+        }
 
     def label(self, row: Row) -> str:
-        parts = [*self._learner_parts(row), *self._map_parts(row)]
-        if _differ(row.solver for row in self._of_method(row)):
+        parts = [*_learner_parts(row), *self._map_parts(row)]
+        if len(self.solvers[row.method]) > 1:
             parts.append(SOLVERS.get(row.solver, row.solver))
         parts += self._settings(row, differing=True)
         if self.sizes_differ and row.size is not None:
@@ -96,31 +297,23 @@ class _Table:
 
     def said_once(self) -> list[str]:
         """Return what the labels leave out, by method and by learner."""
-        said: dict[str, list[str]] = {}
+        said: dict[str, dict[str, None]] = {}
         if self.one_map:
-            said["all learners"] = [f"on the {words_of(self.one_map).name}"]
+            said["all learners"] = {f"on the {words_of(self.one_map).name}": None}
         if self.one_solver in _SAID:
-            said["all maps"] = [_SAID[self.one_solver]]
+            said["all maps"] = {_SAID[self.one_solver]: None}
         for row in self.rows:
-            name = self._name(row)
-            of_map = said.setdefault("all learners" if row.method == self.one_map else name, [])
-            of_map += _new(of_map, [row.method] if is_own(row.method) else [])
-            of_map += _new(of_map, [*self._parameters(row, differing=False), *self._solver(row)])
-            of_learner = said.setdefault(_learner(row), []) if _learner(row) else of_map
-            of_learner += _new(of_learner, self._settings(row, differing=False))
+            name = "all learners" if row.method == self.one_map else self.names[row.method]
+            place = [row.method] if is_own(row.method) else []
+            parameters = self._parameters(row, differing=False)
+            of_map = said.setdefault(name, {})
+            of_map |= dict.fromkeys([*place, *parameters, *self._solver(row)])
+            of_learner = said.setdefault(_learner(row), {}) if _learner(row) else of_map
+            of_learner |= dict.fromkeys(self._settings(row, differing=False))
         return [f"{name}: {', '.join(texts)}" for name, texts in said.items() if texts]
 
-    def _of_method(self, row: Row) -> list[Row]:
-        return [other for other in self.rows if other.method == row.method]
-
-    def _name(self, row: Row) -> str:
-        """Return the name of a row's method; of others' classes of one name their places."""
-        name = words_of(row.method).name
-        alike = {other.method for other in self.rows if words_of(other.method).name == name}
-        return row.method if is_own(row.method) and len(alike) > 1 else name
-
     def _map_parts(self, row: Row) -> list[str]:
-        words, name = words_of(row.method), self._name(row)
+        words, name = words_of(row.method), self.names[row.method]
         for key, by_value in words.variants.items():
             if key in row.params:
                 value = row.params[key]
@@ -137,66 +330,43 @@ class _Table:
 
     def _parameters(self, row: Row, *, differing: bool) -> list[str]:
         """Return the parameters that need not show: where the method's rows differ, or do not."""
-        words, alike = words_of(row.method), self._of_method(row)
+        words = words_of(row.method)
         return [
             worded(key, value, words.others.get(key))
             for key, value in row.params.items()
             if not _shows_all(row)
             and key not in {*words.shown, *words.variants}
-            and _differ(other.params.get(key, _MISSING) for other in alike) == differing
+            and (key in self.params[row.method]) == differing
         ]
 
     def _solver(self, row: Row) -> list[str]:
         """Return how a map's rows are all trained, unless all maps' are, or LIBLINEAR does."""
         if row.method in REFERENCES or row.solver == self.one_solver:
             return []
-        alone = len({other.solver for other in self._of_method(row)}) == 1
+        alone = len(self.solvers[row.method]) == 1
         return [_SAID[row.solver]] if alone and row.solver in _SAID else []
-
-    def _learner_parts(self, row: Row) -> list[str]:
-        name = _learner(row)
-        if name and "keep" in row.learner:
-            name += f" {row.learner['keep']:,}"
-            if "n_frequencies" in row.params:
-                name += f" of {row.params['n_frequencies']:,}"
-        return [name] if name else []
 
     def _settings(self, row: Row, *, differing: bool) -> list[str]:
         """Return the settings of a learner or solver: where its rows differ, or do not."""
-        alike = [
-            other
-            for other in self._of_method(row)
-            if (other.solver, _learner(other)) == (row.solver, _learner(row))
-        ]
         return [
             worded(key, value, _SETTINGS.get(key, f"{key} = {{}}"))
             for key, value in row.learner.items()
-            if key not in ("name", "keep")
-            and _differ(other.learner.get(key, _MISSING) for other in alike) == differing
+            if key not in ("name", "keep") and (key in self.learner[_trained(row)]) == differing
         ]
 
 
-_MISSING = "\0"
-
-
-def _rows(norm: str) -> str:
-    return f"rows {norm.replace('gamma=', 'γ = ')}"
-
-
-_SETTINGS: dict[str, Wording] = {
-    "form": "{} form",
-    "calibrate": {True: "calibrated", False: "not calibrated"},
-    "normalize": _rows,
-}
+def _learner_parts(row: Row) -> list[str]:
+    name = _learner(row)
+    if name and "keep" in row.learner:
+        name += f" {row.learner['keep']:,}"
+        if "n_frequencies" in row.params:
+            name += f" of {row.params['n_frequencies']:,}"
+    return [name] if name else []
 
 
 def _shows_all(row: Row) -> bool:
     """Return whether the parameters of a row always show: which ones matter is not known here."""
     return row.method not in VOCABULARY and not is_own(row.method)
-
-
-def _new(known: Sequence[str], texts: Iterable[str]) -> list[str]:
-    return [text for text in dict.fromkeys(texts) if text not in known]
 
 
 def _learner(row: Row) -> str:
@@ -205,5 +375,21 @@ def _learner(row: Row) -> str:
     return "" if name == row.method else LEARNERS.get(name, name)
 
 
-def _differ(values: Iterable[Any]) -> bool:
-    return len({json.dumps(value, sort_keys=True) for value in values}) > 1
+def _trained(row: Row) -> tuple[str, str, str]:
+    return row.method, row.solver, _learner(row)
+
+
+def _only(values: Iterable[str]) -> str | None:
+    """Return the value that all have, None where they differ or there is none."""
+    distinct = set(values)
+    return distinct.pop() if len(distinct) == 1 else None
+
+
+def _differing(mappings: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Return the keys under which not all mappings have the same value."""
+    mappings = list(mappings)
+    as_text = [
+        {key: json.dumps(value, sort_keys=True) for key, value in one.items()} for one in mappings
+    ]
+    keys = {key for one in mappings for key in one}
+    return {key for key in keys if len({one.get(key) for one in as_text}) > 1}

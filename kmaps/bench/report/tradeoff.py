@@ -9,9 +9,8 @@ import numpy as np
 
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.measures import MEASURES
-from kmaps.bench.records.names import short_labels
+from kmaps.bench.records.names import LEARNERS, short_labels
 from kmaps.bench.records.row import Row
-from kmaps.bench.records.vocabulary import LEARNERS
 from kmaps.bench.report.markdown import markdown_table
 
 

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kmaps.bench.records.names import short_label, short_labels
+from kmaps.bench.records.names import VOCABULARY, short_label, short_labels
 from kmaps.bench.records.row import Row
-from kmaps.bench.records.vocabulary import VOCABULARY
 from kmaps.maps import MAPS
 
 RESULTS = Path(__file__).parents[3] / "results"
