@@ -14,8 +14,7 @@ from kmaps.cli.progress import stage_bars
 from kmaps.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
-    from kmaps.data import Dataset
-    from kmaps.data.own_files import OwnFiles
+    from kmaps.data import Dataset, UserFiles
 
 _ROWS_AT_A_TIME = 2048
 _NUMBERED = ("svm", "libsvm")  # formats whose labels are numbers
@@ -154,14 +153,13 @@ def command(
         click.echo(f"{name}: {len(rows)} images with their features, {drawing}")
 
 
-def _named(source: str, label_column: str | None, image_column: str | None) -> "str | OwnFiles":
+def _named(source: str, label_column: str | None, image_column: str | None) -> "str | UserFiles":
     """Return the name of a known dataset, or the images of one's own."""
-    from kmaps.data import available
-    from kmaps.data.own_files import OwnFiles
+    from kmaps.data import UserFiles, available
 
     path = Path(source)
     if source not in available() and (path.is_dir() or path.suffix.lower() == ".csv"):
-        return OwnFiles(
+        return UserFiles(
             name=path.resolve().stem,
             rows={"": path},
             images=True,

@@ -1,38 +1,5 @@
-"""Datasets: manifests, verified downloads, a cache, splits."""
+"""Datasets: manifests, verified downloads, a cache, splits, the user's files."""
 
-from kmaps.data.cache import cache_root
-from kmaps.data.dataset import Dataset, Table
-from kmaps.data.fetch import Download, download
-from kmaps.data.formats import FORMATS, get_format
-from kmaps.data.load import load_dataset
-from kmaps.data.manifest import (
-    Manifest,
-    SourceFile,
-    available,
-    load_manifest,
-    packaged,
-    read_manifest,
-    tree_digest,
-)
-from kmaps.data.own_files import OwnFiles
-from kmaps.data.splits import draw_split
+import lazy_loader
 
-__all__ = [
-    "FORMATS",
-    "Dataset",
-    "Download",
-    "Manifest",
-    "OwnFiles",
-    "SourceFile",
-    "Table",
-    "available",
-    "cache_root",
-    "download",
-    "draw_split",
-    "get_format",
-    "load_dataset",
-    "load_manifest",
-    "packaged",
-    "read_manifest",
-    "tree_digest",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -14,8 +14,7 @@ from pathlib import Path
 
 from kmaps.data.archives import describe
 from kmaps.data.cache import cache_root, install, lock, stamped_files, work_folder
-from kmaps.data.formats import get_format
-from kmaps.data.formats.format import Content
+from kmaps.data.formats import Content, get_format
 from kmaps.data.manifest import Manifest, SourceFile, load_manifest
 from kmaps.data.transfer import fetch_url
 from kmaps.errors import ConfigError, DataError

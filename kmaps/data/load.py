@@ -8,19 +8,19 @@ from kmaps.data.cache import cache_root, repair_hint, stamped_files
 from kmaps.data.dataset import Dataset, Table
 from kmaps.data.formats import get_format
 from kmaps.data.manifest import Manifest, load_manifest
-from kmaps.data.own_files import OwnFiles
+from kmaps.data.user_files import UserFiles
 from kmaps.errors import DataError
 
 
 def load_dataset(
-    name: str | Manifest | OwnFiles, *, data_dir: str | Path | None = None, skip_bad: bool = False
+    name: str | Manifest | UserFiles, *, data_dir: str | Path | None = None, skip_bad: bool = False
 ) -> Dataset | Table:
-    """Load a dataset from the cache, from the dependency that embeds it, or from one's own files.
+    """Load a dataset from the cache, from the dependency that embeds it, or from the user's files.
 
     Parameters
     ----------
-    name : str, Manifest or OwnFiles
-        A known name (:func:`available`), the manifest of a dataset of one's own, or files.
+    name : str, Manifest or UserFiles
+        A known name (:func:`available`), the manifest of another dataset, or files.
     data_dir : path, optional
         The cache; by default ``KMAPS_DATA_DIR`` or the platform's folder for caches.
     skip_bad : bool
@@ -38,7 +38,7 @@ def load_dataset(
     DataError
         If it has not been downloaded, the cache is damaged, or a file is missing.
     InputError
-        If a file of one's own is not as it should be.
+        If a file of the user is not as it should be.
 
     Examples
     --------
@@ -46,10 +46,10 @@ def load_dataset(
     >>> digits.images.shape, digits.images.dtype, int(digits.images.max())
     ((1797, 8, 8), dtype('uint8'), 16)
     """
-    if isinstance(name, OwnFiles):
-        from kmaps.data.own import load_own  # with the readers of files, which need SciPy
+    if isinstance(name, UserFiles):
+        from kmaps.data.user_tables import load_user_files  # with readers, which need SciPy
 
-        return load_own(name, data_dir=data_dir)
+        return load_user_files(name, data_dir=data_dir)
     manifest = name if isinstance(name, Manifest) else load_manifest(name)
     root = cache_root(data_dir)
     chosen = get_format(manifest)

@@ -276,7 +276,7 @@ def test_waiting_for_another_process_is_shown(tiny, root):
 
 KILLED = """
 import sys, time
-import kmaps.data.formats.arrays as arrays
+import kmaps.data.formats as arrays
 from kmaps.data import download, read_manifest
 
 save = arrays.np.save

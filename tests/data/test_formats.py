@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from kmaps.data import Manifest, SourceFile, Table, download, load_dataset, tree_digest
-from kmaps.data.formats.idx import read_idx
-from kmaps.data.formats.pgm import read_pgm
+from kmaps.data.formats import read_idx, read_pgm
 from kmaps.errors import DataError
 
 COMMON = {

@@ -18,8 +18,7 @@ from kmaps import CodedSVC
 from kmaps.bench.kinds.load import load
 from kmaps.bench.records.file import read_records
 from kmaps.data.archives import read_file, read_members
-from kmaps.data.formats.idx import read_idx
-from kmaps.data.formats.pgm import read_pgm
+from kmaps.data.formats import read_idx, read_pgm
 from kmaps.data.manifest import read_manifest
 from kmaps.errors import InputError
 from kmaps.io import open_reader, read_blocks, read_labels, text_files

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kmaps.bench.records.row import Row
-from kmaps.data import Manifest, OwnFiles
+from kmaps.data import Manifest, UserFiles
 from kmaps.features import Feature, make_feature
 from kmaps.maps import MAP_VERSION, MAPS, resolved
 
@@ -30,7 +30,7 @@ class Cell:
     kernel: str = ""
     setting: str = ""
     dataset: str = ""
-    source: Manifest | OwnFiles | None = None
+    source: Manifest | UserFiles | None = None
     protocol: dict[str, Any] = field(default_factory=dict)
     features: str = ""
     feature_params: dict[str, Any] = field(default_factory=dict)

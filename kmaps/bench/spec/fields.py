@@ -25,7 +25,7 @@ from kmaps.bench.records.paper.statements import claims as paper_claims
 from kmaps.bench.spec.own_data import Files
 from kmaps.bench.work.errors import Range
 from kmaps.checks import is_whole
-from kmaps.data import Manifest, OwnFiles, get_format, load_manifest, packaged
+from kmaps.data import Manifest, UserFiles, get_format, load_manifest, packaged
 from kmaps.errors import suggest
 from kmaps.features import FEATURES
 from kmaps.kernels import GRAM_KERNELS, KERNELS
@@ -141,7 +141,7 @@ class Data(Model):
     """What cells are measured on: images that their name says all about, unless told otherwise."""
 
     @property
-    def source(self) -> Manifest | OwnFiles | None:
+    def source(self) -> Manifest | UserFiles | None:
         """Where it is; None where the name says so."""
         return None
 
@@ -168,7 +168,7 @@ class DatasetSplits(Data):
     test_per_class: PositiveInt | None = None
     choose: PositiveInt | None = None
     official: Literal[True] | None = None
-    _source: Manifest | OwnFiles | None = None
+    _source: Manifest | UserFiles | None = None
     _has_images: bool = True
 
     @validator(mode="after")
@@ -200,7 +200,7 @@ class DatasetSplits(Data):
         return self
 
     @property
-    def source(self) -> Manifest | OwnFiles | None:
+    def source(self) -> Manifest | UserFiles | None:
         """Where the data are; None of those that come with kmaps."""
         return self._source
 

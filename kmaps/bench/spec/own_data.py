@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationInfo
 from pydantic import model_validator as validator
 
-from kmaps.data import OwnFiles
+from kmaps.data import UserFiles
 
 
 def _beside_experiment(value: str, info: ValidationInfo) -> str:
@@ -34,7 +34,7 @@ class Files(BaseModel):
 
     Samples are in one file (``data``) or in two (``train`` and ``test``), their labels in a column
     of the same or in files of their own. Images are in a folder with a folder a class, or in a
-    ``.csv`` of paths and labels. The columns are those of :class:`kmaps.data.OwnFiles`.
+    ``.csv`` of paths and labels. The columns are those of :class:`kmaps.data.UserFiles`.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -84,14 +84,14 @@ class Files(BaseModel):
         """Whether the samples are images."""
         return self.images is not None or self.train_images is not None
 
-    def named(self, name: str) -> OwnFiles:
+    def named(self, name: str) -> UserFiles:
         """Return the files as the library has them."""
         if self.of_images:
             rows = {"": self.images, "train": self.train_images, "test": self.test_images}
         else:
             rows = {"": self.data, "train": self.train, "test": self.test}
         labels = {"": self.labels, "train": self.train_labels, "test": self.test_labels}
-        return OwnFiles(
+        return UserFiles(
             name=name,
             rows={part: Path(path) for part, path in rows.items() if path is not None},
             labels={part: Path(path) for part, path in labels.items() if path is not None},

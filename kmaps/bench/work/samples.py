@@ -12,8 +12,8 @@ from scipy.sparse import issparse
 from kmaps.data import (
     Dataset,
     Manifest,
-    OwnFiles,
     Table,
+    UserFiles,
     cache_root,
     draw_split,
     load_dataset,
@@ -74,7 +74,7 @@ class Split:
 
 
 def load_split(
-    source: str | Manifest | OwnFiles,
+    source: str | Manifest | UserFiles,
     protocol: Protocol,
     split: int,
     feature: Feature | None,
@@ -88,7 +88,7 @@ def load_split(
 
     Parameters
     ----------
-    source : str, Manifest or OwnFiles
+    source : str, Manifest or UserFiles
         The dataset, as :func:`kmaps.data.load_dataset` takes it.
     protocol : mapping
         How a split is drawn (:func:`kmaps.data.draw_split`).

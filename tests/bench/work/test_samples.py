@@ -8,7 +8,7 @@ from PIL import Image
 
 from kmaps.bench.work import samples
 from kmaps.bench.work.samples import Split, features_cache, fill_cache, load_split
-from kmaps.data import OwnFiles, draw_split, load_dataset
+from kmaps.data import UserFiles, draw_split, load_dataset
 from kmaps.errors import DataError, InputError
 from kmaps.features import extract, make_feature
 
@@ -99,7 +99,7 @@ def test_columns_of_a_table_go_by_the_range_of_the_training_rows(tmp_path):
 
 def test_columns_of_a_sparse_table_are_not_moved(tmp_path):
     (tmp_path / "a.svm").write_text("0 1:1\n1 2:3\n" * 5)
-    own = OwnFiles(name="own", rows={"": tmp_path / "a.svm"}, labels={})
+    own = UserFiles(name="own", rows={"": tmp_path / "a.svm"}, labels={})
     with pytest.raises(
         InputError, match=r"^normalize: min-max would make a dense matrix of a sparse"
     ):

@@ -1,4 +1,4 @@
-"""Data of one's own: the same samples from every format; the digest tells changed files."""
+"""The user's data: the same samples from every format; the digest tells changed files."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from sklearn.datasets import dump_svmlight_file
 
-from kmaps.data import Dataset, OwnFiles, Table, draw_split, load_dataset
+from kmaps.data import Dataset, Table, UserFiles, draw_split, load_dataset
 from kmaps.errors import ConfigError, DataError, InputError
 from kmaps.features import extract
 
@@ -33,7 +33,7 @@ def files(*names, **options):
     parts = ("",) if len(names) == 1 else ("train", "test")
     given = {"label_column": "kind", **options}
     rows = {part: Path(name) for part, name in zip(parts, names, strict=True)}
-    return OwnFiles(name="mine", rows=rows, **given)
+    return UserFiles(name="mine", rows=rows, **given)
 
 
 COLUMNS = {"group_column": "who", "id_column": "row"}
@@ -75,7 +75,7 @@ def test_every_format_gives_the_same_table(case):
         assert table.digest == given.digest
         parts = ["train"] * 14 + ["test"] * 6 if case == "parts" else WHO.tolist()
         assert table.groups.tolist() == parts
-    assert len(list(Path("cache").glob("own-*"))) == 1
+    assert len(list(Path("cache").glob("user-*"))) == 1
 
 
 def test_sparse_files_share_their_columns():
@@ -133,7 +133,7 @@ def test_a_file_changed_after_its_digest_was_taken_is_not_read():
 def test_a_damaged_cache_is_read_anew():
     given = files("t.csv", **COLUMNS)
     load_dataset(given)
-    (kept,) = Path("cache").glob("own-*/X.npy")
+    (kept,) = Path("cache").glob("user-*/X.npy")
     kept.write_bytes(b"damaged")
     np.testing.assert_array_equal(load_dataset(given).X, X)
 

@@ -1,6 +1,6 @@
-"""Loading data of one's own: tables by way of the cache, images from where they are."""
+"""Loading the user's data: tables by way of the cache, images from where they are."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,16 +11,25 @@ from scipy.sparse import csr_array, issparse, vstack
 
 from kmaps.data.cache import cache_root, install, lock, stamped_files
 from kmaps.data.dataset import Dataset, Table
-from kmaps.data.own_files import OwnFiles
-from kmaps.data.own_tables import read_parts
+from kmaps.data.user_files import UserFiles
 from kmaps.errors import DataError, InputError
-from kmaps.io import few_labels, typed_labels, whole_labels
+from kmaps.io import (
+    Reader,
+    few_labels,
+    open_reader,
+    read_columns,
+    read_labels,
+    read_whole,
+    typed_labels,
+    whole_labels,
+)
+from kmaps.samples import AnyMatrix
 
 _READING = 1
 """Raised when the same files give other samples: what the cache keeps is then read anew."""
 
 
-def load_own(files: OwnFiles, *, data_dir: str | Path | None = None) -> Dataset | Table:
+def load_user_files(files: UserFiles, *, data_dir: str | Path | None = None) -> Dataset | Table:
     """Return the samples that some files hold.
 
     Tables are read once, into the cache. There they stay under the digest of the files, so that
@@ -28,7 +37,7 @@ def load_own(files: OwnFiles, *, data_dir: str | Path | None = None) -> Dataset 
 
     Parameters
     ----------
-    files : OwnFiles
+    files : UserFiles
     data_dir : path, optional
         The cache; by default ``KMAPS_DATA_DIR`` or the platform's folder for caches.
 
@@ -40,7 +49,7 @@ def load_own(files: OwnFiles, *, data_dir: str | Path | None = None) -> Dataset 
     return _images(files) if files.images else _table(files, cache_root(data_dir))
 
 
-def _images(files: OwnFiles) -> Dataset:
+def _images(files: UserFiles) -> Dataset:
     listed = {part: files.listed(part) for part in files.rows}
     y, classes = classes_of({part: one.labels for part, one in listed.items()}, files.name)
     groups, clusters = groups_of(
@@ -58,8 +67,8 @@ class _Kept:
     digest: str
 
 
-def _table(files: OwnFiles, root: Path) -> Table:
-    kept = _Kept(f"own-{files.digest[:16]}-{_READING}", files.digest)
+def _table(files: UserFiles, root: Path) -> Table:
+    kept = _Kept(f"user-{files.digest[:16]}-{_READING}", files.digest)
     if not _is_whole(root, kept):
         with lock(root, kept.name, lambda: None):
             if not _is_whole(root, kept):  # another process may have read it meanwhile
@@ -85,7 +94,7 @@ def _is_whole(root: Path, kept: _Kept) -> bool:
     return True
 
 
-def _read(files: OwnFiles) -> dict[str, NDArray]:
+def _read(files: UserFiles) -> dict[str, NDArray]:
     """Return the arrays of a table, as the cache keeps them."""
     parts = read_parts(files)
     y, classes = classes_of({part: rows.y for part, rows in parts.items()}, files.name)
@@ -108,7 +117,7 @@ def _write(folder: Path, arrays: Mapping[str, NDArray]) -> None:
 
 
 def groups_of(
-    files: OwnFiles, parts: Mapping[str, tuple[Mapping[str, NDArray], int]]
+    files: UserFiles, parts: Mapping[str, tuple[Mapping[str, NDArray], int]]
 ) -> tuple[NDArray[np.str_], NDArray[np.str_] | None]:
     """Return the official subset of each sample, and its group that no split divides.
 
@@ -117,7 +126,7 @@ def groups_of(
 
     Parameters
     ----------
-    files : OwnFiles
+    files : UserFiles
     parts : mapping of str to (mapping, int)
         The columns beside the samples of each part, and how many these are.
 
@@ -189,3 +198,112 @@ def classes_of(labels: Mapping[Any, NDArray], name: str) -> tuple[NDArray[np.int
             "name a column of classes"
         )
     return y.astype(np.int64), tuple(map(str, classes.tolist()))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What the files of one part hold.
+
+    Attributes
+    ----------
+    X : ndarray or csr_matrix of float32, shape (n, d)
+    y : ndarray, shape (n,)
+        Labels, those of text files as text.
+    aside : dict of str to ndarray of str
+        Columns that are neither, by their names.
+    """
+
+    X: AnyMatrix
+    y: NDArray
+    aside: Mapping[str, NDArray]
+
+
+def read_parts(files: UserFiles) -> dict[str, Rows]:
+    """Return the rows of each part, with their labels.
+
+    Raises
+    ------
+    DataError
+        When a file is missing.
+    InputError
+        When a file is not as it should be, or the parts do not have the same columns.
+    """
+    readers = {part: _open(files, part) for part in files.rows}
+    if len({reader.index_base for reader in readers.values()}) > 1:
+        bases = ", ".join(f"{one.name} from {one.index_base}" for one in readers.values())
+        raise InputError(f"{files.name}: indices count {bases}; say zero_based: true or false")
+    if any(reader.index_base is not None for reader in readers.values()):
+        # A svmlight file has as many columns as its largest index needs, not as there are.
+        widest = max(reader.n_features for reader in readers.values())
+        readers = {part: _open(files, part, widest) for part in files.rows}
+        _check_bases(files, list(readers.values()))
+    first, *others = readers.values()
+    for other in others:
+        _check_alike(first, other)
+    return {part: _read_part(files, part, reader) for part, reader in readers.items()}
+
+
+def _open(files: UserFiles, part: str, n_features: int | None = None) -> Reader:
+    path, labels = files.rows[part], files.labels.get(part)
+    for one in filter(None, (path, labels)):
+        if not one.is_file():
+            raise DataError(f"{files.name}: {one}: no such file")
+    return open_reader(
+        path,
+        n_features=n_features,
+        label_column=None if labels else files.label_column,
+        aside=[] if _holds_columns(labels) else list(files.aside.values()),
+        zero_based=files.zero_based,
+    )
+
+
+def _holds_columns(labels: Path | None) -> bool:
+    return labels is not None and labels.suffix.lower() == ".csv"
+
+
+def _check_bases(files: UserFiles, readers: Sequence[Reader]) -> None:
+    """Refuse parts of which one may count from 0 and another from 1: each column a neighbour's."""
+    unsure = [reader for reader in readers if not reader.certain_base]
+    if unsure and len(readers) > 1:
+        raise InputError(
+            f"{files.name}: neither index 0 nor the last one of all parts occurs in "
+            f"{unsure[0].name}, so it may count from another number than they; say zero_based: "
+            "false if all count from 1, true if from 0"
+        )
+
+
+def _check_alike(first: Reader, other: Reader) -> None:
+    if first.n_features != other.n_features:
+        raise InputError(
+            f"{other.name} has {other.n_features} columns, {first.name} has {first.n_features}"
+        )
+    for place, (ours, theirs) in enumerate(
+        zip(first.columns or (), other.columns or (), strict=False), 1
+    ):
+        if ours != theirs:
+            raise InputError(
+                f"{other.name}: column {place} is {theirs!r}, that of {first.name} is {ours!r}; "
+                "give both the same columns in the same order"
+            )
+
+
+def _read_part(files: UserFiles, part: str, reader: Reader) -> Rows:
+    labels = files.labels.get(part)
+    if labels is None and not reader.has_labels:
+        raise InputError(
+            f"{reader.name}: holds no labels; name a file of them (labels), or the column that has "
+            "them (label_column)"
+        )
+    X, y, aside = read_whole(reader, dtype=np.dtype(np.float32))
+    if labels is not None:
+        # As text where the file is: only the labels of all parts tell their type.
+        y = read_labels(labels, column=files.label_column, classes=np.array([""]))
+        if _holds_columns(labels):
+            aside = read_columns(labels, list(files.aside.values())) if files.aside else {}
+    assert y is not None
+    for what, values in {"labels": y, **aside}.items():
+        if len(values) != X.shape[0]:
+            raise InputError(
+                f"{labels}: {len(values)} {what}, but {reader.name} has {X.shape[0]} rows"
+            )
+    return Rows(X, y, aside)

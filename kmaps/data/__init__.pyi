@@ -1,0 +1,17 @@
+from .cache import cache_root as cache_root
+from .dataset import Dataset as Dataset
+from .dataset import Table as Table
+from .fetch import Download as Download
+from .fetch import download as download
+from .formats import FORMATS as FORMATS
+from .formats import get_format as get_format
+from .load import load_dataset as load_dataset
+from .manifest import Manifest as Manifest
+from .manifest import SourceFile as SourceFile
+from .manifest import available as available
+from .manifest import load_manifest as load_manifest
+from .manifest import packaged as packaged
+from .manifest import read_manifest as read_manifest
+from .manifest import tree_digest as tree_digest
+from .splits import draw_split as draw_split
+from .user_files import UserFiles as UserFiles

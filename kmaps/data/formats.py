@@ -1,0 +1,318 @@
+"""From files to arrays: what each format holds, how the cache keeps it, how it is loaded.
+
+A format decodes a source file into its content and digest, stores verified contents in a form that
+loads fast, and loads that form. The order of the samples follows from the names of the members,
+never from the order in which an archive lists them.
+"""
+
+import hashlib
+import math
+import re
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps.data.manifest import Manifest, SourceFile, tree_digest
+from kmaps.errors import ConfigError, DataError, suggest
+
+if TYPE_CHECKING:
+    from kmaps.data.archives import Report
+    from kmaps.data.dataset import Images
+
+    Samples = tuple[Images | NDArray[np.float32], NDArray[np.int64], NDArray[np.str_]]
+
+_GAP = rb"\s(?:\s|#[^\n]*\n)*"
+_PGM = re.compile(rb"P5" + _GAP + rb"(\d{1,9})" + _GAP + rb"(\d{1,9})" + _GAP + rb"(\d{1,9})\s")
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a source file holds once decompressed: its digest, its size in bytes, the content."""
+
+    digest: str
+    size: int
+    payload: Any
+
+
+@dataclass(frozen=True)
+class Format:
+    """How the files of a dataset are read.
+
+    Parameters
+    ----------
+    load : callable
+        ``load(manifest, folder, paths)`` returns the samples from the stored files.
+    roles : callable
+        ``roles(manifest)`` returns the roles that the manifest's files must have.
+    shaped : bool
+        Whether all images have one shape, which the manifest must give.
+    decode : callable or None
+        ``decode(path, source, manifest, report)`` returns a source file's :class:`Content`; None
+        for an embedded dataset.
+    store : callable or None
+        ``store(payloads, manifest, folder)`` writes the verified payloads, by role.
+    tabular : bool
+        Whether the samples are rows of a matrix rather than images.
+    """
+
+    load: "Callable[[Manifest, Path, list[str]], Samples]"
+    roles: Callable[[Manifest], set[str]]
+    shaped: bool
+    decode: "Callable[[Path, SourceFile, Manifest, Report], Content] | None" = None
+    store: Callable[[Mapping[str, Any], Manifest, Path], object] | None = None
+    tabular: bool = False
+
+
+def get_format(manifest: Manifest) -> Format:
+    """Return the format a manifest names.
+
+    Raises
+    ------
+    ConfigError
+        If it is unknown, or the manifest lacks what it needs.
+    """
+    name, known = manifest.name, FORMATS
+    if manifest.format not in known:
+        raise ConfigError(
+            f"{name}: unknown format {manifest.format!r}{suggest(manifest.format, known)} "
+            f"(known: {', '.join(known)})"
+        )
+    chosen = known[manifest.format]
+    expected, roles = chosen.roles(manifest), {source.role for source in manifest.files}
+    if roles != expected:
+        raise ConfigError(
+            f"{name}: format {manifest.format} needs files of the roles {sorted(expected)}, "
+            f"got {sorted(roles)}"
+        )
+    if chosen.shaped and manifest.shape is None:
+        raise ConfigError(f"{name}: format {manifest.format} needs a shape, [height, width]")
+    return chosen
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+# Images of one shape are kept as three arrays, which load fast.
+
+
+def _store_arrays(images: NDArray, labels: NDArray, groups: NDArray, folder: Path) -> None:
+    np.save(folder / "images.npy", images)
+    np.save(folder / "labels.npy", labels.astype(np.int64))
+    np.save(folder / "groups.npy", groups)
+
+
+def _load_arrays(manifest: Manifest, folder: Path, paths: list[str]) -> "Samples":
+    images, y, groups = (np.load(folder / f"{part}.npy") for part in ("images", "labels", "groups"))
+    return images, y, groups
+
+
+# MNIST: one idx file of images and one of labels for each group.
+
+
+def read_idx(content: bytes, where: str, n_dims: int) -> NDArray[np.uint8]:
+    """Return the array in an idx file: two zeros, type, number of axes, sizes, then the data.
+
+    Raises
+    ------
+    DataError
+        If it is not an idx file of unsigned bytes with ``n_dims`` axes, or has another length than
+        its header says; the message begins with ``where``.
+
+    Examples
+    --------
+    >>> read_idx(bytes([0, 0, 8, 1, 0, 0, 0, 2, 7, 9]), "two-labels", 1)
+    array([7, 9], dtype=uint8)
+    """
+    header = bytes([0, 0, 8, n_dims])  # 8: unsigned bytes
+    if content[:4] != header:
+        raise DataError(f"{where}: not idx: expected {header!r} in front, got {content[:4]!r}")
+    start = 4 + 4 * n_dims
+    if len(content) < start:
+        raise DataError(f"{where}: {len(content)} bytes, shorter than an idx header of {start}")
+    shape = struct.unpack_from(f">{n_dims}I", content, 4)
+    if len(content) != start + math.prod(shape):
+        raise DataError(f"{where}: {len(content):,} bytes do not hold an array of shape {shape}")
+    return np.frombuffer(content, np.uint8, offset=start).reshape(shape)
+
+
+def _idx_roles(manifest: Manifest) -> set[str]:
+    return {f"{group}-{part}" for group in manifest.groups for part in ("images", "labels")}
+
+
+def _decode_idx(path: Path, source: SourceFile, manifest: Manifest, report: "Report") -> Content:
+    from kmaps.data.archives import read_file
+
+    content, digest, size = read_file(path, source.size, report)
+    return Content(digest, size, content)
+
+
+def _store_idx(payloads: Mapping[str, bytes], manifest: Manifest, folder: Path) -> None:
+    images, labels, groups = [], [], []
+    for group in manifest.groups:
+        levels = read_idx(payloads[f"{group}-images"], f"{group}-images", 3)
+        targets = read_idx(payloads[f"{group}-labels"], f"{group}-labels", 1)
+        if levels.shape != (len(targets), *manifest.shape):
+            raise DataError(
+                f"{manifest.name}: {group}: images of shape {levels.shape} for {len(targets)} "
+                f"labels, expected {(len(targets), *manifest.shape)}"
+            )
+        images.append(levels)
+        labels.append(targets)
+        groups += [group] * len(targets)
+    _store_arrays(np.concatenate(images), np.concatenate(labels), np.array(groups), folder)
+
+
+# Archives of folders of images: [group/]class/image.
+
+
+def _folders(manifest: Manifest) -> list[str]:
+    if not manifest.groups:
+        return list(manifest.classes)
+    return [f"{group}/{name}" for group in manifest.groups for name in manifest.classes]
+
+
+def _members(
+    suffix: str, path: Path, source: SourceFile, manifest: Manifest, report: "Report"
+) -> dict[str, bytes]:
+    """Read the first images of each folder in name order; refuse an archive without a folder."""
+    from kmaps.data.archives import read_members
+
+    by_folder: dict[str, list[str]] = {folder: [] for folder in _folders(manifest)}
+    depth = 3 if manifest.groups else 2
+
+    def rename(member: str) -> str | None:
+        parts = PurePosixPath(member).parts[-depth:]
+        wanted = parts[-1].endswith(suffix) and not parts[-1].startswith(".")
+        return "/".join(parts) if wanted and "/".join(parts[:-1]) in by_folder else None
+
+    contents = read_members(path, rename, source.size, report)
+    for name in sorted(contents):
+        by_folder[name.rpartition("/")[0]].append(name)
+    missing = [folder for folder, names in by_folder.items() if not names]
+    if missing:
+        raise DataError(
+            f"no image in {missing[0]!r} ({len(missing)} of {len(by_folder)} folders "
+            "missing); this is not the whole dataset"
+        )
+    keep = [name for names in by_folder.values() for name in names[: manifest.first_per_class]]
+    return {name: contents[name] for name in sorted(keep)}
+
+
+def _tree(contents: dict[str, bytes]) -> Content:
+    digest = tree_digest({name: _sha256(content) for name, content in contents.items()})
+    return Content(digest, sum(map(len, contents.values())), contents)
+
+
+def _labels_and_groups(names: list[str], manifest: Manifest) -> tuple[NDArray, NDArray]:
+    label = {name: i for i, name in enumerate(manifest.classes)}
+    parts = [name.split("/") for name in names]
+    groups = [part[0] if manifest.groups else "" for part in parts]
+    return np.array([label[part[-2]] for part in parts], np.int64), np.array(groups)
+
+
+# Caltech-101: JPEG files in folders, kept as they are.
+
+
+def _decode_jpegs(path: Path, source: SourceFile, manifest: Manifest, report: "Report") -> Content:
+    return _tree(_members(".jpg", path, source, manifest, report))
+
+
+def _store_jpegs(payloads: Mapping[str, dict], manifest: Manifest, folder: Path) -> None:
+    (files,) = payloads.values()
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def _load_jpegs(manifest: Manifest, folder: Path, paths: list[str]) -> "Samples":
+    return [folder / path for path in paths], *_labels_and_groups(paths, manifest)
+
+
+# Daimler: PGM files in folders; the digest is of the pixels.
+
+
+def read_pgm(content: bytes, where: str, shape: tuple[int, int]) -> bytes:
+    """Return the pixels, row by row, of a binary PGM image with one byte per pixel.
+
+    Raises
+    ------
+    DataError
+        If it is not a binary PGM of ``shape`` (height, width) with levels 0 … 255; the message
+        begins with ``where``.
+
+    Examples
+    --------
+    >>> read_pgm(b"P5 3 2 255 abcdef", "six-pixels", (2, 3))
+    b'abcdef'
+    """
+    header = _PGM.match(content)
+    if header is None:
+        raise DataError(f"{where}: not a binary PGM: it begins {content[:16]!r}")
+    width, height, max_level = map(int, header.groups())
+    pixels = content[header.end() :]
+    if (height, width) != shape or max_level != 255 or len(pixels) != height * width:
+        raise DataError(
+            f"{where}: {width} × {height} pixels (width × height) of {max_level + 1} levels in "
+            f"{len(pixels):,} bytes, expected {shape[1]} × {shape[0]} of 256 levels"
+        )
+    return pixels
+
+
+def _decode_pgms(path: Path, source: SourceFile, manifest: Manifest, report: "Report") -> Content:
+    members = _members(".pgm", path, source, manifest, report)
+    return _tree({name: read_pgm(one, name, manifest.shape) for name, one in members.items()})
+
+
+def _store_pgms(payloads: Mapping[str, dict], manifest: Manifest, folder: Path) -> None:
+    (pixels,) = payloads.values()
+    names = sorted(pixels)
+    images = np.frombuffer(b"".join(pixels[name] for name in names), np.uint8)
+    labels, groups = _labels_and_groups(names, manifest)
+    _store_arrays(images.reshape(len(names), *manifest.shape), labels, groups, folder)
+
+
+# Digits and tables that scikit-learn ships: nothing is downloaded or stored.
+
+
+def _load_shipped(shipped: str, manifest: Manifest, folder: Path, paths: list[str]) -> "Samples":
+    from sklearn import datasets
+
+    bunch = getattr(datasets, f"load_{shipped}")()
+    rows = "images" if "images" in bunch else "rows"
+    samples = bunch.images.astype(np.uint8) if rows == "images" else bunch.data.astype("<f4")
+    parts = {rows: samples.tobytes(), "labels": bunch.target.astype(np.uint8).tobytes()}
+    digest = tree_digest({role: _sha256(part) for role, part in parts.items()})
+    if digest != manifest.digest:
+        raise DataError(
+            f"{manifest.name}: expected sha256 {manifest.digest}, got {digest}: this scikit-learn "
+            "has other samples than kmaps was tested with"
+        )
+    return samples, bunch.target.astype(np.int64), np.full(len(samples), "")
+
+
+def _shipped(name: str, *, tabular: bool) -> Format:
+    load = partial(_load_shipped, name)
+    return Format(load, lambda manifest: set(), shaped=not tabular, tabular=tabular)
+
+
+def _archive(manifest: Manifest) -> set[str]:
+    return {"archive"}
+
+
+FORMATS: dict[str, Format] = {
+    "scikit-learn-digits": _shipped("digits", tabular=False),
+    "scikit-learn-breast-cancer": _shipped("breast_cancer", tabular=True),
+    "scikit-learn-wine": _shipped("wine", tabular=True),
+    "idx": Format(_load_arrays, _idx_roles, True, _decode_idx, _store_idx),
+    "pgm-folders": Format(_load_arrays, _archive, True, _decode_pgms, _store_pgms),
+    "jpeg-folders": Format(_load_jpegs, _archive, False, _decode_jpegs, _store_jpegs),
+}
+"""The formats that manifests name."""
