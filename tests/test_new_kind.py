@@ -1,16 +1,10 @@
-"""A new kind of experiment is one class, one line in the registry, one YAML; nothing else."""
+"""The recipe of a kind in CONTRIBUTING: one folder, one line, one YAML; nothing else."""
 
 import json
+from pathlib import Path
 
-EXPERIMENT = """\
-experiment: long
-kind: lengths
-about: How long vectors are.
-kernels: [chi2, js]
-values: [0.5, 1]
-maps:
-  - {map: homogeneous, order: [1, 2]}
-"""
+CONTRIBUTING = (Path(__file__).resolve().parent.parent / "CONTRIBUTING.md").read_text()
+EXPERIMENT = CONTRIBUTING.split("```yaml\n")[1].split("```")[0]
 N_CELLS = 8
 
 

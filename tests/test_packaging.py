@@ -25,7 +25,9 @@ def packages_on_disk() -> list[str]:
 
 def test_pyproject_lists_every_package():
     setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
-    assert setuptools["packages"] == packages_on_disk()
+    listed, there = setuptools["packages"], packages_on_disk()
+    assert not set(there) - set(listed), "pyproject.toml: packages does not list every folder"
+    assert listed == there
     assert setuptools["package-dir"] == {"kmaps": "kmaps"} | {v: k for k, v in OUTSIDE.items()}
 
 
