@@ -86,7 +86,7 @@ def _check_cells(
     """Print the gate on one run."""
     from kmaps.bench.kinds import shown_of
     from kmaps.bench.records import gate
-    from kmaps.bench.records.correct import read_correct
+    from kmaps.bench.records.arrays import read_correct
     from kmaps.bench.records.file import read_records
     from kmaps.bench.report import gate_forms
     from kmaps.errors import NothingMeasured

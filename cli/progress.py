@@ -100,8 +100,8 @@ def _described(record: "Record") -> str:
     if record["status"] == "failed":
         return f"{cell_name(record)}: failed, {record['error']}"
     from kmaps.bench.kinds import SHOWN
+    from kmaps.bench.records.columns import WARNED, warned
     from kmaps.bench.records.measures import MEASURES
-    from kmaps.bench.records.warned import WARNED, warned
 
     measure = MEASURES[SHOWN[record["kind"]].measures([record])[0]]
     title, _, unit = measure.title.partition(", ")

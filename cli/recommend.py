@@ -223,8 +223,8 @@ def _report(y: "NDArray", found: "Recommendation", source: str, data: list[str])
 def _model(choice: "Choice", train: list[str]) -> dict[str, Any]:
     """Return a model and what was measured of it, in plain units."""
     from kmaps.bench.recommend import options_of, python_of, row_us
+    from kmaps.bench.records.columns import WARNED, warned
     from kmaps.bench.records.measures import MEASURES
-    from kmaps.bench.records.warned import WARNED, warned
 
     record = choice.record
     kept = ("method", "kernel", "params", "reduction", "C", "accuracy")

@@ -48,9 +48,8 @@ def _of_run(results: Path) -> str:
     """Return the page on a run."""
     from kmaps.bench.kinds import shown_of
     from kmaps.bench.kinds.load import described_in
-    from kmaps.bench.records.correct import read_correct
-    from kmaps.bench.records.definition import definition_file
-    from kmaps.bench.records.file import read_records
+    from kmaps.bench.records.arrays import read_correct
+    from kmaps.bench.records.file import definition_file, read_records
     from kmaps.bench.records.paper.numbers import compare, numbers_of
     from kmaps.bench.records.times import without_doubtful_times
     from kmaps.bench.report.page import page

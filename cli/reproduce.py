@@ -121,7 +121,7 @@ def _compared(entry: "Entry") -> tuple[str, bool]:
     """Return how a run compares with the published one, in words, and whether it is worse."""
     from kmaps.bench.kinds import shown_of
     from kmaps.bench.records import gate
-    from kmaps.bench.records.correct import read_correct
+    from kmaps.bench.records.arrays import read_correct
     from kmaps.bench.run.agenda import records_of
 
     records, baseline = records_of(entry.folder), records_of(entry.published)

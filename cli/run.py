@@ -176,7 +176,7 @@ def _list_cells(
 
 def _estimate(keys: Sequence[str], published: Path) -> str:
     """Say what the published records of some cells took; nothing is guessed for the others."""
-    from kmaps.bench.records.forecast import forecast
+    from kmaps.bench.records.times import forecast
     from kmaps.bench.run.agenda import records_of
 
     told = forecast(keys, records_of(published))

@@ -79,8 +79,7 @@ def command(
     virtual machine takes, and what other processes use within a second.
     """
     from kmaps.bench.kinds.load import load
-    from kmaps.bench.records.definition import definition_file
-    from kmaps.bench.records.file import read_records
+    from kmaps.bench.records.file import definition_file, read_records
     from kmaps.bench.run.repeats import time_again
     from kmaps.cli.main import GIVEN
     from kmaps.cli.progress import cell_bar, cell_state

@@ -13,8 +13,7 @@ from scipy.stats import binomtest
 
 from kmaps.bench.kinds.load import load
 from kmaps.bench.records.columns import Record
-from kmaps.bench.records.definition import FILE as DEFINITION
-from kmaps.bench.records.definition import write_definition
+from kmaps.bench.records.file import DEFINITION, write_definition
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import Row
 from kmaps.bench.report.front import COSTS, Point, front, points_of

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from kmaps.bench.records.arrays import collect_arrays, write_arrays
-from kmaps.bench.records.correct import FILE, Correct
+from kmaps.bench.records.arrays import CORRECT, Correct, collect_arrays, write_arrays
 from kmaps.cli.main import cli
 from tests.bench.sample_records import record
 
@@ -123,8 +122,8 @@ def write_correct(folder, cells, n=10):
     truth = np.arange(n)
     found = Correct.of(truth, np.minimum(truth, n - 2))
     for cell in cells:
-        write_arrays(Path(folder), cell["key"], found.arrays, FILE)
-    collect_arrays(Path(folder), [cell["key"] for cell in cells], FILE)
+        write_arrays(Path(folder), cell["key"], found.arrays, CORRECT)
+    collect_arrays(Path(folder), [cell["key"] for cell in cells], CORRECT)
 
 
 def test_test_samples_that_the_baseline_has_must_be_there():

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from kmaps.bench.kinds.shown import Shown
-from kmaps.bench.records.arrays import Arrays
-from kmaps.bench.records.correct import Correct
+from kmaps.bench.records.arrays import Arrays, Correct
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import Experiment
 from kmaps.bench.spec.positions import Mistake, Node

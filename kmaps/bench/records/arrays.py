@@ -1,22 +1,31 @@
-"""Arrays that belong to records and that a line of text cannot hold, in an .npz beside them.
+"""Arrays that belong to records and that a line of text cannot hold, in an .npz next to them.
 
 There are two such files: ``arrays.npz``, what figures need, and ``correct.npz``, which test samples
-were classified rightly (:mod:`kmaps.bench.records.correct`). While a run is under way each cell has
-a file of its own, ``arrays/KEY.npz``; at its end they are put together into ``arrays.npz``. Either
-is written under another name first, so that a run that is killed leaves whole files.
+each cell got right. While a run is under way each cell has a file of its own, ``arrays/KEY.npz``;
+at its end they are put together into ``arrays.npz``. Either is written under another name first, so
+that a run that is killed leaves whole files.
+
+With ``correct.npz`` two rows are compared on the same samples. It is kept for what is judged by
+an accuracy; an average precision has no right and wrong samples, and the ranks that it is made of
+are too large to keep: rows of detectors are compared by their splits and draws alone.
 """
 
 import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from tokenize import TokenError
+from types import MappingProxyType
 from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.errors import DataError
+from kmaps.bench.records.columns import Record, cell_name
+from kmaps.bench.records.file import FILE_NAME, records_path
+from kmaps.bench.records.statistics.paired import Outcomes
+from kmaps.errors import DataError, InputError
 from kmaps.io import atomic_file, remove_unfinished
 
 Arrays = Mapping[str, NDArray[np.generic]]
@@ -97,3 +106,151 @@ def _members(path: Path) -> list[tuple[str, NDArray[np.generic]]]:
     if not all(isinstance(array, np.ndarray) for _, array in members):
         raise DataError(f"{path}: holds something else than arrays; restore it")
     return members
+
+
+CORRECT = "correct"
+"""The name of the file, without its suffix."""
+
+_ROUNDING = 1e-9  # of an accuracy
+
+
+@dataclass(frozen=True, eq=False)
+class Correct:
+    """Which test samples a row got right on one split.
+
+    Parameters
+    ----------
+    correct : ndarray of bool, shape (n,)
+        Class by class in the order of the labels, within a class as in the split: the same samples
+        in the same order for every row.
+    per_class : ndarray of int, shape (k,)
+        How many samples each class has.
+    """
+
+    correct: NDArray[np.bool_]
+    per_class: NDArray[np.integer]
+
+    @classmethod
+    def of(cls, truth: NDArray, predicted: NDArray) -> "Correct":
+        """Return which labels were predicted rightly.
+
+        Examples
+        --------
+        >>> found = Correct.of(np.array([1, 0, 1, 1]), np.array([1, 0, 0, 1]))
+        >>> found.correct.tolist(), found.per_class.tolist()
+        ([True, True, False, True], [1, 3])
+        """
+        order = np.argsort(truth, kind="stable")
+        _, per_class = np.unique(truth, return_counts=True)
+        return cls((predicted == truth)[order], per_class)
+
+    @property
+    def accuracy(self) -> float:
+        """The share of the samples that are right, in [0, 1]."""
+        return float(self.correct.mean())
+
+    @property
+    def accuracy_per_class(self) -> float:
+        """The mean over the classes of the share of each, in [0, 1]."""
+        ends = np.cumsum(self.per_class)[:-1]
+        return float(np.mean([of_class.mean() for of_class in np.split(self.correct, ends)]))
+
+    @property
+    def columns(self) -> dict[str, float]:
+        """The accuracies as columns of a record."""
+        return {"accuracy": self.accuracy, "accuracy_per_class": self.accuracy_per_class}
+
+    @property
+    def arrays(self) -> Arrays:
+        """What the file keeps of a cell: a bit a sample, and the sizes of the classes."""
+        return {"bits": np.packbits(self.correct), "per_class": self.per_class.astype(np.uint32)}
+
+
+CorrectOf = dict[str, Correct]  # by the keys of cells
+
+NOT_ON_RECORD: Mapping[str, Correct] = MappingProxyType({})
+"""Of no cell of a run, as in records of earlier versions."""
+
+
+def read_correct(path: Path, records: Iterable[Record]) -> CorrectOf:
+    """Return which test samples the cells of a run got right, by their keys.
+
+    Parameters
+    ----------
+    path : Path
+        The records file or the folder it is in.
+    records : iterable of mapping
+        What it holds.
+
+    Returns
+    -------
+    dict
+        Without the cells of which it is not on record.
+
+    Raises
+    ------
+    DataError
+        When the file is damaged.
+    InputError
+        When it does not go with the records: it has other samples, or other accuracies.
+    """
+    records_file = records_path(path)
+    if records_file.name != FILE_NAME:  # a copy of records, which the file beside it is not of
+        return {}
+    folder = records_file.parent
+    by_key = {record["key"]: record for record in records if record["status"] == "ok"}
+    found = read_arrays(folder, by_key, CORRECT)
+    return {key: _checked(arrays, by_key[key], folder) for key, arrays in found.items()}
+
+
+def _checked(arrays: Arrays, record: Record, folder: Path) -> Correct:
+    file = f"{folder / CORRECT}.npz: {cell_name(record)}"
+    bits, per_class, n = arrays.get("bits"), arrays.get("per_class"), record["n_test"]
+    if (
+        bits is None
+        or per_class is None
+        or n is None
+        or bits.dtype != np.uint8
+        or per_class.dtype != np.uint32
+        or bits.shape != (-(-n // 8),)
+        or per_class.ndim != 1
+        or per_class.sum() != n
+        or not per_class.all()
+    ):
+        raise InputError(
+            f"{file}: not one bit for each of its {n} test samples; restore the file, or measure "
+            "again into another folder (kmaps run NAME --out FOLDER)"
+        )
+    found = Correct(np.unpackbits(bits, count=n).astype(bool), per_class)
+    for column, ours in found.columns.items():
+        recorded = record[column]
+        if recorded is not None and abs(recorded - ours) > _ROUNDING:
+            raise InputError(
+                f"{file}: the samples that were right make its {column} {ours:.6g}, the record has "
+                f"{recorded:.6g}; one of the two was changed: restore it, or measure again into "
+                "another folder (kmaps run NAME --out FOLDER)"
+            )
+    return found
+
+
+def outcomes_of(left: Correct, right: Correct, *, by_class: bool) -> Outcomes:
+    """Return the outcomes of two rows on the test samples of one split.
+
+    Parameters
+    ----------
+    left, right : Correct
+    by_class : bool
+        Whether the rows are compared by their accuracies per class: each class counts the same.
+
+    Raises
+    ------
+    InputError
+        When they are not of the same test samples.
+    """
+    if not np.array_equal(left.per_class, right.per_class):
+        sizes = len(left.correct), len(right.correct)
+        raise InputError(
+            f"{sizes[0]} and {sizes[1]} test samples of other classes: expected those of one split"
+        )
+    weights = np.repeat(1 / left.per_class, left.per_class) if by_class else None
+    return Outcomes(left.correct, right.correct, weights)

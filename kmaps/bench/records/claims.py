@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kmaps.bench.records.arrays import NOT_ON_RECORD, Correct
 from kmaps.bench.records.columns import Record
-from kmaps.bench.records.correct import NOT_ON_RECORD, Correct
 from kmaps.bench.records.estimates import estimate, of_machine
 from kmaps.bench.records.lines import (
     Line,

@@ -218,3 +218,26 @@ def cell_name(record: Mapping[str, Any]) -> str:
     draw = None if record["draw"] is None else f"draw {record['draw']}"
     words = record["setting"], split, draw, record["reduction"], record["kernel"]
     return " ".join(filter(None, [*words, Row.of(record).label]))
+
+
+WARNED = {
+    "stopped": "the solver stopped at its limit of passes",
+    "clamped": "values outside the range fitted on were clamped to it",
+    "skipped": "images that cannot be used were left out",
+}
+"""What there is to warn of, in words."""
+
+_TOLD_BY = {"stopped": "ConvergenceWarning: ", "clamped": "were clamped to it"}
+
+
+def warned(record: Mapping[str, Any]) -> list[str]:
+    """Return the keys of :data:`WARNED` that a record warns of.
+
+    Examples
+    --------
+    >>> warned({"warnings": ["ConvergenceWarning: stopped after 1,000 passes"], "n_skipped": 2})
+    ['stopped', 'skipped']
+    """
+    said = record.get("warnings") or ()
+    found = [name for name, words in _TOLD_BY.items() if any(words in text for text in said)]
+    return [*found, *(["skipped"] if record.get("n_skipped") else [])]

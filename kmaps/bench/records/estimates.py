@@ -5,8 +5,8 @@ from dataclasses import replace
 from functools import cache
 from math import nan
 
+from kmaps.bench.records.arrays import Correct, outcomes_of
 from kmaps.bench.records.columns import Record
-from kmaps.bench.records.correct import Correct, outcomes_of
 from kmaps.bench.records.lines import Pair
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.statistics.designs import Design, RepeatedDraws, design_of, is_redrawn

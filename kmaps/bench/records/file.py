@@ -1,14 +1,19 @@
-"""The records of a run: one JSON object a line, one line a finished cell."""
+"""The records of a run: one JSON object per line, one line per finished cell; its experiment."""
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from kmaps.bench.records.appended import AppendedFile, whole_lines
 from kmaps.bench.records.columns import COLUMNS, Record, check_record
 from kmaps.bench.records.times import with_times
 from kmaps.errors import InputError, NothingMeasured
+from kmaps.io import atomic_file
 
 FILE_NAME = "records.jsonl"
+DEFINITION = "experiment.yaml"
+"""The experiment of a run, next to its records, where it is none that comes with kmaps."""
 
 
 def records_path(path: str | Path) -> Path:
@@ -107,3 +112,29 @@ def latest(records: Iterable[Record], keys: Iterable[str]) -> list[Record]:
     """Return the latest record of each key, in the order of the keys, leaving out missing ones."""
     by_key = {record["key"]: record for record in records}
     return [by_key[key] for key in keys if key in by_key]
+
+
+def write_definition(folder: Path, content: Mapping[str, Any], base: Path | None) -> None:
+    """Keep the YAML of an experiment next to its records.
+
+    Parameters
+    ----------
+    folder : Path
+    content : mapping
+        Its keys without ``base``.
+    base : Path or None
+        The folder that the files in it are relative to, where there is one. It is kept relative to
+        ``folder``, so that both can be moved together.
+    """
+    from kmaps.data.yaml_text import write_yaml
+
+    folder.mkdir(parents=True, exist_ok=True)
+    base_key = {} if base is None else {"base": os.path.relpath(base, folder.resolve())}
+    with atomic_file(folder / DEFINITION, force=True) as file:
+        file.write(write_yaml({**content, **base_key}).encode())
+
+
+def definition_file(folder: str | Path) -> Path | None:
+    """Return the experiment that is kept in a folder of records, None where there is none."""
+    path = Path(folder) / DEFINITION
+    return path if path.is_file() else None

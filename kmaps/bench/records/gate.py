@@ -15,7 +15,7 @@ together. Every kind of experiment says which columns are judged, each with its 
 **Times** and peaks of memory are not compared.
 
 A cell of the baseline that has no record fails the gate; so does one without the test samples that
-were right (:mod:`kmaps.bench.records.correct`), where the baseline has them. A cell that could not
+were right (:mod:`kmaps.bench.records.arrays`), where the baseline has them. A cell that could not
 be measured, because it failed or because the baseline was made under other conditions, neither
 passes nor fails it: the exit code then says that the gate did not decide.
 """
@@ -26,8 +26,8 @@ from dataclasses import dataclass, replace
 from math import sqrt
 from statistics import fmean, stdev
 
-from kmaps.bench.records.choice import edge_text
 from kmaps.bench.records.columns import Record
+from kmaps.bench.records.lines import edge_text
 from kmaps.bench.records.row import Row
 from kmaps.errors import GateFailed, KmapsError, NothingMeasured
 

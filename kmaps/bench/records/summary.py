@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from kmaps.bench.records.columns import Record
+from kmaps.bench.records.columns import WARNED, Record, warned
 from kmaps.bench.records.measures import MEASURES, Measure, check_measures
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import REFERENCES, Row
 from kmaps.bench.records.statistics.designs import is_redrawn
 from kmaps.bench.records.times import CONDITIONS, is_beside_others, is_busy, timed
-from kmaps.bench.records.warned import WARNED, warned
 from kmaps.errors import NothingMeasured
 from kmaps.kernels import EXP_KERNELS, KERNELS
 
@@ -79,9 +78,9 @@ def summarize(records: Iterable[Record], measures: Sequence[str]) -> list[Line]:
         or ``draws``, and ``form``: how bytes are stored; of what was timed again the ``median`` and
         the quartiles ``q1`` and ``q3``, the number of ``repeats``, whether they are of ``unlike``
         machines, and whether one, or a time that was taken once, was ``busy``; and what a record
-        warns of, see :data:`~kmaps.bench.records.warned.WARNED`. In plain units. Sorted as printed:
-        references first, then methods by name and parameters by value, kernels in the order of
-        their registry.
+        warns of, one of :data:`~kmaps.bench.records.columns.WARNED`. In plain units. Sorted as
+        printed: references first, then methods by name and parameters by value, kernels in the
+        order of their registry.
 
     Raises
     ------

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from kmaps.bench.records.choice import ChosenRow, chosen_rows, compared_values
 from kmaps.bench.records.columns import Record
+from kmaps.bench.records.lines import ChosenRow, chosen_rows, compared_values
 from kmaps.bench.report.markdown import markdown_table
 
 Edges = dict[str, tuple[int, int]]

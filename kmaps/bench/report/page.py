@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
+from kmaps.bench.records.arrays import NOT_ON_RECORD, Correct
 from kmaps.bench.records.claims import judge_claims
 from kmaps.bench.records.columns import Record
-from kmaps.bench.records.correct import NOT_ON_RECORD, Correct
 from kmaps.bench.records.estimates import OF_SAMPLES
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.paper.numbers import Comparison
@@ -50,7 +50,7 @@ def page(
     claims : sequence of mapping
         The claims of the experiment, see :func:`kmaps.bench.records.claims.judge_claims`.
     correct : mapping
-        Which test samples the cells got right (:func:`kmaps.bench.records.correct.read_correct`).
+        Which test samples the cells got right (:func:`kmaps.bench.records.arrays.read_correct`).
     numbers : sequence of Comparison
         What the papers print, beside ours.
     sections : iterable of (str, str)

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from kmaps.bench.records import gate
+from kmaps.bench.records.arrays import CorrectOf, read_correct
 from kmaps.bench.records.claims import JudgedClaim, judge_claims
 from kmaps.bench.records.columns import Record
-from kmaps.bench.records.correct import CorrectOf, read_correct
 from kmaps.bench.records.file import FILE_NAME, read_records
 from kmaps.bench.records.paper.numbers import Comparison, Outcome, compare, printed_numbers
 from kmaps.bench.records.statistics.verdicts import Verdict
@@ -124,7 +124,7 @@ def read_correct_of_runs(path: Path, runs: Runs) -> dict[str, CorrectOf]:
     Raises
     ------
     DataError, InputError
-        As :func:`~kmaps.bench.records.correct.read_correct`.
+        As :func:`~kmaps.bench.records.arrays.read_correct`.
     """
     in_order = zip(_folders(path), runs.items(), strict=True)
     return {name: read_correct(folder, records) for folder, (name, records) in in_order}

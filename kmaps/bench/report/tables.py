@@ -12,12 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kmaps.bench.records.columns import Record
+from kmaps.bench.records.columns import WARNED, Record
 from kmaps.bench.records.measures import MEASURES, Measure
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import REFERENCES, Row
 from kmaps.bench.records.summary import SETTING, Line, kernel_order, summarize
-from kmaps.bench.records.warned import WARNED
 from kmaps.bench.report.latex import latex_label, latex_table
 from kmaps.bench.report.markdown import markdown_table
 

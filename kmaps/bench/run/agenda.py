@@ -7,7 +7,7 @@ from pathlib import Path
 from kmaps.bench.kinds.load import described, load
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.file import read_records
-from kmaps.bench.records.forecast import Forecast, forecast
+from kmaps.bench.records.times import Forecast, forecast
 from kmaps.bench.run.plan import plan, published_folder
 from kmaps.bench.spec.fields import Experiment
 from kmaps.errors import NothingMeasured

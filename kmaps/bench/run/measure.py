@@ -9,8 +9,7 @@ from typing import Any
 
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds.kind import Kind
-from kmaps.bench.records.arrays import Arrays
-from kmaps.bench.records.correct import Correct
+from kmaps.bench.records.arrays import Arrays, Correct
 from kmaps.bench.run.clock import Clock, held, pinned
 from kmaps.bench.run.estimators import importing
 from kmaps.bench.run.processes import Failure, failure

@@ -11,11 +11,9 @@ from kmaps import threads as compiled_threads
 from kmaps.bench.kinds import KINDS, SHOWN
 from kmaps.bench.kinds.kind import Kind
 from kmaps.bench.kinds.shown import Figure
-from kmaps.bench.records import correct
-from kmaps.bench.records.arrays import Arrays, collect_arrays, read_arrays, write_arrays
+from kmaps.bench.records.arrays import CORRECT, Arrays, collect_arrays, read_arrays, write_arrays
 from kmaps.bench.records.columns import COLUMNS, FORMAT, Record
-from kmaps.bench.records.definition import write_definition
-from kmaps.bench.records.file import RecordsFile, latest
+from kmaps.bench.records.file import RecordsFile, latest, write_definition
 from kmaps.bench.records.times import with_times, without_doubtful_times
 from kmaps.bench.run.cluster import run_on_cluster
 from kmaps.bench.run.environment import describe, versions_of
@@ -167,7 +165,7 @@ def run(
                         break
         records = latest([*file.records, *new], planned)
         collect_arrays(folder, planned)
-        collect_arrays(folder, planned, correct.FILE)
+        collect_arrays(folder, planned, CORRECT)
         draw_figures(experiment, records, folder, again=bool(new))
     found = latest(records, wanted)
     return Outcome(found, len(new), len(wanted) - len(found))
@@ -186,7 +184,7 @@ def _write_beside(folder: Path, done: Finished) -> None:
     """Write what a record does not hold, before the record itself: then it is never without."""
     write_arrays(folder, done.key, done.result.arrays)
     if done.result.correct:
-        write_arrays(folder, done.key, done.result.correct.arrays, correct.FILE)
+        write_arrays(folder, done.key, done.result.correct.arrays, CORRECT)
 
 
 def draw_figures(

@@ -3,8 +3,8 @@
 import pytest
 
 from kmaps.bench.records import gate
-from kmaps.bench.records.choice import chosen_rows, compared_values, edge, edge_text
 from kmaps.bench.records.gate import FRACTION, Judged
+from kmaps.bench.records.lines import chosen_rows, compared_values, edge, edge_text
 from kmaps.bench.report.choice import choice_section, edge_counts, grid_text
 from kmaps.bench.report.gate_forms import as_text
 from tests.bench.sample_records import record

@@ -4,10 +4,15 @@ import numpy as np
 import pytest
 from sklearn.metrics import balanced_accuracy_score
 
-from kmaps.bench.records import correct as correct_file
-from kmaps.bench.records.arrays import collect_arrays, write_arrays
+from kmaps.bench.records.arrays import (
+    CORRECT,
+    Correct,
+    collect_arrays,
+    outcomes_of,
+    read_correct,
+    write_arrays,
+)
 from kmaps.bench.records.claims import judge_claims
-from kmaps.bench.records.correct import Correct, outcomes_of, read_correct
 from kmaps.bench.records.estimates import estimate
 from kmaps.errors import DataError, InputError
 from tests.bench.sample_records import record
@@ -29,8 +34,8 @@ def cell(correct, **columns):
 def kept(folder, cells):
     """Write the samples of cells beside their records, as a run does at its end."""
     for one, correct in cells:
-        write_arrays(folder, one["key"], correct.arrays, correct_file.FILE)
-    collect_arrays(folder, [one["key"] for one, _ in cells], correct_file.FILE)
+        write_arrays(folder, one["key"], correct.arrays, CORRECT)
+    collect_arrays(folder, [one["key"] for one, _ in cells], CORRECT)
 
 
 def test_accuracies():
@@ -76,7 +81,7 @@ def test_ten_thousand_samples_take_less_than_two_kilobytes(tmp_path):
     for split in range(5):
         correct = Correct.of(*answers(10_000, 0.97))
         cells.append((cell(correct, key=f"{split:064x}"), correct))
-    write_arrays(tmp_path, "alone", cells[0][1].arrays, correct_file.FILE)
+    write_arrays(tmp_path, "alone", cells[0][1].arrays, CORRECT)
     assert (tmp_path / "correct/alone.npz").stat().st_size < 2000
     kept(tmp_path, cells)
     assert (tmp_path / "correct.npz").stat().st_size / len(cells) < 2000
@@ -114,7 +119,7 @@ def test_bits_of_other_samples_are_refused(tmp_path, change):
     correct = Correct.of(*answers(50, 0.5, n_classes=1))
     arrays = {**correct.arrays, **change}
     arrays = {name: array for name, array in arrays.items() if array is not None}
-    write_arrays(tmp_path, cell(correct)["key"], arrays, correct_file.FILE)
+    write_arrays(tmp_path, cell(correct)["key"], arrays, CORRECT)
     with pytest.raises(
         InputError, match="not one bit for each of its 50 test samples; restore the"
     ):

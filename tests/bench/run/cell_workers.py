@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from kmaps.bench.records.arrays import Correct
 from kmaps.bench.records.columns import cell_name
-from kmaps.bench.records.correct import Correct
 from kmaps.bench.run.measure import Result
 from kmaps.bench.run.processes import failure
 from kmaps.bench.spec.cell import Cell

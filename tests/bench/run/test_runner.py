@@ -12,7 +12,7 @@ import cell_workers
 import pytest
 
 from kmaps.bench.kinds import load as spec
-from kmaps.bench.records.correct import read_correct
+from kmaps.bench.records.arrays import read_correct
 from kmaps.bench.records.file import RecordsFile, read_records
 from kmaps.bench.run import runner
 from kmaps.errors import ConfigError, DataError

@@ -11,7 +11,7 @@ from pydantic import model_validator as validator
 from kmaps.bench.kinds.kind import Measured
 from kmaps.bench.kinds.samples import SampledKind, choice_columns, sample_columns
 from kmaps.bench.kinds.trade_off.show import SHOWN
-from kmaps.bench.records.correct import Correct
+from kmaps.bench.records.arrays import Correct
 from kmaps.bench.records.row import Row
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import (
