@@ -164,7 +164,7 @@ def test_codes_labels_and_files(tmp_path):
     ):
         np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))
     np.testing.assert_array_equal(coded.decision_function(rows), model.decision_function(X))
-    model.machine_.save(tmp_path / "m.npz")
+    model.best_estimator_.save(tmp_path / "m.npz")
     loaded = load_model(tmp_path / "m.npz")
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
     assert loaded.C == model.C_
