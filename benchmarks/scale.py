@@ -23,7 +23,7 @@ from benchmarks.training import histograms
 from kmaps import CodedSVC, HomogeneousMap, threads
 from kmaps.bench.kinds import load as spec
 from kmaps.bench.run.runner import run
-from kmaps.dask import CodedSVC as CodedSVCThere
+from kmaps.dask import BlockwiseSVC
 from kmaps.dask.cluster import connected
 from kmaps.dask.team import DaskTeam
 from kmaps.svm import code_rows
@@ -116,7 +116,7 @@ def _one_training() -> list[Pair | Limit]:
                 [dask.delayed(part) for part in client.scatter([array[of] for of in parts])]
                 for array in (X, y)
             ]
-        return CodedSVCThere("chi2", tol=_TOL, n_blocks=2, client=client).fit(*there[n_workers])
+        return BlockwiseSVC("chi2", tol=_TOL, n_blocks=2, client=client).fit(*there[n_workers])
 
     there: dict[int, list] = {}
     return [

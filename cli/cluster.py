@@ -34,7 +34,7 @@ def connected(address: str, *not_there: str) -> Iterator[Any]:
         if given and option.name in not_there:
             raise ConfigError(f"{max(option.opts, key=len)}: not with --cluster; leave it out")
     try:
-        from kmaps.dask.cluster import connected as connected_there
+        from kmaps.dask import connected as connected_there
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"--cluster: needs {error.name}, which is not installed: pip install 'PATH[cluster]', "
@@ -56,8 +56,7 @@ def encode_there(
     """Fit a map in one pass over the blocks, and let the workers write what it makes of them."""
     import numpy as np
 
-    from kmaps.dask import BlockwiseMap
-    from kmaps.dask.folders import check_output, rows_of, write
+    from kmaps.dask import BlockwiseMap, check_output, rows_of, write
 
     check_output(target, force=force)
     rows = rows_of(source, label_column)
@@ -87,38 +86,22 @@ def train_there(
     label_column: str | None,
     client: Any,
 ) -> tuple[Any, dict[str, Any]]:
-    """Train a machine with the parameters of ``model``; return it, and what there is to tell."""
-    from kmaps.dask import CodedSVC
+    """Train a model with the parameters of ``model``; return it, and the facts about it."""
+    from kmaps.dask import BlockwiseSVC
     from kmaps.io import whole_labels
-    from kmaps.svm import CodedSVC as CodedSVCHere
+    from kmaps.models import training_facts
+    from kmaps.svm import CodedSVC
 
-    if not isinstance(model, CodedSVCHere):
+    if not isinstance(model, CodedSVC):
         raise ConfigError("--cluster: trains on codes, not on random frequencies; leave it out")
     if isinstance(costs, str) or len(costs) > 1:
         raise ConfigError("-C: one value with --cluster; choose it on a part of the rows")
-    given, known = model.get_params(deep=False), CodedSVC().get_params(deep=False)
-    defaults = CodedSVCHere().get_params(deep=False)
-    for name in given.keys() - known.keys():
-        if given[name] != defaults[name]:
-            raise ConfigError(f"--{name}: not with --cluster; leave it out")
-    parameters = {name: value for name, value in given.items() if name in known}
-    parameters |= {"C": costs[0], "n_blocks": "auto", "client": client}
-    there = CodedSVC(**parameters).fit(*_labelled(source, labels, label_column))
+    model.set_params(C=costs[0], n_blocks="auto")
+    there = BlockwiseSVC.like(model, client).fit(*_labelled(source, labels, label_column))
     there.classes_ = whole_labels(there.classes_)
     return there, {
-        "rows": there.n_rows_,
-        "features": there.n_features_in_,
-        "classes": len(there.classes_),
-        "levels": there.levels_.shape[1],
-        "codes_bytes": there.codes_bytes_,
-        "duality_gap": float(there.duality_gap_.max()),
-        "passes": int(there.n_iter_.max()),
+        **training_facts(there, there.n_rows_, [], None),
         "n_blocks": int(there.n_blocks_.max()),
-        "model_bytes": there.model_bytes_,
-        "C": there.C,
-        "cv": [],
-        "folds": None,
-        "hold_out": None,
         "index_base": None,
         "code_s": there.timings_["convert_s"],
         "train_s": there.timings_["train_s"],
@@ -127,7 +110,7 @@ def train_there(
 
 def _labelled(source: str, labels: str | None, label_column: str | None) -> tuple[str, Any]:
     """Return rows and labels as the classifier takes them."""
-    from kmaps.dask.folders import column_names, labels_of
+    from kmaps.dask import column_names, labels_of
 
     columns = column_names(source)
     if columns is not None and label_column is None:
@@ -144,20 +127,21 @@ def _labelled(source: str, labels: str | None, label_column: str | None) -> tupl
 
 
 def record_there(
-    source: str, label_column: str | None, found: dict[str, Any], kernel: str | None
+    source: str, label_column: str | None, facts: dict[str, Any], kernel: str | None
 ) -> dict[str, Any]:
     """Return what a model file keeps of its training on a cluster."""
-    from kmaps.dask.folders import column_names
+    from kmaps.dask import column_names
+    from kmaps.models import training_record
 
     columns = column_names(source)
-    return {
-        "by": f"kmaps {__version__}",
-        "file": Path(source).name,
-        "columns": columns and [name for name in columns if name != label_column],
-        "label_column": label_column,
-        "kernel": kernel,
-        **{name: found[name] for name in ("rows", "duality_gap", "passes", "n_blocks")},
-    }
+    return training_record(
+        facts,
+        by=f"kmaps {__version__}",
+        file=Path(source).name,
+        columns=columns and [name for name in columns if name != label_column],
+        label_column=label_column,
+        kernel=kernel,
+    )
 
 
 def predict_there(
@@ -172,8 +156,7 @@ def predict_there(
     """Let the workers write the label of each row; count those that are right."""
     from time import perf_counter
 
-    from kmaps.dask.folders import check_output, labels_of, rows_of, write
-    from kmaps.dask.lazy import joined, kept, mapped
+    from kmaps.dask import check_output, joined, kept, labels_of, mapped, rows_of, write
 
     check_output(target, force=force)
     start, model = perf_counter(), trained.model

@@ -80,9 +80,9 @@ def command(
     confusion matrix, a row a true label, a column a predicted one. Summaries of the two ranks are
     those of the second of two classes, and means over more.
 
-    Of a model of `kmaps train --probability` the calibration follows: the expected calibration
-    error, the Brier score and the log loss, and in ten bins of the largest probability of a row how
-    often its class is the true one.
+    Of a model of `kmaps train --set probability=…` the calibration follows: the expected
+    calibration error, the Brier score and the log loss, and in ten bins of the largest probability
+    of a row how often its class is the true one.
 
     Rows whose label the model does not know count as wrong, and are told. The rows are read in
     blocks; in memory stay their labels and scores.

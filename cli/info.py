@@ -36,7 +36,7 @@ def _model(path: str) -> dict[str, Any]:
     with seekable(path, ".npz") as name:
         ModelFile(name)  # refuses what is no model, before what takes seconds is imported
         with without_pandas():
-            from kmaps.models.description import describe_model
+            from kmaps.models import describe_model
         return describe_model(name)
 
 

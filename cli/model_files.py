@@ -25,7 +25,7 @@ from kmaps.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kmaps.dask.folders import Rows
+    from kmaps.dask import SharedRows
     from kmaps.io import Reader
 
 
@@ -62,7 +62,7 @@ def load_trained(path: str) -> Trained:
     with seekable(path, ".npz") as name:
         file = ModelFile(name)
         with without_pandas():
-            from kmaps.models.files import model_of
+            from kmaps.models import model_of
         return Trained(model_of(file), "standard input" if path == "-" else path, file.record)
 
 
@@ -81,7 +81,7 @@ def check_probabilities(trained: Trained) -> None:
     """Refuse a model without probabilities."""
     if trained.model.probability is None:
         raise InputError(
-            f"{trained.file}: has no probabilities; train it with --probability sigmoid"
+            f"{trained.file}: has no probabilities; train it with --set probability=sigmoid"
         )
 
 
@@ -188,7 +188,9 @@ def _compare_types(trained: Trained, reader: "Reader") -> None:
         )
 
 
-def check_columns(trained: Trained, reader: "Reader | Rows", label_column: str | None) -> None:
+def check_columns(
+    trained: Trained, reader: "Reader | SharedRows", label_column: str | None
+) -> None:
     """Refuse data with other columns than a model was trained on."""
     n_features, names = trained.model.n_features_in_, trained.columns
     if reader.n_features != n_features:

@@ -47,7 +47,7 @@ Examples:
 @click.option(
     "--proba",
     is_flag=True,
-    help="Write probabilities, a column a class; of models of `kmaps train --probability`.",
+    help="Write probabilities, a column a class; of models of `kmaps train --set probability=…`.",
 )
 @array_files.input_format
 @click.option(

@@ -4,11 +4,14 @@ import json
 import shutil
 import sys
 from math import inf
+from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
+from kmaps import __version__
 from kmaps.cli import array_files
 from kmaps.cli.array_files import (
     as_input_error,
@@ -24,11 +27,19 @@ from kmaps.cli.cluster import connected, record_there, train_there
 from kmaps.cli.completing import files, kernels, names
 from kmaps.cli.map_options import MapCommand
 from kmaps.cli.progress import stage_bars
-from kmaps.cli.train_model import DEFAULT_KERNEL, SETTINGS, model_of_options
-from kmaps.cli.training import DEFAULT_FOLDS, record_of, train
+from kmaps.cli.train_model import (
+    DEFAULT_KERNEL,
+    SETTINGS_HELP,
+    Setting,
+    Settings,
+    model_of_options,
+)
 from kmaps.errors import ConfigError, InputError
 
-_NOT_THERE = ("folds", "hold_out", "input_format", "zero_based", "n_features", "memory")
+if TYPE_CHECKING:
+    from kmaps.io import Reader
+
+_NOT_THERE = ("folds", "hold_out", "input_format", "zero_based")
 """Options without a meaning on a cluster."""
 
 
@@ -80,7 +91,7 @@ Examples:
 @click.option(
     "--kernel",
     shell_complete=names(kernels),
-    help=f"Of the machine. [default: {DEFAULT_KERNEL}]",
+    help=f"The kernel of the model. [default: {DEFAULT_KERNEL}]",
 )
 @click.option(
     "-C",
@@ -94,8 +105,8 @@ Examples:
 @click.option(
     "--folds",
     type=click.IntRange(2),
-    help="Of the cross-validation that chooses C; with one C it measures the accuracy. [default: "
-    f"{DEFAULT_FOLDS}]",
+    help="Parts of the rows for the cross-validation that chooses C; with one C it measures the "
+    "accuracy. [default: 3]",
 )
 @click.option(
     "--hold-out",
@@ -105,33 +116,17 @@ Examples:
     "it.",
 )
 @click.option(
-    "--penalty", default="l2", show_default=True, help="l2, or l1: keeps few features, by C."
-)
-@click.option(
     "--loss", default="hinge", show_default=True, help="hinge, squared_hinge or logistic."
 )
-@click.option("--multiclass", default="ovr", show_default=True, help="ovr or ovo.")
-@click.option("--balanced", is_flag=True, help="C of each class in inverse proportion to its size.")
-@click.option("--calibrate", is_flag=True, help="Turn one-vs-rest scores into log-odds.")
 @click.option(
-    "--probability", metavar="METHOD", help="Learn probabilities too: sigmoid or isotonic."
+    "--set",
+    "settings",
+    type=Setting(),
+    multiple=True,
+    help=f"One more parameter of the model, and its value; may be repeated: {SETTINGS_HELP}.",
 )
-@click.option(
-    "--smooth", type=float, default=0.0, show_default=True, help="Price of curved functions."
-)
-@click.option("--bias", type=float, default=1.0, show_default=True, help="0 for no intercept.")
-@click.option(
-    "--levels", type=click.IntRange(2, 256), default=256, show_default=True, help="Of a feature."
-)
-@click.option("--tol", type=float, help="Duality gap to reach, as a part of the objective.")
-@click.option("--max-iter", type=click.IntRange(1), help="Most passes over the rows.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Order of rows, and folds.")
 @array_files.input_format
 @array_files.zero_based
-@click.option(
-    "--n-features", type=click.IntRange(1), help="Columns of svm files. [default: largest index]"
-)
-@array_files.memory
 @array_files.threads
 @cluster_option
 @click.option("--force", is_flag=True, help="Replace MODEL when it exists.")
@@ -147,35 +142,32 @@ def command(
     costs: list[float] | str,
     folds: int | None,
     hold_out: float | None,
-    balanced: bool,
-    levels: int,
-    seed: int,
+    loss: str,
+    settings: tuple[tuple[str, Any], ...],
     input_format: str | None,
     zero_based: str,
-    n_features: int | None,
-    memory: float,
     cluster: str | None,
     force: bool,
     as_json: bool,
     quiet: bool,
-    **parameters: Any,
+    **of_map: Any,
 ) -> None:
     """Train a kernel SVM on the rows of the array file IN and write MODEL (.npz).
 
     IN is .npy, .npz, .csv, .svm/.libsvm, .parquet or .arrow/.feather, or - for standard input;
     the last two need the extra `parquet`. A npz file has its rows in X and its labels in
-    y, unless --label-column names them. IN is read in blocks and held as codes of one byte a
+    y, unless --label-column names them. IN is read in blocks and held as codes of one byte per
     value, so it may be larger than memory; training takes little more than the codes. The
-    machine is exact for the kernel on at most 256 levels of a feature, or that of a map, which
-    is fitted as `kmaps encode` does.
+    model is exact for the kernel on at most 256 levels of a feature, or linear on the outputs of
+    a map, which is fitted as `kmaps encode` does.
 
     For the exponential kernels, exp-chi2 and others, LIBLINEAR trains on m random frequencies (-m)
     of the generalized-rbf map, held in memory: some 24 bytes for each of a row's 2m outputs. More
-    than 268 million of them are computed anew in every pass, and trained on in blocks.
-    --random-state draws them and seeds LIBLINEAR; --seed is for the folds alone then.
+    than 268 million of them are computed again in every pass, and trained on in blocks.
+    --random-state draws them and seeds LIBLINEAR; `--set seed=…` is for the folds alone then.
 
     Accuracies of cross-validation and of rows held out are on record in MODEL, and `kmaps info`
-    tells them. The best of several C looks a little better than it is; rows held out have no part
+    shows them. The best of several C looks a little better than it is; rows held out have no part
     in its choice, only in the range of the levels.
 
     MODEL holds plain arrays, all that `kmaps predict` needs; - writes it to standard output.
@@ -188,26 +180,20 @@ def command(
 
         refuse_terminal("a model")
     check_paths(target, [source, labels], force)
-    settings = {name: parameters.pop(name) for name in SETTINGS}
-    settings["class_weight"] = "balanced" if balanced else None
+    given = Settings.of({"loss": loss, **dict(settings)})
     if cluster is not None:
         with (
             connected(cluster, *_NOT_THERE) as client,
             as_input_error(),
             once_each_warning(quiet),
         ):
-            model = model_of_options(
-                map_name, kernel, parameters, settings, levels=levels, seed=seed
-            )
-            model, found = train_there(
+            model = model_of_options(map_name, kernel, of_map, given)
+            model, facts = train_there(
                 source, model, costs, labels=labels, label_column=label_column, client=client
             )
-        record = record_there(source, label_column, found, kernel)
-        _save(model, target, found, record, force=force, as_json=as_json)
+        record = record_there(source, label_column, facts, kernel)
+        _save(model, target, facts, record, force=force, as_json=as_json)
         return
-    from kmaps.io import LabelledRows
-
-    own_column, _ = split_label_column(label_column, labels)
     with labelled_rows(
         source,
         target,
@@ -215,39 +201,73 @@ def command(
         label_column=label_column,
         input_format=input_format,
         zero_based=zero_based,
-        n_features=n_features,
+        n_features=given.n_features,
     ) as (reader, y):
-        model = model_of_options(map_name, kernel, parameters, settings, levels=levels, seed=seed)
-        with (
-            once_each_warning(quiet) as warned,
-            stage_bars(quiet=quiet) as report,
-            compiling(quiet) as compiled,
-        ):
-            rows = LabelledRows(reader, y, memory=int(memory * 1e6), progress=report)
-            try:
-                found = train(
-                    model,
-                    rows,
-                    costs,
-                    folds=folds,
-                    hold_out=hold_out,
-                    seed=seed,
-                    report=report,
-                    warned=warned,
-                    compiled=compiled,
-                )
-            except MemoryError as error:
-                told = f"{reader.name}: too large for the memory there is: {error}"
-                raise InputError(told) from None
-        record = record_of(model, found, reader, own_column)
-        found["index_base"] = reader.index_base
-        _save(model, target, found, record, force=force, as_json=as_json)
+        model = model_of_options(map_name, kernel, of_map, given)
+        facts = _trained(model, reader, y, costs, folds, hold_out, given, quiet)
+        record = _record_of(model, facts, reader, split_label_column(label_column, labels)[0])
+        facts["index_base"] = reader.index_base
+        _save(model, target, facts, record, force=force, as_json=as_json)
+
+
+def _trained(
+    model: Any,
+    reader: "Reader",
+    y: Any,
+    costs: list[float] | str,
+    folds: int | None,
+    hold_out: float | None,
+    given: Settings,
+    quiet: bool,
+) -> dict[str, Any]:
+    """Train on the rows of a file; return the facts. Compiling is no part of the times."""
+    from kmaps.io import LabelledRows
+    from kmaps.models import train_model
+
+    with (
+        once_each_warning(quiet),
+        stage_bars(quiet=quiet) as report,
+        compiling(quiet) as compiled,
+    ):
+        rows = LabelledRows(reader, y, memory=int(given.memory * 1e6), progress=report)
+        try:
+            return train_model(
+                model,
+                rows,
+                costs,
+                folds=folds,
+                hold_out=hold_out,
+                seed=given.seed,
+                report=report,
+                clock=lambda: perf_counter() - compiled.seconds,
+            )
+        except MemoryError as error:
+            told = f"{reader.name}: too large for the memory there is: {error}"
+            raise InputError(told) from None
+
+
+def _record_of(
+    model: Any, facts: dict[str, Any], reader: "Reader", label_column: str | None
+) -> dict[str, Any]:
+    """Return what the model file keeps of its training."""
+    from kmaps.models import training_record
+
+    return training_record(
+        facts,
+        by=f"kmaps {__version__}",
+        file=Path(reader.name).name,
+        index_base=reader.index_base,
+        dtype=None if reader.is_text else reader.dtype.name,
+        columns=reader.columns,
+        label_column=label_column,
+        kernel=None if isinstance(model.map_, str) else model.map_.get_params().get("kernel"),
+    )
 
 
 def _save(
     model: Any,
     target: str,
-    found: dict[str, Any],
+    facts: dict[str, Any],
     record: dict[str, Any],
     *,
     force: bool,
@@ -258,7 +278,7 @@ def _save(
         _to_stdout(model, record)
     else:
         model.save(target, force=force, record=record)
-    told = json.dumps(found, indent=2) if as_json else _told(found, target)
+    told = json.dumps(facts, indent=2) if as_json else _summary(facts, target)
     click.echo(told, err=target == "-")
 
 
@@ -270,27 +290,27 @@ def _to_stdout(model: Any, record: dict[str, Any]) -> None:
             shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
 
 
-def _told(found: dict[str, Any], target: str) -> str:
-    what = f"{found['rows']:,} rows of {found['features']:,} features, {found['classes']} classes: "
-    if "n_frequencies" in found:
+def _summary(facts: dict[str, Any], target: str) -> str:
+    what = f"{facts['rows']:,} rows of {facts['features']:,} features, {facts['classes']} classes: "
+    if "n_frequencies" in facts:
         what += (
-            f"{found['n_frequencies']:,} frequencies at sigma {found['sigma']:.3g}, "
-            f"{found['encoded_bytes'] / 1e6:.1f} MB, {found['encode_s']:.1f} s"
+            f"{facts['n_frequencies']:,} frequencies at sigma {facts['sigma']:.3g}, "
+            f"{facts['encoded_bytes'] / 1e6:.1f} MB, {facts['encode_s']:.1f} s"
         )
     else:
-        what += f"{found['codes_bytes'] / 1e6:.1f} MB of codes, {found['code_s']:.1f} s"
+        what += f"{facts['codes_bytes'] / 1e6:.1f} MB of codes, {facts['code_s']:.1f} s"
     lines = [what]
-    if found["index_base"] is not None:
-        lines.append(f"indices taken to count from {found['index_base']} (--zero-based)")
-    for tried in found["cv"]:
-        mark = ", chosen" if tried["C"] == found["C"] and len(found["cv"]) > 1 else ""
-        accuracy = f"{100 * tried['accuracy']:.2f} % in {found['folds']}-fold cross-validation"
+    if facts["index_base"] is not None:
+        lines.append(f"indices taken to count from {facts['index_base']} (--zero-based)")
+    for tried in facts["cv"]:
+        mark = ", chosen" if tried["C"] == facts["C"] and len(facts["cv"]) > 1 else ""
+        accuracy = f"{100 * tried['accuracy']:.2f} % in {facts['folds']}-fold cross-validation"
         lines.append(f"C = {tried['C']:g}: {accuracy}{mark}")
-    end = f"trained with C = {found['C']:g} in {found['train_s']:.1f} s"
-    if "duality_gap" in found:
-        end += f" to a duality gap of {found['duality_gap']:.1e} of the objective"
+    end = f"trained with C = {facts['C']:g} in {facts['train_s']:.1f} s"
+    if "duality_gap" in facts:
+        end += f" to a duality gap of {facts['duality_gap']:.1e} of the objective"
     lines.append(end)
-    if found["hold_out"]:
-        held = found["hold_out"]
+    if facts["hold_out"]:
+        held = facts["hold_out"]
         lines.append(f"accuracy {100 * held['accuracy']:.2f} % of {held['rows']:,} rows held out")
-    return "\n".join([*lines, f"{target}: {found['model_bytes'] / 1e6:.1f} MB"])
+    return "\n".join([*lines, f"{target}: {facts['model_bytes'] / 1e6:.1f} MB"])

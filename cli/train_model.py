@@ -1,13 +1,13 @@
 """The model that the options of ``kmaps train`` describe."""
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from kmaps.cli.array_files import without_pandas
-from kmaps.cli.map_options import build_map, map_options
-from kmaps.errors import ConfigError
+from kmaps.cli.map_options import AnyValue, build_map, map_options
+from kmaps.errors import ConfigError, suggest
 
 if TYPE_CHECKING:
     from kmaps.models import RandomFeatureSVC
@@ -15,35 +15,76 @@ if TYPE_CHECKING:
 
 DEFAULT_KERNEL = "chi2"
 
-SETTINGS = (
-    "penalty",
-    "loss",
-    "multiclass",
-    "calibrate",
-    "bias",
-    "tol",
-    "max_iter",
-    "probability",
-    "smooth",
-)
+_OF_MODEL = {
+    "multiclass": "ovr or ovo",
+    "class_weight": "balanced",
+    "probability": "sigmoid or isotonic",
+    "penalty": "l1 keeps few features",
+    "calibrate": "true turns one-vs-rest scores into log-odds",
+    "smooth": "price of curved functions",
+    "bias": "0 for no intercept",
+    "n_levels": "of a feature, 2 to 256",
+    "tol": "duality gap to reach",
+    "max_iter": "most passes over the rows",
+}
+_OF_READING = {
+    "seed": "order of rows, and folds",
+    "n_features": "columns of svm files",
+    "memory": "megabytes of the blocks that are read",
+}
+_ONLY_CODED = ("penalty", "calibrate", "smooth", "n_levels")
+
+SETTINGS_HELP = ", ".join(f"{name} ({text})" for name, text in (_OF_MODEL | _OF_READING).items())
+
+
+class Setting(click.ParamType):
+    """The name of a parameter and its value."""
+
+    name = "NAME=VALUE"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, Any]:
+        """Return the name, and the value as Python has it."""
+        if isinstance(value, tuple):
+            return value
+        name, equals, text = value.partition("=")
+        known = [*_OF_MODEL, *_OF_READING]
+        if not equals:
+            self.fail(f"{value!r}: expected NAME=VALUE", param, ctx)
+        if name not in known:
+            self.fail(f"{name}: no such parameter{suggest(name, known)}", param, ctx)
+        return name, AnyValue().convert(text, param, ctx)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What ``--loss`` and ``--set`` say of the model, and of how the rows are read."""
+
+    of_model: dict[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    n_features: int | None = None
+    memory: float = 24.0
+
+    @classmethod
+    def of(cls, given: dict[str, Any]) -> "Settings":
+        """Return settings by their names."""
+        reading = {name: given.pop(name) for name in _OF_READING if name in given}
+        for name, value in reading.items():
+            kinds = (int, float) if name == "memory" else int
+            if isinstance(value, bool) or not isinstance(value, kinds) or value < (name != "seed"):
+                raise ConfigError(f"--set {name}={value}: expected a number, {_OF_READING[name]}")
+        return cls(given, **reading)
 
 
 def model_of_options(
-    map_name: str | None,
-    kernel: str | None,
-    parameters: dict[str, Any],
-    settings: dict[str, Any],
-    *,
-    levels: int,
-    seed: int,
+    map_name: str | None, kernel: str | None, parameters: dict[str, Any], settings: Settings
 ) -> "CodedSVC | RandomFeatureSVC":
     """Return the unfitted model that the options describe."""
     with without_pandas():
         from kmaps.maps import RandomFeatures, Tabulated
         from kmaps.svm import CodedSVC
-    given = {name: value for name, value in settings.items() if value is not None}
+    given = settings.of_model
     if map_name is None:
-        return CodedSVC(kernel or DEFAULT_KERNEL, n_levels=levels, random_state=seed, **given)
+        return CodedSVC(kernel or DEFAULT_KERNEL, random_state=settings.seed, **given)
     takes_kernel = "kernel" in {option.name for option in map_options(map_name)}
     if kernel and not takes_kernel:
         raise ConfigError(f"--kernel {kernel}: the {map_name} map has no kernel; leave it out")
@@ -51,23 +92,22 @@ def model_of_options(
         parameters = {"kernel": kernel, **parameters}
     feature_map = build_map(map_name, parameters)
     if isinstance(feature_map, RandomFeatures):
-        return _random_features(map_name, feature_map.get_params(), settings)
+        return _random_features(map_name, feature_map.get_params(), given)
     if not isinstance(feature_map, Tabulated):
         raise ConfigError(f"--map {map_name}: has no tables, which training on codes needs")
-    return CodedSVC(feature_map, n_levels=levels, random_state=seed, **given)
+    return CodedSVC(feature_map, random_state=settings.seed, **given)
 
 
 def _random_features(
-    map_name: str, of_map: dict[str, Any], settings: dict[str, Any]
+    map_name: str, of_map: dict[str, Any], given: dict[str, Any]
 ) -> "RandomFeatureSVC":
     """Return the unfitted model on a random map with some parameters."""
     from kmaps.models import RandomFeatureSVC
 
-    context = click.get_current_context()
-    for name in ("penalty", "calibrate", "levels", "smooth"):
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise ConfigError(f"--{name}: not for {map_name}, on which LIBLINEAR trains")
-    if context.params["costs"] == "path":
+    for name in _ONLY_CODED:
+        if name in given:
+            raise ConfigError(f"--set {name}: not for {map_name}, on which LIBLINEAR trains")
+    if click.get_current_context().params["costs"] == "path":
         raise ConfigError(f"-C path: not for {map_name}, on which LIBLINEAR trains; use -C auto")
     kernel = of_map.get("kernel", "exp-rbf").removeprefix("exp-")
     return RandomFeatureSVC(
@@ -77,11 +117,5 @@ def _random_features(
         sigma=of_map["sigma"],
         structure=of_map["structure"],
         random_state=of_map["random_state"],
-        loss=settings["loss"],
-        multiclass=settings["multiclass"],
-        bias=settings["bias"],
-        tol=settings["tol"],
-        max_iter=settings["max_iter"],
-        class_weight=settings["class_weight"],
-        probability=settings["probability"],
+        **given,
     )

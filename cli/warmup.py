@@ -16,7 +16,7 @@ def command(quiet: bool) -> None:
     """
     with without_pandas():
         from kmaps.cli.compiling import watched
-        from kmaps.models.ahead import compile_ahead
+        from kmaps.models import compile_ahead
 
     with progress_bar("compile", quiet=quiet) as report, watched() as compiled:
         compile_ahead(report)

@@ -55,5 +55,5 @@ def test_a_loss_is_one_class_and_one_line(changed):
     given = ["train", "X.npy", "m.npz", "--labels", "y.txt", "--loss", "smooth_hinge", "--force"]
     found = json.loads(kmaps(*given, "--json").stdout)
     assert 0 <= found["duality_gap"] <= 1e-4
-    refused = kmaps(*given, "--penalty", "l1", code=2)
+    refused = kmaps(*given, "--set", "penalty=l1", code=2)
     assert "smooth_hinge" in refused.stderr

@@ -1,9 +1,38 @@
-"""Machines on codes and maps for collections of Dask: see `CodedSVC` and `BlockwiseMap`.
+"""Models on codes and maps for collections of Dask: see `BlockwiseSVC` and `BlockwiseMap`.
 
 Needs the extra ``cluster``: ``pip install 'PATH[cluster]'``, where PATH is a checkout or a wheel.
+The other names are of files and folders that all workers see, for commands: `connected` gives a
+client, `rows_of`, `labels_of` and `column_names` read, `write` writes.
 """
 
-from kmaps.dask.classifier import CodedSVC
-from kmaps.dask.maps import BlockwiseMap
+import warnings
 
-__all__ = ["BlockwiseMap", "CodedSVC"]
+from kmaps.dask.classifier import BlockwiseSVC
+from kmaps.dask.cluster import connected
+from kmaps.dask.folders import SharedRows, check_output, column_names, labels_of, rows_of, write
+from kmaps.dask.lazy import joined, kept, mapped
+from kmaps.dask.maps import BlockwiseMap
+from kmaps.dask.tasks import called
+
+__all__ = [
+    "BlockwiseMap",
+    "BlockwiseSVC",
+    "SharedRows",
+    "called",
+    "check_output",
+    "column_names",
+    "connected",
+    "joined",
+    "kept",
+    "labels_of",
+    "mapped",
+    "rows_of",
+    "write",
+]
+
+
+def __getattr__(name: str) -> type[BlockwiseSVC]:
+    if name != "CodedSVC":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn("kmaps.dask.CodedSVC is now BlockwiseSVC", DeprecationWarning, stacklevel=2)
+    return BlockwiseSVC

@@ -1,7 +1,9 @@
 """The classifier on codes, trained on a cluster of Dask."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,8 +17,8 @@ from kmaps.dask import coding as tasks
 from kmaps.dask.chunks import Summary, is_collection, labelled, merged_in_steps, summary_of
 from kmaps.dask.lazy import mapped
 from kmaps.dask.team import DaskTeam, LostBlocks
-from kmaps.errors import InputError
-from kmaps.svm.coded.classifier import CodedSVC as CodedSVCHere
+from kmaps.errors import ConfigError, InputError
+from kmaps.svm.coded.classifier import CodedSVC
 from kmaps.svm.coded.model import CodedModel, deviations
 from kmaps.svm.coded.problem import CodedSolution
 from kmaps.svm.coded.rounds import Rounds, count_blocks
@@ -29,18 +31,7 @@ _TRIALS_AGAIN = 3  # of a problem, whose workers were lost
 
 @dataclass(frozen=True, eq=False)
 class CodesThere:
-    """A training set on the workers.
-
-    Attributes
-    ----------
-    coding : CodedRows
-        Levels and layout, without rows.
-    rows, numbers, norms : list of Future
-        Of each block: the codes, the number of each row's class, its square norm.
-    form : Future
-    factors : ndarray
-        On C, of each class.
-    """
+    """A training set on the workers: levels and layout without rows, and futures of each block."""
 
     coding: CodedRows
     rows: list[Future]
@@ -50,54 +41,55 @@ class CodesThere:
     factors: NDArray[np.float64]
 
 
-class CodedSVC(CodedSVCHere):
-    """`kmaps.CodedSVC` for samples in the memory of many machines, or larger than that of one.
+class BlockwiseSVC(CodedSVC):
+    """`kmaps.CodedSVC` for samples in the memory of many computers, or larger than that of one.
 
-    The parameters are those of `kmaps.CodedSVC`, but for these, and without ``penalty``,
-    ``calibrate``, ``probability``, ``warm_start``, ``levels``, ``smooth`` and ``n_jobs``. What it
-    learns is the same, and :meth:`save` writes the same files.
+    What it learns is the same, and :meth:`save` writes the same files. Its parameters are fewer: it
+    has no ``penalty``, ``calibrate``, ``probability``, ``warm_start``, ``levels``, ``smooth`` and
+    ``n_jobs``.
 
     Parameters
     ----------
     n_blocks : int or "auto", default="auto"
         Blocks of each binary problem, made of neighbouring blocks of the collection, so that there
         are no more of them. "auto" is one below 16 million codes, then two; from 4 thousand million
-        on, one for every 2 thousand million. The machine does not depend on the number of workers,
+        on, one for every 2 thousand million. The model does not depend on the number of workers,
         of which no more than ``n_blocks`` descend at a time, each one block on one thread.
     client : distributed.Client, optional
         By default the current one.
+    map, C, loss, multiclass, n_levels, bias, tol, max_iter, class_weight, random_state, form
+        As in `kmaps.CodedSVC`.
 
     Attributes
     ----------
     n_rows_ : int
-        Training samples. The others are those of `kmaps.CodedSVC`.
+        Training samples. The other attributes are those of `kmaps.CodedSVC`.
 
     Notes
     -----
     The samples are read twice: for the levels, and for the codes, which stay with the workers. A
-    worker holds, for each row, a byte a feature (or three a value that is not zero), 8 bytes of its
-    norm, 8 of its class, and while a binary problem is solved, one after another, about 80 bytes of
-    the dual variables and what belongs to them. In a round each block sends one table of weights,
-    4 bytes each, and gets their sum; no row travels then. Before, the codes of neighbouring blocks
-    that make one are brought together.
+    worker holds, for each row, one byte per feature (or three per value that is not zero), 8 bytes
+    of its norm, 8 of its class, and while a binary problem is solved, one after another, about 80
+    bytes of the dual variables and what belongs to them. In a round each block sends one table of
+    weights, 4 bytes each, and gets their sum; no row travels then.
 
     10⁹ rows of 100 features are 100 GB of codes and about 100 GB of the rest: twenty workers of 16
     GB. More blocks take more rounds: beyond some hundred of them the rounds, not the rows, are the
     limit.
 
     Where a worker is lost, its codes are made again, from the samples on, and the binary problem
-    begins anew, up to three times.
+    begins again, up to three times.
 
     Examples
     --------
     >>> import dask.array as da
     >>> import numpy as np
     >>> from distributed import Client
-    >>> from kmaps.dask import CodedSVC
+    >>> from kmaps.dask import BlockwiseSVC
     >>> X = np.random.default_rng(0).random((300, 4))
     >>> y = X[:, 0] > X[:, 1]
     >>> with Client(processes=False, n_workers=1, dashboard_address=":0"):
-    ...     model = CodedSVC("chi2", tol=0.01).fit(da.from_array(X, 100), da.from_array(y, 100))
+    ...     model = BlockwiseSVC("chi2", tol=0.01).fit(da.from_array(X, 100), da.from_array(y, 100))
     ...     accuracy = (model.predict(da.from_array(X, 50)).compute() == y).mean()
     >>> bool(accuracy > 0.9)
     True
@@ -136,7 +128,18 @@ class CodedSVC(CodedSVCHere):
         )
         self.client = client
 
-    def fit(self, X: Any, y: Any) -> "CodedSVC":  # type: ignore[override]
+    @classmethod
+    def like(cls, model: CodedSVC, client: Client | None = None) -> "BlockwiseSVC":
+        """Return a model with the parameters of another; refuse those that a cluster has not."""
+        known, defaults = cls().get_params(deep=False), CodedSVC().get_params(deep=False)
+        given = model.get_params(deep=False)
+        for name in given.keys() - known.keys():
+            if given[name] != defaults[name]:
+                raise ConfigError(f"{name}={given[name]!r}: not on a cluster; leave it out")
+        found = cls().set_params(**{name: given[name] for name in given.keys() & known.keys()})
+        return found.set_params(client=client)
+
+    def fit(self, X: Any, y: Any) -> "BlockwiseSVC":  # type: ignore[override]
         """Code the samples where they are, and train.
 
         Parameters
@@ -169,8 +172,8 @@ class CodedSVC(CodedSVCHere):
         client = self.client or get_client()
         self._there = self._timed("convert_s", self._coded_there, client, *labelled(X, y))
         self.n_blocks_ = np.zeros(count_problems(len(self.classes_), self.multiclass), np.intp)
-        machines = self._timed("train_s", self._train_there, client)
-        self._keep(self._there.coding, machines, np.ones(0))
+        solutions = self._timed("train_s", self._train_there, client)
+        self._keep(self._there.coding, solutions, np.ones(0))
         del self._there
         return self
 
@@ -287,12 +290,19 @@ class CodedSVC(CodedSVCHere):
         check_is_fitted(self)
         return mapped(X, self._plain().predict, self.n_features_in_, self.classes_.dtype, None)
 
-    def _plain(self) -> CodedSVCHere:
-        """Return the machine without the cluster: tasks take it along."""
+    def save(
+        self, path: str | Path, *, force: bool = False, record: Mapping[str, Any] | None = None
+    ) -> None:
+        """Write the model to an ``.npz`` file, as that of a `kmaps.CodedSVC`."""
+        check_is_fitted(self)
+        self._plain().save(path, force=force, record=record)
+
+    def _plain(self) -> CodedSVC:
+        """Return the model without the cluster: tasks take it along."""
         parameters = self.get_params(deep=False)
         del parameters["client"]
-        plain = CodedSVCHere(**parameters)
-        plain.classes_, plain.model_ = self.classes_, self.model_
+        plain = CodedSVC(**parameters)
+        plain.classes_, plain.model_, plain.map_ = self.classes_, self.model_, self.map_
         plain.n_features_in_ = self.n_features_in_
         return plain
 

@@ -22,7 +22,7 @@ FORMATS = (".npy", ".zarr", ".parquet")
 
 
 @dataclass(frozen=True)
-class Rows:
+class SharedRows:
     """Rows in delayed blocks.
 
     Attributes
@@ -47,7 +47,7 @@ class Rows:
     labels: da.Array | None = None
 
 
-def rows_of(path: str | Path, label_column: str | None = None) -> Rows:
+def rows_of(path: str | Path, label_column: str | None = None) -> SharedRows:
     """Return the rows of a ``.npy`` file, a Zarr folder, or a Parquet file or folder.
 
     Parameters
@@ -67,7 +67,7 @@ def rows_of(path: str | Path, label_column: str | None = None) -> Rows:
             raise InputError(f"{path}: has no columns with names; leave label_column out")
         if found.ndim != 2:
             raise InputError(f"{path}: holds an array of shape {found.shape}, expected rows (n, d)")
-        return Rows(str(path), blocks_of(found), found.chunks[0], found.shape[1])
+        return SharedRows(str(path), blocks_of(found), found.chunks[0], found.shape[1])
     names = [str(name) for name in found.columns]
     if label_column is not None and label_column not in names:
         raise InputError(
@@ -80,7 +80,7 @@ def rows_of(path: str | Path, label_column: str | None = None) -> Rows:
     if label_column is not None:
         labels = joined(known, lengths, _plain_type(found.dtypes[label_column]), ())
         names.remove(label_column)
-    return Rows(str(path), blocks, lengths, len(names), names, labels)
+    return SharedRows(str(path), blocks, lengths, len(names), names, labels)
 
 
 def _plain_type(dtype: object) -> np.dtype:

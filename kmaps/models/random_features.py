@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kmaps.checks import check_whole
@@ -192,11 +192,6 @@ class RandomFeatureSVC(ProbabilisticClassifier):
         self.probability = probability
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     def fit(
         self,
         X: ArrayLike | MappedRows | StreamedRows,
@@ -240,6 +235,7 @@ class RandomFeatureSVC(ProbabilisticClassifier):
             X = counting(X, labels)
             self.timings_ = {}
             rows = self._timed("encode_s", map_rows, random_map, X, lambda: [X])
+        self.encoded_bytes_ = rows.nbytes
         self._fit_probabilities(rows, labels)
         if isinstance(rows, StreamedRows):
             return self._fit_streamed(rows, labels)

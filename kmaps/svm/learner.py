@@ -30,6 +30,13 @@ class BlockSource(Protocol):
         """Return some of the rows, drawn at random, for a map that learns from data."""
 
 
+class LabelledSource(BlockSource, Protocol):
+    """Samples that may be larger than memory, with a label for each."""
+
+    def labels(self) -> NDArray:
+        """Return the labels, once all samples were read."""
+
+
 class PreparedRows(Protocol):
     """Samples in the form in which a learner trains on them."""
 

@@ -86,7 +86,7 @@ def test_a_map_learns_from_all_rows_or_those_of_another_file(address):
 
 @pytest.mark.parametrize("form", ["npy", pytest.param("zarr", marks=pytest.mark.slow), "parquet"])
 def test_training_and_prediction(address, form):
-    options = ["-C", "0.1", "--tol", "1e-3"]
+    options = ["-C", "0.1", "--set", "tol=1e-3"]
     labels = ["--label-column", "kind"] if form == "parquet" else ["--labels", f"labels.{form}"]
     rows, there = f"rows.{form}", ["--cluster", address]
     told = kmaps("train", rows, "there.npz", *labels, *options, *there).stdout
@@ -110,7 +110,7 @@ def test_words_are_labels(address):
     frame = pd.DataFrame(X, columns=COLUMNS).assign(kind=np.array(["odd", "even"])[Y])
     frame.to_parquet("words.parquet")
     options = ["--label-column", "kind", "--cluster", address]
-    kmaps("train", "words.parquet", "m.npz", "--tol", "0.1", *options)
+    kmaps("train", "words.parquet", "m.npz", "--set", "tol=0.1", *options)
     assert load_model("m.npz").classes_.tolist() == ["even", "odd"]
     kmaps("predict", "m.npz", "words.parquet", "out.parquet", *options)
     assert set(pd.read_parquet("out.parquet")["label"]) == {"even", "odd"}
@@ -147,14 +147,12 @@ def test_words_are_labels(address):
         *(
             (
                 ["train", "rows.npy", "m.npz", "--labels", "labels.npy", *given],
-                f"{given[0]}: not with --cluster; leave it out",
+                message,
             )
-            for given in (
-                ("--smooth", "5"),
-                ("--penalty", "l1"),
-                ("--calibrate",),
-                ("--probability", "sigmoid"),
-                ("--folds", "3"),
+            for given, message in (
+                (("--set", "smooth=5"), "smooth=5: not on a cluster; leave it out"),
+                (("--set", "penalty=l1"), "penalty='l1': not on a cluster; leave it out"),
+                (("--folds", "3"), "--folds: not with --cluster; leave it out"),
             )
         ),
     ],

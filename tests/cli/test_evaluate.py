@@ -135,13 +135,13 @@ def test_what_cannot_be_evaluated():
         "a file",
         f"m.npz X.npy {y} --confusion c.xls": "c.xls: unknown format 'xls' (csv, png, svg, pdf)",
         f"m.npz X.npy {y} --reliability r.csv": "m.npz: has no probabilities; train it with "
-        "--probability sigmoid",
+        "--set probability=sigmoid",
     }.items():
         assert refused("evaluate", *arguments.split()) == message
 
 
 def test_calibration_and_figures():
-    kmaps("train", "X.npy", "m.npz", "--labels", "y.npy", "--probability", "sigmoid", "-q")
+    kmaps("train", "X.npy", "m.npz", "--labels", "y.npy", "--set", "probability=sigmoid", "-q")
     model = load_model("m.npz")
     files = [f"{what}.{form}" for what in ("confusion", "reliability") for form in ("csv", "svg")]
     options = [word for file in files for word in (f"--{file[:-4]}", file)]
@@ -213,7 +213,18 @@ def test_info_describes_a_model():
 
 
 def test_info_says_what_did_not_converge():
-    kmaps("train", "X.npy", "m.npz", "--labels", "y.npy", "--max-iter", 1, "--tol", 1e-9, "-q")
+    kmaps(
+        "train",
+        "X.npy",
+        "m.npz",
+        "--labels",
+        "y.npy",
+        "--set",
+        "max_iter=1",
+        "--set",
+        "tol=1e-9",
+        "-q",
+    )
     assert described("m.npz")["converged"].strip().startswith("no: the relative duality gap is ")
 
 

@@ -87,7 +87,7 @@ def test_train_is_liblinear_on_the_map():
 @pytest.mark.parametrize("map_name", ["generalized-rbf", "random-fourier"])
 def test_maps_named_as_such_and_a_chosen_c(map_name):
     options = ["--map", map_name, "-m", "80", "--sigma", "none", "--random-state", "4"]
-    result = train(*options, "-C", "0.01,0.1,1", "--json", "--multiclass", "ovo")
+    result = train(*options, "-C", "0.01,0.1,1", "--json", "--set", "multiclass=ovo")
     found = json.loads(result.stdout)
     assert [tried["C"] for tried in found["cv"]] == [0.01, 0.1, 1]
     best = max(tried["accuracy"] for tried in found["cv"])
@@ -107,7 +107,7 @@ def test_the_file_is_the_librarys():
     model.save("python.npz")
     kmaps("predict", "python.npz", "in.npy", "scores.npy", "--scores")
     np.testing.assert_array_equal(np.load("scores.npy"), model.decision_function(X))
-    train("--kernel", "exp-js", "-m", "200", "-C", "3", "--multiclass", "ovo", "--order", "2")
+    train("--kernel", "exp-js", "-m", "200", "-C", "3", "--set", "multiclass=ovo", "--order", "2")
     loaded = load_model("m.npz")
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
     assert loaded.get_params() == model.get_params()
@@ -118,7 +118,7 @@ def test_blocks_of_a_file_make_the_same_model():
     big, labels = np.tile(X, (400, 1)), np.tile(Y, 400)
     np.save("in.npy", big)
     np.save("y.npy", labels)
-    train("--kernel", "exp-chi2", "-m", "20", "--sigma", "1.5", "--memory", "1")
+    train("--kernel", "exp-chi2", "-m", "20", "--sigma", "1.5", "--set", "memory=1")
     expected = RandomFeatureSVC("exp-chi2", 20, sigma=1.5).fit(big, labels)
     loaded = load_model("m.npz")
     np.testing.assert_allclose(loaded.coef_, expected.coef_, atol=2e-2)
@@ -142,8 +142,7 @@ def test_a_map_that_is_seeded_by_chance_is_kept():
         (["--sigma", "-1"], "--sigma -1: expected a positive number"),
         (["--loss", "hing"], "--loss hing: expected 'hinge', 'squared_hinge' or"),
         (["--map", "generalized-rbf", "--kernel", "exp-ch2"], "unknown kernel 'exp-ch2', did you"),
-        (["--calibrate"], "--calibrate: not for generalized-rbf, on which LIBLINEAR trains"),
-        (["--levels", "16"], "--levels: not for generalized-rbf, on which LIBLINEAR trains"),
+        (["--set", "n_levels=16"], "--set n_levels: not for generalized-rbf, on which LIBLINEAR"),
     ],
 )
 def test_bad_options_are_named(options, message):

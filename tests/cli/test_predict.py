@@ -154,7 +154,7 @@ def test_what_has_no_place(models):
         assert not list(Path().glob("p.*"))
     result = CliRunner().invoke(cli, ["predict", "plain.npz", "X.npy", "p.npy", "--proba"])
     assert result.stderr == (
-        "error: plain.npz: has no probabilities; train it with --probability sigmoid\n"
+        "error: plain.npz: has no probabilities; train it with --set probability=sigmoid\n"
     )
 
 

@@ -102,7 +102,16 @@ def test_formats_give_the_same_model_and_labels():
 
 def test_labels_may_be_words():
     np.save("words.npy", WORDS)
-    train("in.npy", "m.npz", "--labels", "words.npy", "--multiclass", "ovo", "--balanced")
+    train(
+        "in.npy",
+        "m.npz",
+        "--labels",
+        "words.npy",
+        "--set",
+        "multiclass=ovo",
+        "--set",
+        "class_weight=balanced",
+    )
     assert (
         "accuracy 9"
         in kmaps("predict", "m.npz", "in.npy", "out.csv", "--labels", "words.npy").stdout
@@ -117,9 +126,9 @@ def test_blocks_do_not_matter():
     big[-1] = 99
     np.save("big.npy", big)
     np.save("ys.npy", np.tile(Y, 700))
-    options = "--labels", "ys.npy", "--map", "spline", "--tol", "0.01", "-C", "1e-4"
-    train("big.npy", "a.m", *options, "--memory", 1)
-    train("big.npy", "b.m", *options, "--memory", 100)
+    options = "--labels", "ys.npy", "--map", "spline", "--set", "tol=0.01", "-C", "1e-4"
+    train("big.npy", "a.m", *options, "--set", "memory=1")
+    train("big.npy", "b.m", *options, "--set", "memory=100")
     few = CodedSVC.load("a.m"), CodedSVC.load("b.m")
     np.testing.assert_array_equal(*(model.decision_function(X[:, :3]) for model in few))
     whole = CodedSVC(SplineMap(), C=1e-4, tol=0.01).fit(big, np.tile(Y, 700))
@@ -129,7 +138,7 @@ def test_blocks_do_not_matter():
 
 
 def test_c_is_chosen_by_cross_validation():
-    arguments = "in.npy", "m.npz", "--labels", "y.npy", "--json", "--folds", 5, "--seed", 3
+    arguments = "in.npy", "m.npz", "--labels", "y.npy", "--json", "--folds", 5, "--set", "seed=3"
     told = json.loads(train(*arguments, "-C", "10,0.001,1").stdout)
     assert [tried["C"] for tried in told["cv"]] == [0.001, 1, 10]
     accuracies = [tried["accuracy"] for tried in told["cv"]]
@@ -199,7 +208,9 @@ def test_a_class_must_not_be_held_out_whole():
 
 @pytest.mark.parametrize("kernel", [["js"], ["exp-js", "-m", "20", "--sigma", "0.5"]])
 def test_probabilities_are_the_librarys(kernel):
-    train("in.npy", "m.npz", "--labels", "y.npy", "--probability", "sigmoid", "--kernel", *kernel)
+    train(
+        "in.npy", "m.npz", "--labels", "y.npy", "--set", "probability=sigmoid", "--kernel", *kernel
+    )
     model = CodedSVC("js", probability="sigmoid", random_state=0)
     if len(kernel) > 1:
         model = RandomFeatureSVC("exp-js", 20, sigma=0.5, probability="sigmoid", random_state=0)
@@ -207,8 +218,8 @@ def test_probabilities_are_the_librarys(kernel):
     np.testing.assert_array_equal(load_model("m.npz").predict_proba(X), expected)
 
 
-def test_a_machine_of_few_features():
-    told = train("in.npy", "m.npz", "--labels", "y.npy", "--penalty", "l1", "-C", "0.1,0.3")
+def test_a_model_of_few_features():
+    told = train("in.npy", "m.npz", "--labels", "y.npy", "--set", "penalty=l1", "-C", "0.1,0.3")
     assert "C = 0.3: " in told.stdout
     model = CodedSVC.load("m.npz")
     expected = CodedSVC(C=model.C, penalty="l1").fit(X, Y)
@@ -216,20 +227,20 @@ def test_a_machine_of_few_features():
     assert 0 < (model.importance_ > 0).sum() < 6
 
 
-def test_a_machine_of_smooth_functions():
-    train("in.npy", "m.npz", "--labels", "y.npy", "--smooth", "0.1")
+def test_a_model_of_smooth_functions():
+    train("in.npy", "m.npz", "--labels", "y.npy", "--set", "smooth=0.1")
     model = CodedSVC.load("m.npz")
     expected = CodedSVC(smooth=0.1).fit(X, Y)
     assert model.smooth == 0.1
     np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
     plain = CodedSVC().fit(X, Y).decision_function(X)
     assert np.abs(model.decision_function(X) - plain).max() > 0.01
-    arguments = "train in.npy m2.npz --labels y.npy --kernel exp-js --smooth 0.1"
+    arguments = "train in.npy m2.npz --labels y.npy --kernel exp-js --set smooth=0.1"
     assert refused(*arguments.split()) == (
-        "--smooth: not for generalized-rbf, on which LIBLINEAR trains"
+        "--set smooth: not for generalized-rbf, on which LIBLINEAR trains"
     )
-    arguments = "train in.npy m2.npz --labels y.npy --smooth -1"
-    assert refused(*arguments.split()) == "--smooth -1.0: expected a number of at least 0"
+    arguments = "train in.npy m2.npz --labels y.npy --set smooth=-1"
+    assert refused(*arguments.split()) == "smooth=-1: expected a number of at least 0"
 
 
 def test_what_cannot_be_trained_on():
@@ -275,7 +286,13 @@ def test_what_cannot_be_trained_on():
     for value, message in {"0": "positive", "-1,1": "positive", "a": "numbers"}.items():
         result = train("in.npy", "m.npz", *y.split(), f"-C{value}", code=2)
         assert message in result.stderr
-    assert "257 is not in the range" in train("in.npy", "m", "--levels", 257, code=2).stderr
+    for value, message in {
+        "n_levels=257": "n_levels=257: expected a whole number from 2 to 256",
+        "toll=1": "toll: no such parameter, did you mean 'tol'?",
+        "memory=little": "--set memory=little: expected a number, megabytes of the blocks",
+        "tol": "'tol': expected NAME=VALUE",
+    }.items():
+        assert message in train("in.npy", "m", *y.split(), "--set", value, code=2).stderr
 
 
 def test_what_cannot_be_predicted():

@@ -16,7 +16,7 @@ from scipy.sparse import csr_matrix
 
 import kmaps
 from kmaps import HomogeneousMap, SplineMap
-from kmaps.dask import CodedSVC
+from kmaps.dask import BlockwiseSVC
 from kmaps.dask.cluster import connected
 from kmaps.dask.team import DaskTeam
 from kmaps.errors import ConfigError, InputError
@@ -52,7 +52,7 @@ def chunked(data, rows=200):
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
 def test_the_machine_is_that_of_one_process(client, data, loss):
     X, y = data
-    there = CodedSVC("chi2", C=0.1, loss=loss, tol=1e-3, n_blocks=2).fit(*chunked(data))
+    there = BlockwiseSVC("chi2", C=0.1, loss=loss, tol=1e-3, n_blocks=2).fit(*chunked(data))
     here = kmaps.CodedSVC("chi2", C=0.1, loss=loss, tol=1e-5).fit(X, y)
     assert there.n_blocks_.tolist() == [2]
     assert there.duality_gap_[0] <= 1e-3
@@ -66,14 +66,14 @@ def test_the_machine_is_that_of_one_process(client, data, loss):
 
 def test_the_machine_does_not_depend_on_the_workers(client, data):
     X, y = chunked(data)
-    models = [CodedSVC(C=0.1, tol=0.1, n_blocks=2).fit(X, y)]
+    models = [BlockwiseSVC(C=0.1, tol=0.1, n_blocks=2).fit(X, y)]
     with (
         LocalCluster(
             processes=False, n_workers=1, threads_per_worker=3, dashboard_address=":0"
         ) as other,
         Client(other, set_as_default=False) as alone,
     ):
-        models.append(CodedSVC(C=0.1, tol=0.1, n_blocks=2, client=alone).fit(X, y))
+        models.append(BlockwiseSVC(C=0.1, tol=0.1, n_blocks=2, client=alone).fit(X, y))
     scores = [model.decision_function(data[0]) for model in models]
     assert (scores[0] == scores[1]).all()
 
@@ -98,7 +98,9 @@ def test_no_rows_come_to_the_driver(client, data, monkeypatch):
     X, y = (np.tile(array, (12, 1)[: array.ndim]) for array in data)
     note_what_comes_by(Client, "gather")
     note_what_comes_by(ActorFuture, "result")
-    CodedSVC("chi2", C=1, tol=0.1, n_blocks=2).fit(da.from_array(X, 1800), da.from_array(y, 1800))
+    BlockwiseSVC("chi2", C=1, tol=0.1, n_blocks=2).fit(
+        da.from_array(X, 1800), da.from_array(y, 1800)
+    )
     assert len(sizes) > 10
     counts = 8 * D * 256
     assert max(size for size in sizes if size < counts) < len(X)
@@ -107,7 +109,7 @@ def test_no_rows_come_to_the_driver(client, data, monkeypatch):
 
 def test_predictions_are_lazy_and_a_file_gives_the_same(client, data, tmp_path):
     X, y = chunked(data)
-    model = CodedSVC("chi2", C=1, tol=1e-1).fit(X, y)
+    model = BlockwiseSVC("chi2", C=1, tol=1e-1).fit(X, y)
     assert model.n_blocks_.tolist() == [1]
     scores, labels = model.decision_function(X), model.predict(X)
     assert isinstance(scores, da.Array)
@@ -126,13 +128,13 @@ def test_predictions_are_lazy_and_a_file_gives_the_same(client, data, tmp_path):
 
 
 def fitted_alike(X, y, model):
-    found = CodedSVC("chi2", C=0.01, tol=0.1, n_blocks=2).fit(X, y)
+    found = BlockwiseSVC("chi2", C=0.01, tol=0.1, n_blocks=2).fit(X, y)
     return found.objective_[0] == model.objective_[0]
 
 
 def test_all_collections_give_the_same_machine(client, data):
     X, y = data
-    model = CodedSVC("chi2", C=0.01, tol=0.1, n_blocks=2).fit(*chunked(data))
+    model = BlockwiseSVC("chi2", C=0.01, tol=0.1, n_blocks=2).fit(*chunked(data))
     halves = [slice(0, 200), slice(200, 400), slice(400, 600)]
     parts = [dask.delayed(X[half]) for half in halves]
     sparse = [dask.delayed(csr_matrix(X[half])) for half in halves]
@@ -147,7 +149,7 @@ def test_all_collections_give_the_same_machine(client, data):
 @pytest.mark.slow
 def test_folders_give_the_machine_of_arrays(client, data, tmp_path):
     X, y = data
-    model = CodedSVC("chi2", C=0.01, tol=0.1, n_blocks=2).fit(*chunked(data))
+    model = BlockwiseSVC("chi2", C=0.01, tol=0.1, n_blocks=2).fit(*chunked(data))
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(D)]).assign(label=y)
     dd.from_pandas(frame, chunksize=200).to_parquet(tmp_path / "parquet")
     assert fitted_alike(tmp_path / "parquet", "label", model)
@@ -164,7 +166,7 @@ def test_sparse_samples_several_classes_and_maps_that_learn(client):
     blocks = [dask.delayed(csr_matrix(X[k : k + 150])) for k in range(0, N, 150)]
     labels = [dask.delayed(names[k : k + 150]) for k in range(0, N, 150)]
     options = {"C": 0.1, "tol": 1e-2, "multiclass": "ovo", "class_weight": "balanced"}
-    there = CodedSVC(SplineMap(), n_blocks=4, **options).fit(blocks, labels)
+    there = BlockwiseSVC(SplineMap(), n_blocks=4, **options).fit(blocks, labels)
     here = kmaps.CodedSVC(SplineMap(), **options).fit(X, names)
     assert there.classes_.tolist() == ["a", "b", "c"]
     assert there.n_blocks_.max() <= 4
@@ -174,26 +176,26 @@ def test_sparse_samples_several_classes_and_maps_that_learn(client):
 
 def test_refused_parameters(data):
     with pytest.raises(ConfigError) as error:
-        CodedSVC(C=-1).fit(*chunked(data))
+        BlockwiseSVC(C=-1).fit(*chunked(data))
     assert str(error.value) == "C=-1: expected a positive number"
 
 
 def test_refused_samples(client, data, tmp_path):
     X, y = chunked(data)
     with pytest.raises(ConfigError, match="ndarray: expected a Dask array or DataFrame, a list"):
-        CodedSVC().fit(*data)
+        BlockwiseSVC().fit(*data)
     with pytest.raises(InputError, match="400 labels for 600 rows"):
-        CodedSVC().fit(X, y[:400])
+        BlockwiseSVC().fit(X, y[:400])
     with pytest.raises(InputError, match="not found: expected a \\.npy file, a Zarr folder"):
-        CodedSVC().fit(tmp_path / "none", y)
+        BlockwiseSVC().fit(tmp_path / "none", y)
     with pytest.raises(InputError, match="y has one class only"):
-        CodedSVC().fit(X, da.zeros(N, chunks=200))
+        BlockwiseSVC().fit(X, da.zeros(N, chunks=200))
     with pytest.raises(InputError, match="NaN"):
-        CodedSVC().fit(da.where(X > 0.05, np.nan, X), y)
+        BlockwiseSVC().fit(da.where(X > 0.05, np.nan, X), y)
     frame = dd.from_pandas(pd.DataFrame(data[0][:, :2], columns=["a", "b"]), npartitions=2)
     with pytest.raises(InputError, match="y='c': no such column, there are a, b"):
-        CodedSVC().fit(frame, "c")
-    model = CodedSVC(HomogeneousMap(), tol=1e-1).fit(X, y)
+        BlockwiseSVC().fit(frame, "c")
+    model = BlockwiseSVC(HomogeneousMap(), tol=1e-1).fit(X, y)
     with pytest.raises(InputError, match="X has 5 features, expected 40, as in fit"):
         model.predict(X[:, :5])
 
@@ -213,8 +215,8 @@ def test_a_worker_killed_changes_nothing(data, moment):
 
     with connected("local:2") as there:
         options = {"C": 0.1, "tol": 0.01, "n_blocks": 2, "client": there}
-        whole = CodedSVC(**options).fit(*chunked(data))
+        whole = BlockwiseSVC(**options).fit(*chunked(data))
         with patch.object(DaskTeam, moment, losing):
-            hurt = CodedSVC(**options).fit(*chunked(data))
+            hurt = BlockwiseSVC(**options).fit(*chunked(data))
     assert len(killed) == 1
     assert (hurt.decision_function(data[0]) == whole.decision_function(data[0])).all()

@@ -111,7 +111,7 @@ def test_files_are_trained_on_in_blocks(streamed, tmp_path, monkeypatch):
     np.save("in.npy", X)
     np.save("y.npy", Y)
     options = ["--kernel", "exp-js", "-m", str(M), "-C", "0.1,0.3", "--hold-out", "0.25"]
-    options += ["--tol", "0.05", "--json", "--labels", "y.npy"]
+    options += ["--set", "tol=0.05", "--json", "--labels", "y.npy"]
     result = CliRunner().invoke(cli, ["train", "in.npy", "m.npz", *options])
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)

@@ -7,8 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from kmaps.bench.figures import style
-from kmaps.models.evaluation import Evaluation
-from kmaps.models.reliability import Calibration
+from kmaps.models import Calibration, Evaluation
 
 _COUNTED = 20  # classes up to which each cell shows its number
 _NAMED = 40  # and each class its name

@@ -100,7 +100,7 @@ def run_on_cluster(
     ConnectionError
         When the scheduler is lost.
     """
-    from kmaps.dask.tasks import called  # an extra
+    from kmaps.dask import called  # an extra
 
     digests = {cell.dataset: kind.digest(cell) for batch in batches for cell in batch.values()}
     own = describe()["versions"]["kmaps"], MAP_VERSION

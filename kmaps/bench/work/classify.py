@@ -21,16 +21,16 @@ from kmaps.bench.work.storage import coded_storage, own_storage, storage, suppor
 from kmaps.bench.work.timing import UNTIMED, Timing
 from kmaps.kernels import EXP_KERNELS, KERNELS
 from kmaps.maps import FeatureMap, make_map
-from kmaps.models.c_grid import AUTO
-from kmaps.models.choice import (
+from kmaps.models import (
+    AUTO,
     Choice,
     Places,
     Predict,
     along_c,
     along_c_precomputed,
     cross_validate,
+    stratified_order,
 )
-from kmaps.models.folds import stratified_order
 from kmaps.svm import CodedSVC, KernelSVC, LiblinearSVC
 
 Array = NDArray[np.float32]

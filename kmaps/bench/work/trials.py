@@ -20,8 +20,8 @@ from kmaps.bench.work.timing import Timing
 from kmaps.errors import ConfigError, suggest
 from kmaps.features import Matrix
 from kmaps.maps import RandomFeatures
-from kmaps.models.c_grid import AUTO
-from kmaps.models.choice import (
+from kmaps.models import (
+    AUTO,
     Choice,
     Places,
     Predict,

@@ -89,9 +89,9 @@ class CodedSVC(StreamedClassifier):
         Order of the samples. The same number gives the same model, on any number of threads.
     n_blocks : int or "auto", default=1
         Blocks that the samples of a binary problem are drawn into, as on the computers of a cluster
-        (:class:`kmaps.dask.CodedSVC`). All descend at once, and their changes are added (CoCoA+).
-        More blocks need more passes. "auto" is one below 16 million codes, then two; from 4
-        thousand million on, one for every 2 thousand million. The model depends on the number of
+        (:class:`kmaps.dask.BlockwiseSVC`). All descend at once, and their changes are added
+        (CoCoA+). More blocks need more passes. "auto" is one below 16 million codes, then two; from
+        4 thousand million on, one for every 2 thousand million. The model depends on the number of
         blocks, within ``tol``. With ``penalty="l1"`` there is one.
     form : {"auto", "low-rank", "full", "local", "two-level"}, default="auto"
         What the solver works on: r columns of a table; the value of the function at each level;

@@ -1,0 +1,195 @@
+"""Training from files: some rows held out, C chosen by cross-validation, and the record of it."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from functools import partial
+from math import log
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from kmaps.errors import InputError
+from kmaps.models.choice import along_c, cross_validate
+from kmaps.models.coded_path import choose_along_path
+from kmaps.models.folds import stratified_sample
+from kmaps.models.random_features import RandomFeatureSVC
+from kmaps.svm import CodedSVC, count_problems
+from kmaps.svm.learner import LabelledSource
+
+Report = Callable[[str, int, int], None]
+"""Is called with the name of a stage, what is done of it, and the total."""
+
+Classifier = CodedSVC | RandomFeatureSVC
+
+DEFAULT_FOLDS = 3
+
+_NOT_RECORDED = ("features", "classes", "levels", "sigma", "C", "model_bytes", "n_frequencies")
+_TIMES = ("code_s", "encode_s", "cv_s", "train_s")
+
+
+def train_model(
+    model: Classifier,
+    source: LabelledSource,
+    costs: list[float] | str,
+    *,
+    folds: int | None = None,
+    hold_out: float | None = None,
+    seed: int = 0,
+    report: Report = lambda stage, done, total: None,
+    clock: Callable[[], float] = perf_counter,
+) -> dict[str, Any]:
+    """Read rows, hold some out, choose C, and train the model; return the facts about it.
+
+    Parameters
+    ----------
+    model : CodedSVC or RandomFeatureSVC
+    source : object
+        With ``blocks()``, ``sample()`` and ``labels()``, as `kmaps.io.LabelledRows` has them.
+    costs : list of float, "path" or "auto"
+        Values of C; several are compared, and one is when ``folds`` are given.
+    folds : int, optional
+        Parts of the rows in cross-validation, three by default.
+    hold_out : float, optional
+        Part of the rows of each class that is only used to measure the accuracy.
+    seed : int
+        Draws the folds and the rows held out.
+    report : callable
+        As `Report`.
+    clock : callable
+        Returns seconds.
+
+    Returns
+    -------
+    dict
+        As :func:`training_facts`, in what JSON can hold. ``train_s`` is the training with the
+        chosen C alone; ``cv_s`` the choice.
+    """
+    start = clock()
+    rows: Any = model.prepare_rows(source)
+    y = source.labels()
+    held = None
+    if hold_out is not None:
+        members, left_out = _parts(y, hold_out, seed)
+        held = rows.take(left_out), y[left_out]
+        rows, y = rows.take(members), y[members]
+    read = clock()
+    compared = _choose_c(model, rows, y, costs, folds, seed, report)
+    chosen = clock()
+    unfinished = _fit(model, rows, y, report)
+    trained = clock()
+    facts = training_facts(
+        model, len(rows), compared, (folds or DEFAULT_FOLDS) if compared else None
+    )
+    if held is not None:
+        accuracy = float(np.mean(model.predict(held[0]) == held[1]))
+        facts["hold_out"] = {"rows": len(held[1]), "accuracy": accuracy}
+    reading = "encode_s" if "n_frequencies" in facts else "code_s"
+    times = {reading: read - start, "cv_s": chosen - read, "train_s": trained - chosen}
+    return facts | {"unfinished": unfinished} | times
+
+
+def training_facts(
+    model: Any, n_rows: int, compared: list[dict[str, float]], folds: int | None
+) -> dict[str, Any]:
+    """Return what a trained model, and the accuracy of each C compared, are told by."""
+    facts: dict[str, Any] = {
+        "rows": n_rows,
+        "features": model.n_features_in_,
+        "classes": len(model.classes_),
+    }
+    if isinstance(model, RandomFeatureSVC):
+        facts["n_frequencies"] = len(model.map_.frequency_indices_)
+        facts |= {"sigma": model.sigma_, "encoded_bytes": model.encoded_bytes_}
+    else:
+        facts |= {"levels": model.levels_.shape[1], "codes_bytes": model.codes_bytes_}
+    gaps = vars(model).get("duality_gap_")
+    if gaps is not None:
+        facts |= {"duality_gap": float(gaps.max()), "passes": int(model.n_iter_.max())}
+    return {
+        **facts,
+        "model_bytes": model.model_bytes_,
+        "C": model.C,
+        "cv": compared,
+        "folds": folds,
+        "hold_out": None,
+    }
+
+
+def training_record(facts: Mapping[str, Any], **of_the_data: Any) -> dict[str, Any]:
+    """Return what a model file keeps of its training: no times, which would make files differ."""
+    kept = {name: fact for name, fact in facts.items() if name not in _NOT_RECORDED + _TIMES}
+    return {**of_the_data, **kept}
+
+
+def _parts(y: NDArray, part: float, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the numbers of the rows to train on, and of a stratified part that is held out."""
+    left_out = np.sort(stratified_sample(y, max(1, round(part * len(y))), seed))
+    members = np.setdiff1d(np.arange(len(y)), left_out)
+    gone = np.setdiff1d(y[left_out], y[members])
+    if len(gone):
+        raise InputError(
+            f"hold_out={part:g}: no row of class {gone[0]} is left to train on; hold out fewer"
+        )
+    return members, left_out
+
+
+def _fit(model: Classifier, rows: Any, y: NDArray, report: Report) -> list[str]:
+    """Train; return what did not converge, which is warned of as well."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if isinstance(model, RandomFeatureSVC):
+            model.fit(rows, y)
+        else:
+            model.fit(rows, y, progress=_Gap(model, len(set(y.tolist())), report))
+    for one in caught:
+        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    return [str(one.message) for one in caught if issubclass(one.category, ConvergenceWarning)]
+
+
+def _choose_c(
+    model: Classifier,
+    rows: Any,
+    y: NDArray,
+    costs: Any,
+    folds: int | None,
+    seed: int,
+    report: Report,
+) -> list[dict[str, float]]:
+    """Give the model the best C; return the accuracy of each, of a single one only with folds."""
+    single = not isinstance(costs, str) and len(costs) == 1
+    if single and folds is None:
+        model.set_params(C=costs[0])
+        return []
+    folds, progress = folds or DEFAULT_FOLDS, partial(report, "choose C")
+    # A choice compares models that stop early; what a single C reaches is measured as it trains.
+    if isinstance(model, CodedSVC) and not single:
+        choice = choose_along_path(model, rows, y, costs, folds=folds, seed=seed, progress=progress)
+    else:
+        choice = cross_validate(
+            lambda of: along_c(model, rows.take(of), y[of]),
+            costs,
+            y,
+            folds=folds,
+            seed=seed,
+            progress=progress,
+        )
+    model.set_params(C=choice.C)
+    tried = zip(choice.grid, choice.accuracies, strict=True)
+    return [{"C": C, "accuracy": accuracy} for C, accuracy in tried]
+
+
+class _Gap:
+    """Progress of training: how far the duality gaps have come, by their logarithms."""
+
+    def __init__(self, model: CodedSVC, n_classes: int, report: Report) -> None:
+        self._n = count_problems(n_classes, model.multiclass)
+        self._tol, self._report = model.tol, report
+        self._come = dict.fromkeys(range(self._n), 0.0)
+
+    def __call__(self, problem: int, passes: float, gap: float) -> None:
+        come = min(1.0, log(max(gap, 1e-300)) / log(self._tol)) if 0 < self._tol < 1 else 1.0
+        self._come[problem] = max(self._come[problem], come)
+        self._report("train", int(1000 * sum(self._come.values())), 1000 * self._n)
