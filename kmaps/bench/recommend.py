@@ -327,11 +327,11 @@ def options_of(record: Record) -> list[str]:
     >>> record = {"method": "generalized-rbf", "kernel": "chi2", "params": {"n_frequencies": 500},
     ...           "C": 10.0, "reduction": "ovo", "settings": {"loss": "hinge"}, "seed": 7}
     >>> " ".join(options_of(record))
-    '--kernel exp-chi2 -m 500 --random-state 7 -C 10 --multiclass ovo'
+    '--kernel exp-chi2 -m 500 --random-state 7 -C 10 --set multiclass=ovo'
     """
     options = [*_kernel_options(record), "-C", f"{record['C']:g}"]
     if record["reduction"] != "ovr":
-        options += ["--multiclass", record["reduction"]]
+        options += ["--set", f"multiclass={record['reduction']}"]
     if record["settings"]["loss"] != "hinge":
         options += ["--loss", record["settings"]["loss"]]
     return options
