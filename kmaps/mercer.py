@@ -88,13 +88,7 @@ def kernel_name(kernel: object) -> str:
 
 
 def check_mercer(kernel: ScalarKernel, points: NDArray) -> NDArray[np.float64]:
-    """Return the matrix of a kernel on points (L,).
-
-    Raises
-    ------
-    ConfigError
-        When it is not symmetric, not finite, or has a negative eigenvalue.
-    """
+    """Return the matrix of a kernel on points (L,); refuse a kernel that is none there."""
     name, counts = kernel_name(kernel), np.array([len(points)])
     matrices = _matrices(kernel, points[None], counts, name)
     with threadpool_limits(1, user_api="blas"):
@@ -109,17 +103,9 @@ def eigensystems(
     counts: NDArray,
     rank: Callable[[NDArray], NDArray],
 ) -> tuple[NDArray, NDArray]:
-    """Decompose the kernel matrix of each feature's points.
+    """Decompose the kernel matrix of each feature's points (f, N), the first ``counts[j]`` of them.
 
-    Parameters
-    ----------
-    kernel : str or callable
-        ``kernel(x, y)``, elementwise on arrays.
-    points : ndarray (f, N)
-        Only the first ``counts[j]`` points of feature j are taken.
-    counts : ndarray (f,)
-    rank : callable
-        ``rank(eigenvalues)`` returns how many to keep of each row of descending eigenvalues (b, N).
+    ``rank(eigenvalues)`` returns how many to keep of each row of descending eigenvalues (b, N).
 
     Returns
     -------
@@ -210,11 +196,6 @@ def user_gram(
     r"""Return :math:`K(x, y) = \sum_j k(x_j, y_j)`, or with sigma its exponential form (n, m).
 
     That is :math:`e^{-D^2 / 2\sigma^2}` with :math:`D^2 = K(x, x) + K(y, y) - 2 K(x, y)`.
-
-    Raises
-    ------
-    ConfigError
-        When k fails, is not symmetric, or has a negative eigenvalue on up to 256 of the values.
     """
     rows = _dense(X)
     columns = rows if Y is None else _dense(Y)

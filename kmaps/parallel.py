@@ -47,19 +47,9 @@ def processors() -> int:
 
 
 def threads_of(n_jobs: object, default: int | None = None) -> int:
-    """Return how many threads a parameter ``n_jobs`` asks for.
+    """Return how many threads a parameter ``n_jobs`` asks for; refuse what is none (ConfigError).
 
     -1 is one for each processor; None is ``default``, or :func:`num_threads` without one.
-
-    Raises
-    ------
-    ConfigError
-        For anything else that is no whole number of at least 1.
-
-    Examples
-    --------
-    >>> threads_of(3), threads_of(None, 1)
-    (3, 1)
     """
     if n_jobs is None:
         return num_threads() if default is None else default

@@ -16,23 +16,9 @@ def choose_levels(
 ) -> NDArray:
     """Return at most ``n_levels`` levels for each feature, zero among them wherever it occurs.
 
-    Parameters
-    ----------
-    columns : Columns or RunningColumns
-        The latter for the strategies ``shared`` and ``uniform`` alone.
-    n_levels : int
-    strategy : {"auto", "shared", "exact", "uniform", "quantile"}
-        ``exact``: the distinct values, those of all features together if they are few enough.
-        ``uniform``: equally spaced over the range of the feature. ``quantile``: the quantiles of
-        its values, once each value frequent enough for a level of its own has one. ``auto``:
-        exact for the features with few enough distinct values, uniform for the others. ``shared``:
-        one row for all features: exact if there are few enough values, else with equally spaced
-        square roots (of the magnitude, the sign kept) over the range of all of them.
-
-    Returns
-    -------
-    ndarray (1 or d, L)
-        Ascending; rows with fewer levels repeat their last. One row when it serves all features.
+    The strategies are those of `Quantizer`; `RunningColumns` serve ``shared`` and ``uniform``
+    alone. The levels (1 or d, L) ascend; rows with fewer repeat their last, and one row serves all
+    features where it can.
 
     Raises
     ------
@@ -85,13 +71,7 @@ def choose_codebook(
 
 
 def check_levels(levels: ArrayLike, n_features: int) -> NDArray[np.float64]:
-    """Return given levels as (1 or d, L).
-
-    Raises
-    ------
-    ConfigError
-        When they have another shape, are not ascending, or are more than a code can tell apart.
-    """
+    """Return given levels as (1 or d, L); refuse other shapes, orders and numbers of them."""
     try:
         rows = np.atleast_2d(np.asarray(levels, np.float64))
     except (TypeError, ValueError):

@@ -81,8 +81,7 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For NaN or infinity, a parameter out of range, or more distinct values than levels with
-            ``strategy="exact"``.
+            Also for more distinct values than levels with ``strategy="exact"``.
         """
         check_whole("n_levels", self.n_levels, 2, MAX_LEVELS)
         check_choice("strategy", self.strategy, STRATEGIES)
@@ -93,45 +92,24 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray:
-        """Return the code of every value.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix, shape (n, d)
+        """Return the code of every value; values outside the range of `fit` have that of its end.
 
         Returns
         -------
         ndarray or CSR matrix of uint8, shape (n, d)
-            CSR for CSR input, which is accepted when the code of zero is 0 for every feature.
+            CSR for CSR input, which is refused unless the code of zero is 0 for every feature.
 
         Warns
         -----
         UserWarning
-            Once a call, with their number, when values lie outside the range of `fit`; they have
-            the code of its nearest end.
-
-        Raises
-        ------
-        ValueError
-            For NaN or infinity, another number of features, or CSR input when zero has another
-            code than 0.
+            Once per call, with their number, when values lie outside.
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", ensure_all_finite=False)
         return self._codebook.to_codes(X, type(self).__name__)
 
     def inverse_transform(self, codes: NDArray) -> NDArray:
-        """Return the level of every code.
-
-        Parameters
-        ----------
-        codes : ndarray of uint8, shape (n, d)
-            Dense; make CSR codes dense first.
-
-        Returns
-        -------
-        ndarray of float64, shape (n, d)
-        """
+        """Return the level of every code: float64 (n, d) of dense uint8 (n, d)."""
         check_is_fitted(self)
         if issparse(codes):
             raise InputError("sparse codes: pass a dense array (codes.toarray())")

@@ -77,20 +77,9 @@ def wave_grid(
 ) -> LogGrid | None:
     """Return the grid of waves of log x that grow as a power of x.
 
-    Parameters
-    ----------
-    curve : callable
-        As for `LogGrid`, with outputs amplitude · x^(gamma/2) · cos or sin(frequency · log x).
-    frequency, amplitude : ndarray (n,)
-        Of each wave.
-    gamma : float
-        Degree of homogeneity.
-
-    Returns
-    -------
-    LogGrid or None
-        With an error of at most 5e-6 of x^(gamma/2); None when that table is so large that
-        computing is faster.
+    The outputs of ``curve`` are amplitude · x^(gamma/2) · cos or sin(frequency · log x), tabulated
+    with an error of at most 5e-6 of x^(gamma/2). None when that table is so large that computing
+    is faster.
     """
     half = gamma / 2
     # The largest x²|ψ''(x)| / x^half of each wave; see LogGrid for the rest.
@@ -234,18 +223,9 @@ def range_width(low: NDArray, high: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def evaluate_pieces(pieces: NDArray, position: NDArray) -> NDArray:
-    """Evaluate polynomials on equal cells of [0, 1].
+    """Evaluate polynomials on equal cells of [0, 1] at positions there: ``position.shape + (r,)``.
 
-    Parameters
-    ----------
-    pieces : ndarray (cells, p+1, r)
-        The coefficients of the powers 0 … p of the position in the cell, from 0 to 1.
-    position : ndarray
-        In [0, 1].
-
-    Returns
-    -------
-    ndarray, ``position.shape + (r,)``
+    ``pieces`` (cells, p+1, r) has the coefficients of the powers 0 … p of the position in the cell.
     """
     scaled = position * len(pieces)
     cell = np.minimum(np.floor(scaled), len(pieces) - 1).astype(int)
@@ -259,20 +239,10 @@ def evaluate_pieces(pieces: NDArray, position: NDArray) -> NDArray:
 def cubic_pieces(
     curve: Callable[[NDArray], NDArray], tolerance: float = 3e-7, most_values: int = 1 << 20
 ) -> NDArray | None:
-    """Approximate a smooth curve on [0, 1] by cubic polynomials on equal cells.
+    """Approximate a smooth curve on [0, 1] by cubic polynomials on equal cells, (cells, 4, r).
 
-    Parameters
-    ----------
-    curve : callable
-        ``curve(position)`` with shape ``position.shape + (r,)``.
-    tolerance : float
-        Largest error of each output, as a multiple of its largest value.
-    most_values : int
-        Give up, and return None, when it takes more coefficients: computing is faster.
-
-    Returns
-    -------
-    ndarray (cells, 4, r) or None
+    The largest error of each output is at most ``tolerance`` times its largest value. None when it
+    takes more than ``most_values`` coefficients: computing is faster.
     """
     nodes = (1 - np.cos(np.pi * (np.arange(4) + 0.5) / 4)) / 2  # Chebyshev's, in [0, 1]
     to_powers = np.linalg.inv(np.vander(nodes, increasing=True))

@@ -59,18 +59,9 @@ _EMPTY = inspect.Parameter.empty
 class MapDescription:
     """What a map says of itself.
 
-    Attributes
-    ----------
-    name : str
-        The name of its class.
-    doc : str
-        The docstring of the class, without indentation.
-    source : str
-        Paper and equation; "" where the map is in no paper.
-    approximates : str
-        The kernel that a map without a parameter ``kernel`` approximates; "": none.
-    parameters : dict
-        The defaults of the parameters; ``inspect.Parameter.empty`` where there is none.
+    ``name`` and ``doc`` are those of its class; ``source`` is the paper and equation, "" where it
+    is in none; ``approximates`` the kernel of a map without a parameter ``kernel``; ``parameters``
+    the defaults, ``inspect.Parameter.empty`` where there is none.
     """
 
     name: str
@@ -128,24 +119,12 @@ def parameters_of(name: str) -> Mapping[str, Any]:
 
 
 def takes(name: str, parameter: str) -> bool:
-    """Return whether the map of a name has a parameter of a name.
-
-    Examples
-    --------
-    >>> takes("homogeneous", "kernel"), takes("spline", "kernel")
-    (True, False)
-    """
+    """Return whether the map of a name has a parameter of a name."""
     return parameter in parameters_of(name)
 
 
 def approximated(name: str) -> str:
-    """Return the kernel that a map without a parameter ``kernel`` approximates; "": none.
-
-    Examples
-    --------
-    >>> approximated("intersection"), approximated("spline")
-    ('intersection', '')
-    """
+    """Return the kernel that a map without a parameter ``kernel`` approximates; "": none."""
     return described(name).approximates
 
 
@@ -196,13 +175,7 @@ def resolved(name: str, kernel: str, params: Mapping[str, Any]) -> dict[str, Any
 
 
 def refuse_parameters(name: str, params: Mapping[str, Any]) -> None:
-    """Refuse parameters that a map cannot have, where that is known without importing the map.
-
-    Raises
-    ------
-    ValueError or TypeError
-        For a parameter that is out of range.
-    """
+    """Refuse parameters out of range, where that is known without importing the map."""
     from kmaps.maps.parameters import CHECKS  # needs NumPy, which listing the maps does not
 
     if name in CHECKS:
@@ -213,11 +186,6 @@ def check_parameters(name: str, kernel: str, params: Mapping[str, Any]) -> None:
     """Refuse parameters that a map cannot have, whatever the data.
 
     A map without a check in `kmaps.maps.parameters` is fitted on one feature in [0, 1].
-
-    Parameters
-    ----------
-    name, kernel, params
-        As of `resolved`.
 
     Raises
     ------

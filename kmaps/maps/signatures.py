@@ -80,13 +80,7 @@ def log_kernel(name: str, sigma: float = 1.0) -> Kernel:
 
 
 def homogeneous_kernel(given: str | Kernel | Function) -> Kernel:
-    """Return the homogeneous kernel of a name, of a signature, or itself.
-
-    Examples
-    --------
-    >>> homogeneous_kernel("chi2").name, homogeneous_kernel("log-rbf").name
-    ('chi2', 'log-rbf')
-    """
+    """Return the homogeneous kernel of a name, of a signature, or itself."""
     if isinstance(given, Kernel):
         return given
     if isinstance(given, str) and given in LOG_KERNELS:
@@ -120,11 +114,8 @@ def _spectrum(signature: Callable[[ArrayLike], NDArray], omega: NDArray) -> NDAr
 def check_signature(signature: Function, length: NDArray, each: bool = False) -> None:
     """Refuse what cannot be a kernel's signature on the box of differences up to ``length``.
 
-    Raises
-    ------
-    ConfigError
-        When it is not a function of arrays, not finite, not positive at 0 or not even; ``each``
-        asks for evenness in each variable alone.
+    That is what is not a function of arrays, not finite, not positive at 0 or not even; ``each``
+    asks for evenness in each variable alone.
     """
     lam = _probes(length)
     there = _evaluated(signature, lam)

@@ -155,15 +155,7 @@ class SplineMap(RangedMap):
 def spline_pieces(n_bins: int, degree: int, penalty: int) -> NDArray:
     """Return Φ̃ on each bin, as coefficients of the powers of the fraction of the bin.
 
-    Returns
-    -------
-    ndarray, shape (n_bins, degree + 1, n_bins + degree)
-
-    Examples
-    --------
-    >>> spline_pieces(2, 1, 1)[1]  # in the second bin: two ones, then t
-    array([[1., 1., 0.],
-           [0., 0., 1.]])
+    The shape is (n_bins, degree + 1, n_bins + degree).
     """
     n_splines = n_bins + degree
     inverse = inverse_difference(n_splines, penalty)

@@ -50,26 +50,11 @@ Box = tuple[tuple[int, int], ...]
 
 
 def certified_optimum(target: Target, dim: int, gap: float = 0.01) -> Solution:
-    r"""Return the best map of at most ``dim`` ≤ 7 outputs, and how far from optimal it can be.
+    r"""Search the best map of at most ``dim`` ≤ 7 outputs for a target of one variable.
 
-    Parameters
-    ----------
-    target : Target
-        Of one variable.
-    dim : int
-        Odd: the constant and (dim-1)/2 frequencies; even: dim/2 frequencies.
-    gap : float
-        The search ends when no map can be better by more than this part.
-
-    Returns
-    -------
-    Solution
-        Its ``lower_bound`` holds for all frequencies up to ``target.band`` half waves.
-
-    Raises
-    ------
-    ConfigError
-        For more than 7 outputs.
+    An odd ``dim`` has the constant and (dim-1)/2 frequencies, an even one dim/2 frequencies. The
+    search ends when no map can be better by more than the part ``gap``; the ``lower_bound`` of the
+    solution holds for all frequencies up to ``target.band`` half waves.
     """
     if dim > LARGEST_DIM:
         raise ConfigError(

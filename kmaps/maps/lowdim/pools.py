@@ -80,13 +80,7 @@ def product_starts(
     constant there, and lines of it may be shifted alone. A draw shifts some, and takes the atoms
     with the largest products of weights an output, up to some noise.
 
-    Parameters
-    ----------
-    choices : list of lists
-        Maps of one variable to choose from: a list for each choice, of a map for each axis.
-    form : {"projection", "modulation"}
-    dim, count : int
-        Outputs, and draws; equal ones are returned once.
+    Each choice has a map for each axis. Equal draws of the ``count`` are returned once.
     """
     rng = np.random.default_rng(0)
     found: dict[bytes, NDArray] = {}

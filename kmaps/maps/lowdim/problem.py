@@ -18,23 +18,9 @@ class Problem:
 
     Parameters
     ----------
-    kernel : str or callable
-        A homogeneous kernel ("chi2", "intersection", "js", "hellinger"), a stationary one ("rbf",
-        "laplace", "cosine"), or an even function of arrays, positive at 0: the signature of a
-        stationary kernel when ``low`` and ``high`` or ``period`` are given, else of a homogeneous
-        one.
-    ratio : float
-        Of a homogeneous kernel's largest to its smallest non-zero input, > 1.
-    error : {"absolute", "relative", "signature"}
-    low, high : float, optional
-        The range of a stationary kernel's inputs.
-    period : float, optional
-        Of a stationary kernel that is periodic; then the range does not matter.
-    sigma : float
-        Width of "rbf", :math:`e^{-\lambda^2/2\sigma^2}`, "laplace",
-        :math:`e^{-|\lambda|/\sigma}`, and "cosine", :math:`\cos(\lambda/\sigma)`.
-    levels : int, optional
-        A stationary kernel's inputs are so many equally spaced values from low to high.
+    kernel, ratio, error, low, high, period, sigma, levels
+    As of `LowDimMap`; the ends of a stationary kernel's range and a homogeneous one's ratio are
+    given.
 
     Examples
     --------

@@ -33,16 +33,9 @@ _SPLIT = 0.25  # pools this fine, in half waves, split one frequency between two
 class Solution:
     """An approximate signature and what is known of its error.
 
-    Attributes
-    ----------
-    cosines : CosineSum
-        The approximation.
-    error : float
-        Its true error, between the points too, in the target's weight.
-    lower_bound : float
-        No approximation of that many outputs has a smaller error; 0 when that was not asked.
-    source : {"lp", "search", "table"}
-        Linear programs, the global search, or the shipped table of its results.
+    ``error`` is the true one, between the points too, in the target's weight; nothing of as many
+    outputs has an error below ``lower_bound``, which is 0 when that was not asked; ``source`` is
+    "lp" (linear programs), "search" (the global one) or "table" (the shipped one of its results).
     """
 
     cosines: CosineSum

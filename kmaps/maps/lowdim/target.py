@@ -188,27 +188,11 @@ def line_target(
     dim: int = 7,
     levels: int | None = None,
 ) -> Target:
-    r"""Return the target of one variable on [0, ``length``].
+    r"""Return the target of one variable on [0, ``length``], for at most ``dim`` outputs.
 
-    Parameters
-    ----------
-    signature : callable
-        An even function of λ, positive at 0, elementwise.
-    length : float
-        M.
-    error : {"absolute", "relative", "signature"}
-    decay : float
-        c of the absolute error's weight :math:`e^{-c\lambda}`: 1/2 for a homogeneous kernel, 0 for
-        a stationary one.
-    dim : int
-        For how many outputs at most; more need faster cosines.
-    levels : int, optional
-        Errors count at so many equally spaced λ only.
-
-    Raises
-    ------
-    ConfigError
-        For a signature that is not even, not finite or not positive at 0, or an unknown error.
+    The signature is an even function of λ, positive at 0, elementwise; ``decay`` is c of the
+    absolute error's weight :math:`e^{-c\lambda}`: 1/2 for a homogeneous kernel, 0 for a stationary
+    one. With ``levels``, errors count at so many equally spaced λ only.
     """
     check_signature(lambda lam: signature(lam[:, 0]), np.array([length]))
     check_choice("error", error, ERRORS)
@@ -240,25 +224,9 @@ def box_target(
     """Return the target of n variables with differences up to ``length`` (n,) in size.
 
     A modulation is even in each variable; a projection only in all of them at once, so its box
-    has negative differences too, except in the last variable (ldefm Sect. 6.1, 6.2).
-
-    Parameters
-    ----------
-    signature : callable
-        From differences (N, n) to values (N,).
-    length : ndarray, shape (n,)
-    form : {"projection", "modulation"}
-    n_points : int
-        Evaluation points between 0 and ``length`` on each axis.
-    band : float
-        The largest frequency, in half waves.
-    discrete : bool
-        Whether errors count at those points only.
-
-    Raises
-    ------
-    ConfigError
-        For a signature that is not even, for a modulation in each variable, or not positive at 0.
+    has negative differences too, except in the last variable (ldefm Sect. 6.1, 6.2). There are
+    ``n_points`` evaluation points between 0 and ``length`` on each axis; ``discrete`` says that
+    errors count at them only. ``band`` is the largest frequency, in half waves.
     """
     check_signature(signature, length, each=form == "modulation")
     low = np.zeros(len(length))
