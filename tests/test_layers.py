@@ -273,7 +273,7 @@ def test_no_circles():
 ONLY = {
     "click": ("cli",),
     "rich": ("cli",),
-    "pandas": ("bench",),
+    "pandas": ("bench", "io"),
     "matplotlib": ("bench",),
     "pydantic": ("bench",),
     "dask": ("dask",),

@@ -1,17 +1,19 @@
 """Text files of numbers, read block by block: ``.csv`` and svmlight/LIBSVM's format.
 
-Large blocks are parsed by compiled loops. What these decline, and what is not worth their import,
-is read by NumPy (``.csv``) or line by line, which says which line and column is wrong.
+Large blocks are parsed by pandas. A block that it declines, or that is not worth its import, is
+read by NumPy (``.csv``) or line by line, which says which line and column is wrong.
 """
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
+from io import BytesIO
 from itertools import count
 from math import isfinite
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 
 from kmaps.io.labels import check_label, find_column, is_number, split_fields
@@ -20,10 +22,62 @@ from kmaps.io.reader import LARGEST_WIDTH, Block, Reader
 Lines = list[tuple[int, bytes]]
 """Line numbers, from 1, with the lines."""
 
+_Sparse = tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike]
+"""The labels, how many values each row has, their columns, and they themselves."""
+
 _LONGEST_LINE = 2**24  # bytes: a million values; beyond, a file without line ends fills the memory
 _BUFFER = 2**20  # bytes
-_LARGE = 2**17  # bytes of a block, from which on the compiled loops are worth their import
+_LARGE = 2**17  # bytes of a block, from which on pandas is worth its import
 _LONGEST_INDEX = 20  # digits; int() takes no more than some thousand of them
+
+
+def _table(
+    content: bytes, texts: Sequence[int] = ()
+) -> tuple[NDArray, dict[int, list[str]]] | None:
+    """Return the numbers in lines of fields between commas, and the columns of text, by pandas.
+
+    Parameters
+    ----------
+    content : bytes
+        Lines that end with a line feed, none of them blank.
+    texts : sequence of int
+        The columns that are text.
+
+    Returns
+    -------
+    numbers : ndarray, shape (lines, columns that are numbers)
+    found : dict of int to list of str
+        Or else None: when a number is missing, not finite or no number, when there is a quote, or
+        without pandas.
+    """
+    try:
+        import pandas
+    except ImportError:
+        return None
+    if any(byte in content for byte in (b'"', b"\r", b"\0")):
+        return None
+    # Later ones round correctly without being asked, and deprecate the question.
+    precision = "round_trip" if int(pandas.__version__.partition(".")[0]) < 3 else None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            table = pandas.read_csv(
+                BytesIO(content),
+                header=None,
+                dtype=dict.fromkeys(texts, object),
+                na_filter=False,
+                skip_blank_lines=False,
+                low_memory=False,
+                float_precision=precision,
+                encoding_errors="replace",
+            )
+    except (ValueError, OverflowError):
+        return None
+    found = {place: table.pop(place).tolist() for place in texts}
+    if not all(dtype.kind in "iuf" for dtype in table.dtypes):
+        return None
+    numbers = table.to_numpy(np.float64)
+    return (numbers, found) if np.isfinite(numbers).all() else None
 
 
 class _TextReader(Reader):
@@ -128,23 +182,14 @@ class CsvReader(_TextReader):
         self, content: bytes, group: Lines
     ) -> tuple[NDArray, dict[str, NDArray]] | None:
         """Return the numbers and the columns of text; None where not all of it is plain."""
-        from kmaps._loops.text import DECLINED, table_rows
-
-        if b'"' in content or b"\r" in content:
+        found = _table(content, [*self._texts.values()])
+        if found is None or found[0].shape != (len(group), self.n_features):
             return None
-        is_number = np.ones(self._width, bool)
-        is_number[[*self._texts.values()]] = False
-        X = np.empty((len(group), self.n_features))
-        ends = np.empty((len(group), len(self._texts), 2), np.int64)
-        if table_rows(np.frombuffer(content, np.uint8), is_number, X, ends) == DECLINED:
-            return None
-        places = sorted(self._texts.values())
-        found = {}
-        for column, place in self._texts.items():
-            fields = [content[a:b] for a, b in ends[:, places.index(place)].tolist()]
-            texts = [field.decode("utf-8", errors="replace").strip() for field in fields]
-            found[column] = self._checked(column, texts, group)
-        return X, found
+        aside = {
+            column: self._checked(column, [text.strip() for text in found[1][place]], group)
+            for column, place in self._texts.items()
+        }
+        return found[0], aside
 
     def _parse(self, group: Lines) -> NDArray:
         try:
@@ -288,32 +333,49 @@ class SvmReader(_TextReader):
 
     def _parse(self, group: Lines) -> tuple[csr_matrix, NDArray]:
         content = _joined(group)
-        at_most = content.count(b":")
-        labels, indptr = np.empty(len(group)), np.zeros(len(group) + 1, np.int64)
-        arrays = labels, indptr, np.empty(at_most, np.int32), np.empty(at_most)
-        if len(content) < _LARGE or not self._read_plain(content, arrays):
-            self._read_lines(group, arrays)
-        _, _, indices, values = (array[: indptr[-1]] for array in arrays)
-        return csr_matrix((values, indices, indptr), (len(group), self.n_features)), labels
+        found = self._read_plain(content) if len(content) >= _LARGE else None
+        labels, pairs, indices, values = found or self._read_lines(group)
+        indptr = np.concatenate([[0], np.cumsum(pairs)])
+        columns = np.asarray(indices, np.int32)
+        X = csr_matrix((np.asarray(values, float), columns, indptr), (len(group), self.n_features))
+        return X, np.asarray(labels, float)
 
-    def _read_plain(self, content: bytes, arrays: tuple[NDArray, ...]) -> bool:
-        """Fill the labels and the CSR rows of a text; return whether it was plain."""
-        from kmaps._loops.text import DECLINED, sparse_rows
+    def _read_plain(self, content: bytes) -> _Sparse | None:
+        """Return the rows of a text; None where not all of it is plain."""
+        content = content.replace(b" \n", b"\n")
+        # Without digits, each pair is a blank, a colon, and what its value has beside digits.
+        rest = content.translate(None, b"0123456789")
+        if not rest.count(b" :") == rest.count(b":") == rest.count(b" "):
+            return None
+        found = _table(content.translate(bytes.maketrans(b": ", b"\n\n")))
+        if found is None or found[0].shape[1] != 1:
+            return None
+        numbers = found[0][:, 0]
+        pairs = np.array([line.count(b":") for line in content.splitlines()])
+        places = np.cumsum(1 + 2 * pairs) - 1 - 2 * pairs  # of the labels
+        indices, values = np.delete(numbers, places).reshape(-1, 2).T
+        starts = np.repeat(places, pairs)
+        ascend = (np.diff(indices) > 0) | (np.diff(starts) > 0)
+        first = int(self.index_base or 0)
+        within = (indices >= first) & (indices <= self._limit)
+        if not (ascend.all() and within.all()):
+            return None
+        return numbers[places], pairs, indices - first, values
 
-        text = np.frombuffer(content, np.uint8)
-        return sparse_rows(text, self.index_base, self._limit, *arrays) != DECLINED
-
-    def _read_lines(self, group: Lines, arrays: tuple[NDArray, ...]) -> None:
-        """Do what `_read_plain` does for any lines; refuse what is wrong."""
-        labels, indptr, indices, values = arrays
-        n = 0
-        for row, (number, line) in enumerate(group):
+    def _read_lines(self, group: Lines) -> _Sparse:
+        """Return the rows of any lines; refuse what is wrong."""
+        labels, pairs = [], []
+        indices: list[int] = []
+        values: list[float] = []
+        for number, line in group:
             # Blanks are those of bytes, by which lines are blank; text has more.
             fields = [one.decode(errors="replace") for one in line.partition(b"#")[0].split()]
-            labels[row] = self._label(number, fields[0])
-            for indices[n], values[n] in self._pairs(number, fields[1:]):
-                n += 1
-            indptr[row + 1] = n
+            labels.append(self._label(number, fields[0]))
+            found = [*self._pairs(number, fields[1:])]
+            pairs.append(len(found))
+            indices += [index for index, _ in found]
+            values += [value for _, value in found]
+        return labels, pairs, indices, values
 
     def _label(self, number: int, field: str) -> float:
         if not is_number(field) or not isfinite(float(field)):

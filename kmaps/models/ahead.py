@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from kmaps._loops.text import sparse_rows, table_rows
 from kmaps.gram_matrix import gram
 from kmaps.kernels import KERNELS
 from kmaps.maps import MAPS
@@ -48,7 +47,6 @@ def _steps() -> Iterator[Callable[[], object]]:
         for name in MAPS:
             if name not in _LONG_TO_FIT:
                 yield partial(_encode, name, X / 16)
-    yield _read_text
     yield partial(_random_features, values[np.dtype("float32")], y)
 
 
@@ -61,14 +59,6 @@ def _encode(name: str, X: np.ndarray) -> None:
     feature_map = MAPS[name]()
     for samples in (X, csr_matrix(X)) if feature_map.fit(X).takes_sparse_ else (X,):
         feature_map.transform(samples)
-
-
-def _read_text() -> None:
-    one, indptr = np.empty(1), np.zeros(2, np.int64)
-    text = np.frombuffer(b"1 1:1\n", np.uint8)
-    sparse_rows(text, 1, 1, one, indptr, np.empty(1, np.int32), np.empty(1))
-    text = np.frombuffer(b"1\n", np.uint8)
-    table_rows(text, np.ones(1, bool), np.empty((1, 1)), np.empty((1, 0, 2), np.int64))
 
 
 def _random_features(X: np.ndarray, y: np.ndarray) -> None:

@@ -72,14 +72,14 @@ def read_rows(path: Path) -> None:
 
 
 def read_text_rows(path: Path) -> None:
-    """Read a text file without the compiled loops, and with them, which must say the same."""
+    """Read a text file without pandas, and with it, which must say the same."""
     large, text_files._LARGE = text_files._LARGE, 0
     try:
-        compiled = refusal_of(path)
+        by_pandas = refusal_of(path)
     finally:
         text_files._LARGE = large
     told = refusal_of(path)
-    assert str(compiled) == str(told)
+    assert str(by_pandas) == str(told)
     if told:
         raise told
 
