@@ -130,9 +130,8 @@ def _check_reported(
     quiet: bool,
 ) -> Exception | None:
     """Print what the papers report beside what the runs have."""
-    from kmaps.bench.kinds import SHOWN
-    from kmaps.bench.kinds.load import claim_entries
-    from kmaps.bench.report import reported, reported_forms
+    from kmaps.bench.paper import reported, reported_forms
+    from kmaps.bench.paper.entries import claim_entries
     from kmaps.bench.report.choice import edges_of_runs
 
     runs = reported.read_runs(results)
@@ -140,6 +139,8 @@ def _check_reported(
     items = reported.reported(runs, claim_entries(runs), correct)
     failures = reported.missing(items)
     if baseline is not None:
+        from kmaps.bench.kinds import SHOWN
+
         all_theirs = reported.read_runs(baseline)
         theirs_correct = reported.read_correct_of_runs(baseline, all_theirs)
         theirs = reported.expected(runs, all_theirs)

@@ -55,6 +55,6 @@ def datasets() -> Iterable[str]:
 
 def experiments() -> Iterable[str]:
     """Return the experiments that come with kmaps."""
-    from kmaps.bench.kinds.load import packaged
+    from kmaps.bench.paper.entries import packaged
 
     return packaged()

@@ -48,11 +48,11 @@ def _of_run(results: Path) -> str:
     """Return the page on a run."""
     from kmaps.bench.kinds import shown_of
     from kmaps.bench.kinds.load import described_in
+    from kmaps.bench.paper.numbers import compare, numbers_of
+    from kmaps.bench.paper.page import page
     from kmaps.bench.records.arrays import read_correct
     from kmaps.bench.records.file import definition_file, read_records
-    from kmaps.bench.records.paper.numbers import compare, numbers_of
     from kmaps.bench.records.times import without_doubtful_times
-    from kmaps.bench.report.page import page
 
     records = read_records(results)
     sure = without_doubtful_times(records)
@@ -76,9 +76,9 @@ def _of_run(results: Path) -> str:
 
 def _of_all(results: Path, out: Path) -> dict[Path, str]:
     """Return the page on all runs, and what is kept of it, by their files."""
-    from kmaps.bench.kinds.load import claim_entries, packaged
-    from kmaps.bench.report import reported
-    from kmaps.bench.report.glance import glance
+    from kmaps.bench.paper import reported
+    from kmaps.bench.paper.entries import claim_entries, packaged
+    from kmaps.bench.paper.glance import glance
 
     runs = reported.read_runs(results)
     correct = reported.read_correct_of_runs(results, runs)

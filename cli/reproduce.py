@@ -53,7 +53,7 @@ def command(
               3  a cell failed
               5  nothing could be run
     """
-    from kmaps.bench.kinds.load import packaged
+    from kmaps.bench.paper.entries import packaged
     from kmaps.bench.run.agenda import agenda
 
     entries = agenda(experiment or packaged(), out, preset)

@@ -94,7 +94,8 @@ def command(
     resumes there. The table of these cells goes to standard output. A run of your own never
     touches published ones: those are in results, yours in runs.
     """
-    from kmaps.bench.kinds.load import load_whole, packaged
+    from kmaps.bench.kinds.load import load_whole
+    from kmaps.bench.paper.entries import packaged
 
     checked, content = load_whole(experiment, preset, changes)
     out = out or Path("runs", checked.experiment)

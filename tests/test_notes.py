@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from kmaps.bench.paper.numbers import printed_numbers
 from kmaps.bench.records.measures import MEASURES
-from kmaps.bench.records.paper.numbers import printed_numbers
 from kmaps.bench.records.summary import summarize
 from tests.bench.records.published import ROOT, records
 

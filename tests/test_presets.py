@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from commands import kmaps_in
 
-from kmaps.bench.kinds.load import described, load, packaged
+from kmaps.bench.kinds.load import described, load
+from kmaps.bench.paper.entries import packaged
 from kmaps.bench.records.file import read_records
 from kmaps.bench.run.estimators import check_estimators
 from kmaps.bench.run.plan import plan

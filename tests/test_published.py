@@ -7,9 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 from kmaps.bench.kinds import KINDS, shown_of
-from kmaps.bench.kinds.load import claim_entries
+from kmaps.bench.paper.claims import compared
+from kmaps.bench.paper.entries import claim_entries
 from kmaps.bench.records import gate
-from kmaps.bench.records.claims import compared
 from kmaps.bench.records.file import read_records
 from kmaps.bench.records.lines import lines_of
 from kmaps.cli.main import cli

@@ -118,7 +118,7 @@ def test_make_targets_and_links_exist(name):
 
 
 def test_experiments_named_are_packaged():
-    from kmaps.bench.kinds.load import packaged
+    from kmaps.bench.paper.entries import packaged
 
     table = README.split("| experiment | what |")[1].split("\n\n")[0]
     named = set(re.findall(r"`([a-z0-9-]+)`", table))

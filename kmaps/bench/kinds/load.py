@@ -5,9 +5,8 @@ of them are reported at once: pydantic and the maps say what is wrong with the v
 nodes say where each one stands.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -17,8 +16,9 @@ from pydantic import ValidationError
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds.kind import Kind
 from kmaps.bench.kinds.selections import selection_mistakes
+from kmaps.bench.paper.entries import packaged
 from kmaps.bench.spec.changes import changed
-from kmaps.bench.spec.fields import Claim, Experiment, Model
+from kmaps.bench.spec.fields import Experiment, Model
 from kmaps.bench.spec.map_rows import feature_mistakes, map_mistakes
 from kmaps.bench.spec.own_rows import estimator_places
 from kmaps.bench.spec.positions import Mistake, at, brief, read, repeated_keys, unknown_key
@@ -26,12 +26,6 @@ from kmaps.data.yaml_text import write_yaml
 from kmaps.errors import ConfigError, suggest
 
 _USUAL = "classification"  # the kind of a file that names none
-
-
-def packaged() -> dict[str, Path]:
-    """Return the experiments that come with kmaps: name to file."""
-    folder = Path(str(resources.files("kmaps.experiments")))
-    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
 
 
 class Loaded(NamedTuple):
@@ -253,23 +247,6 @@ def _described(path: Path) -> Experiment:
     except ValidationError as refused:
         place = ".".join(map(str, refused.errors()[0]["loc"]))
         raise ConfigError(f"{path}: {place}: {refused.errors()[0]['msg']}") from None
-
-
-def claim_entries(names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
-    """Return the claims of each experiment by its name; none of those that do not come with kmaps.
-
-    Examples
-    --------
-    >>> [entry["id"] for entry in claim_entries(["annfm-table2-mnist-kmeans"]).popitem()[1]]
-    ['A7']
-    """
-    known = packaged()
-    return {name: _claims(known[name]) for name in names if name in known}
-
-
-def _claims(path: Path) -> list[dict[str, Any]]:
-    _, content = read(_text_of(path), str(path))
-    return [Claim.model_validate(claim).model_dump() for claim in content.get("claims", [])]
 
 
 def _from_pydantic(root: yaml.Node, whole: type[Model], error: Any) -> Mistake:

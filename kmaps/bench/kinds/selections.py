@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kmaps.bench.kinds.kind import Kind
-from kmaps.bench.records.claims import compared
-from kmaps.bench.records.lines import Lines, lines_of
+from kmaps.bench.records.lines import Lines, compared, lines_of
 from kmaps.bench.spec.fields import Experiment
 from kmaps.bench.spec.positions import Mistake, Node, at
 from kmaps.errors import suggest

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.bench.records.columns import Record, cell_name
+from kmaps.bench.records.designs import Outcomes
 from kmaps.bench.records.file import FILE_NAME, records_path
-from kmaps.bench.records.statistics.paired import Outcomes
 from kmaps.errors import DataError, InputError
 from kmaps.io import atomic_file, remove_unfinished
 

@@ -52,8 +52,6 @@ CONDITIONS = {
 }
 """Record columns that must agree for two measurements to compare, with their names in messages."""
 
-_SIZES = ("n_train", "n_test", "n_features")
-
 VERDICTS = ("worse", "missing", "not measured", "improved", "new", "same")
 """Worst first, the order of the report."""
 
@@ -304,8 +302,7 @@ def _obstacle(ours: Record, theirs: Record) -> str:
     if ours["status"] != "ok":
         return f"failed: {ours['error'] or 'no reason recorded'}"
     for column, title in CONDITIONS.items():
-        unrecorded = column in _SIZES and theirs[column] is None  # by an older version
-        if ours[column] != theirs[column] and not unrecorded:
+        if ours[column] != theirs[column]:
             given, expected = json.dumps(ours[column]), json.dumps(theirs[column])
             return f"baseline incompatible: {title} is {given}, the baseline has {expected}"
     return ""

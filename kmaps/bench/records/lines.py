@@ -107,6 +107,14 @@ def compared_lines(
                 yield left, right
 
 
+def compared(entry: Mapping[str, Any], lines: Iterable[Line]) -> Iterator[tuple[Line, Line]]:
+    """Yield the pairs of lines that an entry compares: none where its selections pick no two."""
+    kernels = {*(entry.get("kernels") or ()), ""}
+    spoken_of = (line for line in lines if not entry.get("kernels") or line.kernel in kernels)
+    same = bool(entry.get("against"))
+    return compared_lines(spoken_of, entry["left"], entry["right"], same=same)
+
+
 def _others_agree(left: dict, right: dict, named: set[str]) -> bool:
     common = (left.keys() & right.keys()) - named
     return all(left[name] == right[name] for name in common)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from kmaps.bench.records.columns import WARNED, Record, warned
+from kmaps.bench.records.designs import is_redrawn
 from kmaps.bench.records.measures import MEASURES, Measure, check_measures
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import REFERENCES, Row
-from kmaps.bench.records.statistics.designs import is_redrawn
 from kmaps.bench.records.times import CONDITIONS, is_beside_others, is_busy, timed
 from kmaps.errors import NothingMeasured
 from kmaps.kernels import EXP_KERNELS, KERNELS

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import Row
-from kmaps.bench.report.markdown import markdown_table
+from kmaps.bench.report.gate_forms import markdown_table
 
 _FITTED = 4  # sizes, the largest: few frequencies that depend on each other behave otherwise
 

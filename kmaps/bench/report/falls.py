@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import Row
-from kmaps.bench.report.markdown import markdown_table
+from kmaps.bench.report.gate_forms import markdown_table
 
 SPACING, FEATURES = "ε", "D"
 """What errors fall with: the spacing of uniform anchors, the number of features."""

@@ -1,12 +1,96 @@
-"""The gate on a run as text, JSON, Markdown for a pull request, and JUnit XML for CI systems."""
+"""The gate as text, Markdown and JUnit."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal
+from xml.etree import ElementTree
 
 from kmaps.bench.records.gate import CellVerdict, count, in_words, outcome
-from kmaps.bench.report.junit import Case, Verdict, junit
-from kmaps.bench.report.markdown import markdown_table
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], *, texts: int = 1) -> str:
+    r"""Return a table in Markdown, without a newline at its end.
+
+    Parameters
+    ----------
+    head : sequence of str
+        The headings of the columns.
+    rows : iterable of sequence of str
+        As long as the head.
+    texts : int
+        So many of the first columns hold text; the others hold numbers, aligned to the right.
+
+    Examples
+    --------
+    >>> print(markdown_table(["map", "error"], [["a|b", "0.1"]]))
+    | map | error |
+    | --- | ---: |
+    | a\|b | 0.1 |
+    """
+    alignment = ["---" if i < texts else "---:" for i in range(len(head))]
+    lines = [_escaped(head), alignment, *map(_escaped, rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _escaped(cells: Iterable[str]) -> list[str]:
+    return [cell.replace("|", r"\|") for cell in cells]
+
+
+Verdict = Literal["failure", "error", "skipped", ""]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A case of a suite.
+
+    Parameters
+    ----------
+    name : str
+    group : str
+        Where it belongs, a run say.
+    verdict : {"failure", "error", "skipped", ""}
+        How it ended; nothing where it passed. An error is what could not be decided.
+    message : str
+        Why, in one line.
+    """
+
+    name: str
+    group: str
+    verdict: Verdict = ""
+    message: str = ""
+
+
+def junit(suite: str, cases: Iterable[Case]) -> str:
+    """Return a JUnit XML document.
+
+    Examples
+    --------
+    >>> print(junit("kmaps check", [Case("digits linear", "quickstart", "failure", "worse")]))
+    <?xml version='1.0' encoding='utf-8'?>
+    <testsuite name="kmaps check" failures="1" errors="0" skipped="0" tests="1">
+      <testcase name="digits linear" classname="quickstart">
+        <failure message="worse" />
+      </testcase>
+    </testsuite>
+    <BLANKLINE>
+    """
+    cases = list(cases)
+    root = ElementTree.Element("testsuite", name=suite)
+    for verdict, attribute in (
+        ("failure", "failures"),
+        ("error", "errors"),
+        ("skipped", "skipped"),
+    ):
+        root.set(attribute, str(sum(case.verdict == verdict for case in cases)))
+    root.set("tests", str(len(cases)))
+    for case in cases:
+        element = ElementTree.SubElement(root, "testcase", name=case.name, classname=case.group)
+        if case.verdict:
+            ElementTree.SubElement(element, case.verdict, message=case.message)
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
 
 _JUNIT: dict[str, Verdict] = {"worse": "failure", "missing": "failure", "not measured": "error"}
 

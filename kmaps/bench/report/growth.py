@@ -10,7 +10,7 @@ from kmaps.bench.records.columns import Record
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import Row
-from kmaps.bench.report.markdown import markdown_table
+from kmaps.bench.report.gate_forms import markdown_table
 
 SHOWN = ("time", "train-memory")
 """The measures that a scaling experiment is about."""

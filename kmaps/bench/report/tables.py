@@ -17,8 +17,8 @@ from kmaps.bench.records.measures import MEASURES, Measure
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import REFERENCES, Row
 from kmaps.bench.records.summary import SETTING, Line, kernel_order, summarize
+from kmaps.bench.report.gate_forms import markdown_table
 from kmaps.bench.report.latex import latex_label, latex_table
-from kmaps.bench.report.markdown import markdown_table
 
 if TYPE_CHECKING:
     import pandas as pd

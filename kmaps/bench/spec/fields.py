@@ -19,9 +19,8 @@ from pydantic import (
 )
 from pydantic import model_validator as validator
 
+from kmaps.bench.paper.statements import OWN_NAME
 from kmaps.bench.records.measures import MEASURES
-from kmaps.bench.records.paper.statements import OWN_NAME
-from kmaps.bench.records.paper.statements import claims as paper_claims
 from kmaps.bench.spec.own_data import Files
 from kmaps.bench.work.errors import Range
 from kmaps.checks import is_whole
@@ -237,10 +236,10 @@ class Features(Model):
 
 
 class Claim(Model):
-    """A relation between rows (:mod:`kmaps.bench.records.claims`) that decides a claim.
+    """A relation between rows (:mod:`kmaps.bench.paper.claims`) that decides a claim.
 
     A claim of the papers goes by its identifier alone, its sentence stands in one file
-    (:mod:`kmaps.bench.records.paper.statements`); any other comparison has a name of words and says
+    (:mod:`kmaps.bench.paper.statements`); any other comparison has a name of words and says
     its ``text``. ``against`` is another measure, of the same rows, which ``measure`` is compared
     with: of an error its bound.
     """
@@ -257,6 +256,8 @@ class Claim(Model):
 
     @validator(mode="after")
     def _said_once(self) -> "Claim":
+        from kmaps.bench.paper.statements import claims as paper_claims  # only claims need them
+
         if self.id in paper_claims():
             if self.text:
                 raise ValueError(f"{self.id} is a claim of the papers, which has its sentence")

@@ -6,8 +6,8 @@ from measured import TOLD, cells_of, measured
 
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
+from kmaps.bench.paper.claims import judge_claims
 from kmaps.bench.records.arrays import read_arrays
-from kmaps.bench.records.claims import judge_claims
 from kmaps.bench.records.columns import cell_name
 from kmaps.bench.records.file import read_records
 from kmaps.bench.records.row import Row

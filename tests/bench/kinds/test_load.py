@@ -5,6 +5,7 @@ import textwrap
 import pytest
 
 from kmaps.bench.kinds import load as spec
+from kmaps.bench.paper.entries import claim_entries, packaged
 from kmaps.errors import ConfigError
 from tests.bench.spec_text import GOOD, mistakes, replaced
 
@@ -274,9 +275,12 @@ def test_packaged_names():
         spec.load("quikstart")
 
 
-@pytest.mark.parametrize("name", spec.packaged())
+@pytest.mark.parametrize("name", packaged())
 def test_every_packaged_experiment_is_sound_and_named_as_its_file(name):
-    assert spec.load(name).experiment == name
+    experiment = spec.load(name)
+    assert experiment.experiment == name
+    read = claim_entries([name])[name]  # without the models
+    assert read == [claim.model_dump() for claim in experiment.claims]
 
 
 def test_every_parameter_of_the_features_is_checked_with_the_others():

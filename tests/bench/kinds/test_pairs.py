@@ -6,7 +6,7 @@ from measured import TOLD, cells_of, measured
 
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
-from kmaps.bench.records.claims import judge_claims
+from kmaps.bench.paper.claims import judge_claims
 from kmaps.bench.records.columns import COLUMNS, cell_name
 from kmaps.bench.report.falls import falls, falls_table
 from kmaps.bench.work.pairs import uniform_samples

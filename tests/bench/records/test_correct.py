@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import balanced_accuracy_score
 
+from kmaps.bench.paper.claims import estimate, judge_claims
 from kmaps.bench.records.arrays import (
     CORRECT,
     Correct,
@@ -12,8 +13,6 @@ from kmaps.bench.records.arrays import (
     read_correct,
     write_arrays,
 )
-from kmaps.bench.records.claims import judge_claims
-from kmaps.bench.records.estimates import estimate
 from kmaps.errors import DataError, InputError
 from tests.bench.sample_records import record
 

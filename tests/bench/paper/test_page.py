@@ -2,11 +2,11 @@
 
 from scipy.stats import norm
 
-from kmaps.bench.records.claims import JudgedClaim
-from kmaps.bench.records.paper.numbers import compare, numbers_of
-from kmaps.bench.records.statistics.verdicts import Comparison, Estimate, judge
-from kmaps.bench.report.claims import claims_section
-from kmaps.bench.report.page import page
+from kmaps.bench.paper.claims import JudgedClaim
+from kmaps.bench.paper.numbers import compare, numbers_of
+from kmaps.bench.paper.page import page
+from kmaps.bench.paper.tables import claims_section
+from kmaps.bench.paper.verdicts import Comparison, Estimate, judge
 from tests.bench.sample_records import record
 from tests.bench.sample_times import times
 

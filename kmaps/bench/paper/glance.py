@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from statistics import median
 
-from kmaps.bench.records.paper.numbers import Outcome, printed_numbers, printed_tables
-from kmaps.bench.records.paper.statements import Elsewhere, Paper, claims, elsewhere, papers
+from kmaps.bench.paper.numbers import Outcome, printed_numbers, printed_tables
+from kmaps.bench.paper.reported import Item, Runs
+from kmaps.bench.paper.reported_forms import summary
+from kmaps.bench.paper.statements import Elsewhere, Paper, claims, elsewhere, papers
 from kmaps.bench.report.choice import edges_of_runs, grid_text
-from kmaps.bench.report.markdown import markdown_table
-from kmaps.bench.report.reported import Item, Runs
-from kmaps.bench.report.reported_forms import summary
+from kmaps.bench.report.gate_forms import markdown_table
 
 _INTRODUCTION = """\
 # Results

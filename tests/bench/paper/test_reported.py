@@ -9,9 +9,8 @@ from xml.etree import ElementTree
 import pytest
 
 from kmaps.bench.kinds import SHOWN
-from kmaps.bench.kinds.load import claim_entries
-from kmaps.bench.records.paper import numbers, statements
-from kmaps.bench.report import reported, reported_forms
+from kmaps.bench.paper import numbers, reported, reported_forms, statements
+from kmaps.bench.paper.entries import claim_entries
 from kmaps.errors import InputError, NothingMeasured
 from tests.bench.records.published import ROOT, records
 from tests.bench.sample_records import record
@@ -119,7 +118,7 @@ def test_an_edited_printed_number_fails(baseline, monkeypatch):
 def test_an_edited_sentence_fails(baseline, monkeypatch):
     known = statements.claims()
     edited = known | {"A2": replace(known["A2"], text="homogeneous map = exact")}
-    monkeypatch.setattr("kmaps.bench.records.claims.paper_claims", lambda: edited)
+    monkeypatch.setattr("kmaps.bench.paper.claims.paper_claims", lambda: edited)
     [found] = reported.failures(items_of(DAIMLER), baseline, [DAIMLER])
     assert found.name == "A2 in annfm-table4-daimler"
     assert found.reason.startswith("the paper's words are 'homogeneous map = exact'")

@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 import yaml
 
-from kmaps.bench.records.paper.statements import OWN_NAME, claims, elsewhere
+from kmaps.bench.paper.statements import OWN_NAME, claims, elsewhere
 from tests.bench.records.published import ROOT
 
 NUMBERS = {"A": 10, "C": 5, "G": 4, "L": 6, "V": 4}

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import ndtri
 from scipy.stats import norm
 
-from kmaps.bench.records.statistics.verdicts import (
+from kmaps.bench.paper.verdicts import (
     Comparison,
     Estimate,
     decide,

@@ -4,11 +4,11 @@ from collections import Counter
 
 import pytest
 
-from kmaps.bench.kinds.load import claim_entries, packaged
-from kmaps.bench.records.paper.numbers import Outcome, printed_tables
-from kmaps.bench.records.paper.statements import claims, papers
-from kmaps.bench.report import reported
-from kmaps.bench.report.glance import glance
+from kmaps.bench.paper import reported
+from kmaps.bench.paper.entries import claim_entries, packaged
+from kmaps.bench.paper.glance import glance
+from kmaps.bench.paper.numbers import Outcome, printed_tables
+from kmaps.bench.paper.statements import claims, papers
 from tests.bench.records.published import records
 
 DAIMLER = "annfm-table4-daimler"

@@ -99,6 +99,6 @@ def elsewhere() -> tuple[Elsewhere, ...]:
 
 
 def _read(name: str) -> list[dict[str, str]]:
-    path = files("kmaps.bench.records.paper") / name
+    path = files("kmaps.bench.paper") / name
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))

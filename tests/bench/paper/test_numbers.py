@@ -7,14 +7,15 @@ from functools import cache
 
 import pytest
 
-from kmaps.bench.records.paper import numbers
-from kmaps.bench.records.paper.numbers import (
+from kmaps.bench.paper import numbers
+from kmaps.bench.paper.numbers import (
     PrintedNumber,
     compare,
+    measured_rows,
     printed_numbers,
     printed_tables,
+    select_rows,
 )
-from kmaps.bench.records.paper.selections import measured_rows, select_rows
 from kmaps.errors import InputError
 from tests.bench.records.published import ROOT, records
 

@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from kmaps.bench.records.statistics.designs import (
+from kmaps.bench.paper.intervals import difference
+from kmaps.bench.records.designs import (
     CrossedSets,
+    Outcomes,
     RandomSplits,
     RepeatedDraws,
     design_of,
+    score_interval,
 )
-from kmaps.bench.records.statistics.intervals import difference
-from kmaps.bench.records.statistics.paired import Outcomes, score_interval
 from kmaps.errors import InputError
 
 ALL_SIX = CrossedSets(3, 2, 2, tuple(range(6)))

@@ -4,17 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
+from kmaps.bench.paper.claims import OF_SAMPLES, judge_claims
+from kmaps.bench.paper.numbers import PrintedComparison
+from kmaps.bench.paper.tables import claims_section, numbers_section
 from kmaps.bench.records.arrays import NOT_ON_RECORD, Correct
-from kmaps.bench.records.claims import judge_claims
 from kmaps.bench.records.columns import Record
-from kmaps.bench.records.estimates import OF_SAMPLES
 from kmaps.bench.records.measures import MEASURES
-from kmaps.bench.records.paper.numbers import Comparison
 from kmaps.bench.records.summary import mixed_conditions
 from kmaps.bench.records.times import has_doubtful_times, timed, without_doubtful_times
 from kmaps.bench.report.choice import choice_section
-from kmaps.bench.report.claims import claims_section
-from kmaps.bench.report.numbers import numbers_section
 from kmaps.bench.report.tables import render
 
 _NO_TIMES = (
@@ -31,7 +29,7 @@ def page(
     about: str = "",
     claims: Sequence[Mapping[str, Any]] = (),
     correct: Mapping[str, Correct] = NOT_ON_RECORD,
-    numbers: Sequence[Comparison] = (),
+    numbers: Sequence[PrintedComparison] = (),
     sections: Iterable[tuple[str, str]] = (),
     figures: Iterable[str] = (),
     notes: str = "",
@@ -48,10 +46,10 @@ def page(
     about : str
         What the experiment is.
     claims : sequence of mapping
-        The claims of the experiment, see :func:`kmaps.bench.records.claims.judge_claims`.
+        The claims of the experiment, see :func:`kmaps.bench.paper.claims.judge_claims`.
     correct : mapping
         Which test samples the cells got right (:func:`kmaps.bench.records.arrays.read_correct`).
-    numbers : sequence of Comparison
+    numbers : sequence of PrintedComparison
         What the papers print, beside ours.
     sections : iterable of (str, str)
         Heading and Markdown of the parts that only this kind of experiment has.

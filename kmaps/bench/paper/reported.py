@@ -11,17 +11,16 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from kmaps.bench.paper.claims import JudgedClaim, judge_claims
+from kmaps.bench.paper.numbers import Outcome, PrintedComparison, compare, printed_numbers
+from kmaps.bench.paper.tables import deviation, interval_range, texts, verdict_of
+from kmaps.bench.paper.verdicts import Verdict
 from kmaps.bench.records import gate
 from kmaps.bench.records.arrays import CorrectOf, read_correct
-from kmaps.bench.records.claims import JudgedClaim, judge_claims
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.file import FILE_NAME, read_records
-from kmaps.bench.records.paper.numbers import Comparison, Outcome, compare, printed_numbers
-from kmaps.bench.records.statistics.verdicts import Verdict
 from kmaps.bench.records.times import without_doubtful_times
 from kmaps.bench.report.choice import Edges
-from kmaps.bench.report.claims import interval_range, verdict_of
-from kmaps.bench.report.numbers import deviation, texts
 from kmaps.errors import GateFailed, InputError, KmapsError, NothingMeasured
 
 STORED = "reported.json"
@@ -47,7 +46,7 @@ class Item:
         The number as printed or the claim's sentence; ours or how many comparisons hold; how far
         it is from print or the range of the intervals.
     verdict : str
-        Of a number an :class:`~kmaps.bench.records.paper.numbers.Outcome`; of a claim ``holds``,
+        Of a number an :class:`~kmaps.bench.paper.numbers.Outcome`; of a claim ``holds``,
         ``fails``, ``undecided`` or ``missing``.
     standing : str
         The verdict that a baseline keeps: without times and memory, which are of a machine; empty
@@ -154,7 +153,7 @@ def reported(runs: Runs, entries: Entries, correct: Mapping[str, CorrectOf]) -> 
     runs : dict
         From :func:`read_runs`.
     entries : mapping of str to sequence of mapping
-        The claims of each experiment, as :func:`~kmaps.bench.records.claims.judge_claims` takes
+        The claims of each experiment, as :func:`~kmaps.bench.paper.claims.judge_claims` takes
         them.
     correct : mapping of str to mapping
         From :func:`read_correct_of_runs`.
@@ -168,7 +167,7 @@ def reported(runs: Runs, entries: Entries, correct: Mapping[str, CorrectOf]) -> 
     return items
 
 
-def _number(found: Comparison) -> Item:
+def _number(found: PrintedComparison) -> Item:
     printed, ours = texts(found)
     return Item(
         kind="number",

@@ -1,15 +1,7 @@
-"""The numbers that the papers print, each beside ours or with the reason why there is none.
-
-``printed/`` has one CSV a table: the number as printed, in the paper's own words for row and
-column, and either the row of an experiment that measures it or the reason why none does.
-``tables.csv`` there has what is common to a table.
-
-A number is met when ours, rounded to the digits that the paper prints, is at least as good. Seconds
-of other machines do not compare: a time is shown as the ratio to that of one row of its table, the
-reference, on either side, and not judged.
-"""
+"""The printed numbers of the papers, which rows of runs measure them, and how these compare."""
 
 import csv
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -17,17 +9,113 @@ from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 from statistics import fmean, median
+from typing import Any
 
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.measures import MEASURES
-from kmaps.bench.records.paper.selections import (
-    MeasuredRow,
-    Selection,
-    measured_rows,
-    parse_selection,
-    select_rows,
-)
+from kmaps.bench.records.row import Row
+from kmaps.bench.records.summary import SETTING, latest_cells
 from kmaps.errors import InputError
+
+Selection = dict[str, Any]
+
+_OF_RECORDS = ("reduction", "kernel")
+_OF_OPTIONS = ("range", "levels")
+
+
+def parse_selection(text: str) -> Selection:
+    """Return the selection that a text such as ``method=anchor; n_anchors=30`` means.
+
+    Raises
+    ------
+    ValueError
+        When a part is not ``name=value``, or a name stands twice.
+
+    Examples
+    --------
+    >>> parse_selection("method=lowdim; dim=5; optimal=false; range=0:127")
+    {'method': 'lowdim', 'dim': 5, 'optimal': False, 'range': '0:127'}
+    """
+    selection: Selection = {}
+    for part in text.split(";"):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not (name and equals and value):
+            raise ValueError(f"{part.strip()!r} in {text!r}: expected name=value")
+        if name in selection:
+            raise ValueError(f"{text!r}: {name} stands twice")
+        selection[name] = _value(value)
+    return selection
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)  # numbers, true, false
+    except ValueError:
+        return text
+
+
+def record_names(record: Record) -> Selection:
+    """Return what a selection can name of a record.
+
+    Its reduction and kernel, :attr:`~kmaps.bench.records.row.Row.names`, and of a study the range
+    and the levels of its values.
+    """
+    options = record["options"]
+    return {
+        **{name: record[name] for name in _OF_RECORDS},
+        **{name: options[name] for name in _OF_OPTIONS if name in options},
+        **Row.of(record).names,
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredRow:
+    """A line of one table: under one kernel, reduction and setting.
+
+    Parameters
+    ----------
+    names : dict
+        What a selection can name of it, see :func:`record_names`.
+    records : list of mapping
+        Its records, one a split.
+    """
+
+    names: Selection
+    records: list[Record]
+
+
+def measured_rows(records: Iterable[Record]) -> list[MeasuredRow]:
+    """Return the rows of a run, in the order of the records.
+
+    Failed cells are left out; of two records of one split the later one counts.
+    """
+    rows: dict[tuple, MeasuredRow] = {}
+    for record in latest_cells(records):
+        if record["status"] == "ok":
+            key = *(record[name] for name in SETTING), record["kernel"], Row.of(record).identity
+            if key not in rows:
+                rows[key] = MeasuredRow(record_names(record), [])
+            rows[key].records.append(record)
+    return list(rows.values())
+
+
+def select_rows(selection: Selection, rows: Iterable[MeasuredRow]) -> list[MeasuredRow]:
+    """Return the rows that have all that a selection names.
+
+    Examples
+    --------
+    >>> cell = {"status": "ok", "reduction": "ovr", "kernel": "", "options": {}, "draw": None}
+    >>> cell |= Row("linear").columns | dict.fromkeys(SETTING, "")
+    >>> rows = measured_rows(cell | {"split": split} for split in (0, 1))
+    >>> [len(row.records) for row in select_rows({"method": "linear"}, rows)]
+    [2]
+    """
+    return [
+        row
+        for row in rows
+        if all(row.names.get(name) == value for name, value in selection.items())
+    ]
+
 
 TABLES = "tables.csv"
 
@@ -74,7 +162,7 @@ class PrintedNumber:
     experiment : str
         The experiment that measures it; empty when none does.
     select : str
-        The row there that does, as :func:`~kmaps.bench.records.paper.selections.parse_selection`
+        The row there that does, as :func:`~kmaps.bench.paper.numbers.parse_selection`
         reads it.
     measure : str
         What of that row; ``sum-of-squares`` is the sum of the squared errors over all pairs.
@@ -141,7 +229,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PrintedComparison:
     """A printed number beside ours.
 
     Parameters
@@ -181,7 +269,7 @@ def printed_numbers() -> tuple[PrintedNumber, ...]:
     >>> len(printed_numbers())
     230
     """
-    folder = files("kmaps.bench.records.paper") / "printed"
+    folder = files("kmaps.bench.paper") / "printed"
     names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".csv"))
     return tuple(
         PrintedNumber(text=line.pop("value"), **line)
@@ -197,14 +285,14 @@ def numbers_of(experiment: str) -> list[PrintedNumber]:
 
 
 def _read(name: str) -> list[dict[str, str]]:
-    path = files("kmaps.bench.records.paper") / "printed" / name
+    path = files("kmaps.bench.paper") / "printed" / name
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
 def compare(
     numbers: Iterable[PrintedNumber], records: Mapping[str, Iterable[Record]]
-) -> Iterator[Comparison]:
+) -> Iterator[PrintedComparison]:
     """Yield each printed number beside ours.
 
     Parameters
@@ -221,18 +309,18 @@ def compare(
     held = {name: measured_rows(run) for name, run in records.items()}
     for number in numbers:
         if number.reason:
-            yield Comparison(number, number.value, None, Outcome.NOT_MEASURED, number.reason)
+            yield PrintedComparison(number, number.value, None, Outcome.NOT_MEASURED, number.reason)
             continue
         printed, ours = number.value, _ours(number, held)
         if number.unit == "s":
             reference = _reference(number)
             printed /= reference.value
             if ours is None and _rows(number, held):
-                yield Comparison(number, printed, None, Outcome.NOT_MEASURED, _DOUBTFUL)
+                yield PrintedComparison(number, printed, None, Outcome.NOT_MEASURED, _DOUBTFUL)
                 continue
             under = _ours(reference, held)
             ours = ours / under if ours is not None and under is not None else None
-        yield Comparison(number, printed, ours, _outcome(number, ours))
+        yield PrintedComparison(number, printed, ours, _outcome(number, ours))
 
 
 def _reference(number: PrintedNumber) -> PrintedNumber:

@@ -4,7 +4,7 @@ from math import isnan
 
 import pytest
 
-from kmaps.bench.records.claims import judge_claims
+from kmaps.bench.paper.claims import judge_claims
 from tests.bench.sample_records import record
 from tests.bench.sample_times import again
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import t as student
 from scipy.stats import ttest_ind
 
-from kmaps.bench.records.statistics.ratios import exact_ratio, measured_ratio
+from kmaps.bench.paper.intervals import exact_ratio, measured_ratio
 from kmaps.errors import InputError
 
 

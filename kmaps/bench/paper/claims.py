@@ -1,21 +1,27 @@
-"""Two lines of a run compared: a difference or a ratio, with what is known of its error."""
+"""What a paper says in words, judged on records: one verdict per claim."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import nan
+from typing import Any
 
-from kmaps.bench.records.arrays import Correct, outcomes_of
+from kmaps.bench.paper.entries import n_samples
+from kmaps.bench.paper.intervals import difference, exact_ratio, measured_ratio
+from kmaps.bench.paper.statements import claims as paper_claims
+from kmaps.bench.paper.verdicts import Comparison, Estimate, Judgement, Relation, judge, unknown
+from kmaps.bench.records.arrays import NOT_ON_RECORD, Correct, outcomes_of
 from kmaps.bench.records.columns import Record
-from kmaps.bench.records.lines import Pair
+from kmaps.bench.records.designs import Design, Outcomes, RepeatedDraws, design_of, is_redrawn
+from kmaps.bench.records.lines import (
+    Lines,
+    Pair,
+    compared,
+    lines_of,
+    side_by_side,
+    where,
+)
 from kmaps.bench.records.measures import MEASURES
-from kmaps.bench.records.statistics.designs import Design, RepeatedDraws, design_of, is_redrawn
-from kmaps.bench.records.statistics.intervals import difference
-from kmaps.bench.records.statistics.paired import Outcomes
-from kmaps.bench.records.statistics.ratios import exact_ratio, measured_ratio
-from kmaps.bench.records.statistics.verdicts import Estimate, Relation, unknown
 from kmaps.bench.records.times import has_doubtful_times
-from kmaps.data import available, load_manifest
 
 COUNTED = (
     *("train_bytes", "paper_train_bytes", "table_bytes", "gram_bytes", "copy_bytes"),
@@ -144,9 +150,88 @@ def _n_pool(record: Record) -> int | None:
     None also where each class is drawn alone: of a small one almost all is in every split.
     """
     drawn = isinstance(record["protocol"].get("train"), int)
-    return _n_samples(record["dataset"]) if drawn else None
+    return n_samples(record["dataset"]) if drawn else None
 
 
-@cache
-def _n_samples(dataset: str) -> int | None:
-    return load_manifest(dataset).n_samples if dataset in available() else None
+@dataclass(frozen=True)
+class JudgedClaim:
+    """A claim, or a comparison of the project's own, and what becomes of it on one run.
+
+    Parameters
+    ----------
+    id, text : str
+    judgement : Judgement
+    """
+
+    id: str
+    text: str
+    judgement: Judgement
+
+
+def judge_claims(
+    entries: Iterable[Mapping[str, Any]],
+    records: Iterable[Record],
+    correct: Mapping[str, Correct] = NOT_ON_RECORD,
+) -> list[JudgedClaim]:
+    """Judge the claims of an experiment on its records.
+
+    Parameters
+    ----------
+    entries : iterable of mapping
+        ``id``; ``text``, for what no paper claims; ``left`` and ``right`` (selections by ``kernel``
+        and :func:`~kmaps.bench.records.lines.row_names`); ``kernels``, those that the entry speaks
+        of, all when there are none; ``relation``, ``by`` and ``measure`` (a key of
+        :data:`~kmaps.bench.records.measures.MEASURES`), ``against`` another one of the same row.
+        Accuracies are compared in points, ``above`` and ``about``; errors, sizes and times by a
+        factor, ``smaller``.
+    records : iterable of mapping
+    correct : mapping
+        Which test samples their cells got right, where that is on record.
+
+    Returns
+    -------
+    list of JudgedClaim
+        One an identifier, in the order in which these first stand among the entries.
+
+    Examples
+    --------
+    >>> from kmaps.bench.records.row import Row
+    >>> cell = {"status": "ok", "reduction": "ovo", "kernel": "chi2", "split": 0, "draw": None}
+    >>> cell |= {"options": {}}
+    >>> records = [cell | Row("anchor").columns | {"train_bytes": 10},
+    ...            cell | Row("homogeneous").columns | {"train_bytes": 95}]
+    >>> entry = {"id": "A8", "left": {"method": "anchor"}, "right": {"method": "homogeneous"}}
+    >>> entry |= {"relation": "smaller", "measure": "storage-train", "by": 9}
+    >>> [claim] = judge_claims([entry], records)
+    >>> str(claim.judgement.verdict), claim.judgement.counts
+    ('holds', '1 of 1 hold')
+    """
+    lines = lines_of(records)
+    by_id: dict[str, list[Mapping[str, Any]]] = {}
+    for entry in entries:
+        by_id.setdefault(entry["id"], []).append(entry)
+    return [
+        JudgedClaim(
+            name, _text(group[0]), judge(c for e in group for c in _comparisons(e, lines, correct))
+        )
+        for name, group in by_id.items()
+    ]
+
+
+def _text(entry: Mapping[str, Any]) -> str:
+    known = paper_claims()
+    return known[entry["id"]].text if entry["id"] in known else entry["text"]
+
+
+def _comparisons(
+    entry: Mapping[str, Any], lines: Lines, correct: Mapping[str, Correct]
+) -> Iterator[Comparison]:
+    relation, measure = entry["relation"], entry.get("measure", "accuracy")
+    against = entry.get("against")
+    for left, right in compared(entry, lines):
+        pairs = side_by_side(lines[left], lines[right])
+        found = estimate(pairs, relation, measure, correct, against)
+        if found:
+            what = where(left, right, against)
+            by, machine = entry.get("by"), of_machine(measure)
+            yield Comparison(what, relation, by, found, machine=machine)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kmaps.bench.records.paper.selections import measured_rows, parse_selection, select_rows
+from kmaps.bench.paper.numbers import measured_rows, parse_selection, select_rows
 from tests.bench.sample_records import record
 
 CELL = record(

@@ -4,12 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from kmaps.bench.records.paper.numbers import Outcome
-from kmaps.bench.records.statistics.verdicts import Verdict
+from kmaps.bench.paper.numbers import Outcome
+from kmaps.bench.paper.reported import Failure, Item
+from kmaps.bench.paper.verdicts import Verdict
 from kmaps.bench.report.choice import Edges
-from kmaps.bench.report.junit import Case, junit
-from kmaps.bench.report.markdown import markdown_table
-from kmaps.bench.report.reported import Failure, Item
+from kmaps.bench.report.gate_forms import Case, junit, markdown_table
 
 _HEAD = ("verdict", "what", "printed", "ours", "difference")
 _WIDEST = 60  # of a claim's sentence in a line of text

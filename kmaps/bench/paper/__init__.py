@@ -1,0 +1,1 @@
+"""What the papers say, and what the runs say of it: claims, printed numbers, verdicts, pages."""

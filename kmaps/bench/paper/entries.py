@@ -1,0 +1,55 @@
+"""What judging takes from the YAML files of kmaps, read without the models that check them."""
+
+from collections.abc import Iterable
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+_DEFAULTS: dict[str, Any] = {
+    "text": "",
+    "kernels": [],
+    "measure": "accuracy",
+    "against": None,
+    "by": None,
+}
+
+
+def packaged() -> dict[str, Path]:
+    """Return the experiments that come with kmaps: name to file."""
+    folder = Path(str(resources.files("kmaps.experiments")))
+    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+
+
+def claim_entries(names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
+    """Return the claims of each experiment by its name; none of those that do not come with kmaps.
+
+    Examples
+    --------
+    >>> [entry["id"] for entry in claim_entries(["annfm-table2-mnist-kmeans"]).popitem()[1]]
+    ['A7']
+    """
+    known = packaged()
+    return {
+        name: [
+            _DEFAULTS | entry
+            for entry in yaml.safe_load(known[name].read_text("utf-8")).get("claims", [])
+        ]
+        for name in names
+        if name in known
+    }
+
+
+@cache
+def n_samples(dataset: str) -> int | None:
+    """Return the number of samples of a dataset of kmaps; None where its manifest has none.
+
+    Examples
+    --------
+    >>> n_samples("mnist"), n_samples("no-such-dataset")
+    (70000, None)
+    """
+    file = resources.files("kmaps.datasets") / f"{dataset}.yaml"
+    return yaml.safe_load(file.read_text("utf-8")).get("n_samples") if file.is_file() else None
