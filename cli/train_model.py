@@ -80,7 +80,7 @@ def model_of_options(
 ) -> "CodedSVC | RandomFeatureSVC":
     """Return the unfitted model that the options describe."""
     with without_pandas():
-        from kmaps.maps import RandomFeatures, Tabulated
+        from kmaps.maps import Tabulated
         from kmaps.svm import CodedSVC
     given = settings.of_model
     if map_name is None:
@@ -91,11 +91,13 @@ def model_of_options(
     if takes_kernel:
         parameters = {"kernel": kernel, **parameters}
     feature_map = build_map(map_name, parameters)
+    if isinstance(feature_map, Tabulated):
+        return CodedSVC(feature_map, random_state=settings.seed, **given)
+    from kmaps.maps import RandomFeatures
+
     if isinstance(feature_map, RandomFeatures):
         return _random_features(map_name, feature_map.get_params(), given)
-    if not isinstance(feature_map, Tabulated):
-        raise ConfigError(f"--map {map_name}: has no tables, which training on codes needs")
-    return CodedSVC(feature_map, random_state=settings.seed, **given)
+    raise ConfigError(f"--map {map_name}: has no tables, which training on codes needs")
 
 
 def _random_features(
