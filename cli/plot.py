@@ -89,8 +89,8 @@ def command(
 def _draw_figure(records: list["Record"], name: str, folder: Path, out: Path) -> None:
     """Draw a figure of the kind of the records."""
     from kmaps.bench.kinds import shown_of
+    from kmaps.bench.kinds.shown import figure_arrays
     from kmaps.bench.records.times import without_doubtful_times
-    from kmaps.bench.run.runner import figure_arrays
 
     known = shown_of(records).known_figures()
     if name not in known:

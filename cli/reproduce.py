@@ -9,7 +9,7 @@ from kmaps.cli.completing import experiments, names
 from kmaps.errors import CellsFailed, ConfigError, DataError, GateFailed, NothingMeasured
 
 if TYPE_CHECKING:
-    from kmaps.bench.run.agenda import Entry
+    from kmaps.bench.run.plan import Entry
 
 
 @click.command(
@@ -54,7 +54,7 @@ def command(
               5  nothing could be run
     """
     from kmaps.bench.paper.entries import packaged
-    from kmaps.bench.run.agenda import agenda
+    from kmaps.bench.run.plan import agenda
 
     entries = agenda(experiment or packaged(), out, preset)
     if not entries:
@@ -86,7 +86,7 @@ def command(
 
 
 def _to_do(entries: "list[Entry]") -> str:
-    from kmaps.bench.run.agenda import time_left
+    from kmaps.bench.run.plan import time_left
 
     cells = sum(entry.forecast.cells for entry in entries)
     if not cells:
@@ -122,7 +122,7 @@ def _compared(entry: "Entry") -> tuple[str, bool]:
     from kmaps.bench.kinds import shown_of
     from kmaps.bench.records import gate
     from kmaps.bench.records.arrays import read_correct
-    from kmaps.bench.run.agenda import records_of
+    from kmaps.bench.run.plan import records_of
 
     records, baseline = records_of(entry.folder), records_of(entry.published)
     if not baseline:
@@ -139,7 +139,7 @@ def _compared(entry: "Entry") -> tuple[str, bool]:
 
 
 def _write_pages(entries: "list[Entry]", out: Path, quiet: bool) -> None:
-    from kmaps.bench.run.agenda import records_of
+    from kmaps.bench.run.plan import records_of
     from kmaps.cli.report import command as report
 
     context = click.get_current_context()

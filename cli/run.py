@@ -94,8 +94,7 @@ def command(
     resumes there. The table of these cells goes to standard output. A run of your own never
     touches published ones: those are in results, yours in runs.
     """
-    from kmaps.bench.kinds.load import load_whole
-    from kmaps.bench.paper.entries import packaged
+    from kmaps.bench.kinds.load import load_whole, packaged
 
     checked, content = load_whole(experiment, preset, changes)
     out = out or Path("runs", checked.experiment)
@@ -149,8 +148,7 @@ def _list_cells(
     """Print what a run would do; refuse what it would refuse."""
     from kmaps.bench.kinds import KINDS
     from kmaps.bench.records.columns import cell_name
-    from kmaps.bench.run.agenda import records_of
-    from kmaps.bench.run.plan import of_rows, plan
+    from kmaps.bench.run.plan import of_rows, plan, records_of
 
     cells = of_rows(plan(experiment), only)
     unchecked = ""
@@ -178,7 +176,7 @@ def _list_cells(
 def _estimate(keys: Sequence[str], published: Path) -> str:
     """Say what the published records of some cells took; nothing is guessed for the others."""
     from kmaps.bench.records.times import forecast
-    from kmaps.bench.run.agenda import records_of
+    from kmaps.bench.run.plan import records_of
 
     told = forecast(keys, records_of(published))
     if not told.known:

@@ -8,7 +8,7 @@ from commands import kmaps_in
 from kmaps.bench.kinds.load import described, load
 from kmaps.bench.paper.entries import packaged
 from kmaps.bench.records.file import read_records
-from kmaps.bench.run.estimators import check_estimators
+from kmaps.bench.run.measure import check_estimators
 from kmaps.bench.run.plan import plan
 from kmaps.errors import ConfigError
 

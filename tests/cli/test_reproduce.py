@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from kmaps.bench.records.file import read_records
-from kmaps.bench.run import agenda
+from kmaps.bench.run import plan
 from kmaps.bench.run.plan import published_folder
 from kmaps.cli.main import cli
 
@@ -42,7 +42,7 @@ def test_what_is_worse_than_published_fails(run, tmp_path, monkeypatch):
     folder = tmp_path / "published"
     folder.mkdir()
     (folder / "records.jsonl").write_text("".join(json.dumps(one) + "\n" for one in better))
-    monkeypatch.setattr(agenda, "published_folder", lambda name, preset: folder)
+    monkeypatch.setattr(plan, "published_folder", lambda name, preset: folder)
     done = run("ldefm-table1", "--quiet")
     assert done.stdout == f"{'ldefm-table1':36} {len(better)} worse\n"
     assert done.stderr == "error: worse than published: ldefm-table1\n"

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from kmaps.bench.records.file import read_records
 from kmaps.bench.records.times import read_times
 from kmaps.bench.run import repeats
-from kmaps.bench.run.load import Load
+from kmaps.bench.run.clock import Load
 from kmaps.cli.main import cli
 
 TEXT = """\

@@ -50,6 +50,8 @@ class Kind(ABC):
         Whether its cells choose C, so that they can be measured with another one.
     takes_estimators : bool
         Whether its rows may be third-party estimators.
+    imports : tuple of str
+        Modules that measuring imports, which the processes of a run import once for all.
     """
 
     model: ClassVar[type[Experiment]]
@@ -58,6 +60,7 @@ class Kind(ABC):
     has_images: ClassVar[bool] = False
     chooses_C: ClassVar[bool] = False
     takes_estimators: ClassVar[bool] = False
+    imports: ClassVar[tuple[str, ...]] = ()
 
     def mistakes(self, root: Node, content: dict[str, Any]) -> Iterable[Mistake]:
         """Yield mistakes in the content of a file that its model does not find."""

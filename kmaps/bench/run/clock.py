@@ -1,6 +1,8 @@
-"""The clock of the runner: seconds, peaks of memory, warnings; and threads pinned.
+"""The clock of the runner: seconds, peaks of memory, warnings, pinned threads, other work.
 
-This is the only place of experiments that times and pins.
+This is the only module of experiments that times and pins. What else the machine does is read from
+``/proc/stat`` (Linux), which counts the time that all processors together worked and the time that
+the host of a virtual machine took from them; the time of this process is subtracted.
 """
 
 import ctypes
@@ -10,14 +12,15 @@ import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from statistics import fmean
-from time import perf_counter
+from time import perf_counter, process_time, sleep
 from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
 
 from kmaps import threads as compiled_threads
-from kmaps.bench.run.load import Watch, load_average
+from kmaps.bench.records.times import MOST_AVERAGE, MOST_OTHERS
 
 Result = TypeVar("Result")
 
@@ -52,12 +55,8 @@ class Clock:
     C, does not hide it. Freed memory that the allocator kept is given back first, for the same
     reason.
 
-    Attributes
-    ----------
-    columns : dict
-        After the context: the columns noted, ``peak_bytes`` and, if :meth:`trained` was called,
-        ``train_peak_bytes``, None where the system does not tell; what else the machine did
-        (:mod:`kmaps.bench.run.load`); and ``warnings``, what was warned of.
+    After the context, ``columns`` has what was noted, ``peak_bytes`` and ``train_peak_bytes`` (None
+    where the system does not report them), the load of the machine, and ``warnings``.
     """
 
     def __enter__(self) -> "Clock":
@@ -75,7 +74,7 @@ class Clock:
         if peak is not None and self._training is not None:
             # The system counts pages of threads late, now and then.
             peak = max(peak, self._training)
-        told = {f"{warned.category.__name__}: {warned.message}" for warned in self._caught}
+        texts = {f"{warned.category.__name__}: {warned.message}" for warned in self._caught}
         self.columns: dict[str, Any] = {
             **{column: fmean(seconds) for column, seconds in self._noted.items()},
             "peak_bytes": peak,
@@ -84,7 +83,7 @@ class Clock:
             "load_after": load.average,
             "other_cpus": load.others,
             "stolen_cpus": load.steal,
-            "warnings": sorted(told),
+            "warnings": sorted(texts),
         }
 
     def begin(self) -> None:
@@ -139,3 +138,85 @@ def _status(field: str) -> int:
     with open("/proc/self/status") as file:
         line = next(line for line in file if line.startswith(f"{field}:"))
     return int(line.split()[1]) * 1024
+
+
+_SHORTEST_S = 0.5  # the system counts in hundredths of a second: less says nothing
+_STAT = "/proc/stat"
+_WORKING = (0, 1, 2, 5, 6)  # user, nice, system, irq, softirq
+_STEAL = 7
+
+
+@dataclass(frozen=True)
+class Load:
+    """What else the machine did: its load average over the last minute, and how many of its
+    processors were busy with other work (``others``) or taken away by the host (``steal``).
+
+    They are None where the system does not report them, or the time was too short.
+    """
+
+    average: float | None
+    others: float | None
+    steal: float | None
+    n_processors: int = 1
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the system reports other work."""
+        return self.others is not None
+
+    @property
+    def reason(self) -> str:
+        """Why this machine is not idle, in words; empty when it is, or when nothing is known."""
+        most = MOST_AVERAGE * self.n_processors
+        limits = (
+            (self.others, MOST_OTHERS, "{:.2f} processors are busy with other work"),
+            (self.steal, MOST_OTHERS, "the host takes {:.2f} processors away"),
+            (self.average, most, "the load average is {:.2f}"),
+        )
+        found = [text.format(value) for value, limit, text in limits if value and value > limit]
+        return ", ".join(found)
+
+
+class Watch:
+    """Watches what else the machine does, from when it is made."""
+
+    def __init__(self) -> None:
+        self._start, self._own, self._counted = perf_counter(), process_time(), _counted()
+
+    def read(self) -> Load:
+        """Return what else the machine has done since."""
+        seconds = perf_counter() - self._start
+        own, now = process_time() - self._own, _counted()
+        n = os.cpu_count() or 1
+        if self._counted is None or now is None or seconds < _SHORTEST_S:
+            return Load(load_average(), None, None, n)
+        worked, stolen = (after - before for after, before in zip(now, self._counted, strict=True))
+        others = max(0.0, worked - own) / seconds
+        return Load(load_average(), round(others, 3), round(stolen / seconds, 3), n)
+
+
+def look(seconds: float = 1.0) -> Load:
+    """Watch the machine for a moment, doing nothing."""
+    watch = Watch()
+    sleep(seconds)
+    return watch.read()
+
+
+def load_average() -> float | None:
+    """Return the load average of the last minute; None where the system does not report it."""
+    try:
+        return round(os.getloadavg()[0], 2)
+    except OSError:
+        return None
+
+
+def _counted() -> tuple[float, float] | None:
+    """Return the seconds that all processors have worked and lost so far."""
+    try:
+        with open(_STAT) as file:
+            ticks = [int(word) for word in file.readline().split()[1:]]
+    except OSError:
+        return None
+    second = os.sysconf("SC_CLK_TCK")
+    steal = ticks[_STEAL] if len(ticks) > _STEAL else 0
+    return sum(ticks[i] for i in _WORKING) / second, steal / second

@@ -1,8 +1,13 @@
-"""Measuring the cells of a batch, in a process of their own."""
+"""Measuring the cells of a batch in a separate process; checking third-party estimators there.
 
+Third-party code is imported in such processes alone, with the folder of the experiment's file on
+the path.
+"""
+
+import sys
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import nullcontext, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,11 +15,12 @@ from typing import Any
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds.kind import Kind
 from kmaps.bench.records.arrays import Arrays, Correct
+from kmaps.bench.records.row import Row, is_own
 from kmaps.bench.run.clock import Clock, held, pinned
-from kmaps.bench.run.estimators import importing
-from kmaps.bench.run.processes import Failure, failure
+from kmaps.bench.run.processes import Failure, failure, run_batches
 from kmaps.bench.spec.cell import Cell
-from kmaps.errors import KmapsError
+from kmaps.bench.spec.fields import Experiment
+from kmaps.errors import ConfigError, KmapsError
 
 
 @dataclass(frozen=True)
@@ -83,3 +89,56 @@ def measure_cell(kind: Kind, cell: Cell, shared: Any) -> Result:
     if odd:
         raise TypeError(f"kind {cell.kind}: columns that it does not say it fills: {odd}")
     return Result(columns, measured.arrays, measured.correct)
+
+
+@contextmanager
+def importing(folder: Path | None) -> Iterator[None]:
+    """Let modules of a folder be imported, after those that are installed."""
+    if folder is None:
+        yield
+        return
+    sys.path.append(str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+
+
+@dataclass(frozen=True)
+class Checking:
+    """Checks the estimators of rows, with modules of a folder; can be pickled."""
+
+    folder: Path | None
+
+    def __call__(self, batch: Mapping[str, Row]) -> Iterator[tuple[str, list[str]]]:
+        """Yield the key of every row with what is wrong with its estimator."""
+        from kmaps.bench.work.own import problems
+
+        with importing(self.folder):
+            for key, row in batch.items():
+                yield key, problems(row.method, row.params, row.solver)
+
+
+def check_estimators(cells: Iterable[Cell], experiment: Experiment) -> None:
+    """Refuse third-party estimators that cannot be made, all of them at once.
+
+    Modules in the folder of the experiment's file can be imported.
+
+    Raises
+    ------
+    ConfigError
+        With every mistake and its place, one per line: a module or class that is not there, a
+        parameter that is unknown, a method that is missing.
+    """
+    rows = {cell.row.identity: cell.row for cell in cells if is_own(cell.row.method)}
+    checking, imports = Checking(experiment.folder), KINDS[experiment.kind].imports
+    mistakes: dict[str, None] = {}
+    for done in run_batches(checking, [rows] if rows else [], 1, imports):
+        row, problems = rows[done.key], done.result
+        if isinstance(problems, Failure):
+            problems = [f"estimator {row.method}: {problems.error}"]
+        place = experiment.place_of(row.method, row.params)
+        prefix = f"{place}: " if place else ""
+        mistakes |= dict.fromkeys(f"{prefix}{problem}" for problem in problems)
+    if mistakes:
+        raise ConfigError("\n".join(mistakes))

@@ -1,4 +1,4 @@
-"""Batches in processes of their own: one that dies is a result, one without a parent ends itself.
+"""Batches, each in its own process: a crash becomes a failure, and children exit with the parent.
 
 The processes are forked from a server (multiprocessing's forkserver) that has imported the
 measuring code once, so that a batch starts in milliseconds, with the memory of a fresh process, and
@@ -20,17 +20,13 @@ from multiprocessing import connection, forkserver, resource_tracker
 from time import monotonic, sleep
 from typing import Any, cast
 
-# What cells import and set up, each for itself otherwise: seconds.
-_PRELOADED = [
+# What every cell would otherwise import and set up: seconds.
+_PRELOADED = (
     "kmaps.cli.main",
     "kmaps.bench.run.first",
     "kmaps.bench.run.measure",
-    "kmaps.bench.work.approximation",
-    "kmaps.bench.work.classify",
-    "kmaps.bench.work.random_errors",
-    "kmaps.bench.work.trials",
     "sklearn.datasets",
-]
+)
 
 # OpenMP's threads otherwise spin while they wait. On two processors with other work to do, LIBSVM
 # then took up to ten times as long, and its times said nothing.
@@ -102,9 +98,9 @@ class _Running:
 
 
 def run_batches(
-    function: Function, batches: Iterable[Batch], jobs: int
+    function: Function, batches: Iterable[Batch], jobs: int, preloaded: Iterable[str] = ()
 ) -> Generator[Finished, None, None]:
-    """Call a function on batches of items, ``jobs`` at a time, each batch in a process of its own.
+    """Call a function on batches of items, ``jobs`` at a time, each batch in its own process.
 
     Parameters
     ----------
@@ -114,6 +110,8 @@ def run_batches(
     batches : iterable of mapping
         Items by key; started in this order.
     jobs : int
+    preloaded : iterable of str
+        Modules that the first call imports once for all processes.
 
     Yields
     ------
@@ -130,8 +128,8 @@ def run_batches(
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
-                _start(function, waiting.popleft(), running)
-            # What is ready is some of the connections that were given.
+                _start(function, waiting.popleft(), running, preloaded)
+            # The connections that are ready are some of those given.
             for reader in cast(list[connection.Connection], connection.wait(list(running))):
                 process = running[reader]
                 try:
@@ -150,12 +148,14 @@ def run_batches(
             process.child.join()
 
 
-def _start(function: Function, batch: dict[str, Any], running: dict) -> None:
+def _start(
+    function: Function, batch: dict[str, Any], running: dict, preloaded: Iterable[str]
+) -> None:
     # The server has the environment of its start: where the data are may be said since.
     own = {name: value for name, value in os.environ.items() if name.startswith("KMAPS_")}
     asked = _Moment()
     while True:
-        context = _forkserver()
+        context = _forkserver(preloaded)
         reader, writer = context.Pipe(duplex=False)
         child = context.Process(target=_child, args=(writer, function, batch, own))
         try:
@@ -187,9 +187,9 @@ def _ended(process: _Running, reader: connection.Connection, waiting: deque) -> 
     yield Finished(key, failed, process.started.date, process.started.seconds_ago)
 
 
-def _forkserver() -> Any:
+def _forkserver(modules: Iterable[str]) -> Any:
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(_PRELOADED)
+    context.set_forkserver_preload([*_PRELOADED, *modules])
     # Started by the server's start it would undo the mask that keeps Ctrl-C from the server.
     resource_tracker.ensure_running()
     chosen = os.environ.get(_WAIT_POLICY)

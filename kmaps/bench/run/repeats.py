@@ -1,8 +1,8 @@
-"""Timing the cells of a run again: interleaved, one at a time, on a machine that is idle.
+"""Timing the cells of a run again: interleaved, one at a time, on an idle machine.
 
-Repeat 1 of all cells comes before repeat 2 of any, so that what changes slowly, such as the clock
-of the processor, concerns all rows alike. Each cell is measured as the run measured it, warm-up
-included, but with the C that was chosen there; what is judged has to come out as it did.
+Repeat 1 of all cells comes before repeat 2 of any, so that slow changes, such as of the processor's
+clock, affect all rows alike. Each cell is measured as in the run, warm-up included, but with the C
+that was chosen there; if a judged number is not reproduced, its time is discarded.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,8 +18,8 @@ from kmaps.bench.records.columns import Record, cell_name
 from kmaps.bench.records.file import read_records
 from kmaps.bench.records.summary import latest_cells
 from kmaps.bench.records.times import Line, TimesFile
+from kmaps.bench.run.clock import Load, look
 from kmaps.bench.run.environment import describe
-from kmaps.bench.run.load import Load, look
 from kmaps.bench.run.measure import Measuring
 from kmaps.bench.run.plan import plan
 from kmaps.bench.run.processes import Failure, Finished, Function, run_batches
@@ -37,19 +37,9 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Timed:
-    """What timing again leaves behind.
-
-    Attributes
-    ----------
-    measured : int
-        Measurements that were added.
-    total : int
-        Measurements that there are to be.
-    failures : list of str
-        Of each cell that failed, its name and why, in one line.
-    load : Load or None
-        How busy the machine was at the start; None when there was nothing to measure.
-    """
+    """What timing again leaves behind: the measurements that were added, and that were to be;
+    the name of each cell that failed, with the reason; and how busy the machine was at the start,
+    None when there was nothing to measure."""
 
     measured: int
     total: int
@@ -84,41 +74,20 @@ def time_again(
     extracted: Report | None = None,
     measure: Function | None = None,
 ) -> Timed:
-    """Time the measured cells of a run again; ``times.jsonl`` beside the records has the repeats.
+    """Time the measured cells of a run again; ``times.jsonl`` next to the records has the repeats.
 
-    Parameters
-    ----------
-    experiment : Experiment
-        The one that the records are of.
-    folder : str or Path
-        Where ``records.jsonl`` is.
-    repeats : int
-        How many measurements of each cell there are to be, those that are there included.
-    threads : int
-        Threads of each cell, held to as many processors.
-    common_C : float or None
-        A C at which each cell is timed too, beside its own; in the unit of the experiment's grid.
-    even_if_busy : bool
-        Whether to measure, and mark the times, when the machine is not idle.
-    command : str
-        The command that was given, for the file.
-    look : callable
-        Returns how busy the machine is.
-    progress, extracted, measure : callable
-        As :func:`kmaps.bench.run.runner.run` has them.
-
-    Returns
-    -------
-    Timed
+    Options are those of ``kmaps time``. ``repeats`` counts the measurements that are there already;
+    ``common_C``, a C at which each cell is timed too, is in the unit of the experiment's grid.
+    ``look`` returns how busy the machine is; ``progress``, ``extracted`` and ``measure`` are as in
+    :func:`kmaps.bench.run.runner.run`.
 
     Raises
     ------
     ConfigError
-        When the records are of another experiment, or of other data or another version than it has
-        now; when the kind of experiment chooses no C and ``common_C`` is given, or the file has
-        times at another one; when the machine is not idle.
+        When the records are of another experiment, data or version than now; when ``common_C`` is
+        given for a kind that chooses no C, or other than in the file; when the machine is not idle.
     NothingMeasured
-        When no record is there, or no time is in any.
+        When there is no record, or no time in any.
     DataError
         When the data are missing or damaged.
     """
@@ -142,11 +111,11 @@ def time_again(
         function = measure or Measuring(
             experiment.kind, threads, skip_bad, hold=True, folder=experiment.folder
         )
-        made = {
+        described = {
             **{name: value for name, value in describe().items() if name in _DESCRIBED},
             **{"threads": threads, "jobs": 1, "command": command, "busy": found.reason},
         }
-        repeating = _Repeating(kind, records, file, made, function, look)
+        repeating = _Repeating(kind, records, file, described, function, look)
         return Timed(*repeating.run(rounds, progress), repeating.failures, found)
 
 
@@ -230,12 +199,12 @@ class _Repeating:
         kind: Kind,
         records: Mapping[str, Record],
         file: TimesFile,
-        made: Mapping[str, Any],
+        described: Mapping[str, Any],
         function: Function,
         look: Callable[[], Load],
     ) -> None:
         self._kind, self._records, self._file = kind, records, file
-        self._made, self._function, self._look = dict(made), function, look
+        self._described, self._function, self._look = dict(described), function, look
         self._failed: dict[str, str] = {}
         self._judged = {line["key"]: line["judged"] for line in file.lines if line["common"]}
 
@@ -255,13 +224,13 @@ class _Repeating:
         }
         tally, measured = Tally(methods, 1, progress), 0
         for number, one in enumerate(rounds):
-            if number:  # the load average is our own by now
-                self._made["busy"] = replace(self._look(), average=None).reason
+            if number:  # the load average is due to this run by now
+                self._described["busy"] = replace(self._look(), average=None).reason
             for key in one.cells.keys() & self._failed.keys():
                 tally.drop(f"{one.name} {key}")
             todo = {key: cell for key, cell in one.cells.items() if key not in self._failed}
             batches = batches_of(self._kind, todo)
-            with closing(run_batches(self._function, batches, jobs=1)) as results:
+            with closing(run_batches(self._function, batches, 1, self._kind.imports)) as results:
                 for done in results:
                     why = self._why_failed(one, done)
                     if why:
@@ -269,8 +238,8 @@ class _Repeating:
                     else:
                         self._file.append(self._line(one, done))
                         measured += 1
-                    told = {"status": "failed" if why else "ok", "error": why}
-                    record = self._records[done.key] | told
+                    ended = {"status": "failed" if why else "ok", "error": why}
+                    record = self._records[done.key] | ended
                     tally.count(f"{one.name} {done.key}", record, done.seconds)
         return measured, len(methods)
 
@@ -292,7 +261,7 @@ class _Repeating:
             if name.endswith("_s") and name != "cv_s" and value is not None
         }
         return {
-            **self._made,
+            **self._described,
             **{name: columns.get(name) for name in _MACHINE},
             "key": done.key,
             "repeat": one.repeat,

@@ -1,7 +1,7 @@
 """Estimators of others in an experiment file: what a row says of one, checked without running it.
 
 Their code runs in the processes that measure alone, so whether an estimator can be imported, and
-has the parameters that it is given, is found out by :mod:`kmaps.bench.run.estimators`.
+has the parameters that it is given, is found out by :mod:`kmaps.bench.run.measure`.
 """
 
 import json

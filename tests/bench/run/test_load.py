@@ -2,8 +2,8 @@
 
 import pytest
 
-from kmaps.bench.run import load
-from kmaps.bench.run.load import Load, Watch, look
+from kmaps.bench.run import clock as clocks
+from kmaps.bench.run.clock import Load, Watch, look
 
 
 @pytest.fixture
@@ -11,7 +11,7 @@ def machine(tmp_path, monkeypatch):
     """Return a function that lets time pass: seconds of all, of others, of ourselves, stolen."""
     stat, clock = tmp_path / "stat", {"now": 100.0, "own": 7.0}
     ticks = dict.fromkeys(("user", "nice", "system", "idle", "iowait", "irq", "soft", "steal"), 900)
-    second = load.os.sysconf("SC_CLK_TCK")
+    second = clocks.os.sysconf("SC_CLK_TCK")
 
     def write():
         stat.write_text("cpu  " + " ".join(map(str, ticks.values())) + " 5 6\ncpu0 1 2 3\n")
@@ -28,10 +28,10 @@ def machine(tmp_path, monkeypatch):
         write()
 
     write()
-    monkeypatch.setattr(load, "_STAT", str(stat))
-    monkeypatch.setattr(load, "perf_counter", lambda: clock["now"])
-    monkeypatch.setattr(load, "process_time", lambda: clock["own"])
-    monkeypatch.setattr(load, "sleep", passes)
+    monkeypatch.setattr(clocks, "_STAT", str(stat))
+    monkeypatch.setattr(clocks, "perf_counter", lambda: clock["now"])
+    monkeypatch.setattr(clocks, "process_time", lambda: clock["own"])
+    monkeypatch.setattr(clocks, "sleep", passes)
     return passes
 
 
@@ -56,7 +56,7 @@ def test_a_look_lasts_a_second_and_uses_nothing(machine):
 
 
 def test_a_system_that_does_not_tell(machine, monkeypatch):
-    monkeypatch.setattr(load, "_STAT", "/nowhere/stat")
+    monkeypatch.setattr(clocks, "_STAT", "/nowhere/stat")
     found = look()
     assert (found.others, found.steal, found.is_known) == (None, None, False)
     assert Load(None, None, None).reason == ""

@@ -3,12 +3,14 @@
 import os
 import time
 from datetime import UTC, datetime, timedelta
+from importlib.util import find_spec
 from itertools import pairwise
 from multiprocessing.context import ForkServerProcess
 
 import cell_workers
 import pytest
 
+from kmaps.bench.kinds import KINDS
 from kmaps.bench.run import processes
 from kmaps.bench.run.processes import Failure, run_batches
 
@@ -97,4 +99,10 @@ def test_processes_see_where_the_data_are_whenever_that_was_said(monkeypatch):
 def test_processes_start_with_what_the_first_compiled_loop_needs():
     (done,) = run_batches(cell_workers.modules, [{"a": None}], 1)
     # Numba imports the first of these with the first loop of a process, in a third of a second.
-    assert {"numba.np.arraymath", "kmaps.bench.work.classify", "kmaps.cli.main"} <= done.result
+    assert {"numba.np.arraymath", "kmaps.cli.main"} <= done.result
+
+
+def test_kinds_name_modules_that_there_are():
+    named = {name: KINDS[name].imports for name in KINDS}
+    assert named["classification"] == named["scaling"] == ("kmaps.bench.work.classify",)
+    assert all(find_spec(module) for modules in named.values() for module in modules)

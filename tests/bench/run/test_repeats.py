@@ -19,7 +19,7 @@ from kmaps.bench.records.file import read_records
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.times import read_times
 from kmaps.bench.run import runner
-from kmaps.bench.run.load import Load
+from kmaps.bench.run.clock import Load
 from kmaps.bench.run.repeats import time_again
 from kmaps.errors import ConfigError, InputError, NothingMeasured
 
@@ -258,7 +258,7 @@ from functools import partial
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 import cell_workers
 from kmaps.bench.kinds import load as spec
-from kmaps.bench.run.load import Load
+from kmaps.bench.run.clock import Load
 from kmaps.bench.run.repeats import time_again
 if __name__ == "__main__":
     measure = cell_workers.Each(partial(cell_workers.logged_times, {str(folder.parent)!r}, 0.2))

@@ -11,7 +11,9 @@ from pathlib import Path
 import cell_workers
 import pytest
 
+from kmaps.bench.kinds import SHOWN
 from kmaps.bench.kinds import load as spec
+from kmaps.bench.kinds.shown import draw_figures
 from kmaps.bench.records.arrays import read_correct
 from kmaps.bench.records.file import RecordsFile, read_records
 from kmaps.bench.run import runner
@@ -95,6 +97,19 @@ def test_a_record_describes_its_cell_and_where_it_ran(tmp_path):
     assert len(record["data_digest"]) == 64
     assert record["versions"]["numpy"]
     assert record["started"].endswith("+00:00")
+
+
+def test_a_record_is_written_after_its_arrays(tmp_path, monkeypatch):
+    """Otherwise a run that dies in between leaves a record without them."""
+    written, append = [], RecordsFile.append
+    monkeypatch.setattr(runner, "write_arrays", lambda _, key, *rest: written.append(key))
+
+    def appended(file, record):
+        assert record["key"] in written
+        append(file, record)
+
+    monkeypatch.setattr(RecordsFile, "append", appended)
+    assert run(tmp_path).measured == N_CELLS
 
 
 def test_measurements_are_the_same_with_any_number_of_jobs(tmp_path):
@@ -261,7 +276,9 @@ from functools import partial
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 import cell_workers
 from kmaps.bench.run import runner
+from kmaps.bench.kinds import SHOWN
 from kmaps.bench.kinds import load as spec
+from kmaps.bench.kinds.shown import draw_figures
 if __name__ == "__main__":
     measure = cell_workers.Each({worker})
     runner.run(spec.parse({LONGER!r}), {str(folder / "out")!r}, jobs=2, measure=measure)
@@ -368,9 +385,9 @@ def test_a_run_interrupted_before_its_first_cell(begun):
 
 
 def test_a_figure_of_rows_that_were_left_out_is_left_out(tmp_path):
-    experiment = spec.parse(TEXT + "figures: [accuracy]\n")
+    figures = SHOWN["classification"].figures(spec.parse(TEXT + "figures: [accuracy]\n"))
     linear, mapped = record("linear", accuracy=0.8), record(accuracy=0.9, params={"order": 1})
-    runner.draw_figures(experiment, [linear], tmp_path, again=True)
+    draw_figures(figures, [linear], tmp_path, again=True)
     assert not list(tmp_path.iterdir())
-    runner.draw_figures(experiment, [linear, mapped], tmp_path, again=True)
+    draw_figures(figures, [linear, mapped], tmp_path, again=True)
     assert [path.name for path in tmp_path.iterdir()] == ["accuracy.png"]

@@ -83,6 +83,7 @@ class ApproximationKind(Kind):
 
     model = Approximation
     shown = SHOWN
+    imports = ("kmaps.bench.work.approximation",)
 
     def cells(self, experiment: Approximation) -> list[Cell]:
         """Return the cells range by range."""

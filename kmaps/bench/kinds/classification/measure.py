@@ -147,6 +147,7 @@ class ClassificationKind(SampledKind):
 
     model = Classification
     shown = SHOWN
+    imports = ("kmaps.bench.work.classify",)
     row_keys = ROW_KEYS
     chooses_C = True
     takes_estimators = True

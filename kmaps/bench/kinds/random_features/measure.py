@@ -42,6 +42,7 @@ class RandomFeaturesKind(SampledKind):
 
     model = RandomFeaturesExperiment
     shown = SHOWN
+    imports = ("kmaps.bench.work.random_errors",)
 
     def cells(self, experiment: RandomFeaturesExperiment) -> list[Cell]:
         """Return a cell for each split, map and kernel; its draws are part of it."""

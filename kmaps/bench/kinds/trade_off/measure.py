@@ -114,6 +114,7 @@ class TradeOffKind(SampledKind):
 
     model = TradeOff
     shown = SHOWN
+    imports = ("kmaps.bench.work.trials",)
 
     def cells(self, experiment: TradeOff) -> list[Cell]:
         """Return of every split the exact kernels, then every draw of every map with every learner.
