@@ -30,19 +30,9 @@ _INRIA_BOX = re.compile(
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """An image and the objects in it.
+    """An image file and the boxes (objects, 4) and classes of the objects in it.
 
-    Attributes
-    ----------
-    name : str
-    path : Path
-        The image's file.
-    boxes : ndarray of int64, shape (objects, 4)
-        Left, top, right, bottom.
-    classes : tuple of str
-        The class of each object.
-    difficult : ndarray of bool, shape (objects,)
-        Objects that count neither when they are found nor when they are missed.
+    Objects that are ``difficult`` count neither when they are found nor when they are missed.
     """
 
     name: str
@@ -58,14 +48,10 @@ class Scene:
 
 
 def load_voc(folder: str | Path, image_set: str) -> list[Scene]:
-    """Read the scenes of a set of PASCAL VOC 2007.
+    """Read the scenes of a set of PASCAL VOC 2007: train, val, trainval or test.
 
-    Parameters
-    ----------
-    folder : path
-        ``VOCdevkit/VOC2007``, with ``JPEGImages``, ``Annotations`` and ``ImageSets/Main``.
-    image_set : str
-        ``train``, ``val``, ``trainval`` or ``test``.
+    The folder is ``VOCdevkit/VOC2007``, with ``JPEGImages``, ``Annotations`` and
+    ``ImageSets/Main``.
 
     Raises
     ------
@@ -101,15 +87,9 @@ def _read_voc(folder: Path, name: str) -> Scene:
 
 
 def load_inria(folder: str | Path, part: str) -> list[Scene]:
-    """Read the scenes of a part of INRIA person, those with people and those without.
+    """Read the scenes of a part, Train or Test, of INRIA person: with people, then without.
 
-    Parameters
-    ----------
-    folder : path
-        ``INRIAPerson``, with ``Train`` and ``Test``, each with ``pos``, ``neg`` and
-        ``annotations``.
-    part : str
-        ``Train`` or ``Test``.
+    The folder is ``INRIAPerson``, where each part has ``pos``, ``neg`` and ``annotations``.
 
     Raises
     ------

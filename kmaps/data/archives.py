@@ -56,22 +56,8 @@ def describe(path: Path) -> str:
 def read_file(path: Path, size: int, report: Report) -> tuple[bytes, str, int]:
     """Read a file, decompressed when it is gzip.
 
-    Parameters
-    ----------
-    path : Path
-    size : int
-        Bytes the content should have; no more are kept, whatever the file unpacks to.
-    report : callable
-        ``report(done, total)`` is called with compressed bytes.
-
-    Returns
-    -------
-    content : bytes
-        At most ``size`` of them.
-    digest : str
-        SHA-256 of the whole content.
-    content_size : int
-        Bytes of the whole content.
+    Returned are at most ``size`` bytes of the content, whatever the file unpacks to, and the
+    SHA-256 and the size of the whole content. ``report(done, total)`` counts compressed bytes.
 
     Raises
     ------
@@ -94,15 +80,9 @@ def read_members(
 ) -> dict[str, bytes]:
     """Read the wanted members of a tar, tar.gz or zip, also of a tar inside a zip.
 
-    Parameters
-    ----------
-    path : Path
-    rename : callable
-        Gives the name to keep a member under, from its path in the archive; None leaves it out.
-    largest : int
-        A wanted member of more bytes is refused.
-    report : callable
-        ``report(done, total)`` is called with compressed bytes.
+    ``rename`` gives the name to keep a member under, from its path in the archive, or None to leave
+    it out; a wanted member of more than ``largest`` bytes is refused. ``report(done, total)``
+    counts compressed bytes.
 
     Raises
     ------

@@ -1,8 +1,8 @@
-"""The cache: one folder a dataset, verified when it is written, checked cheaply when it is read.
+"""The cache: one folder per dataset, verified when it is written, checked quickly when it is read.
 
 A dataset's folder appears under its name in one rename, complete, with a stamp that lists every
 file's size, time of writing and SHA-256. Later a file of another size is damaged; one of another
-time is hashed again, which also lets a cache be copied. ``.work/`` beside the datasets holds what
+time is hashed again, which also lets a cache be copied. ``.work/`` next to the datasets holds what
 is under way: a lock, broken downloads, folders not yet complete.
 """
 
@@ -25,7 +25,7 @@ LAYOUT = 1
 
 
 class Entry(Protocol):
-    """What the cache goes by: the name of the folder, and the digest of what is in it."""
+    """A folder of the cache: its name, and the digest of its content."""
 
     @property
     def name(self) -> str: ...
@@ -35,11 +35,7 @@ class Entry(Protocol):
 
 
 def cache_root(data_dir: str | Path | None = None) -> Path:
-    """Return the folder that holds the datasets.
-
-    In this order: the argument, the environment variable ``KMAPS_DATA_DIR``, the platform's folder
-    for caches.
-    """
+    """Return the folder of the datasets: given, of ``KMAPS_DATA_DIR``, or the platform's cache."""
     chosen = data_dir or os.environ.get("KMAPS_DATA_DIR")
     if not chosen:
         import platformdirs  # only where nobody says where
@@ -56,14 +52,8 @@ def work_folder(root: Path, name: str) -> Path:
 def stamped_files(root: Path, entry: Entry, damaged: dict[str, str] | None = None) -> list[str]:
     """Return the paths of a dataset's files, from its folder, in code-point order.
 
-    Parameters
-    ----------
-    root : Path
-        The cache.
-    entry : Entry
-    damaged : dict, optional
-        Receives the path of each file that is not as it was written, and what is wrong with it.
-        Without it, the first such file is an error.
+    ``damaged`` receives the path of each file that is not as it was written, and what is wrong with
+    it; without this mapping, the first such file is an error.
 
     Raises
     ------
@@ -91,7 +81,7 @@ def stamped_files(root: Path, entry: Entry, damaged: dict[str, str] | None = Non
 
 
 def repair_hint(entry: Entry) -> str:
-    """Say how to mend a damaged dataset."""
+    """Say how to repair a damaged dataset."""
     return f"run `kmaps download {entry.name}` to repair it"
 
 
@@ -109,15 +99,7 @@ def _fault(path: Path, size: int, mtime_ns: int, sha256: str) -> str | None:
 
 
 def install(root: Path, entry: Entry, write: Callable[[Path], object]) -> None:
-    """Put a dataset into the cache, whole or not at all.
-
-    Parameters
-    ----------
-    root : Path
-    entry : Entry
-    write : callable
-        Writes the files into the folder it is given.
-    """
+    """Put what ``write(folder)`` writes into the cache, whole or not at all."""
     staging = work_folder(root, entry.name) / "staging"
     shutil.rmtree(staging, ignore_errors=True)  # left by a killed process; ours is the lock
     fresh, old = staging / uuid.uuid4().hex, staging / uuid.uuid4().hex

@@ -28,7 +28,7 @@ class Dataset:
     groups : ndarray of str, shape (n,)
         The official subset of each sample; ``""`` where there is none.
     digest : str
-        SHA-256 of the content, as the manifest has it.
+        SHA-256 of the content, as in the manifest.
     class_names : tuple of str
     max_level : int
         The largest grey value.
@@ -51,15 +51,7 @@ class Dataset:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Vectors with their labels.
-
-    Parameters
-    ----------
-    name : str
-    X : ndarray or csr_array of float32, shape (n, d)
-    y, groups, digest, class_names, clusters
-        As of a :class:`Dataset`.
-    """
+    """Vectors X, float32 (n, d), dense or CSR, with their labels, as in :class:`Dataset`."""
 
     name: str
     X: "AnyMatrix"

@@ -19,7 +19,7 @@ from kmaps.data.manifest import Manifest, SourceFile, load_manifest
 from kmaps.data.transfer import fetch_url
 from kmaps.errors import ConfigError, DataError
 
-_BESIDE_BYTES = 1 << 26  # what an archive may have beside its members, and unwanted ones
+_UNWANTED_BYTES = 1 << 26  # what an archive may have besides the wanted members
 
 Progress = Callable[[str, int, int | None], object]
 Mirror = str | Path
@@ -29,19 +29,9 @@ Mirror = str | Path
 class Download:
     """What :func:`download` did.
 
-    Parameters
-    ----------
-    name : str
-    status : str
-        ``present``, ``downloaded``, ``repaired`` or ``embedded``.
-    folder : Path or None
-        Where it is; None for an embedded dataset.
-    size : int
-        Bytes of the verified content.
-    digest : str
-        SHA-256 of the verified content.
-    notes : tuple of str
-        What went wrong on the way: sources that did not serve, a damaged cache.
+    The status is ``present``, ``downloaded``, ``repaired`` or ``embedded`` (then there is no
+    folder). Size and digest (SHA-256) are those of the verified content; notes say what went wrong
+    on the way: sources that failed, a damaged cache.
     """
 
     name: str
@@ -65,12 +55,12 @@ def download(
     Parameters
     ----------
     name : str or Manifest
-        A packaged name (:func:`available`), or the manifest of a dataset of one's own.
+        A packaged name (:func:`available`), or the manifest of another dataset.
     data_dir : path, optional
         The cache; by default ``KMAPS_DATA_DIR`` or the platform's folder for caches.
     mirror : path or URL, or several, optional
         Tried in this order before the publishers; by default ``KMAPS_MIRROR``, none when empty. A
-        mirror has one folder a dataset: ``mnist/train-images-idx3-ubyte.gz``.
+        mirror has one folder per dataset: ``mnist/train-images-idx3-ubyte.gz``.
     offline : bool
         Never touch the network; ``KMAPS_OFFLINE=1`` does the same. Folders still serve as mirrors.
     progress : callable, optional
@@ -201,8 +191,8 @@ class _Job:
         key = hashlib.sha256(url.encode()).hexdigest()[:16]
         target = self._downloads() / f"{key}-{Path(source.path).name}"
         for last in (False, True):
-            # Beside what is wanted, an archive may hold as much again.
-            largest = 2 * source.size + _BESIDE_BYTES
+            # Besides what is wanted, an archive may hold as much again.
+            largest = 2 * source.size + _UNWANTED_BYTES
             resumed = fetch_url(url, target, partial(self.report, source.path), largest=largest)
             try:
                 return self._verified(target, source, url)

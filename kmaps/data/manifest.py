@@ -28,13 +28,11 @@ class SourceFile:
     Parameters
     ----------
     path : str
-        Where a mirror keeps it, from the mirror's root: ``mnist/train-labels-idx1-ubyte.gz``.
+        Its place in a mirror: ``mnist/train-labels-idx1-ubyte.gz``.
     urls : tuple of str
-        Where the publishers keep it; tried in this order.
-    sha256 : str
-        Digest of the decompressed content.
-    size : int
-        Bytes of the decompressed content.
+        Its places at the publishers, tried in this order.
+    sha256, size : str, int
+        Digest and bytes of the decompressed content.
     role : str
         What the file is to the dataset's format; ``archive`` unless there are several files.
     """
@@ -61,11 +59,11 @@ class Manifest:
     ----------
     name, title, licence, citation, homepage : str
     format : str
-        That of its files, one of :data:`kmaps.data.formats.FORMATS`.
+        The format of its files, a key of :data:`kmaps.data.FORMATS`.
     classes : tuple of str
         Label ``i`` means ``classes[i]``.
     digest : str
-        SHA-256 of the whole content: the only file's own, or the tree digest of the files.
+        SHA-256 of the whole content: of the only file, or the tree digest of the files.
     groups : tuple of str
         The official subsets, empty when there are none.
     shape : tuple of int or None
@@ -115,11 +113,6 @@ def tree_digest(digests: Mapping[str, str]) -> str:
     It is the SHA-256 of the lines ``<sha256>  <path>``, in code-point order of the paths: what
     ``LC_ALL=C sha256sum $(paths in order) | sha256sum`` prints.
 
-    Parameters
-    ----------
-    digests : mapping of str to str
-        SHA-256 of each file's content, by its path.
-
     Examples
     --------
     >>> tree_digest({"b": "22", "a": "11"}) == tree_digest({"a": "11", "b": "22"})
@@ -149,14 +142,14 @@ def packaged() -> tuple[str, ...]:
 def available() -> list[str]:
     """Return the names of the datasets that have a manifest.
 
-    Those that come with kmaps, then those of one's own in the folders of ``KMAPS_DATA_PATH``, which
-    is written as ``PATH`` is.
+    The datasets that come with kmaps precede the user's, in the folders of ``KMAPS_DATA_PATH``,
+    which is written as ``PATH`` is.
     """
-    own = {path.stem for folder in _own_folders() for path in folder.glob("*.yaml")}
-    return [*packaged(), *sorted(own - set(packaged()))]
+    found = {path.stem for folder in _user_folders() for path in folder.glob("*.yaml")}
+    return [*packaged(), *sorted(found - set(packaged()))]
 
 
-def _own_folders() -> list[Path]:
+def _user_folders() -> list[Path]:
     given = os.environ.get("KMAPS_DATA_PATH", "").split(os.pathsep)
     return [Path(folder).expanduser() for folder in given if folder]
 
@@ -164,12 +157,8 @@ def _own_folders() -> list[Path]:
 def load_manifest(name: str, folder: str | Path | None = None) -> Manifest:
     """Return the manifest of a dataset.
 
-    Parameters
-    ----------
-    name : str
-        One that comes with kmaps, or of one's own: NAME.yaml in ``folder`` or in those of
-        ``KMAPS_DATA_PATH``.
-    folder : path, optional
+    It comes with kmaps, or is the user's NAME.yaml in ``folder`` or in the folders of
+    ``KMAPS_DATA_PATH``.
 
     Raises
     ------
@@ -183,7 +172,7 @@ def load_manifest(name: str, folder: str | Path | None = None) -> Manifest:
     """
     if name in packaged():
         return _packaged_manifest(name)
-    folders = [*([] if folder is None else [Path(folder)]), *_own_folders()]
+    folders = [*([] if folder is None else [Path(folder)]), *_user_folders()]
     files = [place / f"{name}.yaml" for place in folders]
     found = next((file for file in files if os.path.isfile(file)), None)  # no name is too long
     if found is None:
@@ -207,7 +196,7 @@ def _of_name(manifest: Manifest, name: str) -> Manifest:
 
 
 def read_manifest(path: str | Path) -> Manifest:
-    """Return the manifest of a dataset of one's own, from a YAML file.
+    """Return the manifest of a dataset from a YAML file.
 
     Raises
     ------
@@ -221,20 +210,13 @@ def read_manifest(path: str | Path) -> Manifest:
 
 
 def parse_manifest(text: str, where: str) -> Manifest:
-    """Validate a manifest as a whole and return it.
-
-    Parameters
-    ----------
-    text : str
-        The YAML.
-    where : str
-        The file's name, for messages.
+    """Validate a YAML text as a whole and return the manifest.
 
     Raises
     ------
     ConfigError
-        Naming every mistake: unknown or missing keys, wrong values, a digest that does not
-        follow from those of the files.
+        Naming every mistake in the file ``where``: unknown or missing keys, wrong values, a digest
+        that does not follow from the digests of the files.
     """
     _, tree = read_yaml(text, where)
     problems: list[str] = []

@@ -32,16 +32,19 @@ _KEYS = ("train", "test", "stratified", "choose", "official", "train_per_class",
 def draw_split(dataset: Samples, protocol: Mapping[str, Any], split: int) -> Split:
     """Return the indices of the training and of the test samples.
 
+    Drawn samples are in random order, groups in the dataset's order. Where the dataset has
+    ``clusters``, numbers and fractions draw whole ones in random order: so many that their samples
+    together are no more than asked for.
+
     Parameters
     ----------
     dataset : Dataset or Table
     protocol : mapping
         One of
 
-        - ``{train: n, test: m}``: a disjoint draw from all samples, uniform, not stratified (the
-          classes of MNIST are nearly balanced, and so is any draw of thousands);
-        - ``{train: 0.7, test: 0.2}``: the same with parts of all samples; without ``test``, of
-          numbers or parts, the rest is tested on;
+        - ``{train: n, test: m}``: a disjoint draw from all samples, uniform, not stratified;
+        - ``{train: 0.7, test: 0.2}``: the same with fractions of all samples; without ``test``, of
+          numbers or fractions, the rest is tested on;
         - either of them with ``stratified: true``: each class is drawn in proportion to its size;
         - ``{train_per_class: n, test_per_class: m}``: n samples of every class to train, at most m
           of the rest to test;
@@ -55,21 +58,11 @@ def draw_split(dataset: Samples, protocol: Mapping[str, Any], split: int) -> Spl
         The number of the draw, from 0. Protocols by groups draw nothing: without ``choose`` every
         split is equal.
 
-    Returns
-    -------
-    train, test : ndarray of int64
-        Drawn ones are in random order, groups in the dataset's order.
-
     Raises
     ------
     ConfigError
         If the protocol is none of these, asks for more than there is, or puts samples of one
         cluster into both parts.
-
-    Notes
-    -----
-    Where the dataset has ``clusters``, numbers and parts draw whole ones in random order: so many
-    that their samples together are no more than asked for.
 
     Examples
     --------

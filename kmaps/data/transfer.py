@@ -1,7 +1,8 @@
-"""One HTTP download that goes on where it broke off.
+"""One HTTP download that continues where it broke off.
 
-pooch, the usual helper, fetches into a temporary file that it deletes on failure; here the bytes
-stay in ``NAME.part`` and the next attempt, or the next run, asks the server for the rest.
+pooch, the usual helper, fetches into a temporary file that it deletes on failure and compares the
+digest of the packed file; here the bytes stay in ``NAME.part`` and the next attempt, or the next
+run, asks the server for the rest.
 """
 
 import http.client
@@ -33,27 +34,15 @@ def fetch_url(
 ) -> bool:
     """Download ``url`` to ``target``, which appears only when it is complete.
 
-    Parameters
-    ----------
-    url : str
-    target : Path
-        A file that exists already is taken as downloaded.
-    report : callable
-        ``report(done, total)`` is called as bytes come in; total may be None.
-    largest : int
-        Bytes that the file has at most.
-
-    Returns
-    -------
-    bool
-        Whether it was put together from several answers, or by an earlier call: if its content is
-        wrong, fetching it afresh may help.
+    An existing target counts as downloaded. ``report(done, total)`` is called as bytes come in;
+    total may be None. Returned is whether the file comes from several answers, or from an earlier
+    call: if its content is wrong, fetching it from the start may help.
 
     Raises
     ------
     DataError
-        If the server refuses, breaks off or is too slow too often, what has come being kept; or if
-        it sends more than the file can have, which is not.
+        If the server refuses, breaks off or is too slow too often: then the bytes are kept; or if
+        it sends more than ``largest`` bytes: then they are deleted.
     """
     import requests  # here: it takes longer to import than the rest of the package
     import urllib3

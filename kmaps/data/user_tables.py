@@ -30,29 +30,17 @@ _READING = 1
 
 
 def load_user_files(files: UserFiles, *, data_dir: str | Path | None = None) -> Dataset | Table:
-    """Return the samples that some files hold.
+    """Return the samples of the user's files; raises as :func:`kmaps.data.load_dataset`.
 
-    Tables are read once, into the cache. There they stay under the digest of the files, so that
-    what was read of files that were changed since is left alone.
-
-    Parameters
-    ----------
-    files : UserFiles
-    data_dir : path, optional
-        The cache; by default ``KMAPS_DATA_DIR`` or the platform's folder for caches.
-
-    Raises
-    ------
-    ConfigError, DataError, InputError
-        When a file is missing, not as it should be, or was changed since its digest was taken.
+    Tables are read once, into the cache, where they are kept under the digest of the files.
     """
     return _images(files) if files.images else _table(files, cache_root(data_dir))
 
 
 def _images(files: UserFiles) -> Dataset:
     listed = {part: files.listed(part) for part in files.rows}
-    y, classes = classes_of({part: one.labels for part, one in listed.items()}, files.name)
-    groups, clusters = groups_of(
+    y, classes = _classes_of({part: one.labels for part, one in listed.items()}, files.name)
+    groups, clusters = _groups_of(
         files, {part: (one.aside, len(one.names)) for part, one in listed.items()}
     )
     paths = [path for one in listed.values() for path in one.paths]
@@ -96,10 +84,10 @@ def _is_whole(root: Path, kept: _Kept) -> bool:
 
 def _read(files: UserFiles) -> dict[str, NDArray]:
     """Return the arrays of a table, as the cache keeps them."""
-    parts = read_parts(files)
-    y, classes = classes_of({part: rows.y for part, rows in parts.items()}, files.name)
+    parts = _read_parts(files)
+    y, classes = _classes_of({part: rows.y for part, rows in parts.items()}, files.name)
     sizes = {part: (rows.aside, len(rows.y)) for part, rows in parts.items()}
-    groups, clusters = groups_of(files, sizes)
+    groups, clusters = _groups_of(files, sizes)
     arrays = {"y": y, "classes": np.array(classes), "groups": groups}
     if clusters is not None:
         arrays["clusters"] = clusters
@@ -116,24 +104,13 @@ def _write(folder: Path, arrays: Mapping[str, NDArray]) -> None:
         np.save(folder / f"{name}.npy", array)
 
 
-def groups_of(
+def _groups_of(
     files: UserFiles, parts: Mapping[str, tuple[Mapping[str, NDArray], int]]
 ) -> tuple[NDArray[np.str_], NDArray[np.str_] | None]:
     """Return the official subset of each sample, and its group that no split divides.
 
     Without a column of subsets, and in one file, the groups are the subsets: then a split may name
     those to train on.
-
-    Parameters
-    ----------
-    files : UserFiles
-    parts : mapping of str to (mapping, int)
-        The columns beside the samples of each part, and how many these are.
-
-    Raises
-    ------
-    InputError
-        When two rows have the same name in the column of names.
     """
     columns = {
         what: np.concatenate([aside[column] for aside, _ in parts.values()])
@@ -153,27 +130,8 @@ def groups_of(
     return given, clusters
 
 
-def classes_of(labels: Mapping[Any, NDArray], name: str) -> tuple[NDArray[np.int64], tuple]:
-    """Return labels as numbers from 0, and the classes that these mean, in ascending order.
-
-    Parameters
-    ----------
-    labels : mapping of str to ndarray
-        Those of each part.
-    name : str
-        What messages call the data.
-
-    Raises
-    ------
-    InputError
-        When they are text in one part and numbers in the other, all the same, or all different.
-
-    Examples
-    --------
-    >>> y, classes = classes_of({"train": np.array(["b", "a"]), "test": np.array(["a"])}, "mine")
-    >>> y.tolist(), classes
-    ([1, 0, 0], ('a', 'b'))
-    """
+def _classes_of(labels: Mapping[Any, NDArray], name: str) -> tuple[NDArray[np.int64], tuple]:
+    """Return the labels of all parts as numbers from 0, and the classes that these mean, sorted."""
     texts = {part: given.dtype.kind == "U" for part, given in labels.items()}
     if all(texts.values()):
         every = typed_labels(np.concatenate([*labels.values()]))
@@ -194,40 +152,23 @@ def classes_of(labels: Mapping[Any, NDArray], name: str) -> tuple[NDArray[np.int
         )
     if len(classes) == len(y):
         raise InputError(
-            f"{name}: each of {len(y)} rows has a label of its own ({few_labels(classes)}); "
+            f"{name}: each of {len(y)} rows has another label ({few_labels(classes)}); "
             "name a column of classes"
         )
     return y.astype(np.int64), tuple(map(str, classes.tolist()))
 
 
 @dataclass(frozen=True)
-class Rows:
-    """What the files of one part hold.
-
-    Attributes
-    ----------
-    X : ndarray or csr_matrix of float32, shape (n, d)
-    y : ndarray, shape (n,)
-        Labels, those of text files as text.
-    aside : dict of str to ndarray of str
-        Columns that are neither, by their names.
-    """
+class _Rows:
+    """What the files of one part hold: samples, labels (text of text files), further columns."""
 
     X: AnyMatrix
     y: NDArray
     aside: Mapping[str, NDArray]
 
 
-def read_parts(files: UserFiles) -> dict[str, Rows]:
-    """Return the rows of each part, with their labels.
-
-    Raises
-    ------
-    DataError
-        When a file is missing.
-    InputError
-        When a file is not as it should be, or the parts do not have the same columns.
-    """
+def _read_parts(files: UserFiles) -> dict[str, _Rows]:
+    """Return the rows of each part; the parts must have the same columns."""
     readers = {part: _open(files, part) for part in files.rows}
     if len({reader.index_base for reader in readers.values()}) > 1:
         bases = ", ".join(f"{one.name} from {one.index_base}" for one in readers.values())
@@ -262,7 +203,7 @@ def _holds_columns(labels: Path | None) -> bool:
 
 
 def _check_bases(files: UserFiles, readers: Sequence[Reader]) -> None:
-    """Refuse parts of which one may count from 0 and another from 1: each column a neighbour's."""
+    """Refuse parts of which one may count from 0 and another from 1, which would shift columns."""
     unsure = [reader for reader in readers if not reader.certain_base]
     if unsure and len(readers) > 1:
         raise InputError(
@@ -282,12 +223,12 @@ def _check_alike(first: Reader, other: Reader) -> None:
     ):
         if ours != theirs:
             raise InputError(
-                f"{other.name}: column {place} is {theirs!r}, that of {first.name} is {ours!r}; "
+                f"{other.name}: column {place} is {theirs!r}, in {first.name} it is {ours!r}; "
                 "give both the same columns in the same order"
             )
 
 
-def _read_part(files: UserFiles, part: str, reader: Reader) -> Rows:
+def _read_part(files: UserFiles, part: str, reader: Reader) -> _Rows:
     labels = files.labels.get(part)
     if labels is None and not reader.has_labels:
         raise InputError(
@@ -306,4 +247,4 @@ def _read_part(files: UserFiles, part: str, reader: Reader) -> Rows:
             raise InputError(
                 f"{labels}: {len(values)} {what}, but {reader.name} has {X.shape[0]} rows"
             )
-    return Rows(X, y, aside)
+    return _Rows(X, y, aside)

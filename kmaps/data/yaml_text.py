@@ -19,7 +19,7 @@ MOST_NODES = 100_000
 
 
 class Loader(Composer, yaml.CSafeLoader):
-    """A safe loader with limits that reads 1e-3 as a number, where PyYAML's own reads text.
+    """A safe loader with limits that reads 1e-3 as a number, where PyYAML's reads text.
 
     The events are those of libyaml, several times as fast as the parser in Python; the nodes are
     composed in Python, so that their number and depth are seen while they grow.
@@ -76,17 +76,11 @@ Loader.add_implicit_resolver(
 def read_yaml(text: str, source: str) -> tuple[Node | None, Any]:
     """Return the nodes and the content of a YAML text.
 
-    Parameters
-    ----------
-    text : str
-    source : str
-        What its mistakes call it.
-
     Raises
     ------
     ConfigError
-        When the text is no YAML, or is too long, too deep or, by its aliases, too large; with the
-        place.
+        When the text is not YAML, or is too long, too deep or, by its aliases, too large; with the
+        place in ``source``.
 
     Examples
     --------

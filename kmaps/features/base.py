@@ -1,26 +1,45 @@
-"""What a feature is: parameters, and one stage or two from images to vectors.
+"""What a feature is, the features by name, and the normalisations of their vectors.
 
-The first stage, ``describe``, looks at one image at a time and can be kept for a whole dataset.
-A feature that learns has a second: ``fit`` learns from a ``sample`` of what the first left of the
-training images, ``encode`` turns what it left of any image into its vector.
+A feature has parameters and one stage or two from images to vectors. The first stage,
+``describe``, looks at one image at a time and can be kept for a whole dataset. A feature that
+learns has a second: ``fit`` learns from a ``sample`` of what the first left of the training images,
+``encode`` turns what it left of any image into its vector.
 """
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kmaps import Registry
+from kmaps.errors import ConfigError, suggest
+
+if TYPE_CHECKING:
+    from kmaps.samples import AnyMatrix
+
 GreyImage = NDArray[np.float32]  # (height, width), grey, black 0, white 1
 GreyImages = NDArray[np.float32] | Sequence[GreyImage]  # (n, height, width), or of several sizes
 Arrays = dict[str, NDArray]  # what a stage leaves of a block of images
+Matrix: TypeAlias = "AnyMatrix"
+Report = Callable[[str, int, int], object]  # report(label, images done, images in all)
+
+MIN_MAX = "min-max"
+"""Scales the columns of a table to 0 … 1 by their ranges in the training rows."""
+
+_NAMED = {"none": None, "l1": 1.0, "l2": 2.0}
+_GAMMA = re.compile(r"gamma=(\d+\.?\d*|\.\d+)")
 
 
 @dataclass(frozen=True)
 class Feature(ABC):
     """Base of the features; a subclass's fields are its parameters.
+
+    Features that take images of any size have a parameter ``longest``: larger ones are shrunk
+    until the longer side is that many pixels, or never if it is None.
 
     Attributes
     ----------
@@ -36,9 +55,6 @@ class Feature(ABC):
         Whether there is a second stage (:class:`LearnedFeature`).
     block_images : int
         Images described at a time; bounds the memory.
-
-    Features that take images of any size have a parameter ``longest``: larger ones are shrunk
-    until the longer side is that many pixels, or never if it is None.
     """
 
     name: ClassVar[str]
@@ -51,14 +67,10 @@ class Feature(ABC):
 
     @abstractmethod
     def describe(self, images: GreyImages) -> Arrays:
-        """Return what the first stage leaves of some images.
+        """Return what the first stage leaves of some images, none smaller than ``smallest``.
 
-        Without a second stage that is ``{"vectors": float32 (n, d)}``.
-
-        Parameters
-        ----------
-        images : ndarray of float32, shape (n, height, width), or sequence of (height, width)
-            The former if the feature is ``uniform``; none smaller than ``smallest``.
+        Without a second stage that is ``{"vectors": float32 (n, d)}``. The images are one array
+        if the feature is ``uniform``.
 
         Raises
         ------
@@ -95,18 +107,9 @@ class LearnedFeature(Feature):
     def sample(
         self, described: Arrays, rows: NDArray[np.intp], n_training: int, seed: int
     ) -> NDArray:
-        """Return what to learn from, out of some training images of a block.
+        """Return what to learn from, out of the training images ``rows`` of a described block.
 
-        Parameters
-        ----------
-        described : Arrays
-            What the first stage left of the block.
-        rows : ndarray of int
-            Which of its images are for training.
-        n_training : int
-            How many there are in all blocks.
-        seed : int
-            The block's own.
+        ``n_training`` counts those of all blocks; ``seed`` belongs to this block.
         """
 
     @abstractmethod
@@ -116,3 +119,109 @@ class LearnedFeature(Feature):
     @abstractmethod
     def encode(self, described: Arrays, learned: NDArray) -> Arrays:
         """Return ``data``, ``indices`` and ``indptr`` of the CSR rows of a block of images."""
+
+
+@dataclass(frozen=True)
+class Intensity(Feature):
+    """The grey values, divided by the largest possible one, row by row of the image."""
+
+    name: ClassVar[str] = "intensity"
+    uniform: ClassVar[bool] = True
+    cached: ClassVar[bool] = False
+    block_images: ClassVar[int] = 4096
+
+    def describe(self, images: NDArray) -> Arrays:
+        """Return the vectors, height × width values each."""
+        return {"vectors": images.reshape(len(images), -1)}
+
+
+FEATURES: Registry[type[Feature]] = Registry(
+    {
+        "intensity": "kmaps.features.base.Intensity",
+        "hog-pyramid": "kmaps.features.hog.HogPyramid",
+        "phog": "kmaps.features.phog.Phog",
+        "dense-sift-bow": "kmaps.features.bow.DenseSiftBow",
+        "phow": "kmaps.features.bow.Phow",
+    }
+)
+"""The features by the name that YAML files and the command line use; imported when used."""
+
+
+def make_feature(name: str, parameters: Mapping[str, Any] | None = None) -> Feature:
+    """Return a feature by its name, with its parameters checked; lists stand for tuples.
+
+    Raises
+    ------
+    ConfigError
+        If a name is unknown or a value unfit.
+
+    Examples
+    --------
+    >>> make_feature("phog", {"orientations": 8}).orientations
+    8
+    """
+    if name not in FEATURES:
+        raise ConfigError(
+            f"unknown features {name!r}{suggest(name, FEATURES)} (known: {', '.join(FEATURES)})"
+        )
+    known, given = parameters_of(name), parameters or {}
+    for key in given:
+        if key not in known:
+            hint = suggest(key, known) or f" (known: {', '.join(known) or 'none'})"
+            raise ConfigError(f"{name}: unknown parameter {key!r}{hint}")
+    values = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
+    return FEATURES[name](**values)
+
+
+def parameters_of(name: str) -> list[str]:
+    """Return the names of a feature's parameters."""
+    return [field.name for field in fields(FEATURES[name])]
+
+
+def get_normalization(name: str) -> Callable[[Matrix], Matrix]:
+    """Return the function that normalises the rows of a matrix in place.
+
+    Parameters
+    ----------
+    name : str
+        ``none``; or the norm that becomes one, with rows of zeros left alone: ``l1``, the sum of
+        the magnitudes; ``l2``, the Euclidean norm; ``gamma=G``, for a number G > 0, the norm
+        (Σ|x|^G)^(1/G), under which a G-homogeneous additive kernel has K(x, x) = 1 (hkm,
+        Sect. 2.2).
+
+    Raises
+    ------
+    ConfigError
+        If it is none of these.
+
+    Examples
+    --------
+    >>> get_normalization("gamma=0.5")(np.array([[1, 4], [0, 0]], np.float32))
+    array([[0.11111111, 0.44444445],
+           [0.        , 0.        ]], dtype=float32)
+    """
+    named, gamma = name in _NAMED, _GAMMA.fullmatch(name)
+    if not named and (gamma is None or float(gamma[1]) == 0):
+        raise ConfigError(
+            f"unknown normalisation {name!r}{suggest(name, _NAMED)} "
+            f"(known: {', '.join(_NAMED)}, gamma=NUMBER)"
+        )
+    power = _NAMED[name] if named else float(gamma[1])
+    return (lambda X: X) if power is None else (lambda X: _divide(X, power))
+
+
+def _divide(X: Matrix, power: float) -> Matrix:
+    from scipy import sparse  # slow to import, and names of normalisations need none
+
+    values = X.data if sparse.issparse(X) else X
+    powers = np.abs(values) if power == 1 else np.abs(values) ** np.float32(power)
+    if sparse.issparse(X):
+        # A row's values are summed together, rows without any being zero.
+        sums = np.add.reduceat(np.append(powers, np.float32(0)), X.indptr[:-1], dtype=np.float64)
+        sums[np.diff(X.indptr) == 0] = 0
+    else:
+        sums = powers.sum(axis=1, dtype=np.float64)
+    norms = np.where(sums > 0, sums, 1) ** (1 / power)
+    per_value = np.repeat(norms, np.diff(X.indptr)) if sparse.issparse(X) else norms[:, None]
+    values /= per_value.astype(np.float32)
+    return X

@@ -14,11 +14,18 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from kmaps.errors import ConfigError, DataError, InputError
-from kmaps.features.base import Arrays, Feature, GreyImage, LearnedFeature
+from kmaps.features.base import (
+    Arrays,
+    Feature,
+    GreyImage,
+    LearnedFeature,
+    Matrix,
+    Report,
+    get_normalization,
+    make_feature,
+)
 from kmaps.features.images import Images, NamesDamaged, as_grey, image_name, load_image
-from kmaps.features.normalize import Matrix, get_normalization
-from kmaps.features.registry import make_feature
-from kmaps.features.store import Report, Stage, keep_arrays, kept_arrays, key_of
+from kmaps.features.store import Stage, keep_arrays, kept_arrays, key_of
 
 Bad = tuple[int, str]  # an image that cannot be used, and why
 
@@ -41,21 +48,18 @@ def extract(
     ----------
     dataset : Dataset
         As :func:`kmaps.data.load_dataset` returns it.
-    name : str
-        A key of :data:`~kmaps.features.FEATURES`.
+    name, **parameters
+        A key of :data:`~kmaps.features.FEATURES`, and fields of its class.
     normalize : str
-        What becomes one in each row (:func:`~kmaps.features.get_normalization`): ``none``,
-        ``l1``, ``l2`` or ``gamma=NUMBER``; rows of zeros stay.
+        As in :func:`~kmaps.features.get_normalization`.
     rows : sequence of int, optional
         The images wanted, in this order; by default all of them.
     train, cache, progress
         As in :class:`Extractor`.
     on_bad : callable, optional
-        ``on_bad(row, reason)`` is called for each of the wanted images that is unreadable or
-        too small; nothing is learned from it, and its row, that of a blank image, is to be left
-        out. Without it, the first one raises DataError.
-    **parameters
-        Of the feature: the fields of its class.
+        ``on_bad(row, reason)`` is called for each wanted image that is unreadable or too small;
+        nothing is learned from it, and its row, a blank image's, is to be left out. Without
+        ``on_bad``, the first such image raises DataError.
 
     Returns
     -------
@@ -100,24 +104,20 @@ class Extractor:
         As :func:`kmaps.data.load_dataset` returns it.
     feature : Feature
     train : sequence of int, optional
-        The training images, for features that learn: from them, and from no others.
+        The training images, for features that learn: from these images alone.
     cache : path, optional
-        A folder where what a block of images leaves is kept, by the dataset's digest and the
+        A folder where the stages of each block of images are kept, by the dataset's digest and the
         parameters; a later call, also after an interruption, goes on from there.
     progress : callable, optional
         ``progress(label, images done, images in all)``.
     skip_bad : bool
-        Whether to go on after images that cannot be used; otherwise the first one raises.
+        Whether to go on after images that cannot be used; otherwise the first one raises, as in
+        :func:`extract`.
 
     Attributes
     ----------
     learned : ndarray or None
         What the feature learned, if it learns.
-
-    Raises
-    ------
-    ConfigError, InputError, DataError
-        As :func:`extract`.
     """
 
     def __init__(
@@ -142,15 +142,10 @@ class Extractor:
             self._stage = self._encoded(feature, self._stage, np.unique(train))
 
     def vectors(self, rows: Sequence[int] | None = None) -> tuple[Matrix, list[Bad]]:
-        """Return the vectors of some images, by default of all.
+        """Return the vectors of some images, by default of all, and those that cannot be used.
 
-        Returns
-        -------
-        X : ndarray of float32, shape (n, d), or csr_array of float32
-            Row i belongs to image ``rows[i]``.
-        bad : list of (int, str)
-            The images among them that cannot be used, with the reasons; their rows are those of
-            a blank image.
+        Row i belongs to image ``rows[i]``. Images that cannot be used, listed with the reasons,
+        have the row of a blank image.
         """
         feature = self._feature
 
@@ -238,7 +233,7 @@ class Extractor:
         return second
 
     def _left_out(self, stage: Stage, train: NDArray[np.intp]) -> list[int]:
-        """Return the training images that cannot be used: a vocabulary without them is another.
+        """Return the training images that cannot be used: without them the vocabulary differs.
 
         A block that is kept has none, but for images damaged since.
         """

@@ -15,8 +15,7 @@ from kmaps.checks import (
 )
 from kmaps.errors import InputError
 from kmaps.features.base import Arrays, Feature
-from kmaps.features.gradients import gradients, level_out, oriented
-from kmaps.features.pyramid import Cells, half_overlapping
+from kmaps.features.gradients import Cells, gradients, half_overlapping, level_out, oriented
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class HogPyramid(Feature):
 
     The gradients of an image are those of a Gaussian; their magnitudes, shared linearly between
     the two nearest orientations, are summed over the cells of
-    :func:`kmaps.features.pyramid.half_overlapping`, divided by the sum over the whole image and
+    :func:`kmaps.features.gradients.half_overlapping`, divided by the sum over the whole image and
     weighted by ``growth`` to the power of the level, fine cells more. After Maji and Malik, "Fast
     and accurate digit classification" (2009), the features of lac, Sect. 6: with the defaults an
     image of MNIST has 12 × 181 = 2,172 values.
@@ -47,7 +46,7 @@ class HogPyramid(Feature):
         Weight of a level over that of the next coarser one.
     local : float
         Width in pixels of the Gaussian surroundings whose mean magnitude each gradient is divided
-        by, so that faint edges count beside strong ones; 0 for none.
+        by, so that faint edges count next to strong ones; 0 for none.
     """
 
     cells: tuple[int, ...] | None = None

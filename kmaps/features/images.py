@@ -40,20 +40,15 @@ def as_grey(levels: NDArray[np.uint8], max_level: int) -> NDArray[np.float32]:
 
 
 def load_image(image: NDArray[np.uint8] | Path, max_level: int, longest: int | None) -> GreyImage:
-    """Return an image as grey values from 0 to 1.
+    """Return an array of levels, or an image file, as grey values from 0 to 1.
 
-    Parameters
-    ----------
-    image : ndarray of uint8, shape (h, w), or Path
-    max_level : int
-        White in the arrays; files always end at 255.
-    longest : int or None
-        The longer side is shrunk to this many pixels; smaller images stay as they are.
+    White is ``max_level`` in arrays, always 255 in files. The longer side of larger images is
+    shrunk to ``longest`` pixels, unless it is None.
 
     Raises
     ------
     InputError
-        If a file cannot be read, without its name, which the caller knows.
+        If a file cannot be read; the caller adds its name.
     """
     if isinstance(image, np.ndarray):
         if longest is None or max(image.shape) <= longest:

@@ -14,8 +14,7 @@ from kmaps.checks import (
     check_whole_list,
 )
 from kmaps.features.base import Arrays, Feature, GreyImage, GreyImages
-from kmaps.features.gradients import gradients, oriented
-from kmaps.features.pyramid import partition
+from kmaps.features.gradients import gradients, oriented, partition
 
 _EIGHT_NEIGHBOURS = np.ones((3, 3), int)
 
@@ -92,17 +91,8 @@ class Phog(Feature):
 def canny(gx: NDArray[np.float32], gy: NDArray[np.float32], weak_share: float) -> NDArray[np.bool_]:
     """Return Canny's edge pixels: ridges of the gradient with a strong pixel somewhere.
 
-    Parameters
-    ----------
-    gx, gy : ndarray of float32, shape (height, width)
-        The derivatives of the smoothed image.
-    weak_share : float
-        This quantile of the magnitudes makes a pixel strong; a ridge is followed down to 0.4
-        times as much.
-
-    Returns
-    -------
-    ndarray of bool, shape (height, width)
+    A pixel is strong above the quantile ``weak_share`` of the magnitudes; a ridge is followed down
+    to 0.4 times as much.
     """
     from scipy import ndimage
 

@@ -24,23 +24,9 @@ _SCALE, _SIGMA, _SMALLEST = 100, 0.8, 50
 def salient_places(
     image: GreyImage, patches: Sequence[int], counts: Sequence[int]
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Return the first row and column of patches of several sizes.
+    """Return the first rows and columns of so many patches of each size; the same for equal images.
 
-    The same image has the same places.
-
-    Parameters
-    ----------
-    image : ndarray of float32, shape (height, width)
-        Not smaller than a patch.
-    patches : sequence of int
-        The sides of the patches in pixels.
-    counts : sequence of int
-        How many to place of each size.
-
-    Returns
-    -------
-    list of (tops, lefts)
-        Arrays of int64, as long as the counts. Patches at the border are moved inside.
+    The image is not smaller than a patch; patches at its border are moved inside.
 
     Raises
     ------
@@ -63,20 +49,8 @@ def salient_centres(
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Return the pixels (numbers in the flat image) on which so many patches are centred.
 
-    Parameters
-    ----------
-    image : ndarray of float32, shape (height, width)
-    counts : sequence of int
-
-    Returns
-    -------
-    list of (along, within)
-        Those along the boundary of the important regions, and the others.
-
-    Raises
-    ------
-    ConfigError
-        If scikit-image is not installed.
+    For each of the counts these are (along, within): those along the boundary of the important
+    regions, and the others. Raises as :func:`salient_places`.
     """
     from scipy import ndimage  # slow to import
 
@@ -111,10 +85,7 @@ def segmented(
 ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]:
     """Return the region of each pixel, the importance of each region, the saliency of each pixel.
 
-    Raises
-    ------
-    ConfigError
-        If scikit-image is not installed.
+    Raises as :func:`salient_places`.
     """
     try:
         from skimage.segmentation import felzenszwalb

@@ -3,7 +3,7 @@
 Lowe's descriptor (2004) without its search for places, sizes and rotations: 4 × 4 cells of 8
 orientations, each the gradient energies under a triangular window as wide as two cells, which is
 what sharing every pixel linearly between its nearest cells comes to. As in VLFeat, the Gaussian
-that gives the patch's centre more weight is taken once a cell, so that one pass over the image
+that gives the patch's centre more weight is taken once per cell, so that one pass over the image
 serves all patches.
 """
 
@@ -25,18 +25,9 @@ _ENVELOPE = np.outer(_GAUSSIAN, _GAUSSIAN).astype(np.float32)
 def grid(
     shape: tuple[int, int], patch: int, step: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first row and column of the patches of a regular grid, centred in an image.
+    """Return the first rows and columns of the patches of a regular grid, centred in an image.
 
-    Parameters
-    ----------
-    shape : (int, int)
-        Height and width, at least ``patch``.
-    patch, step : int
-        Side of a patch, and the distance to the next, in pixels.
-
-    Returns
-    -------
-    tops, lefts : ndarray of int64, shape (m,)
+    A patch has sides of ``patch`` pixels, no more than the image's; the next is ``step`` pixels on.
 
     Examples
     --------
@@ -50,7 +41,10 @@ def grid(
 def describe_patches(
     image: GreyImage, patch: int, tops: NDArray, lefts: NDArray, contrast: float
 ) -> NDArray[np.uint8]:
-    """Return the SIFT descriptors of some patches of an image.
+    """Return the SIFT descriptors, uint8 (m, 128), of some patches of an image.
+
+    A descriptor goes row by row of cells, the orientations of a cell side by side; it has the
+    length :data:`SCALE` after values above 0.2 of the length were cut there.
 
     Parameters
     ----------
@@ -59,15 +53,9 @@ def describe_patches(
     patch : int
         The side of the patches, a multiple of 4.
     tops, lefts : ndarray of int, shape (m,)
-        The first row and column of each patch; all of it must lie in the image.
+        The first row and column of each patch, which must lie inside the image.
     contrast : float
-        A patch becomes zero whose mean gradient is up to this, in grey values a pixel.
-
-    Returns
-    -------
-    ndarray of uint8, shape (m, 128)
-        Row by row of cells, the orientations of a cell side by side: a vector of length
-        :data:`SCALE` after values above 0.2 of the length were cut there.
+        Patches become zero whose mean gradient is up to this, in grey values per pixel.
     """
     from scipy import ndimage  # slow to import, as numba
 

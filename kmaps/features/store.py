@@ -15,26 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from kmaps.features.base import Arrays
+from kmaps.features.base import Arrays, Report
 from kmaps.io import atomic_file
 from kmaps.parallel import for_blocks, threads
 
 T = TypeVar("T")
-Report = Callable[[str, int, int], object]
 
 
 class Stage:
     """What ``compute(start, stop)`` returns for each block of images.
 
-    Parameters
-    ----------
-    compute : callable
-        Returns the arrays of some consecutive images.
-    n_images, block_images : int
-    folder : Path or None
-        Where the blocks are kept; None computes them whenever they are asked for.
-    about : dict
-        What the blocks depend on, for the curious: written beside them.
+    Blocks are kept in ``folder``, next to a file that says what they depend on (``about``); without
+    a folder they are computed whenever they are asked for.
     """
 
     def __init__(
@@ -88,21 +80,9 @@ class Stage:
     ) -> list[T]:
         """Call ``function(arrays, rows, first)`` for each block with some of the rows, in parallel.
 
-        Parameters
-        ----------
-        rows : sequence of int
-            Ascending, without repetition.
-        function : callable
-            Takes the block's arrays, the rows wanted of it, counted from its first, and that.
-        label : str
-            What the stage is called in the progress.
-        progress : callable or None
-            ``progress(label, images done, images in all)``, one call at a time.
-
-        Returns
-        -------
-        list
-            The results, in the order of the blocks.
+        The rows are ascending, without repetition; the function gets a block's arrays, the rows
+        wanted of it, counted from its first, and this first. The results come in the order of the
+        blocks; ``progress`` is called from one thread at a time.
         """
         numbers, firsts = np.unique(np.asarray(rows) // self.block_images, return_index=True)
         wanted = np.split(np.asarray(rows), firsts[1:])
@@ -139,10 +119,9 @@ def keep_arrays(path: Path, arrays: Arrays) -> None:
 
 
 def kept_arrays(path: Path) -> Arrays | None:
-    """Return the arrays of a file of the cache; None where there is none, or a damaged one.
+    """Return the arrays of a file of the cache; None where it is missing or damaged.
 
-    The archive has a check sum of each array, without which a flipped bit would give other
-    features; what is damaged is made again.
+    The archive has a check sum of each array, so that a flipped bit gives no other features.
     """
     try:
         with np.load(path) as kept:

@@ -15,13 +15,7 @@ from kmaps.features.phog import Phog
 
 @dataclass(frozen=True, eq=False)
 class WindowWords:
-    """Visual words, learned, as a feature of windows.
-
-    Parameters
-    ----------
-    feature : DenseSiftBow
-    words : ndarray of float32, shape (k, 128)
-    """
+    """Visual words, float32 (k, 128), that were learned, as a feature of windows."""
 
     feature: DenseSiftBow
     words: NDArray[np.float32]
@@ -46,22 +40,11 @@ class WindowWords:
 def describe_windows(
     feature: Phog | WindowWords, image: GreyImage, boxes: NDArray[np.int64]
 ) -> NDArray[np.float32]:
-    """Return the vectors of windows, each as if it were cut out of what the image is described by.
+    """Return the vectors, float32 (m, d), of the windows ``boxes`` (m, 4) of an image.
 
-    The edges are those of the image; so are the patches, each of which counts for the windows, and
-    in them for the cells, that its centre lies in.
-
-    Parameters
-    ----------
-    feature : Phog or WindowWords
-        Its ``longest`` has no part in it: the boxes are of this image.
-    image : ndarray of float32, shape (height, width)
-    boxes : ndarray of int64, shape (m, 4)
-        Left, top, right, bottom, the ends excluded.
-
-    Returns
-    -------
-    ndarray of float32, shape (m, d)
+    A box is left, top, right, bottom, the ends excluded. Edges and patches are computed once, for
+    the whole image as it is (``longest`` is ignored); a patch counts for the windows, and in them
+    for the cells, that its centre lies in.
 
     Raises
     ------

@@ -157,7 +157,7 @@ def test_groups_and_subsets():
     [
         ({"row": [0, *range(19)]}, {}, "mine: column 'row': 0 stands in 2 rows, expected another"),
         ({"kind": "cat"}, {}, "mine: all 20 labels are cat; a classification needs two classes"),
-        ({"kind": range(20)}, {}, r"mine: each of 20 rows has a label of its own \(0, 1, 2, 3, 4"),
+        ({"kind": range(20)}, {}, r"mine: each of 20 rows has another label \(0, 1, 2, 3, 4"),
         ({"kind": ["nan", *KINDS[1:]]}, {}, "t.csv:2: the label is 'nan', expected a text or a"),
         ({"b": ["x", *X[1:, 1]]}, {}, "t.csv:2: column 2: 'x' is not a number"),
         ({"who": ["", *WHO[1:]]}, {}, "t.csv:2: column 'who' is '', expected a text"),
@@ -189,7 +189,7 @@ def test_files_without_labels_or_with_others():
 def test_parts_that_do_not_belong_together():
     write_parts()
     FRAME[14:].rename(columns={"b": "x"}).to_csv("other.csv", index=False)
-    message = "other.csv: column 2 is 'x', that of train.csv is 'b'; give both the same columns"
+    message = "other.csv: column 2 is 'x', in train.csv it is 'b'; give both the same columns"
     with pytest.raises(InputError, match=message):
         load_dataset(files("train.csv", "other.csv", **COLUMNS))
     FRAME[14:].drop(columns="b").to_csv("narrow.csv", index=False)

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from kmaps.errors import ConfigError
 from kmaps.features import extract, make_feature
-from kmaps.features.vocabulary import nearest_words
+from kmaps.features.bow import nearest_words
 
 SMALL = {"patches": [8, 12], "step": 4, "words": 20, "samples": 30}
 

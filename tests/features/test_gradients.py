@@ -5,8 +5,7 @@ import pytest
 from oracles import images as oracle
 
 from kmaps._loops import orientation as loops
-from kmaps.features.gradients import gradients, oriented
-from kmaps.features.pyramid import half_overlapping, partition
+from kmaps.features.gradients import gradients, half_overlapping, oriented, partition
 
 
 @pytest.fixture

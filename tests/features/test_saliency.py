@@ -88,7 +88,7 @@ def test_as_an_option_of_words(spot):
 def test_without_scikit_image(monkeypatch):
     monkeypatch.setitem(sys.modules, "skimage.segmentation", None)
     data = dataset([photograph(60, 70, i) for i in range(2)])
-    with pytest.raises(ConfigError, match=r"needs scikit-image: .*kmaps\[images\]"):
+    with pytest.raises(ConfigError, match=r"needs scikit-image: .*pip install scikit-image"):
         extract(data, "dense-sift-bow", train=[0], sampling="salient", **BOW)
 
 

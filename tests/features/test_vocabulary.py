@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from kmaps.errors import ConfigError
-from kmaps.features.vocabulary import learn_words, nearest_words
+from kmaps.features.bow import learn_words, nearest_words
 from kmaps.parallel import threads
 
 

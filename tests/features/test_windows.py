@@ -8,7 +8,7 @@ from kmaps._loops import orientation as loops
 from kmaps.errors import InputError
 from kmaps.features import Phog, WindowWords, describe_windows, extract
 from kmaps.features.bow import DenseSiftBow
-from kmaps.features.pyramid import partition
+from kmaps.features.gradients import partition
 
 
 @pytest.fixture

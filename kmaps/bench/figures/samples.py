@@ -15,10 +15,10 @@ from kmaps.data import Dataset
 from kmaps.features import Extractor, Feature, sift
 from kmaps.features.base import GreyImage
 from kmaps.features.bow import DenseSiftBow
+from kmaps.features.gradients import Cells, partition
 from kmaps.features.hog import HogPyramid
 from kmaps.features.images import load_image
 from kmaps.features.phog import Phog
-from kmaps.features.pyramid import Cells, partition
 
 Panel = tuple[str, Callable[[Axes], object]]
 
