@@ -23,8 +23,7 @@ from kmaps.errors import ConfigError, InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kmaps.io import Reader
-    from kmaps.io.predictions import Writer
+    from kmaps.io import PredictionWriter, Reader
 
 _NOT_THERE = ("scores", "proba", "input_format", "output_format", "zero_based", "memory")
 """Options without a meaning on a cluster."""
@@ -149,7 +148,7 @@ def _predict(
     truth: "NDArray | None",
     tables: list[str],
     memory: float,
-    writer: "Writer",
+    writer: "PredictionWriter",
     report: Any,
 ) -> dict[str, Any]:
     """Write what each block gives; count rows, and right labels if there are any to compare."""

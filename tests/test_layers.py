@@ -46,7 +46,6 @@ PUBLIC = {"", "maps", "svm", "models", "codes", "io", "kernels", "errors", "dask
 SIBLINGS = {"checks", "parallel", "samples"}
 """What data and features use besides."""
 INNER: dict[str, set[str]] = {
-    "cli/predict.py": {"io.predictions.Writer"},
     "kmaps/bench/kinds/pairs/measure.py": {"checks.is_whole"},
     "kmaps/bench/run/doctor.py": {"_loops.encode.take"},
     "kmaps/bench/spec/fields.py": {"checks.is_whole"},

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,48 +29,6 @@ def pyarrow(name: str) -> Any:
             f"{name}: needs pyarrow, which is not installed: pip install pyarrow"
         ) from None
     return pyarrow
-
-
-def parquet_writer(file: BinaryIO, schema: Any) -> Any:
-    """Return a writer of tables into an open file; one that is given up leaves the file alone."""
-    from pyarrow.parquet import ParquetWriter
-
-    class Writer(ParquetWriter):
-        def __del__(self) -> None:
-            """Do not complete a file that was closed meanwhile."""
-
-    return Writer(file, schema)
-
-
-class ColumnsFile:
-    """Named columns written block by block, as Arrow's own file or as Parquet.
-
-    Parameters
-    ----------
-    file : binary file
-    target : Path
-        The name that the file gets, for what is said of it.
-    parquet : bool
-    """
-
-    def __init__(self, file: BinaryIO, target: Path, parquet: bool) -> None:
-        self._pa = pyarrow(str(target))
-        self._file, self._parquet = file, parquet
-        self._writer: Any = None
-
-    def write(self, columns: Sequence[NDArray], names: Sequence[str]) -> None:
-        """Append a block of rows, one array (n,) a column."""
-        arrays = [self._pa.array(np.ascontiguousarray(column)) for column in columns]
-        table = self._pa.table(arrays, names=names)
-        if self._writer is None:
-            opened = parquet_writer if self._parquet else self._pa.ipc.new_file
-            self._writer = opened(self._file, table.schema)
-        self._writer.write_table(table)
-
-    def finish(self) -> None:
-        """Complete the file."""
-        if self._writer is not None:
-            self._writer.close()
 
 
 class ArrowReader(Reader):

@@ -1,9 +1,11 @@
-"""Files and folders that appear whole or not at all."""
+"""Files and folders that appear whole or not at all, and files sent to standard output."""
 
 import os
 import platform
 import shutil
 import stat
+import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -176,3 +178,35 @@ def _remove_of_the_dead(folder: Path, is_ours: Callable[[str], bool]) -> None:
                 shutil.rmtree(left, ignore_errors=True)
             else:
                 left.unlink(missing_ok=True)
+
+
+def refuse_terminal(form: str) -> None:
+    """Refuse to write a format that is no text to standard output when that is a terminal.
+
+    Raises
+    ------
+    InputError
+    """
+    if sys.stdout.isatty():
+        raise InputError(
+            f"-: {form} is no text, and standard output is a terminal; send it to a file or a pipe"
+        )
+
+
+@contextmanager
+def standard_output(form: str, *, streams: bool) -> Iterator[tuple[BinaryIO, Path]]:
+    """Open a file whose bytes go to standard output: at once if the format ``form`` ``streams``.
+
+    Other formats are completed where they begin: they go to a nameless file first, which is not
+    sent when the block raises. Yields the file, and a path in the folder that has the space.
+    """
+    target = Path(tempfile.gettempdir(), "standard output")
+    if streams:
+        yield sys.stdout.buffer, target
+    else:
+        refuse_terminal(form)
+        with tempfile.TemporaryFile() as file:
+            yield file, target
+            file.seek(0)
+            shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
+    sys.stdout.buffer.flush()

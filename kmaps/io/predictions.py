@@ -1,24 +1,22 @@
-"""What a model gives rows, in files: labels, and beside them scores and probabilities."""
+"""What a model gives rows, in files: labels, and next to them scores and probabilities."""
 
-import csv
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import BinaryIO
 
+import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import InputError
-from kmaps.io.arrow_files import ColumnsFile
-from kmaps.io.atomic import atomic_file
-from kmaps.io.standard_output import refuse_terminal, standard_output
-from kmaps.io.writers import Archive, NpyStream, SvmWriter
+from kmaps.io.atomic import refuse_terminal
+from kmaps.io.stream import format_of, opened
+from kmaps.io.writers import WRITERS, NpzWriter, TxtWriter, Writer
+
+FORMATS: dict[str, type[Writer]] = {"txt": TxtWriter, **WRITERS}
 
 Tables = Mapping[str, NDArray]
 """``scores`` and ``proba``, those that were asked for, (n, columns) each."""
 
-SINGULAR = {"scores": "score", "proba": "proba"}
+_SINGULAR = {"scores": "score", "proba": "proba"}
 
 
 def column_names(classes: NDArray, tables: Tables) -> list[str]:
@@ -26,143 +24,48 @@ def column_names(classes: NDArray, tables: Tables) -> list[str]:
 
     Examples
     --------
-    >>> import numpy as np
     >>> column_names(np.array(["cat", "dog"]), {"scores": np.zeros((3, 1))})
     ['score:dog']
     """
     return [
-        f"{SINGULAR[what]}:{label}"
+        f"{_SINGULAR[what]}:{label}"
         for what, values in tables.items()
         # Of two classes one score, that of the second.
         for label in classes[len(classes) - values.shape[1] :].tolist()
     ]
 
 
-class _Npy:
-    """Labels, or else the one table, as an array."""
+class PredictionWriter:
+    """Labels, scores and probabilities, written to a file of any format block by block.
 
-    def __init__(self, file: BinaryIO, target: Path, classes: NDArray) -> None:
-        self._file = file
-        self._stream: NpyStream | None = None
+    Tables have the columns label, score:CLASS and proba:CLASS; ``.npz`` has the arrays labels,
+    scores, proba and classes; ``.npy`` and svmlight's format have the one table.
+    """
 
-    def write(self, labels: NDArray, tables: Tables) -> None:
-        [values] = tables.values() or [labels]
-        if self._stream is None:
-            columns = values.shape[1] if values.ndim == 2 else None
-            self._stream = NpyStream(self._file, values.dtype, columns)
-        self._stream.append(values)
-
-    def finish(self) -> None:
-        if self._stream:
-            self._stream.finish()
-
-
-class _Npz:
-    """The arrays labels, scores, proba and classes."""
-
-    def __init__(self, file: BinaryIO, target: Path, classes: NDArray) -> None:
-        self._archive, self._classes = Archive(file, target), classes
+    def __init__(self, writer: Writer, classes: NDArray) -> None:
+        self._writer, self._classes = writer, classes
+        if isinstance(writer, NpzWriter):
+            writer.whole["classes"] = classes
 
     def write(self, labels: NDArray, tables: Tables) -> None:
-        self._archive.append("labels", labels)
-        for what, values in tables.items():
-            self._archive.append(what, values)
-
-    def finish(self) -> None:
-        self._archive.finish(classes=self._classes)
-
-
-class _Txt:
-    """A label a line, as it is."""
-
-    def __init__(self, file: BinaryIO, target: Path, classes: NDArray) -> None:
-        self._file = file
-
-    def write(self, labels: NDArray, tables: Tables) -> None:
-        self._file.write("".join(f"{label}\n" for label in labels.tolist()).encode())
-
-    def finish(self) -> None:
-        """Nothing is left to write."""
-
-
-class _Csv(_Txt):
-    """A label a line; with scores or probabilities beside it, under a header."""
-
-    def __init__(self, file: BinaryIO, target: Path, classes: NDArray) -> None:
-        super().__init__(file, target, classes)
-        self._classes, self._has_header = classes, False
-
-    def write(self, labels: NDArray, tables: Tables) -> None:
-        text = io.StringIO()
-        table = csv.writer(text, lineterminator="\n")
-        if tables and not self._has_header:
-            table.writerow(["label", *column_names(self._classes, tables)])
-            self._has_header = True
-        values = [columns.tolist() for columns in tables.values()]
-        for label, *rows in zip(labels.tolist(), *values, strict=True):
-            table.writerow([label, *(value for row in rows for value in row)])
-        self._file.write(text.getvalue().encode())
-
-
-class _Svm:
-    """svmlight's format: the predicted label, and the one table as features from 1."""
-
-    def __init__(self, file: BinaryIO, target: Path, classes: NDArray) -> None:
-        self._writer = SvmWriter(file, target, None)
-
-    def write(self, labels: NDArray, tables: Tables) -> None:
-        [values] = tables.values()
-        self._writer.write(values, labels)
-
-    def finish(self) -> None:
-        """Nothing is left to write."""
-
-
-class _Arrow:
-    """The columns label, score:CLASS and proba:CLASS."""
-
-    parquet = False
-
-    def __init__(self, file: BinaryIO, target: Path, classes: NDArray) -> None:
-        self._file, self._classes = ColumnsFile(file, target, self.parquet), classes
-
-    def write(self, labels: NDArray, tables: Tables) -> None:
-        columns = [labels, *(column for values in tables.values() for column in values.T)]
-        self._file.write(columns, ["label", *column_names(self._classes, tables)])
-
-    def finish(self) -> None:
-        self._file.finish()
-
-
-class _Parquet(_Arrow):
-    parquet = True
-
-
-Writer = _Npy | _Npz | _Txt | _Svm | _Arrow
-
-FORMATS: dict[str, type[Writer]] = {
-    "npy": _Npy,
-    "npz": _Npz,
-    "txt": _Txt,
-    "csv": _Csv,
-    "svm": _Svm,
-    "libsvm": _Svm,
-    "parquet": _Parquet,
-    "arrow": _Arrow,
-    "feather": _Arrow,
-}
-_STREAMS = (_Txt, _Csv, _Svm)
+        """Append the labels (n,), and the tables that there are."""
+        if isinstance(self._writer, NpzWriter):
+            for what, values in {"labels": labels, **tables}.items():
+                self._writer.append(what, values)
+            return
+        rows = np.hstack([*tables.values()]) if tables else None
+        self._writer.write(rows, labels, column_names(self._classes, tables))
 
 
 def prediction_format(path: str, form: str | None, tables: Sequence[str]) -> str:
-    """Return the format for some tables beside the labels; refuse one that has no place for them.
+    """Return the format for some tables next to the labels; refuse one without a place for them.
 
     Parameters
     ----------
     path : str
         ``-`` for standard output.
     form : str, optional
-        One of :data:`FORMATS`; by default the extension tells, and standard output is txt, or csv
+        One of :data:`FORMATS`; by default by the extension, and for standard output txt, or csv
         with tables.
     tables : sequence of str
         Of ``scores`` and ``proba``.
@@ -176,19 +79,16 @@ def prediction_format(path: str, form: str | None, tables: Sequence[str]) -> str
     >>> prediction_format("-", None, ["proba"])
     'csv'
     """
-    given = form or Path(path).suffix.lower().removeprefix(".")
     if path == "-" and form is None:
-        given = "csv" if tables else "txt"
-    if given not in FORMATS:
-        raise InputError(f"{path}: unknown format {given!r} ({', '.join(FORMATS)})")
-    kind = FORMATS[given]
-    if path == "-" and kind not in _STREAMS:
+        form = "csv" if tables else "txt"
+    given = format_of(path, FORMATS, form)
+    if path == "-" and not FORMATS[given].streams:
         refuse_terminal(given)
-    if kind is _Txt and tables:
+    if given == "txt" and tables:
         raise InputError(f"{path}: txt has labels only; write {' and '.join(tables)} to csv")
-    if kind is _Svm and not tables:
+    if given in ("svm", "libsvm") and not tables:
         raise InputError(f"{path}: svm has rows of numbers; write labels alone to txt or csv")
-    if kind in (_Npy, _Svm) and len(tables) > 1:
+    if given in ("npy", "svm", "libsvm") and len(tables) > 1:
         raise InputError(
             f"{path}: {given} has a place for {' or '.join(tables)}; write both to npz, csv or "
             "parquet"
@@ -199,7 +99,7 @@ def prediction_format(path: str, form: str | None, tables: Sequence[str]) -> str
 @contextmanager
 def open_predictions(
     path: str, form: str, classes: NDArray, *, force: bool = False
-) -> Iterator[Writer]:
+) -> Iterator[PredictionWriter]:
     """Open a file for what a model gives rows, block by block; it appears when all went well.
 
     Parameters
@@ -215,8 +115,8 @@ def open_predictions(
 
     Yields
     ------
-    Writer
-        With ``write(labels, tables)``: the labels (n,), and beside them the tables ``scores``,
+    PredictionWriter
+        With ``write(labels, tables)``: the labels (n,), and a dict of the tables ``scores``,
         (n, 1) or (n, K), and ``proba``, (n, K), those that there are.
 
     Raises
@@ -228,22 +128,12 @@ def open_predictions(
     Examples
     --------
     >>> import tempfile
-    >>> import numpy as np
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = f"{folder}/p.csv"
     ...     with open_predictions(path, "csv", np.array(["cat", "dog"])) as writer:
     ...         writer.write(np.array(["dog"]), {"scores": np.array([[0.5]])})
-    ...     Path(path).read_text()
-    'label,score:dog\\ndog,0.5\\n'
+    ...     print(open(path).read().split())
+    ['label,score:dog', 'dog,0.5']
     """
-    if path == "-":
-        streams = FORMATS[form] in _STREAMS
-        with standard_output(form, streams=streams) as (file, target):
-            writer = FORMATS[form](file, target, classes)
-            yield writer
-            writer.finish()
-        return
-    with atomic_file(path, force=force) as file:
-        writer = FORMATS[form](file, Path(path).absolute(), classes)
-        yield writer
-        writer.finish()
+    with opened(path, form, FORMATS[form], force=force) as writer:
+        yield PredictionWriter(writer, classes)

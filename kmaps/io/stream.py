@@ -1,7 +1,7 @@
 """From one array file to another, through a map, in bounded memory."""
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -11,41 +11,25 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
 from kmaps.errors import InputError
-from kmaps.io.arrow_files import ArrowReader
-from kmaps.io.atomic import atomic_file
-from kmaps.io.numpy_files import NpyReader, open_npz
+from kmaps.io.atomic import atomic_file, refuse_terminal, standard_output
 from kmaps.io.reader import Reader, finite_block
-from kmaps.io.standard_output import refuse_terminal, standard_output
-from kmaps.io.table_writers import ArrowWriter, CsvWriter, ParquetWriter
-from kmaps.io.text_files import CsvReader, SvmReader
-from kmaps.io.writers import NpyWriter, NpzWriter, SvmWriter
+from kmaps.io.writers import WRITERS, Writer
+from kmaps.plugins import Registry
 from kmaps.samples import AnyMatrix
 
-READERS: dict[str, Callable[..., Reader]] = {
-    "npy": NpyReader,
-    "npz": open_npz,
-    "csv": CsvReader,
-    "svm": SvmReader,
-    "libsvm": SvmReader,
-    "parquet": ArrowReader,
-    "arrow": ArrowReader,
-    "feather": ArrowReader,
-}
-_WITHOUT_NAMES = (NpyReader, SvmReader)  # of columns
-Writer: TypeAlias = NpyWriter | NpzWriter | CsvWriter | SvmWriter | ArrowWriter
-WRITERS: dict[str, type[Writer]] = {
-    "npy": NpyWriter,
-    "npz": NpzWriter,
-    "csv": CsvWriter,
-    "svm": SvmWriter,
-    "libsvm": SvmWriter,
-    "parquet": ParquetWriter,
-    "arrow": ArrowWriter,
-    "feather": ArrowWriter,
-}
-STREAMS = (CsvWriter, SvmWriter)
-"""Those that are text, written from beginning to end."""
-
+READERS: Registry[Callable[..., Reader]] = Registry(
+    {
+        "npy": "kmaps.io.numpy_files.NpyReader",
+        "npz": "kmaps.io.numpy_files.open_npz",
+        "csv": "kmaps.io.text_files.CsvReader",
+        "svm": "kmaps.io.text_files.SvmReader",
+        "libsvm": "kmaps.io.text_files.SvmReader",
+        "parquet": "kmaps.io.arrow_files.ArrowReader",
+        "arrow": "kmaps.io.arrow_files.ArrowReader",
+        "feather": "kmaps.io.arrow_files.ArrowReader",
+    }
+)
+_WITHOUT_NAMES = ("npy", "svm", "libsvm")  # of columns
 SAMPLE_ROWS = 10_000
 SAMPLE_BYTES = 32 << 20
 MEMORY = 24 << 20
@@ -54,7 +38,7 @@ MEMORY = 24 << 20
 Rows: TypeAlias = AnyMatrix
 
 
-def format_of(path: str | Path, known: dict, form: str | None = None) -> str:
+def format_of(path: str | Path, known: Collection[str], form: str | None = None) -> str:
     """Return the format that was named, or else the one the extension tells.
 
     Raises
@@ -99,7 +83,7 @@ def output_format(path: str | Path, form: str | None = None, *, labels: bool = F
     'npy'
     """
     chosen = format_of(path, WRITERS, form)
-    if str(path) == "-" and WRITERS[chosen] not in STREAMS:
+    if str(path) == "-" and not WRITERS[chosen].streams:
         refuse_terminal(chosen)
     if labels and not WRITERS[chosen].keeps_labels:
         raise InputError(f"{path}: {chosen} has no place for labels; write .npz, .csv or .svm")
@@ -147,12 +131,12 @@ def open_reader(
         raise InputError(f"{path}: {problem}")
     shown = name or str(path)
     named = [f"label_column={label_column}"] if label_column is not None else list(aside)
-    if named and READERS[chosen] in _WITHOUT_NAMES:
+    if named and chosen in _WITHOUT_NAMES:
         raise InputError(f"{shown}: {chosen} has no columns with names; leave {named[0]} out")
-    if READERS[chosen] is NpyReader:
-        return NpyReader(Path(path), shown)
-    if READERS[chosen] is SvmReader:
-        return SvmReader(Path(path), shown, n_features, zero_based)
+    if chosen == "npy":
+        return READERS[chosen](Path(path), shown)
+    if chosen in ("svm", "libsvm"):
+        return READERS[chosen](Path(path), shown, n_features, zero_based)
     return READERS[chosen](Path(path), shown, label_column, aside)
 
 
@@ -175,15 +159,23 @@ def open_writer(
         Whether an existing file may be replaced.
     """
     chosen = format_of(path, WRITERS, form)
+    with opened(path, chosen, WRITERS[chosen], n_rows=n_rows, force=force) as writer:
+        yield writer
+
+
+@contextmanager
+def opened(
+    path: str | Path, form: str, kind: type[Writer], *, n_rows: int | None = None, force: bool
+) -> Iterator[Writer]:
+    """Open a writer as :func:`open_writer` does, of any class."""
     if str(path) == "-":
-        streams = WRITERS[chosen] in STREAMS
-        with standard_output(chosen, streams=streams) as (file, target):
-            writer = WRITERS[chosen](file, target, n_rows)
+        with standard_output(form, streams=kind.streams) as (file, target):
+            writer = kind(file, target, n_rows)
             yield writer
             writer.finish()
         return
     with atomic_file(path, force=force) as file:
-        writer = WRITERS[chosen](file, Path(path).absolute(), n_rows)
+        writer = kind(file, Path(path).absolute(), n_rows)
         yield writer
         writer.finish()
 

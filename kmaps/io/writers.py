@@ -1,12 +1,16 @@
-"""Array files, written block by block: ``.npy``, ``.npz`` (dense or CSR) and svmlight's text."""
+"""Array files, written block by block: NumPy's, svmlight's text, and tables of named columns."""
 
+import csv
+import io
 import os
 import shutil
 import tempfile
 import zipfile
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -16,10 +20,48 @@ from kmaps.errors import InputError
 from kmaps.io.labels import few_labels, joined_labels, typed_labels
 from kmaps.samples import AnyMatrix
 
-Rows: TypeAlias = AnyMatrix
+
+class Writer(ABC):
+    """Rows and labels, written to a file block by block.
+
+    Parameters
+    ----------
+    file : binary file
+        Seekable, unless the format ``streams``.
+    target : Path
+        Where the file will be: for messages, and the folder that needs the space.
+    n_rows : int, optional
+        Rows to come, when known.
+
+    Attributes
+    ----------
+    keeps_sparse, keeps_labels, streams : bool
+        Whether the format leaves zeros out; whether it has a place for labels; whether it is text,
+        written from beginning to end.
+    """
+
+    keeps_sparse = False
+    keeps_labels = True
+    streams = False
+
+    def __init__(self, file: BinaryIO, target: Path, n_rows: int | None = None) -> None:
+        self._file, self._target, self._n_rows = file, target, n_rows
+
+    @abstractmethod
+    def write(
+        self, Z: AnyMatrix | None, y: NDArray | None, names: Sequence[str] | None = None
+    ) -> None:
+        """Append rows, labels, or both; tables have ``names`` for the columns of the rows."""
+
+    def finish(self) -> None:  # noqa: B027 (most formats are complete as they are)
+        """Complete the file."""
 
 
-class NpyStream:
+def _dense(Z: AnyMatrix) -> NDArray:
+    return Z.toarray() if issparse(Z) else Z
+
+
+class _NpyStream:
     """A ``.npy`` file of unknown length: the header is written first and completed at the end."""
 
     def __init__(self, file: BinaryIO, dtype: DTypeLike, columns: int | None) -> None:
@@ -49,37 +91,34 @@ class NpyStream:
         self._file.seek(0, os.SEEK_END)
 
 
-class NpyWriter:
-    """Rows into a ``.npy`` file; sparse rows are written with their zeros.
+def _stream(file: BinaryIO, values: NDArray, dtype: DTypeLike | None = None) -> _NpyStream:
+    """Return a stream for arrays like the first one."""
+    return _NpyStream(file, dtype or values.dtype, values.shape[1] if values.ndim == 2 else None)
 
-    Parameters
-    ----------
-    file : binary file, seekable
-    target : Path
-        Where the file will be, for messages and for the space left there.
-    n_rows : int or None
-        Rows to come, when known; then a disk without the space for them is refused at once.
-    """
 
-    keeps_sparse = False
+class NpyWriter(Writer):
+    """A ``.npy`` file: of sparse rows with their zeros; of labels only where there are no rows."""
+
     keeps_labels = False
+    _stream: _NpyStream | None = None
 
-    def __init__(self, file: BinaryIO, target: Path, n_rows: int | None) -> None:
-        self._file, self._target, self._n_rows = file, target, n_rows
-        self._stream: NpyStream | None = None
-
-    def write(self, Z: Rows, y: NDArray | None) -> None:
-        """Append rows; labels have no place in this format."""
+    def write(
+        self, Z: AnyMatrix | None, y: NDArray | None, names: Sequence[str] | None = None
+    ) -> None:
+        """Append rows, or else labels."""
+        values: Any = y if Z is None else Z
         if self._stream is None:
-            self._check_space(Z)
-            self._stream = NpyStream(self._file, Z.dtype, Z.shape[1])
-        self._stream.append(Z.toarray() if issparse(Z) else Z)
+            self._check_space(values)
+            self._stream = _stream(self._file, values)
+        self._stream.append(_dense(values))
 
-    def _check_space(self, Z: Rows) -> None:
-        needed = (self._n_rows or 0) * Z.shape[1] * Z.dtype.itemsize
+    def _check_space(self, values: Any) -> None:
+        """Refuse a disk without the space for the rows to come."""
+        row = values.dtype.itemsize * (values.shape[1] if values.ndim == 2 else 1)
+        needed = (self._n_rows or 0) * row
         free = shutil.disk_usage(self._target.parent).free
         if needed > free:
-            hint = "; .npz keeps the zeros out" if issparse(Z) else ""
+            hint = "; .npz keeps the zeros out" if issparse(values) else ""
             raise InputError(
                 f"{self._target}: needs {needed / 1e9:.1f} GB, but {free / 1e9:.1f} GB are free "
                 f"in {self._target.parent}{hint}"
@@ -91,103 +130,82 @@ class NpyWriter:
             self._stream.finish()
 
 
-class Archive:
-    """A ``.npz`` file whose arrays grow row by row, in nameless files in the target's folder.
+class NpzWriter(Writer):
+    """A ``.npz`` file: an array named X, or a CSR matrix as SciPy loads it; labels named y.
 
     The parts of an archive are written one after the other but grow together, so they are first
-    collected apart.
-
-    Parameters
-    ----------
-    file : binary file
-    target : Path
-        Where the file will be.
+    collected in nameless files in the target's folder.
     """
 
-    def __init__(self, file: BinaryIO, target: Path) -> None:
-        self._file, self._folder = file, target.parent
-        self._parts: dict[str, tuple[BinaryIO, NpyStream]] = {}
-        self._files = ExitStack()
+    keeps_sparse = True
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._parts
+    def __init__(self, file: BinaryIO, target: Path, n_rows: int | None = None) -> None:
+        super().__init__(file, target, n_rows)
+        self._parts: dict[str, tuple[BinaryIO, _NpyStream]] = {}
+        self._files = ExitStack()
+        self._shape = (0, 0)
+        self._stored = 0
+        self._labels: list[NDArray] = []
+        self.whole: dict[str, NDArray] = {}
+        """Arrays that are added at the end."""
 
     def append(self, name: str, values: NDArray, dtype: DTypeLike | None = None) -> None:
         """Append rows to an array; the first ones settle its type and width."""
         if name not in self._parts:
-            nameless = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
+            nameless = tempfile.TemporaryFile(dir=self._target.parent)  # noqa: SIM115
             file = self._files.enter_context(nameless)
-            columns = values.shape[1] if values.ndim == 2 else None
-            self._parts[name] = file, NpyStream(file, dtype or values.dtype, columns)
+            self._parts[name] = file, _stream(file, values, dtype)
         self._parts[name][1].append(values)
 
-    def finish(self, **whole: NDArray) -> None:
-        """Put the parts into the archive, and after them some arrays that are whole."""
+    def write(
+        self, Z: AnyMatrix | None, y: NDArray | None, names: Sequence[str] | None = None
+    ) -> None:
+        """Append rows and labels."""
+        if y is not None:
+            self._labels.append(y)
+        if Z is None:
+            return
+        if issparse(Z):
+            self.append("data", Z.data)
+            self.append("indices", Z.indices, np.int32 if Z.shape[1] < 2**31 else np.int64)
+            ends = Z.indptr.astype(np.int64) + self._stored
+            # The first pointer of a later block is the last of the one before.
+            self.append("indptr", ends[1:] if self._shape[0] else ends)
+            self._stored += Z.nnz
+        else:
+            self.append("X", Z)
+        self._shape = (self._shape[0] + Z.shape[0], Z.shape[1])
+
+    def finish(self) -> None:
+        """Put the parts into the archive."""
+        if "data" in self._parts:
+            self.whole |= {"shape": np.array(self._shape, np.int64), "format": np.array(b"csr")}
+        if self._labels:
+            self.whole["y"] = joined_labels(self._labels)
         with self._files, zipfile.ZipFile(self._file, "w", zipfile.ZIP_STORED) as archive:
             for name, (part, stream) in self._parts.items():
                 stream.finish()
                 part.seek(0)
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                     shutil.copyfileobj(part, member, 1 << 20)
-            for name, array in whole.items():
+            for name, array in self.whole.items():
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                     np.save(member, array)
 
 
-class NpzWriter:
-    """Rows into a ``.npz`` file: an array named X, or a CSR matrix as SciPy loads it.
-
-    Labels, where there are some, are beside them in an array named y, as readers look for them.
-    """
+class SvmWriter(Writer):
+    """svmlight's format, with the labels of the input, or 0 where it had none."""
 
     keeps_sparse = True
-    keeps_labels = True
+    streams = True
 
-    def __init__(self, file: BinaryIO, target: Path, n_rows: int | None) -> None:
-        self._archive = Archive(file, target)
-        self._shape = (0, 0)
-        self._stored = 0
-        self._labels: list[NDArray] = []
-
-    def write(self, Z: Rows, y: NDArray | None) -> None:
-        """Append rows and labels."""
-        if y is not None:
-            self._labels.append(y)
-        if issparse(Z):
-            self._archive.append("data", Z.data)
-            index = np.int32 if Z.shape[1] < 2**31 else np.int64
-            self._archive.append("indices", Z.indices, index)
-            ends = Z.indptr.astype(np.int64) + self._stored
-            # The first pointer of a later block is the last of the one before.
-            self._archive.append("indptr", ends[1:] if self._shape[0] else ends)
-            self._stored += Z.nnz
-        else:
-            self._archive.append("X", Z)
-        self._shape = (self._shape[0] + Z.shape[0], Z.shape[1])
-
-    def finish(self) -> None:
-        """Put the parts into the archive."""
-        whole: dict[str, NDArray] = {}
-        if "data" in self._archive:
-            whole |= {"shape": np.array(self._shape, np.int64), "format": np.array(b"csr")}
-        if self._labels:
-            whole["y"] = joined_labels(self._labels)
-        self._archive.finish(**whole)
-
-
-class SvmWriter:
-    """Rows into svmlight's format, with the labels of the input, or 0 where it had none."""
-
-    keeps_sparse = True
-    keeps_labels = True
-
-    def __init__(self, file: BinaryIO, target: Path, n_rows: int | None) -> None:
-        self._file = file
-
-    def write(self, Z: Rows, y: NDArray | None) -> None:
+    def write(
+        self, Z: AnyMatrix | None, y: NDArray | None, names: Sequence[str] | None = None
+    ) -> None:
         """Append rows and labels."""
         from sklearn.datasets import dump_svmlight_file
 
+        assert Z is not None, "svmlight's format has rows"
         labels = np.zeros(Z.shape[0], int) if y is None else y
         if labels.dtype.kind == "U":
             labels = typed_labels(labels)
@@ -195,5 +213,118 @@ class SvmWriter:
             raise InputError(f"svm files have numbers for labels, not text ({few_labels(labels)})")
         dump_svmlight_file(Z, labels, self._file, zero_based=False)
 
+
+def _titles(Z: AnyMatrix | None, y: NDArray | None, names: Sequence[str] | None) -> list[str]:
+    """Return the names of the columns of a table.
+
+    Rows come first, as ``x0``, ``x1``, …, which scikit-learn calls columns without names; then
+    ``label``. Where the columns have names, the label comes first.
+    """
+    label = [] if y is None else ["label"]
+    if Z is None:
+        return label
+    return [*label, *names] if names else [*(f"x{j}" for j in range(Z.shape[1])), *label]
+
+
+class CsvWriter(Writer):
+    """Rows as text, with as many digits as their type needs to be read back the same.
+
+    Labels alone have no header.
+    """
+
+    streams = True
+    _has_header = False
+
+    def write(
+        self, Z: AnyMatrix | None, y: NDArray | None, names: Sequence[str] | None = None
+    ) -> None:
+        """Append rows and labels."""
+        columns = [] if y is None else [[_field(label) for label in y.tolist()]]
+        if Z is not None:
+            digits = "%d" if Z.dtype.kind in "biu" else "%r" if Z.dtype.itemsize > 4 else "%.9g"
+            numbers = ",".join([digits] * Z.shape[1])
+            columns.insert(
+                len(columns) if names else 0, [numbers % (*row,) for row in _dense(Z).tolist()]
+            )
+        lines = [",".join(fields) for fields in zip(*columns, strict=True)]
+        if Z is not None and not self._has_header:
+            lines.insert(0, ",".join(map(_field, _titles(Z, y, names))))
+            self._has_header = True
+        self._file.write("".join(f"{line}\n" for line in lines).encode())
+
+
+def _field(value: object) -> str:
+    """Return a value as a field of a ``.csv``, in quotes where it needs them."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow([value])
+    return text.getvalue()
+
+
+class TxtWriter(Writer):
+    """A label per line, as it is."""
+
+    streams = True
+
+    def write(
+        self, Z: AnyMatrix | None, y: NDArray | None, names: Sequence[str] | None = None
+    ) -> None:
+        """Append labels."""
+        assert y is not None, "a text file has labels"
+        self._file.write("".join(f"{label}\n" for label in y.tolist()).encode())
+
+
+class ArrowWriter(Writer):
+    """Columns in a file of Arrow's own; needs pyarrow."""
+
+    _writer: Any = None
+
+    def __init__(self, file: BinaryIO, target: Path, n_rows: int | None = None) -> None:
+        from kmaps.io.arrow_files import pyarrow
+
+        super().__init__(file, target, n_rows)
+        self._pa = pyarrow(str(target))
+
+    def _open(self, schema: Any) -> Any:
+        return self._pa.ipc.new_file(self._file, schema)
+
+    def write(
+        self, Z: AnyMatrix | None, y: NDArray | None, names: Sequence[str] | None = None
+    ) -> None:
+        """Append rows and labels."""
+        columns = [] if y is None else [y]
+        if Z is not None:
+            place = len(columns) if names else 0
+            columns[place:place] = [np.ascontiguousarray(column) for column in _dense(Z).T]
+        table = self._pa.table([*map(self._pa.array, columns)], names=_titles(Z, y, names))
+        self._writer = self._writer or self._open(table.schema)
+        self._writer.write_table(table)
+
     def finish(self) -> None:
-        """Nothing is left to write."""
+        """Complete the file."""
+        if self._writer is not None:
+            self._writer.close()
+
+
+class ParquetWriter(ArrowWriter):
+    """Columns in a Parquet file, a row group per block."""
+
+    def _open(self, schema: Any) -> Any:
+        from pyarrow import parquet
+
+        class Abandonable(parquet.ParquetWriter):
+            def __del__(self) -> None:
+                """Do not complete a file that was closed meanwhile."""
+
+        return Abandonable(self._file, schema)
+
+
+WRITERS: dict[str, type[Writer]] = {
+    "npy": NpyWriter,
+    "npz": NpzWriter,
+    "csv": CsvWriter,
+    "svm": SvmWriter,
+    "libsvm": SvmWriter,
+    "parquet": ParquetWriter,
+    "arrow": ArrowWriter,
+    "feather": ArrowWriter,
+}

@@ -154,7 +154,7 @@ def test_every_format_goes_to_standard_output(form):
 
 @pytest.mark.parametrize("form", ["npy", "npz", "parquet", "feather"])
 def test_a_terminal_is_sent_no_bytes(form, monkeypatch):
-    monkeypatch.setattr("kmaps.io.standard_output.sys", TERMINAL)
+    monkeypatch.setattr("kmaps.io.atomic.sys", TERMINAL)
     assert refused("in.npy", "-", "--output-format", form) == (
         f"-: {form} is no text, and standard output is a terminal; send it to a file or a pipe"
     )

@@ -124,7 +124,7 @@ def test_bytes_go_to_standard_output_too(models, form):
 
 
 def test_a_terminal_is_sent_no_bytes(models, monkeypatch):
-    monkeypatch.setattr("kmaps.io.standard_output.sys", TERMINAL)
+    monkeypatch.setattr("kmaps.io.atomic.sys", TERMINAL)
     result = predict(models, "words", "-", "--output-format", "npz", code=2)
     assert "-: npz is no text, and standard output is a terminal" in result.stderr
 
@@ -139,7 +139,7 @@ def test_random_features_have_probabilities():
 def test_what_has_no_place(models):
     CodedSVC().fit(X, Y).save("plain.npz")
     for name, arguments, message in (
-        ("words", "p.doc", "p.doc: unknown format 'doc' (npy, npz, txt, csv, svm, libsvm, "
+        ("words", "p.doc", "p.doc: unknown format 'doc' (txt, npy, npz, csv, svm, libsvm, "
          "parquet, arrow, feather)"),
         ("words", "p.txt --proba", "p.txt: txt has labels only; write proba to csv"),
         ("words", "p.npy --scores --proba", "p.npy: npy has a place for scores or proba; write "

@@ -165,7 +165,7 @@ def test_parquet_has_the_types_whatever_the_values(tmp_path):
 
 def test_a_terminal_is_sent_no_bytes(monkeypatch):
     terminal = SimpleNamespace(stdout=SimpleNamespace(isatty=lambda: True))
-    monkeypatch.setattr("kmaps.io.standard_output.sys", terminal)
+    monkeypatch.setattr("kmaps.io.atomic.sys", terminal)
     result = table("run", "--records", "--format", "parquet", code=2)
     assert result.stderr.startswith(
         "error: -: parquet is no text, and standard output is a terminal"
