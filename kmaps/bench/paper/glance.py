@@ -19,7 +19,7 @@ Our own runs, one folder an experiment: `records.jsonl` (a line a cell, as `kmap
 `README.md` (by `kmaps report`: the command, the environment, the commit, the paper's numbers beside
 ours, its claims, the tables), the figures (the arrays that some need, `arrays.npz`, are not kept
 here), and `NOTES.md`, what we make of it. Every column of a record is described in
-`kmaps/bench/records/columns.py`.
+`kmaps/bench/records/columns.csv`.
 
     kmaps run NAME --out results/NAME          # resumes; all done: says so
     kmaps report results/NAME --force

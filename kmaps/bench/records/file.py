@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kmaps.bench.records.appended import AppendedFile, whole_lines
-from kmaps.bench.records.columns import COLUMNS, Record, check_record
+from kmaps.bench.records.columns import COLUMNS, MORE, Record, check_record
 from kmaps.bench.records.times import with_times
 from kmaps.errors import InputError, NothingMeasured
 from kmaps.io import atomic_file
@@ -33,8 +33,8 @@ def read_records(path: str | Path) -> list[Record]:
     Returns
     -------
     list of dict
-        With the columns of :data:`COLUMNS` and, where it was timed again, ``repeats`` and
-        ``common_repeats`` (:mod:`kmaps.bench.records.times`).
+        With the columns of :data:`COLUMNS`, those that only its kind has and, where it was timed
+        again, ``repeats`` and ``common_repeats`` (:mod:`kmaps.bench.records.times`).
 
     Raises
     ------
@@ -61,7 +61,8 @@ def _parse(content: bytes, path: Path) -> tuple[list[Record], int]:
     whole = 0
     for number, record, length in whole_lines(content, path, "a record"):
         check_record(record, f"{path}:{number}")
-        by_key[record["key"]] = {name: record.get(name) for name in COLUMNS}
+        more = record.pop(MORE, {})
+        by_key[record["key"]] = dict.fromkeys(COLUMNS) | record | more
         whole += length
     records = list(by_key.values())
     kinds = sorted({record["kind"] for record in records})
@@ -104,8 +105,11 @@ class RecordsFile(AppendedFile):
 
     def append(self, record: Record) -> None:
         """Write one record and do not return before it is on the disk."""
-        check_record(record, f"{self.path}: a new record")
-        self._write({name: record.get(name) for name in COLUMNS})
+        line = {name: value for name, value in record.items() if name in COLUMNS}
+        more = record.keys() - COLUMNS
+        line |= {MORE: {name: record[name] for name in sorted(more)}} if more else {}
+        check_record(line, f"{self.path}: a new record")
+        self._write(dict.fromkeys(COLUMNS) | line)
 
 
 def latest(records: Iterable[Record], keys: Iterable[str]) -> list[Record]:

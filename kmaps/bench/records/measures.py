@@ -1,6 +1,6 @@
 """The measures: what tables can show of records, with their units."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from math import floor, log10
 from statistics import median
@@ -107,41 +107,58 @@ def _megabytes(title: str, column: str, form: str = "") -> Measure:
     return Measure(f"{title}, MB", (column,), "bytes", scale=1e-6, form=form)
 
 
-MEASURES = {
-    "accuracy": _percent("accuracy", "accuracy"),
-    "per-class": _percent("accuracy per class", "accuracy_per_class"),
-    "ap": _percent("average precision", "average_precision"),
-    "time": _seconds("fit + encode + convert + train", *_TRAINING),
-    "time-common": Measure(
-        "fit + encode + convert + train at one C for all, s", _TRAINING, "s", common=True
-    ),
-    "storage": _megabytes("stored training set + tables + model", "storage_bytes", "storage_form"),
-    "memory": _megabytes("peak memory", "peak_bytes"),
-    "train-memory": _megabytes("peak memory of training", "train_peak_bytes"),
-    "gram": _megabytes("Gram matrix, in memory", "gram_bytes"),
-    "copies": _megabytes("training set in the solver's own structures, in memory", "copy_bytes"),
-    "linf": Measure("largest error", ("linf",), "kernel"),
-    "rms": Measure("root mean square error", ("rms",), "kernel"),
-    "l1": Measure("mean absolute error", ("l1",), "kernel"),
-    "bound": Measure("bound on the largest error", ("error_bound",), "kernel"),
-    "period": Measure("period Λ", ("period",), "log x", decimals=2, ranked=False),
-    "random-rms": Measure("random part of that error", ("random_rms",), "kernel"),
-    "additive-rms": Measure("additive part of that error", ("additive_rms",), "kernel"),
-    "bias": Measure("mean error", ("bias",), "kernel"),
-    "deviation": Measure("spread of the error", ("deviation",), "kernel"),
-    "important": _percent("patches in important regions", "important"),
-    "dim": Measure("encoded columns", ("dim",), "columns", decimals=0),
-    "fit": _seconds("fit", "fit_s"),
-    "encode": _seconds("encode", "encode_s"),
-    "convert": _seconds("conversion to the solver's own structures, part of the time", "convert_s"),
-    "train": _seconds("train", "train_s"),
-    "predict": _seconds("predict", "predict_s"),
-    "cv": _seconds("choose C", "cv_s"),
-    "storage-train": _megabytes("stored training set", "train_bytes", "storage_form"),
-    "storage-paper": _megabytes("stored training set as annfm counts it", "paper_train_bytes"),
-    "storage-tables": _megabytes("stored tables", "table_bytes"),
-    "storage-model": _megabytes("stored model", "model_bytes"),
-}
+class _Measures(dict[str, Measure]):
+    """Measures by name; any other column of numbers, such as a kind's, goes by its own name."""
+
+    def __missing__(self, name: str) -> Measure:
+        unit = {"s": "s", "bytes": "bytes"}.get(name.rpartition("_")[2], "")
+        title = name.replace("_", " ").removesuffix(f" {unit}")
+        return Measure(f"{title}, {unit}" if unit else title, (name,), unit)
+
+
+MEASURES = _Measures(
+    {
+        "accuracy": _percent("accuracy", "accuracy"),
+        "per-class": _percent("accuracy per class", "accuracy_per_class"),
+        "ap": _percent("average precision", "average_precision"),
+        "time": _seconds("fit + encode + convert + train", *_TRAINING),
+        "time-common": Measure(
+            "fit + encode + convert + train at one C for all, s", _TRAINING, "s", common=True
+        ),
+        "storage": _megabytes(
+            "stored training set + tables + model", "storage_bytes", "storage_form"
+        ),
+        "memory": _megabytes("peak memory", "peak_bytes"),
+        "train-memory": _megabytes("peak memory of training", "train_peak_bytes"),
+        "gram": _megabytes("Gram matrix, in memory", "gram_bytes"),
+        "copies": _megabytes(
+            "training set in the solver's own structures, in memory", "copy_bytes"
+        ),
+        "linf": Measure("largest error", ("linf",), "kernel"),
+        "rms": Measure("root mean square error", ("rms",), "kernel"),
+        "l1": Measure("mean absolute error", ("l1",), "kernel"),
+        "bound": Measure("bound on the largest error", ("error_bound",), "kernel"),
+        "period": Measure("period Λ", ("period",), "log x", decimals=2, ranked=False),
+        "random-rms": Measure("random part of that error", ("random_rms",), "kernel"),
+        "additive-rms": Measure("additive part of that error", ("additive_rms",), "kernel"),
+        "bias": Measure("mean error", ("bias",), "kernel"),
+        "deviation": Measure("spread of the error", ("deviation",), "kernel"),
+        "important": _percent("patches in important regions", "important"),
+        "dim": Measure("encoded columns", ("dim",), "columns", decimals=0),
+        "fit": _seconds("fit", "fit_s"),
+        "encode": _seconds("encode", "encode_s"),
+        "convert": _seconds(
+            "conversion to the solver's own structures, part of the time", "convert_s"
+        ),
+        "train": _seconds("train", "train_s"),
+        "predict": _seconds("predict", "predict_s"),
+        "cv": _seconds("choose C", "cv_s"),
+        "storage-train": _megabytes("stored training set", "train_bytes", "storage_form"),
+        "storage-paper": _megabytes("stored training set as annfm counts it", "paper_train_bytes"),
+        "storage-tables": _megabytes("stored tables", "table_bytes"),
+        "storage-model": _megabytes("stored model", "model_bytes"),
+    }
+)
 """The measures by name, in the order of the help."""
 
 
@@ -157,8 +174,8 @@ def accuracy_of(records: Iterable[Mapping[str, Any]]) -> str:
     return "per-class" if tested else "accuracy"
 
 
-def check_measures(names: Iterable[str]) -> None:
-    """Refuse a measure that there is not.
+def check_measures(names: Iterable[str], columns: Collection[str] = ()) -> None:
+    """Refuse a measure that there is not, and that none of the columns of records is.
 
     Raises
     ------
@@ -166,6 +183,6 @@ def check_measures(names: Iterable[str]) -> None:
         Suggesting the nearest name.
     """
     for name in names:
-        if name not in MEASURES:
+        if name not in MEASURES and name not in columns:
             known = ", ".join(MEASURES)
             raise ConfigError(f"unknown measure {name!r}{suggest(name, MEASURES)} ({known})")

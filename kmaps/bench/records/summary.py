@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kmaps.bench.records.columns import WARNED, Record, warned
+from kmaps.bench.records.columns import WARNED, Record, is_number, warned
 from kmaps.bench.records.designs import is_redrawn
 from kmaps.bench.records.measures import MEASURES, Measure, check_measures
 from kmaps.bench.records.names import short_labels
@@ -98,8 +98,8 @@ def summarize(records: Iterable[Record], measures: Sequence[str]) -> list[Line]:
     >>> line["kernel"], round(line["mean"], 6), line["n"]
     ('chi2', 0.91, 2)
     """
-    check_measures(measures)
     cells = latest_cells(records)
+    check_measures(measures, {name for cell in cells for name in cell if is_number(cell[name])})
     if not cells:
         raise NothingMeasured("no record to show: the run has not finished a cell yet")
     labels, _ = short_labels(map(Row.of, cells))
@@ -112,7 +112,7 @@ def summarize(records: Iterable[Record], measures: Sequence[str]) -> list[Line]:
         for group in ordered
         for name in measures
     ]
-    known = list(MEASURES)
+    known = list(dict.fromkeys([*MEASURES, *measures]))
     lines.sort(key=lambda line: ([line[c] for c in SETTING], known.index(line["measure"])))
     return [{name: line[name] for name in (*LINE, *STATISTICS)} for line in lines]
 

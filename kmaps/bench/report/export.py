@@ -7,21 +7,15 @@ from typing import Any
 
 import pandas as pd
 
-from kmaps.bench.records.columns import COLUMNS, NUMBERS, Record
+from kmaps.bench.records.columns import COLUMNS, Record
 from kmaps.bench.records.measures import MEASURES
 from kmaps.errors import ConfigError
 
-WHOLE = (
-    *("format", "feature_version", "map_version", "C_folds", "C_samples"),
-    *("split", "draw", "size", "seed", "threads", "jobs", "cores"),
-)
-"""Columns of whole numbers; all other numbers are real, since some are means over classes."""
-
-TRUTH = ("C_unit_norm", "dirty")
-"""Columns of truth values."""
+_TYPES = {"whole": "Int64", "truth": "boolean", "number": "Float64", "fraction": "Float64"}
+_REPEATS = ("repeats", "common_repeats")
 
 TIMED = "repeats"
-"""The column beside those of records: how often the times of a cell were measured again."""
+"""The column next to those of records: how often the times of a cell were measured again."""
 
 
 def record_table(records: Iterable[Record]) -> pd.DataFrame:
@@ -37,7 +31,7 @@ def record_table(records: Iterable[Record]) -> pd.DataFrame:
     DataFrame
         The columns of :data:`kmaps.bench.records.columns.COLUMNS` in their order and in plain
         units, and ``repeats``. The types do not depend on the values: text, real numbers, whole
-        numbers (:data:`WHOLE`), and truth values; mappings and lists are JSON. A time that was
+        numbers, and truth values; mappings and lists are JSON. A time that was
         measured again is the median of its repeats.
 
     Examples
@@ -46,11 +40,14 @@ def record_table(records: Iterable[Record]) -> pd.DataFrame:
     >>> record_table([record])[["params", "accuracy", "repeats"]].to_dict("records")
     [{'params': '{"order": 2}', 'accuracy': 0.9, 'repeats': 0}]
     """
-    lines = [_line(record) for record in records]
-    columns = {name: [line[name] for line in lines] for name in (*COLUMNS, TIMED)}
-    return pd.DataFrame(
-        {name: pd.array(values, dtype=_type(name)) for name, values in columns.items()}
-    )
+    records = list(records)
+    more = {name for record in records for name in record} - {*COLUMNS, *_REPEATS}
+    lines = [_line(record, (*COLUMNS, *sorted(more))) for record in records]
+    columns = {name: [line[name] for line in lines] for name in (*COLUMNS, *sorted(more), TIMED)}
+    types = {name: _TYPES.get(column.holds, "string") for name, column in COLUMNS.items()}
+    types[TIMED] = "Int64"
+    typed = {name: pd.array(columns[name], dtype=of) for name, of in types.items()}
+    return pd.DataFrame(columns | typed)
 
 
 def as_csv(records: Iterable[Record]) -> bytes:
@@ -77,8 +74,8 @@ def as_parquet(records: Iterable[Record]) -> bytes:
     return file.getvalue()
 
 
-def _line(record: Record) -> dict[str, Any]:
-    line = {name: _plain(record.get(name)) for name in COLUMNS}
+def _line(record: Record, names: Iterable[str]) -> dict[str, Any]:
+    line = {name: _plain(record.get(name)) for name in names}
     repeats = record.get("repeats", [])
     for measure in MEASURES.values():
         if measure.unit == "s" and len(measure.columns) == 1 and measure.repeats(record):
@@ -88,11 +85,3 @@ def _line(record: Record) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     return json.dumps(value, sort_keys=True) if isinstance(value, dict | list) else value
-
-
-def _type(name: str) -> str:
-    if name in (*WHOLE, TIMED):
-        return "Int64"
-    if name in TRUTH:
-        return "boolean"
-    return "Float64" if name in NUMBERS else "string"

@@ -9,6 +9,10 @@ import sample_records
 
 from kmaps.bench.records.columns import COLUMNS, LATER, cell_name
 from kmaps.bench.records.file import RecordsFile, latest, read_records, records_path
+from kmaps.bench.records.gate import EXACT, Judged, compare
+from kmaps.bench.records.summary import summarize
+from kmaps.bench.report.export import record_table
+from kmaps.bench.report.tables import render
 from kmaps.errors import ConfigError, InputError, NothingMeasured
 
 
@@ -79,14 +83,48 @@ def test_nothing_to_read(tmp_path):
 
 
 def test_columns_are_exactly_the_described_ones(tmp_path):
-    with RecordsFile(tmp_path) as file:
-        with pytest.raises(InputError, match="columns: acuracy"):
-            file.append({**record("a"), "acuracy": 1})
-        incomplete = record("a")
-        del incomplete["seed"]
-        with pytest.raises(InputError, match="columns: seed"):
-            file.append(incomplete)
-    assert all(COLUMNS.values())
+    incomplete = record("a")
+    del incomplete["seed"]
+    with RecordsFile(tmp_path) as file, pytest.raises(InputError, match="columns: seed"):
+        file.append(incomplete)
+    odd = json.dumps(record("a") | {"acuracy": 1})
+    (tmp_path / "records.jsonl").write_text(odd + "\n")
+    with pytest.raises(InputError, match="columns: acuracy"):
+        read_records(tmp_path)
+    assert all(column.meaning for column in COLUMNS.values())
+
+
+def test_a_kind_has_columns_of_its_own(tmp_path):
+    zeros = [record(str(i), split=i, zeros=i / 4, note="few") for i in (1, 2)]
+    write(tmp_path, *zeros)
+    records = read_records(tmp_path)
+    assert list(records[0]) == [*COLUMNS, "note", "zeros"]
+    [line] = summarize(records, ["zeros"])
+    assert (line["mean"], line["n"]) == (0.375, 2)
+    assert "zeros" in render(records, "md", ["zeros"])
+    table = record_table(records)
+    assert table["zeros"].tolist() == [0.25, 0.5]
+    fewer = [one | {"zeros": 0.2} for one in records]
+    verdicts = compare(fewer, records, [Judged("zeros", EXACT, highest=True)])
+    assert [cell.verdict for cell in verdicts] == ["worse"]
+    with pytest.raises(ConfigError, match="unknown measure 'note'"):
+        summarize(records, ["note"])
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ([], "more is [], expected a mapping"),
+        ({"accuracy": 1}, "'accuracy' in more: expected a name of no other column"),
+        ({"a b": 1}, "'a b' in more"),
+        ({"zeros": float("nan")}, "zeros is nan, expected a finite number, text or null"),
+        ({"zeros": [1]}, "zeros is [1]"),
+    ],
+)
+def test_columns_of_kinds_are_checked(tmp_path, more, told):
+    (tmp_path / "records.jsonl").write_text(json.dumps(record("a") | {"more": more}) + "\n")
+    with pytest.raises(InputError, match=re.escape(f"records.jsonl:1: {told}")):
+        read_records(tmp_path)
 
 
 def test_older_records_lack_the_later_columns_and_have_null_there(tmp_path):
@@ -189,9 +227,9 @@ def test_latest_and_names():
 @pytest.mark.parametrize(
     ("columns", "told"),
     [
-        ({"accuracy": float("nan")}, "accuracy is nan, expected a finite number or null"),
+        ({"accuracy": float("nan")}, "accuracy is nan, expected a number from 0 to 1"),
         ({"accuracy": 2.0}, "accuracy is 2.0, expected a number from 0 to 1"),
-        ({"accuracy": "0.9"}, "accuracy is '0.9', expected a finite number or null"),
+        ({"accuracy": "0.9"}, "accuracy is '0.9', expected a number from 0 to 1"),
         ({"linf": float("inf")}, "linf is inf, expected a finite number or null"),
         ({"train_s": True}, "train_s is True, expected a finite number or null"),
         ({"params": "order=1"}, "params is 'order=1', expected a mapping"),
