@@ -134,22 +134,12 @@ def _array(block: Any) -> AnyMatrix:
 
 @dataclass(frozen=True)
 class Summary:
-    """What is known of some rows.
+    """What is known of some rows."""
 
-    Attributes
-    ----------
-    columns : RunningColumns
-        Ranges, the distinct values if they are few, the number of rows.
-    sample : ndarray or CSR matrix, or None
-        Some of the rows.
-    classes, counts : ndarray
-        The labels that occur, and how often; empty without labels.
-    """
-
-    columns: RunningColumns
-    sample: AnyMatrix | None
-    classes: NDArray
-    counts: NDArray
+    columns: RunningColumns  # ranges, the distinct values if they are few, the number of rows
+    sample: AnyMatrix | None  # some of the rows
+    classes: NDArray  # the labels that occur, and how often; empty without labels
+    counts: NDArray  # the labels that occur, and how often; empty without labels
 
 
 def summary_of(

@@ -23,28 +23,14 @@ FORMATS = (".npy", ".zarr", ".parquet")
 
 @dataclass(frozen=True)
 class SharedRows:
-    """Rows in delayed blocks.
+    """Rows in delayed blocks."""
 
-    Attributes
-    ----------
-    name : str
-        Of the file or folder.
-    blocks : list of Delayed
-    lengths : tuple of int
-        Rows of each block.
-    n_features : int
-    columns : list of str or None
-        The names of the features, where they have names.
-    labels : dask array (n,) or None
-        Of the column of labels.
-    """
-
-    name: str
+    name: str  # of the file or folder
     blocks: list[Delayed]
-    lengths: tuple[int, ...]
+    lengths: tuple[int, ...]  # rows of each block
     n_features: int
-    columns: list[str] | None = None
-    labels: da.Array | None = None
+    columns: list[str] | None = None  # the names of the features, where they have names
+    labels: da.Array | None = None  # of the column of labels
 
 
 def rows_of(path: str | Path, label_column: str | None = None) -> SharedRows:

@@ -1,4 +1,4 @@
-"""Linear machines on outputs that are never all in memory, by blocks of the dual.
+"""Linear models on outputs that are never all in memory, by blocks of the dual.
 
 Yu, Hsieh, Chang and Lin, KDD 2010: the variables of the rows of one block are descended on, some
 passes long, with those of the others where they are; then comes the next block. All binary problems
@@ -26,31 +26,18 @@ _TOL, _PASSES = 0.01, 100  # where none are said
 
 
 @dataclass
-class BlockMachine:
-    """A binary problem with the hinge or its square, and where its variables are.
+class BlockProblem:
+    """A binary problem with the hinge or its square, and where its variables are."""
 
-    Attributes
-    ----------
-    places : ndarray of int
-        Of all rows: the number among the problem's own, or -1.
-    signs, upper, ridge, alpha : ndarray of float64
-        Of its own rows, as in `kmaps._loops.train.Task`.
-    weights : ndarray of float64, shape (r + 1,)
-        That of the constant feature last.
-    gap : float
-        The relative duality gap.
-    loss : float
-        Of the rows so far in a pass.
-    """
-
-    places: NDArray[np.intp]
+    places: NDArray[np.intp]  # of all rows: the number among the problem's own, or -1
+    # Of its own rows, as in `kmaps._loops.train.Task`:
     signs: NDArray[np.float64]
     upper: NDArray[np.float64]
     ridge: NDArray[np.float64]
     alpha: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    gap: float = np.inf
-    loss: float = 0.0
+    weights: NDArray[np.float64]  # (r + 1,): that of the constant feature last
+    gap: float = np.inf  # the relative duality gap
+    loss: float = 0.0  # of the rows so far in a pass
 
     @property
     def square(self) -> float:
@@ -69,22 +56,12 @@ class BlockMachine:
 
 
 class Learnt(NamedTuple):
-    """What training in blocks gives, of P problems with r outputs.
+    """What training in blocks gives, of P problems with r outputs."""
 
-    Attributes
-    ----------
-    coef : ndarray of float32, shape (P, r)
-    intercept : ndarray of float32, shape (P,)
-    gaps : ndarray of float64, shape (P,)
-        The relative duality gaps.
-    passes : ndarray of int, shape (P,)
-        Over all rows, without those that only measure the gap.
-    """
-
-    coef: NDArray[np.float32]
-    intercept: NDArray[np.float32]
-    gaps: NDArray[np.float64]
-    passes: NDArray[np.intp]
+    coef: NDArray[np.float32]  # (P, r)
+    intercept: NDArray[np.float32]  # (P,)
+    gaps: NDArray[np.float64]  # (P,): the relative duality gaps
+    passes: NDArray[np.intp]  # (P,): over all rows, without those that only measure the gap
 
 
 def train_in_blocks(
@@ -116,15 +93,15 @@ def train_in_blocks(
     )
     check_combination(how, {"l2": HINGES}, "l2", loss)
     tol, max_iter = tol or _TOL, max_iter or _PASSES
-    machines = [_machine(problem, rows, C, LOSSES[loss]()) for problem in problems]
-    passes, measured = 0, np.full(len(machines), np.inf)
+    states = [_begun(problem, rows, C, LOSSES[loss]()) for problem in problems]
+    passes, measured = 0, np.full(len(states), np.inf)
     while passes < max_iter and measured.max() > tol:
         passes += 1
-        _descend(rows, machines, bias, (seed, passes))
+        _descend(rows, states, bias, (seed, passes))
         # The losses were of weights that moved on: an estimate, which is looked into when small.
-        if _gaps(machines).max() <= tol or passes == max_iter:
-            _measure(rows, machines, bias)
-            measured = _gaps(machines)
+        if _gaps(states).max() <= tol or passes == max_iter:
+            _measure(rows, states, bias)
+            measured = _gaps(states)
     if measured.max() > tol:
         warnings.warn(
             f"the relative duality gap is still {measured.max():.1e} after {passes} passes, above "
@@ -132,20 +109,20 @@ def train_in_blocks(
             ConvergenceWarning,
             stacklevel=5,
         )
-    weights = np.stack([machine.weights for machine in machines]).astype(np.float32)
+    weights = np.stack([state.weights for state in states]).astype(np.float32)
     coef, constant = np.ascontiguousarray(weights[:, :-1]), weights[:, -1]
-    return Learnt(coef, constant * np.float32(bias), measured, np.full(len(machines), passes))
+    return Learnt(coef, constant * np.float32(bias), measured, np.full(len(states), passes))
 
 
-def _gaps(machines: list[BlockMachine]) -> NDArray[np.float64]:
-    return np.array([machine.gap for machine in machines])
+def _gaps(states: list[BlockProblem]) -> NDArray[np.float64]:
+    return np.array([state.gap for state in states])
 
 
-def _machine(problem: BinaryProblem, rows: StreamedRows, C: float, loss: Loss) -> BlockMachine:
+def _begun(problem: BinaryProblem, rows: StreamedRows, C: float, loss: Loss) -> BlockProblem:
     n, costs = len(problem.rows), C * problem.factors
     places = np.full(len(rows), -1)
     places[problem.rows] = np.arange(n)
-    return BlockMachine(
+    return BlockProblem(
         places=places,
         signs=problem.signs,
         upper=loss.high(costs),
@@ -156,21 +133,21 @@ def _machine(problem: BinaryProblem, rows: StreamedRows, C: float, loss: Loss) -
 
 
 def _descend(
-    rows: StreamedRows, machines: list[BlockMachine], bias: float, seed: tuple[int, ...]
+    rows: StreamedRows, states: list[BlockProblem], bias: float, seed: tuple[int, ...]
 ) -> None:
     """Visit all rows; set the gaps by the losses on the way."""
-    for machine in machines:
-        machine.loss = 0.0
+    for state in states:
+        state.loss = 0.0
     for chunk, (found, outputs) in enumerate(rows.chunks()):
         norms = np.einsum("ij,ij->i", outputs, outputs, dtype=np.float64) + bias**2
-        visit = partial(_visit, machines, found, outputs, norms, bias, (*seed, chunk))
-        for_blocks(visit, len(machines), 1)
-    for machine in machines:
-        machine.set_gap()
+        visit = partial(_visit, states, found, outputs, norms, bias, (*seed, chunk))
+        for_blocks(visit, len(states), 1)
+    for state in states:
+        state.set_gap()
 
 
 def _visit(
-    machines: list[BlockMachine],
+    states: list[BlockProblem],
     found: NDArray[np.intp],
     outputs: NDArray[np.float32],
     norms: NDArray[np.float64],
@@ -180,37 +157,37 @@ def _visit(
     _: int,
 ) -> None:
     """Let one problem descend on the rows ``found``, which have these outputs."""
-    machine = machines[k]
-    places = machine.places[found]
+    state = states[k]
+    places = state.places[found]
     own, random = np.flatnonzero(places >= 0), np.random.default_rng((*seed, k))
-    machine.loss += loops.descend_rows(
+    state.loss += loops.descend_rows(
         outputs,
         np.stack([random.permutation(own) for _ in range(_VISITS)]),
         places,
-        machine.signs,
+        state.signs,
         norms,
-        machine.upper,
-        machine.ridge,
+        state.upper,
+        state.ridge,
         float(bias),
-        machine.alpha,
-        machine.weights,
+        state.alpha,
+        state.weights,
     )
 
 
-def _measure(rows: StreamedRows, machines: list[BlockMachine], bias: float) -> None:
+def _measure(rows: StreamedRows, states: list[BlockProblem], bias: float) -> None:
     """Score all rows with the weights as they are, and set the gaps by that."""
-    weights = np.stack([machine.weights for machine in machines])
-    for machine in machines:
-        machine.loss = 0.0
+    weights = np.stack([state.weights for state in states])
+    for state in states:
+        state.loss = 0.0
     for found, outputs in rows.chunks():
         scores = outputs @ weights[:, :-1].T + bias * weights[:, -1]
-        for k, machine in enumerate(machines):
-            places = machine.places[found]
+        for k, state in enumerate(states):
+            places = state.places[found]
             own = places[places >= 0]
-            short = np.maximum(0, 1 - machine.signs[own] * scores[places >= 0, k])
-            if machine.ridge.any():
-                machine.loss += float(np.sum(short**2 / (2 * machine.ridge[own])))
+            short = np.maximum(0, 1 - state.signs[own] * scores[places >= 0, k])
+            if state.ridge.any():
+                state.loss += float(np.sum(short**2 / (2 * state.ridge[own])))
             else:
-                machine.loss += float(np.sum(machine.upper[own] * short))
-    for machine in machines:
-        machine.set_gap()
+                state.loss += float(np.sum(state.upper[own] * short))
+    for state in states:
+        state.set_gap()

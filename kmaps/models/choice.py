@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,9 +11,10 @@ from sklearn.base import clone
 from kmaps.checks import check_positive, check_whole
 from kmaps.errors import ConfigError, InputError
 from kmaps.models.c_grid import AUTO, START, choose, extension
-from kmaps.models.folds import stratified_sample
-from kmaps.svm import KernelSVC, gram_rows
 from kmaps.svm.learner import taken
+
+if TYPE_CHECKING:
+    from kmaps.svm import KernelSVC
 
 Places = NDArray[np.intp]
 """Numbers of samples."""
@@ -23,6 +24,42 @@ Predict = Callable[[Sequence[float], Places, Places], Iterable[NDArray]]
 
 Score = Callable[[NDArray, NDArray], NDArray]
 """``score(truth, predicted)``: the score of each unit, such as whether each label is right."""
+
+
+def stratified_order(y: ArrayLike, seed: int) -> NDArray[np.intp]:
+    """Return the numbers of the samples class by class, in random order within each class.
+
+    Every m-th of them is a stratified draw: each class has its share, to within one sample. So
+    the samples at the places ``k``, ``k + m``, ``k + 2 * m``, … are one of m stratified folds.
+
+    Examples
+    --------
+    >>> y = np.array([1, 0, 1, 0, 1, 1])
+    >>> y[stratified_order(y, seed=0)].tolist()
+    [0, 0, 1, 1, 1, 1]
+    """
+    y = np.asarray(y)
+    order = np.random.default_rng(seed).permutation(len(y))
+    return order[np.argsort(y[order], kind="stable")]
+
+
+def stratified_sample(y: ArrayLike, samples: int | None, seed: int) -> NDArray[np.intp]:
+    """Return the numbers of some samples, drawn so that each class has its share.
+
+    They are in the order of :func:`stratified_order`; None, or more than there are, means all.
+
+    Examples
+    --------
+    >>> y = np.array([1, 0, 1, 0, 1, 1])
+    >>> y[stratified_sample(y, 3, seed=0)].tolist()
+    [0, 1, 1]
+    """
+    order = stratified_order(y, seed)
+    if samples is None:
+        return order
+    check_whole("samples", samples, 1)
+    chosen = min(samples, len(order))
+    return order[np.arange(chosen) * len(order) // chosen]
 
 
 @dataclass(frozen=True)
@@ -36,11 +73,10 @@ class Choice:
         the smallest; of an extended grid with a flat edge one inside.
     grid : tuple of float
         The values compared, ascending.
-    accuracies : tuple of float
-        The part of all samples that a machine trained without them gave the right label, for each
-        value of the grid; with another ``score`` its mean.
-    errors : tuple of float
-        The standard error of each of them over the samples, the machines taken as trained.
+    accuracies, errors : tuple of float
+        The part of all samples that a model trained without them gave the right label, for each
+        value of the grid (with another ``score`` its mean), and its standard error over the
+        samples.
     """
 
     C: float
@@ -82,37 +118,28 @@ def cross_validate(
         that it predicts for the places ``test``; :func:`along_c` makes one.
     grid : iterable of float or "auto"
         Values of C, in any order; or those of the rule of :mod:`kmaps.models.c_grid`, which extends
-        them until the best one is inside, or the edge is flat. ``predict`` is then called anew for
-        each extension.
+        them; ``predict`` is then called again for each extension.
     y : array-like, shape (n,)
         Labels, numbers or strings.
-    folds : int, default=3
-        Parts of the samples, of which each is left out once.
-    seed : int, default=0
-        Of the folds, and of the samples drawn. The same seed gives every learner the same folds.
+    folds, seed : int
+        Parts of the samples, of which each is left out once, and how they are drawn. The same seed
+        gives every learner the same folds.
     samples : int, optional
         How many samples to use, a stratified draw; by default, or with more than there are, all.
     groups : array-like, shape (n,), optional
         Groups that no fold divides, such as a patient's samples. The folds are then of about the
         same size, but not stratified.
     score : callable, optional
-        ``score(truth, predicted)``: of the labels of a fold and what ``predict`` yields for it the
+        ``score(truth, predicted)``: for the labels of a fold and what ``predict`` yields for it the
         score of each unit that counts, all alike; by default whether each label is right.
     progress : callable, optional
         Called with what is done and the total so far after every C of every fold.
 
-    Returns
-    -------
-    Choice
-
     Raises
     ------
-    ConfigError
-        For an empty grid, another word than ``"auto"``, a C that is not positive and finite, or
-        counts out of range.
-    InputError
-        When the samples, or their groups, are fewer than the folds, or a class is so small that
-        without one of the folds another class is all that is left.
+    ConfigError, InputError
+        For a grid or counts out of range; for fewer samples or groups than folds, or a class so
+        small that without one of the folds another class is all that is left.
 
     Examples
     --------
@@ -173,12 +200,6 @@ def splits(y: NDArray, folds: int, groups: NDArray | None = None) -> list[tuple[
     """Return the places to train on and those left out, of every fold of stratified samples.
 
     With the group of each sample, no fold divides a group.
-
-    Raises
-    ------
-    InputError
-        When the samples, or their groups, are fewer than the folds, or a class is so small that
-        without one of the folds another class is all that is left.
     """
     if len(y) < folds:
         raise InputError(f"{len(y)} samples cannot be cut into folds={folds}: use fewer folds")
@@ -213,22 +234,9 @@ def along_c(
 ) -> Predict:
     """Return ``predict`` for :func:`cross_validate`: copies of a learner on one set of rows.
 
-    A learner that has ``warm_start`` starts the machine of a C from that of the one before, so
-    that a whole path takes little longer than its largest C alone.
-
-    Parameters
-    ----------
-    model : classifier
-        With the parameter ``C``; a copy is trained.
-    X : ndarray, CSR matrix or prepared rows, of n samples
-        What the learner takes. Rows that ``prepare_rows`` of a learner made are not copied.
-    y : array-like, shape (n,)
-    output : {"predict", "decision_function"}
-        What is yielded: labels, or scores.
-
-    Returns
-    -------
-    callable
+    A learner that has ``warm_start`` starts the model of a C from that of the one before, so that
+    a whole path takes little longer than its largest C alone. X is an array, a CSR matrix or what
+    ``prepare_rows`` of the learner made; ``output`` says whether labels or scores are yielded.
     """
     y = np.asarray(y)
 
@@ -248,29 +256,17 @@ def _output(model: Any, output: str) -> Callable[[Any], NDArray]:
 
 
 def along_c_precomputed(
-    model: KernelSVC,
+    model: "KernelSVC",
     matrix: NDArray,
     y: ArrayLike,
     output: Literal["predict", "decision_function"] = "predict",
 ) -> Predict:
-    """Return ``predict`` for :func:`cross_validate`: copies of a learner on one Gram matrix.
+    """Return ``predict`` for :func:`cross_validate`: copies of a learner on one Gram matrix (n, n).
 
     LIBSVM's rows are made of the matrix once, for all folds and values of C.
-
-    Parameters
-    ----------
-    model : KernelSVC
-        With ``kernel="precomputed"``; copies are trained.
-    matrix : ndarray, shape (n, n)
-        The kernel of every sample with every sample.
-    y : array-like, shape (n,)
-    output : {"predict", "decision_function"}
-        What is yielded: labels, or scores.
-
-    Returns
-    -------
-    callable
     """
+    from kmaps.svm import gram_rows  # with LIBSVM's learner, which others do without
+
     rows, y = gram_rows(matrix), np.asarray(y)
 
     def predict(grid: Sequence[float], train: Places, test: Places) -> Iterable[NDArray]:

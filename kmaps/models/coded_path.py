@@ -15,8 +15,7 @@ from kmaps.errors import ConfigError
 from kmaps.kernels import ScalarKernel
 from kmaps.maps.capabilities import Tabulated
 from kmaps.models.c_grid import AUTO, PATH, extension, has_fallen
-from kmaps.models.choice import Choice, checked_grid, choice_of, splits
-from kmaps.models.folds import stratified_order
+from kmaps.models.choice import Choice, checked_grid, choice_of, splits, stratified_order
 from kmaps.parallel import threads, threads_of
 from kmaps.svm import CodedSVC
 from kmaps.svm.coded.folds import FoldModels

@@ -10,25 +10,13 @@ from kmaps.svm.model_file import ModelFile
 
 
 def describe_model(path: str | Path) -> dict[str, Any]:
-    """Return what a model file holds, of what JSON can say.
+    """Return what a model file holds, in what JSON can hold.
 
-    Parameters
-    ----------
-    path : str or Path
-
-    Returns
-    -------
-    dict
-        ``estimator``, ``map`` ("exact" for a kernel's own machine), ``kernel`` (None for a map
-        without one), its parameters (``C``, ``loss``, …), ``features``, ``feature_names``,
-        ``classes`` (None for a regression), ``levels`` (None on random features), ``sigma``,
-        ``model_bytes``, ``file_bytes`` and ``record``: how it was trained, empty when the file
-        does not say.
-
-    Raises
-    ------
-    InputError
-        As `load_model`.
+    The keys are ``estimator``, ``map`` ("exact" for the model of a kernel), ``kernel`` (None for a
+    map without one), its parameters (``C``, ``loss``, …), ``features``, ``feature_names``,
+    ``classes`` (None for a regression), ``levels`` (None on random features), ``sigma``,
+    ``model_bytes``, ``file_bytes`` and ``record``: how it was trained, empty when the file does not
+    say.
 
     Examples
     --------

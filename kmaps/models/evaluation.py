@@ -13,8 +13,41 @@ from sklearn.metrics import (
 
 from kmaps.errors import InputError
 from kmaps.io import check_label_kind, few_labels
-from kmaps.models.reliability import Calibration, calibration
 from kmaps.svm.reduction import winners
+
+BINS = 10
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Whether probabilities are as often right as they say, as :func:`calibration` finds.
+
+    Attributes
+    ----------
+    bounds : ndarray, shape (B + 1,)
+        Ends of the bins of the largest probability of each row.
+    rows : ndarray of int, shape (B,)
+        Rows in each bin.
+    confidence, accuracy : ndarray, shape (B,)
+        The mean of the largest probability in each bin, and the part of its rows whose most
+        probable class is the true one; NaN in an empty bin.
+    error : float
+        The expected calibration error: the mean over the rows of abs(accuracy - confidence) of
+        their bins (Guo et al., ICML 2017, eq. 3).
+    brier : float
+        The Brier score, the mean over the rows of the squared distance, from 0 to 2, between the
+        probabilities and 1 for the true class, 0 for the others.
+    log_loss : float
+        The mean of -log of the true class's probability, over rows with a label of the model's.
+    """
+
+    bounds: NDArray[np.float64]
+    rows: NDArray[np.int64]
+    confidence: NDArray[np.float64]
+    accuracy: NDArray[np.float64]
+    error: float
+    brier: float
+    log_loss: float
 
 
 @dataclass(frozen=True)
@@ -34,9 +67,9 @@ class Evaluation:
     recall, precision : ndarray, shape (K,)
         NaN for a class without rows, or that no row was given.
     roc_auc, average_precision : ndarray, shape (K,)
-        Of a class against all other rows, by its scores; NaN without rows of both.
+        Each class against all other rows, by its scores; NaN without rows of both.
     calibration : Calibration or None
-        Of the probabilities, when there are some.
+        Whether the probabilities, if there are some, are as often right as they say.
     """
 
     classes: NDArray
@@ -85,15 +118,11 @@ def evaluate(
         The true labels: numbers or text, as the classes are. A label that is no class counts as
         wrong, and is among the others for each class.
     scores : array-like, shape (n,) or (n, K)
-        The decision function. Of two classes one column, of the second.
+        The decision function; for two classes one column, positive for the second.
     classes : array-like, shape (K,)
         The labels of the model, in ascending order.
     probabilities : array-like, shape (n, K), optional
-        Of the classes.
-
-    Returns
-    -------
-    Evaluation
+        The probabilities of the classes.
 
     Raises
     ------
@@ -150,3 +179,41 @@ def _ranked(own: NDArray[np.bool_], scores: NDArray[np.float64]) -> tuple[float,
     if own.all() or not own.any():
         return np.nan, np.nan
     return float(roc_auc_score(own, scores)), float(average_precision_score(own, scores))
+
+
+def calibration(true: ArrayLike, probabilities: ArrayLike, bins: int = BINS) -> Calibration:
+    """Compare probabilities (n, K), whose rows sum to one, with what was true.
+
+    ``true`` has the place of each row's class among the K; K or more for a label that is none of
+    them. The bins are of equal width, from 0 to 1.
+
+    Examples
+    --------
+    >>> found = calibration([0, 1, 1, 0], [[0.75, 0.25], [0.25, 0.75], [0.25, 0.75], [0.25, 0.75]])
+    >>> found.rows.tolist(), found.accuracy[7].item(), found.error
+    ([0, 0, 0, 0, 0, 0, 0, 4, 0, 0], 0.75, 0.0)
+    """
+    true, given = np.asarray(true, np.intp), np.asarray(probabilities, np.float64)
+    if not len(true) or len(true) != len(given):
+        raise InputError(f"{len(true)} labels and {len(given)} rows of probabilities")
+    n_classes = given.shape[1]
+    largest, right = given.max(axis=1), given.argmax(axis=1) == true
+    bounds = np.linspace(0, 1, bins + 1)
+    place = np.minimum((largest * bins).astype(int), bins - 1)
+    rows = np.bincount(place, minlength=bins)
+    with np.errstate(invalid="ignore"):
+        confidence = np.bincount(place, largest, bins) / rows
+        accuracy = np.bincount(place, right, bins) / rows
+    wanted = (true[:, None] == np.arange(n_classes)).astype(float)
+    known = true < n_classes
+    # A probability of 0 is counted as the smallest there is, so that one row is not infinity.
+    own = given[known, true[known]].clip(np.finfo(float).tiny)
+    return Calibration(
+        bounds,
+        rows,
+        confidence,
+        accuracy,
+        error=float(np.nansum(rows * np.abs(accuracy - confidence)) / len(true)),
+        brier=float(((given - wanted) ** 2).sum(axis=1).mean()),
+        log_loss=float(-np.log(own).mean()) if known.any() else np.nan,
+    )

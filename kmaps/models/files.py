@@ -19,17 +19,9 @@ def load_model(path: str | Path) -> Model:
     """Return the model in a file that `kmaps train` or ``model.save(path)`` wrote.
 
     A file holds plain arrays and a header; nothing in it is executed. Its arrays are checked
-    against each other before anything computes with them.
-
-    Parameters
-    ----------
-    path : str or Path
-
-    Returns
-    -------
-    CodedSVC, CodedSVR, CodedRidge or RandomFeatureSVC
-        Fitted, with the very scores of the model that was saved. Of the parameters, it has those
-        that are numbers and words.
+    against each other before anything computes with them. The model, a `CodedSVC`, `CodedSVR`,
+    `CodedRidge` or `RandomFeatureSVC`, has the very scores of the one that was saved, and those of
+    its parameters that are numbers and words.
 
     Raises
     ------

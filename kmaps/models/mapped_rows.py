@@ -22,20 +22,11 @@ MOST_VALUES = 1 << 28
 
 @dataclass(frozen=True, eq=False)
 class MappedRows:
-    """Samples as the outputs of a fitted map: :class:`RandomFeatureSVC` trains on them.
+    """Samples as the outputs of a fitted map: :class:`RandomFeatureSVC` trains on them."""
 
-    Attributes
-    ----------
-    map : RandomFeatures
-        Fitted.
-    outputs : ndarray, shape (n, 2m)
-    members : ndarray of int, or None
-        Those of the rows that count, in order; None: all.
-    """
-
-    map: RandomFeatures
-    outputs: NDArray
-    members: NDArray[np.intp] | None = None
+    map: RandomFeatures  # fitted
+    outputs: NDArray  # (n, 2m)
+    members: NDArray[np.intp] | None = None  # those of the rows that count, in order; None: all
 
     def __len__(self) -> int:
         return len(self.outputs if self.members is None else self.members)

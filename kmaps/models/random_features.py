@@ -1,4 +1,4 @@
-"""Exponential kernels: a linear machine on the outputs of a random map.
+"""Exponential kernels: a linear model on the outputs of a random map.
 
 An exponential kernel exp(-D² / 2σ²) is about the inner product of the random features of two
 samples, so that an SVM with that kernel is about LIBLINEAR's on the features.
@@ -57,13 +57,12 @@ class RandomFeatureSVC(ProbabilisticClassifier):
     The kernel is :math:`e^{-D^2(x, y) / 2\sigma^2}` with the metric D of chi2, intersection, js,
     hellinger or, for rbf, the Euclidean one (genrbf eq. 12). A random map
     (:class:`kmaps.GeneralizedRBFMap`, for rbf :class:`kmaps.RandomFourierMap`) turns it into the
-    inner product of 2m outputs, on which LIBLINEAR trains. `kmaps.KernelSVC` is the exact machine;
+    inner product of 2m outputs, on which LIBLINEAR trains. `kmaps.KernelSVC` is the exact model;
     the map's error falls as :math:`1/\sqrt m`.
 
-    Use it for histograms whose features interact, and more samples than an exact machine can take.
-    A scalar kernel of one's own has its exponential form by
-    ``GeneralizedRBFMap(additive=ExactMap(kernel))`` and `LiblinearSVC` in a pipeline; here are
-    those that files can name.
+    Use it for histograms whose features interact, and more samples than an exact model can take.
+    The exponential form of a user's scalar kernel is
+    ``GeneralizedRBFMap(additive=ExactMap(kernel))`` with `LiblinearSVC` in a pipeline.
 
     Parameters
     ----------
@@ -72,8 +71,6 @@ class RandomFeatureSVC(ProbabilisticClassifier):
     n_frequencies : int, default=1000
         m ≥ 1, the number of frequencies. Training and prediction take time and memory in
         proportion to it.
-    C : float, default=1.0
-        Weight of the loss against the penalty.
     order : int, default=1
         From 0 to 100, of the homogeneous map inside the random one: how well the metric is met.
         exp-hellinger and rbf are met exactly and do not use it.
@@ -81,66 +78,47 @@ class RandomFeatureSVC(ProbabilisticClassifier):
         Width of the kernel, > 0. None: σ² is the mean squared distance D² between training rows, or
         1,000 of them.
     structure : {"dense", "orthogonal", "fastfood"}, default="dense"
-        Of the frequencies, as of :class:`kmaps.RandomFourierMap`: fastfood is the fastest for many
-        features.
+        How frequencies are drawn, as in :class:`kmaps.RandomFourierMap`; fastfood is the fastest
+        for many features.
     loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
-        The hinge is the loss of `KernelSVC`, of which this is the approximation.
-    multiclass : {"ovr", "ovo"}, default="ovr"
-        One-vs-rest or one-vs-one.
-    bias : float, default=1.0
-        Value of a constant feature whose weight makes the intercept. That weight is
-        regularised like the others: the larger ``bias``, the less. 0 for no intercept.
-    tol : float or None, default=None
-        LIBLINEAR's stopping tolerance, as of :class:`kmaps.LiblinearSVC`.
-    max_iter : int or None, default=None
-        Most passes over the samples, as of :class:`kmaps.LiblinearSVC`.
-    class_weight : dict, "balanced" or None, default=None
-        Factor on C for each class; in one-vs-rest only on the class's own side, as in LIBLINEAR.
-    probability : {"sigmoid", "isotonic"} or None, default=None
-        Learn ``predict_proba`` as well, from the scores of samples held out in five folds (which
-        takes five more trainings): by Platt's sigmoid, or by isotonic regression, which needs some
-        thousand samples. The map is that of all samples.
+        The hinge is the loss of `KernelSVC`, which this approximates.
     random_state : int, RandomState or None, default=0
         Draws the key of the frequencies and seeds LIBLINEAR.
+    C, multiclass, bias, tol, max_iter, class_weight, probability
+        As in :class:`kmaps.LiblinearSVC`.
 
     Attributes
     ----------
-    classes_ : ndarray, shape (K,)
     map_ : GeneralizedRBFMap or RandomFourierMap
         The fitted map. It holds the key of its frequencies, not the frequencies.
     sigma_ : float
         The width used.
     coef_ : ndarray, shape (P, 2m), dtype of the training data
-        P is 1 for two classes, K for one-vs-rest, K(K-1)/2 for one-vs-one, in the order of
-        :func:`kmaps.svm.reduction.class_pairs`.
-    intercept_ : ndarray, shape (P,)
-    n_iter_ : ndarray of int, shape (P,)
-        LIBLINEAR's passes over the samples; a model from a file has none.
     duality_gap_ : ndarray, shape (P,)
-        Of rows that were trained on in blocks: the relative duality gap.
-    n_features_in_ : int
+        The relative duality gap, only where rows were trained on in blocks.
     timings_ : dict
         Seconds: ``encode_s`` (fitting the map and encoding), ``convert_s`` (building LIBLINEAR's
         rows) and ``train_s``.
-    model_bytes_ : int
-        Bytes of ``coef_`` and ``intercept_``.
+    encoded_bytes_ : int
+        Bytes of the encoded training set; a model from a file has none, nor ``n_iter_``.
+    classes_, intercept_, n_iter_, n_features_in_, model_bytes_
+        As in :class:`kmaps.LiblinearSVC`.
 
     See Also
     --------
     CodedSVC : Additive kernels, exact and faster.
     KernelSVC : The exact exponential kernel, for up to some ten thousand samples.
     GeneralizedRBFMap : The map alone.
-    RandomFourierMap : That of ``kernel="rbf"``.
+    RandomFourierMap : The map of ``kernel="rbf"``.
 
     Notes
     -----
     Training holds about 24 bytes for each of a row's 2m outputs, four of them the output itself in
-    single precision and the others LIBLINEAR's; float32 samples are enough, for the error of random
-    features is far above their rounding. Prediction maps some rows at a time.
+    single precision and the others LIBLINEAR's. Prediction maps some rows at a time.
 
     Where all rows have more than 2²⁸ outputs together (a million rows, more than 134 frequencies),
-    no output stays in memory: the rows are encoded anew in every pass, and the dual is descended on
-    in blocks of 2²⁴ outputs (Yu et al., KDD 2010), for the hinges alone. ``tol`` is the relative
+    no output stays in memory: the rows are encoded again in every pass, and the dual is descended
+    on in blocks of 2²⁴ outputs (Yu et al., KDD 2010), for the hinges alone. ``tol`` is the relative
     duality gap then, by default 0.01, and ``max_iter`` counts passes over all rows, by default 100.
 
     References
@@ -198,32 +176,11 @@ class RandomFeatureSVC(ProbabilisticClassifier):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
     ) -> "RandomFeatureSVC":
-        """Fit the map, encode the samples and train one binary machine for each problem.
+        """Fit the map, encode the samples and train one binary model per problem, as
+        `CodedSVC.fit`.
 
-        Parameters
-        ----------
-        X : ndarray or CSR of float32 or float64, shape (n, d), or MappedRows
-            Other types are converted to float64. Or what :meth:`prepare_rows` made, which has its
-            own fitted map.
-        y : array-like, shape (n,)
-            Labels, numbers or strings, of at least two classes.
-        sample_weight : array-like, shape (n,), optional
-            Factor on C for each sample, ≥ 0: a weight of 2 is the sample twice, 0 leaves it out.
-            A width that is learnt counts every sample once.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ConfigError
-            For a parameter out of range.
-        InputError
-            For NaN, infinity, a wrong shape, labels of one class, weights that are negative, or
-            all zero in a class, or samples that are all alike when sigma is to come from them.
-        MemoryError
-            Saying how much LIBLINEAR's rows would take.
+        X (n, d) is dense or CSR, or what :meth:`prepare_rows` made, which has its own fitted map. A
+        width that is learnt counts every sample once; samples that are all alike have none.
         """
         linear, random_map = self._make_learner(), self._make_map()
         if isinstance(X, (MappedRows, StreamedRows)):
@@ -268,24 +225,10 @@ class RandomFeatureSVC(ProbabilisticClassifier):
     def prepare_rows(self, source: BlockSource) -> MappedRows | StreamedRows:
         """Turn samples that may be larger than memory into what :meth:`fit` trains on.
 
-        Of the samples no more than a block is in memory at a time; of their outputs all, in single
-        precision, 8 bytes × ``n_frequencies`` for a row, up to 1 GB, and of more none: they are
-        encoded anew in every pass.
-
-        Parameters
-        ----------
-        source : object
-            With ``blocks()`` and ``sample()``, as `kmaps.io.LabelledRows` has them.
-
-        Returns
-        -------
-        MappedRows or StreamedRows
-            With the fitted map: ``fit``, ``predict`` and ``decision_function`` take them.
-
-        Raises
-        ------
-        ConfigError, InputError
-            As :meth:`fit`.
+        No more than a block of the samples is in memory at a time; all outputs are, in single
+        precision, 8 bytes × ``n_frequencies`` per row, up to 1 GB; beyond that none are, and they
+        are encoded again in every pass. ``source`` has ``blocks()`` and ``sample()``, as
+        `kmaps.io.LabelledRows` has them.
 
         Examples
         --------
@@ -367,23 +310,10 @@ class RandomFeatureSVC(ProbabilisticClassifier):
     def save(
         self, path: str | Path, *, force: bool = False, record: Mapping[str, Any] | None = None
     ) -> None:
-        """Write the model to an ``.npz`` file, which takes its name once it is complete.
+        """Write the model to an ``.npz`` file: the weights, and of the map the key of its
+        frequencies.
 
-        The file has the weights, and of the map the key of its frequencies.
-
-        Parameters
-        ----------
-        path : str or Path
-        force : bool, default=False
-            Whether an existing file may be replaced.
-        record : mapping, optional
-            How the model was trained, of what JSON can say, for `kmaps info`.
-
-        Raises
-        ------
-        InputError
-            When the file exists and ``force`` is off, or when labels are Python objects that are
-            not strings.
+        The arguments are those of ``CodedSVC.save``.
         """
         check_is_fitted(self)
         parameters = {name: getattr(self, name) for name in _STORED}
@@ -395,13 +325,9 @@ class RandomFeatureSVC(ProbabilisticClassifier):
 
     @classmethod
     def load(cls, path: str | Path) -> "RandomFeatureSVC":
-        """Return a model that :meth:`save` wrote, ready to predict.
+        """Return a model that :meth:`save` wrote, ready to predict, as ``CodedSVC.load`` does.
 
-        Raises
-        ------
-        InputError
-            When the file is missing, damaged, no model, one of another version or estimator, or
-            one whose frequencies this version of kmaps cannot make again.
+        A file whose frequencies this version of kmaps cannot make again raises InputError.
         """
         return cls.from_file(ModelFile(path))
 

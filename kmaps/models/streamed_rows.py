@@ -14,24 +14,13 @@ _CHUNK_VALUES = 1 << 24  # of outputs at a time: 64 MB
 
 @dataclass(frozen=True, eq=False)
 class StreamedRows:
-    """Samples as blocks that a fitted map encodes: `RandomFeatureSVC` trains on them in blocks.
+    """Samples as blocks that a fitted map encodes: `RandomFeatureSVC` trains on them in blocks."""
 
-    Attributes
-    ----------
-    map : RandomFeatures
-        Fitted.
-    blocks : callable
-        Returns all samples as blocks of rows, whenever it is called.
-    n_rows : int
-        Of all blocks.
-    members : ndarray of int, or None
-        Those of the rows that count, in order; None: all.
-    """
-
-    map: RandomFeatures
+    map: RandomFeatures  # fitted
+    # returns all samples as blocks of rows, whenever it is called
     blocks: Callable[[], Iterable[Any]]
-    n_rows: int
-    members: NDArray[np.intp] | None = None
+    n_rows: int  # of all blocks
+    members: NDArray[np.intp] | None = None  # those of the rows that count, in order; None: all
 
     def __len__(self) -> int:
         return self.n_rows if self.members is None else len(self.members)

@@ -5,24 +5,23 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from math import log
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from kmaps.errors import InputError
-from kmaps.models.choice import along_c, cross_validate
+from kmaps.models.choice import along_c, cross_validate, stratified_sample
 from kmaps.models.coded_path import choose_along_path
-from kmaps.models.folds import stratified_sample
-from kmaps.models.random_features import RandomFeatureSVC
 from kmaps.svm import CodedSVC, count_problems
 from kmaps.svm.learner import LabelledSource
 
+if TYPE_CHECKING:
+    from kmaps.models.random_features import RandomFeatureSVC
+
 Report = Callable[[str, int, int], None]
 """Is called with the name of a stage, what is done of it, and the total."""
-
-Classifier = CodedSVC | RandomFeatureSVC
 
 DEFAULT_FOLDS = 3
 
@@ -31,7 +30,7 @@ _TIMES = ("code_s", "encode_s", "cv_s", "train_s")
 
 
 def train_model(
-    model: Classifier,
+    model: "CodedSVC | RandomFeatureSVC",
     source: LabelledSource,
     costs: list[float] | str,
     *,
@@ -100,7 +99,7 @@ def training_facts(
         "features": model.n_features_in_,
         "classes": len(model.classes_),
     }
-    if isinstance(model, RandomFeatureSVC):
+    if not isinstance(model, CodedSVC):
         facts["n_frequencies"] = len(model.map_.frequency_indices_)
         facts |= {"sigma": model.sigma_, "encoded_bytes": model.encoded_bytes_}
     else:
@@ -136,21 +135,21 @@ def _parts(y: NDArray, part: float, seed: int) -> tuple[NDArray[np.intp], NDArra
     return members, left_out
 
 
-def _fit(model: Classifier, rows: Any, y: NDArray, report: Report) -> list[str]:
+def _fit(model: "CodedSVC | RandomFeatureSVC", rows: Any, y: NDArray, report: Report) -> list[str]:
     """Train; return what did not converge, which is warned of as well."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        if isinstance(model, RandomFeatureSVC):
-            model.fit(rows, y)
-        else:
+        if isinstance(model, CodedSVC):
             model.fit(rows, y, progress=_Gap(model, len(set(y.tolist())), report))
+        else:
+            model.fit(rows, y)
     for one in caught:
         warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
     return [str(one.message) for one in caught if issubclass(one.category, ConvergenceWarning)]
 
 
 def _choose_c(
-    model: Classifier,
+    model: "CodedSVC | RandomFeatureSVC",
     rows: Any,
     y: NDArray,
     costs: Any,

@@ -14,7 +14,7 @@ from kmaps import CodedSVC, CodedSVR, RandomFeatureSVC, load_model
 from kmaps.bench.figures.evaluation import draw_confusion
 from kmaps.cli.main import cli
 from kmaps.models import evaluate
-from kmaps.models.reliability import calibration
+from kmaps.models.evaluation import calibration
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, size=(90, 6)).astype(np.float32)

@@ -16,7 +16,7 @@ from kmaps import CodedSVC, CodedSVCCV, RandomFeatureSVC, SplineMap, load_model
 from kmaps.cli.main import cli
 from kmaps.io import LabelledRows, open_reader
 from kmaps.models import along_c, choose_along_path, cross_validate
-from kmaps.models.folds import stratified_sample
+from kmaps.models.choice import stratified_sample
 
 KMAPS = Path(sys.executable).parent / "kmaps"
 RNG = np.random.default_rng(0)

@@ -6,7 +6,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss, log_loss
 
 from kmaps.errors import InputError
-from kmaps.models.reliability import calibration
+from kmaps.models.evaluation import calibration
 
 RNG = np.random.default_rng(0)
 GIVEN = RNG.dirichlet([1, 1, 1], 200)
