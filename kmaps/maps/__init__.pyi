@@ -30,6 +30,7 @@ from .registry import has_local_tables as has_local_tables
 from .registry import has_tables as has_tables
 from .registry import make_map as make_map
 from .registry import parameters_of as parameters_of
+from .registry import place_of as place_of
 from .registry import refuse_parameters as refuse_parameters
 from .registry import resolved as resolved
 from .registry import takes as takes

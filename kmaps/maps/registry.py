@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -105,6 +106,12 @@ def described(name: str) -> MapDescription:
             defaults = dict(zip(names, [_EMPTY] * (len(names) - len(given)) + given, strict=True))
     doc = inspect.cleandoc(ast.get_docstring(node) or "")
     return MapDescription(class_name, doc, parameters=defaults, **literals)
+
+
+def place_of(name: str) -> str | type["FeatureMap"]:
+    """Return ``MAPS.places[name]``, by which this name is to be replaced."""
+    warnings.warn("place_of: use MAPS.places[name]", DeprecationWarning, stacklevel=2)
+    return MAPS.places.get(name) or MAPS[name]
 
 
 def parameters_of(name: str) -> Mapping[str, Any]:
