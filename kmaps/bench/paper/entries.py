@@ -23,6 +23,23 @@ def packaged() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
 
 
+@cache
+def _read(name: str) -> dict[str, Any]:
+    path = packaged().get(name)
+    return yaml.safe_load(path.read_text("utf-8")) if path else {}
+
+
+def paper_of(name: str) -> str:
+    """Return the short name of the paper that an experiment reproduces; empty where it is none.
+
+    Examples
+    --------
+    >>> paper_of("ldefm-table1"), paper_of("quickstart")
+    ('ldefm', '')
+    """
+    return _read(name).get("paper", "")
+
+
 def claim_entries(names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
     """Return the claims of each experiment by its name; none of those that do not come with kmaps.
 
@@ -31,15 +48,7 @@ def claim_entries(names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
     >>> [entry["id"] for entry in claim_entries(["annfm-table2-mnist-kmeans"]).popitem()[1]]
     ['A7']
     """
-    known = packaged()
-    return {
-        name: [
-            _DEFAULTS | entry
-            for entry in yaml.safe_load(known[name].read_text("utf-8")).get("claims", [])
-        ]
-        for name in names
-        if name in known
-    }
+    return {name: [_DEFAULTS | entry for entry in _read(name).get("claims", [])] for name in names}
 
 
 @cache

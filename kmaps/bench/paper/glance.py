@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from statistics import median
 
-from kmaps.bench.paper.numbers import Outcome, printed_numbers, printed_tables
+from kmaps.bench.paper.entries import paper_of
+from kmaps.bench.paper.numbers import Outcome, PrintedNumber, printed_numbers, printed_tables
 from kmaps.bench.paper.reported import Item, Runs
 from kmaps.bench.paper.reported_forms import summary
 from kmaps.bench.paper.statements import Elsewhere, Paper, claims, elsewhere, papers
@@ -62,31 +63,29 @@ def glance(items: Sequence[Item], records: Runs, experiments: Iterable[str]) -> 
 
 
 def _paper(paper: Paper, items: Sequence[Item], runs: Sequence[str]) -> list[str]:
-    numbers = [item for item in items if item.kind == "number"]
-    rows = [_table(key, numbers) for key in printed_tables() if key[0] == paper.name]
+    rows = [_table(key, items) for key in printed_tables() if key[0] == paper.name]
     head = ["table or figure", "met", "median and range of the difference", "not judged", "run"]
-    own = [name for name in runs if name.split("-")[0] == paper.name]
     claimed = [_claim(name, items) for name in claims() if name.startswith(paper.letter)]
     parts = [f"## {paper.name}: {paper.title}"]
     if rows:
         parts.append(markdown_table(head, rows, texts=5))
     parts.append(markdown_table(["claim", "", "verdict"], claimed, texts=3))
-    parts.append(f"Runs: {', '.join(map(_link, own))}.")
+    of_paper = [name for name in runs if paper_of(name) == paper.name]
+    parts.append(f"Runs: {', '.join(map(_link, of_paper))}.")
     return parts
 
 
-def _table(key: tuple[str, str], numbers: Sequence[Item]) -> list[str]:
+def _table(key: tuple[str, str], items: Sequence[Item]) -> list[str]:
     """Return the line of a printed table: how many are met, how far off, what is not judged."""
     printed = [number for number in printed_numbers() if (number.paper, number.table) == key]
-    names = {number.name for number in printed}
-    of_table = [item for item in numbers if item.name in names]
+    of_table = [item for item in items if item.of == " ".join(key)]
     judged = [item for item in of_table if item.verdict in (Outcome.MET, Outcome.NOT_MET)]
     met = sum(item.verdict == Outcome.MET for item in judged)
     others = Counter(_why(item) for item in of_table if item not in judged)
     return [
         key[1],
         f"{met} of {len(judged)}",
-        _spread(judged),
+        _spread(printed, judged),
         "; ".join(f"{n} {why}" for why, n in others.items()),
         ", ".join(_link(run) for run in dict.fromkeys(n.experiment for n in printed) if run),
     ]
@@ -96,12 +95,13 @@ def _why(item: Item) -> str:
     return "times, shown as ratios" if item.verdict == Outcome.SHOWN else item.reason
 
 
-def _spread(judged: Sequence[Item]) -> str:
+def _spread(printed: Iterable[PrintedNumber], judged: Iterable[Item]) -> str:
     """Return the median and the range of the differences, unit by unit."""
+    units = {number.name: number.off_unit for number in printed}
     by_unit: dict[str, list[float]] = {}
     for item in judged:
-        value, _, unit = item.difference.partition(" ")
-        by_unit.setdefault(unit, []).append(float(value))
+        if item.off is not None:
+            by_unit.setdefault(units[item.name], []).append(item.off)
     words = [
         f"{median(v):+.2f} ({min(v):+.2f} to {max(v):+.2f}) {unit}" for unit, v in by_unit.items()
     ]
@@ -109,7 +109,7 @@ def _spread(judged: Sequence[Item]) -> str:
 
 
 def _claim(name: str, items: Sequence[Item]) -> list[str]:
-    found = [item for item in items if item.name == f"{name} in {item.run}"]
+    found = [item for item in items if item.of == name]
     decided = [f"{_marked(item.verdict)}: {_link(item.run)} ({item.ours})" for item in found]
     decided += [_tested(check) for check in elsewhere() if check.id == name]
     return [name, claims()[name].text, "<br>".join(decided)]
@@ -124,16 +124,13 @@ def _marked(verdict: str) -> str:
 
 
 def _besides(items: Sequence[Item], runs: Sequence[str]) -> list[str]:
-    own = [
-        item for item in items if item.kind == "claim" and item.name.split(" ")[0] not in claims()
-    ]
+    ours = [item for item in items if item.kind == "claim" and item.of not in claims()]
     rows = [
         [_link(item.run), item.printed, _marked(item.verdict), item.ours, item.difference]
-        for item in own
+        for item in ours
     ]
     head = ["run", "what", "verdict", "comparisons", "intervals"]
-    known = {paper.name for paper in papers()}
-    others = [name for name in runs if name.split("-")[0] not in known]
+    others = [name for name in runs if not paper_of(name)]
     parts = ["## Besides the papers"]
     parts += [markdown_table(head, rows, texts=5)] if rows else []
     parts += [f"Other runs: {', '.join(map(_link, others))}."] if others else []

@@ -202,6 +202,11 @@ class PrintedNumber:
         """The row of the experiment that measures it."""
         return parse_selection(self.select)
 
+    @property
+    def off_unit(self) -> str:
+        """The unit of a difference from it: points for percentages, percent of print for others."""
+        return "points" if self.unit == "%" else "%"
+
     def is_met_by(self, ours: float) -> bool:
         """Return whether ours, in the same unit and digits, is at least as good.
 
@@ -251,6 +256,15 @@ class PrintedComparison:
     ours: float | None
     outcome: Outcome
     reason: str = ""
+
+    @property
+    def deviation(self) -> float | None:
+        """How far ours is from print, in the unit ``number.off_unit``."""
+        if self.ours is None:
+            return None
+        if self.number.unit == "%":
+            return self.ours - self.printed
+        return 100 * (self.ours / self.printed - 1)
 
 
 @cache

@@ -13,7 +13,7 @@ from typing import Any
 
 from kmaps.bench.paper.claims import JudgedClaim, judge_claims
 from kmaps.bench.paper.numbers import Outcome, PrintedComparison, compare, printed_numbers
-from kmaps.bench.paper.tables import deviation, interval_range, texts, verdict_of
+from kmaps.bench.paper.tables import deviation_text, interval_range, texts, verdict_of
 from kmaps.bench.paper.verdicts import Verdict
 from kmaps.bench.records import gate
 from kmaps.bench.records.arrays import CorrectOf, read_correct
@@ -53,6 +53,10 @@ class Item:
         when there is nothing else.
     reason : str
         Why it is not measured.
+    of : str
+        The paper and the table of a number, the identifier of a claim.
+    off : float or None
+        How far a number is from print, in points for percentages, else in percent.
     """
 
     kind: str
@@ -64,6 +68,8 @@ class Item:
     verdict: str
     standing: str
     reason: str = ""
+    of: str = ""
+    off: float | None = None
 
 
 @dataclass(frozen=True)
@@ -175,10 +181,12 @@ def _number(found: PrintedComparison) -> Item:
         run=found.number.experiment,
         printed=f"{printed} {found.number.unit}" if found.number.unit in ("%", "MB") else printed,
         ours=ours,
-        difference=deviation(found),
+        difference=deviation_text(found),
         verdict=str(found.outcome),
         standing=str(found.outcome),
         reason=found.reason,
+        of=f"{found.number.paper} {found.number.table}",
+        off=found.deviation,
     )
 
 
@@ -195,6 +203,7 @@ def _claim(run: str, claim: JudgedClaim) -> Item:
         difference=interval_range(findings),
         verdict=verdict,
         standing=str(lasting or "") if findings else verdict,
+        of=claim.id,
     )
 
 

@@ -160,13 +160,12 @@ def texts(found: PrintedComparison) -> tuple[str, str]:
     return found.number.text, f"{found.ours:.{found.number.decimals}f}"
 
 
-def deviation(found: PrintedComparison) -> str:
-    """Return how far ours is from print: points for percentages, percent of print for others."""
-    if found.ours is None:
+def deviation_text(found: PrintedComparison) -> str:
+    """Return how far ours is from print, with its unit; nothing where there is none."""
+    if found.deviation is None:
         return ""
-    if found.number.unit == "%":
-        return f"{found.ours - found.printed:+.2f} points"
-    return f"{100 * (found.ours / found.printed - 1):+.1f} %"
+    decimals = 2 if found.number.unit == "%" else 1
+    return f"{found.deviation:+.{decimals}f} {found.number.off_unit}"
 
 
 def _table(table: PrintedTable, group: Sequence[PrintedComparison]) -> str:

@@ -290,6 +290,7 @@ class Experiment(Model):
     experiment: Name
     base: str = "."
     about: str = ""
+    paper: str = ""
     maps: list[dict[str, Any]] = []
     claims: list[Claim] = []
     presets: dict[Name, dict[str, Any]] = {}
