@@ -260,19 +260,3 @@ def compiling(quiet: bool) -> Iterator["Compiled"]:
 
     with watched(tell) as compiled:
         yield compiled
-
-
-@contextmanager
-def without_pandas() -> Iterator[None]:
-    """Import scikit-learn here as if pandas were not installed, unless it is loaded already.
-
-    It is imported for type checks alone that no command on array files needs, and takes 60 MB.
-    """
-    absent = "pandas" not in sys.modules
-    if absent:
-        sys.modules["pandas"] = None  # makes an import fail
-    try:
-        yield
-    finally:
-        if absent:
-            del sys.modules["pandas"]

@@ -12,7 +12,6 @@ from kmaps.cli.array_files import (
     input_file,
     look_for,
     once_each_warning,
-    without_pandas,
 )
 from kmaps.cli.completing import files
 from kmaps.cli.model_files import Trained, load_trained, open_for
@@ -74,9 +73,9 @@ def command(
     check_paths(out, [model_file, data], force)
     if rows and data is None:
         raise ConfigError("--row: the rows are those of --data; name a file")
-    with without_pandas():
-        from kmaps.models import explanation
-        from kmaps.svm import CodedEstimator
+    from kmaps.models import explanation
+    from kmaps.svm import CodedEstimator
+
     trained = load_trained(model_file)
     model = trained.model
     if not isinstance(model, CodedEstimator):

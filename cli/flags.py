@@ -1,9 +1,42 @@
-"""Errors of the library in the words of the command line: its flags for Python's arguments."""
+"""The options of commands: in groups in ``--help``; errors of the library in their words."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import click
+
+
+class GroupedCommand(click.Command):
+    """A command whose ``--help`` shows its options in groups.
+
+    Parameters
+    ----------
+    groups : mapping of str to str
+        The title of each group, and the names of its parameters, separated by blanks; all others
+        are ``Options``.
+    """
+
+    def __init__(self, *args: Any, groups: Mapping[str, str] | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._titles = {
+            name: title for title, of_group in (groups or {}).items() for name in of_group.split()
+        }
+
+    def group_of(self, param: click.Parameter, ctx: click.Context) -> str:
+        """Return the title above an option."""
+        return self._titles.get(param.name or "", "Options")
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, group by group."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
+            if record is not None:
+                groups.setdefault(self.group_of(param, ctx), []).append(record)
+        for title, records in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
 
 
 def in_flags(message: str, params: Iterable[click.Parameter]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from kmaps.cli.array_files import look_for, seekable, without_pandas
+from kmaps.cli.array_files import look_for, seekable
 from kmaps.cli.completing import files
 
 _SHOWN = 10  # classes, and names of features
@@ -35,8 +35,8 @@ def _model(path: str) -> dict[str, Any]:
 
     with seekable(path, ".npz") as name:
         ModelFile(name)  # refuses what is no model, before what takes seconds is imported
-        with without_pandas():
-            from kmaps.models import describe_model
+        from kmaps.models import describe_model
+
         return describe_model(name)
 
 

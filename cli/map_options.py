@@ -8,14 +8,14 @@ name as ``map_name`` and the parameters that were given as further keyword argum
 
 import inspect
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
-from kmaps.cli.array_files import without_pandas
 from kmaps.cli.completing import kernels, names
+from kmaps.cli.flags import GroupedCommand
 from kmaps.errors import ConfigError, suggest
 from kmaps.maps import MAPS, described, refuse_parameters
 
@@ -45,7 +45,7 @@ class AnyValue(click.ParamType):
         return value
 
 
-class MapCommand(click.Command):
+class MapCommand(GroupedCommand):
     """A command whose ``--map`` decides which further options it has."""
 
     default_maps: ClassVar[tuple[str, ...]] = (DEFAULT_MAP,)
@@ -66,39 +66,42 @@ class MapCommand(click.Command):
         self.params.insert(sum(isinstance(param, click.Argument) for param in self.params), option)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Find the map before the options are parsed, because it says which there are."""
-        if not _given(args, "--map") and _exponential(args):
+        """Parse ``--map`` and ``--kernel`` first: the map says which other options there are."""
+        given = _FIRST.make_context("", [*args], resilient_parsing=True).params
+        if not given["map"] and given["kernel"] and _is_exponential(given["kernel"]):
             args = ["--map", EXPONENTIAL_MAP, *args]
-        chosen = self._names(_given(args, "--map"))
-        if ctx.resilient_parsing:  # a shell completing a half-typed line wants no complaint
+            given["map"] = (EXPONENTIAL_MAP,)
+        chosen = self._names(given["map"]) or self.default_maps
+        if ctx.resilient_parsing:  # a shell completes half-typed lines, without complaints
             chosen = [name for name in chosen if name in MAPS]
-        chosen = chosen or self.default_maps
         options = {option.name: option for name in chosen for option in map_options(name)}
         for param in self.params:
             options.pop(param.name, None)
-        ctx.meta[_META] = " or ".join(dict.fromkeys(chosen)), list(options.values())
+        ctx.meta[_META] = " or ".join(dict.fromkeys(chosen)), options
         return super().parse_args(ctx, args)
 
-    def _names(self, given: list[str]) -> list[str]:
+    def _names(self, given: Sequence[str]) -> Sequence[str]:
         """Return the names of the maps that the options are for."""
         return given[-1:]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the command's own parameters and those of the map."""
-        return [*super().get_params(ctx), *ctx.meta.get(_META, ("", []))[1]]
+        return [*super().get_params(ctx), *ctx.meta.get(_META, ("", {}))[1].values()]
 
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the map's options in a section of their own."""
-        name, of_map = ctx.meta.get(_META, ("", []))
-        for title, params in (
-            ("Options", super().get_params(ctx)),
-            (f"Options of the {name} map", of_map),
-        ):
-            options = [param for param in params if isinstance(param, click.Option)]
-            records = [record for o in options if (record := o.get_help_record(ctx)) is not None]
-            if records:
-                with formatter.section(title):
-                    formatter.write_dl(records)
+    def group_of(self, param: click.Parameter, ctx: click.Context) -> str:
+        """Return the title above an option."""
+        name, of_map = ctx.meta.get(_META, ("", {}))
+        own = of_map.get(param.name) is not param
+        return super().group_of(param, ctx) if own else f"Options of the {name} map"
+
+
+_FIRST = click.Command(
+    "first",
+    params=[click.Option(["--map"], multiple=True), click.Option(["--kernel"])],
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    add_help_option=False,
+)
+"""Finds two options among any others."""
 
 
 class MapsCommand(MapCommand):
@@ -116,48 +119,19 @@ class MapsCommand(MapCommand):
         "maps, `--map NAME --help` the options of one.",
     }
 
-    def _names(self, given: list[str]) -> list[str]:
+    def _names(self, given: Sequence[str]) -> Sequence[str]:
         return [text.partition(":")[0] for text in given]
 
 
-def _given(args: list[str], option: str) -> list[str]:
-    """Return the values of an option in a command line."""
-    values = []
-    for i, arg in enumerate(args):
-        if arg == "--":
-            break
-        if arg == option and i + 1 < len(args):
-            values.append(args[i + 1])
-        elif arg.startswith(f"{option}="):
-            values.append(arg.removeprefix(f"{option}="))
-    return values
-
-
-def _exponential(args: list[str]) -> bool:
-    """Return whether the kernel of a command line is one that additive maps do not have."""
-    given = _given(args, "--kernel")
-    if not given:
-        return False
+def _is_exponential(kernel: str) -> bool:
+    """Return whether a kernel is one that additive maps do not have."""
     from kmaps.kernels import EXP_KERNELS
 
-    return given[-1] in EXP_KERNELS
-
-
-def map_class(name: str) -> "type[FeatureMap]":
-    """Return the class of a map.
-
-    Raises
-    ------
-    ConfigError
-        When there is no map of that name; the message suggests the nearest.
-    """
-    _known(name)
-    with without_pandas():
-        return MAPS[name]
+    return kernel in EXP_KERNELS
 
 
 def _known(name: str) -> str:
-    """Return the name of a map, once it is known to be one."""
+    """Return the name of a map; refuse one that there is not, and suggest the nearest."""
     if name not in MAPS:
         raise ConfigError(f"unknown map {name!r}{suggest(name, MAPS)} (maps: {', '.join(MAPS)})")
     return name
@@ -218,7 +192,7 @@ def build_map(name: str, given: dict[str, Any]) -> "FeatureMap":
     words = {key: value for key, value in given.items() if value is not None}
     values = {key: None if value == "none" else value for key, value in words.items()}
     refuse_parameters(_known(name), values)
-    return map_class(name)(**values)
+    return MAPS[name](**values)
 
 
 def build_maps(texts: Iterable[str], given: dict[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from kmaps.cli.array_files import (
     once_each_warning,
     seekable,
     split_label_column,
-    without_pandas,
 )
 from kmaps.errors import InputError
 
@@ -61,16 +60,16 @@ def load_trained(path: str) -> Trained:
 
     with seekable(path, ".npz") as name:
         file = ModelFile(name)
-        with without_pandas():
-            from kmaps.models import model_of
+        from kmaps.models import model_of
+
         return Trained(model_of(file), "standard input" if path == "-" else path, file.record)
 
 
 def load_classifier(path: str) -> Trained:
     """Return the model in a file; refuse one that gives no labels."""
     trained = load_trained(path)
-    with without_pandas():
-        from sklearn.base import is_classifier
+    from sklearn.base import is_classifier
+
     if not is_classifier(trained.model):
         name = type(trained.model).__name__
         raise InputError(f"{path}: of {name}, which gives no labels; use kmaps.load_model")

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kmaps.cli.array_files import without_pandas
 from kmaps.cli.map_options import AnyValue, build_map, map_options
 from kmaps.errors import ConfigError, suggest
 
@@ -79,9 +78,9 @@ def model_of_options(
     map_name: str | None, kernel: str | None, parameters: dict[str, Any], settings: Settings
 ) -> "CodedSVC | RandomFeatureSVC":
     """Return the unfitted model that the options describe."""
-    with without_pandas():
-        from kmaps.maps import Tabulated
-        from kmaps.svm import CodedSVC
+    from kmaps.maps import Tabulated
+    from kmaps.svm import CodedSVC
+
     given = settings.of_model
     if map_name is None:
         return CodedSVC(kernel or DEFAULT_KERNEL, random_state=settings.seed, **given)

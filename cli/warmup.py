@@ -2,7 +2,6 @@
 
 import click
 
-from kmaps.cli.array_files import without_pandas
 from kmaps.cli.progress import progress_bar
 
 
@@ -14,9 +13,8 @@ def command(quiet: bool) -> None:
     What is compiled is kept (`kmaps info` says where), until kmaps or numba change. The usual types
     and settings are compiled, dense and sparse; what is rare still compiles when it is used.
     """
-    with without_pandas():
-        from kmaps.cli.compiling import watched
-        from kmaps.models import compile_ahead
+    from kmaps.cli.compiling import watched
+    from kmaps.models import compile_ahead
 
     with progress_bar("compile", quiet=quiet) as report, watched() as compiled:
         compile_ahead(report)
