@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     "mirrors",
     multiple=True,
     metavar="DIR|URL",
-    help="Try this copy before the publishers; may be repeated. [env: KMAPS_MIRROR]",
+    help="A copy to try before the publishers; may be repeated. [env: KMAPS_MIRROR]",
 )
 @click.option(
     "--data-dir",
@@ -40,7 +40,7 @@ def command(
 ) -> None:
     """Fetch each DATASET, verify its content and put it into the cache.
 
-    A dataset that is there already is left alone; a broken download goes on where it stopped. One
+    A dataset that is there already is left alone; a broken download continues where it stopped. One
     line per dataset goes to standard output.
     """
     from kmaps.data import available, download, load_manifest

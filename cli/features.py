@@ -16,7 +16,7 @@ from kmaps.errors import ConfigError, InputError
 if TYPE_CHECKING:
     from kmaps.data import Dataset, UserFiles
 
-_ROWS_AT_A_TIME = 2048
+_BLOCK_ROWS = 2048
 _NUMBERED = ("svm", "libsvm")  # formats whose labels are numbers
 
 
@@ -60,10 +60,12 @@ Examples:
 @click.option(
     "--protocol",
     metavar="JSON",
-    help="How training images are drawn, for features that learn from them, as an experiment has "
-    "it. [default: the dataset's usual one; of images of one's own all]",
+    help="How training images are drawn, for features that learn from them, as in an experiment. "
+    "[default: the dataset's protocol; all images of the user's files]",
 )
-@click.option("--split", type=click.IntRange(min=0), default=0, help="Which draw. [default: 0]")
+@click.option(
+    "--split", type=click.IntRange(min=0), default=0, help="Number of the draw. [default: 0]"
+)
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -73,14 +75,15 @@ Examples:
 )
 @click.option(
     "--output-format",
+    "given_format",
     metavar="FORMAT",
-    help="Of --out, whatever its name. [default: by its name; svm on standard output]",
+    help="Format of --out. [default: by its name; svm on standard output]",
 )
 @click.option(
     "--show",
     type=click.IntRange(1, 50),
     metavar="K",
-    help="Draw K images with their features, as a PNG beside the file.",
+    help="Draw K images with their features, as a PNG next to the file.",
 )
 @click.option("--skip-bad", is_flag=True, help="Leave out images that cannot be used.")
 @array_files.threads
@@ -96,24 +99,24 @@ def command(
     protocol: str | None,
     split: int,
     out: Path | None,
-    output_format: str | None,
+    given_format: str | None,
     show: int | None,
     skip_bad: bool,
     force: bool,
     quiet: bool,
 ) -> None:
-    """Extract features of the images of DATASET, a row each in the dataset's order.
+    """Extract features of the images of DATASET, one row per image in the dataset's order.
 
-    DATASET is a known dataset (`kmaps list datasets`), a folder of one's own with a folder of
-    images a class, or a .csv that lists paths, relative to it, and labels. The labels are written
-    with the features, and `kmaps train` takes the file as it is.
+    DATASET is a known dataset (`kmaps list datasets`), a folder with a folder of images per class,
+    or a .csv that lists paths, relative to it, and labels. The labels are written with the
+    features, and `kmaps train` takes the file as it is.
 
-    What is extracted is kept in the cache, so the same command again is fast, and one that was
-    stopped goes on.
+    Features are kept in the cache, so the same command again is fast, and one that was stopped
+    continues.
     """
     from kmaps.data import Table, load_dataset
     from kmaps.features import get_normalization, make_feature
-    from kmaps.io import check_target
+    from kmaps.io import check_target, output_format
 
     feature = make_feature(kind, _parameters(settings))
     normalized = get_normalization(normalize)
@@ -121,7 +124,7 @@ def command(
     name = named if isinstance(named, str) else named.name
     out = out or Path(f"{name}-{kind}.npz")
     to_stdout = str(out) == "-"
-    form = _form(out, output_format)
+    form = output_format(out, given_format or ("svm" if to_stdout else None))
     if to_stdout and show:
         raise ConfigError("--show: the figure stands beside the file; name one with --out")
     drawing = out.with_suffix(".png") if show else None
@@ -133,8 +136,7 @@ def command(
     from kmaps.bench.work.samples import features_cache
     from kmaps.features import Extractor  # takes a second
 
-    own = not isinstance(named, str)
-    train = _training_images(dataset, protocol, split, own=own) if feature.learns else None
+    train = _training_images(dataset, named, protocol, split) if feature.learns else None
     with compiling(quiet), stage_bars(quiet=quiet) as report:
         where = {"cache": features_cache(), "progress": report, "skip_bad": skip_bad}
         extractor = Extractor(dataset, feature, train=train, **where)
@@ -143,7 +145,7 @@ def command(
     for row, reason in () if quiet else bad:
         click.echo(f"note: left out {dataset.images[row]}: {reason}", err=True)
     if not quiet and form in _NUMBERED:
-        _tell_classes(dataset)
+        _say_classes(dataset)
     click.echo(f"{name}: {kind}, {shape[0]:,} × {shape[1]:,}, {out}", err=to_stdout)
     if drawing:
         from kmaps.bench.figures import samples
@@ -154,7 +156,7 @@ def command(
 
 
 def _named(source: str, label_column: str | None, image_column: str | None) -> "str | UserFiles":
-    """Return the name of a known dataset, or the images of one's own."""
+    """Return the name of a known dataset, or the user's images."""
     from kmaps.data import UserFiles, available
 
     path = Path(source)
@@ -185,14 +187,16 @@ def _parameters(settings: tuple[str, ...]) -> dict[str, Any]:
     return values
 
 
-def _training_images(dataset: "Dataset", protocol: str | None, split: int, *, own: bool) -> Any:
+def _training_images(
+    dataset: "Dataset", named: "str | UserFiles", protocol: str | None, split: int
+) -> Any:
     """Return the numbers of the images to learn from."""
     import numpy as np
 
     from kmaps.data import draw_split, load_manifest
 
     if protocol is None:
-        if own:
+        if not isinstance(named, str):
             return np.arange(len(dataset.y))
         chosen = load_manifest(dataset.name).protocol
     else:
@@ -217,8 +221,8 @@ def _write(
     in_words = form not in _NUMBERED
     labels = np.array(dataset.class_names)[dataset.y] if in_words else dataset.y
     with open_writer(out, form, n_rows=n, force=force) as writer:
-        for start in range(0, n, _ROWS_AT_A_TIME):
-            rows = np.arange(start, min(start + _ROWS_AT_A_TIME, n))
+        for start in range(0, n, _BLOCK_ROWS):
+            rows = np.arange(start, min(start + _BLOCK_ROWS, n))
             X, unusable = extractor.vectors(rows)
             bad += unusable
             good = ~np.isin(rows, [row for row, _ in unusable])
@@ -230,31 +234,24 @@ def _write(
     return (n_rows, n_columns), bad
 
 
-def _form(out: Path, given: str | None) -> str:
-    """Return the format to write; refuse bytes for a terminal."""
-    from kmaps.io import output_format
-
-    return output_format(out, given or ("svm" if str(out) == "-" else None))
-
-
-def _tell_classes(dataset: "Dataset") -> None:
-    """Say what numbers mean, which are the labels of svm files and of experiments."""
+def _say_classes(dataset: "Dataset") -> None:
+    """Say what the numbers mean that are the labels of svm files."""
     pairs = list(enumerate(dataset.class_names))
     if any(str(number) != name for number, name in pairs):
-        told = ", ".join(f"{number} {name}" for number, name in pairs)
-        click.echo(f"note: the classes are {told}; .npz keeps their names", err=True)
+        listed = ", ".join(f"{number} {name}" for number, name in pairs)
+        click.echo(f"note: the classes are {listed}; .npz keeps their names", err=True)
 
 
 def _spread(dataset: "Dataset", count: int, bad: set[int]) -> list[int]:
-    """Return some images from all over the dataset, of different classes where there are."""
+    """Return some images at random, from as many classes as there are."""
     import numpy as np
 
     order = np.random.default_rng(0).permutation(len(dataset.y))
     order = order[~np.isin(order, list(bad))]
     labels = dataset.y[order]
     # The first of every class, then the second of every class …
-    turn = np.zeros(len(order), int)
+    rank = np.zeros(len(order), int)
     for label in np.unique(labels):
         of_class = labels == label
-        turn[of_class] = np.arange(of_class.sum())
-    return order[np.lexsort((np.arange(len(order)), turn))][:count].tolist()
+        rank[of_class] = np.arange(of_class.sum())
+    return order[np.argsort(rank, kind="stable")][:count].tolist()

@@ -53,10 +53,7 @@ def load_voc(folder: str | Path, image_set: str) -> list[Scene]:
     The folder is ``VOCdevkit/VOC2007``, with ``JPEGImages``, ``Annotations`` and
     ``ImageSets/Main``.
 
-    Raises
-    ------
-    DataError
-        If a file is missing or malformed; the message names it.
+    Raises a DataError, which names the file, if one is missing or malformed.
     """
     folder = Path(folder)
     listed = folder / "ImageSets" / "Main" / f"{image_set}.txt"
@@ -91,12 +88,7 @@ def load_inria(folder: str | Path, part: str) -> list[Scene]:
 
     The folder is ``INRIAPerson``, where each part has ``pos``, ``neg`` and ``annotations``.
 
-    Raises
-    ------
-    ConfigError
-        If there is no such part.
-    DataError
-        If a folder or file is missing or malformed; the message names it.
+    Raises as :func:`load_voc`, and a ConfigError if there is no such part.
     """
     if part not in ("Train", "Test"):
         raise ConfigError(

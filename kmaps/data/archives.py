@@ -45,7 +45,7 @@ _Entry = tuple[str, int, Callable[[], bytes]]
 
 
 def describe(path: Path) -> str:
-    """Return a file's size and first bytes, to tell an archive from an error page."""
+    """Return a file's size and first bytes, which distinguish an archive from an error page."""
     try:
         with open(path, "rb") as file:
             return f"the file has {path.stat().st_size:,} bytes and begins {file.read(16)!r}"
@@ -59,10 +59,7 @@ def read_file(path: Path, size: int, report: Report) -> tuple[bytes, str, int]:
     Returned are at most ``size`` bytes of the content, whatever the file unpacks to, and the
     SHA-256 and the size of the whole content. ``report(done, total)`` counts compressed bytes.
 
-    Raises
-    ------
-    DataError
-        If the file is truncated or damaged.
+    Raises a DataError if the file is truncated or damaged.
     """
     digest, content, content_size = hashlib.sha256(), bytearray(), 0
     with _readable(path), open(path, "rb") as raw, _decompressed(raw) as stream:
@@ -84,11 +81,8 @@ def read_members(
     it out; a wanted member of more than ``largest`` bytes is refused. ``report(done, total)``
     counts compressed bytes.
 
-    Raises
-    ------
-    DataError
-        If the archive is truncated, damaged or unsafe, holds a wanted name twice, or would unpack
-        to more than an honest copy can.
+    Raises a DataError if the archive is truncated, damaged or unsafe, holds a wanted name twice, or
+    would unpack to more than an honest copy can.
     """
     contents: dict[str, bytes] = {}
     kept = 0
@@ -173,7 +167,7 @@ class _Metered(RawIOBase):
 
 
 def _tar_entries(raw: IO[bytes]) -> Iterator[_Entry]:
-    # gzip is opened here, not by tarfile, whose own stream reader takes a truncated one for whole.
+    # gzip is opened here: the stream reader of tarfile takes a truncated file for a whole one.
     with _decompressed(raw) as unpacked:
         stream = _Metered(unpacked)
         yield from _members(stream)

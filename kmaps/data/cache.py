@@ -20,7 +20,7 @@ from typing import Protocol
 from kmaps.errors import DataError
 
 STAMP = "stamp.json"
-# Raised when the files that a format keeps change; older folders are then written anew.
+# Raised when the files that a format keeps change; older folders are then written again.
 LAYOUT = 1
 
 
@@ -29,7 +29,6 @@ class Entry(Protocol):
 
     @property
     def name(self) -> str: ...
-
     @property
     def digest(self) -> str: ...
 
@@ -55,10 +54,7 @@ def stamped_files(root: Path, entry: Entry, damaged: dict[str, str] | None = Non
     ``damaged`` receives the path of each file that is not as it was written, and what is wrong with
     it; without this mapping, the first such file is an error.
 
-    Raises
-    ------
-    DataError
-        If the dataset is missing, of another version, or a file is not as it was written.
+    Raises a DataError if the dataset is missing, of another version, or a file has changed.
     """
     folder, name = root / entry.name, entry.name
     if not folder.is_dir():

@@ -66,10 +66,6 @@ def download(
     progress : callable, optional
         ``progress(label, done, total)`` is called as bytes come in; total may be None.
 
-    Returns
-    -------
-    Download
-
     Raises
     ------
     ConfigError
@@ -98,10 +94,8 @@ def download(
             f"{manifest.name}: cannot write to {job.root}: {error.strerror or error}; "
             "choose another folder with data_dir=FOLDER or KMAPS_DATA_DIR"
         ) from error
-    folder = job.root / manifest.name
-    return Download(
-        manifest.name, job.status, folder, manifest.size, manifest.digest, tuple(job.notes)
-    )
+    known = manifest.size, manifest.digest
+    return Download(manifest.name, job.status, job.root / manifest.name, *known, tuple(job.notes))
 
 
 def _mirrors(mirror: Mirror | Sequence[Mirror] | None) -> list[Mirror]:

@@ -46,17 +46,13 @@ class Format:
 
     Parameters
     ----------
-    load : callable
-        ``load(manifest, folder, paths)`` returns the samples from the stored files.
-    roles : callable
-        ``roles(manifest)`` returns the roles that the manifest's files must have.
+    load, roles : callable
+        Return the samples from the stored files, and the roles that the files must have.
     shaped : bool
         Whether all images have one shape, which the manifest must give.
-    decode : callable or None
-        ``decode(path, source, manifest, report)`` returns a source file's :class:`Content`; None
-        for an embedded dataset.
-    store : callable or None
-        ``store(payloads, manifest, folder)`` writes the verified payloads, by role.
+    decode, store : callable or None
+        Return a source file's :class:`Content`, and write the verified payloads, by role; None for
+        an embedded dataset.
     tabular : bool
         Whether the samples are rows of a matrix rather than images.
     """
@@ -70,13 +66,7 @@ class Format:
 
 
 def get_format(manifest: Manifest) -> Format:
-    """Return the format a manifest names.
-
-    Raises
-    ------
-    ConfigError
-        If it is unknown, or the manifest lacks what it needs.
-    """
+    """Return the format of a manifest; raise a ConfigError if it is unknown or needs more."""
     name, known = manifest.name, FORMATS
     if manifest.format not in known:
         raise ConfigError(
@@ -119,11 +109,8 @@ def _load_arrays(manifest: Manifest, folder: Path, paths: list[str]) -> "Samples
 def read_idx(content: bytes, where: str, n_dims: int) -> NDArray[np.uint8]:
     """Return the array in an idx file: two zeros, type, number of axes, sizes, then the data.
 
-    Raises
-    ------
-    DataError
-        If it is not an idx file of unsigned bytes with ``n_dims`` axes, or has another length than
-        its header says; the message begins with ``where``.
+    Raises a DataError, which begins with ``where``, if it is not an idx file of unsigned bytes with
+    ``n_dims`` axes, or has another length than its header says.
 
     Examples
     --------
@@ -242,11 +229,8 @@ def _load_jpegs(manifest: Manifest, folder: Path, paths: list[str]) -> "Samples"
 def read_pgm(content: bytes, where: str, shape: tuple[int, int]) -> bytes:
     """Return the pixels, row by row, of a binary PGM image with one byte per pixel.
 
-    Raises
-    ------
-    DataError
-        If it is not a binary PGM of ``shape`` (height, width) with levels 0 … 255; the message
-        begins with ``where``.
+    Raises a DataError, which begins with ``where``, if it is not a binary PGM of ``shape`` (height,
+    width) with levels 0 … 255.
 
     Examples
     --------

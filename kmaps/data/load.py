@@ -15,7 +15,7 @@ from kmaps.errors import DataError
 def load_dataset(
     name: str | Manifest | UserFiles, *, data_dir: str | Path | None = None, skip_bad: bool = False
 ) -> Dataset | Table:
-    """Load a dataset from the cache, from the dependency that embeds it, or from the user's files.
+    """Load images or a table: from the cache, from scikit-learn, or from the user's files.
 
     Parameters
     ----------
@@ -25,11 +25,6 @@ def load_dataset(
         The cache; by default ``KMAPS_DATA_DIR`` or the platform's folder for caches.
     skip_bad : bool
         Whether to accept damaged image files, named in the result; not if a class has no others.
-
-    Returns
-    -------
-    Dataset or Table
-        A table of vectors, otherwise images.
 
     Raises
     ------

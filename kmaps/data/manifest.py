@@ -198,10 +198,7 @@ def _of_name(manifest: Manifest, name: str) -> Manifest:
 def read_manifest(path: str | Path) -> Manifest:
     """Return the manifest of a dataset from a YAML file.
 
-    Raises
-    ------
-    ConfigError
-        If the file cannot be read or is malformed.
+    Raises a ConfigError if the file cannot be read or is malformed.
     """
     try:
         return parse_manifest(Path(path).read_text("utf-8"), str(path))

@@ -26,7 +26,7 @@ class _Interrupted(Exception):
 
 
 class _Endless(Exception):
-    """More comes than the file can have."""
+    """The server sends more than the file can have."""
 
 
 def fetch_url(
@@ -38,11 +38,8 @@ def fetch_url(
     total may be None. Returned is whether the file comes from several answers, or from an earlier
     call: if its content is wrong, fetching it from the start may help.
 
-    Raises
-    ------
-    DataError
-        If the server refuses, breaks off or is too slow too often: then the bytes are kept; or if
-        it sends more than ``largest`` bytes: then they are deleted.
+    Raises a DataError if the server refuses, breaks off or is too slow too often: then the bytes
+    are kept; or if it sends more than ``largest`` bytes: then they are deleted.
     """
     import requests  # here: it takes longer to import than the rest of the package
     import urllib3

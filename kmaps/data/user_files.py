@@ -78,13 +78,7 @@ class UserFiles:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the content of all files and of how they are read, whatever their names.
-
-        Raises
-        ------
-        DataError
-            When a file is missing.
-        """
+        """SHA-256 of the content of all files and of how they are read, whatever their names."""
         return self.digest_now()
 
     def digest_now(self) -> str:
@@ -107,17 +101,7 @@ class UserFiles:
         return tree_digest(digests)
 
     def listed(self, part: str) -> Listed:
-        """Return the images of a part: in code-point order of a folder, in the order of a list.
-
-        Raises
-        ------
-        ConfigError
-            When columns are named of a folder, or not named of a list.
-        DataError
-            When there is no such file or folder, or no image in it.
-        InputError
-            When a list is not as it should be, or has an image twice.
-        """
+        """Return the images of a part: in code-point order of a folder, in the order of a list."""
         place, aside = self.rows[part], list(self.aside.values())
         columns = self.image_column, self.label_column
         if place.is_dir():

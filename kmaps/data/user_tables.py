@@ -26,7 +26,7 @@ from kmaps.io import (
 from kmaps.samples import AnyMatrix
 
 _READING = 1
-"""Raised when the same files give other samples: what the cache keeps is then read anew."""
+"""Raised when the same files give other samples: what the cache keeps is then read again."""
 
 
 def load_user_files(files: UserFiles, *, data_dir: str | Path | None = None) -> Dataset | Table:
@@ -136,11 +136,11 @@ def _classes_of(labels: Mapping[Any, NDArray], name: str) -> tuple[NDArray[np.in
     if all(texts.values()):
         every = typed_labels(np.concatenate([*labels.values()]))
     elif any(texts.values()):
-        told = " and ".join(
+        listed = " and ".join(
             f"{part} {few_labels(np.unique(given))}" for part, given in labels.items()
         )
         raise InputError(
-            f"{name}: the labels are text in one part and numbers in the other ({told}); write "
+            f"{name}: the labels are text in one part and numbers in the other ({listed}); write "
             "them alike"
         )
     else:
@@ -237,7 +237,7 @@ def _read_part(files: UserFiles, part: str, reader: Reader) -> _Rows:
         )
     X, y, aside = read_whole(reader, dtype=np.dtype(np.float32))
     if labels is not None:
-        # As text where the file is: only the labels of all parts tell their type.
+        # As text where the file is: only the labels of all parts show their type.
         y = read_labels(labels, column=files.label_column, classes=np.array([""]))
         if _holds_columns(labels):
             aside = read_columns(labels, list(files.aside.values())) if files.aside else {}

@@ -69,13 +69,8 @@ class Feature(ABC):
     def describe(self, images: GreyImages) -> Arrays:
         """Return what the first stage leaves of some images, none smaller than ``smallest``.
 
-        Without a second stage that is ``{"vectors": float32 (n, d)}``. The images are one array
-        if the feature is ``uniform``.
-
-        Raises
-        ------
-        InputError
-            If a ``uniform`` feature does not fit the images.
+        Without a second stage that is ``{"vectors": float32 (n, d)}``. The images are one array if
+        the feature is ``uniform``; if it does not fit them, it raises an InputError.
         """
 
     @property
@@ -150,10 +145,7 @@ FEATURES: Registry[type[Feature]] = Registry(
 def make_feature(name: str, parameters: Mapping[str, Any] | None = None) -> Feature:
     """Return a feature by its name, with its parameters checked; lists stand for tuples.
 
-    Raises
-    ------
-    ConfigError
-        If a name is unknown or a value unfit.
+    Raises a ConfigError if a name is unknown or a value unfit.
 
     Examples
     --------

@@ -193,11 +193,7 @@ def learn_words(sample: NDArray[np.float32], n_words: int, seed: int) -> NDArray
 
     It starts from rows drawn at random. A centre that no row is nearest to moves to the row that
     is farthest from its centre.
-
-    Raises
-    ------
-    ConfigError
-        If the sample has fewer different rows than there are to be words.
+    It raises a ConfigError if the sample has fewer different rows than words.
     """
     # Rows of equal bytes: many patches of one grey are the same.
     distinct = np.unique(np.ascontiguousarray(sample).view(f"V{sample.strides[0]}"), axis=0)

@@ -43,7 +43,7 @@ class HogPyramid(Feature):
     sigma : float
         Width of the Gaussian in pixels; 0 for plain differences.
     growth : float
-        Weight of a level over that of the next coarser one.
+        Weight of a level relative to the next coarser one.
     local : float
         Width in pixels of the Gaussian surroundings whose mean magnitude each gradient is divided
         by, so that faint edges count next to strong ones; 0 for none.

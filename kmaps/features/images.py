@@ -44,11 +44,7 @@ def load_image(image: NDArray[np.uint8] | Path, max_level: int, longest: int | N
 
     White is ``max_level`` in arrays, always 255 in files. The longer side of larger images is
     shrunk to ``longest`` pixels, unless it is None.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read; the caller adds its name.
+    If a file cannot be read, it raises an InputError; the caller adds the name.
     """
     if isinstance(image, np.ndarray):
         if longest is None or max(image.shape) <= longest:

@@ -62,7 +62,7 @@ class Phog(Feature):
 
     @property
     def smallest(self) -> int:
-        """A pixel for each of the finest cells."""
+        """One pixel per cell of the finest level."""
         return max(self.divisions)
 
     def describe(self, images: GreyImages) -> Arrays:

@@ -27,11 +27,7 @@ def salient_places(
     """Return the first rows and columns of so many patches of each size; the same for equal images.
 
     The image is not smaller than a patch; patches at its border are moved inside.
-
-    Raises
-    ------
-    ConfigError
-        If scikit-image is not installed.
+    Without scikit-image it raises a ConfigError.
     """
     places = []
     for patch, both in zip(patches, salient_centres(image, counts), strict=True):

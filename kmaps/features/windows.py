@@ -33,7 +33,7 @@ class WindowWords:
 
     @property
     def smallest(self) -> int:
-        """The least side of a window: a pixel for each cell of the finest level."""
+        """The least side of a window: one pixel per cell of the finest level."""
         return max(self.feature.divisions)
 
 
@@ -45,11 +45,7 @@ def describe_windows(
     A box is left, top, right, bottom, the ends excluded. Edges and patches are computed once, for
     the whole image as it is (``longest`` is ignored); a patch counts for the windows, and in them
     for the cells, that its centre lies in.
-
-    Raises
-    ------
-    InputError
-        If a window leaves the image, or is too small for the pyramid.
+    A window that leaves the image, or is too small for the pyramid, raises an InputError.
     """
     height, width = image.shape
     boxes = np.asarray(boxes, np.int64).reshape(-1, 4)
