@@ -24,6 +24,8 @@ cluster = click.option(
     "alike, by its name: .npy, .zarr or .parquet. Needs the extra `cluster`.",
 )
 
+_TIMES = {"code": "convert_s", "train": "train_s"}
+
 
 @contextmanager
 def connected(address: str, *not_there: str) -> Iterator[Any]:
@@ -81,15 +83,14 @@ def train_there(
     source: str,
     model: Any,
     costs: list[float] | str,
-    *,
     labels: str | None,
     label_column: str | None,
     client: Any,
-) -> tuple[Any, dict[str, Any]]:
-    """Train a model with the parameters of ``model``; return it, and the facts about it."""
-    from kmaps.dask import BlockwiseSVC
+) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    """Train a model with the parameters of ``model``; return it, the facts, and the record."""
+    from kmaps.dask import BlockwiseSVC, column_names
     from kmaps.io import whole_labels
-    from kmaps.models import training_facts
+    from kmaps.models import training_facts, training_record
     from kmaps.svm import CodedSVC
 
     if not isinstance(model, CodedSVC):
@@ -99,13 +100,19 @@ def train_there(
     model.set_params(C=costs[0], n_blocks="auto")
     there = BlockwiseSVC.like(model, client).fit(*_labelled(source, labels, label_column))
     there.classes_ = whole_labels(there.classes_)
-    return there, {
-        **training_facts(there, there.n_rows_, [], None),
-        "n_blocks": int(there.n_blocks_.max()),
-        "index_base": None,
-        "code_s": there.timings_["convert_s"],
-        "train_s": there.timings_["train_s"],
-    }
+    facts = training_facts(there, there.n_rows_, [], None)
+    facts |= {"n_blocks": int(there.n_blocks_.max()), "index_base": None}
+    facts |= {f"{name}_s": there.timings_[key] for name, key in _TIMES.items()}
+    columns = column_names(source)
+    record = training_record(
+        facts,
+        by=f"kmaps {__version__}",
+        file=Path(source).name,
+        columns=columns and [name for name in columns if name != label_column],
+        label_column=label_column,
+        kernel=None if isinstance(there.map_, str) else there.map_.get_params().get("kernel"),
+    )
+    return there, facts, record
 
 
 def _labelled(source: str, labels: str | None, label_column: str | None) -> tuple[str, Any]:
@@ -124,24 +131,6 @@ def _labelled(source: str, labels: str | None, label_column: str | None) -> tupl
     if labels is not None and label_column is not None:
         raise ConfigError("--labels: Parquet has them in --label-column; leave one of them out")
     return source, label_column if labels is None else labels_of(labels)
-
-
-def record_there(
-    source: str, label_column: str | None, facts: dict[str, Any], kernel: str | None
-) -> dict[str, Any]:
-    """Return what a model file keeps of its training on a cluster."""
-    from kmaps.dask import column_names
-    from kmaps.models import training_record
-
-    columns = column_names(source)
-    return training_record(
-        facts,
-        by=f"kmaps {__version__}",
-        file=Path(source).name,
-        columns=columns and [name for name in columns if name != label_column],
-        label_column=label_column,
-        kernel=kernel,
-    )
 
 
 def predict_there(

@@ -3,6 +3,8 @@
 import json
 import shutil
 import sys
+from collections.abc import Callable
+from functools import partial
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,7 +25,7 @@ from kmaps.cli.array_files import (
     split_label_column,
 )
 from kmaps.cli.cluster import cluster as cluster_option
-from kmaps.cli.cluster import connected, record_there, train_there
+from kmaps.cli.cluster import connected, train_there
 from kmaps.cli.completing import files, kernels, names
 from kmaps.cli.map_options import MapCommand
 from kmaps.cli.progress import stage_bars
@@ -157,20 +159,15 @@ def command(
     IN is .npy, .npz, .csv, .svm/.libsvm, .parquet or .arrow/.feather, or - for standard input;
     the last two need the extra `parquet`. A npz file has its rows in X and its labels in
     y, unless --label-column names them. IN is read in blocks and held as codes of one byte per
-    value, so it may be larger than memory; training takes little more than the codes. The
-    model is exact for the kernel on at most 256 levels of a feature, or linear on the outputs of
-    a map, which is fitted as `kmaps encode` does.
+    value, so it may be larger than memory. The model is exact for the kernel on at most 256
+    levels of a feature, or linear on the outputs of a map, fitted as `kmaps encode` does.
 
     For the exponential kernels, exp-chi2 and others, LIBLINEAR trains on m random frequencies (-m)
-    of the generalized-rbf map, held in memory: some 24 bytes for each of a row's 2m outputs. More
-    than 268 million of them are computed again in every pass, and trained on in blocks.
-    --random-state draws them and seeds LIBLINEAR; `--set seed=…` is for the folds alone then.
+    of the generalized-rbf map: some 24 bytes for each of a row's 2m outputs, or, beyond 268 million
+    outputs, block by block. --random-state draws them; `--set seed=…` is for the folds alone then.
 
-    Accuracies of cross-validation and of rows held out are on record in MODEL, and `kmaps info`
-    shows them. The best of several C looks a little better than it is; rows held out have no part
-    in its choice, only in the range of the levels.
-
-    MODEL holds plain arrays, all that `kmaps predict` needs; - writes it to standard output.
+    MODEL holds plain arrays, all that `kmaps predict` needs, and the accuracies of cross-validation
+    and of rows held out, which `kmaps info` shows; - writes it to standard output.
     """
     look_for(source, labels)
     if target == "-" and as_json:
@@ -181,19 +178,10 @@ def command(
         refuse_terminal("a model")
     check_paths(target, [source, labels], force)
     given = Settings.of({"loss": loss, **dict(settings)})
+    save = partial(_save, target, force=force, as_json=as_json)
+    describe = partial(model_of_options, map_name, kernel, of_map, given)
     if cluster is not None:
-        with (
-            connected(cluster, *_NOT_THERE) as client,
-            as_input_error(),
-            once_each_warning(quiet),
-        ):
-            model = model_of_options(map_name, kernel, of_map, given)
-            model, facts = train_there(
-                source, model, costs, labels=labels, label_column=label_column, client=client
-            )
-        record = record_there(source, label_column, facts, kernel)
-        _save(model, target, facts, record, force=force, as_json=as_json)
-        return
+        return save(*_trained_there(cluster, describe, source, costs, labels, label_column, quiet))
     with labelled_rows(
         source,
         target,
@@ -203,11 +191,24 @@ def command(
         zero_based=zero_based,
         n_features=given.n_features,
     ) as (reader, y):
-        model = model_of_options(map_name, kernel, of_map, given)
+        model = describe()
         facts = _trained(model, reader, y, costs, folds, hold_out, given, quiet)
         record = _record_of(model, facts, reader, split_label_column(label_column, labels)[0])
-        facts["index_base"] = reader.index_base
-        _save(model, target, facts, record, force=force, as_json=as_json)
+        save(model, facts | {"index_base": reader.index_base}, record)
+
+
+def _trained_there(
+    cluster: str,
+    describe: Callable[[], Any],
+    source: str,
+    costs: list[float] | str,
+    labels: str | None,
+    label_column: str | None,
+    quiet: bool,
+) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    """Train on a cluster; return the model, the facts about it, and the record."""
+    with connected(cluster, *_NOT_THERE) as client, as_input_error(), once_each_warning(quiet):
+        return train_there(source, describe(), costs, labels, label_column, client)
 
 
 def _trained(
@@ -265,8 +266,8 @@ def _record_of(
 
 
 def _save(
-    model: Any,
     target: str,
+    model: Any,
     facts: dict[str, Any],
     record: dict[str, Any],
     *,

@@ -111,11 +111,11 @@ def cross_validate(
     Parameters
     ----------
     prepare : callable
-        ``prepare(chosen)`` is called once with the numbers of the samples to use, class by class.
-        What all values of C share is made here: the samples are encoded, or their Gram matrix is
-        computed. It returns ``predict(grid, train, test)``, which trains on the places ``train``
-        among the chosen ones, with each C of the ascending ``grid`` in turn, and yields the labels
-        that it predicts for the places ``test``; :func:`along_c` makes one.
+        ``prepare(chosen)`` is called once with the numbers of the samples to use, class by class,
+        and makes what all values of C share. It returns ``predict(grid, train, test)``, which
+        trains on the places ``train`` among the chosen ones, with each C of the ascending ``grid``
+        in turn, and yields the labels that it predicts for the places ``test``; :func:`along_c`
+        makes one.
     grid : iterable of float or "auto"
         Values of C, in any order; or those of the rule of :mod:`kmaps.models.c_grid`, which extends
         them; ``predict`` is then called again for each extension.
@@ -125,21 +125,14 @@ def cross_validate(
         Parts of the samples, of which each is left out once, and how they are drawn. The same seed
         gives every learner the same folds.
     samples : int, optional
-        How many samples to use, a stratified draw; by default, or with more than there are, all.
+        How many samples to use, a stratified draw; by default all.
     groups : array-like, shape (n,), optional
-        Groups that no fold divides, such as a patient's samples. The folds are then of about the
-        same size, but not stratified.
+        Groups that no fold divides. The folds are then of about the same size, but not stratified.
     score : callable, optional
         ``score(truth, predicted)``: for the labels of a fold and what ``predict`` yields for it the
         score of each unit that counts, all alike; by default whether each label is right.
     progress : callable, optional
         Called with what is done and the total so far after every C of every fold.
-
-    Raises
-    ------
-    ConfigError, InputError
-        For a grid or counts out of range; for fewer samples or groups than folds, or a class so
-        small that without one of the folds another class is all that is left.
 
     Examples
     --------

@@ -48,29 +48,23 @@ def choose_along_path(
 ) -> Choice:
     """Choose C by the accuracy on samples left out, each once, in stratified folds.
 
-    The folds and the rules are those of :func:`kmaps.models.cross_validate`. All binary problems of
-    all folds are trained at once, on `kmaps.threads`, each value of C from the dual variables of
-    the one before it, to a gap of :data:`FOLD_TOL`. The choice is the same on any number of
-    threads.
+    The folds and the rules are those of :func:`kmaps.models.cross_validate`, as are ``folds``,
+    ``seed`` and ``progress``. All binary problems of all folds are trained at once, on
+    `kmaps.threads`, each value of C from the dual variables of the one before it, to a gap of
+    :data:`FOLD_TOL`. The choice is the same on any number of threads.
 
     Parameters
     ----------
     model : CodedSVC
         Copies of it are trained.
     rows : CodedRows
-        All samples, of :func:`kmaps.svm.code_rows`.
-    y : array-like, shape (n,)
-        Labels, numbers or strings.
+        All samples, of :func:`kmaps.svm.code_rows`, with their labels y (n,).
     grid : "path", "auto" or iterable of float
         ``"auto"``: from 0.1 to 10, extended until the best value is inside or the edge is flat;
         ``"path"``: the same, but no further up than where held-out accuracy has fallen; the rules
         of :mod:`kmaps.models.c_grid`. Or values to compare, all of them.
-    folds, seed : int
-        Parts of the samples, of which each is left out once, and how they are drawn.
     sample_weight : array-like, shape (n,), optional
         For training; samples of weight 0 are left out, and all others count once in accuracies.
-    progress : callable, optional
-        Called with the values of C that are done, and how many there are at most so far.
 
     Examples
     --------

@@ -27,7 +27,7 @@ def explanation(
     shape: tuple[int, int] | None = None,
     names: Sequence[str] | None = None,
 ) -> str:
-    """Return an HTML page on a model, which needs nothing beside itself.
+    """Return an HTML page on a model, which needs no other file.
 
     It shows the importance of the features, the function of each of the most important ones, with
     the density of the data below it, and what each of them adds to the scores of single rows. The
@@ -47,16 +47,7 @@ def explanation(
         Height and width of the image whose pixels the features are: the importance of all of them
         is then laid over the mean of X.
     names : sequence of str, optional
-        Of the d features; by default those that the model was fitted with, or x0, x1, ….
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ConfigError, InputError
-        For rows, a shape, names or samples that do not fit.
+        Names of the d features; by default those that the model was fitted with, or x0, x1, ….
 
     Examples
     --------
@@ -72,7 +63,24 @@ def explanation(
         raise InputError(
             f"names: got {len(names)}, the model has {model.n_features_in_} features; name each"
         )
+    X = None if X is None else model.check_samples(X)
     order = np.argsort(-model.importance_, kind="stable")[:n_features]
+    data = _described(model, X, order, rows, names)
+    if shape is not None:
+        data["image"] = _image(model, X, shape)
+    template = files("kmaps.models").joinpath("explanation.html").read_text()
+    # Nothing in a name can end the script.
+    return template.replace("@DATA@", json.dumps(data).replace("<", "\\u003c"))
+
+
+def _described(
+    model: CodedEstimator,
+    X: Any,
+    order: NDArray[np.intp],
+    rows: Sequence[int],
+    names: Sequence[str] | None,
+) -> dict[str, Any]:
+    """Return what the page shows of the features in an order."""
     shown = [model.function(int(j)) for j in order]
     titles = [function.name for function in shown] if names is None else [names[j] for j in order]
     spread = model.model_.importance[:, order].T
@@ -87,16 +95,11 @@ def explanation(
         "image": None,
     }
     if X is not None:
-        X = model.check_samples(X)
         numbers = level_numbers(model.model_, X, order)
         for feature, function, own in zip(data["features"], shown, numbers.T, strict=True):
             feature["density"] = _density(function.levels, own)
         data["rows"] = [_row(model, X, row, shown, numbers) for row in rows]
-    if shape is not None:
-        data["image"] = _image(model, X, shape)
-    template = files("kmaps.models").joinpath("explanation.html").read_text()
-    # Nothing in a name can end the script.
-    return template.replace("@DATA@", json.dumps(data).replace("<", "\\u003c"))
+    return data
 
 
 def _smoothness(model: CodedEstimator) -> str:
