@@ -68,7 +68,7 @@ ROOMS["__init__"] = set()  # it loads its public names when they are asked for
 # Inside a room, a file imports from the floors that stand before its own in the list, never from
 # its own or a later one. "*" is every file that is not named.
 FLOORS = {
-    "codes": ["columns codebook", "levels table", "quantizer"],
+    "codes": ["codebook", "levels table", "quantizer"],
     "maps": [
         "grids frequencies capabilities parameters",
         "signatures",
@@ -76,18 +76,17 @@ FLOORS = {
         "ranged",
         "*",
         "generalized",
-        "radial",
         "registry",
     ],
     "maps/lowdim": [
         "cosines lp",
         "target",
-        "continuous problem joint",
+        "continuous",
         "selection",
-        "pools optimal",
+        "optimal",
         "table",
         "solve box",
-        "transformer harmonic multidim",
+        "transformer joint",
     ],
     "svm": [
         "losses clib model_file",

@@ -8,8 +8,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmaps.checks import MAX_LEVELS, check_choice, check_whole
-from kmaps.codes.columns import Columns
-from kmaps.codes.levels import STRATEGIES, choose_codebook
+from kmaps.codes.levels import STRATEGIES, Columns, choose_codebook
 from kmaps.codes.table import check_codes
 from kmaps.errors import InputError
 

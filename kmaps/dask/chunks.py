@@ -13,7 +13,7 @@ from dask.delayed import Delayed
 from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
-from kmaps.codes.columns import RunningColumns
+from kmaps.codes.levels import RunningColumns
 from kmaps.dask.npy import read_npy
 from kmaps.errors import ConfigError, InputError
 from kmaps.io.labels import check_labels

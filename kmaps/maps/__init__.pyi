@@ -6,6 +6,7 @@ from .capabilities import LocallyTabulated as LocallyTabulated
 from .capabilities import Tabulated as Tabulated
 from .exact import ExactMap as ExactMap
 from .generalized import GeneralizedRBFMap as GeneralizedRBFMap
+from .generalized import RadialMap as RadialMap
 from .homogeneous import HomogeneousMap as HomogeneousMap
 from .homogeneous import SameSignMap as SameSignMap
 from .homogeneous import discrete_spectrum as discrete_spectrum
@@ -17,7 +18,6 @@ from .nystroem import NystroemMap as NystroemMap
 from .orthogonal import FourierMap as FourierMap
 from .orthogonal import HermiteMap as HermiteMap
 from .product import ProductMap as ProductMap
-from .radial import RadialMap as RadialMap
 from .random import SignCauchyMap as SignCauchyMap
 from .random_fourier import RandomFeatures as RandomFeatures
 from .random_fourier import RandomFourierMap as RandomFourierMap

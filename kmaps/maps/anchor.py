@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from kmaps._loops.kmeans import cluster
 from kmaps.checks import MAX_LEVELS
 from kmaps.codes.codebook import Codebook, pad_levels
-from kmaps.codes.columns import Columns
-from kmaps.codes.levels import value_ranges
+from kmaps.codes.levels import Columns, value_ranges
 from kmaps.errors import ConfigError
 from kmaps.kernels import ScalarKernel
 from kmaps.maps.base import SteppedMap

@@ -9,8 +9,7 @@ equally spaced levels chi2 has 20, js 17, hellinger one; intersection has 255.
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.codes.columns import Columns
-from kmaps.codes.levels import choose_codebook
+from kmaps.codes.levels import Columns, choose_codebook
 from kmaps.kernels import ScalarKernel
 from kmaps.maps.base import SteppedMap
 from kmaps.maps.parameters import check_exact

@@ -16,7 +16,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from kmaps.codes.codebook import pad_levels
-from kmaps.codes.columns import Columns
+from kmaps.codes.levels import Columns
 from kmaps.kernels import ScalarKernel, scalar_kernel
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import Curve, PieceGrid

@@ -31,12 +31,12 @@ _ADDITIVE = {
     "hermite": "kmaps.maps.orthogonal.HermiteMap",
 }
 _OTHERS = {
-    "lowdim-joint": "kmaps.maps.lowdim.multidim.MultiLowDimMap",
-    "harmonic": "kmaps.maps.lowdim.harmonic.HarmonicMap",
+    "lowdim-joint": "kmaps.maps.lowdim.joint.MultiLowDimMap",
+    "harmonic": "kmaps.maps.lowdim.joint.HarmonicMap",
     "sign-cauchy": "kmaps.maps.random.SignCauchyMap",
     "random-fourier": "kmaps.maps.random_fourier.RandomFourierMap",
     "generalized-rbf": "kmaps.maps.generalized.GeneralizedRBFMap",
-    "radial": "kmaps.maps.radial.RadialMap",
+    "radial": "kmaps.maps.generalized.RadialMap",
 }
 
 

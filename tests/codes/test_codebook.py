@@ -8,7 +8,7 @@ from scipy.sparse import csr_array, csr_matrix
 
 from kmaps import threads
 from kmaps.codes.codebook import Codebook, _Bucketed, _Sorted, pad_levels
-from kmaps.codes.columns import Columns
+from kmaps.codes.levels import Columns
 from kmaps.errors import InputError
 from tests.oracles.anchors import nearest
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from kmaps.codes.columns import Columns, RunningColumns
-from kmaps.codes.levels import choose_codebook, choose_levels, value_ranges
+from kmaps.codes.levels import Columns, RunningColumns, choose_codebook, choose_levels, value_ranges
 from kmaps.errors import InputError
 
 RNG = np.random.default_rng(1)

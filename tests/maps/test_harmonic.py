@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from kmaps.maps.lowdim.harmonic import HarmonicMap
+from kmaps.maps.lowdim.joint import HarmonicMap
 
 BOX = np.array([[0.0, 0.0], [np.pi, np.pi]])
 

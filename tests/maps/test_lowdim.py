@@ -13,8 +13,8 @@ from scipy.special import iv
 from kmaps import HomogeneousMap, LowDimMap, lp_signature, optimal_signature
 from kmaps.errors import ConfigError, InputError
 from kmaps.kernels import KERNELS
-from kmaps.maps.lowdim.problem import Problem
 from kmaps.maps.lowdim.table import COLUMNS, DIMS, RATIOS, table_rows, tabulated
+from kmaps.maps.lowdim.target import Problem
 
 CHECKED = [
     LowDimMap(),

@@ -5,9 +5,9 @@ import pytest
 from scipy.optimize import linprog
 
 from kmaps.maps.lowdim import lp_signature
+from kmaps.maps.lowdim.box import product_starts
 from kmaps.maps.lowdim.cosines import CosineSum, atom_dims
 from kmaps.maps.lowdim.lp import minimise
-from kmaps.maps.lowdim.pools import product_starts
 
 
 @pytest.mark.parametrize("price", [None, np.ones(14)])

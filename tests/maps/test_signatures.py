@@ -8,7 +8,7 @@ from kmaps.errors import ConfigError
 from kmaps.kernels import KERNELS, STATIONARY
 from kmaps.maps import ExactMap, HomogeneousMap
 from kmaps.maps.homogeneous import default_period, optimal_period
-from kmaps.maps.lowdim.problem import Problem
+from kmaps.maps.lowdim.target import Problem
 from kmaps.maps.signatures import homogeneous_kernel, log_kernel, signature_kernel
 
 X = np.geomspace(0.01, 1, 40)[:, None]

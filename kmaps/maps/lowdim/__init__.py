@@ -1,7 +1,6 @@
 """Low-dimensional maps (Chum), by linear programs and to the proven optimum."""
 
-from kmaps.maps.lowdim.harmonic import HarmonicMap
-from kmaps.maps.lowdim.multidim import MultiLowDimMap
+from kmaps.maps.lowdim.joint import HarmonicMap, MultiLowDimMap
 from kmaps.maps.lowdim.solve import lp_signature, optimal_signature
 from kmaps.maps.lowdim.transformer import LowDimMap
 

@@ -7,9 +7,9 @@ from typing import Any
 from kmaps.checks import check_whole
 from kmaps.errors import ConfigError
 from kmaps.maps.lowdim.optimal import LARGEST_DIM, certified_optimum
-from kmaps.maps.lowdim.problem import Problem
 from kmaps.maps.lowdim.selection import PoolSelection, Solution, line_pool
 from kmaps.maps.lowdim.table import tabulated
+from kmaps.maps.lowdim.target import Problem
 from kmaps.maps.parameters import check_request
 
 LARGEST_DIM_FOR_AN_ERROR = 31

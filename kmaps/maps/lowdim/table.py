@@ -13,8 +13,8 @@ import numpy as np
 
 from kmaps.maps.lowdim.cosines import CosineSum
 from kmaps.maps.lowdim.optimal import certified_optimum
-from kmaps.maps.lowdim.problem import Problem
 from kmaps.maps.lowdim.selection import Solution
+from kmaps.maps.lowdim.target import Problem
 
 TABULATED = ("chi2", "js", "intersection")
 DIMS = (3, 5, 7)

@@ -9,8 +9,8 @@ from scipy.sparse import issparse
 from kmaps.errors import InputError
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import LogGrid, PieceGrid, cubic_pieces, wave_grid
-from kmaps.maps.lowdim.problem import Problem
 from kmaps.maps.lowdim.solve import solve
+from kmaps.maps.lowdim.target import Problem
 from kmaps.maps.parameters import check_lowdim
 from kmaps.samples import AnyMatrix, ratio_of_sizes
 

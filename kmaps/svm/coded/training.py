@@ -14,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kmaps._loops.forms import CodeRows
 from kmaps.checks import MAX_LEVELS
-from kmaps.codes.columns import Columns, RunningColumns
-from kmaps.codes.levels import check_levels, choose_codebook
+from kmaps.codes.levels import Columns, RunningColumns, check_levels, choose_codebook
 from kmaps.errors import ConfigError, InputError
 from kmaps.kernels import ScalarKernel
 from kmaps.maps.capabilities import SaysWhetherItLearns, SaysWhetherShared, Tabulated
