@@ -116,7 +116,8 @@ def _draw(
     shown: dict[str, Any],
 ) -> None:
     """Draw the results as those of an experiment's records are."""
-    from kmaps.bench.figures import errors, sections
+    from kmaps.bench.figures.approximation import draw_sections
+    from kmaps.bench.figures.heat import draw_errors
     from kmaps.bench.records.row import Row
     from kmaps.maps import MAPS
 
@@ -127,7 +128,7 @@ def _draw(
         own = {"key": label, "kernel": shown["kernel"], "dim": result.dim, "setting": ""}
         records.append({**own, **row.columns, "options": shown})
         arrays[label] = result.arrays
-    draw = {"errors": errors.draw, "sections": sections.draw}
+    draw = {"errors": draw_errors, "sections": draw_sections}
     for name, target in targets.items():
         draw[name](records, arrays, target)
 

@@ -68,7 +68,7 @@ def command(
     without the times that were taken beside other work. In
     PDF and SVG files letters stay text.
     """
-    from kmaps.bench.figures.files import check_figure
+    from kmaps.bench.figures import check_figure
     from kmaps.bench.records.file import read_records, records_path
 
     if figure and (costs or quality):
@@ -89,10 +89,9 @@ def command(
 def _draw_figure(records: list["Record"], name: str, folder: Path, out: Path) -> None:
     """Draw a figure of the kind of the records."""
     from kmaps.bench.kinds import shown_of
-    from kmaps.bench.kinds.shown import figure_arrays
     from kmaps.bench.records.times import without_doubtful_times
 
-    known = shown_of(records).known_figures()
+    known = shown_of(records).known_figures
     if name not in known:
         raise ConfigError(
             f"--figure {name}: unknown{suggest(name, known)}; records of the kind "
@@ -101,8 +100,7 @@ def _draw_figure(records: list["Record"], name: str, folder: Path, out: Path) ->
     measured = [record for record in records if record["status"] == "ok"]
     if not measured:
         raise NothingMeasured(f"{folder}: no cell was measured; nothing to draw")
-    arrays = figure_arrays({name: known[name]}, measured, folder)
-    known[name].draw(without_doubtful_times(measured), arrays, out)
+    known[name].write(name, without_doubtful_times(measured), folder, out)
 
 
 def _draw_front(

@@ -126,7 +126,7 @@ def command(
     """
     look_for(source, contract["labels"])
     if plot is not None:
-        from kmaps.bench.figures.files import check_figure
+        from kmaps.bench.figures import check_figure
 
         check_figure(plot, force=force)
     from kmaps.bench.recommend import Limits, recommend

@@ -92,6 +92,6 @@ def test_a_figure_without_its_arrays_says_so():
 
 def test_figures_of_experiments_are_known_figures():
     for kind in SHOWN.values():
-        assert all(name == name.lower() for name in kind.known_figures())
-    assert set(SHOWN["classification"].known_figures()) == {"accuracy", "costs"}
-    assert set(SHOWN["scaling"].known_figures()) == {"accuracy", "costs", "scaling"}
+        assert all(name == name.lower() for name in kind.known_figures)
+    assert set(SHOWN["classification"].known_figures) == {"accuracy", "costs"}
+    assert set(SHOWN["scaling"].known_figures) == {"accuracy", "costs", "scaling"}

@@ -9,7 +9,6 @@ from matplotlib.axis import Axis
 from matplotlib.lines import Line2D
 
 from kmaps.bench.figures import style
-from kmaps.bench.records.arrays import Arrays
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.measures import MEASURES, accuracy_of
 from kmaps.bench.records.summary import kernel_order
@@ -30,18 +29,8 @@ _WIDTH = 0.022  # of an axes: a digit of a number
 _FEW = 8  # ticks
 
 
-def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
-    """Draw the accuracy of each row over all that it costs.
-
-    Parameters
-    ----------
-    records : sequence of dict
-        Of a classification, measured.
-    arrays : mapping
-        Not used.
-    path : Path
-        The file; its suffix says of which format.
-    """
+def draw_costs(records: Sequence[Record], path: Path) -> None:
+    """Draw the accuracy of each row of a classification over all that it costs."""
     draw_front(points_of(records, [accuracy_of(records), *COSTS]), path, accuracy_of(records))
 
 

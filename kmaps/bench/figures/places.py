@@ -15,17 +15,13 @@ from kmaps.errors import NothingMeasured
 _ALONG, _WITHIN = "#e69f00", "#009e73"
 
 
-def draw(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
-    """Draw a row for each sampling and a column for each image.
+def draw_places(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
+    """Draw a row for each sampling and a column for each image: ``image0``, ``along0``, ….
 
-    Parameters
-    ----------
-    records : sequence of dict
-        Of places, measured.
-    arrays : mapping
-        By the keys of records, ``image0``, ``along0``, ``within0``, and so on.
-    path : Path
-        The file; its suffix says of which format.
+    Raises
+    ------
+    NothingMeasured
+        When no record has images.
     """
     shown = [(record["method"], arrays[record["key"]]) for record in records]
     shown = [(method, of) for method, of in shown if "image0" in of]

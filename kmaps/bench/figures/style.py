@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib import colormaps, rc_context
@@ -147,8 +148,16 @@ def legend_below(figure: Figure, axes: Iterable[Axes]) -> None:
     legend_of(figure, list(shown.values()), list(shown))
 
 
+def legend_under(ax: Axes) -> None:
+    """Name what an axes shows below it, in two columns."""
+    place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16)}
+    ax.legend(ncols=2, frameon=False, fontsize="x-small", **place)
+
+
 def legend_of(figure: Figure, handles: Sequence[Artist], labels: Sequence[str]) -> int:
     """Name handles below the axes, in as many columns as there is room for; return the lines."""
+    if not labels:
+        return 0
     entry = 0.6 + 0.078 * max(map(len, labels))  # inches of one, for small type
     columns = max(1, min(len(labels), int(figure.get_figwidth() / entry)))
     lines = -(-len(labels) // columns)
@@ -202,7 +211,7 @@ def save(figure: Figure, path: Path) -> None:
     ----------
     figure : Figure
     path : Path
-        One of :data:`kmaps.bench.figures.files.SUFFIXES`.
+        One of :data:`kmaps.bench.figures.SUFFIXES`.
     """
     undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
     with rc_context(_AS_TEXT), atomic_file(path, force=True) as file:
@@ -217,7 +226,7 @@ def save_heat(figure: Figure, path: Path, colors: str) -> None:
     ----------
     figure : Figure
     path : Path
-        One of :data:`kmaps.bench.figures.files.SUFFIXES`.
+        One of :data:`kmaps.bench.figures.SUFFIXES`.
     colors : str
         The colour map; the palette is made of it and of greys.
     """

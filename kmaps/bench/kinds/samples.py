@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from kmaps.bench.kinds.kind import Kind
+from kmaps.bench.records.row import in_words
 from kmaps.bench.spec.cell import Cell
 from kmaps.data import Dataset, Table, draw_split, load_dataset
 from kmaps.features import Report
@@ -76,13 +77,13 @@ def choice_columns(choice: Any) -> dict[str, Any]:
 def sample_columns(experiment: Any) -> dict[str, Any]:
     """Return the fields of cells that follow from an experiment's dataset and features."""
     features = experiment.features
-    given = [f"{key}={value}" for key, value in features.parameters.items()]
+    name = f"{features.name}{in_words(features.parameters)}"
     return {
         "kind": experiment.kind,
         "experiment": experiment.experiment,
         "dataset": experiment.dataset.title,
         "source": experiment.dataset.source,
-        "features": " ".join([features.name, *given]) if experiment.dataset.has_images else "",
+        "features": name if experiment.dataset.has_images else "",
         "feature_params": features.parameters,
         "normalize": features.normalize,
     }

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -22,15 +23,46 @@ class Figure:
 
     Parameters
     ----------
-    draw : callable
-        ``draw(records, arrays, path)``: the records that are measured, the arrays of each by its
-        key, and the file to write, PNG, SVG or PDF.
+    draw : str or callable
+        A function ``draw(records, path)``, or the module and the name of one, which is imported
+        when it is used: the records that are measured, and the file to write, PNG, SVG or PDF.
     needs_arrays : bool
-        Whether the records alone do not suffice.
+        Whether it is ``draw(records, arrays, path)``, with the arrays of each record by its key.
     """
 
-    draw: Callable[[Sequence[Record], Mapping[str, Arrays], Path], None]
+    draw: str | Callable[..., None]
     needs_arrays: bool = False
+
+    def write(self, name: str, records: Sequence[Record], folder: Path, path: Path) -> None:
+        """Draw the figure of that name of records that were measured into a folder.
+
+        Raises
+        ------
+        DataError
+            When it needs arrays that are not there.
+        NothingMeasured
+            When none of the records belongs into the figure.
+        """
+        arrays = [_arrays_of(records, folder, name)] if self.needs_arrays else []
+        draw = self.draw
+        if isinstance(draw, str):
+            module, _, name = draw.rpartition(".")
+            draw = getattr(import_module(module), name)
+        draw(records, *arrays, path)
+
+
+def _arrays_of(records: Sequence[Record], folder: Path, name: str) -> dict[str, Arrays]:
+    """Return the arrays that a figure needs, by the keys of the records."""
+    keys = [record["key"] for record in records]
+    arrays = read_arrays(folder, keys)
+    missing = [key for key in keys if key not in arrays]
+    if missing:
+        raise DataError(
+            f"{folder}: the figure {name} needs the arrays of {len(missing)} of {len(keys)} "
+            "cells, which are not there; measure them again in another folder "
+            f"(kmaps run {records[0]['experiment']} --out FOLDER)"
+        )
+    return arrays
 
 
 class Shown(ABC):
@@ -44,10 +76,13 @@ class Shown(ABC):
         The columns of a record that measuring fills, besides those that the runner fills.
     judged : tuple of Judged
         Those of them that the gate judges, with their tolerances.
+    known_figures : mapping of str to Figure
+        The figures that can be drawn of its records, by name.
     """
 
     fills: ClassVar[tuple[str, ...]]
     judged: ClassVar[tuple[Judged, ...]]
+    known_figures: ClassVar[Mapping[str, Figure]] = {}
 
     @abstractmethod
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
@@ -56,13 +91,15 @@ class Shown(ABC):
         Keys of :data:`kmaps.bench.records.measures.MEASURES`.
         """
 
-    def known_figures(self) -> dict[str, Figure]:
-        """Return the figures that can be drawn of records of this kind, by name."""
-        return {}
-
     def figures(self, experiment: Any) -> dict[str, Figure]:
-        """Return the figures of an experiment by the names of their files, without the suffix."""
-        return {}
+        """Return the figures of an experiment by the names of their files, without the suffix.
+
+        By default those that its key ``figures`` names, or all where it has no such key.
+        """
+        names = self.known_figures
+        if "figures" in type(experiment).model_fields:
+            names = experiment.figures
+        return {name: self.known_figures[name] for name in names}
 
     def sections(self, records: Sequence[Record]) -> list[Section]:
         """Return the parts of a page that only this kind has."""
@@ -88,33 +125,7 @@ def draw_figures(
     if not wanted or not measured:
         return
     ok = without_doubtful_times(with_times(measured, folder))
-    arrays = figure_arrays(wanted, ok, folder)
     for name, figure in wanted.items():
         # Of some rows alone there may be nothing in one; `kmaps plot --figure` says so.
         with suppress(NothingMeasured):
-            figure.draw(ok, arrays, folder / f"{name}.png")
-
-
-def figure_arrays(
-    figures: Mapping[str, Figure], records: Sequence[Record], folder: Path
-) -> dict[str, Arrays]:
-    """Return the arrays that some figures of records need, by the keys of the records.
-
-    Raises
-    ------
-    DataError
-        When some are not there.
-    """
-    needy = [name for name, figure in figures.items() if figure.needs_arrays]
-    if not needy:
-        return {}
-    keys = [record["key"] for record in records]
-    arrays = read_arrays(folder, keys)
-    missing = [key for key in keys if key not in arrays]
-    if missing:
-        raise DataError(
-            f"{folder}: the figure {needy[0]} needs the arrays of {len(missing)} of {len(keys)} "
-            "cells, which are not there; measure them again in another folder "
-            f"(kmaps run {records[0]['experiment']} --out FOLDER)"
-        )
-    return arrays
+            figure.write(name, ok, folder, folder / f"{name}.png")

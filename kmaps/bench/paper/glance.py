@@ -10,7 +10,7 @@ from kmaps.bench.paper.reported import Item, Runs
 from kmaps.bench.paper.reported_forms import summary
 from kmaps.bench.paper.statements import Elsewhere, Paper, claims, elsewhere, papers
 from kmaps.bench.report.choice import edges_of_runs, grid_text
-from kmaps.bench.report.gate_forms import markdown_table
+from kmaps.bench.report.forms import markdown_table
 
 _INTRODUCTION = """\
 # Results

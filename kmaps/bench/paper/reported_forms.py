@@ -8,7 +8,8 @@ from kmaps.bench.paper.numbers import Outcome
 from kmaps.bench.paper.reported import Failure, Item
 from kmaps.bench.paper.verdicts import Verdict
 from kmaps.bench.report.choice import Edges
-from kmaps.bench.report.gate_forms import Case, junit, markdown_table
+from kmaps.bench.report.forms import markdown_table
+from kmaps.bench.report.gate_forms import Case, junit
 
 _HEAD = ("verdict", "what", "printed", "ours", "difference")
 _WIDEST = 60  # of a claim's sentence in a line of text

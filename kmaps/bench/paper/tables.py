@@ -6,7 +6,7 @@ from math import isnan
 from kmaps.bench.paper.claims import JudgedClaim
 from kmaps.bench.paper.numbers import Outcome, PrintedComparison, PrintedTable, printed_tables
 from kmaps.bench.paper.verdicts import Comparison, Finding, Verdict
-from kmaps.bench.report.gate_forms import markdown_table
+from kmaps.bench.report.forms import markdown_table
 
 _RULE = (
     "A comparison holds, or fails, when all of its 95 % interval does, with Holm's correction for "

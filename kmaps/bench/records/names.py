@@ -240,6 +240,20 @@ def short_labels(rows: Iterable[Row]) -> tuple[dict[str, str], list[str]]:
     return labels, table.said_once()
 
 
+def short_names(rows: Iterable[Row]) -> dict[str, str]:
+    """Return what the labels of the rows of a table begin with, by the identity of a row.
+
+    Examples
+    --------
+    >>> rows = [Row("anchor", {"n_anchors": 40, "n_neighbors": 2}), Row("exact-coded")]
+    >>> list(short_names(rows).values())
+    ['2-ANNFM', 'exact on codes']
+    """
+    rows = list(rows)
+    table = _Table(rows)
+    return {row.identity: _learner(row) or table.name(row) for row in rows}
+
+
 def short_label(row: Row) -> str:
     """Return the label of a row by itself.
 
@@ -312,13 +326,18 @@ class _Table:
             of_learner |= dict.fromkeys(self._settings(row, differing=False))
         return [f"{name}: {', '.join(texts)}" for name, texts in said.items() if texts]
 
-    def _map_parts(self, row: Row) -> list[str]:
+    def name(self, row: Row) -> str:
+        """Return the name of the map, in the variant that its parameters make of it."""
         words, name = words_of(row.method), self.names[row.method]
         for key, by_value in words.variants.items():
             if key in row.params:
                 value = row.params[key]
                 variant = by_value(value) if callable(by_value) else by_value.get(value, "{}")
                 name = variant.format(name)
+        return name
+
+    def _map_parts(self, row: Row) -> list[str]:
+        words, name = words_of(row.method), self.name(row)
         shown = {key: row.params[key] for key in words.shown if key in row.params}
         if _shows_all(row):
             shown = dict(row.params)

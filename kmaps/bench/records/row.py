@@ -110,5 +110,16 @@ class Row:
         )
 
 
+def in_words(params: Mapping[str, Any]) -> str:
+    """Return parameters as they follow a name.
+
+    Examples
+    --------
+    >>> in_words({"cells": [9], "signed": True})
+    ' cells=[9] signed=True'
+    """
+    return "".join(f" {key}={value}" for key, value in params.items())
+
+
 ROW_COLUMNS = ("method", "params", "solver", "learner", "size")
 """The columns of a record that make its row."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.lines import ChosenRow, chosen_rows, compared_values
-from kmaps.bench.report.gate_forms import markdown_table
+from kmaps.bench.report.forms import markdown_table
 
 Edges = dict[str, tuple[int, int]]
 """By run: how many rows have a C at the edge of its grid, and how many have one chosen."""

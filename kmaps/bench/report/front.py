@@ -1,12 +1,13 @@
 """Rows as points, what they reach over what they cost, and the front that no other row beats."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.measures import MEASURES
-from kmaps.bench.records.summary import Line, summarize
+from kmaps.bench.records.names import short_labels, short_names
+from kmaps.bench.records.row import Row
+from kmaps.bench.records.summary import Line, latest_cells, summarize
 
 COSTS = ("time", "predict", "memory", "storage")
 """What machines cost: keys of :data:`kmaps.bench.records.measures.MEASURES`."""
@@ -26,7 +27,7 @@ class Point:
     name : str
         The kernel and the label of the row, and the reduction where there are several.
     method, kernel : str
-        The words of the label before its numbers, and the kernel.
+        The words for its learner or map, and the kernel.
     values : dict
         Its measures, as printed: percent, seconds, megabytes. What was not measured is not there.
     spreads : dict
@@ -56,7 +57,11 @@ def points_of(records: Iterable[Record], measures: Sequence[str]) -> list[Point]
     measures : sequence of str
         Keys of :data:`kmaps.bench.records.measures.MEASURES`.
     """
+    records = latest_cells(records)
     lines = summarize(records, measures)
+    rows = [Row.of(record) for record in records]
+    labels, names = short_labels(rows)[0], short_names(rows)
+    methods = {labels[identity]: name for identity, name in names.items()}
     several = len({line["reduction"] for line in lines}) > 1
     # Errors of several kernels do not compare.
     setting = (*_SETTING, "kernel") if MEASURES[measures[0]].unit == "kernel" else _SETTING
@@ -67,20 +72,9 @@ def points_of(records: Iterable[Record], measures: Sequence[str]) -> list[Point]
         words = [line["reduction"] if several else "", line["kernel"], line["label"]]
         group = ", ".join(filter(None, (line[name] for name in differing)))
         name = " ".join(filter(None, words))
-        new = Point(group, name, _method(line["label"]), line["kernel"])
+        new = Point(group, name, methods[line["label"]], line["kernel"])
         _add(points.setdefault((*identity, line["label"]), new), line)
     return [point for point in points.values() if measures[0] in point.values]
-
-
-def _method(label: str) -> str:
-    """Return the words of a label that its numbers follow.
-
-    Examples
-    --------
-    >>> _method("2-ANNFM, N = 40"), _method("strongest 250 of 1,000"), _method("exact on codes")
-    ('2-ANNFM', 'strongest', 'exact on codes')
-    """
-    return re.split(r", | \d", label)[0]
 
 
 def _add(point: Point, line: Line) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.measures import MEASURES, accuracy_of
 from kmaps.bench.records.summary import summarize
-from kmaps.bench.report.gate_forms import markdown_table
+from kmaps.bench.report.forms import markdown_table
 
 COSTS = {
     "time": "training, s",

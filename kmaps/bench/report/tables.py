@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 from kmaps.bench.records.columns import WARNED, Record
 from kmaps.bench.records.measures import MEASURES, Measure
 from kmaps.bench.records.names import short_labels
-from kmaps.bench.records.row import REFERENCES, Row
+from kmaps.bench.records.row import REFERENCES, Row, in_words
 from kmaps.bench.records.summary import SETTING, Line, kernel_order, summarize
-from kmaps.bench.report.gate_forms import markdown_table
-from kmaps.bench.report.latex import latex_label, latex_table
+from kmaps.bench.report.forms import latex_label, latex_table, markdown_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,7 +95,7 @@ def render(records: Iterable[Record], form: str, measures: Sequence[str]) -> str
         return _frame(summary).to_json(orient="records", indent=2, double_precision=15) + "\n"
     renderers = {"text": _text, "md": _markdown, "latex": _latex}
     said = [*notes(records), *_mark_notes(records, summary)]
-    return renderers[form](lay_out(summary), said)
+    return renderers[form](lay_out(summary, short_features(records)), said)
 
 
 def _frame(lines: Sequence[Line]) -> "pd.DataFrame":
@@ -123,21 +122,28 @@ def notes(records: Iterable[Record]) -> list[str]:
     """Return what holds for all rows of a table, so that its labels and titles leave it out."""
     records = list(records)
     _, said_once = short_labels(map(Row.of, records))
-    short = _short_features({record["features"] for record in records})
+    short = short_features(records)
     told = [(name, whole) for whole, name in sorted(short.items()) if whole != name]
     return [*said_once, *(f"{name}: {whole.removeprefix(name).strip()}" for name, whole in told)]
 
 
-def _short_features(features: Iterable[str]) -> dict[str, str]:
+def short_features(records: Iterable[Record]) -> dict[str, str]:
     """Return the names of features, without parameters where these tell none of them apart."""
-    names = {whole: whole.split(" ")[0] for whole in features}
+    names = {
+        record["features"]: record["features"].removesuffix(
+            in_words(record.get("feature_params") or {})
+        )
+        for record in records
+    }
     alone = list(names.values())
     return {whole: name if alone.count(name) == 1 else whole for whole, name in names.items()}
 
 
-def lay_out(summary: Sequence[Line]) -> list[Block]:
-    """Lay a summary out as one block per setting, reduction and measure."""
-    features = _short_features(dict.fromkeys(line["features"] for line in summary))
+def lay_out(summary: Sequence[Line], features: dict[str, str]) -> list[Block]:
+    """Lay a summary out as one block per setting, reduction and measure.
+
+    ``features`` are the names to print, by those on record.
+    """
     parts: dict[tuple, list[Line]] = {}
     for line in summary:
         parts.setdefault(tuple(line[name] for name in (*SETTING, "measure")), []).append(line)
@@ -291,7 +297,7 @@ def _latex(blocks: list[Block], said: list[str]) -> str:
     tables = []
     for block in blocks:
         rows = [
-            [(label, False), *((entry.text, entry.best) for entry in entries)]
+            (label, [(entry.text, entry.best) for entry in entries])
             for label, entries in block.rows
         ]
         label, note = latex_label(block.words), _sentence(_said_of(block, said))

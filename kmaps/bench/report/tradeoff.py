@@ -11,11 +11,11 @@ from kmaps.bench.records.columns import Record
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.names import LEARNERS, short_labels
 from kmaps.bench.records.row import Row
-from kmaps.bench.report.gate_forms import markdown_table
+from kmaps.bench.report.forms import markdown_table
 
 
 @dataclass(frozen=True)
-class Point:
+class TrialPoint:
     """A row of a trade-off, averaged over the draws, or over the splits with a draw each.
 
     Attributes
@@ -30,8 +30,8 @@ class Point:
     us : float
         Microseconds per test sample, the mean over them; of a cell that was timed again the
         median of its repeats. NaN where none may be published.
-    told : int
-        How many frequencies the learner was told to keep; 0 where it chose.
+    keep : int
+        How many frequencies the learner was asked to keep; 0 where it chose.
     is_chosen : bool
         Whether C was chosen inside the training split.
     """
@@ -42,7 +42,7 @@ class Point:
     drawn: int
     C: float
     us: float
-    told: int
+    keep: int
     is_chosen: bool = False
 
     @property
@@ -52,7 +52,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Learner:
+class LearnerPoints:
     """What trained the machines of some rows: a learner on random maps, or an exact kernel.
 
     Attributes
@@ -60,12 +60,12 @@ class Learner:
     name : str
         In words; an exact kernel by its name.
     exact : bool
-    points : list of Point
+    points : list of TrialPoint
     """
 
     name: str
     exact: bool
-    points: list[Point]
+    points: list[TrialPoint]
 
 
 def quality(records: Iterable[Record]) -> str:
@@ -80,7 +80,7 @@ def quality(records: Iterable[Record]) -> str:
     return "average_precision" if detect else "accuracy"
 
 
-def learners(records: Iterable[Record]) -> list[Learner]:
+def learners(records: Iterable[Record]) -> list[LearnerPoints]:
     """Return the learners with their points, in the order of the records.
 
     Where there are several kernels of random maps, or several maps, a learner is one with each.
@@ -92,7 +92,7 @@ def learners(records: Iterable[Record]) -> list[Learner]:
     drawn = [record for record in measured if not _is_exact(record)]
     several_kernels = len({record["kernel"] for record in drawn}) > 1
     maps, _ = short_labels(map(_map_row, drawn))
-    found: dict[str, Learner] = {}
+    found: dict[str, LearnerPoints] = {}
     for group in rows.values():
         first, exact = group[0], _is_exact(group[0])
         name = LEARNERS.get(first["learner"]["name"], first["learner"]["name"])
@@ -100,12 +100,12 @@ def learners(records: Iterable[Record]) -> list[Learner]:
             name += f" {first['kernel']}"
         if not exact and len(maps) > 1:
             name += f", {maps[_map_row(first).identity]}"
-        learner = found.setdefault(name, Learner(name, exact, []))
+        learner = found.setdefault(name, LearnerPoints(name, exact, []))
         learner.points.append(_point(group, quality(measured)))
     return list(found.values())
 
 
-def has_times(found: Iterable[Learner]) -> bool:
+def has_times(found: Iterable[LearnerPoints]) -> bool:
     """Return whether there is a time that may be published."""
     return any(not isnan(point.us) for learner in found for point in learner.points)
 
@@ -118,19 +118,19 @@ def _is_exact(record: Record) -> bool:
     return record["method"] == "exact"
 
 
-def _point(group: Sequence[Record], measure: str) -> Point:
+def _point(group: Sequence[Record], measure: str) -> TrialPoint:
     values = [record[measure] for record in group]
     first = group[0]
     given = first["learner"]["C"]
     chosen = given == "auto"
-    return Point(
+    return TrialPoint(
         quality=100 * fmean(values),  # to the digit, as in tables
         spread=100 * float(np.std(values, ddof=1)) if len(values) > 1 else float("nan"),
         kept=float(np.mean([record["dim"] / 2 for record in group])),
         drawn=first["params"].get("n_frequencies", 0),
         C=float(np.exp(np.mean(np.log([record["C"] for record in group])))) if chosen else given,
         us=float(np.mean([1e6 * _predict_s(one) / one["n_test"] for one in group])),
-        told=first["learner"].get("keep", 0),
+        keep=first["learner"].get("keep", 0),
         is_chosen=chosen,
     )
 
@@ -148,7 +148,7 @@ def tradeoff_table(records: Iterable[Record]) -> str:
     return markdown_table(head, lines)
 
 
-def _line(learner: Learner, point: Point) -> list[str]:
+def _line(learner: LearnerPoints, point: TrialPoint) -> list[str]:
     shown = f"{point.quality:.2f}"
     spread = f"{point.spread:.2f}"
     if not isnan(point.spread) and float(spread):

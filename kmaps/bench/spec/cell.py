@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kmaps.bench.records.row import Row
+from kmaps.bench.records.row import Row, in_words
 from kmaps.data import Manifest, UserFiles
 from kmaps.features import Feature, make_feature
 from kmaps.maps import MAP_VERSION, MAPS, resolved
@@ -55,7 +55,9 @@ class Cell:
     def feature(self) -> Feature | None:
         """The features, with their parameters; None where there are none."""
         return (
-            make_feature(self.features.split(" ")[0], self.feature_params)
+            make_feature(
+                self.features.removesuffix(in_words(self.feature_params)), self.feature_params
+            )
             if self.features
             else None
         )

@@ -1,30 +1,26 @@
 """Figures of approximations and of the toy problem: their panels, and that they are drawn."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from PIL import Image
 
-from kmaps.bench.figures import (
-    decay,
-    errors,
-    functions,
-    gaps,
-    kernels,
-    outputs,
-    periods,
-    quadrants,
-    sections,
-    signatures,
-    spectra,
-    surfaces,
-)
-from kmaps.bench.figures.panels import spans, squares
-from kmaps.bench.figures.tiles import broken, wrapped
-from kmaps.errors import ConfigError, InputError, NothingMeasured
+from kmaps.bench.figures import lines
+from kmaps.bench.figures.approximation import families, spans, squares
+from kmaps.bench.figures.heat import broken, wrapped
+from kmaps.bench.kinds import SHOWN
+from kmaps.errors import ConfigError, NothingMeasured
 from kmaps.maps import SplineMap
 from tests.bench.sample_records import record
 
 VALUES = np.linspace(0, 1, 9)
+FIGURES = SHOWN["approximation"].known_figures
+
+
+def draw(name, *given):
+    module, _, function = FIGURES[name].draw.rpartition(".")
+    getattr(import_module(module), function)(*given)
 
 
 def measured(kernel, order, text="0:1", relative=False, **arrays):
@@ -89,40 +85,24 @@ def test_each_figure_shows_the_ranges_that_it_is_of():
         spans(*SQUARES)
 
 
-def test_missing_arrays_are_one_line():
-    records, arrays = SQUARES
-    left = {key: own for key, own in arrays.items() if key != records[0]["key"]}
-    with pytest.raises(InputError, match="the arrays that its figure needs are missing") as caught:
-        errors.draw(records, left, None)
-    assert "\n" not in str(caught.value)
-
-
 @pytest.mark.parametrize(
     ("figure", "given", "most"),
     [
-        (errors, SQUARES, 256),
-        (surfaces, SQUARES, 256),
-        (sections, SQUARES, None),
-        (gaps, RATIOS, None),
-        (signatures, RATIOS, None),
-        (quadrants, DIFFERENCES, 256),
+        ("errors", SQUARES, 256),
+        ("surfaces", SQUARES, 256),
+        ("sections", SQUARES, None),
+        ("gaps", RATIOS, None),
+        ("signatures", RATIOS, None),
+        ("quadrants", DIFFERENCES, 256),
     ],
 )
 def test_figures_are_drawn(figure, given, most, tmp_path):
     records, arrays = given
-    figure.draw(records, arrays, tmp_path / "drawn.png")
+    draw(figure, records, arrays, tmp_path / "drawn.png")
     with Image.open(tmp_path / "drawn.png") as image:
         found = len(image.convert("RGB").getcolors(1 << 24))
         assert min(image.size) > 150
         assert 20 < found <= (most or found)
-
-
-def test_functions_are_drawn(tmp_path):
-    records = [record("fourier", params={"degree": n}, kernel="", key=str(n)) for n in (1, 2)]
-    arrays = {cell["key"]: {"x": VALUES, "function": VALUES**2} for cell in records}
-    functions.draw(records, arrays, tmp_path / "functions.png")
-    with Image.open(tmp_path / "functions.png") as image:
-        assert len(image.convert("RGB").getcolors(1 << 24)) > 20
 
 
 def test_long_lines_of_tiles_are_broken_evenly():
@@ -160,35 +140,35 @@ ORDERS = [homogeneous(kernel, n, p) for kernel in ("js", "chi2") for n in (2, 1)
 
 
 def test_rows_that_differ_in_size_alone_are_one_line():
-    panels = decay.families(ORDERS)
+    panels = families(ORDERS)
     assert list(panels) == ["js", "chi2"]
     lines = panels["chi2"]
     assert list(lines) == ["homogeneous, published period", "homogeneous, Λ = 9"]
     assert [cell["dim"] for cell in lines["homogeneous, Λ = 9"]] == [3, 5]
     wider = [cell | {"setting": "ratios 1:9", "key": cell["key"] + "w"} for cell in ORDERS]
-    assert list(decay.families(ORDERS + wider))[:2] == ["js, ratios 1:100", "js, ratios 1:9"]
+    assert list(families(ORDERS + wider))[:2] == ["js, ratios 1:100", "js, ratios 1:9"]
 
 
-@pytest.mark.parametrize("figure", [decay, periods, kernels, spectra])
+@pytest.mark.parametrize("figure", ["decay", "periods", "kernels", "spectra"])
 def test_figures_of_orders_are_drawn(figure, tmp_path):
-    figure.draw(ORDERS, {}, tmp_path / "drawn.svg")
+    draw(figure, ORDERS, tmp_path / "drawn.svg")
     text = (tmp_path / "drawn.svg").read_text()
-    told = {decay: "published period: bound", periods: "order n", kernels: "signature"}
+    told = {"decay": "published period: bound", "periods": "order n", "kernels": "signature"}
     assert told.get(figure, "eigenfunction 3") in text
     assert "js" in text
 
 
 def test_bounds_are_drawn_of_maps_that_have_them(tmp_path):
     without = [cell | {"error_bound": None} for cell in ORDERS]
-    decay.draw(without, {}, tmp_path / "drawn.svg")
+    draw("decay", without, tmp_path / "drawn.svg")
     assert "bound" not in (tmp_path / "drawn.svg").read_text()
 
 
-@pytest.mark.parametrize("figure", [periods, kernels, spectra])
+@pytest.mark.parametrize("figure", ["periods", "kernels", "spectra"])
 def test_figures_of_homogeneous_maps_say_that_there_are_none(figure, tmp_path):
     others = [record("lowdim", kernel="rbf", dim=3, linf=0.1)]
     with pytest.raises(NothingMeasured, match="none of the rows"):
-        figure.draw(others, {}, tmp_path / "drawn.png")
+        draw(figure, others, tmp_path / "drawn.png")
 
 
 def splines(text, **params):
@@ -200,18 +180,18 @@ def splines(text, **params):
 
 def test_splines_that_differ_in_bins_alone_are_one_line():
     cells = [splines("0:1", n_bins=n, degree=p) for p in (1, 2) for n in (9, 5)]
-    (lines,) = decay.families(cells).values()
+    (lines,) = families(cells).values()
     assert [[cell["params"]["n_bins"] for cell in line] for line in lines.values()] == [[5, 9]] * 2
 
 
 def test_outputs_are_those_of_the_map_on_its_range(tmp_path, monkeypatch):
     drawn = []
-    monkeypatch.setattr(outputs.style, "save", lambda figure, path: drawn.append(figure))
+    monkeypatch.setattr(lines.style, "save", lambda figure, path: drawn.append(figure))
     options = {"range": "0:1", "fit_range": None, "integers": False, "relative": False}
     of_js = record(params={"order": 1}, kernel="js", dim=3, options=options)
     with_spans = [splines("0:2", n_bins=4), of_js, *RATIOS[0]]
     with pytest.warns(UserWarning, match="outside the range"):
-        outputs.draw(with_spans, {}, tmp_path / "outputs.png")
+        draw("outputs", with_spans, tmp_path / "outputs.png")
     first, second = drawn[0].axes[:2]
     assert [ax.get_title("left") for ax in drawn[0].axes] == [
         "spline, 4 bins, 0:2",
@@ -225,4 +205,4 @@ def test_outputs_are_those_of_the_map_on_its_range(tmp_path, monkeypatch):
         with pytest.warns(UserWarning, match="outside the range"):
             np.testing.assert_allclose(y, expected.transform(x[:, None])[:, i], atol=1e-12)
     with pytest.raises(ConfigError, match="needs a range LOW:HIGH"):
-        outputs.draw(RATIOS[0], {}, tmp_path / "none.png")
+        draw("outputs", RATIOS[0], tmp_path / "none.png")

@@ -2,7 +2,7 @@
 
 import re
 
-from kmaps.bench.figures.costs import TITLES, draw
+from kmaps.bench.figures.costs import TITLES, draw_costs
 from kmaps.bench.kinds import SHOWN
 from kmaps.bench.report.side_by_side import side_by_side
 from tests.bench.sample_records import record
@@ -24,7 +24,7 @@ RECORDS = [
 
 
 def svg_of(records, folder):
-    draw(records, {}, folder / "costs.svg")
+    draw_costs(records, folder / "costs.svg")
     return (folder / "costs.svg").read_text()
 
 

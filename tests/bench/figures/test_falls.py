@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from kmaps.bench.figures import falls, stored
+from kmaps.bench.figures.laws import draw_falls, draw_stored
 from kmaps.bench.records.columns import COLUMNS
 from kmaps.bench.records.row import Row
 from kmaps.errors import NothingMeasured
@@ -24,25 +24,25 @@ RECORDS = [
 
 
 def texts(draw, records, folder):
-    draw(records, {}, folder / "figure.svg")
+    draw(records, folder / "figure.svg")
     return re.findall(r">([^<>]+)</text>", (folder / "figure.svg").read_text())
 
 
 def test_each_error_has_an_axes_with_its_guide(tmp_path):
-    found = texts(falls.draw, RECORDS, tmp_path)
+    found = texts(draw_falls, RECORDS, tmp_path)
     shown = {"mean error, per feature", "root mean square error, per feature", "ε²", "1/√D"}
     assert {*shown, "spread of the error, per feature", "features D"} <= set(found)
     assert "chi2, ANNFM, N = 9" in found
-    alone = texts(falls.draw, RECORDS[:2], tmp_path)
+    alone = texts(draw_falls, RECORDS[:2], tmp_path)
     assert "chi2" in alone
     assert "features D" not in alone
 
 
 def test_rows_that_do_not_differ_are_not_drawn(tmp_path):
     with pytest.raises(NothingMeasured):
-        falls.draw(RECORDS[:1], {}, tmp_path / "figure.svg")
+        draw_falls(RECORDS[:1], tmp_path / "figure.svg")
 
 
 def test_rows_are_points_over_their_bytes(tmp_path):
-    found = texts(stored.draw, RECORDS[:2], tmp_path)
+    found = texts(draw_stored, RECORDS[:2], tmp_path)
     assert {"stored training set, MB", "ANNFM, N = 5", "ANNFM, N = 9", "chi2"} <= set(found)

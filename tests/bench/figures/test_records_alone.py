@@ -1,10 +1,12 @@
 """Figures made of records alone: that they are drawn, and what their lines join."""
 
+import numpy as np
 import pytest
 from PIL import Image
 
-from kmaps.bench.figures import convergence, scaling, sparsity, trade_off
-from kmaps.bench.report.tradeoff import Point
+from kmaps.bench.figures.laws import draw_convergence, draw_scaling
+from kmaps.bench.figures.learned import draw_functions, draw_sparsity, draw_trade_off, lines_of
+from kmaps.bench.report.tradeoff import LearnerPoints, TrialPoint
 from kmaps.errors import NothingMeasured
 from tests.bench.sample_records import record
 
@@ -23,7 +25,7 @@ def test_scaling(tmp_path):
         for method, sizes in (("exact", (1000, 2000)), ("exact-coded", (1000, 2000, 4000)))
         for n in sizes
     ]
-    scaling.draw(records, {}, tmp_path / "scaling.png")
+    draw_scaling(records, tmp_path / "scaling.png")
     assert colors(tmp_path / "scaling.png") > 20
 
 
@@ -34,8 +36,16 @@ def test_convergence(tmp_path):
         for m in (64, 256)
         for kernel in ("rbf", "exp-chi2")
     ]
-    convergence.draw(records, {}, tmp_path / "convergence.png")
+    draw_convergence(records, tmp_path / "convergence.png")
     assert colors(tmp_path / "convergence.png") > 20
+
+
+def test_functions_of_the_toy(tmp_path):
+    records = [record("fourier", params={"degree": n}, kernel="", key=str(n)) for n in (1, 2)]
+    x = np.linspace(0, 1, 9)
+    arrays = {cell["key"]: {"x": x, "function": x**2} for cell in records}
+    draw_functions(records, arrays, tmp_path / "functions.png")
+    assert colors(tmp_path / "functions.png") > 20
 
 
 def trials():
@@ -49,9 +59,9 @@ def trials():
             yield record("generalized-rbf", params=params, draw=0, dim=80, **row, **measured)
 
 
-@pytest.mark.parametrize("figure", [trade_off, sparsity])
+@pytest.mark.parametrize("figure", [draw_trade_off, draw_sparsity])
 def test_tradeoffs(figure, tmp_path):
-    figure.draw(list(trials()), {}, tmp_path / "drawn.png")
+    figure(list(trials()), tmp_path / "drawn.png")
     assert colors(tmp_path / "drawn.png") > 20
 
 
@@ -62,23 +72,23 @@ def width(path):
 
 def test_what_has_no_times_has_no_axes_of_times(tmp_path):
     untimed = [cell | {"predict_s": None} for cell in trials()]
-    for figure, left in ((trade_off, 1 / 2), (sparsity, 2 / 3)):
+    for figure, left in ((draw_trade_off, 1 / 2), (draw_sparsity, 2 / 3)):
         for name, records in (("timed", trials()), ("untimed", untimed)):
-            figure.draw(list(records), {}, tmp_path / f"{name}.png")
+            figure(list(records), tmp_path / f"{name}.png")
         ratio = width(tmp_path / "untimed.png") / width(tmp_path / "timed.png")
         assert ratio == pytest.approx(left, rel=0.1)
     sizes = {"n_train": 1000, "size": 1000, "train_peak_bytes": 1000}
-    scaling.draw([record("exact", **sizes)], {}, tmp_path / "scaling.png")
+    draw_scaling([record("exact", **sizes)], tmp_path / "scaling.png")
     assert colors(tmp_path / "scaling.png") > 20
 
 
 def test_exact_kernels_alone_have_no_sparsity(tmp_path):
     with pytest.raises(NothingMeasured, match="none of the rows that were measured belongs"):
-        sparsity.draw([next(trials())], {}, tmp_path / "none.png")
+        draw_sparsity([next(trials())], tmp_path / "none.png")
 
 
-def point(drawn, C, told=0):
-    return Point(quality=80.0, spread=1.0, kept=drawn, drawn=drawn, C=C, us=1.0, told=told)
+def point(drawn, C, keep=0):
+    return TrialPoint(quality=80.0, spread=1.0, kept=drawn, drawn=drawn, C=C, us=1.0, keep=keep)
 
 
 @pytest.mark.parametrize(
@@ -94,5 +104,5 @@ def point(drawn, C, told=0):
     ],
 )
 def test_lines_go_over_what_was_varied(points, lines):
-    joined = trade_off.lines_of([point(*values) for values in points])
+    joined = lines_of(LearnerPoints("dense", False, [point(*values) for values in points]))
     assert dict(joined) == {what: [point(*values) for values in own] for what, own in lines.items()}

@@ -8,8 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from kmaps.bench.figures import style
-from kmaps.bench.figures.files import SUFFIXES
+from kmaps.bench.figures import SUFFIXES, style
 
 
 def saved(path, save=style.save):

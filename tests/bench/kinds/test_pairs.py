@@ -8,7 +8,7 @@ from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
 from kmaps.bench.paper.claims import judge_claims
 from kmaps.bench.records.columns import COLUMNS, cell_name
-from kmaps.bench.report.falls import falls, falls_table
+from kmaps.bench.report.laws import falls, falls_table
 from kmaps.bench.work.pairs import uniform_samples
 from kmaps.bench.work.timing import UNTIMED
 from kmaps.errors import ConfigError
@@ -82,7 +82,7 @@ def test_errors_are_those_of_every_pair_and_feature():
 
 
 def test_mean_errors_fall_with_the_spacing_and_spreads_with_the_features(done):
-    found = {(fall.kernel, fall.column): fall for fall in falls(done)}
+    found = {(fall.kernel, fall.quantity): fall for fall in falls(done)}
     assert len(found) == 2 * 3
     for kernel in ("chi2", "laplace"):
         assert found[kernel, "bias"].exponent == pytest.approx(2, abs=0.1)

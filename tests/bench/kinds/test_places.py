@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from measured import TOLD, cells_of, measured
 
-from kmaps.bench.figures import places
+from kmaps.bench.figures.places import draw_places
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.records.columns import COLUMNS
 from kmaps.bench.work.places import placed
@@ -84,8 +84,8 @@ def test_the_figure_shows_either_sampling(tmp_path):
         found = placed(square(), sampling, 8, 4)
         records.append({**dict.fromkeys(COLUMNS), "method": sampling, "key": key})
         arrays[key] = {"image0": square(), "along0": found.along, "within0": found.within}
-    places.draw(records, arrays, tmp_path / "places.svg")
+    draw_places(records, arrays, tmp_path / "places.svg")
     texts = re.findall(r">([^<>]+)</text>", (tmp_path / "places.svg").read_text())
     assert {"grid", "salient", "elsewhere"} <= set(texts)
     with pytest.raises(NothingMeasured):
-        places.draw(records, {"a": {}, "b": {}}, tmp_path / "none.svg")
+        draw_places(records, {"a": {}, "b": {}}, tmp_path / "none.svg")

@@ -9,7 +9,7 @@ import pytest
 
 from kmaps.bench.kinds import shown_of
 from kmaps.bench.records.file import read_records
-from kmaps.bench.report.latex import latex
+from kmaps.bench.report.forms import latex
 from kmaps.bench.report.tables import render
 from tests.bench.sample_records import record
 

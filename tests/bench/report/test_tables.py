@@ -87,7 +87,10 @@ def test_latex_and_markdown_escape_what_is_special_to_them():
 
 
 SAID = [record("anchor", params={"n_anchors": n, "energy": 0.95, "shared": True}) for n in (30, 40)]
-FEATURES = {"features": "hog-pyramid cells=[9] overlap=False"}
+FEATURES = {
+    "features": "hog-pyramid cells=[9] overlap=False",
+    "feature_params": {"cells": [9], "overlap": False},
+}
 
 
 @pytest.mark.parametrize(
@@ -108,7 +111,7 @@ def test_what_is_the_same_in_all_rows_is_said_once_below(form, last):
 
 
 def test_features_that_differ_in_parameters_keep_them_in_the_title():
-    other = {"features": "hog-pyramid cells=[3]"}
+    other = {"features": "hog-pyramid cells=[3]", "feature_params": {"cells": [3]}}
     text = show([record() | FEATURES, record() | other])
     assert "digits, hog-pyramid cells=[9] overlap=False, one-vs-one" in text
     assert "digits, hog-pyramid cells=[3], one-vs-one" in text

@@ -30,7 +30,7 @@ def test_points_are_means_over_the_draws():
     (point,) = learner.points
     assert (point.quality, point.kept) == (pytest.approx(85), 15)
     assert point.spread == pytest.approx(100 * math.sqrt(0.005))
-    assert (point.drawn, point.C, point.told) == (4000, 10, 0)
+    assert (point.drawn, point.C, point.keep) == (4000, 10, 0)
     assert point.us == pytest.approx(500)
     assert (exact.name, exact.exact, math.isnan(exact.points[0].spread)) == (
         *("exact exp-chi2", True),

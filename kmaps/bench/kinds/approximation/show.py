@@ -1,7 +1,7 @@
 """Approximations: judged columns, measures, figures and sections."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from kmaps.bench.kinds.shown import Figure, Shown
 from kmaps.bench.records.columns import Record
@@ -13,6 +13,21 @@ class ApproximationShown(Shown):
 
     fills = ("linf", "rms", "l1", "error_bound", "period", "worst", "dim", "fit_s")
     judged = (Judged("linf", NUMERICAL), Judged("rms", NUMERICAL), Judged("dim", EXACT))
+    known_figures: ClassVar[Mapping[str, Figure]] = {
+        "errors": Figure("kmaps.bench.figures.heat.draw_errors", needs_arrays=True),
+        "sections": Figure("kmaps.bench.figures.approximation.draw_sections", needs_arrays=True),
+        "surfaces": Figure("kmaps.bench.figures.heat.draw_surfaces", needs_arrays=True),
+        "signatures": Figure(
+            "kmaps.bench.figures.approximation.draw_signatures", needs_arrays=True
+        ),
+        "gaps": Figure("kmaps.bench.figures.approximation.draw_gaps", needs_arrays=True),
+        "quadrants": Figure("kmaps.bench.figures.heat.draw_quadrants", needs_arrays=True),
+        "decay": Figure("kmaps.bench.figures.approximation.draw_decay"),
+        "outputs": Figure("kmaps.bench.figures.approximation.draw_outputs"),
+        "periods": Figure("kmaps.bench.figures.approximation.draw_periods"),
+        "kernels": Figure("kmaps.bench.figures.approximation.draw_kernels"),
+        "spectra": Figure("kmaps.bench.figures.approximation.draw_spectra"),
+    }
 
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
         """Return the errors and the outputs; mean errors, bounds and periods where they matter."""
@@ -20,47 +35,6 @@ class ApproximationShown(Shown):
         bounded = all(record["error_bound"] is not None for record in records)
         own = ("bound", "period") if bounded else ()
         return ("linf", "rms", *(("l1",) if for_l1 else ()), *own, "dim")
-
-    def known_figures(self) -> dict[str, Figure]:
-        """Return the figures of kernels, maps and errors."""
-        from kmaps.bench.figures import (
-            decay,
-            errors,
-            gaps,
-            kernels,
-            outputs,
-            periods,
-            quadrants,
-            sections,
-            signatures,
-            spectra,
-            surfaces,
-        )
-
-        alone = {
-            "decay": decay,
-            "outputs": outputs,
-            "periods": periods,
-            "kernels": kernels,
-            "spectra": spectra,
-        }
-        drawn = {
-            "errors": errors,
-            "sections": sections,
-            "surfaces": surfaces,
-            "signatures": signatures,
-            "gaps": gaps,
-            "quadrants": quadrants,
-        }
-        return {
-            **{name: Figure(of.draw, needs_arrays=True) for name, of in drawn.items()},
-            **{name: Figure(of.draw) for name, of in alone.items()},
-        }
-
-    def figures(self, experiment: Any) -> dict[str, Figure]:
-        """Return the figures that the experiment names."""
-        known = self.known_figures()
-        return {name: known[name] for name in experiment.figures}
 
 
 SHOWN = ApproximationShown()

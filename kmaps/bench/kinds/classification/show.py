@@ -1,6 +1,6 @@
 """Classifications: judged columns, measures, figures and sections."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from kmaps.bench.kinds.shown import Figure, Section, Shown
@@ -59,6 +59,10 @@ class ClassificationShown(Shown):
             unless=lambda record: record["solver"] == "libsvm" or _is_pickled(record),
         ),
     )
+    known_figures: ClassVar[Mapping[str, Figure]] = {
+        "accuracy": Figure("kmaps.bench.figures.learned.draw_accuracy"),
+        "costs": Figure("kmaps.bench.figures.costs.draw_costs"),
+    }
 
     def measures(self, records: Sequence[dict]) -> tuple[str, ...]:
         """Return accuracy, time and storage; accuracy per class where the test samples are so.
@@ -75,17 +79,6 @@ class ClassificationShown(Shown):
         if not any(is_own(record["method"]) for record in records):
             return []
         return [("Side by side", side_by_side(records))]
-
-    def known_figures(self) -> dict[str, Figure]:
-        """Return the figures over the outputs of maps and over what rows cost."""
-        from kmaps.bench.figures import accuracy, costs
-
-        return {"accuracy": Figure(accuracy.draw), "costs": Figure(costs.draw)}
-
-    def figures(self, experiment: Any) -> dict[str, Figure]:
-        """Return the figures that the experiment names."""
-        known = self.known_figures()
-        return {name: known[name] for name in experiment.figures}
 
 
 SHOWN = ClassificationShown()

@@ -1,12 +1,12 @@
 """Pairs: judged columns, measures, figures and sections."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from kmaps.bench.kinds.shown import Figure, Section, Shown
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.gate import EXACT, NUMERICAL, Judged
-from kmaps.bench.report.falls import falls_table
+from kmaps.bench.report.laws import falls_table
 
 
 class PairsShown(Shown):
@@ -21,27 +21,24 @@ class PairsShown(Shown):
         *(Judged(name, NUMERICAL) for name in ("linf", "rms", "bias", "deviation")),
         *(Judged(name, EXACT) for name in ("dim", "train_bytes")),
     )
+    known_figures: ClassVar[Mapping[str, Figure]] = {
+        "falls": Figure("kmaps.bench.figures.laws.draw_falls"),
+        "stored": Figure("kmaps.bench.figures.laws.draw_stored"),
+    }
 
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
         """Return the errors and the storage."""
         return ("bias", "deviation", "rms", "linf", "storage-train")
 
-    def known_figures(self) -> dict[str, Figure]:
-        """Return the figures of errors over anchors and features, and over what is stored."""
-        from kmaps.bench.figures import falls, stored
-
-        return {"falls": Figure(falls.draw), "stored": Figure(stored.draw)}
-
     def figures(self, experiment: Any) -> dict[str, Figure]:
         """Return that of falling errors where some are measured, else that of storage."""
-        known = self.known_figures()
         varied = [entry.get(key) for entry in experiment.maps for key in ("n_anchors", "columns")]
         name = (
             "falls"
             if any(isinstance(values, list) and len(values) > 1 for values in varied)
             else "stored"
         )
-        return {name: known[name]}
+        return {name: self.known_figures[name]}
 
     def sections(self, records: Sequence[Record]) -> list[Section]:
         """Return how the errors fall, where rows say it."""

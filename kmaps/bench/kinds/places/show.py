@@ -1,7 +1,7 @@
 """Places: judged columns, measures, figures and sections."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from kmaps.bench.kinds.shown import Figure, Shown
 from kmaps.bench.records.columns import Record
@@ -13,20 +13,17 @@ class PlacesShown(Shown):
 
     fills = ("important", "n_train")
     judged = (Judged("important", NUMERICAL),)
+    known_figures: ClassVar[Mapping[str, Figure]] = {
+        "places": Figure("kmaps.bench.figures.places.draw_places", needs_arrays=True),
+    }
 
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
         """Return the share of patches in important regions."""
         return ("important",)
 
-    def known_figures(self) -> dict[str, Figure]:
-        """Return the figure of the images with their patches."""
-        from kmaps.bench.figures import places
-
-        return {"places": Figure(places.draw, needs_arrays=True)}
-
     def figures(self, experiment: Any) -> dict[str, Figure]:
         """Return it, where images are to be shown."""
-        return self.known_figures() if experiment.shown else {}
+        return dict(self.known_figures) if experiment.shown else {}
 
 
 SHOWN = PlacesShown()

@@ -1,12 +1,12 @@
 """Random features: judged columns, measures, figures and sections."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from kmaps.bench.kinds.shown import Figure, Section, Shown
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.gate import EXACT, NUMERICAL, Judged
-from kmaps.bench.report.convergence import convergence_table
+from kmaps.bench.report.laws import convergence_table
 
 
 class RandomFeaturesShown(Shown):
@@ -30,20 +30,13 @@ class RandomFeaturesShown(Shown):
         Judged("random_rms", NUMERICAL),
         Judged("dim", EXACT),
     )
+    known_figures: ClassVar[Mapping[str, Figure]] = {
+        "convergence": Figure("kmaps.bench.figures.laws.draw_convergence"),
+    }
 
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
         """Return the errors and the outputs."""
         return ("linf", "rms", "dim")
-
-    def known_figures(self) -> dict[str, Figure]:
-        """Return the figure of the errors over the number of frequencies."""
-        from kmaps.bench.figures import convergence
-
-        return {"convergence": Figure(convergence.draw)}
-
-    def figures(self, experiment: Any) -> dict[str, Figure]:
-        """Return all of its figures."""
-        return self.known_figures()
 
     def sections(self, records: Sequence[Record]) -> list[Section]:
         """Return how the errors fall."""

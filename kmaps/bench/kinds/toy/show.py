@@ -1,7 +1,7 @@
 """The toy problem: judged columns, measures, figures and sections."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from kmaps.bench.kinds.shown import Figure, Shown
 from kmaps.bench.records.columns import Record
@@ -13,20 +13,13 @@ class ToyShown(Shown):
 
     fills = ("accuracy", "dim", "train_s")
     judged = (Judged("accuracy", FRACTION, highest=True), Judged("dim", EXACT))
+    known_figures: ClassVar[Mapping[str, Figure]] = {
+        "functions": Figure("kmaps.bench.figures.learned.draw_functions", needs_arrays=True),
+    }
 
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
         """Return accuracy and dimension."""
         return ("accuracy", "dim")
-
-    def known_figures(self) -> dict[str, Figure]:
-        """Return the figure of the functions."""
-        from kmaps.bench.figures import functions
-
-        return {"functions": Figure(functions.draw, needs_arrays=True)}
-
-    def figures(self, experiment: Any) -> dict[str, Figure]:
-        """Return all of its figures."""
-        return self.known_figures()
 
 
 SHOWN = ToyShown()

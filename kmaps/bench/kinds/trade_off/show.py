@@ -1,7 +1,7 @@
 """Trade-offs: judged columns, measures, figures and sections."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from kmaps.bench.kinds.shown import Figure, Section, Shown
 from kmaps.bench.records.columns import Record
@@ -37,22 +37,15 @@ class TradeOffShown(Shown):
         Judged("average_precision", FRACTION, highest=True),
         Judged("dim", KEPT),
     )
+    known_figures: ClassVar[Mapping[str, Figure]] = {
+        "trade-off": Figure("kmaps.bench.figures.learned.draw_trade_off"),
+        "sparsity": Figure("kmaps.bench.figures.learned.draw_sparsity"),
+    }
 
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
         """Return the quality, accuracy or average precision, and the outputs."""
         quality = "ap" if any("classes" in record["options"] for record in records) else "accuracy"
         return (quality, "dim")
-
-    def known_figures(self) -> dict[str, Figure]:
-        """Return the figures over the time of a test and over the frequencies."""
-        from kmaps.bench.figures import sparsity, trade_off
-
-        return {"trade-off": Figure(trade_off.draw), "sparsity": Figure(sparsity.draw)}
-
-    def figures(self, experiment: Any) -> dict[str, Figure]:
-        """Return the figures that the experiment names."""
-        known = self.known_figures()
-        return {name: known[name] for name in experiment.figures}
 
     def sections(self, records: Sequence[Record]) -> list[Section]:
         """Return the points of the learners."""

@@ -1,9 +1,12 @@
-"""Tables in LaTeX, with booktabs; one that is wider than a line is shrunk to it, with graphicx."""
+r"""Text as part of a document: what is escaped in Markdown, LaTeX and CSV, and their tables.
+
+Text becomes part of a document here only; what goes into HTML passes :func:`html.escape`.
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-_ESCAPES = {
+_LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
@@ -30,11 +33,34 @@ _ESCAPES = {
     "¶": r"$\P$",
     "§": r"$\S$",
     "¤": r"$\diamond$",
-} | {character: f"\\{character}" for character in "&%#_{}"}
-
+}
+_LATEX |= {character: f"\\{character}" for character in "&%#_{}"}
+_LATEX |= {character: f"$_{digit}$" for digit, character in enumerate("₀₁₂₃₄₅₆₇₈₉")}
 
 _KERNELS = {"chi2": r"$\chi^2$", "js": "JS"}
 _EQUATION = re.compile(r"(?<!\w)([A-Za-zσγε]) = (\d[\d,.]*\d|\d)")
+
+
+def csv_text(text: str) -> str:
+    """Return text that no spreadsheet takes for a formula.
+
+    Examples
+    --------
+    >>> csv_text("=1+1"), csv_text("exact")
+    ("'=1+1", 'exact')
+    """
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+
+
+def markdown(text: str) -> str:
+    r"""Return text that stays one cell of a table in Markdown.
+
+    Examples
+    --------
+    >>> print(markdown("a|b"))
+    a\|b
+    """
+    return " ".join(text.replace("|", r"\|").splitlines())
 
 
 def latex(text: str) -> str:
@@ -50,9 +76,13 @@ def latex(text: str) -> str:
     pieces = _EQUATION.split(text)  # text, name, number, text, …
     set_pieces = [_escaped(pieces[0])]
     for name, number, after in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
-        letter = _ESCAPES.get(name, name).strip("$")
+        letter = _LATEX.get(name, name).strip("$")
         set_pieces += [f"${letter} = {number.replace(',', '{,}')}$", _escaped(after)]
     return "".join(set_pieces)
+
+
+def _escaped(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in text)
 
 
 def latex_kernel(name: str) -> str:
@@ -78,23 +108,31 @@ def latex_label(words: Sequence[str]) -> str:
     return "tab:" + re.sub(r"[^A-Za-z0-9.]+", "-", " ".join(filter(None, words))).strip("-")
 
 
-def _escaped(text: str) -> str:
-    return "".join(_ESCAPES.get(character, _subscript(character)) for character in text)
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], *, texts: int = 1) -> str:
+    r"""Return a table in Markdown, without a newline at its end.
 
+    The first ``texts`` columns hold text; the others hold numbers and are aligned to the right.
 
-def _subscript(character: str) -> str:
-    digit = "₀₁₂₃₄₅₆₇₈₉".find(character)
-    return character if digit < 0 else f"$_{digit}$"
+    Examples
+    --------
+    >>> print(markdown_table(["map", "error"], [["a|b", "0.1"]]))
+    | map | error |
+    | --- | ---: |
+    | a\|b | 0.1 |
+    """
+    alignment = ["---" if i < texts else "---:" for i in range(len(head))]
+    lines = [map(markdown, head), alignment, *(map(markdown, row) for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def latex_table(
     caption: str,
     label: str,
     kernels: Sequence[str],
-    rows: Sequence[Sequence[tuple[str, bool]]],
+    rows: Sequence[tuple[str, Sequence[tuple[str, bool]]]],
     note: str = "",
 ) -> str:
-    r"""Return a ``table`` environment, with a newline at its end.
+    r"""Return a ``table`` environment with booktabs; graphicx shrinks one wider than a line.
 
     Parameters
     ----------
@@ -102,16 +140,15 @@ def latex_table(
     label : str
         From :func:`latex_label`.
     kernels : sequence of str
-        The headings of the columns, but for the first, which holds the names of the rows; it is
-        aligned to the left, the others to the right.
-    rows : sequence of sequence of (str, bool)
-        Texts, and whether each is bold.
+        The headings of the columns of entries.
+    rows : sequence of (str, sequence of (str, bool))
+        The name of each row, and its entries: a text, and whether it is bold.
     note : str
         A sentence below the table.
     """
     body = [
-        [rf"\textbf{{{latex(text)}}}" if bold else latex(text) for text, bold in row]
-        for row in rows
+        [latex(name), *(rf"\textbf{{{latex(t)}}}" if bold else latex(t) for t, bold in entries)]
+        for name, entries in rows
     ]
     lines = [
         r"\begin{table}",

@@ -1,4 +1,4 @@
-"""Heat maps side by side, under one colour bar: what errors, surfaces and quadrants are made of."""
+"""Heat maps side by side under one colour bar: errors, kernels, kernels of two inputs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,11 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from kmaps.bench.figures.approximation import spans, squares
 from kmaps.bench.figures.style import save_heat
+from kmaps.bench.records.arrays import Arrays
+from kmaps.bench.records.columns import Record
+from kmaps.bench.work.errors import SquareErrors
 
 _MOST_COLUMNS = 7
 _SIDE = 1.75  # inches
@@ -36,7 +40,9 @@ class Bar:
     texts: tuple[str, ...]
 
 
-Line = tuple[str, list[tuple[str, Tile | None]]]  # heading, and the titles and tiles of one line
+TileLine = tuple[
+    str, list[tuple[str, Tile | None]]
+]  # heading, and the titles and tiles of one line
 
 
 def draw_tiles(panels: Mapping[str, Mapping[str, Tile]], bar: Bar, path: Path) -> None:
@@ -52,7 +58,7 @@ def draw_tiles(panels: Mapping[str, Mapping[str, Tile]], bar: Bar, path: Path) -
     draw_lines(lines, bar, path)
 
 
-def _by_label(panels: Mapping[str, Mapping[str, Tile]], labels: Sequence[str]) -> list[Line]:
+def _by_label(panels: Mapping[str, Mapping[str, Tile]], labels: Sequence[str]) -> list[TileLine]:
     return [
         (
             label,
@@ -62,7 +68,7 @@ def _by_label(panels: Mapping[str, Mapping[str, Tile]], labels: Sequence[str]) -
     ]
 
 
-def broken(heading: str, tiles: Mapping[str, Tile]) -> list[Line]:
+def broken(heading: str, tiles: Mapping[str, Tile]) -> list[TileLine]:
     """Return the tiles of a panel in lines of equal length, the heading before the first."""
     n_lines = -(-len(tiles) // _MOST_COLUMNS)
     length = -(-len(tiles) // n_lines)
@@ -71,7 +77,7 @@ def broken(heading: str, tiles: Mapping[str, Tile]) -> list[Line]:
     return [(heading if i == 0 else "", entries[i : i + length]) for i in starts]
 
 
-def draw_lines(lines: Sequence[Line], bar: Bar, path: Path) -> None:
+def draw_lines(lines: Sequence[TileLine], bar: Bar, path: Path) -> None:
     """Draw lines of tiles, each with its heading, and the colour bar."""
     n_columns = max(len(tiles) for _, tiles in lines)
     size = _SIDE * n_columns + 0.9, (_SIDE + 0.35) * len(lines) + 0.5
@@ -131,3 +137,53 @@ def _draw_bar(figure: Figure, grid: NDArray, bar: Bar) -> None:
         aspect=20,
     )
     drawn.set_ticks(np.linspace(0, 1, len(bar.texts)), labels=bar.texts, fontsize="small")
+
+
+# ---- the figures
+
+
+_VALUES = Bar("viridis", ("0", "largest\nvalue"))
+
+
+def draw_errors(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
+    """Draw the errors of each map on all pairs of values, from -L∞ to L∞."""
+    panels = {
+        title: {label: _error(result) for label, result in results.items()}
+        for title, results in squares(records, arrays).items()
+    }
+    draw_tiles(panels, Bar("RdBu_r", ("-L∞", "0", "L∞")), path)
+
+
+def _error(result: SquareErrors) -> Tile:
+    limit = result.linf if 0 < result.linf < np.inf else 1.0
+    relative = "relative\n" if result.relative else ""
+    note = f"{relative}L∞ {result.linf:.3g}, RMS {result.rms:.3g}"
+    return Tile(result.error, result.values, -limit, limit, note)
+
+
+def draw_surfaces(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
+    """Draw each kernel and its approximations on all pairs, up to the kernel's largest value."""
+    panels: dict[str, dict[str, Tile]] = {}
+    for title, results in squares(records, arrays).items():
+        first = next(iter(results.values()))
+        high = float(first.exact.max())
+        panels[title] = {"exact": Tile(first.exact, first.values, 0.0, high)} | {
+            label: Tile(result.approximate, result.values, 0.0, high)
+            for label, result in results.items()
+        }
+    draw_tiles(panels, _VALUES, path)
+
+
+def draw_quadrants(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
+    """Draw each kernel of two inputs over positive differences, and its approximations below."""
+    lines: list[TileLine] = []
+    for title, results in spans(records, arrays).items():
+        first = next(iter(results.values()))
+        high = float(first.exact[0].max())
+        lines.append((title, [("exact", Tile(first.exact[0], first.values, 0.0, high))]))
+        tiles = {}
+        for label, result in results.items():
+            note = f"{result.dim} outputs, L∞ {result.linf:.3g}"
+            tiles[label] = Tile(result.approximate[0], result.values, 0.0, high, note)
+        lines += broken("", tiles)
+    draw_lines(lines, _VALUES, path)

@@ -1,0 +1,326 @@
+"""Figures of approximations of kernels: curves over inputs, ratios and differences; spectra."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from kmaps.bench.figures.lines import Axis, Series, draw_series
+from kmaps.bench.figures.style import color
+from kmaps.bench.records.arrays import Arrays
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.names import short_labels
+from kmaps.bench.records.row import Row
+from kmaps.bench.work.approximation import made_for, outputs
+from kmaps.bench.work.errors import Range, SquareErrors
+from kmaps.bench.work.one_period import nystroem_view
+from kmaps.bench.work.spans import Span, SpanErrors, parse_range
+from kmaps.errors import ConfigError
+from kmaps.kernels import KERNELS
+from kmaps.maps import discrete_spectrum, takes
+
+SIZES = ("order", "dim", "n_bins", "max_error", "n_frequencies")
+"""The parameters that say how large a map is; rows that differ in them alone are one line."""
+
+SECTION = 0.1
+"""Where k(x, y₀) is cut: y₀ is this fraction of the range (hkm Fig. 2)."""
+
+HELD = 0.25
+"""The second input, while the first one varies (hkm Fig. 1)."""
+
+_SPANS = {"ratios": "y / x", "differences": "y - x"}
+_POINTS = 601  # values in a range: enough for steps to look upright
+_SHOWN = 1.6  # largest error shown, as a multiple of the median of the maps' largest errors
+_FUNCTIONS = 3  # eigenfunctions shown
+
+
+# ---- what was approximated, by panel and label
+
+
+def squares(
+    records: Sequence[Record], arrays: Mapping[str, Arrays]
+) -> dict[str, dict[str, SquareErrors]]:
+    """Return the approximations on all pairs of a range's values, by panel and short label."""
+
+    def made(record: Record, own: Arrays) -> SquareErrors:
+        return SquareErrors(*_compared(record, own), values=own["values"])
+
+    return _panels(records, arrays, Range, "LOW:HIGH", made)
+
+
+def spans(
+    records: Sequence[Record], arrays: Mapping[str, Arrays]
+) -> dict[str, dict[str, SpanErrors]]:
+    """Return the approximations over ratios or differences, by panel and short label."""
+
+    def made(record: Record, own: Arrays) -> SpanErrors:
+        of = parse_range(record["options"]["range"]).of
+        compared = _compared(record, own)
+        return SpanErrors(*compared, of=of, values=own["values"], corners=own["corners"])
+
+    return _panels(records, arrays, Span, "ratios LOW:HIGH or differences 0:HIGH", made)
+
+
+def _compared(record: Record, own: Arrays) -> tuple[Any, Any, int, bool]:
+    relative = bool(record["options"]["relative"])
+    return own["exact"], own["approximate"], record["dim"], relative
+
+
+def _panels(
+    records: Sequence[Record], arrays: Mapping[str, Arrays], of: type, needed: str, made: Any
+) -> dict[str, dict[str, Any]]:
+    """Return what is made of each record whose range is one of a kind, by panel and short label.
+
+    The ranges of one kernel stand side by side; the range is in the title where there are several.
+    """
+    shown = _over(records, of, needed)
+    kernels = list(dict.fromkeys(record["kernel"] for record in shown))
+    shown.sort(key=lambda record: kernels.index(record["kernel"]))
+    labels, _ = short_labels(map(Row.of, shown))
+    where = {
+        record["key"]: record["options"]["range"] if of is Range else record["setting"]
+        for record in shown
+    }
+    several = len(set(where.values())) > 1
+    panels: dict[str, dict[str, Any]] = {}
+    for record in shown:
+        key, kernel = record["key"], record["kernel"]
+        title = f"{kernel}, {where[key]}" if several else kernel
+        panels.setdefault(title, {})[labels[Row.of(record).identity]] = made(record, arrays[key])
+    return panels
+
+
+def _over(records: Sequence[Record], of: type, needed: str) -> list[Record]:
+    """Return the records whose range is of one kind; ``needed`` says how such a range is written.
+
+    Raises
+    ------
+    ConfigError
+        When there is none.
+    """
+    shown = [r for r in records if isinstance(parse_range(r["options"]["range"]), of)]
+    if not shown:
+        raise ConfigError(f"figures: one of them needs a range {needed}, and there is none")
+    return shown
+
+
+# ---- curves
+
+
+def draw_sections(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
+    """Draw k(x, y₀) and its approximations over x, an axes for each kernel and range."""
+    series: list[Series] = []
+    y = {}
+    for panel, results in squares(records, arrays).items():
+        first = next(iter(results.values()))
+        cut = int(np.abs(first.values - np.quantile(first.values, SECTION)).argmin())
+        y[panel] = Axis(f"k(x, {first.values[cut]:.3g})")
+        series.append(Series(panel, "exact", first.values, first.exact[:, cut], "exact"))
+        series += [
+            Series(panel, label, result.values, result.approximate[:, cut], "curve")
+            for label, result in results.items()
+        ]
+    draw_series(series, path, Axis("x"), y, size=(4.2, 3.1), grid=False)
+
+
+def draw_signatures(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
+    """Draw the kernel and its approximations over ratios or differences."""
+    series: list[Series] = []
+    x = {}
+    for panel, results in spans(records, arrays).items():
+        first = next(iter(results.values()))
+        x[panel] = Axis(_SPANS[first.of], log=first.of == "ratios")
+        series.append(Series(panel, "exact", first.values, first.exact[0], "exact"))
+        series += [
+            Series(panel, label, result.values, result.approximate[0], "curve")
+            for label, result in results.items()
+        ]
+    draw_series(series, path, x, Axis("kernel"), size=(5.2, 3.5), grid=False)
+
+
+def draw_gaps(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
+    """Draw the errors over ratios or differences.
+
+    Those of the worst maps may leave the axes, so that the others can be told apart.
+    """
+    series: list[Series] = []
+    x, y = {}, {}
+    for panel, results in spans(records, arrays).items():
+        first = next(iter(results.values()))
+        largest = [result.linf for result in results.values()]
+        limit = min(1.05 * max(largest), _SHOWN * median(largest))
+        x[panel] = Axis(_SPANS[first.of], log=first.of == "ratios")
+        y[panel] = Axis("relative error" if first.relative else "error", limits=(-limit, limit))
+        series += [
+            Series(panel, label, result.values, result.error[0], "curve")
+            for label, result in results.items()
+        ]
+        ends = first.values[[0, -1]]
+        series.append(Series(panel, "", ends, [0, 0], "exact", look={"linewidth": 0.5}))
+    draw_series(series, path, x, y, size=(5.2, 3.5), grid=False)
+
+
+def draw_outputs(records: Sequence[Record], path: Path) -> None:
+    """Draw the outputs of each map, fitted again, over the values of its range."""
+    shown = _over(records, Range, "LOW:HIGH")
+    labels, _ = short_labels(map(Row.of, shown))
+    kernels = len({record["kernel"] for record in shown}) > 1
+    ranges = len({record["options"]["range"] for record in shown}) > 1
+    series = []
+    for record in shown:
+        kernel, options = record["kernel"], record["options"]
+        is_of_kernel = kernels and takes(record["method"], "kernel")
+        words = [kernel if is_of_kernel else "", labels[Row.of(record).identity]]
+        panel = ", ".join(filter(None, [*words, options["range"] if ranges else ""]))
+        made, _ = made_for(record["method"], record["params"], kernel, options)
+        values, encoded = outputs(made, options, _POINTS)
+        series += [
+            Series(panel, "", values, output, "curve", hue=i, dash=0)
+            for i, output in enumerate(encoded.T)
+        ]
+    draw_series(series, path, Axis(), Axis(), size=(3.2, 2.1), grid=False)
+
+
+def draw_kernels(records: Sequence[Record], path: Path) -> None:
+    """Draw k(x, 1/4), the signature and the spectrum of each homogeneous kernel (hkm Fig. 1)."""
+    x, lam, omega = np.linspace(0, 1, 401), np.linspace(-10, 10, 801), np.linspace(0, 2, 401)
+    titles = f"kernel k(x, {HELD:g})", "signature", "spectrum"
+    series: list[Series] = []
+    for name in dict.fromkeys(record["kernel"] for record in records):
+        if name in KERNELS:
+            kernel = KERNELS[name]
+            spectrum = kernel.spectrum(omega)
+            if not np.isfinite(spectrum).all():  # a Dirac at 0 would be an empty line
+                spectrum = np.full(len(omega), np.nan)
+            curves = (x, kernel(x, HELD)), (lam, kernel.signature(lam)), (omega, spectrum)
+            series += [
+                Series(title, name, over, values, "curve")
+                for title, (over, values) in zip(titles, curves, strict=True)
+            ]
+    axes = dict(zip(titles, map(Axis, ("x", "λ = log y/x", "ω")), strict=True))
+    draw_series(series, path, axes, Axis(), size=(4.2, 3.2), grid=False)
+
+
+# ---- over the size of maps
+
+
+def families(records: Sequence[Record]) -> dict[str, dict[str, list[Record]]]:
+    """Return the records line by line: by title of the panel, and by label without the size."""
+    rows = {record["key"]: _without_size(Row.of(record)) for record in records}
+    labels, _ = short_labels(rows.values())
+    several = len({record["setting"] for record in records}) > 1
+    kernels = list(dict.fromkeys(record["kernel"] for record in records))
+    panels: dict[str, dict[str, list[Record]]] = {}
+    for record in sorted(records, key=lambda r: (kernels.index(r["kernel"]), r["dim"])):
+        title = f"{record['kernel']}, {record['setting']}" if several else record["kernel"]
+        label = labels[rows[record["key"]].identity]
+        panels.setdefault(title, {}).setdefault(label, []).append(record)
+    return panels
+
+
+def _without_size(row: Row) -> Row:
+    for name in SIZES:
+        row = row.without(name)
+    return row
+
+
+def draw_decay(records: Sequence[Record], path: Path) -> None:
+    """Draw the largest error over the outputs; a bound is a dotted line of the same colour."""
+    series: list[Series] = []
+    x = {}
+    joint = any(record["options"].get("inputs", 1) > 1 for record in records)
+    for panel, lines in families(records).items():
+        for label, line in lines.items():
+            dims, bounds = [one["dim"] for one in line], [one["error_bound"] for one in line]
+            series.append(Series(panel, label, dims, [one["linf"] for one in line]))
+            if all(bounds):
+                series.append(Series(panel, f"{label}: bound", dims, bounds, "thin", hue=label))
+        ticks = _ticks(record["dim"] for line in lines.values() for record in line)
+        x[panel] = Axis("outputs" if joint else "outputs per feature", log=True, at=ticks)
+    draw_series(series, path, x, Axis("largest error", log=True), size=(4.4, 3.6))
+
+
+def _ticks(dims: Iterable[int]) -> list[int]:
+    """Return numbers of outputs that leave room between their labels."""
+    ticks: list[int] = []
+    for dim in sorted(set(dims)):
+        if not ticks or dim > 1.2 * ticks[-1]:
+            ticks.append(dim)
+    return ticks
+
+
+def draw_periods(records: Sequence[Record], path: Path) -> None:
+    """Draw the periods of homogeneous maps over their order; those not published are points."""
+    series = []
+    for panel, lines in families([one for one in records if one["period"] is not None]).items():
+        for label, line in lines.items():
+            params = line[0]["params"]
+            published = "curve" if params.get("period") is None else "points"
+            orders = [one["params"].get("order", 1) for one in line]
+            periods = [one["period"] for one in line]
+            window = params.get("window", "rectangular")
+            series.append(Series(panel, label, orders, periods, published, hue=window, dash=0))
+    draw_series(series, path, Axis("order n"), Axis("period Λ, in units of log x"), size=(4.4, 3.4))
+
+
+def draw_spectra(records: Sequence[Record], path: Path) -> None:
+    """Draw the spectrum of the largest map of each kernel and window, then the eigenfunctions.
+
+    Bars are the outputs' mean squares at x = 1, κ̂₀, κ̂₁, κ̂₁, …; crosses are the eigenvalues of
+    Nyström's kernel matrix on one period, sorted. Below are its first eigenfunctions, of the last
+    window, and in grey the harmonics nearest to them. Hellinger's spectrum, a single number, is
+    left out.
+    """
+    largest: dict[str, dict[str, Record]] = {}
+    for record in sorted(records, key=lambda record: record["dim"]):
+        if record["method"] == "homogeneous" and record["kernel"] != "hellinger":
+            window = record["params"].get("window", "rectangular")
+            largest.setdefault(window, {})[record["kernel"]] = record
+    kernels = [name for name in KERNELS if any(name in of for of in largest.values())]
+    series: list[Series] = []
+    x: dict[str, Axis] = {}
+    y: dict[str, Axis] = {}
+    last: dict[str, list[Series]] = {}
+    for window, of_window in largest.items():
+        for kernel in kernels:
+            panel = f"{kernel}, {window} window"
+            below = f"{kernel}, eigenfunctions"
+            x |= {panel: Axis("output"), below: Axis("λ = log y/x, one period")}
+            y |= {panel: Axis("mean square at x = 1", log=True), below: Axis()}
+            if kernel in of_window:
+                spectrum, last[kernel] = _spectrum(panel, below, of_window[kernel])
+                series += spectrum
+            else:
+                series.append(Series(panel, "", [], [], hue=0))
+    series += [one for kernel in kernels for one in last[kernel]]
+    draw_series(series, path, x, y, size=(4.2, 2.8), grid=False, columns=len(kernels))
+
+
+def _spectrum(panel: str, below: str, record: Record) -> tuple[list[Series], list[Series]]:
+    """Return the spectrum of a map next to Nyström's, and the eigenfunctions of the latter."""
+    period, window = record["period"], record["params"].get("window", "rectangular")
+    spectrum = discrete_spectrum(
+        KERNELS[record["kernel"]], (record["dim"] - 1) // 2, period, window
+    )
+    bars = np.r_[spectrum[0], np.repeat(spectrum[1:], 2)]
+    seen = nystroem_view(record["kernel"], window, period)
+    at = np.arange(1, len(bars) + 1)
+    crosses = {"marker": "x", "markeredgecolor": color(0)}
+    values = seen.eigenvalues[: len(bars)]
+    spectra = [
+        Series(panel, "outputs of the map", at, bars, "bars"),
+        Series(panel, "Nyström on one period", at, values, "points", hue=0, look=crosses),
+    ]
+    functions = []
+    for i in range(_FUNCTIONS):
+        function, harmonic = seen.functions[:, i], (i + 1) // 2
+        waves = np.exp(2j * np.pi * harmonic * np.arange(len(seen.lam)) / len(seen.lam))
+        nearest = (waves * np.mean(function * waves.conj())).real * (2 if harmonic else 1)
+        label = f"Nyström, eigenfunction {i + 1}"
+        functions += [
+            Series(below, "harmonics", seen.lam, nearest, "guide", look={"linewidth": 4}),
+            Series(below, label, seen.lam, function, "curve", hue=i, dash=0),
+        ]
+    return spectra, functions

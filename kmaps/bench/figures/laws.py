@@ -1,0 +1,110 @@
+"""Figures of power laws: errors that fall, times and memory that grow, errors over storage."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from kmaps.bench.figures.lines import Axis, Series, draw_series
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.measures import MEASURES
+from kmaps.bench.records.summary import summarize
+from kmaps.bench.report.laws import (
+    ERRORS,
+    FEATURES,
+    GROWING,
+    SPACING,
+    PowerLaw,
+    convergence,
+    falls,
+    growth,
+)
+
+_GUIDES = {"bias": (2, "ε²"), "rms": (1, "ε"), "deviation": (-0.5, "1/√D")}
+_PLACES = {SPACING: "spacing ε of the anchors", FEATURES: "features D"}
+_STAYS = "part that does not fall"
+_STAYS_LOOK = {"color": "0.4", "linestyle": "--"}
+
+
+def draw_falls(records: Sequence[Record], path: Path) -> None:
+    """Draw errors on pairs of samples, with the power by which theory says that they fall."""
+    laws = falls(records)
+    several = len({law.label for law in laws}) > 1
+    series: list[Series] = []
+    places: dict[str, Axis] = {}
+    for name in ERRORS:
+        panel = f"{ERRORS[name]}, per feature"
+        shown = [law for law in laws if law.quantity == name]
+        for law in shown:
+            label = f"{law.kernel}, {law.label}" if several else law.kernel
+            series.append(Series(panel, label, law.at, law.values))
+            places[panel] = Axis(_PLACES[law.over], log=True)
+        if shown:
+            series.append(_guide(panel, shown, *_GUIDES[name]))
+    draw_series(series, path, places, Axis(log=True))
+
+
+def _guide(panel: str, laws: Sequence[PowerLaw], power: float, name: str) -> Series:
+    """Return a straight line of that power below the laws, through the lowest of them."""
+    at = np.unique(np.concatenate([law.at for law in laws]))
+    lowest = min((law.values / law.at**power).min() for law in laws)
+    return Series(panel, name, at, lowest * at**power, "guide")
+
+
+def draw_convergence(records: Sequence[Record], path: Path) -> None:
+    """Draw the errors of random maps over the number of frequencies, next to 1/√(2m)."""
+    found = convergence(records)
+    series: list[Series] = []
+    for kernel in dict.fromkeys(errors["rms"].kernel for errors in found):
+        shown = [errors for errors in found if errors["rms"].kernel == kernel]
+        sizes = np.unique(np.concatenate([errors["rms"].at for errors in shown]))
+        series.append(Series(kernel, "1/√(2m)", sizes, 1 / np.sqrt(2 * sizes), "guide"))
+        series.append(Series(kernel, _STAYS, [], [], "thin", look=_STAYS_LOOK))
+        lowest = min(errors["rms"].values.min() for errors in shown) / 20
+        stays: dict[float, str] = {}
+        for errors in shown:
+            law, part = errors["rms"], errors["additive_rms"].values[0]
+            series.append(Series(kernel, law.label, law.at, law.values))
+            if part > lowest:  # what lies below is of no account
+                stays.setdefault(part, law.label)
+        series += [Series(kernel, "", [], y, "level", hue=hue) for y, hue in stays.items()]
+    m = sorted({int(size) for errors in found for size in errors["rms"].at})
+    y = Axis("root mean square error of the kernel", log=True)
+    draw_series(series, path, Axis("projections m", log=True, at=m[::2]), y, sharey=True)
+
+
+def draw_scaling(records: Sequence[Record], path: Path) -> None:
+    """Draw time and memory over the training samples; beyond the last one a prediction, dotted."""
+    rows = growth(records)
+    series: list[Series] = []
+    for measure in GROWING:
+        laws = {name: laws[measure] for name, laws in rows.items() if measure in laws}
+        largest = max((law.at[-1] for law in laws.values()), default=0)
+        panel, scale = MEASURES[measure].title, MEASURES[measure].scale
+        for name, law in laws.items():
+            series.append(Series(panel, name, law.at, scale * law.values, "points"))
+            if np.isfinite(law.exponent):
+                at, beyond = law.at[-4:][[0, -1]], np.array([law.at[-1], largest])
+                series.append(Series(panel, "", at, scale * law.value(at), "law", hue=name))
+                end = f"$n^{{{law.exponent:.2f}}}$"
+                predicted = scale * law.value(beyond)
+                series.append(Series(panel, "", beyond, predicted, "thin", hue=name, end=end))
+    sizes = sorted({int(n) for laws in rows.values() for law in laws.values() for n in law.at})
+    x = Axis("training samples n", log=True, at=sizes, rotation=30)
+    draw_series(series, path, x, {one.panel: Axis(log=True) for one in series}, size=(4.6, 3.9))
+
+
+def draw_stored(records: Sequence[Record], path: Path) -> None:
+    """Draw errors on pairs of samples over the bytes of the stored training set."""
+    lines = summarize(records, ["rms", "storage-train"])
+    rows: dict[tuple[str, str], dict[str, float]] = {}
+    for line in lines:
+        name = ", ".join(filter(None, [line["label"], line["setting"]]))
+        value = MEASURES[line["measure"]].scale * line["mean"]
+        rows.setdefault((line["kernel"], name), {})[line["measure"]] = value
+    series = [
+        Series(kernel, name, [row["storage-train"]], [row["rms"]], "points")
+        for (kernel, name), row in rows.items()
+    ]
+    y = Axis("root mean square error, per feature", log=True)
+    draw_series(series, path, Axis("stored training set, MB", log=True), y, sharey=True)

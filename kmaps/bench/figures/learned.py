@@ -1,0 +1,235 @@
+"""Figures of what models reach: accuracy over outputs, trade-offs, the functions of the toy."""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import sqrt
+from pathlib import Path
+from statistics import fmean, stdev
+
+from kmaps.bench.figures import style
+from kmaps.bench.figures.lines import Axis, Series, draw_series
+from kmaps.bench.records.arrays import Arrays
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.names import short_labels, words_of
+from kmaps.bench.records.row import REFERENCES, Row
+from kmaps.bench.records.summary import kernel_order
+from kmaps.bench.report.tables import REDUCTION_WORDS
+from kmaps.bench.report.tradeoff import LearnerPoints, TrialPoint, has_times, learners, quality
+from kmaps.errors import NothingMeasured
+
+OUTPUTS: dict[str, Callable[[int], int]] = {
+    "dim": lambda dim: dim,
+    "order": lambda order: 2 * order + 1,
+}
+"""The parameters that decide how many outputs a feature has: a line goes through their values."""
+
+_LEVELS = {"exact": "-", "exact-coded": "--", "linear": ":"}
+_APART = 0.12  # outputs between the bars of two lines at the same number of outputs
+_LEVEL = {"color": "0.4", "linewidth": 0.8, "linestyle": (0, (4, 3)), "zorder": 1}
+_EXACT = "*PXd"  # in black
+_COSTS = {"us": "test, µs per sample", "kept": "projections to compute"}
+
+
+def draw_accuracy(records: Sequence[Record], path: Path) -> None:
+    """Draw the accuracy of each map over its outputs per feature; bars are one standard error."""
+    measured = [record for record in records if record["status"] == "ok"]
+    groups = {(record["reduction"], record["kernel"]) for record in measured if record["kernel"]}
+    series: list[Series] = []
+    notes, x = {}, {}
+    for reduction, kernel in sorted(groups, key=lambda group: (group[0], kernel_order(group[1]))):
+        panel = f"{kernel}, {REDUCTION_WORDS[reduction]}"
+        shown = [
+            record
+            for record in measured
+            if record["reduction"] == reduction and record["kernel"] in (kernel, "")
+        ]
+        lines = accuracy_lines(measured, shown)
+        series += _lines(panel, lines)
+        levels, notes[panel] = _levels(panel, measured, shown, lines)
+        series += levels
+        ticks = sorted({outputs for line in lines.values() for outputs in line})
+        x[panel] = Axis("outputs per feature", at=ticks)
+    size = (4.6, 3.7)
+    y = Axis("accuracy, %")
+    draw_series(series, path, x, y, size=size, grid=False, sharey=True, notes=notes)
+
+
+def accuracy_lines(
+    measured: Sequence[Record], shown: Sequence[Record]
+) -> dict[str, dict[int, list[float]]]:
+    """Return the accuracies in percent of the maps shown, by label and by outputs per feature.
+
+    Examples
+    --------
+    >>> cell = Row("homogeneous", {"order": 2}).columns | {"accuracy": 0.5}
+    >>> accuracy_lines([cell], [cell])
+    {'homogeneous': {5: [50.0]}}
+    """
+    labels, _ = short_labels(map(_without_outputs, measured))
+    lines: dict[str, dict[int, list[float]]] = {}
+    for record in shown:
+        if record["method"] not in REFERENCES:
+            line = lines.setdefault(labels[_without_outputs(record).identity], {})
+            line.setdefault(_outputs(record), []).append(100 * record["accuracy"])
+    return lines
+
+
+def _outputs(record: Record) -> int:
+    # Not from the encoded columns: rows of codes have one per feature, whatever the map.
+    given = [of(record["params"][name]) for name, of in OUTPUTS.items() if name in record["params"]]
+    return given[0] if given else 1
+
+
+def _without_outputs(record: Record) -> Row:
+    row = Row.of(record)
+    for name in OUTPUTS:
+        row = row.without(name)
+    return row
+
+
+def _lines(panel: str, lines: Mapping[str, Mapping[int, list[float]]]) -> list[Series]:
+    series = []
+    for i, (label, line) in enumerate(lines.items()):
+        shift = _APART * (i - (len(lines) - 1) / 2)
+        at = sorted(line)
+        means, errors = [fmean(line[n]) for n in at], [_standard_error(line[n]) for n in at]
+        series.append(Series(panel, label, [n + shift for n in at], means, error=errors))
+    return series
+
+
+def _standard_error(values: Sequence[float]) -> float:
+    return stdev(values) / sqrt(len(values)) if len(values) > 1 else 0.0
+
+
+def _levels(
+    panel: str,
+    measured: Sequence[Record],
+    shown: Sequence[Record],
+    lines: Mapping[str, Mapping[int, list[float]]],
+) -> tuple[list[Series], str]:
+    """Return the references as levels; in words those so far below that maps had no room left."""
+    labels, _ = short_labels(map(Row.of, measured))
+    means = [fmean(values) for line in lines.values() for values in line.values()]
+    low = 2 * min(means, default=0) - max(means, default=0) - 1
+    series, below = [], []
+    for method in sorted(REFERENCES):
+        records = [record for record in shown if record["method"] == method]
+        if not records:
+            continue
+        level = fmean(100 * record["accuracy"] for record in records)
+        name = labels[Row.of(records[-1]).identity]
+        if means and level < low:
+            below.append(f"{name} {level:.2f} %")
+        else:
+            look = {"color": "0.35", "linewidth": 1.2, "linestyle": _LEVELS[method]}
+            series.append(Series(panel, name, [], level, "level", look=look))
+    return series, f"far below: {', '.join(below)}" if below else ""
+
+
+def draw_functions(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
+    """Draw what maps learn of the first coordinate of the toy problem (``x``, ``function``)."""
+    labels, _ = short_labels(map(Row.of, records))
+    series = []
+    for record in records:
+        panel = ", ".join(filter(None, [words_of(record["method"]).name, record["kernel"]]))
+        own = arrays[record["key"]]
+        label = labels[Row.of(record).identity]
+        series.append(Series(panel, label, own["x"], own["function"], "curve"))
+    y, size = Axis("learned f(x), minus its mean"), (4.2, 4.4)
+    draw_series(series, path, Axis("x"), y, size=size, grid=False, legend_each=True)
+
+
+# ---- trade-offs
+
+
+def draw_trade_off(records: Sequence[Record], path: Path) -> None:
+    """Draw quality over the time of a test, where it may be published, and over projections.
+
+    Bars are standard deviations. An exact kernel is a black point and a level, at its best C.
+    """
+    found = learners(records)
+    exact = [learner for learner in found if learner.exact]
+    best = {one.name: max(one.points, key=lambda point: point.quality) for one in exact}
+    costs = {name: title for name, title in _COSTS.items() if name != "us" or has_times(found)}
+    series: list[Series] = []
+    for cost, title in costs.items():
+        for i, (name, point) in enumerate(best.items()):
+            look = {"marker": _EXACT[i % len(_EXACT)], "color": "black", "zorder": 4}
+            look["markersize"] = 10
+            if cost == "us":
+                series.append(Series(title, name, [point.us], [point.quality], "points", look=look))
+            end = name if cost == [*costs][-1] else ""
+            series.append(Series(title, "", [], point.quality, "level", end=end, look=_LEVEL))
+        for learner in found:
+            for k, (what, points) in enumerate(lines_of(learner)):
+                at = [getattr(point, cost) for point in points]
+                series.append(_quality(title, f"{learner.name}{what}", learner, at, points, k))
+    x = {title: Axis(title, log=True) for title in costs.values()}
+    y = Axis(f"{quality(records).replace('_', ' ')}, %")
+    draw_series(series, path, x, y, size=(5.5, 4.8), sharey=True, titles=False)
+
+
+def draw_sparsity(records: Sequence[Record], path: Path) -> None:
+    """Draw the projections kept, the quality and the time of a test over C, by learner."""
+    sparse = [learner for learner in learners(records) if not learner.exact]
+    if not sparse:
+        raise NothingMeasured(style.NOTHING)
+    accuracy = f"{quality(records).replace('_', ' ')}, %"
+    shown: dict[str, Callable[[TrialPoint], float]] = {
+        "projections kept, %": lambda point: 100 * point.kept / point.drawn,
+        accuracy: lambda point: point.quality,
+        _COSTS["us"]: lambda point: point.us,
+    }
+    if not has_times(sparse):
+        del shown[_COSTS["us"]]
+    series = []
+    for title, value in shown.items():
+        for learner in sparse:
+            for k, m in enumerate(sorted({point.drawn for point in learner.points})):
+                points = sorted(_drawn(learner.points, m), key=lambda point: point.C)
+                at, y = [point.C for point in points], [value(point) for point in points]
+                error = [point.spread for point in points] if title == accuracy else None
+                label, hue = f"{learner.name}, m = {m:,}", learner.name
+                series.append(Series(title, label, at, y, error=error, hue=hue, dash=k))
+    axes = {title: Axis(title, log=title == _COSTS["us"]) for title in shown}
+    draw_series(series, path, Axis("C", log=True), axes, size=(3.9, 4.2), titles=False)
+
+
+def _quality(
+    panel: str,
+    label: str,
+    learner: LearnerPoints,
+    at: list[float],
+    points: Sequence[TrialPoint],
+    dash: int,
+) -> Series:
+    y, error = [point.quality for point in points], [point.spread for point in points]
+    return Series(panel, label, at, y, error=error, hue=learner.name, dash=dash)
+
+
+def lines_of(learner: LearnerPoints) -> list[tuple[str, list[TrialPoint]]]:
+    """Return the lines that join the points of a learner, with what tells them apart.
+
+    They go over the frequencies that it was asked to keep of the most drawn; or over C, if it has
+    more of these than of frequencies drawn; or over the frequencies drawn. An exact kernel has
+    none.
+    """
+    points = [] if learner.exact else learner.points
+    sizes, values = {point.drawn for point in points}, {point.setting for point in points}
+    if any(point.keep for point in points):
+        most = max(sizes)
+        return [(f" of {most:,}", sorted(_drawn(points, most), key=lambda point: point.keep))]
+    if len(values) > len(sizes):
+        return [
+            (f", m = {m:,}", sorted(_drawn(points, m), key=lambda point: point.C))
+            for m in sorted(sizes)
+        ]
+    lines = []
+    for chosen, C in sorted(values):
+        alike = [point for point in points if point.setting == (chosen, C)]
+        what = (", C chosen" if chosen else f", C = {C:g}") if len(values) > 1 else ""
+        lines.append((what, sorted(alike, key=lambda point: point.drawn)))
+    return lines
+
+
+def _drawn(points: Sequence[TrialPoint], m: int) -> list[TrialPoint]:
+    return [point for point in points if point.drawn == m]

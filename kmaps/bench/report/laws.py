@@ -1,0 +1,272 @@
+"""Power laws of records: how errors fall, and how times and memory grow; their tables."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from statistics import fmean
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.measures import MEASURES
+from kmaps.bench.records.names import short_labels
+from kmaps.bench.records.row import Row
+from kmaps.bench.report.forms import markdown_table
+
+SPACING, FEATURES, FREQUENCIES, SAMPLES = "ε", "D", "m", "n"
+"""What a law is over: the spacing of uniform anchors, or a number of something."""
+
+ERRORS = {
+    "bias": "mean error",
+    "rms": "root mean square error",
+    "deviation": "spread of the error",
+}
+"""The errors of maps on pairs of samples, in words."""
+
+_FALLING = {SPACING: ("bias", "rms"), FEATURES: ("deviation",)}
+"""The errors that fall with the spacing of the anchors, and with the number of features."""
+
+GROWING = ("time", "train-memory")
+"""The measures that a scaling experiment is about."""
+
+_LARGEST = 4  # places that a law is fitted to: what is the same for all takes the most of the small
+
+
+@dataclass(frozen=True, eq=False)
+class PowerLaw:
+    """A quantity of one row with one kernel, at several places.
+
+    Attributes
+    ----------
+    label, kernel : str
+        The row, without what differs between the places.
+    over, quantity : str
+        What the places are numbers of, and what was measured there.
+    at, values : ndarray
+        The places, ascending, and the mean over the splits at each.
+    exponent, factor : float
+        Of the least squares ``log(value) = log(factor) + exponent · log(at)``; NaN for one place.
+    """
+
+    label: str
+    kernel: str
+    over: str
+    quantity: str
+    at: NDArray[np.float64]
+    values: NDArray[np.float64]
+    exponent: float
+    factor: float
+
+    def value(self, at: float | NDArray) -> float | NDArray:
+        """Return what the law says of some place."""
+        return self.factor * at**self.exponent
+
+
+Place = Callable[[Record], tuple[str, Row, float] | None]
+Value = Callable[[Record], float | None]
+
+
+def power_laws(
+    records: Iterable[Record],
+    place: Place,
+    quantities: Mapping[str, Value],
+    mean: Callable[[Sequence[float]], float] = fmean,
+    largest: int = 0,
+) -> list[PowerLaw]:
+    """Return the laws of each row and kernel, in the order of the records.
+
+    Parameters
+    ----------
+    records : iterable of dict
+        Those that failed are left out.
+    place : callable
+        Returns what the place of a record is a number of, its row without that, and the place;
+        None leaves the record out.
+    quantities : mapping
+        The quantities by name, as functions of a record; None where it was not measured.
+    mean : callable
+        Of the values of one place.
+    largest : int
+        How many of the largest places are fitted; 0 for all.
+    """
+    groups: dict[tuple[str, str, str], dict[float, list[Record]]] = {}
+    rows: dict[str, Row] = {}
+    for record in records:
+        found = place(record) if record["status"] == "ok" else None
+        if found is not None:
+            over, row, at = found
+            rows[row.identity] = row
+            group = groups.setdefault((over, row.identity, record["kernel"]), {})
+            group.setdefault(at, []).append(record)
+    labels, _ = short_labels(rows.values())
+    laws = []
+    for (over, identity, kernel), group in groups.items():
+        for name, value in quantities.items():
+            known = {at: [v for r in group[at] if (v := value(r)) is not None] for at in group}
+            means = {at: mean(known[at]) for at in sorted(known) if known[at]}
+            if means:
+                fit = _fitted(list(means.items())[-largest:])
+                at, values = np.array(list(means)), np.array(list(means.values()))
+                laws.append(PowerLaw(labels[identity], kernel, over, name, at, values, *fit))
+    return laws
+
+
+def _fitted(places: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    at, values = np.array(places).T
+    if len(at) < 2 or not (values > 0).all():
+        return np.nan, np.nan
+    exponent, logarithm = np.polyfit(np.log(at), np.log(values), 1)
+    return float(exponent), float(np.exp(logarithm))
+
+
+# ---- errors on pairs of samples
+
+
+def falls(records: Iterable[Record]) -> list[PowerLaw]:
+    """Return how the errors of maps on pairs fall, of what was measured at two places or more.
+
+    Examples
+    --------
+    >>> cell = {"status": "ok", "kernel": "chi2", "options": {"columns": None}, "split": 0}
+    >>> records = [cell | Row("anchor", {"n_anchors": n}).columns
+    ...            | {"bias": 3 / (n - 1) ** 2, "rms": 1 / (n - 1)} for n in (5, 9, 17)]
+    >>> [(fall.quantity, fall.over, round(fall.exponent, 6)) for fall in falls(records)]
+    [('bias', 'ε', 2.0), ('rms', 'ε', 1.0)]
+    """
+
+    def falling(name: str) -> Value:
+        def value(record: Record) -> float | None:
+            place = _pairs_place(record)
+            return record[name] if place and name in _FALLING[place[0]] else None
+
+        return value
+
+    laws = power_laws(records, _pairs_place, {name: falling(name) for name in ERRORS}, _geometric)
+    return [law for law in laws if len(law.at) > 1]
+
+
+def _geometric(values: Sequence[float]) -> float:
+    return float(np.exp(np.mean(np.log(values))))
+
+
+def _pairs_place(record: Record) -> tuple[str, Row, float] | None:
+    row, columns = Row.of(record), record["options"]["columns"]
+    n_anchors = row.params.get("n_anchors")
+    uniform = row.params.get("anchors", "uniform") == "uniform"
+    if columns is not None:
+        return FEATURES, row, columns
+    if n_anchors is not None and uniform:
+        return SPACING, row.without("n_anchors"), 1 / (n_anchors - 1)
+    return None
+
+
+def falls_table(records: Iterable[Record]) -> str:
+    """Return a Markdown table of how each error falls; ``""`` where none was varied."""
+    lines = []
+    for fall in falls(records):
+        ends = [f"{fall.values[i]:.3g} at {_place(fall, i)}" for i in (0, -1)]
+        law = f"{fall.over}^{fall.exponent:.2f}"
+        lines.append([fall.kernel, fall.label, ERRORS[fall.quantity], law, *ends])
+    head = ["kernel", "map", "error", "as", "at one end", "at the other"]
+    return markdown_table(head, lines, texts=3) if lines else ""
+
+
+def _place(fall: PowerLaw, i: int) -> str:
+    at = fall.at[i]
+    return f"ε = 1/{1 / at:.0f}" if fall.over == SPACING else f"D = {at:,.0f}"
+
+
+# ---- errors of random maps
+
+
+def convergence(records: Iterable[Record]) -> list[dict[str, PowerLaw]]:
+    """Return the errors of each map of random frequencies over their number, by their column.
+
+    ``rms`` is that of the kernel, ``random_rms`` and ``additive_rms`` are its two parts.
+
+    Examples
+    --------
+    >>> cell = Row("random-fourier").columns | {"status": "ok", "kernel": "rbf", "additive_rms": 0}
+    >>> records = [cell | {"dim": 2 * m, "rms": m**-0.5, "random_rms": m**-0.5}
+    ...            for m in (100, 400, 1600)]
+    >>> [errors] = convergence(records)
+    >>> errors["rms"].label, round(errors["random_rms"].exponent, 6)
+    ('random Fourier', -0.5)
+    """
+
+    def place(record: Record) -> tuple[str, Row, float]:
+        # Two outputs per frequency.
+        return FREQUENCIES, Row.of(record).without("n_frequencies"), record["dim"] // 2
+
+    columns = ("rms", "random_rms", "additive_rms")
+    errors: dict[str, Value] = {name: itemgetter(name) for name in columns}
+    found: dict[tuple[str, str], dict[str, PowerLaw]] = {}
+    for law in power_laws(records, place, errors, largest=_LARGEST):
+        found.setdefault((law.label, law.kernel), {})[law.quantity] = law
+    return list(found.values())
+
+
+def convergence_table(records: Iterable[Record]) -> str:
+    """Return a Markdown table: the two parts of each row's error, and how the random one falls."""
+    lines = []
+    for errors in convergence(records):
+        random, stays = errors["random_rms"], errors["additive_rms"]
+        parts = random.values[-1], stays.values[0], errors["rms"].values[-1]
+        fall = [f"m^{random.exponent:.3f}", f"{random.at[-1]:,.0f}"]
+        lines.append([random.kernel, random.label, *fall, *(f"{part:.5f}" for part in parts)])
+    head = ["kernel", "map", "random part falls as", "at m =", "random part", "additive part"]
+    return markdown_table([*head, "whole"], lines, texts=2)
+
+
+# ---- times and memory
+
+
+def growth(records: Iterable[Record]) -> dict[str, dict[str, PowerLaw]]:
+    """Return how measures grow with the training samples: by row in words, then by measure.
+
+    Examples
+    --------
+    >>> cell = Row("exact", solver="libsvm").columns | {"status": "ok", "kernel": "chi2"}
+    >>> records = [cell | {"n_train": n, "size": n, "train_peak_bytes": n**2 / 1e6}
+    ...            for n in (1000, 2000)]
+    >>> law = growth(records)["exact"]["train-memory"]
+    >>> round(law.exponent, 6), round(law.value(8000), 6)
+    (2.0, 64.0)
+    """
+
+    def place(record: Record) -> tuple[str, Row, float]:
+        return SAMPLES, Row.of(record).without("size"), record["n_train"]
+
+    measures = {name: MEASURES[name].value for name in ("accuracy", "convert", *GROWING)}
+    # The last record of a size is the one that counts.
+    laws = power_laws(records, place, measures, lambda values: values[-1], _LARGEST)
+    several = len({law.kernel for law in laws} - {""}) > 1
+    found: dict[str, dict[str, PowerLaw]] = {}
+    for law in laws:
+        name = ", ".join(filter(None, [law.label, law.kernel if several else ""]))
+        found.setdefault(name, {})[law.quantity] = law
+    return found
+
+
+def growth_table(records: Iterable[Record]) -> str:
+    """Return a Markdown table: each row at its largest size, and the exponents.
+
+    What the solver's library needs for its own structures is part of the time, and shown apart.
+    """
+    lines = []
+    for name, by_measure in growth(records).items():
+        if "accuracy" not in by_measure:
+            continue
+        shown = {measure: _largest(law) for measure, law in by_measure.items()}
+        grown = {measure: f"n^{law.exponent:.2f}" for measure, law in by_measure.items()}
+        n = f"{by_measure['accuracy'].at[-1]:,}"
+        cells = [name, n, shown["accuracy"], shown.get("time", ""), shown.get("convert", "")]
+        cells += [grown.get("time", ""), shown.get("train-memory", "")]
+        lines.append([*cells, grown.get("train-memory", "")])
+    head = ["", "largest n", "accuracy, %", "time, s", "of it conversion, s", "grows as"]
+    return markdown_table([*head, "peak memory, MB", "grows as"], lines)
+
+
+def _largest(law: PowerLaw) -> str:
+    return MEASURES[law.quantity].format(law.values[-1])
