@@ -8,7 +8,7 @@ import click
 
 @click.command(
     epilog="\b\nExamples:\n  kmaps check results/quickstart --against baselines/quickstart"
-    "\n  kmaps check runs/own --against baselines/own --format md --junit kmaps.xml"
+    "\n  kmaps check runs/mine --against baselines/mine --format md --junit kmaps.xml"
     "\n  kmaps check results --reported --against baselines --format md"
 )
 @click.argument("results", type=click.Path(path_type=Path))
@@ -22,7 +22,7 @@ import click
 @click.option(
     "--reported",
     is_flag=True,
-    help="Every number and claim of the papers beside ours, of a run or a folder of runs.",
+    help="Show every number and claim of the papers next to ours, of a run or a folder of runs.",
 )
 @click.option(
     "--floor",
@@ -38,7 +38,7 @@ import click
     type=click.Choice(["text", "md"]),
     default="text",
     show_default=True,
-    help="For a terminal, or Markdown for a pull request.",
+    help="Print for a terminal, or Markdown for a pull request.",
 )
 @click.option("--json", "json_wanted", is_flag=True, help="Print the verdicts as JSON.")
 @click.option(
@@ -57,7 +57,7 @@ def command(reported: bool, **options: Any) -> None:
     the results must have it too. Rows with a C at the edge of the values that were compared are
     flagged; that fails nothing.
 
-    With --reported the numbers and claims of the papers are shown beside ours: printed, ours, the
+    With --reported the numbers and claims of the papers are shown next to ours: printed, ours, the
     difference, the verdict. With --against it fails where one that the baseline met is not met any
     more, or is missing, or what the paper says was changed, or a cell of the baseline is worse.
     Runs with a C at the edge of its values are flagged as well.
@@ -110,7 +110,7 @@ def _check_cells(
     )
     run = records[0]["experiment"]
     if junit:
-        junit.write_text(gate_forms.as_junit(verdicts, run), encoding="utf-8")
+        _write(junit, gate_forms.as_junit(verdicts, run))
     if json_wanted:
         click.echo(gate_forms.as_json(verdicts))
     elif form == "md":
@@ -160,7 +160,7 @@ def _check_reported(
         ]
     edges = edges_of_runs(runs)
     if junit:
-        junit.write_text(reported_forms.as_junit(items, failures), encoding="utf-8")
+        _write(junit, reported_forms.as_junit(items, failures))
     if json_wanted:
         click.echo(reported.as_json(items, failures, edges))
     elif form == "md":
@@ -168,3 +168,10 @@ def _check_reported(
     else:
         click.echo(reported_forms.as_text(items, failures, edges, every=not quiet))
     return reported.outcome(failures)
+
+
+def _write(path: Path, text: str) -> None:
+    from kmaps.io import atomic_file
+
+    with atomic_file(path, force=True) as file:
+        file.write(text.encode())

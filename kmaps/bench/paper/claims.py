@@ -13,9 +13,11 @@ from kmaps.bench.records.arrays import NOT_ON_RECORD, Correct, outcomes_of
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.designs import Design, Outcomes, RepeatedDraws, design_of, is_redrawn
 from kmaps.bench.records.lines import (
+    Line,
     Lines,
     Pair,
     compared,
+    line_labels,
     lines_of,
     side_by_side,
     where,
@@ -207,12 +209,15 @@ def judge_claims(
     ('holds', '1 of 1 hold')
     """
     lines = lines_of(records)
+    labels = line_labels(lines)
     by_id: dict[str, list[Mapping[str, Any]]] = {}
     for entry in entries:
         by_id.setdefault(entry["id"], []).append(entry)
     return [
         JudgedClaim(
-            name, _text(group[0]), judge(c for e in group for c in _comparisons(e, lines, correct))
+            name,
+            _text(group[0]),
+            judge(c for e in group for c in _comparisons(e, lines, labels, correct)),
         )
         for name, group in by_id.items()
     ]
@@ -224,7 +229,10 @@ def _text(entry: Mapping[str, Any]) -> str:
 
 
 def _comparisons(
-    entry: Mapping[str, Any], lines: Lines, correct: Mapping[str, Correct]
+    entry: Mapping[str, Any],
+    lines: Lines,
+    labels: Mapping[Line, str],
+    correct: Mapping[str, Correct],
 ) -> Iterator[Comparison]:
     relation, measure = entry["relation"], entry.get("measure", "accuracy")
     against = entry.get("against")
@@ -232,6 +240,6 @@ def _comparisons(
         pairs = side_by_side(lines[left], lines[right])
         found = estimate(pairs, relation, measure, correct, against)
         if found:
-            what = where(left, right, against)
+            what = where(left, right, labels, against)
             by, machine = entry.get("by"), of_machine(measure)
             yield Comparison(what, relation, by, found, machine=machine)

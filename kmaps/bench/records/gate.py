@@ -109,7 +109,7 @@ class Judged:
 
     def concerns(self, record: Record) -> bool:
         """Return whether the column of a record is judged."""
-        return record[self.column] is not None and not self.unless(record)
+        return record.get(self.column) is not None and not self.unless(record)
 
 
 @dataclass(frozen=True)
@@ -314,7 +314,7 @@ def _judge_measured(
     differences = []
     for what in judged:
         concerned = [(one, other) for one, other in pairs if what.concerns(other)]
-        lacking = [one for one, _ in concerned if one[what.column] is None]
+        lacking = [one for one, _ in concerned if one.get(what.column) is None]
         if lacking:
             return CellVerdict("missing", name, f"no {what.column} recorded, the baseline has it")
         if concerned:

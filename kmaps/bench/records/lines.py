@@ -5,7 +5,7 @@ A line is a row under one reduction and kernel, with its records split by split 
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from kmaps.bench.records.columns import Record
@@ -34,12 +34,13 @@ def row_names(record: Record) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Line:
-    """A row under one reduction and kernel, with its label and what selections can name of it."""
+    """A row under one reduction and kernel, with what selections can name of it."""
 
     reduction: str
     kernel: str
-    label: str
+    identity: str
     names: tuple[tuple[str, Any], ...]
+    row: Row = field(compare=False)
 
     def is_picked(self, selection: Mapping[str, Any]) -> bool:
         """Return whether the line has all that a selection names."""
@@ -52,29 +53,36 @@ Lines = dict[Line, dict[Place, Record]]
 
 def lines_of(records: Iterable[Record]) -> Lines:
     """Return the measured records line by line."""
-    measured = [record for record in records if record["status"] == "ok"]
-    labels, _ = short_labels(map(Row.of, measured))
     lines: Lines = defaultdict(dict)
-    for record in measured:
-        names = row_names(record)
-        label = labels[Row.of(record).identity]
-        label += f" ({names['range']})" if "range" in names else ""
-        label += f" ({names['columns']} features)" if names.get("columns") else ""
-        line = Line(record["reduction"], record["kernel"], label, tuple(names.items()))
-        lines[line][record["split"], record["draw"]] = record
+    for record in records:
+        if record["status"] == "ok":
+            row, names = Row.of(record), tuple(row_names(record).items())
+            line = Line(record["reduction"], record["kernel"], row.identity, names, row)
+            lines[line][record["split"], record["draw"]] = record
     return lines
 
 
-def where(left: Line, right: Line, against: str | None = None) -> str:
-    """Name the comparison of two lines, or of one with another measure of its own."""
+def line_labels(lines: Iterable[Line]) -> dict[Line, str]:
+    """Return the labels of all lines of a run: those of their rows, and on what these are."""
+    lines = list(lines)
+    labels, _ = short_labels(line.row for line in lines)
+    found = {}
+    for line in lines:
+        names = dict(line.names)
+        at = names.get("range") or (f"{names['columns']} features" if names.get("columns") else "")
+        found[line] = labels[line.identity] + (f" ({at})" if at else "")
+    return found
+
+
+def where(left: Line, right: Line, labels: Mapping[Line, str], against: str | None = None) -> str:
+    """Name the comparison of two lines, or of one with another of its measures."""
     if against:
-        words = left.reduction, left.kernel, left.label, "against its", MEASURES[against].title
+        words = left.reduction, left.kernel, labels[left], "against its", MEASURES[against].title
         return " ".join(filter(None, words))
     differ = "" not in (left.kernel, right.kernel) and left.kernel != right.kernel
     kernel = left.kernel or right.kernel
-    other = f"{right.kernel} {right.label}" if differ else right.label
-    words = left.reduction, kernel, left.label, "against", other
-    return " ".join(filter(None, words))
+    other = f"{right.kernel} {labels[right]}" if differ else labels[right]
+    return " ".join(filter(None, (left.reduction, kernel, labels[left], "against", other)))
 
 
 def compared_lines(
@@ -187,11 +195,13 @@ def edge(record: Mapping[str, Any]) -> str:
 def chosen_rows(records: Iterable[Record]) -> list[ChosenRow]:
     """Return the rows of a run whose C was chosen, in the order of the records."""
     rows = []
-    for line, cells in lines_of(records).items():
+    lines = lines_of(records)
+    labels = line_labels(lines)
+    for line, cells in lines.items():
         chosen = [record for record in cells.values() if compared_values(record)]
         if chosen:
             edges = [edge(record) for record in chosen]
-            name = " ".join(filter(None, (line.reduction, line.kernel, line.label)))
+            name = " ".join(filter(None, (line.reduction, line.kernel, labels[line])))
             least, largest = edges.count("least"), edges.count("largest")
             rows.append(ChosenRow(name, least, largest, len(chosen)))
     return rows

@@ -10,6 +10,7 @@ from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.summary import mixed_conditions, summarize
 from kmaps.bench.records.times import (
     TimesFile,
+    forecast,
     has_doubtful_times,
     is_busy,
     ran_alone,
@@ -203,3 +204,15 @@ def test_what_was_timed_once_beside_other_work_is_busy_and_only_times_are():
     lines = summary_of([BESIDE], ["accuracy", "train"])
     assert list(lines["busy"]) == [False, True]
     assert not summary_of([ALONE], ["train"])["busy"].any()
+
+
+def test_a_forecast_counts_what_was_measured_of_the_cells_that_are_asked_for():
+    here = {"cpu": "one", "threads": 2}
+    measured = record(key="a", fit_s=1.0, train_s=2.0, peak_bytes=7, **here)
+    failed = record(key="b", status="failed", train_s=50.0, peak_bytes=99, cpu="two", threads=1)
+    other = record(key="c", train_s=100.0, **here)
+    found = forecast(["a", "b"], [measured, failed, other])
+    assert (found.cells, found.known, found.seconds, found.peak_bytes) == (2, 1, 3.0, 7)
+    assert found.where == "one, threads: 2"
+    nothing = forecast(["b"], [failed])
+    assert (nothing.known, nothing.seconds, nothing.peak_bytes) == (0, None, None)

@@ -64,6 +64,26 @@ def test_every_cell_once_and_nothing_the_second_time(tmp_path):
     assert len(list(tmp_path.glob("*.finished"))) == N_CELLS
 
 
+def test_the_arrays_of_a_cell_are_written_before_its_record(tmp_path, monkeypatch):
+    """A run that is killed in between measures the cell again, and no record lacks its arrays."""
+    written, put, append = [], runner.write_arrays, RecordsFile.append
+
+    def note_arrays(folder, key, *rest):
+        written.append(("arrays", key))
+        put(folder, key, *rest)
+
+    def note_record(file, record):
+        written.append(("record", record["key"]))
+        append(file, record)
+
+    monkeypatch.setattr(runner, "write_arrays", note_arrays)
+    monkeypatch.setattr(RecordsFile, "append", note_record)
+    runner.run(spec.parse(TEXT), tmp_path, measure=cell_workers.Seen(80))
+    for key in {key for _, key in written}:
+        assert [what for what, of in written if of == key] == ["arrays", "arrays", "record"]
+    assert len(written) == 3 * N_CELLS
+
+
 def test_a_record_describes_its_cell_and_where_it_ran(tmp_path):
     run(tmp_path, jobs=1, threads=1)
     record = next(r for r in read_records(tmp_path) if r["params"] == {"order": 2})
