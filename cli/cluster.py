@@ -50,9 +50,9 @@ def encode_there(
     source: str,
     target: str,
     feature_map: "FeatureMap",
-    *,
     fit_on: str | None,
     label_column: str | None,
+    *,
     force: bool,
 ) -> None:
     """Fit a map in one pass over the blocks, and let the workers write what it makes of them."""
@@ -137,9 +137,9 @@ def predict_there(
     trained: "Trained",
     source: str,
     target: str,
-    *,
     labels: str | None,
     label_column: str | None,
+    *,
     force: bool,
 ) -> dict[str, Any]:
     """Let the workers write the label of each row; count those that are right."""

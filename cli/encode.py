@@ -1,6 +1,7 @@
 """``kmaps encode``: map an array file to explicit features, block by block."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -40,6 +41,10 @@ _NOT_THERE = (
 
 @click.command(
     cls=MapCommand,
+    groups={
+        "Files": "labels label_column input_format output_format zero_based n_features force",
+        "Computation": "dtype memory threads cluster",
+    },
     epilog="""\b
 Examples:
   kmaps encode histograms.npy encoded.npy --kernel chi2 --order 2
@@ -106,70 +111,54 @@ def command(
 ) -> None:
     """Map every row of the array file IN by a feature map and write OUT.
 
-    IN is .npy, .npz (an array, or a CSR matrix as SciPy saves it), .csv, .svm/.libsvm, .parquet
-    or .arrow/.feather (the last two need the extra `parquet`); OUT is any of these. A
-    single - means standard input and standard output, which csv and svm reach in blocks, other
-    formats when they are complete. Both are handled in blocks, whatever their size; OUT appears
-    when it is complete. Sparse input gives sparse output
-    in .npz and .svm when the map keeps zeros; the others hold the zeros. Labels, of
-    --label-column, of a npz or svm file, or of --labels, are no features; they are kept, in .npz
-    as y, in .csv, .parquet and .arrow as the column label, but not in .npy.
-
-    A map that learns from data is fitted on 10,000 rows of IN, or of the file of --fit-on, drawn at
-    random but the same in every run; on fewer when they would take more than 32 MB.
+    IN and OUT are .npy, .npz (an array, or a CSR matrix as SciPy saves it), .csv, .svm/.libsvm,
+    .parquet or .arrow/.feather (the last two need the extra `parquet`), or - for standard input and
+    output. They are handled in blocks, whatever their size; OUT appears when it is complete. Sparse
+    input gives sparse output in .npz and .svm when the map keeps zeros. Labels are no features;
+    they are kept: in .npz as y, in tables as the column label, but not in .npy. A map that learns
+    from data is fitted on 10,000 rows of IN, or of the file of --fit-on, drawn at random but the
+    same in every run; on fewer when they would take more than 32 MB.
     """
     look_for(source, fit_on, labels)
     if cluster is not None:
         with connected(cluster, *_NOT_THERE), as_input_error(), once_each_warning(quiet):
-            encode_there(
-                source,
-                target,
-                build_map(map_name, parameters),
-                fit_on=fit_on,
-                label_column=label_column,
-                force=force,
-            )
+            made = build_map(map_name, parameters)
+            encode_there(source, target, made, fit_on, label_column, force=force)
         return
-    from kmaps.io import open_reader
-    from kmaps.io import output_format as output_format_of
+    from kmaps.io import encode_file, open_reader, open_writer
+    from kmaps.io import output_format as format_of
 
     check_paths(target, [source, fit_on, labels], force)
     own_column, column = split_label_column(label_column, labels)
     y = None if labels is None else given_labels(labels, column)
-    output_format_of(target, output_format, labels=y is not None)
+    form = format_of(target, output_format, labels=y is not None)
+    base = counts_from_zero(zero_based)
+    opened = partial(open_reader, n_features=n_features, label_column=own_column, zero_based=base)
     with input_file(source, target, input_format) as (path, name):
-        base = counts_from_zero(zero_based)
-        reader = open_reader(
-            path,
-            input_format,
-            n_features=n_features,
-            label_column=own_column,
-            zero_based=base,
-            name=name,
-        )
-        if y is not None and reader.n_rows not in (None, len(y)):
-            raise InputError(f"{len(y)} labels, but {name} has {reader.n_rows} rows")
-        fit_reader = reader
-        if fit_on:
-            fit_reader = open_reader(
-                fit_on, n_features=n_features, label_column=own_column, zero_based=base
-            )
-            _check_alike(fit_reader, reader)
-        if reader.index_base == 0 and base == "auto" and not quiet:
-            told = "its indices count from 0; those of svm files written from 1"
-            click.echo(f"{name}: {told}", err=True)
-        check_start(reader)
+        reader = opened(path, input_format, name=name)
+        fit_reader = opened(fit_on) if fit_on else reader
+        _check_rows(reader, fit_reader, y, told=quiet or base != "auto")
         feature_map = build_map(map_name, parameters)
         if codes and not feature_map.has_codes:
             raise ConfigError(f"the {map_name} map has no codes; leave --codes out")
         with as_input_error(), once_each_warning(quiet), compiling(quiet):
             _fit(feature_map, fit_reader, _input_type(fit_reader, dtype))
             encode = _encoder(feature_map, reader, codes)
-            _write(reader, encode, y, target, output_format, dtype, memory, force, quiet)
+            with (
+                open_writer(target, form, n_rows=reader.n_rows, force=force) as writer,
+                progress_bar(f"encode {reader.name}", quiet=quiet) as report,
+            ):
+                kind, n = _input_type(reader, dtype), int(memory * 1e6)
+                encode_file(reader, writer, encode, labels=y, dtype=kind, memory=n, progress=report)
 
 
-def _check_alike(fit_reader: "Reader", reader: "Reader") -> None:
-    """Refuse to fit a map on a file whose columns are not those of another."""
+def _check_rows(reader: "Reader", fit_reader: "Reader", y: "NDArray | None", *, told: bool) -> None:
+    """Refuse another number of labels, rows to fit on with other columns, and wrong first rows.
+
+    Unless it was ``told``, say where indices count from 0.
+    """
+    if y is not None and reader.n_rows not in (None, len(y)):
+        raise InputError(f"{len(y)} labels, but {reader.name} has {reader.n_rows} rows")
     if fit_reader.n_features != reader.n_features:
         raise InputError(
             f"{fit_reader.name} has {fit_reader.n_features} columns, {reader.name} has "
@@ -181,6 +170,10 @@ def _check_alike(fit_reader: "Reader", reader: "Reader") -> None:
             f"indices of {fit_reader.name} count from {bases[0]}, those of {reader.name} from "
             f"{bases[1]}; say what both count from with --zero-based"
         )
+    if reader.index_base == 0 and not told:
+        said = "its indices count from 0; those of svm files written from 1"
+        click.echo(f"{reader.name}: {said}", err=True)
+    check_start(reader)
 
 
 def _input_type(reader: Any, dtype: str | None) -> str | None:
@@ -204,31 +197,3 @@ def _encoder(feature_map: "FeatureMap", reader: Any, codes: bool) -> Callable:
     if reader.sparse and (codes or not feature_map.takes_sparse_):
         return lambda X: encode(X.toarray())
     return encode
-
-
-def _write(
-    reader: Any,
-    encode: Callable,
-    labels: "NDArray | None",
-    target: str,
-    form: str | None,
-    dtype: str | None,
-    memory: float,
-    force: bool,
-    quiet: bool,
-) -> None:
-    from kmaps.io import encode_file, open_writer
-
-    with (
-        open_writer(target, form, n_rows=reader.n_rows, force=force) as writer,
-        progress_bar(f"encode {reader.name}", quiet=quiet) as report,
-    ):
-        encode_file(
-            reader,
-            writer,
-            encode,
-            labels=labels,
-            dtype=_input_type(reader, dtype),
-            memory=int(memory * 1e6),
-            progress=report,
-        )

@@ -1,6 +1,9 @@
 """``kmaps predict``: predict labels with a trained model."""
 
 import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +14,7 @@ from kmaps.cli.array_files import as_input_error, check_paths, once_each_warning
 from kmaps.cli.cluster import cluster as cluster_option
 from kmaps.cli.cluster import connected, predict_there
 from kmaps.cli.completing import files
+from kmaps.cli.flags import GroupedCommand
 from kmaps.cli.model_files import (
     check_probabilities,
     data_for,
@@ -30,23 +34,28 @@ _NOT_THERE = ("scores", "proba", "input_format", "output_format", "zero_based", 
 
 
 @click.command(
+    cls=GroupedCommand,
+    groups={
+        "Files": "labels label_column input_format output_format zero_based force",
+        "Computation": "memory threads cluster",
+    },
     epilog="""\b
 Examples:
   kmaps predict model.npz test.npy predicted.npy --labels labels.npy
   kmaps predict model.npz test.csv predicted.csv --label-column digit --scores --proba
   kmaps predict model.npz test.svm - | sort | uniq -c
-  kmaps predict model.npz rows.npy predicted.npy --cluster local:4"""
+  kmaps predict model.npz rows.npy predicted.npy --cluster local:4""",
 )
 @click.argument("model_file", metavar="MODEL", shell_complete=files)
 @click.argument("source", metavar="IN", shell_complete=files)
 @click.argument("target", metavar="OUT", shell_complete=files)
 @array_files.labels
 @array_files.label_column
-@click.option("--scores", is_flag=True, help="Write decision values, a column a class.")
+@click.option("--scores", is_flag=True, help="Write decision values, a column per class.")
 @click.option(
     "--proba",
     is_flag=True,
-    help="Write probabilities, a column a class; of models of `kmaps train --set probability=…`.",
+    help="Write probabilities, a column per class; of models of `kmaps train --set probability=…`.",
 )
 @array_files.input_format
 @click.option(
@@ -84,21 +93,17 @@ def command(
     OUT appears when it is complete. One of MODEL, IN and --labels may be - for standard input.
     With true labels, of --labels, --label-column, a npz or a svm file, the accuracy is printed.
 
-    OUT is .txt or .csv, with a label a line; with --scores or --proba
-    .csv has a header, and the columns label, score:CLASS and proba:CLASS. .parquet and .arrow
-    have the same columns, .npz the arrays labels, scores, proba and classes. .npy is the labels,
-    or else the scores or the probabilities, and .svm has either as features of the label. - is
-    standard output: txt, csv with --scores or --proba, or what --output-format says.
+    OUT is .txt or .csv, with a label per line; with --scores or --proba tables (.csv, .parquet,
+    .arrow) have the columns label, score:CLASS and proba:CLASS, and .npz the arrays labels, scores,
+    proba and classes. .npy is the labels, or else the one table, and .svm has that as features. -
+    is standard output: txt, csv with --scores or --proba, or what --output-format says.
     """
     if cluster is not None:
         trained = load_classifier(model_file)
         with connected(cluster, *_NOT_THERE), as_input_error(), once_each_warning(quiet):
-            tally = predict_there(
-                trained, source, target, labels=labels, label_column=label_column, force=force
-            )
+            tally = predict_there(trained, source, target, labels, label_column, force=force)
         _tell(tally, target, as_json=as_json)
         return
-    from kmaps.cli.compiling import watched
     from kmaps.io import open_predictions, prediction_format
 
     tables = ["scores"] * scores + ["proba"] * proba
@@ -109,6 +114,7 @@ def command(
     trained = load_classifier(model_file)
     if proba:
         check_probabilities(trained)
+    opened = partial(open_predictions, target, form, trained.model.classes_, force=force)
     with data_for(
         trained,
         source,
@@ -119,21 +125,14 @@ def command(
         zero_based=zero_based,
         quiet=quiet,
     ) as (reader, given):
-        start = perf_counter()
-        with (
-            watched() as compiled,
-            open_predictions(target, form, trained.model.classes_, force=force) as writer,
-            progress_bar(f"predict {reader.name}", quiet=quiet) as report,
-        ):
-            tally = _predict(trained.model, reader, given, tables, memory, writer, report)
-        tally["predict_s"] = perf_counter() - start - compiled.seconds
-    if tally["unknown_rows"] and not quiet:
+        tally = _predict(trained.model, reader, given, tables, memory, opened, quiet=quiet)
+    _tell(tally, target, as_json=as_json, quiet=quiet)
+
+
+def _tell(tally: dict[str, Any], target: str, *, as_json: bool, quiet: bool = True) -> None:
+    if not quiet and tally["unknown_rows"]:
         told = unknown_labels(tally["unknown_rows"], tally["rows"], tally["unknown_labels"])
         click.echo(f"warning: {told}", err=True)
-    _tell(tally, target, as_json=as_json)
-
-
-def _tell(tally: dict[str, Any], target: str, *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(tally, indent=2))
     elif tally["accuracy"] is not None:
@@ -148,34 +147,42 @@ def _predict(
     truth: "NDArray | None",
     tables: list[str],
     memory: float,
-    writer: "PredictionWriter",
-    report: Any,
+    opened: "Callable[[], AbstractContextManager[PredictionWriter]]",
+    *,
+    quiet: bool,
 ) -> dict[str, Any]:
     """Write what each block gives; count rows, and right labels if there are any to compare."""
     import numpy as np
 
+    from kmaps.cli.compiling import watched
     from kmaps.io import read_blocks
     from kmaps.svm import winners
 
-    own: list[NDArray] = []
+    start = perf_counter()
+    found: list[NDArray] = []
     given: list[NDArray] = []
-    for X, y in read_blocks(reader, memory=int(memory * 1e6), progress=report):
-        decision = model.decision_function(X)
-        predicted = model.classes_[winners(decision)]
-        writer.write(predicted, {what: _table(model, what, decision) for what in tables})
-        given.append(predicted)
-        own += [] if y is None else [y]
-    labels = np.concatenate(given)
-    if truth is None and own:
-        truth = _own_labels(reader, np.concatenate(own), model.classes_)
-    if truth is not None and len(truth) != len(labels):
-        raise InputError(f"{len(truth)} labels, but {reader.name} has {len(labels)} rows")
+    with (
+        watched() as compiled,
+        opened() as writer,
+        progress_bar(f"predict {reader.name}", quiet=quiet) as report,
+    ):
+        for X, y in read_blocks(reader, memory=int(memory * 1e6), progress=report):
+            decision = model.decision_function(X)
+            found.append(model.classes_[winners(decision)])
+            writer.write(found[-1], {what: _table(model, what, decision) for what in tables})
+            given += [] if y is None else [y]
+        labels = np.concatenate(found)
+        if truth is None and given:
+            truth = _labels_of_file(reader, np.concatenate(given), model.classes_)
+        if truth is not None and len(truth) != len(labels):
+            raise InputError(f"{len(truth)} labels, but {reader.name} has {len(labels)} rows")
     right = None if truth is None else int(np.sum(labels == truth))
     return {
         "rows": len(labels),
         "correct": right,
         "accuracy": None if right is None else right / len(labels),
         **_unknown(truth, model.classes_),
+        "predict_s": perf_counter() - start - compiled.seconds,
     }
 
 
@@ -185,7 +192,7 @@ def _table(model: Any, what: str, decision: "NDArray") -> "NDArray":
     return decision.reshape(len(decision), -1)
 
 
-def _own_labels(reader: "Reader", y: "NDArray", classes: "NDArray") -> "NDArray | None":
+def _labels_of_file(reader: "Reader", y: "NDArray", classes: "NDArray") -> "NDArray | None":
     """Return the labels within the data; those of a svm file may stand for none."""
     import numpy as np
 

@@ -24,9 +24,7 @@ LIMITS: dict[str, int] = {**MOST_LINES, **WALKS} | {
 }
 """Those of `tests.house`, or what was reached where one is not met yet: to be lowered only."""
 LONG_FUNCTIONS: set[str] = {
-    "cli/encode.py command",
     "cli/features.py command",
-    "cli/predict.py command",
     "cli/recommend.py command",
     "cli/run.py command",
     "cli/train.py command",
