@@ -30,17 +30,14 @@ class TableKernel:
 
     Use it for similarities that are measured or made by hand, of ordered values.
 
+    ConfigError is raised for other shapes or values.
+
     Parameters
     ----------
     points : array-like, shape (L,)
         Ascending, finite.
     values : array-like, shape (L, L)
         The kernel of each point with each point: symmetric, finite.
-
-    Raises
-    ------
-    ConfigError
-        For other shapes or values.
 
     See Also
     --------

@@ -36,7 +36,7 @@ def _repository(tmp_path, monkeypatch):
 def follow(recipe):
     """Run the commands of a recipe; return the last exit code and the summary."""
     first, *commands = (shlex.split(command) for command in COMMANDS[recipe])
-    assert first == ["pip", "install", "kmaps"]
+    assert first == ["pip", "install", "PATH"]
     assert [command[:2] for command in commands] == [["kmaps", "run"], ["kmaps", "check"]]
     for command in commands:
         redirected = [i for i, word in enumerate(command) if word in (">", ">>")]

@@ -36,6 +36,8 @@ class AnchorMap(SteppedMap):
     Use it for the smallest models and the least storage: with one neighbour a value is one code and
     one output.
 
+    See Additive Nearest Neighbor Feature Maps, ICCV 2015, eq. 2-5.
+
     Parameters
     ----------
     kernel : {"chi2", "intersection", "js", "hellinger"} or callable
@@ -78,10 +80,6 @@ class AnchorMap(SteppedMap):
     HomogeneousMap : More exact, with more outputs.
     NystroemMap : The best of all maps of so many outputs on the training values.
     Quantizer : Codes alone.
-
-    References
-    ----------
-    Additive Nearest Neighbor Feature Maps, ICCV 2015, eq. 2-5.
 
     Examples
     --------

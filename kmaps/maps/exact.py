@@ -27,6 +27,9 @@ class ExactMap(SteppedMap):
     Use it for features with few distinct values, and wherever an approximation of the kernel would
     have to be excused; outputs are many, so that `CodedSVC` trains on them sooner than LIBLINEAR.
 
+    See Wu, A Fast Dual Method for HIK SVM Learning, ECCV 2010, which trains on such tables without
+    factorising them.
+
     Parameters
     ----------
     kernel : {"chi2", "intersection", "js", "hellinger"} or callable
@@ -51,11 +54,6 @@ class ExactMap(SteppedMap):
     --------
     CodedSVC : With a kernel's name, the same model without any outputs.
     NystroemMap : Few outputs, the leading ones, for values that are not levels.
-
-    References
-    ----------
-    Wu, A Fast Dual Method for HIK SVM Learning, ECCV 2010, trains on such tables without
-    factorising them.
 
     Examples
     --------

@@ -34,6 +34,9 @@ class GeneralizedRBFMap(RandomFeatures):
     Use it for histograms whose features interact, where an additive kernel is not enough; also for
     a scalar kernel that users define, with ``additive=ExactMap(kernel)``.
 
+    See Vempati, Vedaldi, Zisserman and Jawahar, Generalized RBF Feature Maps for Efficient
+    Detection, BMVC 2010, Sect. 2.3.
+
     Parameters
     ----------
     kernel : {"chi2", "intersection", "js", "hellinger"}
@@ -72,11 +75,6 @@ class GeneralizedRBFMap(RandomFeatures):
     The error has a part that falls as 1/√m and one that only ``order`` lessens. For chi2 and js the
     latter is mostly the smaller one, and less at orders 1 and 3 than at 2, where the homogeneous
     map misses more of K(x, x). For the intersection kernel it is the larger one.
-
-    References
-    ----------
-    Vempati, Vedaldi, Zisserman and Jawahar, Generalized RBF Feature Maps for Efficient Detection,
-    BMVC 2010, Sect. 2.3.
 
     Examples
     --------
@@ -167,6 +165,8 @@ class RadialMap(GeneralizedRBFMap):
 
     Use it where near samples should not count as much, or far ones more, than the Gaussian has it.
 
+    See Vempati et al., BMVC 2010, Sect. 2.3; Rahimi and Recht, NIPS 2007.
+
     Parameters
     ----------
     kernel : {"chi2", "intersection", "js", "hellinger"}
@@ -196,10 +196,6 @@ class RadialMap(GeneralizedRBFMap):
     The standard deviation of an entry is as of `RandomFourierMap`: at most :math:`1/\sqrt{m}`,
     whatever the profile. That of the laplace profile has a kink at zero, :math:`-\sqrt t`, so that
     between samples near each other errors of the additive map inside become their square roots.
-
-    References
-    ----------
-    Vempati et al., BMVC 2010, Sect. 2.3; Rahimi and Recht, NIPS 2007.
 
     Examples
     --------

@@ -46,6 +46,9 @@ class HomogeneousMap(AdditiveMap):
     Use it for a first try with histograms of any scale, and for LIBLINEAR: no parameter depends on
     the data, and three outputs per feature are mostly enough.
 
+    See Vedaldi and Zisserman, Efficient Additive Kernels via Explicit Feature Maps, TPAMI 2012, eq.
+    17-19.
+
     Parameters
     ----------
     kernel : str, callable or Kernel
@@ -85,11 +88,6 @@ class HomogeneousMap(AdditiveMap):
     Negative values use the signed extension, sign(x)·Ψ(|x|) (hkm Lemma 2); `SameSignMap` has the
     other one. float32 input is
     encoded with an error of at most 1e-5 of sqrt(x^γ) in each output.
-
-    References
-    ----------
-    Vedaldi and Zisserman, Efficient Additive Kernels via Explicit Feature Maps, TPAMI 2012,
-    eq. 17-19.
 
     Examples
     --------

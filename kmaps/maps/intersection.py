@@ -33,6 +33,8 @@ class IntersectionMap(RangedMap):
 
     Use it for the intersection kernel, whose homogeneous map converges slowly.
 
+    See Maji and Berg, Max-Margin Additive Classifiers for Detection, ICCV 2009.
+
     Parameters
     ----------
     n_bins : int
@@ -59,10 +61,6 @@ class IntersectionMap(RangedMap):
     SplineMap : The same curves with other smoothness, normalised for any linear model.
     ExactMap : The kernel itself, on up to 256 levels.
     HomogeneousMap : Few outputs, the same for every scale of values.
-
-    References
-    ----------
-    Maji and Berg, Max-Margin Additive Classifiers for Detection, ICCV 2009.
 
     Examples
     --------

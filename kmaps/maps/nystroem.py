@@ -35,6 +35,9 @@ class NystroemMap(AdditiveMap):
     Use it for kernels that are not homogeneous, and for as few outputs as the training values
     allow.
 
+    See Perronnin, Sánchez and Liu, Large-Scale Image Categorization with Explicit Data Embedding,
+    CVPR 2010; hkm Sect. 4.1.
+
     Parameters
     ----------
     kernel : {"chi2", "intersection", "js", "hellinger"} or callable
@@ -70,11 +73,6 @@ class NystroemMap(AdditiveMap):
     error was measured as 4e-6 of the largest output at most for chi2, 4e-5 for js, and 1.1e-3 for
     intersection, whose curve has a corner at every point; few points, orders of magnitude apart,
     err more.
-
-    References
-    ----------
-    Perronnin, Sánchez and Liu, Large-Scale Image Categorization with Explicit Data Embedding,
-    CVPR 2010; hkm Sect. 4.1.
 
     Examples
     --------

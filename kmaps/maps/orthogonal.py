@@ -24,6 +24,8 @@ class FourierMap(RangedMap):
 
     Use it for smooth functions of features with a range that is known, with few outputs.
 
+    See Maji, Linearized Additive Classifiers, arXiv 1110.0879, Sect. 3.1, Table 1.
+
     Parameters
     ----------
     degree : int
@@ -46,10 +48,6 @@ class FourierMap(RangedMap):
     The range is one period, so its two ends have the same outputs. The constant is left to the
     bias of the model. float32 input is encoded with an error below 1e-6 of each output's largest
     value.
-
-    References
-    ----------
-    Maji, Linearized Additive Classifiers, arXiv 1110.0879, Sect. 3.1, Table 1.
 
     Examples
     --------
@@ -101,6 +99,8 @@ class HermiteMap(RangedMap):
 
     Use it for smooth functions of features that are spread like a normal distribution.
 
+    See Maji, Linearized Additive Classifiers, arXiv 1110.0879, Sect. 3.1, Table 1.
+
     Parameters
     ----------
     degree : int
@@ -122,10 +122,6 @@ class HermiteMap(RangedMap):
     -----
     The constant is left to the bias of the model. float32 input is encoded with an error below
     1e-6 of each output's largest value.
-
-    References
-    ----------
-    Maji, Linearized Additive Classifiers, arXiv 1110.0879, Sect. 3.1, Table 1.
 
     Examples
     --------

@@ -28,6 +28,9 @@ class ProductMap(DenseMap):
 
     Use it for few inputs that count together, such as position and angle.
 
+    See Vedaldi and Zisserman, Efficient Additive Kernels via Explicit Feature Maps, TPAMI 2012, eq.
+    13; Chum, Low Dimensional Explicit Feature Maps, ICCV 2015, Sect. 6.2.
+
     Parameters
     ----------
     maps : map or sequence of maps
@@ -46,11 +49,6 @@ class ProductMap(DenseMap):
     --------
     MultiLowDimMap : Fewer outputs for stationary kernels of two or three inputs.
     RandomFourierMap : The rbf kernel of many inputs.
-
-    References
-    ----------
-    Vedaldi and Zisserman, Efficient Additive Kernels via Explicit Feature Maps, TPAMI 2012,
-    eq. 13; Chum, Low Dimensional Explicit Feature Maps, ICCV 2015, Sect. 6.2.
 
     Examples
     --------

@@ -40,6 +40,8 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
 
     Use it for histograms of sum one where a bit per output is all that may be stored.
 
+    See Li, Samorodnitsky and Hopcroft, Sign Cauchy Projections and Chi-Square Kernel, NIPS 2013.
+
     Parameters
     ----------
     n_projections : int
@@ -74,10 +76,6 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
 
     The signs do not depend on the number of threads or rows, nor on whether the input is dense or
     sparse. Those of float32 and of float64 input can differ where a projection is nearly zero.
-
-    References
-    ----------
-    Li, Samorodnitsky and Hopcroft, Sign Cauchy Projections and Chi-Square Kernel, NIPS 2013.
 
     Examples
     --------

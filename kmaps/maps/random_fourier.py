@@ -283,6 +283,9 @@ class RandomFourierMap(RandomFeatures):
 
     Use it for the Gaussian kernel on features that are no histograms.
 
+    See Rahimi and Recht, Random Features for Large-Scale Kernel Machines, NIPS 2007; Le, Sarlós and
+    Smola, Fastfood, ICML 2013; Yu et al., Orthogonal Random Features, NIPS 2016.
+
     Parameters
     ----------
     n_frequencies : int
@@ -317,11 +320,6 @@ class RandomFourierMap(RandomFeatures):
     RandomFeatureSVC : Map and learner in one estimator, with files.
     resample : Fewer frequencies that suit the labels.
     HarmonicMap : No chance involved, for up to three inputs.
-
-    References
-    ----------
-    Rahimi and Recht, Random Features for Large-Scale Kernel Machines, NIPS 2007; Le, Sarlós and
-    Smola, Fastfood, ICML 2013; Yu et al., Orthogonal Random Features, NIPS 2016.
 
     Examples
     --------

@@ -36,6 +36,8 @@ class SplineMap(RangedMap):
     Use it for features that are no histograms, and where a function of each feature is wanted
     rather than a kernel: smooth ones that can be drawn.
 
+    See Maji, Linearized Additive Classifiers, arXiv 1110.0879, Sect. 3-4.
+
     Parameters
     ----------
     n_bins : int
@@ -71,10 +73,6 @@ class SplineMap(RangedMap):
     has to be chosen again when n_bins changes.
 
     The first output of a feature is constant when s > 0; it is the level of the function.
-
-    References
-    ----------
-    Maji, Linearized Additive Classifiers, arXiv 1110.0879, Sect. 3-4.
 
     Examples
     --------

@@ -88,6 +88,9 @@ class MultiLowDimMap(JointMap):
 
     Use it for pairs and triples of inputs that belong together, such as coordinates.
 
+    See Chum, Low Dimensional Explicit Feature Maps, ICCV 2015, Sect. 6, Table 2, whose "σ = 0.2" is
+    the kernel :math:`e^{-\|\lambda\|^2/0.2}`: ``sigma=0.1**0.5`` here.
+
     Parameters
     ----------
     kernel : str or callable
@@ -124,11 +127,6 @@ class MultiLowDimMap(JointMap):
     HarmonicMap : Its rival without a program, from the harmonics of the range.
     LowDimMap : Kernels of one input.
     RandomFourierMap : More inputs than three.
-
-    References
-    ----------
-    Chum, Low Dimensional Explicit Feature Maps, ICCV 2015, Sect. 6, Table 2, whose "σ = 0.2" is
-    the kernel :math:`e^{-\|\lambda\|^2/0.2}`: ``sigma=0.1**0.5`` here.
 
     Examples
     --------
@@ -187,6 +185,8 @@ class HarmonicMap(JointMap):
 
     Use it for comparison with `MultiLowDimMap`, whose error is smaller.
 
+    See Chum, Low Dimensional Explicit Feature Maps, ICCV 2015, Sect. 3 and 4.1, Figure 1.
+
     Parameters
     ----------
     kernel : str or callable
@@ -209,10 +209,6 @@ class HarmonicMap(JointMap):
     --------
     MultiLowDimMap : Frequencies chosen by programs.
     RandomFourierMap : More inputs than three.
-
-    References
-    ----------
-    Chum, Low Dimensional Explicit Feature Maps, ICCV 2015, Sect. 3 and 4.1, Figure 1.
 
     Examples
     --------

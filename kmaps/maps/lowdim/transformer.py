@@ -27,6 +27,12 @@ class LowDimMap(AdditiveMap):
 
     Use it for the fewest outputs when the range of the values is known, such as that of bytes.
 
+    ValueError is raised in `fit`, for a parameter out of range, a signature that is not a kernel's,
+    or a ``max_error`` that cannot be reached.
+
+    See Chum, Low Dimensional Explicit Feature Maps, ICCV 2015, eq. 2-18. The optimum and its
+    certificate are not in the paper.
+
     Parameters
     ----------
     kernel : str or callable
@@ -93,17 +99,6 @@ class LowDimMap(AdditiveMap):
     sign(x)·Ψ(|x|). Beyond the ratio the absolute error is at most
     :math:`e^{-\lambda/2}(\mathcal{K}(\lambda) + \sum\alpha)`, which tends to zero. float32 input is
     encoded with an error of at most 1e-5 of √x, or of 1e-6 for a stationary kernel.
-
-    Raises
-    ------
-    ValueError
-        In `fit`, for a parameter out of range, a signature that is not a kernel's, or a
-        ``max_error`` that cannot be reached.
-
-    References
-    ----------
-    Chum, Low Dimensional Explicit Feature Maps, ICCV 2015, eq. 2-18. The optimum and its
-    certificate are not in the paper.
 
     Examples
     --------
