@@ -9,57 +9,42 @@ import tarfile
 
 import numpy as np
 import pytest
+from sklearn.utils import Bunch
 
 from kmaps.data import Manifest, SourceFile, Table, download, load_dataset, tree_digest
 from kmaps.data.formats import read_idx, read_pgm
 from kmaps.errors import DataError
 
-COMMON = {
-    "title": "t",
-    "licence": "l",
-    "citation": "c",
-    "homepage": "https://example.org",
-}
-
-
-def test_digits_are_scikit_learns():
-    digits = load_dataset("digits")
-    assert digits.images.shape == (1797, 8, 8)
-    assert digits.images.dtype == np.uint8
-    assert digits.y.dtype == np.int64
-    assert (digits.images.max(), digits.max_level) == (16, 16)
-    assert set(digits.groups) == {""}
-    assert digits.y[:10].tolist() == list(range(10))
-    assert digits.class_names == tuple("0123456789")
-
-
-def test_other_digits_are_noticed(monkeypatch):
-    from sklearn import datasets
-
-    original = datasets.load_digits()
-    original.images[0, 0, 0] += 1
-    monkeypatch.setattr(datasets, "load_digits", lambda: original)
-    with pytest.raises(DataError, match=r"digits: expected sha256 0d1d7e0e.*other samples than"):
-        load_dataset("digits")
+COMMON = {"title": "t", "licence": "l", "citation": "c", "homepage": "https://example.org"}
 
 
 @pytest.mark.parametrize(
-    ("name", "counts"), [("breast-cancer", [212, 357]), ("wine", [59, 71, 48])]
+    ("name", "key", "counts"),
+    [
+        ("digits", "images", [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]),
+        ("breast-cancer", "data", [212, 357]),
+        ("wine", "data", [59, 71, 48]),
+    ],
 )
-def test_tables_are_scikit_learns(name, counts, monkeypatch):
+def test_samples_that_scikit_learn_ships(name, key, counts, monkeypatch):
     from sklearn import datasets
 
-    given = getattr(datasets, f"load_{name.replace('-', '_')}")()
-    table = load_dataset(name)
-    assert isinstance(table, Table)
-    assert table.X.dtype == np.float32
-    np.testing.assert_array_equal(table.X, given.data.astype(np.float32))
-    assert np.bincount(table.y).tolist() == counts
-    assert table.class_names == tuple(given.target_names)
-    given.target[0] = 1
-    monkeypatch.setattr(datasets, f"load_{name.replace('-', '_')}", lambda: given)
-    with pytest.raises(DataError, match=f"{name}: expected sha256 .*other samples than"):
-        load_dataset(name)
+    function = f"load_{name.replace('-', '_')}"
+    given = getattr(datasets, function)()
+    found = load_dataset(name)
+    assert isinstance(found, Table) == (key == "data")
+    samples = found.X if isinstance(found, Table) else found.images
+    assert samples.dtype == (np.float32 if key == "data" else np.uint8)
+    np.testing.assert_array_equal(samples, given[key].astype(np.float32))
+    assert found.y.dtype == np.int64
+    assert np.bincount(found.y).tolist() == counts
+    assert found.class_names == tuple(map(str, given.target_names))
+    assert set(found.groups) == {""}
+    for what in ("target", key):
+        other = {**given, what: given[what] + (given[what] == given[what].max())}
+        monkeypatch.setattr(datasets, function, lambda other=other: Bunch(**other))
+        with pytest.raises(DataError, match=f"{name}: expected sha256 .*other samples than"):
+            load_dataset(name)
 
 
 def idx(*sizes, kind=8, data=b""):
@@ -192,15 +177,16 @@ def test_jpeg_folders_keep_the_first_of_each_class(tmp_path):
     assert data.groups.tolist() == [""] * 3
 
 
-def test_jpeg_folders_with_a_missing_class(tmp_path):
-    mirror = jpeg_mirror(tmp_path, [("top/ant/image_1.jpg", b"a1")])
-    with pytest.raises(DataError, match=r"no image in 'Zebra' \(1 of 2 folders missing\)"):
-        download(JPEG, data_dir=tmp_path / "cache", mirror=mirror)
-
-
-def test_jpeg_folders_with_a_missing_image(tmp_path):
-    mirror = jpeg_mirror(tmp_path, [i for i in IMAGES.items() if "2" not in i[0]])
-    with pytest.raises(DataError, match=r"expected 6 bytes .* got 4 bytes"):
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ([("top/ant/image_1.jpg", b"a1")], r"no image in 'Zebra' \(1 of 2 folders missing\)"),
+        ([i for i in IMAGES.items() if "2" not in i[0]], r"expected 6 bytes .* got 4 bytes"),
+    ],
+)
+def test_jpeg_folders_that_are_not_whole(tmp_path, members, message):
+    mirror = jpeg_mirror(tmp_path, members)
+    with pytest.raises(DataError, match=message):
         download(JPEG, data_dir=tmp_path / "cache", mirror=mirror)
 
 

@@ -13,7 +13,7 @@ from kmaps.errors import ConfigError
 
 A, B = "a" * 64, "b" * 64
 SOUND = {
-    "name": "own",
+    "name": "mine",
     "title": "My images",
     "licence": "mine",
     "citation": "none",
@@ -21,13 +21,13 @@ SOUND = {
     "format": "jpeg-folders",
     "classes": ["cat", "dog"],
     "digest": A,
-    "files": [{"path": "own/a.tar", "urls": ["https://example.org/a"], "sha256": A, "size": 9}],
+    "files": [{"path": "mine/a.tar", "urls": ["https://example.org/a"], "sha256": A, "size": 9}],
 }
 
 
 def parse(**changes):
     tree = {key: value for key, value in (SOUND | changes).items() if value is not None}
-    return parse_manifest(yaml.safe_dump(tree), "own.yaml")
+    return parse_manifest(yaml.safe_dump(tree), "mine.yaml")
 
 
 def test_packaged_names():
@@ -51,14 +51,10 @@ def test_caltech_has_101_classes_and_no_background():
     assert not any("BACKGROUND" in name for name in classes)
 
 
-def test_unknown_name():
-    with pytest.raises(ConfigError, match=r"unknown dataset 'mnits', did you mean 'mnist'\? \(kno"):
-        load_manifest("mnits")
-
-
-@pytest.mark.parametrize("name", ["a" * 300, "a\0"])
-def test_names_that_no_file_can_have(tmp_path, name):
-    with pytest.raises(ConfigError, match="unknown dataset"):
+@pytest.mark.parametrize("name", ["mnits", "a" * 300, "a\0"])
+def test_unknown_name(tmp_path, name):
+    hint = r", did you mean 'mnist'\? \(known: " if name == "mnits" else ""
+    with pytest.raises(ConfigError, match=f"unknown dataset .*{hint}"):
         load_manifest(name, tmp_path)
 
 
@@ -109,7 +105,7 @@ def test_sound_manifest():
     ],
 )
 def test_mistakes(changes, message):
-    with pytest.raises(ConfigError, match=f"^own.yaml: .*{message}"):
+    with pytest.raises(ConfigError, match=f"^mine.yaml: .*{message}"):
         parse(**changes)
 
 
@@ -117,23 +113,14 @@ def test_all_mistakes_at_once():
     with pytest.raises(ConfigError) as caught:
         parse(title=None, licens="x", digest="abc")
     assert str(caught.value).count(";") == 2
-
-
-@pytest.mark.parametrize("text", ["- a\n- b", "just words", ""])
-def test_not_a_mapping(text):
-    with pytest.raises(ConfigError, match=r"own\.yaml: the file: expected a mapping"):
-        parse_manifest(text, "own.yaml")
-
-
-def test_not_yaml():
-    with pytest.raises(ConfigError, match=r"own.yaml:2:1: did not find expected") as caught:
-        parse_manifest("a: [1, 2", "own.yaml")
-    assert "\n" not in str(caught.value)
+    for text in ("- a\n- b", "just words", ""):
+        with pytest.raises(ConfigError, match=r"mine\.yaml: the file: expected a mapping"):
+            parse_manifest(text, "mine.yaml")
 
 
 def test_manifest_from_a_file(tmp_path):
-    (tmp_path / "own.yaml").write_text(yaml.safe_dump(SOUND))
-    assert read_manifest(tmp_path / "own.yaml") == parse()
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(SOUND))
+    assert read_manifest(tmp_path / "mine.yaml") == parse()
     with pytest.raises(ConfigError, match=r"none\.yaml: cannot read the manifest"):
         read_manifest(tmp_path / "none.yaml")
 
@@ -147,8 +134,8 @@ def test_digest_of_several_files_follows_from_theirs():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": "idxx"}, "own: unknown format 'idxx', did you mean 'idx'?"),
-        ({"format": "pgm-folders"}, r"own: format pgm-folders needs a shape, \[height, width\]"),
+        ({"format": "idxx"}, "mine: unknown format 'idxx', did you mean 'idx'?"),
+        ({"format": "pgm-folders"}, r"mine: format pgm-folders needs a shape, \[height, width\]"),
         (
             {"format": "idx", "groups": ["all"], "shape": [1, 1]},
             r"idx needs files of the roles \['all-images', 'all-labels'\], got \['archive'\]",

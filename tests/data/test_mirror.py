@@ -1,7 +1,5 @@
 """The real datasets, when KMAPS_MIRROR names a folder that has them."""
 
-import time
-
 import numpy as np
 import pytest
 from PIL import Image
@@ -29,9 +27,7 @@ def test_mnist(data_dir):
 
 
 def test_daimler(data_dir):
-    started = time.perf_counter()
     data = load_dataset("daimler", data_dir=data_dir)
-    assert time.perf_counter() - started < 1
     assert data.images.shape == (49_000, 36, 18)
     assert data.images.dtype == np.uint8
     for group in ("1", "2", "3", "T1", "T2"):
@@ -63,6 +59,4 @@ def test_caltech101(data_dir):
 
 @pytest.mark.parametrize("name", ["mnist", "daimler", "caltech101"])
 def test_second_download_does_nothing(data_dir, name):
-    started = time.perf_counter()
     assert download(name, data_dir=data_dir, mirror=[]).status == "present"
-    assert time.perf_counter() - started < 1

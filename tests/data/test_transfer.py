@@ -30,87 +30,64 @@ def part_of(target):
     return target.with_name("file.part")
 
 
-def test_whole_file_in_one_request(serve, folder, target):
-    server, seen = serve(folder), []
-    assert not fetch_url(
-        f"{server.url}/file", target, lambda *counts: seen.append(counts), largest=10**6
-    )
+def fetch(url, target, report=lambda *counts: None):
+    return fetch_url(url, target, report, largest=10**6)
+
+
+@pytest.mark.parametrize(
+    ("part", "habits", "resumed", "asked"),
+    [
+        (b"", {}, False, [None]),
+        (b"", {"cuts": [1000, 500]}, True, [None, "bytes=1000-", "bytes=1500-"]),
+        (b"", {"ranges": False, "cuts": [1000]}, False, [None, "bytes=1000-"]),
+        (BODY, {}, True, [f"bytes={len(BODY)}-"]),  # only renamed
+        (BODY + b"more", {}, False, [f"bytes={len(BODY) + 4}-", None]),
+        (BODY[:10], {"shift": 3}, False, ["bytes=10-", None]),  # a server that continues elsewhere
+    ],
+)
+def test_a_download_continues_as_far_as_the_server_can(
+    serve, folder, target, part, habits, resumed, asked
+):
+    if part:
+        target.parent.mkdir()
+        part_of(target).write_bytes(part)
+    server, seen = serve(folder, **habits), []
+    found = fetch(f"{server.url}/file", target, lambda *counts: seen.append(counts))
+    assert found == resumed
     assert target.read_bytes() == BODY
-    assert server.requests == [("/file", None)]
-    assert seen[-1] == (len(BODY), len(BODY))
+    assert [wanted for _, wanted in server.requests] == asked
+    assert part == BODY or seen[-1] == (len(BODY), len(BODY))
     assert not part_of(target).exists()
 
 
-def test_broken_connection_goes_on_with_a_range(serve, folder, target):
-    server = serve(folder, cuts=[1000, 500])
-    assert fetch_url(f"{server.url}/file", target, lambda *counts: None, largest=10**6)
-    assert target.read_bytes() == BODY
-    assert [wanted for _, wanted in server.requests] == [None, "bytes=1000-", "bytes=1500-"]
-
-
-def test_server_without_ranges_starts_over(serve, folder, target):
-    server = serve(folder, ranges=False, cuts=[1000])
-    assert not fetch_url(f"{server.url}/file", target, lambda *counts: None, largest=10**6)
-    assert target.read_bytes() == BODY
-    assert [wanted for _, wanted in server.requests] == [None, "bytes=1000-"]
-
-
-def test_next_run_goes_on_after_too_many_breaks(serve, folder, target):
+def test_next_run_continues_after_too_many_breaks(serve, folder, target):
     server = serve(folder, cuts=[100, 100, 100])
     with pytest.raises(DataError, match=r"/file: .*; the next download goes on from byte 300$"):
-        fetch_url(f"{server.url}/file", target, lambda *counts: None, largest=10**6)
+        fetch(f"{server.url}/file", target)
     assert not target.exists()
     assert part_of(target).read_bytes() == BODY[:300]
-    assert fetch_url(f"{server.url}/file", target, lambda *counts: None, largest=10**6)
+    assert fetch(f"{server.url}/file", target)
     assert server.requests[-1] == ("/file", "bytes=300-")
     assert target.read_bytes() == BODY
 
 
-def test_complete_part_is_only_renamed(serve, folder, target):
-    target.parent.mkdir()
-    part_of(target).write_bytes(BODY)
-    server = serve(folder)
-    assert fetch_url(f"{server.url}/file", target, lambda *counts: None, largest=10**6)
-    assert server.requests == [("/file", f"bytes={len(BODY)}-")]
-    assert target.read_bytes() == BODY
-
-
-def test_part_longer_than_the_file_is_dropped(serve, folder, target):
-    target.parent.mkdir()
-    part_of(target).write_bytes(BODY + b"more")
-    server = serve(folder)
-    fetch_url(f"{server.url}/file", target, lambda *counts: None, largest=10**6)
-    assert [wanted for _, wanted in server.requests] == [f"bytes={len(BODY) + 4}-", None]
-    assert target.read_bytes() == BODY
-
-
-def test_server_that_goes_on_elsewhere_is_not_believed(serve, folder, target):
-    target.parent.mkdir()
-    part_of(target).write_bytes(BODY[:10])
-    server = serve(folder, shift=3)
-    assert not fetch_url(f"{server.url}/file", target, lambda *counts: None, largest=10**6)
-    assert [wanted for _, wanted in server.requests] == ["bytes=10-", None]
-    assert target.read_bytes() == BODY
-
-
-def test_missing_page_is_asked_for_once(serve, folder, target):
-    server = serve(folder)
-    with pytest.raises(DataError, match=r"/nothing: HTTP 404 Not Found$"):
-        fetch_url(f"{server.url}/nothing", target, lambda *counts: None, largest=10**6)
-    assert len(server.requests) == 1
-
-
-def test_overloaded_server_is_asked_again(serve, folder, target):
-    server = serve(folder, status=503)
-    with pytest.raises(DataError, match="503"):
-        fetch_url(f"{server.url}/file", target, lambda *counts: None, largest=10**6)
-    assert len(server.requests) == 3
+@pytest.mark.parametrize(
+    ("page", "status", "message", "times"),
+    [("nothing", 200, r"/nothing: HTTP 404 Not Found$", 1), ("file", 503, "503", 3)],
+)
+def test_a_missing_page_is_asked_for_once_and_a_busy_server_again(
+    serve, folder, target, page, status, message, times
+):
+    server = serve(folder, status=status)
+    with pytest.raises(DataError, match=message):
+        fetch(f"{server.url}/{page}", target)
+    assert len(server.requests) == times
 
 
 def test_nobody_listens(serve, folder, target):
     serve(folder)
     with pytest.raises(DataError, match=r"127\.0\.0\.1.*refused"):
-        fetch_url("http://127.0.0.1:9/file", target, lambda *counts: None, largest=10**6)
+        fetch("http://127.0.0.1:9/file", target)
 
 
 @pytest.fixture
@@ -163,7 +140,7 @@ OK = b"HTTP/1.1 200 OK\r\n"
 def test_an_answer_that_is_none_is_one_line(lie, target, answer, message):
     url = lie(answer)
     with pytest.raises(DataError) as caught:
-        fetch_url(url, target, lambda *counts: None, largest=10**6)
+        fetch(url, target)
     assert str(caught.value).startswith(url)
     assert message in str(caught.value)
     assert not target.exists()
@@ -173,14 +150,14 @@ def test_an_answer_that_is_none_is_one_line(lie, target, answer, message):
 def test_a_length_that_is_no_number_says_nothing(lie, target, length):
     url = lie(OK + b"Content-Length: " + length + b"\r\nConnection: close\r\n\r\nhello")
     with contextlib.suppress(DataError):
-        fetch_url(url, target, lambda *counts: None, largest=10**6)
+        fetch(url, target)
         assert target.read_bytes() == b"hello"
 
 
 def test_an_endless_body_is_not_kept(lie, target):
     url = lie(OK + b"Connection: close\r\n\r\n", bytes(2**18), endless=True)
     with pytest.raises(DataError, match="bytes or more, the file has 1,000,000 at most"):
-        fetch_url(url, target, lambda *counts: None, largest=10**6)
+        fetch(url, target)
     assert not part_of(target).exists()
 
 
@@ -188,4 +165,4 @@ def test_a_body_that_trickles_is_given_up(lie, target, monkeypatch):
     monkeypatch.setattr("kmaps.data.transfer._PATIENCE_S", 0.05)
     url = lie(OK + b"Content-Length: 999\r\n\r\n", b"x", pause_s=0.01, endless=True)
     with pytest.raises(DataError, match=r"bytes came in 0 s, which is too slow; the next download"):
-        fetch_url(url, target, lambda *counts: None, largest=10**6)
+        fetch(url, target)

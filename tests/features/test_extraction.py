@@ -254,12 +254,6 @@ def test_damaged_images_are_not_used_and_not_kept(files, tmp_path):
     assert (extract(files, words, rows=[0, 1, 3], **arguments) != whole).nnz == 0
 
 
-def test_images_of_arrays_are_called_by_number():
-    data = dataset([noise(20, 20), noise(2, 9)], name="arrays")
-    with pytest.raises(DataError, match="arrays: image 1: 9 × 2 pixels"):
-        extract(data, "phog")
-
-
 def test_colour_and_palette_files_become_grey(tmp_path):
     from PIL import Image
 
@@ -275,18 +269,14 @@ def test_colour_and_palette_files_become_grey(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["intensity", "hog-pyramid"])
-def test_features_of_one_size_refuse_files(files, name):
+def test_what_features_refuse(files, name):
+    with pytest.raises(InputError, match=f"files {name}: no images to extract"):
+        extract(files, name, rows=[])
+    arrays = dataset([noise(20, 20), noise(2, 9)], name="arrays")  # called by their numbers
+    with pytest.raises(DataError, match="arrays: image 1: 9 × 2 pixels"):
+        extract(arrays, "phog")
     with pytest.raises(InputError, match=f"files: the images differ in size, {name} needs them"):
         extract(files, name)
-
-
-def test_features_have_the_parameters_of_their_classes():
-    assert make_feature("phog", {"divisions": [1, 2]}) == Phog(divisions=(1, 2))
-
-
-def test_no_rows(drawn):
-    with pytest.raises(InputError, match="drawn phog: no images to extract"):
-        extract(drawn, "phog", rows=[])
 
 
 def test_blocks_leave_the_threads_to_each_other(drawn, small_blocks, monkeypatch):

@@ -91,7 +91,5 @@ def test_without_scikit_image(monkeypatch):
     with pytest.raises(ConfigError, match=r"needs scikit-image: .*pip install scikit-image"):
         extract(data, "dense-sift-bow", train=[0], sampling="salient", **BOW)
 
-
-def test_a_wrong_word():
     with pytest.raises(ConfigError, match="sampling='dense': expected 'grid' or 'salient'"):
         make_feature("dense-sift-bow", {"sampling": "dense"})

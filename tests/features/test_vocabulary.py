@@ -22,10 +22,7 @@ def test_nearest_is_nearest(points):
     # Up to rounding in float32.
     np.testing.assert_allclose(distances[np.arange(9000), found], best, atol=1e-5)
     assert (found == distances.argmin(axis=1)).mean() > 0.999
-
-
-def test_the_first_of_equal_words():
-    words = np.array([[5, 0], [1, 1], [1, 1]], np.float32)
+    words = np.array([[5, 0], [1, 1], [1, 1]], np.float32)  # the first of equal ones
     assert nearest_words(np.array([[1, 1], [1, 0]], np.float32), words).tolist() == [1, 1]
 
 
@@ -59,14 +56,10 @@ def test_no_word_is_left_without_points():
     assert (counts > 0).all()
 
 
-def test_as_many_words_as_points():
-    sample = np.eye(6, dtype=np.float32)
-    words = learn_words(np.repeat(sample, 3, axis=0), 6, seed=0)
-    np.testing.assert_array_equal(words[np.argsort(-words @ np.arange(6, 0, -1))], sample)
-
-
-def test_more_words_than_different_points():
-    sample = np.repeat(np.eye(6, dtype=np.float32), 100, axis=0)
+def test_as_many_words_as_points_and_no_more():
+    sample = np.repeat(np.eye(6, dtype=np.float32), 3, axis=0)
+    words = learn_words(sample, 6, seed=0)
+    np.testing.assert_array_equal(words[np.argsort(-words @ np.arange(6, 0, -1))], np.eye(6))
     message = "a vocabulary of 7 words needs as many different descriptors, the training .* gave 6"
     with pytest.raises(ConfigError, match=message):
         learn_words(sample, 7, seed=0)
