@@ -307,7 +307,7 @@ def _spectrum(panel: str, below: str, record: Record) -> tuple[list[Series], lis
     bars = np.r_[spectrum[0], np.repeat(spectrum[1:], 2)]
     seen = nystroem_view(record["kernel"], window, period)
     at = np.arange(1, len(bars) + 1)
-    crosses = {"marker": "x", "markeredgecolor": color(0)}
+    crosses = {"marker": "x", "markeredgecolor": color(0), "markeredgewidth": 1}
     values = seen.eigenvalues[: len(bars)]
     spectra = [
         Series(panel, "outputs of the map", at, bars, "bars"),

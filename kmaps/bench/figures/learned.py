@@ -24,7 +24,7 @@ OUTPUTS: dict[str, Callable[[int], int]] = {
 
 _LEVELS = {"exact": "-", "exact-coded": "--", "linear": ":"}
 _APART = 0.12  # outputs between the bars of two lines at the same number of outputs
-_LEVEL = {"color": "0.4", "linewidth": 0.8, "linestyle": (0, (4, 3)), "zorder": 1}
+_LEVEL = {"color": "black", "linewidth": 0.6, "linestyle": (0, (4, 3)), "zorder": 1}
 _EXACT = "*PXd"  # in black
 _COSTS = {"us": "test, µs per sample", "kept": "projections to compute"}
 
@@ -153,8 +153,8 @@ def draw_trade_off(records: Sequence[Record], path: Path) -> None:
     series: list[Series] = []
     for cost, title in costs.items():
         for i, (name, point) in enumerate(best.items()):
-            look = {"marker": _EXACT[i % len(_EXACT)], "color": "black", "zorder": 4}
-            look["markersize"] = 10
+            look = {"marker": _EXACT[i % len(_EXACT)], "markersize": 10, "zorder": 4}
+            look |= {"color": "black", "markeredgecolor": "black"}
             if cost == "us":
                 series.append(Series(title, name, [point.us], [point.quality], "points", look=look))
             end = name if cost == [*costs][-1] else ""

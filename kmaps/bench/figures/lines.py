@@ -14,7 +14,7 @@ from kmaps.bench.figures import style
 
 STYLES: dict[str, dict[str, Any]] = {
     "line": {"markersize": 4.5, "linewidth": style.LINE_WIDTH},
-    "points": {"markersize": 5, "linestyle": "none", "markeredgecolor": "white"},
+    "points": {"markersize": 6, "linestyle": "none", **style.WHITE_EDGE},
     "curve": {"marker": "", "linewidth": style.LINE_WIDTH},
     "law": {"marker": "", "linewidth": style.LINE_WIDTH},
     "thin": {"marker": "", "linewidth": 1, "linestyle": ":"},

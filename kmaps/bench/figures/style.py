@@ -39,6 +39,7 @@ HEAT_DPI = 110
 
 _AS_TEXT = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "kmaps"}
 
+WHITE_EDGE = {"markeredgecolor": "white", "markeredgewidth": 0.6}
 EXACT_WIDTH = 2.4
 LINE_WIDTH = 1.3
 _MOST_COLUMNS = 3
