@@ -199,7 +199,7 @@ def judge_claims(
     --------
     >>> from kmaps.bench.records.row import Row
     >>> cell = {"status": "ok", "reduction": "ovo", "kernel": "chi2", "split": 0, "draw": None}
-    >>> cell |= {"options": {}}
+    >>> cell |= {"setting": "", "options": {}}
     >>> records = [cell | Row("anchor").columns | {"train_bytes": 10},
     ...            cell | Row("homogeneous").columns | {"train_bytes": 95}]
     >>> entry = {"id": "A8", "left": {"method": "anchor"}, "right": {"method": "homogeneous"}}

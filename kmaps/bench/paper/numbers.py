@@ -12,15 +12,11 @@ from statistics import fmean, median
 from typing import Any
 
 from kmaps.bench.records.columns import Record
+from kmaps.bench.records.lines import Lines, lines_of
 from kmaps.bench.records.measures import MEASURES
-from kmaps.bench.records.row import Row
-from kmaps.bench.records.summary import SETTING, latest_cells
 from kmaps.errors import InputError
 
 Selection = dict[str, Any]
-
-_OF_RECORDS = ("reduction", "kernel")
-_OF_OPTIONS = ("range", "levels")
 
 
 def parse_selection(text: str) -> Selection:
@@ -52,69 +48,6 @@ def _value(text: str) -> Any:
         return json.loads(text)  # numbers, true, false
     except ValueError:
         return text
-
-
-def record_names(record: Record) -> Selection:
-    """Return what a selection can name of a record.
-
-    Its reduction and kernel, :attr:`~kmaps.bench.records.row.Row.names`, and of a study the range
-    and the levels of its values.
-    """
-    options = record["options"]
-    return {
-        **{name: record[name] for name in _OF_RECORDS},
-        **{name: options[name] for name in _OF_OPTIONS if name in options},
-        **Row.of(record).names,
-    }
-
-
-@dataclass(frozen=True, eq=False)
-class MeasuredRow:
-    """A line of one table: under one kernel, reduction and setting.
-
-    Parameters
-    ----------
-    names : dict
-        What a selection can name of it, see :func:`record_names`.
-    records : list of mapping
-        Its records, one a split.
-    """
-
-    names: Selection
-    records: list[Record]
-
-
-def measured_rows(records: Iterable[Record]) -> list[MeasuredRow]:
-    """Return the rows of a run, in the order of the records.
-
-    Failed cells are left out; of two records of one split the later one counts.
-    """
-    rows: dict[tuple, MeasuredRow] = {}
-    for record in latest_cells(records):
-        if record["status"] == "ok":
-            key = *(record[name] for name in SETTING), record["kernel"], Row.of(record).identity
-            if key not in rows:
-                rows[key] = MeasuredRow(record_names(record), [])
-            rows[key].records.append(record)
-    return list(rows.values())
-
-
-def select_rows(selection: Selection, rows: Iterable[MeasuredRow]) -> list[MeasuredRow]:
-    """Return the rows that have all that a selection names.
-
-    Examples
-    --------
-    >>> cell = {"status": "ok", "reduction": "ovr", "kernel": "", "options": {}, "draw": None}
-    >>> cell |= Row("linear").columns | dict.fromkeys(SETTING, "")
-    >>> rows = measured_rows(cell | {"split": split} for split in (0, 1))
-    >>> [len(row.records) for row in select_rows({"method": "linear"}, rows)]
-    [2]
-    """
-    return [
-        row
-        for row in rows
-        if all(row.names.get(name) == value for name, value in selection.items())
-    ]
 
 
 TABLES = "tables.csv"
@@ -320,7 +253,7 @@ def compare(
     InputError
         When the selection of a number picks more than one row.
     """
-    held = {name: measured_rows(run) for name, run in records.items()}
+    held = {name: lines_of(run) for name, run in records.items()}
     for number in numbers:
         if number.reason:
             yield PrintedComparison(number, number.value, None, Outcome.NOT_MEASURED, number.reason)
@@ -353,7 +286,14 @@ def _outcome(number: PrintedNumber, ours: float | None) -> Outcome:
     return Outcome.MET if number.is_met_by(ours) else Outcome.NOT_MET
 
 
-def _ours(number: PrintedNumber, runs: Mapping[str, list[MeasuredRow]]) -> float | None:
+def _rows(number: PrintedNumber, runs: Mapping[str, Lines]) -> list[list[Record]]:
+    """Return the records of the rows that the number's selection picks, row by row."""
+    lines = runs.get(number.experiment, {})
+    picked = [line for line in lines if line.is_picked(number.selection)]
+    return [list(lines[line].values()) for line in picked]
+
+
+def _ours(number: PrintedNumber, runs: Mapping[str, Lines]) -> float | None:
     """Return what our records have, in the number's unit: the mean over splits, times' median."""
     rows = _rows(number, runs)
     if not rows:
@@ -363,8 +303,8 @@ def _ours(number: PrintedNumber, runs: Mapping[str, list[MeasuredRow]]) -> float
             f"{number.name}: {number.select!r} picks {len(rows)} rows of {number.experiment}, "
             "expected one; name more of its parameters"
         )
+    [records] = rows
     measure = MEASURES["rms" if number.measure == _SUM_OF_SQUARES else number.measure]
-    records = rows[0].records
     values = [value for record in records if (value := measure.value(record)) is not None]
     if not values:
         return None
@@ -372,11 +312,6 @@ def _ours(number: PrintedNumber, runs: Mapping[str, list[MeasuredRow]]) -> float
         return fmean(values) ** 2 * _n_pairs(records[0])
     middle = median if number.measure == "time" else fmean
     return _SCALES[number.unit] * middle(values)
-
-
-def _rows(number: PrintedNumber, runs: Mapping[str, list[MeasuredRow]]) -> list[MeasuredRow]:
-    """Return the rows of our records that are the number's."""
-    return select_rows(number.selection, runs.get(number.experiment, []))
 
 
 def _n_pairs(record: Record) -> int:

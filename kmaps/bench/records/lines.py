@@ -18,24 +18,26 @@ Pair = tuple[Record, Record]
 
 
 def row_names(record: Record) -> dict[str, Any]:
-    """Return what a selection can name of a record: :attr:`Row.names`, and more on ranges.
+    """Return what a selection can name of a record: :attr:`Row.names`, and more of a study.
 
-    There also the ``range`` and ``dim``, the outputs (those asked for, where that is a parameter):
-    rows are compared on the same range and at the same number of outputs, unless a selection names
-    them. On pairs of samples the ``columns``, so many of the features, likewise.
+    On ranges there are also the ``range``, its ``levels``, and ``dim``, the outputs (those asked
+    for, where that is a parameter), on pairs of samples the ``columns``, so many of the features:
+    rows are compared where all of these agree, unless a selection names them.
     """
-    names = Row.of(record).names
-    if "range" in record["options"]:
-        return {"dim": record["dim"], **names, "range": record["options"]["range"]}
-    if "columns" in record["options"]:
-        return {**names, "columns": record["options"]["columns"]}
-    return names
+    names, options = Row.of(record).names, record["options"]
+    if "range" in options:
+        names = {"dim": record["dim"], **names}
+    return {**names, **{name: options[name] for name in _OF_STUDIES if name in options}}
+
+
+_OF_STUDIES = ("range", "levels", "columns")
 
 
 @dataclass(frozen=True)
 class Line:
     """A row under one reduction and kernel, with what selections can name of it."""
 
+    setting: str
     reduction: str
     kernel: str
     identity: str
@@ -44,7 +46,7 @@ class Line:
 
     def is_picked(self, selection: Mapping[str, Any]) -> bool:
         """Return whether the line has all that a selection names."""
-        names = {"kernel": self.kernel, **dict(self.names)}
+        names = {"reduction": self.reduction, "kernel": self.kernel, **dict(self.names)}
         return all(names.get(name) == value for name, value in selection.items())
 
 
@@ -57,7 +59,8 @@ def lines_of(records: Iterable[Record]) -> Lines:
     for record in records:
         if record["status"] == "ok":
             row, names = Row.of(record), tuple(row_names(record).items())
-            line = Line(record["reduction"], record["kernel"], row.identity, names, row)
+            of = (record[name] for name in ("setting", "reduction", "kernel"))
+            line = Line(*of, row.identity, names, row)
             lines[line][record["split"], record["draw"]] = record
     return lines
 

@@ -11,11 +11,10 @@ from kmaps.bench.paper import numbers
 from kmaps.bench.paper.numbers import (
     PrintedNumber,
     compare,
-    measured_rows,
     printed_numbers,
     printed_tables,
-    select_rows,
 )
+from kmaps.bench.records.lines import lines_of
 from kmaps.errors import InputError
 from tests.bench.records.published import ROOT, records
 
@@ -38,8 +37,15 @@ MEASURED = [number for number in NUMBERS if number.experiment]
 
 
 @cache
-def rows_of(experiment):
-    return measured_rows(records()[experiment])
+def lines_of_run(experiment):
+    return lines_of(records()[experiment])
+
+
+def records_of(number):
+    """Return the records of the one row that a number picks."""
+    lines = lines_of_run(number.experiment)
+    [line] = [line for line in lines if line.is_picked(number.selection)]
+    return list(lines[line].values())
 
 
 def of(paper, table):
@@ -79,8 +85,8 @@ def test_each_has_an_experiment_or_a_reason(number):
 
 @pytest.mark.parametrize("number", MEASURED, ids=lambda number: number.name)
 def test_each_selection_picks_one_row_of_the_published_run(number):
-    [row] = select_rows(number.selection, rows_of(number.experiment))
-    assert len({record["split"] for record in row.records}) == len(row.records)
+    found = records_of(number)
+    assert len({record["split"] for record in found}) == len(found)
 
 
 def test_rows_are_measured_once():
@@ -117,9 +123,9 @@ def test_the_rows_of_a_run_are_built_once(monkeypatch):
 
     def counted(run):
         built.append(run[0]["experiment"])
-        return measured_rows(run)
+        return lines_of(run)
 
-    monkeypatch.setattr(numbers, "measured_rows", counted)
+    monkeypatch.setattr(numbers, "lines_of", counted)
     runs = {n.experiment: records()[n.experiment] for n in MEASURED}
     assert len(list(compare(NUMBERS, runs))) == 230
     assert sorted(built) == sorted(runs)
@@ -133,8 +139,7 @@ def test_times_are_ratios_to_the_reference():
 
 def test_squares_are_summed_over_all_pairs():
     [found] = compare([named("ldefm Figure 5: Ours 5D, M = log 127, Σ(χ² - χ̂²)²")], records())
-    [row] = select_rows(found.number.selection, rows_of(found.number.experiment))
-    assert found.ours == pytest.approx(128**2 * row.records[0]["rms"] ** 2)
+    assert found.ours == pytest.approx(128**2 * records_of(found.number)[0]["rms"] ** 2)
     assert found.ours == pytest.approx(9.121, rel=0.02)
 
 

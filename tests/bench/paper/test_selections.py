@@ -2,7 +2,8 @@
 
 import pytest
 
-from kmaps.bench.paper.numbers import measured_rows, parse_selection, select_rows
+from kmaps.bench.paper.numbers import parse_selection
+from kmaps.bench.records.lines import lines_of
 from tests.bench.sample_records import record
 
 CELL = record(
@@ -37,15 +38,20 @@ def test_bad_selections_are_refused(text, message):
     assert str(refused.value) == message
 
 
+def picked(selection, *records):
+    """Return the records of each row that a selection picks."""
+    lines = lines_of(records)
+    return [list(lines[line].values()) for line in lines if line.is_picked(selection)]
+
+
 def test_splits_of_a_row_are_together_and_the_later_record_counts():
-    records = [CELL | {"accuracy": 0.1}, CELL | {"split": 1}, CELL | {"accuracy": 0.2}]
-    [row] = select_rows({"method": "anchor"}, measured_rows(records))
-    assert [record["split"] for record in row.records] == [0, 1]
-    assert row.records[0]["accuracy"] == 0.2
+    again = [CELL | {"accuracy": 0.1}, CELL | {"split": 1}, CELL | {"accuracy": 0.2}]
+    [row] = picked({"method": "anchor"}, *again)
+    assert [(record["split"], record["accuracy"]) for record in row] == [(0, 0.2), (1, 0.9)]
 
 
 def test_failed_cells_are_left_out():
-    assert select_rows({}, measured_rows([CELL | {"status": "failed"}])) == []
+    assert picked({}, CELL | {"status": "failed"}) == []
 
 
 @pytest.mark.parametrize(
@@ -59,20 +65,19 @@ def test_failed_cells_are_left_out():
     ],
 )
 def test_rows_differ_in_anything_but_the_split(other):
-    assert len(select_rows({"method": "anchor"}, measured_rows([CELL, CELL | other]))) == 2
+    assert len(picked({"method": "anchor"}, CELL, CELL | other)) == 2
 
 
-def test_a_name_that_a_record_lacks_does_not_match():
-    assert select_rows({"order": 1}, measured_rows([CELL])) == []
-    assert select_rows({"levels": 32}, measured_rows([CELL | {"options": {"range": "0:1"}}])) == []
-
-
-def test_a_parameter_called_method_stands_for_the_map():
-    joint = CELL | {"method": "lowdim-joint", "params": {"method": "proj", "dim": 31}}
-    assert len(select_rows({"method": "proj"}, measured_rows([joint]))) == 1
-
-
-def test_ranges_and_levels_of_a_study_can_be_named():
-    study = CELL | {"options": {"range": "0:1", "levels": 32}}
-    assert len(select_rows({"range": "0:1", "levels": 32}, measured_rows([study]))) == 1
-    assert select_rows({"range": "0:1", "levels": 16}, measured_rows([study])) == []
+@pytest.mark.parametrize(
+    ("selection", "columns", "n"),
+    [
+        ({"order": 1}, {}, 0),  # a name that the record lacks
+        ({"levels": 32}, {"options": {"range": "0:1"}}, 0),
+        ({"range": "0:1", "levels": 32}, {"options": {"range": "0:1", "levels": 32}}, 1),
+        ({"range": "0:1", "levels": 16}, {"options": {"range": "0:1", "levels": 32}}, 0),
+        # A parameter called method stands for the map.
+        ({"method": "proj"}, {"method": "lowdim-joint", "params": {"method": "proj"}}, 1),
+    ],
+)
+def test_what_can_be_named(selection, columns, n):
+    assert len(picked(selection, CELL | columns)) == n
