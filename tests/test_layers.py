@@ -49,12 +49,6 @@ INNER: dict[str, set[str]] = {
     "kmaps/bench/kinds/pairs/measure.py": {"checks.is_whole"},
     "kmaps/bench/run/doctor.py": {"_loops.encode.take"},
     "kmaps/bench/spec/fields.py": {"checks.is_whole"},
-    "kmaps/bench/work/vlfeat.py": {
-        "_loops.pointers.expand",
-        "checks.check_choice",
-        "checks.check_positive",
-        "checks.check_whole",
-    },
     "kmaps/features/gradients.py": {"_loops.orientation"},
     "kmaps/features/hog.py": {"_loops.orientation"},
     "kmaps/features/phog.py": {"_loops.orientation"},

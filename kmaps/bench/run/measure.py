@@ -112,7 +112,7 @@ class Checking:
 
     def __call__(self, batch: Mapping[str, Row]) -> Iterator[tuple[str, list[str]]]:
         """Yield the key of every row with what is wrong with its estimator."""
-        from kmaps.bench.work.own import problems
+        from kmaps.bench.work.third_party import problems
 
         with importing(self.folder):
             for key, row in batch.items():

@@ -6,8 +6,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.bench.work.errors import Range, SquareErrors, approximate, encode
-from kmaps.bench.work.spans import SpanErrors, over_differences, over_ratios, parse_range
+from kmaps.bench.work.errors import (
+    Range,
+    SpanErrors,
+    SquareErrors,
+    approximate,
+    encode,
+    over_differences,
+    over_ratios,
+    parse_range,
+)
 from kmaps.bench.work.timing import Timing
 from kmaps.errors import ConfigError
 from kmaps.kernels import LOG_KERNELS, STATIONARY, Kernel
@@ -19,16 +27,8 @@ def made_for(
 ) -> tuple[Any, str | Kernel]:
     """Return a map, unfitted, and the kernel that it is compared with.
 
-    Parameters
-    ----------
-    method : str
-        A key of :data:`kmaps.maps.MAPS`.
-    params : mapping
-        Parameters of the map.
-    kernel : str
-        For maps that take one; of :data:`kmaps.kernels.LOG_KERNELS` it is the signature's.
-    options : mapping
-        ``sigma`` and ``levels``, where the kernel has them.
+    The kernel is one of :data:`kmaps.kernels.LOG_KERNELS` where its signature is what counts;
+    ``options`` has ``sigma`` and ``levels`` where the kernel has them.
     """
     of = log_kernel(kernel, options["sigma"]) if kernel in LOG_KERNELS else kernel
     shared = {name: options[name] for name in ("sigma", "levels") if options.get(name) is not None}
@@ -38,29 +38,14 @@ def made_for(
 def outputs(
     feature_map: Any, options: Mapping[str, Any], points: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Fit a map on a range of values, and return so many of these and what it makes of each.
-
-    Parameters
-    ----------
-    feature_map : transformer
-        Unfitted.
-    options : mapping
-        ``range``, ``fit_range`` and ``integers``, as :func:`compare` has them.
-    points : int
-        Values, equally spaced, unless they are integers.
-
-    Returns
-    -------
-    values : ndarray, shape (points,)
-    encoded : ndarray, shape (points, n_outputs)
-    """
+    """Fit a map on a range of values; return so many of these, and what it makes of each."""
     feature_map.fit(_learned(options)[:, None])
     values = Range.parse(options["range"], options["integers"]).values(points)
     return values, encode(feature_map, values[:, None])
 
 
 def _learned(options: Mapping[str, Any]) -> NDArray[np.float64]:
-    """Return the values that maps learn from: those of the range itself unless it is told."""
+    """Return the values that maps learn from: by default those of the range itself."""
     return Range.parse(options["fit_range"] or options["range"], options["integers"]).values()
 
 
@@ -69,17 +54,9 @@ def compare(
 ) -> SquareErrors | SpanErrors:
     """Fit a map and compare its inner products with a kernel.
 
-    Parameters
-    ----------
-    feature_map : transformer
-        Unfitted.
-    kernel : str or Kernel
-        Additive, or over differences stationary.
-    options : mapping
-        ``range``, as :func:`parse_range` reads it, and ``relative``; of values also ``fit_range``
-        and ``integers``; of differences ``inputs`` and ``sigma``.
-    timing : Timing
-        Notes ``fit_s``, the seconds that fitting the map takes.
+    The kernel is additive, or over differences stationary. ``options`` has ``range``
+    (:func:`parse_range`) and ``relative``; for values also ``fit_range`` and ``integers``, for
+    differences ``inputs`` and ``sigma``. The timing notes ``fit_s``.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""One machine on one split: trained, timed, its storage counted, its predictions judged.
+"""One model on one split: trained, timed, its storage counted, its predictions judged.
 
 C is chosen inside the training split, before the measured part begins.
 """
@@ -14,10 +14,15 @@ from scipy.sparse import issparse
 
 from kmaps import gram
 from kmaps.bench.records.row import is_own
-from kmaps.bench.work import own
-from kmaps.bench.work.map_gram import map_gram
+from kmaps.bench.work import third_party
 from kmaps.bench.work.samples import Split
-from kmaps.bench.work.storage import coded_storage, own_storage, storage, support_storage
+from kmaps.bench.work.storage import (
+    coded_storage,
+    map_gram,
+    storage,
+    support_storage,
+    third_party_storage,
+)
 from kmaps.bench.work.timing import UNTIMED, Timing
 from kmaps.kernels import EXP_KERNELS, KERNELS
 from kmaps.maps import FeatureMap, make_map
@@ -39,24 +44,13 @@ _BLOCK_VALUES = 1 << 18  # encoded at once, where only the norms of the rows are
 
 
 @dataclass(frozen=True)
-class Machine:
+class ModelSpec:
     """A map, or an exact kernel, and the solver that trains on it.
 
-    Attributes
-    ----------
-    method : str
-        ``linear``, ``exact``, ``exact-coded``, the name of a map, or an estimator of others.
-    kernel : str
-        ``""`` for the linear machine, and estimators of others.
-    params : dict
-        Parameters of the map or the estimator.
-    solver : {"liblinear", "libsvm", "coded", "own"}
-    reduction : {"ovo", "ovr"}
-    settings : dict
-        Settings of the solver: its loss, bias and tolerance.
-    unit_norm : bool
-        Whether C and the bias are for rows scaled to a root mean square norm of one.
-    seed : int
+    ``method`` is ``linear``, ``exact``, ``exact-coded``, the name of a map, or a third-party
+    estimator, with its ``params``; ``kernel`` is empty for the linear model and third parties;
+    ``settings`` are those of the solver. With ``unit_norm``, C and the bias are for rows scaled to
+    a root mean square norm of one.
     """
 
     method: str
@@ -73,7 +67,7 @@ class Machine:
 class Choosing:
     """How C is chosen: from a grid, by cross-validation on a stratified draw of the samples.
 
-    ``grid`` is a list of values, or ``"auto"``. ``unit_norm`` is that of the machine. ``seed`` is
+    ``grid`` is a list of values, or ``"auto"``. ``unit_norm`` is that of the spec. ``seed`` is
     the same for every method.
     """
 
@@ -84,18 +78,18 @@ class Choosing:
     unit_norm: bool = False
 
 
-def warm_up(machine: Machine, C: float, split: Split) -> None:
-    """Compile and load what a machine needs, along the path that its measurement takes."""
-    if machine.solver == "coded":
+def warm_up(spec: ModelSpec, C: float, split: Split) -> None:
+    """Compile and load what a model needs, along the path that its measurement takes."""
+    if spec.solver == "coded":
         # Which loops are compiled follows from the levels and from how many codes are zero.
-        model = _coded(machine, C, 1.0, max_iter=1, tol=0.9)
+        model = _coded(spec, C, 1.0, max_iter=1, tol=0.9)
         model.fit(split.x_train, split.y_train).predict(split.x_test[:50])
-    elif is_own(machine.method):
-        # What an estimator of others makes of so few samples need not be what it makes of all.
+    elif is_own(spec.method):
+        # A third-party estimator may refuse so few samples, and take all.
         with suppress(Exception):
-            evaluate(machine, C, _few(split), UNTIMED)
+            evaluate(spec, C, _few(split), UNTIMED)
     else:
-        evaluate(machine, C, _few(split), UNTIMED)
+        evaluate(spec, C, _few(split), UNTIMED)
 
 
 def _few(split: Split) -> Split:
@@ -109,36 +103,24 @@ def _few(split: Split) -> Split:
 Evaluated = tuple[dict[str, Any], NDArray[np.int64]]
 
 
-def evaluate(machine: Machine, C: float, split: Split, timing: Timing) -> Evaluated:
-    """Train with the given C and predict: time each part, return sizes and predictions.
+def evaluate(spec: ModelSpec, C: float, split: Split, timing: Timing) -> Evaluated:
+    """Train with the given C and predict the test samples; time each part.
 
-    Parameters
-    ----------
-    machine : Machine
-    C : float
-    split : Split
-    timing : Timing
-        Notes ``fit_s``, ``encode_s``, ``convert_s``, ``train_s`` and ``predict_s``.
-
-    Returns
-    -------
-    columns : dict
-        Columns of a record: ``dim`` and sizes in bytes.
-    predicted : ndarray of int, shape (m,)
-        The labels of the test samples.
+    The timing notes ``fit_s``, ``encode_s``, ``convert_s``, ``train_s`` and ``predict_s``. Returned
+    are the columns ``dim`` and sizes in bytes, and the predicted labels.
     """
     by_solver = {
-        "libsvm": _evaluate_exact if machine.method == "exact" else _evaluate_map_gram,
+        "libsvm": _evaluate_exact if spec.method == "exact" else _evaluate_map_gram,
         "liblinear": _evaluate_linear,
         "coded": _evaluate_coded,
         "own": _evaluate_own,
     }
-    return by_solver[machine.solver](machine, C, split, timing)
+    return by_solver[spec.solver](spec, C, split, timing)
 
 
-def _evaluate_exact(machine: Machine, C: float, split: Split, timing: Timing) -> Evaluated:
-    scale = _mean_square(split.x_train, machine.kernel) if machine.unit_norm else 1.0
-    model = KernelSVC(kernel=machine.kernel, C=C / scale, multiclass=machine.reduction)
+def _evaluate_exact(spec: ModelSpec, C: float, split: Split, timing: Timing) -> Evaluated:
+    scale = _mean_square(split.x_train, spec.kernel) if spec.unit_norm else 1.0
+    model = KernelSVC(kernel=spec.kernel, C=C / scale, multiclass=spec.reduction)
     model.fit(split.x_train, split.y_train)
     times = model.timings_
     timing.note(
@@ -155,10 +137,10 @@ def _evaluate_exact(machine: Machine, C: float, split: Split, timing: Timing) ->
     return {"dim": len(split.y_train), **stored, **memory}, predicted
 
 
-def _evaluate_map_gram(machine: Machine, C: float, split: Split, timing: Timing) -> Evaluated:
+def _evaluate_map_gram(spec: ModelSpec, C: float, split: Split, timing: Timing) -> Evaluated:
     with timing.timed("encode_s"):
-        known = map_gram(_map_of(machine), split.x_train, split.y_train)
-    model = _libsvm(machine, C, _gram_scale(machine, known.matrix))
+        known = map_gram(_map_of(spec), split.x_train, split.y_train)
+    model = _libsvm(spec, C, _gram_scale(spec, known.matrix))
     model.fit(known.matrix, split.y_train)
     times = model.timings_
     timing.note(fit_s=0.0, convert_s=times["convert_s"], train_s=times["train_s"])
@@ -170,13 +152,13 @@ def _evaluate_map_gram(machine: Machine, C: float, split: Split, timing: Timing)
     return {"dim": known.dim, **stored, **memory}, predicted
 
 
-def _evaluate_linear(machine: Machine, C: float, split: Split, timing: Timing) -> Evaluated:
-    feature_map = _map_of(machine)
+def _evaluate_linear(spec: ModelSpec, C: float, split: Split, timing: Timing) -> Evaluated:
+    feature_map = _map_of(spec)
     with timing.timed("fit_s"):
         feature_map.fit(split.x_train, split.y_train)
     with timing.timed("encode_s"):
         encoded = feature_map.transform(split.x_train)
-    model = _liblinear(machine, C, encoded).fit(encoded, split.y_train)
+    model = _liblinear(spec, C, encoded).fit(encoded, split.y_train)
     timing.note(convert_s=model.timings_["convert_s"], train_s=model.timings_["train_s"])
     timing.trained()
     stored = storage(split.x_train, feature_map, encoded, model.model_bytes_)
@@ -188,9 +170,9 @@ def _evaluate_linear(machine: Machine, C: float, split: Split, timing: Timing) -
     return {"dim": dim, **stored, **memory}, predicted
 
 
-def _evaluate_coded(machine: Machine, C: float, split: Split, timing: Timing) -> Evaluated:
-    scale = _coded_scale(machine, split.x_train)
-    model = _coded(machine, C, scale).fit(split.x_train, split.y_train)
+def _evaluate_coded(spec: ModelSpec, C: float, split: Split, timing: Timing) -> Evaluated:
+    scale = _coded_scale(spec, split.x_train)
+    model = _coded(spec, C, scale).fit(split.x_train, split.y_train)
     times = model.timings_
     timing.note(fit_s=0.0, encode_s=0.0, convert_s=times["convert_s"], train_s=times["train_s"])
     timing.trained()
@@ -201,20 +183,20 @@ def _evaluate_coded(machine: Machine, C: float, split: Split, timing: Timing) ->
     return {"dim": split.x_train.shape[1], **stored, **memory}, predicted
 
 
-def _evaluate_own(machine: Machine, C: float, split: Split, timing: Timing) -> Evaluated:
-    model = _own(machine, C)
+def _evaluate_own(spec: ModelSpec, C: float, split: Split, timing: Timing) -> Evaluated:
+    model = _own(spec, C)
     timing.note(fit_s=0.0, encode_s=0.0, convert_s=0.0)
     with timing.timed("train_s"):
         model.fit(split.x_train, split.y_train)
     timing.trained()
     with timing.timed("predict_s"):
-        predicted = own.labels(model.predict(split.x_test), len(split.y_test), model)
-    return {"dim": split.x_train.shape[1], **own_storage(split.x_train, model)}, predicted
+        predicted = third_party.labels(model.predict(split.x_test), len(split.y_test), model)
+    return {"dim": split.x_train.shape[1], **third_party_storage(split.x_train, model)}, predicted
 
 
-def _own(machine: Machine, C: float) -> Any:
-    """Return a classifier of others, with the given C if it has one that it is not told."""
-    return own.make(machine.method, machine.params, C=C, random_state=machine.seed)
+def _own(spec: ModelSpec, C: float) -> Any:
+    """Return a third-party classifier, with the given C if it has that parameter, not set."""
+    return third_party.make(spec.method, spec.params, C=C, random_state=spec.seed)
 
 
 class _Identity(FeatureMap):
@@ -227,49 +209,49 @@ class _Identity(FeatureMap):
         return X
 
 
-def _map_of(machine: Machine) -> Any:
-    """Return a machine's map, unfitted, seeded by the machine."""
-    if machine.method == "linear":
+def _map_of(spec: ModelSpec) -> Any:
+    """Return the map of a model, unfitted, with its seed."""
+    if spec.method == "linear":
         return _Identity()
-    if is_own(machine.method):
-        made = own.make(machine.method, machine.params, random_state=machine.seed)
-        return made if machine.solver == "coded" else own.OwnMap(made)
-    return make_map(machine.method, machine.kernel, machine.params, random_state=machine.seed)
+    if is_own(spec.method):
+        made = third_party.make(spec.method, spec.params, random_state=spec.seed)
+        return made if spec.solver == "coded" else third_party.ThirdPartyMap(made)
+    return make_map(spec.method, spec.kernel, spec.params, random_state=spec.seed)
 
 
-def _liblinear(machine: Machine, C: float, encoded: Any) -> LiblinearSVC:
-    """Return LIBLINEAR with the settings of a machine, scaled for these encoded training rows."""
-    settings = dict(machine.settings)
-    if machine.unit_norm:
+def _liblinear(spec: ModelSpec, C: float, encoded: Any) -> LiblinearSVC:
+    """Return LIBLINEAR with the settings of a spec, scaled for these encoded training rows."""
+    settings = dict(spec.settings)
+    if spec.unit_norm:
         scale = _mean_square(encoded)
         C, settings["bias"] = C / scale, settings["bias"] * scale**0.5
-    return LiblinearSVC(C=C, multiclass=machine.reduction, random_state=machine.seed, **settings)
+    return LiblinearSVC(C=C, multiclass=spec.reduction, random_state=spec.seed, **settings)
 
 
-def _libsvm(machine: Machine, C: float, scale: float) -> KernelSVC:
+def _libsvm(spec: ModelSpec, C: float, scale: float) -> KernelSVC:
     """Return LIBSVM on a kernel matrix; ``scale`` is the mean square norm that C is for."""
-    return KernelSVC("precomputed", C / scale, multiclass=machine.reduction)
+    return KernelSVC("precomputed", C / scale, multiclass=spec.reduction)
 
 
-def _gram_scale(machine: Machine, matrix: Array) -> float:
-    return (float(np.diagonal(matrix).mean()) or 1.0) if machine.unit_norm else 1.0
+def _gram_scale(spec: ModelSpec, matrix: Array) -> float:
+    return (float(np.diagonal(matrix).mean()) or 1.0) if spec.unit_norm else 1.0
 
 
-def _coded(machine: Machine, C: float, scale: float, **options: Any) -> CodedSVC:
-    """Return the coded solver of a machine; ``scale`` is the mean square norm that C is for."""
-    settings = dict(machine.settings)
+def _coded(spec: ModelSpec, C: float, scale: float, **options: Any) -> CodedSVC:
+    """Return the coded solver; ``scale`` is the mean square norm that C is for."""
+    settings = dict(spec.settings)
     settings |= {"tol": settings.pop("gap"), "bias": settings["bias"] * scale**0.5, **options}
-    of_rows = machine.kernel if machine.method == "exact-coded" else _map_of(machine)
-    seeded = {"multiclass": machine.reduction, "random_state": machine.seed}
+    of_rows = spec.kernel if spec.method == "exact-coded" else _map_of(spec)
+    seeded = {"multiclass": spec.reduction, "random_state": spec.seed}
     return CodedSVC(of_rows, C / scale, **seeded, **settings)
 
 
-def _coded_scale(machine: Machine, x: Array) -> float:
-    if not machine.unit_norm:
+def _coded_scale(spec: ModelSpec, x: Array) -> float:
+    if not spec.unit_norm:
         return 1.0
-    if machine.method == "exact-coded":
-        return _mean_square(x, machine.kernel)
-    feature_map = _map_of(machine).fit(x)
+    if spec.method == "exact-coded":
+        return _mean_square(x, spec.kernel)
+    feature_map = _map_of(spec).fit(x)
     width = feature_map.transform(x[:1]).shape[1]
     rows = max(1, _BLOCK_VALUES // width)
     parts = (feature_map.transform(x[start : start + rows]) for start in range(0, x.shape[0], rows))
@@ -288,7 +270,7 @@ def _mean_square(rows: Any, kernel: str = "linear") -> float:
 
 
 def choose_c(
-    machine: Machine,
+    spec: ModelSpec,
     choosing: Choosing,
     x: Array,
     y: NDArray[np.int64],
@@ -297,31 +279,16 @@ def choose_c(
     """Choose C by cross-validation on training samples.
 
     Every method sees the same samples and folds. The samples are encoded, or their Gram matrix
-    computed, once. Ties go to the smaller C.
-
-    Parameters
-    ----------
-    machine : Machine
-    choosing : Choosing
-    x : ndarray of float32, shape (n, d)
-        Training features; nothing of the test split comes near.
-    y : ndarray of int, shape (n,)
-    groups : ndarray, shape (n,), optional
-        Groups that no fold divides.
-
-    Returns
-    -------
-    Choice
-        Of no values when there is nothing to choose. A classifier of others without a parameter C,
-        or with one that the experiment tells it, has no choice and no C.
+    computed, once. Ties go to the smaller C; no fold divides a group. The choice is of no values
+    when there is nothing to choose; a third-party classifier without a parameter C has no C.
     """
-    if machine.solver == "own" and not own.chooses_c(machine.method, machine.params):
-        told = machine.params.get("C")
-        return Choice(told if isinstance(told, int | float) else None, (), (), ())
+    if spec.solver == "own" and not third_party.chooses_c(spec.method, spec.params):
+        given = spec.params.get("C")
+        return Choice(given if isinstance(given, int | float) else None, (), (), ())
     if choosing.grid != AUTO and len(choosing.grid) == 1:
         return Choice(choosing.grid[0], (), (), ())
     return cross_validate(
-        lambda chosen: _predictor(machine, x[chosen], y[chosen]),
+        lambda chosen: _predictor(spec, x[chosen], y[chosen]),
         choosing.grid,
         y,
         folds=choosing.folds,
@@ -331,46 +298,46 @@ def choose_c(
     )
 
 
-def _predictor(machine: Machine, x: Array, y: NDArray[np.int64]) -> Predict:
+def _predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> Predict:
     """Return what predicts with each C; what all values share is made once."""
-    if is_own(machine.method) and machine.solver != "coded":
-        return _own_predictor(machine, x, y)
-    if machine.solver == "coded":
-        scale = _coded_scale(machine, x)
-        return _in_units_of(scale, along_c(_coded(machine, 1.0, scale), x, y))
-    if machine.method == "exact":
-        scale = _mean_square(x, machine.kernel) if machine.unit_norm else 1.0
-        matrix = gram(x, kernel=machine.kernel)
-        return _in_units_of(scale, along_c_precomputed(_libsvm(machine, 1.0, 1.0), matrix, y))
-    if machine.solver == "libsvm":
-        matrix = map_gram(_map_of(machine), x, y).matrix
-        predict = along_c_precomputed(_libsvm(machine, 1.0, 1.0), matrix, y)
-        return _in_units_of(_gram_scale(machine, matrix), predict)
-    encoded = _map_of(machine).fit(x).transform(x)
-    scale = _mean_square(encoded) if machine.unit_norm else 1.0
-    return _in_units_of(scale, along_c(_liblinear(machine, 1.0, encoded), encoded, y))
+    if is_own(spec.method) and spec.solver != "coded":
+        return _own_predictor(spec, x, y)
+    if spec.solver == "coded":
+        scale = _coded_scale(spec, x)
+        return _in_units_of(scale, along_c(_coded(spec, 1.0, scale), x, y))
+    if spec.method == "exact":
+        scale = _mean_square(x, spec.kernel) if spec.unit_norm else 1.0
+        matrix = gram(x, kernel=spec.kernel)
+        return _in_units_of(scale, along_c_precomputed(_libsvm(spec, 1.0, 1.0), matrix, y))
+    if spec.solver == "libsvm":
+        matrix = map_gram(_map_of(spec), x, y).matrix
+        predict = along_c_precomputed(_libsvm(spec, 1.0, 1.0), matrix, y)
+        return _in_units_of(_gram_scale(spec, matrix), predict)
+    encoded = _map_of(spec).fit(x).transform(x)
+    scale = _mean_square(encoded) if spec.unit_norm else 1.0
+    return _in_units_of(scale, along_c(_liblinear(spec, 1.0, encoded), encoded, y))
 
 
-def _own_predictor(machine: Machine, x: Array, y: NDArray[np.int64]) -> Predict:
-    """Return what predicts with an estimator of others, which never sees labels left out."""
+def _own_predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> Predict:
+    """Return what predicts with a third-party estimator, which never sees labels left out."""
 
     def predict(grid: Sequence[float], train: Places, test: Places) -> Iterable[NDArray]:
-        if machine.solver == "own":
+        if spec.solver == "own":
             for C in grid:
-                model = _own(machine, C)
+                model = _own(spec, C)
                 model.fit(x[train], y[train])
-                yield own.labels(model.predict(x[test]), len(test), model)
+                yield third_party.labels(model.predict(x[test]), len(test), model)
             return
-        if machine.solver == "libsvm":
-            known = map_gram(_map_of(machine), x[train], y[train])
-            scale, of_test = _gram_scale(machine, known.matrix), known.against(x[test])
+        if spec.solver == "libsvm":
+            known = map_gram(_map_of(spec), x[train], y[train])
+            scale, of_test = _gram_scale(spec, known.matrix), known.against(x[test])
             for C in grid:
-                yield _libsvm(machine, C, scale).fit(known.matrix, y[train]).predict(of_test)
+                yield _libsvm(spec, C, scale).fit(known.matrix, y[train]).predict(of_test)
             return
-        feature_map = _map_of(machine).fit(x[train], y[train])
+        feature_map = _map_of(spec).fit(x[train], y[train])
         encoded, of_test = feature_map.transform(x[train]), feature_map.transform(x[test])
         for C in grid:
-            yield _liblinear(machine, C, encoded).fit(encoded, y[train]).predict(of_test)
+            yield _liblinear(spec, C, encoded).fit(encoded, y[train]).predict(of_test)
 
     return predict
 

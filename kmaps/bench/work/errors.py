@@ -1,13 +1,19 @@
-r"""How well the inner products of a map match a scalar kernel, on a square of pairs.
+r"""How well the inner products of a map match a kernel: on pairs, over ratios, over differences.
 
 .. math::
     \epsilon(x, y) = \langle\hat\psi(x), \hat\psi(y)\rangle - k(x, y)
 
-or, for relative errors, that divided by k(x, y).
+divided by k(x, y) for relative errors. A homogeneous kernel is determined by the ratio of its
+inputs, :math:`k(x, y) = y\,k(x/y, 1)`, so that its error for inputs up to 1 is taken over the
+ratios y/x with y = 1. A stationary kernel is determined by the difference of its inputs; its error
+is taken between a grid of points and the corners of the box, which have all differences.
 """
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -20,6 +26,11 @@ from kmaps.maps import homogeneous_kernel
 
 POINTS = 256
 """Values on each side of the square, for a range that is not one of integers."""
+
+SPAN_POINTS = {1: 20_001, 2: 401, 3: 61}
+"""Points along each axis, by the number of inputs: where errors between coarser points show."""
+
+_BLOCK = 20_000  # points encoded at once
 
 
 @dataclass(frozen=True)
@@ -64,17 +75,10 @@ class Range:
 
 @dataclass(frozen=True)
 class Errors:
-    """A kernel and its approximation on some pairs.
+    """A kernel and its approximation on some pairs, by a map with ``dim`` outputs per sample.
 
-    Attributes
-    ----------
-    exact, approximate : ndarray, float64
-        Of the same shape, with one entry per pair.
-    dim : int
-        Outputs of the map for one sample.
-    relative : bool
-        Whether errors are divided by the kernel; pairs where it is zero then count as exact when
-        the approximation is zero as well, else as infinite.
+    With ``relative``, errors are divided by the kernel; pairs where it is zero then count as exact
+    when the approximation is zero as well, else as infinite.
     """
 
     exact: NDArray[np.float64]
@@ -109,12 +113,7 @@ class Errors:
 
 @dataclass(frozen=True, kw_only=True)
 class SquareErrors(Errors):
-    """A kernel and its approximation on all pairs of some values, as arrays (n, n).
-
-    Attributes
-    ----------
-    values : ndarray (n,)
-    """
+    """A kernel and its approximation on all pairs of n values, as arrays (n, n)."""
 
     values: NDArray[np.float64]
 
@@ -145,28 +144,10 @@ def approximate(
     relative: bool = False,
     timing: Timing = UNTIMED,
 ) -> SquareErrors:
-    """Fit a map on one feature and compare its inner products with the kernel.
+    """Fit a map on one feature and compare its inner products with the kernel on pairs of values.
 
-    Parameters
-    ----------
-    feature_map : transformer
-        A map of :data:`kmaps.maps.MAPS`, unfitted.
-    kernel : str or Kernel
-        The additive or stationary kernel to compare with.
-    values : ndarray (n,)
-        Both members of every pair.
-    sigma : float
-        The width of a stationary kernel.
-    fit_values : ndarray (m,), optional
-        What the map learns from, where it does: by default ``values``.
-    relative : bool
-        Whether to divide errors by the kernel.
-    timing : Timing
-        Notes ``fit_s``, the seconds that fitting the map takes.
-
-    Returns
-    -------
-    SquareErrors
+    ``sigma`` is the width of a stationary kernel; a map that learns does so from ``fit_values``,
+    by default the values; the timing notes ``fit_s``.
 
     Examples
     --------
@@ -191,3 +172,160 @@ def encode(feature_map: Any, X: NDArray) -> NDArray:
 
     encoded = feature_map.transform(X)
     return encoded.toarray() if issparse(encoded) else np.asarray(encoded)
+
+
+@dataclass(frozen=True)
+class Span:
+    """An interval of ratios y/x, or of differences y - x.
+
+    With ``levels``, the inputs of differences are this many equally spaced values, and only their
+    errors count.
+
+    Examples
+    --------
+    >>> Span.parse("ratios 1:255")
+    Span(of='ratios', low=1.0, high=255.0, levels=None)
+    >>> Span.parse("differences 0:3:7").values().tolist()
+    [0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0]
+    >>> Span.parse("differences 1:3")
+    Traceback (most recent call last):
+    kmaps.errors.ConfigError: range 'differences 1:3': expected differences 0:HIGH or 0:HIGH:LEVELS
+    """
+
+    of: str
+    low: float
+    high: float
+    levels: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> "Span":
+        """Read ``ratios LOW:HIGH``, ``differences 0:HIGH`` or ``differences 0:HIGH:LEVELS``."""
+        of, _, rest = text.partition(" ")
+        counted = re.fullmatch(r"(.+:.+):([1-9]\d*)", rest) if of == "differences" else None
+        ends = Range.parse(counted[1] if counted else rest)
+        levels = int(counted[2]) if counted else None
+        if of == "ratios" and ends.low < 1:
+            raise ConfigError(f"range {text!r}: expected ratios LOW:HIGH with LOW at least 1")
+        if of == "differences" and (ends.low != 0 or levels == 1):
+            raise ConfigError(f"range {text!r}: expected differences 0:HIGH or 0:HIGH:LEVELS")
+        return cls(of, ends.low, ends.high, levels)
+
+    def values(self, inputs: int = 1) -> NDArray[np.float64]:
+        """Return the ratios, geometrically spaced, or the differences along one of the axes."""
+        if self.of == "ratios":
+            return np.geomspace(self.low, self.high, SPAN_POINTS[1])
+        return np.linspace(self.low, self.high, self.levels or SPAN_POINTS[inputs])
+
+
+def parse_range(text: str, integers: bool = False) -> Range | Span:
+    """Read ``LOW:HIGH``, the values of both inputs, or a :class:`Span`."""
+    of = text.partition(" ")[0]
+    if of.isalpha() and of not in ("ratios", "differences"):
+        raise ConfigError(
+            f"range {text!r}: expected LOW:HIGH, ratios LOW:HIGH or differences 0:HIGH"
+        )
+    return Span.parse(text) if of.isalpha() else Range.parse(text, integers)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpanErrors(Errors):
+    """A kernel and its approximation over ratios or differences.
+
+    ``exact`` and ``approximate`` have an entry for each corner of the box and point of the grid,
+    ``(corners, len(values), …)``; ``values`` are the ratios, or the differences along each axis.
+    There is one corner for ratios and for one input, and the first one is 0.
+    """
+
+    of: str
+    values: NDArray[np.float64]
+    corners: NDArray[np.float64]
+
+    @property
+    def largest(self) -> float:
+        """The largest input: 1 of ratios, the end of the box of differences."""
+        return 1.0 if self.of == "ratios" else float(self.values[-1])
+
+    @property
+    def arrays(self) -> dict[str, NDArray[np.float64]]:
+        """What a figure of the errors needs, by name."""
+        return {
+            "values": self.values,
+            "corners": self.corners,
+            "exact": self.exact,
+            "approximate": self.approximate,
+        }
+
+    @property
+    def worst(self) -> tuple[float, ...]:
+        """The ratio, or the difference, with the largest error."""
+        corner, *point = np.unravel_index(np.abs(self.error).argmax(), self.error.shape)
+        return tuple(float(value) for value in self.values[list(point)] - self.corners[corner])
+
+
+def over_ratios(
+    feature_map: Any,
+    kernel: Kernel,
+    span: Span,
+    *,
+    relative: bool = False,
+    timing: Timing = UNTIMED,
+) -> SpanErrors:
+    """Fit a map on inputs from 1/``span.high`` to 1 and compare it with a homogeneous kernel.
+
+    Examples
+    --------
+    >>> from kmaps import HomogeneousMap
+    >>> from kmaps.kernels import get_kernel
+    >>> chi2 = get_kernel("chi2")
+    >>> result = over_ratios(HomogeneousMap(order=2), chi2, Span.parse("ratios 1:255"))
+    >>> round(255 * result.linf, 2)
+    3.19
+    """
+    ratios = span.values()
+    x, y = 1 / ratios, np.ones((1, 1))
+    with timing.timed("fit_s"):
+        feature_map.fit(np.array([[1 / span.high], [1.0]]))
+    encoded = encode(feature_map, x[:, None])
+    approximate = encode(feature_map, y) @ encoded.T
+    exact = kernel(x, 1.0)[None, :]
+    shown = {"of": span.of, "values": ratios, "corners": np.zeros((1, 1))}
+    return SpanErrors(exact, approximate, encoded.shape[1], relative, **shown)
+
+
+def over_differences(
+    feature_map: Any,
+    signature: Callable[[NDArray], NDArray],
+    span: Span,
+    *,
+    inputs: int = 1,
+    relative: bool = False,
+    timing: Timing = UNTIMED,
+) -> SpanErrors:
+    r"""Fit a map on the box of 1 to 3 inputs in [0, HIGH] and compare it with its kernel.
+
+    The kernel is :math:`\prod_i k(y_i - x_i)` with the signature k; the timing notes ``fit_s``.
+
+    Examples
+    --------
+    >>> from kmaps.kernels import STATIONARY
+    >>> from kmaps.maps import LowDimMap
+    >>> made = LowDimMap("rbf", dim=5, sigma=0.5)
+    >>> result = over_differences(made, STATIONARY["rbf"](0.5), Span.parse("differences 0:1"))
+    >>> result.linf < 1.01 * made.error_
+    True
+    """
+    axis = span.values(inputs)
+    points = np.stack(np.meshgrid(*[axis] * inputs, indexing="ij"), axis=-1).reshape(-1, inputs)
+    # A difference and its opposite have the same value, so one input of x may stay 0.
+    ends = [(0.0,)] + [(0.0, span.high)] * (inputs - 1)
+    corners = np.array(list(product(*ends)))
+    with timing.timed("fit_s"):
+        feature_map.fit(np.array([[0.0] * inputs, [span.high] * inputs]))
+    at_corners = encode(feature_map, corners)
+    blocks = [points[i : i + _BLOCK] for i in range(0, len(points), _BLOCK)]
+    shape = len(corners), *[len(axis)] * inputs
+    approximate = np.hstack([at_corners @ encode(feature_map, block).T for block in blocks])
+    exact = np.array([signature(points - corner).prod(axis=1) for corner in corners])
+    shown = {"of": span.of, "values": axis, "corners": corners}
+    dim = at_corners.shape[1]
+    return SpanErrors(exact.reshape(shape), approximate.reshape(shape), dim, relative, **shown)

@@ -29,18 +29,8 @@ from kmaps.kernels import OF_ONE_VARIABLE, STATIONARY
 class PairErrors:
     """Errors over all pairs of a test and a training sample, per feature.
 
-    Attributes
-    ----------
-    linf, rms : float
-        The largest absolute error and the root of the mean squared one.
-    bias : float
-        The absolute value of the mean error.
-    deviation : float
-        The standard deviation of the error over the pairs.
-    dim : int
-        Outputs of the map for one sample.
-    stored : dict
-        The columns of :func:`kmaps.bench.work.storage.storage` on the training rows.
+    ``bias`` is the absolute mean error, ``deviation`` its standard deviation over the pairs;
+    ``stored`` has the columns of :func:`kmaps.bench.work.storage.storage` on the training rows.
     """
 
     linf: float
@@ -76,17 +66,9 @@ def pair_errors(
     x_train: Matrix,
     x_test: Matrix,
 ) -> PairErrors:
-    """Fit a map on the training samples and compare it with its kernel.
+    """Fit the additive map ``make(kernel)`` on training samples and compare it with its kernel.
 
-    Parameters
-    ----------
-    make : callable
-        ``make(kernel)`` returns an additive map, unfitted.
-    kernel : str
-        An additive kernel, or one of :data:`kmaps.kernels.OF_ONE_VARIABLE`.
-    sigma : float
-        The width of the latter.
-    x_train, x_test : ndarray or CSR of float32, shapes (n, D) and (m, D)
+    ``sigma`` is the width of a kernel of :data:`kmaps.kernels.OF_ONE_VARIABLE`.
 
     Examples
     --------
@@ -115,15 +97,7 @@ def pair_errors(
 
 
 def uniform_samples(range: str, n_features: int, train: int, test: int, split: int) -> Split:
-    """Return samples of independent values, uniform over a range; their labels say nothing.
-
-    Parameters
-    ----------
-    range : str
-        ``LOW:HIGH``.
-    n_features, train, test : int
-    split : int
-        Its number decides the values.
+    """Return samples of independent values, uniform over LOW:HIGH, by the number of the split.
 
     Examples
     --------

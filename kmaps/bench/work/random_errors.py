@@ -30,19 +30,8 @@ EXP_OF = {additive: name for name, additive in EXP_KERNELS.items()}
 
 @dataclass(frozen=True)
 class RandomErrors:
-    """Errors over all pairs of a test and a training sample.
-
-    Attributes
-    ----------
-    linf : float
-        The largest absolute error of all draws.
-    rms : float
-        The root of the mean squared error, over all draws.
-    additive_rms, random_rms : float
-        The root of the mean square of the additive and of the random part.
-    dim : int
-        The number of outputs of the map.
-    """
+    """Errors over all pairs of a test and a training sample, and over all draws: the largest, the
+    root of the mean square, and that of the additive and of the random part."""
 
     linf: float
     rms: float
@@ -56,21 +45,9 @@ def random_errors(
 ) -> RandomErrors:
     """Compare a map with its kernel, drawing its frequencies several times.
 
-    Parameters
-    ----------
-    feature_map : RandomFourierMap, GeneralizedRBFMap or RadialMap
-        Unfitted; its ``random_state`` becomes the number of the draw.
-    kernel : str
-        ``rbf`` or the name of an exponential kernel, ``exp-…``; of a RadialMap that of the additive
-        kernel of its metric.
-    x_train, x_test : ndarray or CSR
-        The map is fitted on ``x_train``, which also gives its sigma.
-    draws : range
-        Their numbers.
-
-    Returns
-    -------
-    RandomErrors
+    The kernel is ``rbf`` or an exponential kernel, ``exp-…``; of a RadialMap it is the additive
+    kernel of its metric. The map is fitted on ``x_train``, which also gives its sigma, with the
+    number of each draw as its ``random_state``.
 
     Raises
     ------

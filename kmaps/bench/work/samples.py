@@ -34,18 +34,10 @@ Protocol = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Split:
-    """Features and labels of one split.
+    """Features, float32, and labels of one split.
 
-    Attributes
-    ----------
-    x_train, x_test : ndarray or CSR of float32, shapes (n, d) and (m, d)
-    y_train, y_test : ndarray of int64
-    n_skipped : int
-        How many images were left out, because they cannot be used.
-    class_names : tuple of str
-        The class of each label.
-    groups_train : ndarray of str or None
-        Groups of training samples that belong together, where the dataset has some.
+    ``n_skipped`` images were left out, because they cannot be used; ``groups_train`` are groups of
+    training samples that belong together, where the dataset has some.
     """
 
     x_train: Matrix
@@ -84,7 +76,8 @@ def load_split(
 ) -> Split:
     """Load the features and labels of one split of a dataset.
 
-    Features that learn do so from the training images alone.
+    Features that learn do so from the training images alone. ``skip_bad`` leaves out images that
+    cannot be used; otherwise the first one is an error.
 
     Parameters
     ----------
@@ -99,12 +92,6 @@ def load_split(
     normalize : str
         What becomes one in each row (:func:`kmaps.features.get_normalization`); of a table also
         :data:`kmaps.features.MIN_MAX`.
-    skip_bad : bool
-        Whether to leave out images that cannot be used; otherwise the first one is an error.
-
-    Returns
-    -------
-    Split
     """
     dataset = load_dataset(source, skip_bad=skip_bad)
     train, test = draw_split(dataset, protocol, split)

@@ -1,14 +1,13 @@
 """What a method has to store of its training set: the smallest form that its learner reads back.
 
-One rule for every method. What is stored are the rows that the method's own learner trains on,
-without loss: LIBLINEAR's encoded rows, LIBSVM's raw ones, the codes of a map or of the coded
-solver. They may be dense or list what is not zero (CSR); where few distinct values occur, codes of
-these and the values themselves do, and signs are bits; bins and splines are sums of few B-splines a
-value. The smallest form counts, and is named. Of estimators of others, which say nothing of what
-they hold, the pickled size counts, and is named so. Gram matrices and the copies that solvers make
-are memory: they have columns of their own.
+One rule for every method: what is stored are the rows that its learner trains on, without loss:
+LIBLINEAR's encoded rows, LIBSVM's raw ones, the codes of a map or of the coded solver. Forms are
+dense, CSR, codes of few distinct values with these values, and sums of few B-splines per value; the
+smallest counts, and is named. Of third-party estimators the pickled size counts. Gram matrices and
+the copies that solvers make are memory, which has other columns.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import ceil
@@ -20,9 +19,16 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 
 from kmaps.bench.records.columns import PICKLED
-from kmaps.bench.work.own import OwnMap, pickled_bytes
-from kmaps.maps import AnchorMap, FeatureMap, HomogeneousMap, IntersectionMap, SplineMap
-from kmaps.svm import CodedRows, CodedSVC, KernelSVC
+from kmaps.bench.work.third_party import ThirdPartyMap, pickled_bytes
+from kmaps.maps import (
+    AnchorMap,
+    FeatureMap,
+    HomogeneousMap,
+    IntersectionMap,
+    SplineMap,
+    Tabulated,
+)
+from kmaps.svm import CodedRows, CodedSVC, KernelSVC, code_gram, code_samples
 
 MAX_CODES = 256
 """Most distinct values that codes of one byte can stand for."""
@@ -33,19 +39,15 @@ MAP_BITS = 16
 _WEIGHTS = ("weights", "intercept", "calibration")
 _FLOAT_BYTES = 4  # of a number of a table
 _INDEX_BYTES = 4  # of the column numbers and row pointers of SciPy's CSR, while they fit
-_FIRST, _BLOCK = 1 << 12, 1 << 20  # values looked at: most rows are told by a few
+_FIRST, _BLOCK = 1 << 12, 1 << 20  # values looked at: a few decide for most rows
 
 
 @dataclass(frozen=True, order=True)
 class Stored:
     """One form of a stored training set.
 
-    Parameters
-    ----------
-    nbytes : int
-    form : str
-        ``dense float32``, ``CSR float32``, ``B-bit codes`` (packed), ``CSR codes`` (those that are
-        not zero, with their columns), or ``CSR B-splines``; beside it what is pickled.
+    ``form`` is ``dense float32``, ``CSR float32``, ``B-bit codes`` (packed), ``CSR codes`` (those
+    that are not zero, with their columns) or ``CSR B-splines``, and names what is pickled.
     """
 
     nbytes: int
@@ -61,27 +63,13 @@ def storage(
       (:func:`stored_rows`), of the B-splines that they are sums of (:func:`local_map`), or of the
       map's codes (:func:`stored_codes`);
     - the tables: what the map learnt and encoding needs, in float32; none for a formula;
-    - the model that prediction needs: the weights of a linear machine, or the support vectors' rows
+    - the model that prediction needs: the weights of a linear model, or the support vectors' rows
       and dual coefficients of an exact one.
 
-    For the coded solver see :func:`coded_storage`.
-
-    Parameters
-    ----------
-    train : ndarray or CSR, shape (n, d)
-        The raw training rows.
-    feature_map : FeatureMap or None
-        The fitted map; None: the method trains on the raw rows.
-    encoded : ndarray or CSR, shape (n, dim)
-        The rows the method trains on.
-    model_bytes : int
-
-    Returns
-    -------
-    dict
-        ``train_bytes``, ``storage_form``, ``paper_train_bytes`` (see :func:`paper_bytes`; None
-        where it is the same), ``table_bytes``, ``model_bytes`` and the sum of the bytes without the
-        paper's, ``storage_bytes``.
+    ``train`` are the raw training rows, ``encoded`` those the method trains on, with the fitted
+    map; without a map, the raw ones. Returned are ``train_bytes``, ``storage_form``,
+    ``paper_train_bytes`` (:func:`paper_bytes`; None where it is the same), ``table_bytes``,
+    ``model_bytes`` and, the sum of the bytes without the paper's, ``storage_bytes``.
 
     Examples
     --------
@@ -102,30 +90,20 @@ def storage(
             splines = local.fit_transform(train)
             n, width = splines.shape[0], splines.dtype.itemsize
             stored = min(stored, _csr(n, _count_nonzero(splines), width, "B-splines"))
-    if isinstance(feature_map, OwnMap):
+    if isinstance(feature_map, ThirdPartyMap):
         stored = replace(stored, form=f"{stored.form} + {PICKLED} map")
     paper = paper_bytes(feature_map, train.shape, encoded.shape)
     return _counted(stored, paper, feature_map.table_bytes_, model_bytes)
 
 
-def own_storage(train: Any, classifier: Any) -> dict[str, Any]:
-    """Count the storage of a classifier of others, in the same columns as :func:`storage`.
-
-    - the training set: the smallest form of the raw rows, which it trains on;
-    - the tables: none;
-    - the model: the classifier, pickled.
-
-    Parameters
-    ----------
-    train : ndarray or CSR, shape (n, d)
-    classifier : object
-        Fitted.
+def third_party_storage(train: Any, classifier: Any) -> dict[str, Any]:
+    """Count the storage of a fitted third-party classifier: the raw rows, and itself, pickled.
 
     Examples
     --------
     >>> from sklearn.dummy import DummyClassifier
     >>> X = np.random.default_rng(0).random((200, 3), np.float32)
-    >>> own_storage(X, DummyClassifier().fit(X, X[:, 0] > 0.5))["storage_form"]
+    >>> third_party_storage(X, DummyClassifier().fit(X, X[:, 0] > 0.5))["storage_form"]
     'dense float32 + pickled model'
     """
     stored = stored_rows(train)
@@ -134,9 +112,9 @@ def own_storage(train: Any, classifier: Any) -> dict[str, Any]:
 
 
 def coded_storage(model: CodedSVC, n_train: int) -> dict[str, Any]:
-    """Count the storage of a machine of the coded solver, in the same columns as :func:`storage`.
+    """Count the storage of a model of the coded solver, in the same columns as :func:`storage`.
 
-    - the training set: one code a value at the bits a code needs, or the codes that are not zero
+    - the training set: one code per value at the bits a code needs, or the codes that are not zero
       as they are listed in memory (with their features), whichever is smaller;
     - the tables: levels, their range and the functions that the weights belong to, as in the file;
     - the model: weights, intercepts and calibration.
@@ -149,7 +127,7 @@ def coded_storage(model: CodedSVC, n_train: int) -> dict[str, Any]:
 
 
 def support_storage(counted: dict[str, Any], model: KernelSVC) -> dict[str, Any]:
-    """Add a machine of LIBSVM on the kernel matrix of a map to what is counted without a model.
+    """Add a model of LIBSVM on the kernel matrix of a map to what is counted without a model.
 
     That is its dual coefficients, and of its support vectors as much of the stored training set as
     they are of all samples.
@@ -199,15 +177,6 @@ def stored_rows(rows: Any) -> Stored:
     that a code needs (one bit for the signs of projections), or those that are not zero listed as
     CSR with one byte each.
 
-    Parameters
-    ----------
-    rows : ndarray or CSR matrix, shape (n, m)
-        What the learner trains on.
-
-    Returns
-    -------
-    Stored
-
     Examples
     --------
     >>> signs = np.where(np.arange(800).reshape(10, 80) % 3, 0.1, -0.1).astype(np.float32)
@@ -227,13 +196,7 @@ def stored_rows(rows: Any) -> Stored:
 
 
 def stored_codes(codes: Any, bits: int) -> Stored:
-    """Return the smallest form of codes of a map; what they stand for is counted with its tables.
-
-    Parameters
-    ----------
-    codes : ndarray or CSR matrix of uint8, shape (n, d)
-    bits : int
-        What a code needs.
+    """Return the smallest form of a map's codes of some bits; its tables are counted elsewhere.
 
     Examples
     --------
@@ -248,8 +211,8 @@ def local_map(feature_map: FeatureMap) -> FeatureMap | None:
     """Return the map, unfitted, of the B-splines that the outputs of a map are sums of.
 
     The outputs of unary bins and of penalised splines are sums of neighbouring B-splines, of which
-    two of bins, and degree + 1 of splines, differ from zero at a value: the sparse form of Maji and
-    Berg.
+    two of bins, and degree + 1 of splines, differ from zero at any value: the
+    sparse form of Maji and Berg.
 
     Examples
     --------
@@ -270,22 +233,10 @@ def paper_bytes(
 ) -> int | None:
     r"""Return the bytes of a stored training set as annfm counts them (Sect. 3.3 and 3.5).
 
-    Of k-ANNFM k indices of ⌈log₂ N⌉ bits a value, where one code for all k is enough
-    (:mod:`kmaps.maps.anchor`); of the homogeneous map 16 bits an output, zeros included. With both
-    it gives the ratio that the paper prints for MNIST (three outputs against five bits, 9.6), but
-    not those for Caltech-101 and Daimler, whose accounting it does not tell.
-
-    Parameters
-    ----------
-    feature_map : FeatureMap
-        Fitted.
-    train_shape, encoded_shape : (int, int)
-        The shapes of the raw and of the encoded rows.
-
-    Returns
-    -------
-    int or None
-        None for maps of which the paper does not say it.
+    k-ANNFM has k indices of ⌈log₂ N⌉ bits per value, where one code for all k is enough
+    (:mod:`kmaps.maps.anchor`); the homogeneous map 16 bits per output, zeros included. Both give
+    the ratio that the paper prints for MNIST (three outputs against five bits, 9.6), but not those
+    for Caltech-101 and Daimler, whose accounting it does not state. None for other maps.
 
     Examples
     --------
@@ -318,7 +269,7 @@ def _count_nonzero(rows: Any) -> int:
 
 
 def _count_distinct(rows: Any, n_nonzero: int) -> int | None:
-    """Return how many values occur, zero included; None when they are more than codes can tell."""
+    """Return how many values occur, zero included; None when codes are too few."""
     has_zeros = issparse(rows) and n_nonzero < rows.shape[0] * rows.shape[1]
     seen = np.zeros(int(has_zeros), rows.dtype)
     for block in _blocks(rows.data if issparse(rows) else rows):
@@ -331,3 +282,57 @@ def _count_distinct(rows: Any, n_nonzero: int) -> int | None:
 def _blocks(values: NDArray) -> Iterable[NDArray]:
     flat = values.reshape(-1)
     return np.split(flat, [_FIRST, *range(_BLOCK, len(flat), _BLOCK)])
+
+
+class MapGram(ABC):
+    """A map of ``dim`` outputs fitted to samples, and their kernel matrix, (n, n), for LIBSVM."""
+
+    matrix: NDArray[np.float32]
+    dim: int
+
+    @abstractmethod
+    def against(self, X: Any) -> NDArray[np.float32]:
+        """Return the matrix (m, n) of other samples with these."""
+
+    @abstractmethod
+    def storage(self) -> dict[str, Any]:
+        """Count the storage of the samples and the map, without a model."""
+
+
+def map_gram(feature_map: Any, X: Any, y: Any) -> MapGram:
+    """Fit a map to samples and return their kernel matrix: on codes if the map has tables."""
+    if isinstance(feature_map, Tabulated):
+        return _OfCodes(feature_map, X)
+    return _OfOutputs(feature_map.fit(X, y), X)
+
+
+class _OfCodes(MapGram):
+    def __init__(self, feature_map: Any, X: Any) -> None:
+        self.rows = code_samples(feature_map, X, form="low-rank")
+        self.matrix = code_gram(self.rows)
+        fitted: Any = self.rows.map
+        # Dense: some maps would make of a sparse row one that is not.
+        self.dim = fitted.transform(X[:1].toarray() if issparse(X) else X[:1]).shape[1]
+
+    def against(self, X: Any) -> NDArray[np.float32]:
+        return code_gram(self.rows.encode(X), self.rows)
+
+    def storage(self) -> dict[str, Any]:
+        return codes_storage(self.rows)
+
+
+class _OfOutputs(MapGram):
+    def __init__(self, fitted: FeatureMap, X: Any) -> None:
+        self.map, self.samples, self.encoded = fitted, X, fitted.transform(X)
+        self.matrix, self.dim = self._with(self.encoded), self.encoded.shape[1]
+
+    def against(self, X: Any) -> NDArray[np.float32]:
+        return self._with(self.map.transform(X))
+
+    def _with(self, encoded: Any) -> NDArray[np.float32]:
+        products = encoded @ self.encoded.T
+        dense = products.toarray() if issparse(products) else products
+        return dense.astype(np.float32, copy=False)
+
+    def storage(self) -> dict[str, Any]:
+        return storage(self.samples, self.map, self.encoded, 0)

@@ -40,10 +40,10 @@ LEARNERS: dict[str, Callable[[float], Any]] = {
 }
 """What trains on the frequencies: genrbf's SVM dense, SVM sparse and LR sparse (eq. 15-17), and the
 group lasso (eq. 18) with the squared hinge and, as printed, the hinge. The sparse ones stop at
-LIBLINEAR's own tolerances, as the paper's may have."""
+LIBLINEAR's default tolerances, as the paper's may have."""
 
 CHOOSERS = ("strongest", "resampled")
-"""What chooses frequencies for a dense machine: the weights of a dense pilot, or `resample`."""
+"""What chooses frequencies for a dense model: the weights of a dense pilot, or `resample`."""
 
 _TIMED = 3
 
@@ -69,7 +69,7 @@ class Tasks:
 
     @property
     def output(self) -> Literal["predict", "decision_function"]:
-        """What of a machine is judged."""
+        """Which output of a model is judged."""
         return "decision_function" if self.judge else "predict"
 
 
@@ -117,7 +117,7 @@ def _few_of(tasks: Tasks) -> Tasks:
 
 @dataclass
 class Draw:
-    """One draw of frequencies: the fitted map, the encoded training samples, dense machines."""
+    """One draw of frequencies: the fitted map, the encoded training samples, dense models."""
 
     settings: tuple
     map: Any
@@ -171,7 +171,7 @@ class Trials:
     ) -> Choice:
         """Choose the C of a learner on a draw by cross-validation on the training samples.
 
-        One for all tasks. What the learner keeps of the frequencies is chosen anew on each fold.
+        One for all tasks. What the learner keeps of the frequencies is chosen on each fold.
         """
         draw = self._drawn(feature_map, timing)
 
@@ -185,23 +185,10 @@ class Trials:
         return _choose(self.tasks, paths, folds)
 
     def learner(self, feature_map: Any, learner: Mapping[str, Any], timing: Timing) -> Tried:
-        """Measure one learner on one draw.
+        """Measure one learner on one draw; ``dim`` is twice the frequencies that are left.
 
-        Parameters
-        ----------
-        feature_map : RandomFourierMap or GeneralizedRBFMap
-            Unfitted.
-        learner : mapping
-            ``name`` (of `LEARNERS` or `CHOOSERS`), ``C`` and, for the latter, ``keep``: how many
-            frequencies.
-        timing : Timing
-
-        Returns
-        -------
-        columns : dict
-            Of its record; ``dim`` is twice the frequencies that are left.
-        predicted : ndarray of int or None
-            The labels of the test samples; None of detectors, whose scores are judged.
+        ``learner`` has a ``name`` of `LEARNERS` or `CHOOSERS`, ``C`` and, for the latter, ``keep``:
+        how many frequencies. No labels are predicted for detectors, whose scores are judged.
         """
         draw = self._drawn(feature_map, timing)
         tasks = range(len(self.tasks.labels))
@@ -227,11 +214,11 @@ class Trials:
         return sizes | quality, predicted
 
     def _dense(self, draw: Draw, C: float, task: int, timing: Timing) -> tuple[Any, float]:
-        """Return the machine on all frequencies, also the pilot of strongest, and its seconds."""
+        """Return the model on all frequencies, also the pilot of strongest, and its seconds."""
         if (C, task) not in draw.dense:
             y_train = self.tasks.labels[task][0]
-            machine = LEARNERS["dense"](C)
-            draw.dense[C, task] = timing.seconds(lambda: machine.fit(draw.encoded, y_train))
+            made = LEARNERS["dense"](C)
+            draw.dense[C, task] = timing.seconds(lambda: made.fit(draw.encoded, y_train))
         return draw.dense[C, task]
 
     def _chosen(
@@ -246,8 +233,8 @@ class Trials:
         else:
             pilot_s = 0.0
             kept, choice_s = timing.seconds(lambda: resample(draw.map, x_train, y_train, keep))
-        machine = LEARNERS["dense"](C)
-        model, train_s = timing.seconds(lambda: machine.fit(kept.transform(x_train), y_train))
+        made = LEARNERS["dense"](C)
+        model, train_s = timing.seconds(lambda: made.fit(kept.transform(x_train), y_train))
         return kept, model, pilot_s + choice_s + train_s
 
     def _drawn(self, feature_map: Any, timing: Timing) -> Draw:
@@ -284,10 +271,10 @@ def _path(
             if name == "strongest":
                 pilot = LEARNERS["dense"](C).fit(encoded[train], y[train])
                 kept = _strongest(feature_map, pilot, learner["keep"])
-            machine = LEARNERS["dense"](C).fit(kept.transform(x[train]), y[train])
+            model = LEARNERS["dense"](C).fit(kept.transform(x[train]), y[train])
             outputs = kept.transform(x[test])
             scored = output == "decision_function"
-            yield machine.decision_function(outputs) if scored else machine.predict(outputs)
+            yield model.decision_function(outputs) if scored else model.predict(outputs)
 
     return predict
 

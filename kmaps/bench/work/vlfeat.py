@@ -1,4 +1,4 @@
-"""VLFeat's homogeneous kernel map, its own C code, as one of the methods of others.
+"""VLFeat's homogeneous kernel map, its C code, as a third-party method.
 
 The package cyvlfeat 0.2 has VLFeat's C source and builds it; the map is not among what it shows to
 Python, but in the library that it builds, so it is called there. Later versions of the package
@@ -11,17 +11,28 @@ from importlib.util import find_spec
 from typing import Any, Self
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from kmaps._loops.pointers import expand
-from kmaps.checks import check_choice, check_positive, check_whole
 from kmaps.errors import ConfigError, InputError
+from kmaps.maps import HomogeneousMap
 
 _KERNELS = {"intersection": 0, "chi2": 1, "js": 2}  # VlHomogeneousKernelType
 _WINDOWS = {"uniform": 0, "rectangular": 1}  # VlHomogeneousKernelMapWindowType
 _TOO_LARGE = 256.0  # VLFeat's table ends here: it has zeros for larger values, and says nothing
+
+
+@njit(nogil=True)  # type: ignore[untyped-decorator]
+def _expand(evaluate: Any, state: int, values: NDArray, out: NDArray) -> None:
+    """Let ``evaluate(state, address, stride, x)`` write the outputs of each value into its row.
+
+    The type of a pointer to a function is part of what is compiled, so that nothing is cached.
+    """
+    start, step = out.ctypes.data, out.strides[0]
+    for i in range(values.size):
+        evaluate(state, start + i * step, 1, values[i])
 
 
 @cache
@@ -44,7 +55,7 @@ def _library() -> ctypes.CDLL:
 
 
 class VLFeatMap(TransformerMixin, BaseEstimator):
-    """Approximate a homogeneous kernel by VLFeat's own code: 2n+1 outputs a feature.
+    """Approximate a homogeneous kernel by VLFeat's code: 2n+1 outputs per feature.
 
     Parameters
     ----------
@@ -55,7 +66,7 @@ class VLFeatMap(TransformerMixin, BaseEstimator):
         Degree of homogeneity, > 0.
     window : {"rectangular", "uniform"}
     period : float, optional
-        Λ > 0 in units of log x; by default VLFeat's own choice.
+        Λ > 0 in units of log x; by default VLFeat's choice.
 
     Raises
     ------
@@ -65,7 +76,7 @@ class VLFeatMap(TransformerMixin, BaseEstimator):
     Notes
     -----
     The parameters' defaults are those of VLFeat's ``vl_homkermap``. VLFeat's function is called
-    once a value, of sparse rows once a stored one, from a compiled loop.
+    once per value, of sparse rows once per stored one, from a compiled loop.
 
     References
     ----------
@@ -90,12 +101,9 @@ class VLFeatMap(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check the parameters; nothing depends on the data."""
-        check_choice("kernel", self.kernel, _KERNELS)
-        check_choice("window", self.window, _WINDOWS)
-        check_whole("order", self.order, 0)
-        check_positive("gamma", self.gamma)
-        if self.period is not None:
-            check_positive("period", self.period)
+        if self.kernel not in _KERNELS:
+            raise ConfigError(f"kernel={self.kernel!r}: VLFeat has {', '.join(_KERNELS)}")
+        HomogeneousMap(**self.get_params()).fit(X)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -141,7 +149,7 @@ class VLFeatMap(TransformerMixin, BaseEstimator):
         )
         outputs = np.empty((values.size, 2 * self.order + 1), dtype=np.float32)
         try:
-            expand(library.vl_homogeneouskernelmap_evaluate_f, state, values, outputs)
+            _expand(library.vl_homogeneouskernelmap_evaluate_f, state, values, outputs)
         finally:
             library.vl_homogeneouskernelmap_delete(state)
         return outputs

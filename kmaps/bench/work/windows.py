@@ -1,8 +1,8 @@
 """VOC 2007 as samples of a trade-off: windows to train on, candidate windows to be scored.
 
 As in the cascade of genrbf, Sect. 4, stages that cost less leave the kernels few windows: an
-additive chi2 machine that tells objects, of any class, from what is beside them, and keeps the best
-windows of an image; and, where it is wanted, a linear machine before it.
+additive chi2 model that separates objects, of any class, from the background, and keeps the best
+windows of an image; and, where it is wanted, a linear model before it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -95,10 +95,12 @@ def load_windows(
     x_train, y = training_windows(train, classes, feature, windows, per_scene=per_scene)
     of_any_class = x_train, y > 0
     normalizing = FunctionTransformer(normalized)
-    additive = make_pipeline(normalizing, HomogeneousMap("chi2"), _machine()).fit(*of_any_class)
+    additive = make_pipeline(normalizing, HomogeneousMap("chi2"), _linear()).fit(
+        *of_any_class
+    )
     before = None
     if "linear" in protocol:
-        before = make_pipeline(normalizing, _machine()).fit(*of_any_class), protocol["linear"]
+        before = make_pipeline(normalizing, _linear()).fit(*of_any_class), protocol["linear"]
     most = protocol["candidates"]
     found = detect(test, feature, windows, additive, overlap=_ALIKE, most=most, before=before)
     kept = [detections.boxes for detections in found]
@@ -113,7 +115,7 @@ def load_windows(
     return Tasks(x_train, x_test, labels, Candidates(test, kept).average_precision, sizes)
 
 
-def _machine() -> LiblinearSVC:
+def _linear() -> LiblinearSVC:
     return LiblinearSVC(10.0, loss="hinge", tol=0.1)
 
 

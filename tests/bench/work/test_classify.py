@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 from kmaps import gram
 from kmaps.bench.run.clock import Clock
 from kmaps.bench.work import classify
-from kmaps.bench.work.classify import Choosing, Machine, choose_c, evaluate
+from kmaps.bench.work.classify import Choosing, ModelSpec, choose_c, evaluate
 from kmaps.bench.work.samples import Split, load_split
 from kmaps.bench.work.timing import UNTIMED
 from kmaps.features import make_feature
@@ -26,7 +26,7 @@ CODED = {"loss": "hinge", "bias": 1.0, "gap": 1e-3, "n_levels": 256, "calibrate"
 
 def machine(method, kernel="chi2", params=None, solver="liblinear"):
     settings = {"liblinear": LIBLINEAR, "libsvm": {}, "coded": {**CODED, "form": "auto"}}[solver]
-    return Machine(method, kernel, params or {}, solver, "ovo", settings, False, seed=7)
+    return ModelSpec(method, kernel, params or {}, solver, "ovo", settings, False, seed=7)
 
 
 MACHINES = {

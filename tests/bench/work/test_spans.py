@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kmaps.bench.work.spans import Span, over_differences, over_ratios, parse_range
+from kmaps.bench.work.errors import Span, over_differences, over_ratios, parse_range
 from kmaps.errors import ConfigError
 from kmaps.kernels import KERNELS
 

@@ -10,7 +10,7 @@ from scipy import sparse
 from kmaps import HomogeneousMap
 from kmaps.bench.run.environment import versions_of
 from kmaps.bench.work import vlfeat
-from kmaps.bench.work.own import problems
+from kmaps.bench.work.third_party import problems
 from kmaps.bench.work.vlfeat import VLFeatMap
 from kmaps.errors import ConfigError, InputError
 

@@ -12,8 +12,7 @@ from kmaps.bench.records.row import Row
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import Experiment, Interval, Positive, Unique, known_name
 from kmaps.bench.spec.map_rows import map_rows
-from kmaps.bench.work.errors import Range
-from kmaps.bench.work.spans import Span, parse_range
+from kmaps.bench.work.errors import Range, Span, parse_range
 from kmaps.bench.work.timing import Timing
 from kmaps.kernels import KERNELS, LOG_KERNELS, STATIONARY
 from kmaps.maps import takes

@@ -1,4 +1,4 @@
-"""Classifications: exact kernels, maps and the linear machine on the samples of a dataset."""
+"""Classifications: exact kernels, maps and the linear model on the samples of a dataset."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -143,7 +143,7 @@ class Classification(Experiment):
 
 
 class ClassificationKind(SampledKind):
-    """Accuracy, time, memory and storage of machines, each on every split."""
+    """Accuracy, time, memory and storage of models, each on every split."""
 
     model = Classification
     shown = SHOWN
@@ -188,19 +188,19 @@ class ClassificationKind(SampledKind):
         from kmaps.bench.work.classify import warm_up
 
         grid = cell.C["grid"]
-        warm_up(_machine(cell), 1.0 if grid == AUTO else grid[0], _scaled(cell, shared))
+        warm_up(_spec(cell), 1.0 if grid == AUTO else grid[0], _scaled(cell, shared))
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
         """Choose C inside the training split, train with it, predict the test split."""
         from kmaps.bench.work.classify import Choosing, choose_c, evaluate
 
-        machine, shared = _machine(cell), _scaled(cell, shared)
+        spec, shared = _spec(cell), _scaled(cell, shared)
         with timing.timed("cv_s"):
             choosing = Choosing(seed=cell.choice_seed, **cell.C)
             training = shared.x_train, shared.y_train, shared.groups_train
-            choice = choose_c(machine, choosing, *training)
+            choice = choose_c(spec, choosing, *training)
         timing.begin()
-        columns, predicted = evaluate(machine, choice.C, shared, timing)
+        columns, predicted = evaluate(spec, choice.C, shared, timing)
         correct = Correct.of(shared.y_test, predicted)
         columns |= {**choice_columns(choice), **shared.sizes, **correct.columns}
         return Measured(columns, correct=correct)
@@ -239,15 +239,15 @@ def _scaled(cell: Cell, split: Any) -> Any:
     return split if name is None else split.normalized(name)
 
 
-def _machine(cell: Cell) -> Any:
+def _spec(cell: Cell) -> Any:
     """Return what a cell trains, as the work has it."""
-    from kmaps.bench.work.classify import Machine
+    from kmaps.bench.work.classify import ModelSpec
 
     settings = dict(cell.settings)
     if cell.row.solver == "coded":
         own = {key: value for key, value in cell.row.learner.items() if key != "normalize"}
         settings |= {"form": AUTO, **own}
-    return Machine(
+    return ModelSpec(
         method=cell.row.method,
         kernel=cell.kernel,
         params=dict(cell.row.params),

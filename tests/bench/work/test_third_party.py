@@ -10,10 +10,10 @@ from sklearn.decomposition import PCA
 from sklearn.svm import SVC, LinearSVC
 
 from kmaps.bench.run.clock import pinned
-from kmaps.bench.work import own
-from kmaps.bench.work.classify import Choosing, Machine, choose_c, evaluate
+from kmaps.bench.work import third_party
+from kmaps.bench.work.classify import Choosing, ModelSpec, choose_c, evaluate
 from kmaps.bench.work.samples import Split
-from kmaps.bench.work.storage import own_storage, stored_rows
+from kmaps.bench.work.storage import stored_rows, third_party_storage
 from kmaps.bench.work.timing import UNTIMED
 from kmaps.errors import InputError
 from kmaps.models.choice import along_c, cross_validate
@@ -85,7 +85,7 @@ def module(tmp_path, monkeypatch):
 )
 def test_what_cannot_be_a_row_is_told(module, estimator, params, solver, told):
     name = estimator.format(module)
-    [problem] = own.problems(name, params, solver)
+    [problem] = third_party.problems(name, params, solver)
     assert problem.startswith(f"estimator {name}: {told}")
 
 
@@ -99,19 +99,19 @@ def test_what_cannot_be_a_row_is_told(module, estimator, params, solver, told):
     ],
 )
 def test_what_can_be_a_row_has_no_problem(module, estimator, params, solver):
-    assert own.problems(estimator.format(module), params, solver) == []
+    assert third_party.problems(estimator.format(module), params, solver) == []
 
 
 def test_every_unknown_parameter_is_told(module):
-    assert len(own.problems(f"{module}.Good", {"powr": 1, "poer": 2}, "liblinear")) == 2
+    assert len(third_party.problems(f"{module}.Good", {"powr": 1, "poer": 2}, "liblinear")) == 2
 
 
 def test_shared_settings_go_where_they_are_taken_and_not_told():
     forest = "sklearn.ensemble.RandomForestClassifier"
     with pinned(2):
-        made = own.make(forest, {}, random_state=5, C=3.0)
+        made = third_party.make(forest, {}, random_state=5, C=3.0)
         assert (made.n_jobs, made.random_state) == (2, 5)
-        told = own.make(forest, {"n_jobs": 1, "random_state": 8}, random_state=5)
+        told = third_party.make(forest, {"n_jobs": 1, "random_state": 8}, random_state=5)
         assert (told.n_jobs, told.random_state) == (1, 8)
 
 
@@ -130,9 +130,11 @@ class Wrong:
 
 def test_outputs_that_are_no_row_or_label_a_sample_are_refused():
     with pytest.raises(InputError, match=r"Wrong.transform: expected a row of outputs for each of"):
-        own.OwnMap(Wrong()).fit(np.ones((3, 2)), [0, 1, 1]).transform(np.ones((3, 2)))
+        third_party.ThirdPartyMap(Wrong()).fit(np.ones((3, 2)), [0, 1, 1]).transform(
+            np.ones((3, 2))
+        )
     with pytest.raises(InputError, match=r"Wrong.predict: expected a label for each of 3 samples"):
-        own.labels(Wrong().predict(np.ones((3, 2))), 3, Wrong())
+        third_party.labels(Wrong().predict(np.ones((3, 2))), 3, Wrong())
 
 
 def test_a_map_of_others_gives_arrays_or_csr():
@@ -142,7 +144,7 @@ def test_a_map_of_others_gives_arrays_or_csr():
         def transform(self, X):
             return sparse.csc_array(X)
 
-    outputs = own.OwnMap(Columns()).fit(X).transform(X)
+    outputs = third_party.ThirdPartyMap(Columns()).fit(X).transform(X)
     assert isinstance(outputs, sparse.csr_matrix)
     assert (outputs.toarray() == X).all()
 
@@ -157,7 +159,7 @@ def split():
 def machine(estimator, params, solver="own"):
     learner = {"loss": "hinge", "penalty": "l2", "bias": 1.0, "tol": None}
     settings = learner if solver == "liblinear" else {}
-    return Machine(estimator, "", params, solver, "ovr", settings, False, seed=7)
+    return ModelSpec(estimator, "", params, solver, "ovr", settings, False, seed=7)
 
 
 def test_a_classifier_is_measured_as_it_is(split):
@@ -176,7 +178,7 @@ def test_a_classifier_is_measured_as_it_is(split):
         "storage_form": f"{train.form} + pickled model",
         "paper_train_bytes": None,
     }
-    assert own_storage(split.x_train, expected)["model_bytes"] == size
+    assert third_party_storage(split.x_train, expected)["model_bytes"] == size
 
 
 def test_a_transformer_stands_in_front_of_the_learner(split):
@@ -223,6 +225,6 @@ class Cheat:
 
 @pytest.mark.parametrize("solver", ["liblinear", "libsvm"])
 def test_a_transformer_never_sees_labels_left_out(split, monkeypatch, solver):
-    monkeypatch.setattr(own, "find", lambda estimator: Cheat)
+    monkeypatch.setattr(third_party, "find", lambda estimator: Cheat)
     made = machine("anything.Cheat", {}, solver)
     assert max(choice(made, split).accuracies) < 0.3

@@ -1,4 +1,4 @@
-"""Methods of the user's own: named in an experiment by their place in Python, made and checked.
+"""Third-party estimators: named in an experiment by their place in Python, made and checked.
 
 Their code is imported here, in the processes that measure, and nowhere else.
 """
@@ -31,11 +31,6 @@ _FREE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 def find(estimator: str) -> Callable[..., Any]:
     """Import what an experiment names: a class, or a function that returns an estimator.
 
-    Parameters
-    ----------
-    estimator : str
-        ``package.module.Class``.
-
     Raises
     ------
     ConfigError
@@ -52,11 +47,11 @@ def find(estimator: str) -> Callable[..., Any]:
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"estimator {estimator}: there is no module {error.name!r}: install its package, or "
-            "put it beside the experiment's file"
+            "put it next to the experiment's file"
         ) from None
     except Exception as error:
         raise ConfigError(
-            f"estimator {estimator}: importing {module_name} failed: {_told(error)}"
+            f"estimator {estimator}: importing {module_name} failed: {_text(error)}"
         ) from error
     try:
         found = getattr(module, name)
@@ -83,22 +78,14 @@ def takes(estimator: str, parameter: str) -> bool:
 
 
 def chooses_c(estimator: str, params: Mapping[str, Any]) -> bool:
-    """Return whether an estimator has a parameter C that it is not told."""
+    """Return whether an estimator has a parameter C that the experiment does not set."""
     return "C" not in params and takes(estimator, "C")
 
 
 def make(estimator: str, params: Mapping[str, Any], **shared: Any) -> Any:
-    """Return an estimator, unfitted.
+    """Return an estimator, unfitted, with its parameters and those of ``shared`` that it takes.
 
-    Parameters
-    ----------
-    estimator : str
-        ``package.module.Class``.
-    params : mapping
-        Its parameters, as the experiment has them.
-    **shared
-        What is given to estimators that have such a parameter and are not told it by ``params``;
-        ``n_jobs``, the threads of the cell, is among them.
+    ``params`` prevail; ``n_jobs``, the threads of the cell, is shared too.
 
     Examples
     --------
@@ -111,15 +98,9 @@ def make(estimator: str, params: Mapping[str, Any], **shared: Any) -> Any:
 
 
 def problems(estimator: str, params: Mapping[str, Any], solver: str) -> list[str]:
-    """Return what is wrong with a row before anything is trained; nothing when all is right.
+    """Return what is wrong with a row before anything is trained.
 
-    Parameters
-    ----------
-    estimator : str
-        ``package.module.Class``.
-    params : mapping
-    solver : {"own", "liblinear", "libsvm", "coded"}
-        Who trains: the estimator itself, or a solver behind it.
+    ``solver`` says who trains: the estimator itself (``own``), or a solver behind it.
     """
     try:
         known = inspect.signature(find(estimator)).parameters
@@ -135,11 +116,11 @@ def problems(estimator: str, params: Mapping[str, Any], solver: str) -> list[str
     try:
         made = make(estimator, params)
     except Exception as error:
-        return [f"estimator {estimator}: cannot be made: {_told(error)}"]
+        return [f"estimator {estimator}: cannot be made: {_text(error)}"]
     return _missing(estimator, made, solver) or _unpicklable(estimator, made)
 
 
-def _told(error: Exception) -> str:
+def _text(error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 
@@ -166,19 +147,13 @@ def _unpicklable(estimator: str, made: Any) -> list[str]:
     try:
         pickled_bytes(made)
     except Exception as error:
-        told = f"cannot be pickled, by which its storage is counted: {_told(error)}"
-        return [f"estimator {estimator}: {told}"]
+        reason = f"cannot be pickled, by which its storage is counted: {_text(error)}"
+        return [f"estimator {estimator}: {reason}"]
     return []
 
 
-class OwnMap(FeatureMap):
-    """A transformer of others as a map: its outputs are an ndarray or a CSR matrix.
-
-    Parameters
-    ----------
-    transformer : object
-        With ``fit(X, y)`` and ``transform(X)``.
-    """
+class ThirdPartyMap(FeatureMap):
+    """A third-party transformer as a map: its outputs are an ndarray or a CSR matrix."""
 
     def __init__(self, transformer: Any) -> None:
         self.transformer = transformer
@@ -188,7 +163,7 @@ class OwnMap(FeatureMap):
         """Size of the fitted transformer when it is pickled."""
         return pickled_bytes(self.transformer)
 
-    def fit(self, X: ArrayLike, y: object = None) -> "OwnMap":
+    def fit(self, X: ArrayLike, y: object = None) -> "ThirdPartyMap":
         """Fit the transformer."""
         self.transformer.fit(X, y)
         return self
