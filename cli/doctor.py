@@ -16,8 +16,9 @@ def command(ctx: click.Context, as_json: bool) -> None:
     before commands can work or times can be compared.
     """
     from kmaps.bench.run.doctor import examine
+    from kmaps.cli.compiling import compiled_folder
 
-    findings = examine()
+    findings = examine(compiled_folder())
     if as_json:
         click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -23,12 +22,6 @@ def progress_bar(title: str, *, quiet: bool = False) -> Iterator[Callable[[int, 
     """Yield a function ``report(done, total)`` that shows a bar once two seconds have passed.
 
     Nothing is shown when ``quiet``, or when standard error is not a terminal.
-
-    Parameters
-    ----------
-    title : str
-        Shown before the bar.
-    quiet : bool
     """
     started = monotonic()
     bar = task = None
@@ -51,13 +44,7 @@ def progress_bar(title: str, *, quiet: bool = False) -> Iterator[Callable[[int, 
 
 @contextmanager
 def stage_bars(*, quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
-    """Yield a function ``report(title, done, total)`` that shows a bar for one title at a time.
-
-    Parameters
-    ----------
-    quiet : bool
-        As in :func:`progress_bar`.
-    """
+    """Yield a function ``report(title, done, total)`` that shows a bar for one title at a time."""
     with ExitStack() as shown:
         current, show = None, None
 
@@ -69,29 +56,6 @@ def stage_bars(*, quiet: bool = False) -> Iterator[Callable[[str, int, int], Non
             show(done, total)
 
         yield report
-
-
-@dataclass(frozen=True)
-class CellState:
-    """How far a run is: cells done of all, the time left in words, the last cell in a line."""
-
-    done: int
-    total: int
-    left: str
-    line: str
-    failed: bool
-
-
-def cell_state(progress: "Progress") -> "CellState":
-    """Say what a run's progress is to be shown as."""
-    last = progress.last
-    return CellState(
-        done=progress.done,
-        total=progress.total,
-        left=_left(progress),
-        line=_described(last) if last else "",
-        failed=bool(last) and last["status"] == "failed",
-    )
 
 
 def _described(record: "Record") -> str:
@@ -107,8 +71,8 @@ def _described(record: "Record") -> str:
     title, _, unit = measure.title.partition(", ")
     value = measure.value(record)
     shown = "–" if value is None else f"{measure.format(value)} {unit}".rstrip()
-    told = "; ".join(WARNED[name] for name in warned(record))
-    return f"{cell_name(record)}: {title} {shown}{told and f' ({told})'}"
+    warnings = "; ".join(WARNED[name] for name in warned(record))
+    return f"{cell_name(record)}: {title} {shown}{warnings and f' ({warnings})'}"
 
 
 def _left(progress: "Progress") -> str:
@@ -128,40 +92,47 @@ def say_compiling(*, quiet: bool) -> None:
 
 @contextmanager
 def cell_bar(
-    *, quiet: bool = False
-) -> Iterator[tuple[Callable[[CellState], None], Callable[[str, int, int], None]]]:
+    *, quiet: bool = False, kept: str = ""
+) -> Iterator[tuple[Callable[["Progress"], None], Callable[[str, int, int], None]]]:
     """Yield the functions that show the progress of a run's cells and of its features.
 
     On a terminal that is a bar, and a line for each cell that failed; elsewhere a line for each
-    cell and for each finished stage of the features.
-
-    Parameters
-    ----------
-    quiet : bool
-        Whether to show nothing.
+    cell and for each finished stage of the features. After Ctrl-C it says what is ``kept``.
     """
-    if quiet:
-        yield lambda state: None, lambda title, done, total: None
-    elif not sys.stderr.isatty():
-        yield _print_cell, _print_stage
-    else:
-        with _bar(counted=True) as bar:
-            task = bar.add_task("")
-
-            def show(state: CellState) -> None:
-                bar.update(task, total=state.total, completed=state.done, description=state.left)
-                if state.failed:
-                    bar.console.print(state.line, markup=False, highlight=False)
-
-            def show_stage(title: str, done: int, total: int) -> None:
-                bar.update(task, total=total, completed=done, description=title)
-
-            yield show, show_stage
+    with ExitStack() as shown:
+        try:
+            if quiet:
+                yield lambda progress: None, lambda title, done, total: None
+            elif sys.stderr.isatty():
+                yield _shown_on(shown.enter_context(_bar(counted=True)))
+            else:
+                yield _print_cell, _print_stage
+        except KeyboardInterrupt:
+            shown.close()
+            if kept and not quiet:
+                click.echo(f"the finished {kept} are kept; the same command resumes", err=True)
+            raise
 
 
-def _print_cell(state: CellState) -> None:
-    if state.line:
-        click.echo(f"{state.done}/{state.total}  {state.line}, {state.left}", err=True)
+def _shown_on(bar: "Bar") -> tuple[Callable[["Progress"], None], Callable[[str, int, int], None]]:
+    task = bar.add_task("")
+
+    def show(progress: "Progress") -> None:
+        left = _left(progress)
+        bar.update(task, total=progress.total, completed=progress.done, description=left)
+        if progress.last and progress.last["status"] == "failed":
+            bar.console.print(_described(progress.last), markup=False, highlight=False)
+
+    def show_stage(title: str, done: int, total: int) -> None:
+        bar.update(task, total=total, completed=done, description=title)
+
+    return show, show_stage
+
+
+def _print_cell(progress: "Progress") -> None:
+    if progress.last:
+        line, left = _described(progress.last), _left(progress)
+        click.echo(f"{progress.done}/{progress.total}  {line}, {left}", err=True)
 
 
 def _print_stage(title: str, done: int, total: int) -> None:

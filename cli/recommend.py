@@ -15,7 +15,7 @@ import click
 from kmaps.cli import array_files
 from kmaps.cli.array_files import labelled_rows, look_for
 from kmaps.cli.completing import files
-from kmaps.cli.progress import cell_bar, cell_state, say_compiling, stage_bars
+from kmaps.cli.progress import cell_bar, say_compiling, stage_bars
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -143,7 +143,7 @@ def command(
                 limits=Limits(max_bytes or inf, max_us or inf),
                 exact_only=exact_only,
                 threads=threads,
-                progress=lambda state: show(cell_state(state)),
+                progress=show,
                 command=click.get_current_context().meta.get(GIVEN, ""),
             )
     if found.failed and not quiet:

@@ -103,14 +103,14 @@ def _run(entry: "Entry", threads: int | None, quiet: bool) -> bool:
     """Measure what is to do; return whether a cell has failed."""
     from kmaps.bench.run.runner import run
     from kmaps.cli.main import GIVEN
-    from kmaps.cli.progress import cell_bar, cell_state
+    from kmaps.cli.progress import cell_bar
 
     with cell_bar(quiet=quiet) as (progress, extracted):
         outcome = run(
             entry.experiment,
             entry.folder,
             threads=threads,
-            progress=lambda state: progress(cell_state(state)),
+            progress=progress,
             extracted=extracted,
             command=click.get_current_context().meta.get(GIVEN, ""),
         )

@@ -69,8 +69,8 @@ _LISTED_FAILURES = 5
 @click.option(
     "--dry-run",
     is_flag=True,
-    help="List the cells, check that there are samples enough, and say what published cells took; "
-    "run nothing.",
+    help="Run nothing: list the cells, check that the dataset is large enough, and report what "
+    "published cells took.",
 )
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
 def command(
@@ -91,8 +91,8 @@ def command(
     """Run EXPERIMENT, a YAML file or the name of one that comes with kmaps (`kmaps list`).
 
     Every finished cell is one line of records.jsonl in the output folder; the same command again
-    resumes there. The table of these cells goes to standard output. A run of your own never
-    touches published ones: those are in results, yours in runs.
+    resumes there. The table of these cells goes to standard output. A run never touches published
+    ones: those are in the folder results, others in runs.
     """
     from kmaps.bench.kinds.load import load_whole, packaged
 
@@ -103,42 +103,34 @@ def command(
 
         _list_cells(checked, out, only, published_folder(Path(experiment).stem, preset), quiet)
         return
-    from kmaps.bench.kinds import SHOWN
-    from kmaps.bench.report.tables import render
     from kmaps.bench.run.runner import run
     from kmaps.cli.cluster import connected
     from kmaps.cli.main import GIVEN
-    from kmaps.cli.progress import cell_bar, cell_state, say_compiling
+    from kmaps.cli.progress import cell_bar, say_compiling
 
     say_compiling(quiet=quiet)
-    try:
-        with (
-            nullcontext() if cluster is None else connected(cluster, "jobs") as client,
-            cell_bar(quiet=quiet) as (progress, extracted),
-        ):
-            outcome = run(
-                checked,
-                out,
-                only=only,
-                jobs=jobs,
-                client=client,
-                threads=threads,
-                retry_failed=retry_failed,
-                fail_fast=fail_fast,
-                skip_bad=skip_bad,
-                progress=lambda state: progress(cell_state(state)),
-                extracted=extracted,
-                command=click.get_current_context().meta.get(GIVEN, ""),
-                definition=content if changes or experiment not in packaged() else None,
-            )
-    except KeyboardInterrupt:
-        if not quiet:
-            click.echo("the finished cells are kept; the same command resumes", err=True)
-        raise
+    with (
+        nullcontext() if cluster is None else connected(cluster, "jobs") as client,
+        cell_bar(quiet=quiet, kept="cells") as (progress, extracted),
+    ):
+        outcome = run(
+            checked,
+            out,
+            only=only,
+            jobs=jobs,
+            client=client,
+            threads=threads,
+            retry_failed=retry_failed,
+            fail_fast=fail_fast,
+            skip_bad=skip_bad,
+            progress=progress,
+            extracted=extracted,
+            command=click.get_current_context().meta.get(GIVEN, ""),
+            definition=content if changes or experiment not in packaged() else None,
+        )
     if not outcome.measured and not quiet:
         click.echo(f"nothing to do: all {len(outcome.records)} cells are in {out}", err=True)
-    measures = SHOWN[checked.kind].measures(outcome.records)
-    click.echo(render(outcome.records, "text", measures), nl=False)
+    _show(outcome, checked.kind)
     _report_failures(outcome)
 
 
@@ -178,17 +170,17 @@ def _estimate(keys: Sequence[str], published: Path) -> str:
     from kmaps.bench.records.times import forecast
     from kmaps.bench.run.plan import records_of
 
-    told = forecast(keys, records_of(published))
-    if not told.known:
+    known = forecast(keys, records_of(published))
+    if not known.known:
         return "no estimate: no published record of these cells"
     parts = []
-    if told.seconds is not None:
-        parts.append(f"{_duration(told.seconds)} one after the other")
-    if told.peak_bytes is not None:
-        parts.append(f"at most {told.peak_bytes / 1e6:,.0f} MB beyond the data")
+    if known.seconds is not None:
+        parts.append(f"{_duration(known.seconds)} one after the other")
+    if known.peak_bytes is not None:
+        parts.append(f"at most {known.peak_bytes / 1e6:,.0f} MB beyond the data")
     return (
-        f"estimate, from the records of {told.known} of the {told.cells} cells to do in "
-        f"{_shown(published)} ({told.where}): {', '.join(parts) or 'neither time nor memory'}; "
+        f"estimate, from the records of {known.known} of the {known.cells} cells to do in "
+        f"{_shown(published)} ({known.where}): {', '.join(parts) or 'neither time nor memory'}; "
         "reading the data and extracting features come on top"
     )
 
@@ -201,6 +193,14 @@ def _duration(seconds: float) -> str:
 
 def _shown(path: Path) -> Path:
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+def _show(outcome: "Outcome", kind: str) -> None:
+    from kmaps.bench.kinds import SHOWN
+    from kmaps.bench.report.tables import render
+
+    measures = SHOWN[kind].measures(outcome.records)
+    click.echo(render(outcome.records, "text", measures), nl=False)
 
 
 def _report_failures(outcome: "Outcome") -> None:

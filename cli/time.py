@@ -23,7 +23,7 @@ _MEASURES = ("time", "convert", "train", "predict", "time-common")
 @click.option(
     "--experiment",
     metavar="NAME",
-    help="The YAML file of the records, or its name. [default: experiment.yaml beside the "
+    help="The YAML file of the records, or its name. [default: experiment.yaml next to the "
     "records, else the name in them]",
 )
 @click.option("--preset", help="The preset of the experiment that the records are of.")
@@ -46,7 +46,7 @@ _MEASURES = ("time", "convert", "train", "predict", "time-common")
     "common_C",
     type=click.FloatRange(min=0, min_open=True),
     metavar="VALUE",
-    help="Time every cell at this C too, beside its own.",
+    help="Time every cell at this C too.",
 )
 @click.option(
     "--even-if-busy",
@@ -68,21 +68,21 @@ def command(
     """Time the measured cells in the folder RESULTS again, and show the times.
 
     One cell at a time, on held processors, warmed up; repeat 1 of all cells comes before repeat 2
-    of any. Each is trained with the C of its record, and has to come out as it did there: one that
-    does not has failed, and gets no time.
+    of any. Each is trained with the C of its record; if it does not reproduce the recorded result,
+    its time is discarded.
 
-    Every measurement is one line of times.jsonl, beside the records; the same command again resumes
-    there. Tables and pages then show medians and quartiles, and claims on times are judged by the
-    repeats. Deleting the file takes all of it back.
+    Every measurement is one line of times.jsonl, next to the records; the same command again
+    resumes there. Tables and pages then show medians and quartiles, and claims on times are judged
+    by the repeats. Delete the file to undo.
 
-    A machine on which other work runs is refused: the load average, the time that the host of a
+    A machine on which other work runs is refused: by its load average, the time that the host of a
     virtual machine takes, and what other processes use within a second.
     """
     from kmaps.bench.kinds.load import load
     from kmaps.bench.records.file import definition_file, read_records
     from kmaps.bench.run.repeats import time_again
     from kmaps.cli.main import GIVEN
-    from kmaps.cli.progress import cell_bar, cell_state
+    from kmaps.cli.progress import cell_bar
 
     recorded = read_records(results)[0]["experiment"]
     kept = definition_file(results)
@@ -90,23 +90,18 @@ def command(
         checked = load(kept)
     else:
         checked = load(experiment or recorded.removesuffix(f"-{preset}"), preset)
-    try:
-        with cell_bar(quiet=quiet) as (progress, extracted):
-            timed = time_again(
-                checked,
-                results,
-                repeats=repeats,
-                threads=threads,
-                common_C=common_C,
-                even_if_busy=even_if_busy,
-                command=click.get_current_context().meta.get(GIVEN, ""),
-                progress=lambda state: progress(cell_state(state)),
-                extracted=extracted,
-            )
-    except KeyboardInterrupt:
-        if not quiet:
-            click.echo("the finished measurements are kept; the same command resumes", err=True)
-        raise
+    with cell_bar(quiet=quiet, kept="measurements") as (progress, extracted):
+        timed = time_again(
+            checked,
+            results,
+            repeats=repeats,
+            threads=threads,
+            common_C=common_C,
+            even_if_busy=even_if_busy,
+            command=click.get_current_context().meta.get(GIVEN, ""),
+            progress=progress,
+            extracted=extracted,
+        )
     if not quiet:
         _note(timed, results)
     _show(read_records(results))
@@ -120,7 +115,7 @@ def _note(timed: "Timed", results: Path) -> None:
     elif timed.load.reason:
         click.echo(f"warning: {timed.load.reason}: the times are marked", err=True)
     elif not timed.load.is_known:
-        click.echo("warning: this system does not tell whether other work runs", err=True)
+        click.echo("warning: this system does not report whether other work runs", err=True)
 
 
 def _show(records: "list[Record]") -> None:

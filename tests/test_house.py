@@ -26,10 +26,7 @@ LIMITS: dict[str, int] = {**MOST_LINES, **WALKS} | {
 LONG_FUNCTIONS: set[str] = {
     "cli/features.py command",
     "cli/recommend.py command",
-    "cli/run.py command",
     "cli/train.py command",
-    "kmaps/bench/run/repeats.py time_again",
-    "kmaps/bench/run/runner.py run",
     "kmaps/features/extraction.py extract",
     "kmaps/models/choice.py cross_validate",
     "kmaps/models/coded_path.py choose_along_path",

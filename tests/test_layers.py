@@ -47,7 +47,6 @@ SIBLINGS = {"checks", "parallel", "samples"}
 """What data and features use besides."""
 INNER: dict[str, set[str]] = {
     "kmaps/bench/kinds/pairs/measure.py": {"checks.is_whole"},
-    "kmaps/bench/run/doctor.py": {"_loops.encode.take"},
     "kmaps/bench/spec/fields.py": {"checks.is_whole"},
     "kmaps/features/gradients.py": {"_loops.orientation"},
     "kmaps/features/hog.py": {"_loops.orientation"},

@@ -41,7 +41,7 @@ def test_what_is_wrong_is_told_with_what_to_do(ask, tmp_path, monkeypatch):
     assert code == 2
     assert "numpy 0.1 is older than 2.0" in findings["versions"]["found"]
     assert findings["mirror"]["found"] == f"{tmp_path / 'nowhere'}: no such folder"
-    assert findings["mirror"]["remedy"] == "mend KMAPS_MIRROR, or unset it"
+    assert findings["mirror"]["remedy"] == "fix KMAPS_MIRROR, or unset it"
     assert findings["C++ compiler"]["found"] == "none"
     assert findings["leftovers"]["found"] == f"1 unfinished files, 2.5 MB, in {tmp_path}"
     assert {name for name, finding in findings.items() if finding["fault"]} == {

@@ -94,7 +94,7 @@ def test_a_busy_machine_is_one_line_and_the_flag_that_helps(results, worker):
 
 def test_a_system_that_does_not_tell_is_said(results, worker):
     worker["load"] = Load(None, None, None)
-    told = "warning: this system does not tell whether other work runs\n"
+    told = "warning: this system does not report whether other work runs\n"
     assert told in timed(results, "--repeats", 1).stderr
 
 

@@ -1,4 +1,4 @@
-"""What of a machine and an installation may spoil a run, and what to do about it."""
+"""What of a machine and an installation can spoil a run, and what to do about it."""
 
 import os
 import re
@@ -20,17 +20,9 @@ _LIMB = re.compile(r"\d+")
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at.
+    """What was found in one line, and the remedy, empty when all is well.
 
-    Attributes
-    ----------
-    subject : str
-    found : str
-        What is there, in one line.
-    remedy : str
-        What to do; empty when all is well.
-    fault : bool
-        Whether commands fail, or measure something else, until that is done.
+    With ``fault``, commands fail, or measure something else, until the remedy is applied.
     """
 
     subject: str
@@ -39,14 +31,15 @@ class Finding:
     fault: bool = False
 
 
-def examine() -> list[Finding]:
-    """Look at versions, compiler, threads, libraries, folders, mirrors and what the dead left.
+def examine(compiled: Path) -> list[Finding]:
+    """Look at versions, compiler, threads, libraries, folders, mirrors and unfinished files.
 
-    Nothing is changed and no address is contacted.
+    ``compiled`` is the folder of the compiled loops. Nothing is changed and no address is
+    contacted.
 
     Examples
     --------
-    >>> [finding.subject for finding in examine()][:3]
+    >>> [finding.subject for finding in examine(Path("compiled"))][:3]
     ['versions', 'C++ compiler', 'instructions']
     """
     checks: tuple[Callable[[], Iterator[Finding]], ...] = (
@@ -55,7 +48,7 @@ def examine() -> list[Finding]:
         _instructions,
         _threads,
         _libraries,
-        _compiled,
+        lambda: iter([_folder("compiled loops", compiled, "NUMBA_CACHE_DIR")]),
         _data,
         _mirrors,
         _leftovers,
@@ -90,7 +83,7 @@ def _compiler() -> Iterator[Finding]:
     if found:
         yield Finding("C++ compiler", found)
     else:
-        remedy = "none is needed until LIBLINEAR or LIBSVM is installed anew: then install g++"
+        remedy = "none is needed until LIBLINEAR or LIBSVM is installed again: then install g++"
         yield Finding("C++ compiler", "none", remedy)
 
 
@@ -131,12 +124,6 @@ def _libraries() -> Iterator[Finding]:
             yield Finding(name, f"{', '.join(names)}; keeps its threads", remedy, fault=True)
 
 
-def _compiled() -> Iterator[Finding]:
-    from kmaps._loops.encode import take
-
-    yield _folder("compiled loops", Path(take.stats.cache_path), "NUMBA_CACHE_DIR")
-
-
 def _data() -> Iterator[Finding]:
     yield _folder("datasets", cache_root(), "KMAPS_DATA_DIR")
 
@@ -163,7 +150,7 @@ def _mirrors() -> Iterator[Finding]:
     elif place.startswith(("http://", "https://")) or Path(place).expanduser().is_dir():
         yield Finding("mirror", f"{place}, {reach}")
     else:
-        remedy = "mend KMAPS_MIRROR, or unset it"
+        remedy = "fix KMAPS_MIRROR, or unset it"
         yield Finding("mirror", f"{place}: no such folder", remedy, fault=True)
 
 

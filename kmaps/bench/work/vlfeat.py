@@ -103,7 +103,7 @@ class VLFeatMap(TransformerMixin, BaseEstimator):
         """Check the parameters; nothing depends on the data."""
         if self.kernel not in _KERNELS:
             raise ConfigError(f"kernel={self.kernel!r}: VLFeat has {', '.join(_KERNELS)}")
-        HomogeneousMap(**self.get_params()).fit(X)
+        HomogeneousMap(**self.get_params()).fit(np.ones((1, 1)))
         return self
 
     def transform(self, X: Any) -> Any:
