@@ -14,9 +14,8 @@ from kmaps.bench.records.columns import Record
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import Row
 from kmaps.bench.work.approximation import made_for, outputs
-from kmaps.bench.work.errors import Range, SquareErrors
+from kmaps.bench.work.errors import Range, Span, SpanErrors, SquareErrors, parse_range
 from kmaps.bench.work.one_period import nystroem_view
-from kmaps.bench.work.spans import Span, SpanErrors, parse_range
 from kmaps.errors import ConfigError
 from kmaps.kernels import KERNELS
 from kmaps.maps import discrete_spectrum, takes
