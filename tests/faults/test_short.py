@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from kmaps.bench.records.arrays import CORRECT, read_arrays
+from kmaps.bench.records.file import read_records
 from kmaps.cli.main import INTERRUPTED, cli
 from tests.faults.injected import ERRORS, Calls
 from tests.faults.writing import COMMANDS, files, prepare
@@ -59,3 +61,18 @@ def test_what_is_written_is_whole_or_as_before(prepared, tmp_path, monkeypatch, 
     done = kmaps([*command.arguments, "--force"])
     assert done.exit_code == 0, done.output
     assert Path(command.target).read_bytes() != OLD
+
+
+def test_a_record_is_written_after_what_belongs_to_it(tmp_path, monkeypatch):
+    """A run that ends between the two measures the cell again."""
+    prepare(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    # The first file is the definition of the run, the second says which samples a cell got right.
+    Calls(monkeypatch.setattr, ("replace",)).at(1, "full disk")
+    assert kmaps(COMMANDS["run"].arguments).exit_code == 2
+    assert (tmp_path / "runs" / CORRECT).is_dir()
+    assert not (tmp_path / "runs" / "records.jsonl").exists()
+    assert kmaps(COMMANDS["run"].arguments).exit_code == 0
+    keys = {record["key"] for record in read_records(tmp_path / "runs")}
+    assert len(keys) == 3
+    assert read_arrays(tmp_path / "runs", keys, CORRECT).keys() == keys

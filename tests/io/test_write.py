@@ -14,13 +14,15 @@ from sklearn.datasets import load_svmlight_file
 from kmaps.errors import InputError
 from kmaps.io import (
     atomic_file,
+    atomic_folder,
     check_target,
     encode_file,
     open_reader,
     open_writer,
     read_whole,
+    remove_unfinished,
 )
-from kmaps.io.atomic import atomic_folder, remove_unfinished
+from tests.faults.injected import Calls
 
 RNG = np.random.default_rng(1)
 X = RNG.random((11, 4)).astype(np.float32)
@@ -261,6 +263,18 @@ def test_the_file_of_a_living_process_is_left_alone(tmp_path):
             second.write(b"second")
         (tmp_path / "a").unlink()
     assert (tmp_path / "a").read_bytes() == b"first"
+
+
+def test_a_file_is_on_the_disk_before_it_takes_its_name(tmp_path, monkeypatch):
+    calls = Calls(monkeypatch.setattr, ("fsync", "replace"))
+    with atomic_file(tmp_path / "a") as file:
+        file.write(b"whole")
+        assert not calls.counted
+    assert list(calls.counted) == ["fsync", "replace"]
+    calls.at(0, "input/output error")
+    with pytest.raises(OSError, match="Input/output"), atomic_file(tmp_path / "a", force=True):
+        pass
+    assert (tmp_path / "a").read_bytes() == b"whole"
 
 
 def test_a_planted_link_is_not_followed(tmp_path):
