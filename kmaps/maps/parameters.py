@@ -2,7 +2,7 @@
 
 A map checks itself by these functions when it is fitted, and experiment files are checked by them
 before any work: nothing is imported here that takes seconds. Each takes a map, or anything that has
-a map's parameters as attributes.
+a map's parameters as attributes: `check_anchor` refuses what `AnchorMap` cannot have, and so on.
 """
 
 from collections.abc import Callable
@@ -44,7 +44,6 @@ WINDOWS = ("rectangular", "uniform")
 
 
 def check_homogeneous(given: Any) -> None:
-    """Refuse parameters that `HomogeneousMap` cannot have."""
     if not (callable(given.kernel) or given.kernel in LOG_KERNELS):
         get_kernel(given.kernel)
     check_whole("order", given.order, 0)
@@ -55,7 +54,6 @@ def check_homogeneous(given: Any) -> None:
 
 
 def check_anchor(given: Any) -> None:
-    """Refuse parameters that `AnchorMap` cannot have."""
     check_choice("anchors", given.anchors, ANCHORS)
     covers = given.anchors == "cover"
     check_whole("n_anchors", given.n_anchors, 2, MAX_LEVELS)
@@ -74,7 +72,6 @@ def check_anchor(given: Any) -> None:
 
 
 def check_nystroem(given: Any) -> None:
-    """Refuse parameters that `NystroemMap` cannot have."""
     check_whole("n_points", given.n_points, 1)
     check_whole("dim", given.dim, 1, int(given.n_points))
     check_seed("random_state", given.random_state)
@@ -82,14 +79,12 @@ def check_nystroem(given: Any) -> None:
 
 
 def check_exact(given: Any) -> None:
-    """Refuse parameters that `ExactMap` cannot have."""
     check_whole("n_levels", given.n_levels, 2, MAX_LEVELS)
     check_number("tol", given.tol, at_least=0, below=1)
     scalar_kernel(given.kernel)
 
 
 def check_intersection(given: Any) -> None:
-    """Refuse parameters that `IntersectionMap` cannot have."""
     check_choice("piece", given.piece, PIECES)
     check_flag("sparse", given.sparse)
     in_codes = given.piece == "constant"
@@ -105,33 +100,28 @@ def _most_bins(in_codes: bool) -> int | None:
 
 
 def check_spline(given: Any) -> None:
-    """Refuse parameters that `SplineMap` cannot have."""
     check_whole("n_bins", given.n_bins, 1)
     check_whole("degree", given.degree, 0, 3)
     check_whole("penalty", given.penalty, 0, 3)
 
 
 def check_fourier(given: Any) -> None:
-    """Refuse parameters that `FourierMap` cannot have."""
     check_whole("degree", given.degree, 1)
     check_whole("penalty", given.penalty, 0, 3)
 
 
 def check_hermite(given: Any) -> None:
-    """Refuse parameters that `HermiteMap` cannot have."""
     check_whole("degree", given.degree, 1, 100)
     check_whole("penalty", given.penalty, 0, 3)
 
 
 def check_sign_cauchy(given: Any) -> None:
-    """Refuse parameters that `SignCauchyMap` cannot have."""
     check_whole("n_projections", given.n_projections, 1)
     check_choice("output", given.output, OUTPUTS)
     check_seed("random_state", given.random_state)
 
 
 def check_random_fourier(given: Any) -> None:
-    """Refuse parameters that no map of random frequencies can have."""
     check_whole("n_frequencies", given.n_frequencies, 1)
     check_choice("structure", given.structure, STRUCTURES)
     if given.sigma is not None:
@@ -140,7 +130,6 @@ def check_random_fourier(given: Any) -> None:
 
 
 def check_radial(given: Any) -> None:
-    """Refuse parameters that `RadialMap` cannot have."""
     check_choice("profile", given.profile, PROFILES)
     check_whole("n_frequencies", given.n_frequencies, 1)
     if given.sigma is not None:
@@ -152,7 +141,6 @@ def check_radial(given: Any) -> None:
 
 
 def check_generalized(given: Any) -> None:
-    """Refuse parameters that `GeneralizedRBFMap` cannot have."""
     check_random_fourier(given)
     if given.additive is None:
         check_kernel(given.kernel, (*EXP_KERNELS, *KERNELS))
@@ -250,7 +238,6 @@ def check_request(
 
 
 def check_lowdim(given: Any) -> None:
-    """Refuse parameters that `LowDimMap` cannot have."""
     check_problem(given, on_data=True)
     check_request(
         problem_kind(given),
@@ -264,7 +251,6 @@ def check_lowdim(given: Any) -> None:
 
 
 def check_joint(given: Any) -> None:
-    """Refuse parameters that no map of one kernel of all inputs can have."""
     check_whole("dim", given.dim, 1)
     check_positive("sigma", given.sigma)
     if not callable(given.kernel):
@@ -273,7 +259,6 @@ def check_joint(given: Any) -> None:
 
 
 def check_lowdim_joint(given: Any) -> None:
-    """Refuse parameters that `MultiLowDimMap` cannot have."""
     check_joint(given)
     check_choice("method", given.method, METHODS)
     if given.levels is not None:

@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from contract import contract
 from scipy.sparse import csr_matrix
 
 from kmaps.codes import LookupTable
@@ -13,19 +12,6 @@ from kmaps.kernels import KERNELS
 from kmaps.maps import AnchorMap
 from tests.oracles.anchors import best_clusters, mean_kernel, nearest
 from tests.oracles.kernels import gauss
-
-CHECKED = [
-    AnchorMap(),
-    AnchorMap("js", 30, "kmeans", n_neighbors=2, rank=3),
-    AnchorMap("intersection", anchors="cover", epsilon=0.5),
-    AnchorMap(gauss, 10, shared=True),
-]
-
-
-@contract(CHECKED)
-def test_follows_scikit_learn(estimator, check):
-    check(estimator)
-
 
 RNG = np.random.default_rng(0)
 X = RNG.random((150, 4)) ** 2 * [1, 0.2, 50, 1]

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from contract import contract
 from scipy.sparse import csr_array, csr_matrix, issparse
 
 from kmaps.errors import ConfigError
@@ -17,13 +18,14 @@ from kmaps.maps import (
     IntersectionMap,
     LowDimMap,
     NystroemMap,
+    ProductMap,
     RadialMap,
     RandomFourierMap,
     SameSignMap,
     SignCauchyMap,
     SplineMap,
 )
-from tests.oracles.kernels import gauss
+from tests.oracles.kernels import gauss, laplace
 
 SIGNED = [
     *(HomogeneousMap(order=2), SameSignMap(), LowDimMap(), AnchorMap(gauss, 10)),
@@ -34,6 +36,65 @@ UNSIGNED = [
     *(IntersectionMap(), IntersectionMap(5, "constant"), IntersectionMap(5, sparse=True)),
 ]
 ENDED = [*UNSIGNED[:2], *UNSIGNED[3:4], *UNSIGNED[4:]]  # they clamp to the range of `fit`
+
+
+CHECKED = [
+    *(
+        AnchorMap(),
+        AnchorMap("js", 30, "kmeans", n_neighbors=2, rank=3),
+        AnchorMap("intersection", anchors="cover", epsilon=0.5),
+        AnchorMap(gauss, 10, shared=True),
+    ),
+    *(ExactMap(n_levels=16), ExactMap(laplace, 5, tol=1e-3)),
+    *(
+        GeneralizedRBFMap(n_frequencies=20),
+        GeneralizedRBFMap("exp-js", 2, n_frequencies=5, sigma=1.0, structure="fastfood"),
+        GeneralizedRBFMap(n_frequencies=5, additive=IntersectionMap(n_bins=5)),
+    ),
+    *(
+        HomogeneousMap(),
+        HomogeneousMap("js", order=3, window="uniform"),
+        HomogeneousMap("intersection", order=0, gamma=0.5),
+        HomogeneousMap("hellinger", order=2, period=5.0),
+    ),
+    *(
+        IntersectionMap(),
+        IntersectionMap(5, "constant"),
+        IntersectionMap(5, sparse=True),
+        IntersectionMap(upper=2.0),
+    ),
+    *(
+        LowDimMap(),
+        LowDimMap("js", dim=4, optimal=False),
+        LowDimMap("rbf", dim=3, low=-4.0, high=4.0, sigma=5.0),
+        LowDimMap(np.cos, dim=3, period=2 * np.pi),
+    ),
+    *(NystroemMap(), NystroemMap("intersection", 2, 7), NystroemMap(gauss, 4, 30)),
+    *(FourierMap(), FourierMap(degree=1, penalty=0), HermiteMap(), HermiteMap(degree=6, penalty=2)),
+    ProductMap(HomogeneousMap(order=0)),
+    RadialMap(n_frequencies=5),
+    *(
+        SignCauchyMap(n_projections=50),
+        SignCauchyMap(n_projections=11, output="onehot", random_state=None),
+    ),
+    *(
+        RandomFourierMap(n_frequencies=20),
+        RandomFourierMap(n_frequencies=7, sigma=None, structure="orthogonal"),
+        RandomFourierMap(n_frequencies=7, sigma=3.0, structure="fastfood", random_state=None),
+    ),
+    SameSignMap(order=0),
+    *(
+        SplineMap(),
+        SplineMap(5, degree=3, penalty=0),
+        SplineMap(4, degree=0, penalty=1),
+        SplineMap(6, degree=2, penalty=3),
+    ),
+]
+
+
+@contract(CHECKED)
+def test_follows_scikit_learn(estimator, check):
+    check(estimator)
 
 
 def dense(Z):

@@ -2,20 +2,11 @@
 
 import numpy as np
 import pytest
-from contract import contract
 
 from kmaps.codes import LookupTable, Quantizer
 from kmaps.kernels import KERNELS
 from kmaps.maps import ExactMap
 from tests.oracles.kernels import laplace
-
-CHECKED = [ExactMap(n_levels=16), ExactMap(laplace, 5, tol=1e-3)]
-
-
-@contract(CHECKED)
-def test_follows_scikit_learn(estimator, check):
-    check(estimator)
-
 
 RNG = np.random.default_rng(0)
 BYTES = RNG.integers(0, 256, (60, 5))

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from contract import contract
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, csr_matrix
@@ -18,18 +17,6 @@ from kmaps.maps.homogeneous import (
     optimal_period,
 )
 from kmaps.maps.parameters import WINDOWS
-
-CHECKED = [
-    HomogeneousMap(),
-    HomogeneousMap("js", order=3, window="uniform"),
-    HomogeneousMap("intersection", order=0, gamma=0.5),
-    HomogeneousMap("hellinger", order=2, period=5.0),
-]
-
-
-@contract(CHECKED)
-def test_follows_scikit_learn(estimator, check):
-    check(estimator)
 
 
 def curve(kernel, x, **parameters):

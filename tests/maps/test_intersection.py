@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from contract import contract
 from scipy.linalg import cholesky
 from scipy.sparse import issparse
 
@@ -16,11 +15,6 @@ CHECKED = [
     IntersectionMap(5, sparse=True),
     IntersectionMap(upper=2.0),
 ]
-
-
-@contract(CHECKED)
-def test_follows_scikit_learn(estimator, check):
-    check(estimator)
 
 
 RNG = np.random.default_rng(0)

@@ -5,7 +5,6 @@ from importlib import resources
 
 import numpy as np
 import pytest
-from contract import contract
 from scipy.optimize import linprog
 from scipy.sparse import csr_matrix
 from scipy.special import iv
@@ -16,19 +15,8 @@ from kmaps.kernels import KERNELS
 from kmaps.maps.lowdim.table import COLUMNS, DIMS, RATIOS, table_rows, tabulated
 from kmaps.maps.lowdim.target import Problem
 
-CHECKED = [
-    LowDimMap(),
-    LowDimMap("js", dim=4, optimal=False),
-    LowDimMap("rbf", dim=3, low=-4.0, high=4.0, sigma=5.0),
-    LowDimMap(np.cos, dim=3, period=2 * np.pi),
-]
 LEVELS = np.arange(256.0)[:, None]
 RBF = {"low": 0.0, "high": np.pi, "sigma": 0.1**0.5}  # the paper's "σ = 0.2": exp(-λ²/0.2)
-
-
-@contract(CHECKED)
-def test_follows_scikit_learn(estimator, check):
-    check(estimator)
 
 
 def errors_on(feature_map, kernel, x):

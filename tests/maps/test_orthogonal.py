@@ -4,23 +4,9 @@ from math import factorial, sqrt
 
 import numpy as np
 import pytest
-from contract import contract
 from numpy.polynomial import chebyshev, hermite_e
 
 from kmaps.maps import FourierMap, HermiteMap
-
-CHECKED = [
-    FourierMap(),
-    FourierMap(degree=1, penalty=0),
-    HermiteMap(),
-    HermiteMap(degree=6, penalty=2),
-]
-
-
-@contract(CHECKED)
-def test_follows_scikit_learn(estimator, check):
-    check(estimator)
-
 
 penalties = pytest.mark.parametrize("penalty", range(4))
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from contract import contract
 from scipy.sparse import csr_array
 
 from kmaps.errors import ConfigError, InputError
@@ -10,11 +9,6 @@ from kmaps.kernels import KERNELS
 from kmaps.maps import HomogeneousMap, ProductMap, SplineMap
 
 X = np.random.default_rng(0).uniform(0.05, 1, (12, 3))
-
-
-@contract([ProductMap(HomogeneousMap(order=0))])
-def test_follows_scikit_learn(estimator, check):
-    check(estimator)
 
 
 def test_inner_products_are_the_products_of_those_of_the_columns():

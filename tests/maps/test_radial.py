@@ -4,14 +4,12 @@ import pickle
 
 import numpy as np
 import pytest
-from contract import contract
 
 from kmaps.errors import ConfigError
 from kmaps.gram_matrix import squared_distance
 from kmaps.kernels import PROFILES
 from kmaps.maps import GeneralizedRBFMap, RadialMap
 
-CHECKED = [RadialMap(n_frequencies=5)]
 WRITTEN_OUT = {
     "gaussian": lambda d: np.exp(-(d**2) / 2),
     "laplace": lambda d: np.exp(-d),
@@ -19,11 +17,6 @@ WRITTEN_OUT = {
     "inverse-multiquadric": lambda d: (1 + d**2) ** -0.5,
 }
 """The profiles, of the distance over σ."""
-
-
-@contract(CHECKED)
-def test_follows_scikit_learn(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

@@ -4,23 +4,12 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from contract import contract
 from scipy.integrate import quad
 from scipy.sparse import csr_array, csr_matrix
 from scipy.stats import cauchy, kstest
 
 from kmaps import gram, threads
 from kmaps.maps import SignCauchyMap, random
-
-CHECKED = [
-    SignCauchyMap(n_projections=50),
-    SignCauchyMap(n_projections=11, output="onehot", random_state=None),
-]
-
-
-@contract(CHECKED)
-def test_follows_scikit_learn(estimator, check):
-    check(estimator)
 
 
 def collisions(X, m, seed=0):

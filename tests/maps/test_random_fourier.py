@@ -5,24 +5,12 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from contract import contract
 from scipy.sparse import csr_array, csr_matrix
 
 from kmaps import threads
 from kmaps.errors import ConfigError, InputError
 from kmaps.maps import RandomFourierMap, frequencies, random_fourier
 from kmaps.maps.frequencies import STRUCTURES
-
-CHECKED = [
-    RandomFourierMap(n_frequencies=20),
-    RandomFourierMap(n_frequencies=7, sigma=None, structure="orthogonal"),
-    RandomFourierMap(n_frequencies=7, sigma=3.0, structure="fastfood", random_state=None),
-]
-
-
-@contract(CHECKED)
-def test_follows_scikit_learn(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

@@ -2,18 +2,12 @@
 
 import numpy as np
 import pytest
-from contract import contract
 
 from kmaps.kernels import KERNELS
 from kmaps.maps import HomogeneousMap, SameSignMap
 
 RNG = np.random.default_rng(0)
 VALUES = np.r_[RNG.normal(size=30), 0.0]
-
-
-@contract([SameSignMap(order=0)])
-def test_follows_scikit_learn(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

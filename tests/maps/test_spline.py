@@ -2,26 +2,12 @@
 
 import numpy as np
 import pytest
-from contract import contract
 from scipy.interpolate import BSpline
 from scipy.sparse import csr_matrix
 from sklearn.svm import LinearSVC
 
 from kmaps.maps import SplineMap
 from kmaps.maps.spline import inverse_difference
-
-CHECKED = [
-    SplineMap(),
-    SplineMap(5, degree=3, penalty=0),
-    SplineMap(4, degree=0, penalty=1),
-    SplineMap(6, degree=2, penalty=3),
-]
-
-
-@contract(CHECKED)
-def test_follows_scikit_learn(estimator, check):
-    check(estimator)
-
 
 degrees = pytest.mark.parametrize("degree", range(4))
 penalties = pytest.mark.parametrize("penalty", range(4))
