@@ -157,13 +157,7 @@ def _n_pool(record: Record) -> int | None:
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """A claim, or a comparison of the project's own, and what becomes of it on one run.
-
-    Parameters
-    ----------
-    id, text : str
-    judgement : Judgement
-    """
+    """A claim, or a comparison of the project's own, and what becomes of it on one run."""
 
     id: str
     text: str
@@ -186,7 +180,6 @@ def judge_claims(
         :data:`~kmaps.bench.records.measures.MEASURES`), ``against`` another one of the same row.
         Accuracies are compared in points, ``above`` and ``about``; errors, sizes and times by a
         factor, ``smaller``.
-    records : iterable of mapping
     correct : mapping
         Which test samples their cells got right, where that is on record.
 

@@ -40,7 +40,6 @@ def difference(
     ----------
     left, right : sequence of float
         Accuracies in [0, 1], of the same splits in the same order.
-    design : Design
     outcomes : sequence of Outcomes or None
         Of each split, in that order; None when they are not on record for all of them.
 

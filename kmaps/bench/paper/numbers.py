@@ -62,21 +62,16 @@ class PrintedTable:
 
     Parameters
     ----------
-    paper, table : str
-        The paper's short name; the table as the paper calls it.
-    title : str
     reference_row, reference_column : str
         The time that the others of the table are divided by; empty where the table has no times.
-    note : str
-        How our runs differ from the paper's, where that matters for all numbers.
     """
 
-    paper: str
+    paper: str  # the paper's short name; the table as the paper calls it
     table: str
     title: str
     reference_row: str
     reference_column: str
-    note: str
+    note: str  # how our runs differ from the paper's, where that matters for all numbers
 
 
 @dataclass(frozen=True)
@@ -85,35 +80,24 @@ class PrintedNumber:
 
     Parameters
     ----------
-    paper, table, row, column : str
-        Where it stands, in the paper's words.
-    text : str
-        The number as printed.
-    unit : str
-        ``%``, ``s``, ``MB``, or empty for errors of kernels.
-    note : str
-    experiment : str
-        The experiment that measures it; empty when none does.
     select : str
         The row there that does, as :func:`~kmaps.bench.paper.numbers.parse_selection`
         reads it.
     measure : str
         What of that row; ``sum-of-squares`` is the sum of the squared errors over all pairs.
-    reason : str
-        Why no experiment measures it; empty when one does.
     """
 
-    paper: str
+    paper: str  # where it stands, in the paper's words
     table: str
     row: str
     column: str
-    text: str
-    unit: str
+    text: str  # the number as printed
+    unit: str  # %, s, MB, or empty for errors of kernels
     note: str
-    experiment: str
+    experiment: str  # the experiment that measures it; empty when none does
     select: str
     measure: str
-    reason: str
+    reason: str  # why no experiment measures it; empty when one does
 
     @property
     def name(self) -> str:
@@ -172,23 +156,16 @@ class PrintedComparison:
 
     Parameters
     ----------
-    number : PrintedNumber
-    printed : float
-        In its unit; for a time, over that of the reference of its table.
-    ours : float or None
-        The same of our records; None when there is none.
     outcome : Outcome
         ``shown`` for times; ``missing`` when the experiment has no record of the row; ``not
         measured`` when there is a reason.
-    reason : str
-        Why no experiment measures it, or why our time is left out.
     """
 
     number: PrintedNumber
-    printed: float
-    ours: float | None
+    printed: float  # in its unit; for a time, over that of the reference of its table
+    ours: float | None  # the same of our records; None when there is none
     outcome: Outcome
-    reason: str = ""
+    reason: str = ""  # why no experiment measures it, or why our time is left out
 
     @property
     def deviation(self) -> float | None:
@@ -244,7 +221,6 @@ def compare(
 
     Parameters
     ----------
-    numbers : iterable of PrintedNumber
     records : mapping of str to iterable of mapping
         The records of each experiment, by its name. What is not there is missing.
 

@@ -57,10 +57,6 @@ def page(
         File names beside the page.
     notes : str
         Markdown, put below the heading ``Findings``.
-
-    Returns
-    -------
-    str
     """
     name = records[0]["experiment"]
     parts = [f"# {name}", about, _commands(records), environment(records)]

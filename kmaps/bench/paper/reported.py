@@ -37,11 +37,6 @@ class Item:
 
     Parameters
     ----------
-    kind : {"number", "claim"}
-    name : str
-        The paper, table, row and column; or the claim's identifier and the run.
-    run : str
-        The experiment; empty where none measures the number.
     printed, ours, difference : str
         The number as printed or the claim's sentence; ours or how many comparisons hold; how far
         it is from print or the range of the intervals.
@@ -51,46 +46,31 @@ class Item:
     standing : str
         The verdict that a baseline keeps: without times and memory, which are of a machine; empty
         when there is nothing else.
-    reason : str
-        Why it is not measured.
-    of : str
-        The paper and the table of a number, the identifier of a claim.
     off : float or None
         How far a number is from print, in points for percentages, else in percent.
     """
 
     kind: str
-    name: str
-    run: str
+    name: str  # the paper, table, row and column; or the claim's identifier and the run
+    run: str  # the experiment; empty where none measures the number
     printed: str
     ours: str
     difference: str
     verdict: str
     standing: str
-    reason: str = ""
-    of: str = ""
+    reason: str = ""  # why it is not measured
+    of: str = ""  # the paper and the table of a number, the identifier of a claim
     off: float | None = None
 
 
 @dataclass(frozen=True)
 class Failure:
-    """What a baseline has and the runs have not.
+    """What a baseline has and the runs have not."""
 
-    Parameters
-    ----------
-    name : str
-        The number, the claim, or the cell.
-    run : str
-    reason : str
-        What it was and what it is.
-    undecided : bool
-        Whether it could not be compared, rather than got worse.
-    """
-
-    name: str
+    name: str  # the number, the claim, or the cell
     run: str
-    reason: str
-    undecided: bool = False
+    reason: str  # what it was and what it is
+    undecided: bool = False  # whether it could not be compared, rather than got worse
 
 
 def read_runs(path: Path) -> Runs:
@@ -239,7 +219,6 @@ def failures(items: Sequence[Item], baseline: Iterable[Item], runs: Iterable[str
 
     Parameters
     ----------
-    items, baseline : sequence of Item
     runs : iterable of str
         The experiments that are expected; what the baseline has of others is left out.
     """
@@ -291,10 +270,8 @@ def cell_failures(
 
     Parameters
     ----------
-    runs, baseline : dict
     judged : mapping of str to sequence of Judged
         By the kind of a run.
-    floor : float
     correct, baseline_correct : mapping of str to mapping
         From :func:`read_correct_of_runs`.
     """

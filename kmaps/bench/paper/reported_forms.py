@@ -53,8 +53,6 @@ def as_text(
 
     Parameters
     ----------
-    items : sequence of Item
-    found : sequence of Failure
     edges : mapping of str to (int, int)
         From :func:`~kmaps.bench.report.choice.edges_of_runs`.
     every : bool

@@ -17,21 +17,11 @@ OWN_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the papers.
+    """A claim of the papers."""
 
-    Parameters
-    ----------
-    id : str
-        A letter (A: annfm, C: ldefm, G: genrbf, L: lac, V: hkm) and a number.
-    text : str
-        The sentence.
-    source : str
-        Where the papers say it.
-    """
-
-    id: str
-    text: str
-    source: str
+    id: str  # A letter (A: annfm, C: ldefm, G: genrbf, L: lac, V: hkm) and a number
+    text: str  # the sentence
+    source: str  # where the papers say it
 
 
 @dataclass(frozen=True)
@@ -45,21 +35,11 @@ class Paper:
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """What decides a claim, or a part of it, beside the experiments.
+    """What decides a claim, or a part of it, beside the experiments."""
 
-    Parameters
-    ----------
-    id : str
-        The claim.
-    test : str
-        ``file::name`` of the test that decides it.
-    note : str
-        Which part it decides; empty when all of it.
-    """
-
-    id: str
-    test: str
-    note: str
+    id: str  # the claim
+    test: str  # file::name of the test that decides it
+    note: str  # which part it decides; empty when all of it
 
 
 @cache

@@ -21,12 +21,7 @@ _NEEDED = {
 
 
 def claims_section(claims: Sequence[JudgedClaim]) -> str:
-    """Return the claims as a table, and their comparisons in a block that folds.
-
-    Parameters
-    ----------
-    claims : sequence of JudgedClaim
-    """
+    """Return the claims as a table, and their comparisons in a block that folds."""
     head = ["claim", "", "verdict", "comparisons", "intervals"]
     table = markdown_table(head, map(_line, claims), texts=5)
     findings = [(claim.id, found) for claim in claims for found in claim.judgement.findings]

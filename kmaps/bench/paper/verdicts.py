@@ -48,15 +48,13 @@ class Estimate:
     bounds : callable or None
         ``bounds(alpha)`` is the two-sided interval (low, high) that misses the truth with
         probability alpha; it grows as alpha falls. None where the records allow no interval.
-    method : str
-        How the interval was made, in a few words.
     note : str
         What the interval does not know, or why there is none; empty when nothing is missing.
     """
 
     value: float
     bounds: Bounds | None
-    method: str
+    method: str  # how the interval was made, in a few words
     note: str = ""
 
 
@@ -86,7 +84,6 @@ def decide(relation: Relation, by: float, low: float, high: float) -> Verdict:
         equivalence test by the inclusion of the interval (Schuirmann, J. Pharmacokin. Biopharm.
         15, 1987; with the 95 % interval both one-sided tests are at 2.5 %). ``smaller``: the ratio
         is at least ``by``.
-    by : float
     low, high : float
         The ends of a two-sided interval.
 
@@ -114,25 +111,13 @@ def decide(relation: Relation, by: float, low: float, high: float) -> Verdict:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two rows under a claim, and what it says of them.
+    """Two rows under a claim, and what it says of them."""
 
-    Parameters
-    ----------
-    where : str
-        The rows that are compared.
-    relation : {"above", "about", "smaller"}
-    by : float or None
-        The bound; None: :data:`DEFAULT_BY`.
-    estimate : Estimate
-    machine : bool
-        Whether the numbers are of the machine too: times, peaks of memory.
-    """
-
-    where: str
+    where: str  # the rows that are compared
     relation: Relation
-    by: float | None
+    by: float | None  # the bound; None: DEFAULT_BY
     estimate: Estimate
-    machine: bool = False
+    machine: bool = False  # whether the numbers are of the machine too: times, peaks of memory
 
     @property
     def bound(self) -> float:
@@ -147,21 +132,11 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Finding:
-    """One comparison under a claim, judged.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    p : float
-        The least alpha whose interval decides the relation, either way.
-    adjusted_p : float
-        The same after Holm's correction for the other comparisons of the claim.
-    verdict : Verdict
-    """
+    """One comparison under a claim, judged."""
 
     comparison: Comparison
-    p: float
-    adjusted_p: float
+    p: float  # the least alpha whose interval decides the relation, either way
+    adjusted_p: float  # the same after Holm's correction for the other comparisons of the claim
     verdict: Verdict
 
     @property
@@ -182,15 +157,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What becomes of a claim.
+    """What becomes of a claim."""
 
-    Parameters
-    ----------
-    findings : tuple of Finding
-        In the order in which the comparisons were given.
-    """
-
-    findings: tuple[Finding, ...]
+    findings: tuple[Finding, ...]  # in the order in which the comparisons were given
 
     @property
     def verdict(self) -> Verdict:
@@ -229,14 +198,6 @@ def judge(comparisons: Iterable[Comparison]) -> Judgement:
     claim Holm's step-down procedure (Holm, Scand. J. Stat. 6, 1979) keeps the chance of any wrong
     verdict at 5 %: the smallest of n p-values counts n times, the next n - 1 times, and so on. A
     comparison without an interval is not a test and does not count among the n.
-
-    Parameters
-    ----------
-    comparisons : iterable of Comparison
-
-    Returns
-    -------
-    Judgement
 
     Examples
     --------

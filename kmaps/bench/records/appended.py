@@ -21,7 +21,6 @@ def whole_lines(content: bytes, path: Path, what: str) -> Iterator[tuple[int, An
 
     Parameters
     ----------
-    content : bytes
     path : Path
         Where it is from, for messages.
     what : str

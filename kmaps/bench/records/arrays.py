@@ -123,12 +123,10 @@ class Correct:
     correct : ndarray of bool, shape (n,)
         Class by class in the order of the labels, within a class as in the split: the same samples
         in the same order for every row.
-    per_class : ndarray of int, shape (k,)
-        How many samples each class has.
     """
 
     correct: NDArray[np.bool_]
-    per_class: NDArray[np.integer]
+    per_class: NDArray[np.integer]  # how many samples each class has
 
     @classmethod
     def of(cls, truth: NDArray, predicted: NDArray) -> "Correct":
@@ -238,7 +236,6 @@ def outcomes_of(left: Correct, right: Correct, *, by_class: bool) -> Outcomes:
 
     Parameters
     ----------
-    left, right : Correct
     by_class : bool
         Whether the rows are compared by their accuracies per class: each class counts the same.
 

@@ -18,20 +18,11 @@ FORMAT = 2
 
 @dataclass(frozen=True)
 class Column:
-    """What a column of records means and holds.
-
-    Parameters
-    ----------
-    meaning : str
-    holds : {"text", "whole", "number", "fraction", "truth", "mapping", "numbers", ""}
-        The type of its values; ``""`` where it is not checked.
-    later : bool
-        Whether older records of this format lack it.
-    """
+    """What a column of records means and holds."""
 
     meaning: str
-    holds: str = ""
-    later: bool = False
+    holds: str = ""  # the type of its values; "" where it is not checked
+    later: bool = False  # whether older records of this format lack it
 
 
 def _declared() -> dict[str, Column]:

@@ -14,19 +14,11 @@ from kmaps.errors import InputError
 
 @dataclass(frozen=True)
 class RandomSplits:
-    """Each split draws its training and test samples anew from the same pool, so splits overlap.
+    """Each split draws its training and test samples anew from the same pool, so splits overlap."""
 
-    Parameters
-    ----------
-    n_train, n_test : int
-        Samples of one split.
-    n_pool : int or None
-        Samples that the splits draw from; None when that is not on record.
-    """
-
-    n_train: int
+    n_train: int  # samples of one split
     n_test: int
-    n_pool: int | None = None
+    n_pool: int | None = None  # samples that the splits draw from; None when that is not on record
 
     @property
     def correlation(self) -> float:
@@ -49,7 +41,6 @@ class CrossedSets:
 
     Parameters
     ----------
-    n_train_sets, choose, n_test_sets : int
     splits : tuple of int
         The number of each split: every choice of training sets with every test set, the latter
         changing first, counted from 0.
@@ -154,8 +145,6 @@ class Outcomes:
 
     Parameters
     ----------
-    left, right : ndarray of bool, shape (n,)
-        The same samples in the same order.
     weights : ndarray of float, shape (n,), or None
         What each sample counts, where the accuracy is a mean over classes: one over the samples of
         its class. None: the same for all.
@@ -172,7 +161,7 @@ class Outcomes:
     (0.333, 3.0)
     """
 
-    left: NDArray[np.bool_]
+    left: NDArray[np.bool_]  # the same samples in the same order
     right: NDArray[np.bool_]
     weights: NDArray[np.float64] | None = None
 

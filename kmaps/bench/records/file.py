@@ -123,7 +123,6 @@ def write_definition(folder: Path, content: Mapping[str, Any], base: Path | None
 
     Parameters
     ----------
-    folder : Path
     content : mapping
         Its keys without ``base``.
     base : Path or None

@@ -64,17 +64,13 @@ class Tolerance:
 
     Parameters
     ----------
-    relative : float
-        As a part of the baseline's number, split by split.
-    absolute : float
-        As a number, split by split.
     of_mean : bool
         Whether means over the splits are compared instead, within their standard errors and a
         floor (the fractions).
     """
 
-    relative: float = 0.0
-    absolute: float = 0.0
+    relative: float = 0.0  # as a part of the baseline's number, split by split
+    absolute: float = 0.0  # as a number, split by split
     of_mean: bool = False
 
     def of(self, baseline: float) -> float:
@@ -94,17 +90,13 @@ class Judged:
 
     Parameters
     ----------
-    column : str
-    tolerance : Tolerance
-    highest : bool
-        Whether more is better.
     unless : callable
         ``unless(record)``: whether a record is left out.
     """
 
     column: str
     tolerance: Tolerance
-    highest: bool = False
+    highest: bool = False  # whether more is better
     unless: Callable[[Record], bool] = lambda record: False
 
     def concerns(self, record: Record) -> bool:
@@ -118,19 +110,15 @@ class Difference:
 
     Attributes
     ----------
-    column : str
     baseline, ours : float
         Means over the baseline's splits, or the pair of the split with the largest difference.
-    tolerance : float
-    verdict : str
-        ``worse``, ``improved`` or ``same``.
     """
 
     column: str
     baseline: float
     ours: float
     tolerance: float
-    verdict: str
+    verdict: str  # worse, improved or same
 
     @property
     def text(self) -> str:
@@ -152,22 +140,14 @@ class CellVerdict:
 
     Attributes
     ----------
-    verdict : str
-        One of :data:`VERDICTS`.
-    name : str
-        The cell in words: what it was measured on, features, reduction, kernel, row.
-    reason : str
-        One line: what was compared, with numbers, or why it was not.
-    differences : tuple of Difference
-        Of every judged column.
     edge : str
         That our C is at the edge of its grid, in words; empty where it is not. It fails nothing.
     """
 
-    verdict: str
-    name: str
-    reason: str
-    differences: tuple[Difference, ...] = ()
+    verdict: str  # one of VERDICTS
+    name: str  # the cell in words: what it was measured on, features, reduction, kernel, row
+    reason: str  # one line: what was compared, with numbers, or why it was not
+    differences: tuple[Difference, ...] = ()  # of every judged column
     edge: str = ""
 
     @property
@@ -197,10 +177,6 @@ def compare(
         Smallest tolerance on a mean fraction.
     correct, baseline_correct : collection of str
         The keys of the cells of either of which it is on record which test samples were right.
-
-    Returns
-    -------
-    list of CellVerdict
 
     Raises
     ------

@@ -153,14 +153,11 @@ class ChosenRow:
 
     Parameters
     ----------
-    name : str
-        Its reduction, kernel and label.
     least, largest : int
         In how many records C is the least, or the largest, of the values that were compared.
-    n_records : int
     """
 
-    name: str
+    name: str  # its reduction, kernel and label
     least: int
     largest: int
     n_records: int

@@ -17,35 +17,19 @@ class Measure:
 
     Parameters
     ----------
-    title : str
-        Heading of the block, with the printed unit.
-    columns : tuple of str
-        The record columns that add up to the measure.
-    unit : str
-        The unit in the records and in the tidy table.
-    scale : float
-        Printed value = scale × recorded value.
-    highest : bool
-        Whether the best value is the highest one.
-    decimals : int or None
-        Printed decimals; None for three significant digits.
     form : str
         The record column that says in which form the bytes are; empty where there is none.
-    common : bool
-        Whether it is of the repeats at one C that all cells have in common.
-    ranked : bool
-        Whether tables mark the best value.
     """
 
-    title: str
-    columns: tuple[str, ...]
-    unit: str
-    scale: float = 1.0
-    highest: bool = False
-    decimals: int | None = None
+    title: str  # heading of the block, with the printed unit
+    columns: tuple[str, ...]  # the record columns that add up to the measure
+    unit: str  # the unit in the records and in the tidy table
+    scale: float = 1.0  # printed value = scale × recorded value
+    highest: bool = False  # whether the best value is the highest one
+    decimals: int | None = None  # printed decimals; None for three significant digits
     form: str = ""
-    common: bool = False
-    ranked: bool = True
+    common: bool = False  # whether it is of the repeats at one C that all cells have in common
+    ranked: bool = True  # whether tables mark the best value
 
     def value(self, record: Mapping[str, Any]) -> float | None:
         """Return the measure of a record, None where a part of it was not measured.

@@ -22,7 +22,6 @@ class Words:
 
     Parameters
     ----------
-    name : str
     shown : mapping
         The wording of the parameters that always show, in their order.
     others : mapping
@@ -206,10 +205,6 @@ def short_labels(rows: Iterable[Row]) -> tuple[dict[str, str], list[str]]:
 
     The parameters that a method is known by always show. Others show where the rows of the method
     differ in them; those that are the same in all of them are said once, below the table.
-
-    Parameters
-    ----------
-    rows : iterable of Row
 
     Returns
     -------

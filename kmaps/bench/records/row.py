@@ -39,8 +39,6 @@ class Row:
         it does ``calibrate`` scores and how its rows ``normalize`` the samples, where the
         experiment names it for some rows; the ``name``, ``C`` and
         ``keep`` of a trade-off's learner.
-    size : int or None
-        Training samples, where rows differ in them.
 
     Examples
     --------
@@ -53,7 +51,7 @@ class Row:
     params: Mapping[str, Any] = field(default_factory=dict)
     solver: str = ""
     learner: Mapping[str, Any] = field(default_factory=dict)
-    size: int | None = None
+    size: int | None = None  # training samples, where rows differ in them
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> "Row":

@@ -194,10 +194,6 @@ def _without_times(record: Record) -> Record:
 class TimesFile(AppendedFile):
     """The times of a folder, open for appending by one run at a time (context manager).
 
-    Parameters
-    ----------
-    folder : Path
-
     Attributes
     ----------
     lines : list of dict
@@ -233,24 +229,16 @@ class Forecast:
 
     Attributes
     ----------
-    cells : int
-        How many were asked for.
-    known : int
-        How many of them there is a record of.
     seconds : float or None
         What those took together, one after the other: choosing C, fitting, encoding, training and
         predicting. None when no time is on record.
-    peak_bytes : int or None
-        The most memory that one of them needed beyond its data.
-    where : str
-        On which processors, with how many threads.
     """
 
-    cells: int
-    known: int
+    cells: int  # how many were asked for
+    known: int  # how many of them there is a record of
     seconds: float | None = None
-    peak_bytes: int | None = None
-    where: str = ""
+    peak_bytes: int | None = None  # the most memory that one of them needed beyond its data
+    where: str = ""  # on which processors, with how many threads
 
 
 def forecast(keys: Collection[str], records: Iterable[Record]) -> Forecast:

@@ -18,19 +18,14 @@ class Case:
 
     Parameters
     ----------
-    name : str
-    group : str
-        Where it belongs, a run say.
     verdict : {"failure", "error", "skipped", ""}
         How it ended; nothing where it passed. An error is what could not be decided.
-    message : str
-        Why, in one line.
     """
 
     name: str
-    group: str
+    group: str  # where it belongs, a run say
     verdict: Verdict = ""
-    message: str = ""
+    message: str = ""  # why, in one line
 
 
 def junit(suite: str, cases: Iterable[Case]) -> str:
@@ -72,7 +67,6 @@ def as_text(verdicts: Sequence[CellVerdict], *, unchanged: bool = True) -> str:
 
     Parameters
     ----------
-    verdicts : sequence of CellVerdict
     unchanged : bool
         Whether the cells that are the same have a line too.
     """
@@ -140,7 +134,6 @@ def as_junit(verdicts: Sequence[CellVerdict], run: str) -> str:
 
     Parameters
     ----------
-    verdicts : sequence of CellVerdict
     run : str
         The name of the experiment.
     """
