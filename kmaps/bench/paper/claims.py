@@ -5,18 +5,19 @@ from dataclasses import dataclass, replace
 from math import nan
 from typing import Any
 
+from kmaps.bench.paper.designs import Design, Outcomes, RepeatedDraws, design_of, outcomes_of
 from kmaps.bench.paper.entries import n_samples
 from kmaps.bench.paper.intervals import difference, exact_ratio, measured_ratio
 from kmaps.bench.paper.statements import claims as paper_claims
 from kmaps.bench.paper.verdicts import Comparison, Estimate, Judgement, Relation, judge, unknown
-from kmaps.bench.records.arrays import NOT_ON_RECORD, Correct, outcomes_of
+from kmaps.bench.records.arrays import NOT_ON_RECORD, Correct
 from kmaps.bench.records.columns import Record
-from kmaps.bench.records.designs import Design, Outcomes, RepeatedDraws, design_of, is_redrawn
 from kmaps.bench.records.lines import (
     Line,
     Lines,
     Pair,
     compared,
+    is_redrawn,
     line_labels,
     lines_of,
     side_by_side,

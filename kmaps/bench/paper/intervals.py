@@ -6,8 +6,8 @@ from math import exp, sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kmaps.bench.paper.designs import CrossedSets, Design, Outcomes, RandomSplits, score_interval
 from kmaps.bench.paper.verdicts import Bounds, Estimate, exact, unknown
-from kmaps.bench.records.designs import CrossedSets, Design, Outcomes, RandomSplits, score_interval
 from kmaps.errors import InputError
 
 Values = NDArray[np.float64]
@@ -29,7 +29,7 @@ def difference(
     """Compare the accuracies of two rows, split by split.
 
     - One split: the score interval of paired proportions on its test samples
-      (:func:`~kmaps.bench.records.designs.score_interval`). It is about the two machines
+      (:func:`~kmaps.bench.paper.designs.score_interval`). It is about the two machines
       as they were trained: another training set is not in it.
     - Random splits: the corrected resampled t interval (:func:`random_splits`).
     - Combinations of training and test sets: a jackknife over the training sets

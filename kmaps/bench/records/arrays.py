@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.bench.records.columns import Record, cell_name
-from kmaps.bench.records.designs import Outcomes
 from kmaps.bench.records.file import FILE_NAME, records_path
 from kmaps.errors import DataError, InputError
 from kmaps.io import atomic_file, remove_unfinished
@@ -229,25 +228,3 @@ def _checked(arrays: Arrays, record: Record, folder: Path) -> Correct:
                 "another folder (kmaps run NAME --out FOLDER)"
             )
     return found
-
-
-def outcomes_of(left: Correct, right: Correct, *, by_class: bool) -> Outcomes:
-    """Return the outcomes of two rows on the test samples of one split.
-
-    Parameters
-    ----------
-    by_class : bool
-        Whether the rows are compared by their accuracies per class: each class counts the same.
-
-    Raises
-    ------
-    InputError
-        When they are not of the same test samples.
-    """
-    if not np.array_equal(left.per_class, right.per_class):
-        sizes = len(left.correct), len(right.correct)
-        raise InputError(
-            f"{sizes[0]} and {sizes[1]} test samples of other classes: expected those of one split"
-        )
-    weights = np.repeat(1 / left.per_class, left.per_class) if by_class else None
-    return Outcomes(left.correct, right.correct, weights)

@@ -4,7 +4,7 @@ A line is a row under one reduction and kernel, with its records split by split 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -145,6 +145,21 @@ def side_by_side(left: Mapping[Place, Record], right: Mapping[Place, Record]) ->
             if None not in found:
                 pairs.append((found[0], found[1]))
     return pairs
+
+
+def is_redrawn(drawn: bool, splits: Sequence[int | None]) -> bool:
+    """Return whether a random map is drawn again and again on one split.
+
+    Where each of several splits has a draw of its own, they are splits like others. ``splits`` are
+    those of the cells; ``drawn`` says that one of them at least has a draw.
+
+    Examples
+    --------
+    >>> is_redrawn(True, [0, 0, 0]), is_redrawn(True, [0, 1, 2]), is_redrawn(False, [0])
+    (True, False, False)
+    """
+    n_splits = len(set(splits))
+    return drawn and (n_splits == 1 or n_splits < len(splits))
 
 
 @dataclass(frozen=True)

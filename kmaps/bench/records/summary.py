@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kmaps.bench.records.columns import WARNED, Record, is_number, warned
-from kmaps.bench.records.designs import is_redrawn
+from kmaps.bench.records.lines import is_redrawn
 from kmaps.bench.records.measures import MEASURES, Measure, check_measures
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import REFERENCES, Row

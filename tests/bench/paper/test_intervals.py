@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from kmaps.bench.paper.intervals import difference
-from kmaps.bench.records.designs import (
+from kmaps.bench.paper.designs import (
     CrossedSets,
     Outcomes,
     RandomSplits,
@@ -13,6 +12,7 @@ from kmaps.bench.records.designs import (
     design_of,
     score_interval,
 )
+from kmaps.bench.paper.intervals import difference
 from kmaps.errors import InputError
 
 ALL_SIX = CrossedSets(3, 2, 2, tuple(range(6)))

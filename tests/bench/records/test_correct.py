@@ -5,11 +5,11 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score
 
 from kmaps.bench.paper.claims import estimate, judge_claims
+from kmaps.bench.paper.designs import outcomes_of
 from kmaps.bench.records.arrays import (
     CORRECT,
     Correct,
     collect_arrays,
-    outcomes_of,
     read_correct,
     write_arrays,
 )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from kmaps.bench.records.designs import Outcomes, score_interval
+from kmaps.bench.paper.designs import Outcomes, score_interval
 from kmaps.errors import InputError
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kmaps.bench.records.arrays import Correct
 from kmaps.errors import InputError
 
 
@@ -74,21 +75,6 @@ class CrossedSets:
         Statistics 17, 1989) has the variance (g - d) / (d · number of choices) · Σ(θ - mean)².
         """
         return self.choose / ((self.n_train_sets - self.choose) * self.n_choices)
-
-
-def is_redrawn(drawn: bool, splits: Sequence[int | None]) -> bool:
-    """Return whether a random map is drawn again and again on one split.
-
-    Where each of several splits has a draw of its own, they are splits like others. ``splits`` are
-    those of the cells; ``drawn`` says that one of them at least has a draw.
-
-    Examples
-    --------
-    >>> is_redrawn(True, [0, 0, 0]), is_redrawn(True, [0, 1, 2]), is_redrawn(False, [0])
-    (True, False, False)
-    """
-    n_splits = len(set(splits))
-    return drawn and (n_splits == 1 or n_splits < len(splits))
 
 
 @dataclass(frozen=True)
@@ -212,6 +198,28 @@ class Outcomes:
     def signs(self) -> NDArray[np.float64]:
         """1 where only the left row was right, -1 where only the right one was, else 0."""
         return self.left.astype(float) - self.right
+
+
+def outcomes_of(left: Correct, right: Correct, *, by_class: bool) -> Outcomes:
+    """Return the outcomes of two rows on the test samples of one split.
+
+    Parameters
+    ----------
+    by_class : bool
+        Whether the rows are compared by their accuracies per class: each class counts the same.
+
+    Raises
+    ------
+    InputError
+        When they are not of the same test samples.
+    """
+    if not np.array_equal(left.per_class, right.per_class):
+        sizes = len(left.correct), len(right.correct)
+        raise InputError(
+            f"{sizes[0]} and {sizes[1]} test samples of other classes: expected those of one split"
+        )
+    weights = np.repeat(1 / left.per_class, left.per_class) if by_class else None
+    return Outcomes(left.correct, right.correct, weights)
 
 
 def score_interval(
