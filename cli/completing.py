@@ -14,14 +14,7 @@ def files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[C
 
 
 def names(known: Callable[[], Iterable[str]], *, or_files: bool = False) -> Completer:
-    """Return what completes one of some names; a file where none of them fits, if it may be one.
-
-    Parameters
-    ----------
-    known : callable
-        Returns the names; called only when somebody asks for them.
-    or_files : bool
-    """
+    """Return what completes one of some names; a file where none of them fits, if it may be one."""
 
     def complete(
         ctx: click.Context, param: click.Parameter, incomplete: str

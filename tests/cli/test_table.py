@@ -151,6 +151,17 @@ def test_every_record_as_a_line():
     assert frame[["train_s", "repeats"]].to_dict("records") == [{"train_s": 4.0, "repeats": 2}]
 
 
+def test_no_text_of_a_csv_is_a_formula():
+    write([CELLS[0] | {"dataset": "=1+1", "error": "-1"}, CELLS[1] | {"dataset": "=1+1"}])
+    every = list(csv.DictReader(io.StringIO(table("run", "--records", "--format", "csv").stdout)))
+    means = list(csv.DictReader(io.StringIO(table("run", "--format", "csv").stdout)))
+    assert (every[0]["dataset"], every[0]["error"], means[0]["dataset"]) == (
+        "'=1+1",
+        "'-1",
+        "'=1+1",
+    )
+
+
 def test_parquet_has_the_types_whatever_the_values(tmp_path):
     table("run", "--records", "--format", "parquet", "-o", "all.parquet")
     read = pd.read_parquet("all.parquet")

@@ -9,13 +9,7 @@ SUFFIXES = (".png", ".svg", ".pdf")
 
 
 def check_figure(path: Path, *, force: bool = False) -> None:
-    """Refuse a figure that cannot be written, before anything is measured or drawn.
-
-    Raises
-    ------
-    InputError
-        For another suffix than :data:`SUFFIXES`, or a file that may not be written.
-    """
+    """Refuse a figure that cannot be written, before anything is measured or drawn."""
     if path.suffix not in SUFFIXES:
         raise InputError(f"{path}: a figure is a .png, .svg or .pdf file; name it so")
     check_target(path, force=force)

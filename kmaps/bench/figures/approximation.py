@@ -92,13 +92,7 @@ def _panels(
 
 
 def _over(records: Sequence[Record], of: type, needed: str) -> list[Record]:
-    """Return the records whose range is of one kind; ``needed`` says how such a range is written.
-
-    Raises
-    ------
-    ConfigError
-        When there is none.
-    """
+    """Return the records whose range is of one kind, which is written as ``needed``."""
     shown = [r for r in records if isinstance(parse_range(r["options"]["range"]), of)]
     if not shown:
         raise ConfigError(f"figures: one of them needs a range {needed}, and there is none")

@@ -42,17 +42,6 @@ def draw_front(
     A line joins the points that no other one of their group beats; they are named by numbers, the
     others are pale. Colours are methods, markers are kernels, bars are standard deviations over
     the splits.
-
-    Parameters
-    ----------
-    points : sequence of Point
-        With the quality, and with at least one of the costs.
-    path : Path
-        The file; its suffix says of which format.
-    quality : str
-        Key of :data:`kmaps.bench.records.measures.MEASURES`; the ordinate.
-    costs : sequence of str
-        Such keys too, the abscissae. Axes without any point are left out.
     """
     panels = [
         (group, cost)

@@ -16,15 +16,7 @@ _DARK = 0.5  # a share on which white is read better than black
 
 
 def draw_confusion(found: Evaluation, file: BinaryIO, form: str) -> None:
-    """Draw a confusion matrix: each row in parts of itself, with the numbers.
-
-    Parameters
-    ----------
-    found : Evaluation
-    file : binary file
-    form : str
-        ``png``, ``svg`` or ``pdf``.
-    """
+    """Draw a confusion matrix: each row in parts of itself, with the numbers."""
     counts = found.confusion
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     side = min(9.0, 3.0 + 0.34 * len(found.classes))
@@ -50,14 +42,7 @@ def draw_confusion(found: Evaluation, file: BinaryIO, form: str) -> None:
 
 
 def draw_reliability(found: Calibration, file: BinaryIO, form: str) -> None:
-    """Draw how often the most probable class is right, by its probability.
-
-    Parameters
-    ----------
-    found : Calibration
-    file, form
-        As of :func:`draw_confusion`.
-    """
+    """Draw how often the most probable class is right, by its probability."""
     figure = Figure(figsize=(4.4, 5.2), dpi=style.DPI, layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
     above.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle="--")

@@ -30,16 +30,13 @@ _WITHOUT_HUE = ("exact", "guide", "bars")
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis: its title with the unit, its scale, and ticks at some places only.
-
-    ``limits`` are computed from the data when None; ``rotation`` is of the ticks' texts, degrees.
-    """
+    """An axis: its title with the unit, its scale, its ticks."""
 
     title: str = ""
     log: bool = False
-    at: Sequence[int] = ()
+    at: Sequence[int] = ()  # ticks at these places only
     limits: tuple[float, float] | None = None
-    rotation: int = 0
+    rotation: int = 0  # of the ticks' texts, degrees
 
 
 Axes_ = Axis | Mapping[str, Axis]
@@ -48,40 +45,18 @@ Axes_ = Axis | Mapping[str, Axis]
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """A series of a figure.
-
-    Parameters
-    ----------
-    panel : str
-        The title of its axes.
-    label : str
-        Its name in the legend; ``""`` leaves it out.
-    x, y : array_like
-        Its points; of a ``level`` the single y.
-    style : str
-        A key of :data:`STYLES`.
-    error : array_like, optional
-        Half the lengths of error bars.
-    hue : hashable, optional
-        Series of the same hue have the same colour and marker; by default those of one label.
-    dash : int, optional
-        The number of its dashes; by default a curve has those of its hue, a line none.
-    end : str
-        A text at the right end of the axes, as high as the last point.
-    look : mapping
-        Keywords of matplotlib that replace those of the style.
-    """
+    """A series of a figure, in the panel of that title; without a label it is in no legend."""
 
     panel: str
     label: str
     x: ArrayLike
-    y: ArrayLike
-    style: str = "line"
+    y: ArrayLike  # of a level its single y
+    style: str = "line"  # a key of STYLES
     error: ArrayLike | None = None
-    hue: Hashable = None
-    dash: int | None = None
-    end: str = ""
-    look: Mapping[str, Any] = field(default_factory=dict)
+    hue: Hashable = None  # has a colour and a marker; by default the label
+    dash: int | None = None  # by default a curve has those of its hue, a line none
+    end: str = ""  # a text at the right end of the axes, as high as the last point
+    look: Mapping[str, Any] = field(default_factory=dict)  # replaces keywords of the style
 
 
 def draw_series(
@@ -100,28 +75,9 @@ def draw_series(
 ) -> None:
     """Draw series, an axes for each panel in the order in which they come, and the legend.
 
-    Parameters
-    ----------
-    series : iterable of Series
-    path : Path
-        The file; its suffix says of which format.
-    x, y : Axis or mapping of str to Axis
-        For all panels, or by panel. The title of a common y is written at the left end only.
-    size : (float, float)
-        Of an axes, inches.
-    grid, sharey, titles : bool
-        Whether to draw a grid, to share the y axis, to write the titles of the axes.
-    columns : int, optional
-        Axes side by side.
-    legend_each : bool
-        Whether each axes has a legend and hues of its own.
-    notes : mapping, optional
-        A text in the lower left corner, by panel.
-
-    Raises
-    ------
-    NothingMeasured
-        When there is no series.
+    An axes is ``size`` inches, ``columns`` stand side by side. The title of a common y is written
+    at the left end only; with ``legend_each`` each axes has a legend and hues of its own; ``notes``
+    are texts in the lower left corner of panels.
     """
     panels: dict[str, list[Series]] = {}
     for one in series:
@@ -129,19 +85,15 @@ def draw_series(
     figure, axes = style.panel_axes(len(panels), *size, sharey=sharey, columns=columns)
     hues = _hues(one for shown in panels.values() for one in shown)
     for ax, (panel, shown) in zip(axes, panels.items(), strict=True):
-        found = _hues(shown) if legend_each else hues
-        ends = [end for one in shown for end in _draw(ax, one, found)]
-        if all(one.style in ("curve", "exact", "guide") for one in shown):
-            ax.margins(x=0)
-        _dress(ax, ax.xaxis, x[panel] if isinstance(x, Mapping) else x)
-        _dress(ax, ax.yaxis, y[panel] if isinstance(y, Mapping) else y)
+        of_x = x[panel] if isinstance(x, Mapping) else x
+        of_y = y[panel] if isinstance(y, Mapping) else y
+        _panel(ax, shown, _hues(shown) if legend_each else hues, of_x, of_y)
         if isinstance(y, Axis) and not ax.get_subplotspec().is_first_col():
             ax.set_ylabel("")
         style.title(ax, panel if titles else "")
         style.plain(ax, grid=grid)
         if notes and notes.get(panel):
             ax.text(0.02, 0.02, notes[panel], transform=ax.transAxes, fontsize="small")
-        style.mark_ends(ax, ends)
         if legend_each:
             style.legend_under(ax)
     if not legend_each:
@@ -157,6 +109,15 @@ def _hues(series: Iterable[Series]) -> list[Hashable]:
 
 def _hue(one: Series) -> Hashable:
     return one.label if one.hue is None else one.hue
+
+
+def _panel(ax: Axes, shown: list[Series], hues: list[Hashable], x: Axis, y: Axis) -> None:
+    ends = [end for one in shown for end in _draw(ax, one, hues)]
+    if all(one.style in ("curve", "exact", "guide") for one in shown):
+        ax.margins(x=0)
+    _dress(ax, ax.xaxis, x)
+    _dress(ax, ax.yaxis, y)
+    style.mark_ends(ax, ends)
 
 
 def _draw(ax: Axes, one: Series, hues: Sequence[Hashable]) -> list[tuple[float, str, str]]:

@@ -16,13 +16,7 @@ _ALONG, _WITHIN = "#e69f00", "#009e73"
 
 
 def draw_places(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
-    """Draw a row for each sampling and a column for each image: ``image0``, ``along0``, ….
-
-    Raises
-    ------
-    NothingMeasured
-        When no record has images.
-    """
+    """Draw a row for each sampling and a column for each image: ``image0``, ``along0``, …."""
     shown = [(record["method"], arrays[record["key"]]) for record in records]
     shown = [(method, of) for method, of in shown if "image0" in of]
     if not shown:

@@ -33,17 +33,6 @@ def draw(
     Gradients are drawn as the edges they stand for: a stroke across the gradient, the stronger the
     more energy the cell has in that orientation. Words are dots at the centres of their patches, a
     colour for each word, for the smallest patches and the largest.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    feature : Feature
-    extractor : Extractor
-        Of that feature on that dataset.
-    rows : list of int
-        The images.
-    path : Path
-        The file; its suffix says of which format.
     """
     X, _ = extractor.vectors(rows)
     table = []

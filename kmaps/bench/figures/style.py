@@ -68,21 +68,7 @@ def marker(i: int) -> str:
 def panel_axes(
     n: int, width: float, height: float, *, sharey: bool = False, columns: int | None = None
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure with so many axes, at most three in a row unless ``columns`` says how many.
-
-    Parameters
-    ----------
-    n : int
-    width, height : float
-        Of an axes, inches.
-    sharey : bool
-    columns : int, optional
-
-    Raises
-    ------
-    NothingMeasured
-        For no axes at all.
-    """
+    """Return a figure with n axes of some inches, at most three in a row by default."""
     if n == 0:
         raise NothingMeasured(NOTHING)
     columns = columns or (n if n <= _MOST_COLUMNS else 2 if n == 4 else _MOST_COLUMNS)
@@ -174,16 +160,9 @@ def legend_of(figure: Figure, handles: Sequence[Artist], labels: Sequence[str]) 
 
 
 def mark_ends(ax: Axes, ends: Iterable[tuple[float, str, str]], gap: float = 0.055) -> None:
-    """Write texts at the right end, one above the other where these are close.
+    """Write texts, given as (y, text, colour), at the right end of axes that are complete.
 
-    Parameters
-    ----------
-    ax : Axes
-        With all that it shows: later its limits would move.
-    ends : iterable of (float, str, str)
-        A value of y, the text and its colour.
-    gap : float
-        The least distance of two texts, as a fraction of the axes' height.
+    They are at least ``gap`` of the height apart.
     """
     right, _ = ax.get_xlim()[1], ax.get_ylim()  # brings the limits up to date
     to_axes = ax.transData + ax.transAxes.inverted()
@@ -207,12 +186,6 @@ def save(figure: Figure, path: Path) -> None:
 
     In PDF and SVG files letters stay text, which journals ask for and searches find, and the same
     figure is the same bytes.
-
-    Parameters
-    ----------
-    figure : Figure
-    path : Path
-        One of :data:`kmaps.bench.figures.SUFFIXES`.
     """
     undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
     with rc_context(_AS_TEXT), atomic_file(path, force=True) as file:
@@ -221,16 +194,7 @@ def save(figure: Figure, path: Path) -> None:
 
 
 def save_heat(figure: Figure, path: Path, colors: str) -> None:
-    """Write a figure of heat maps; to a PNG file of 256 colours, a third of the bytes.
-
-    Parameters
-    ----------
-    figure : Figure
-    path : Path
-        One of :data:`kmaps.bench.figures.SUFFIXES`.
-    colors : str
-        The colour map; the palette is made of it and of greys.
-    """
+    """Write a figure of heat maps; as PNG with 256 colours, of a colour map and grey."""
     if path.suffix != ".png":
         save(figure, path)
         return

@@ -11,13 +11,7 @@ Edges = dict[str, tuple[int, int]]
 
 
 def choice_section(records: Sequence[Record]) -> str:
-    """Return how C was chosen, and a folded table of the rows at an edge; nothing without a choice.
-
-    Parameters
-    ----------
-    records : sequence of mapping
-        Of one run.
-    """
+    """Return how C was chosen and, folded, the rows at an edge; nothing without a choice."""
     rows = chosen_rows(records)
     if not rows:
         return ""

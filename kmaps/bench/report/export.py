@@ -2,13 +2,15 @@
 
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
 
 from kmaps.bench.records.columns import COLUMNS, Record
 from kmaps.bench.records.measures import MEASURES
+from kmaps.bench.records.summary import Line
+from kmaps.bench.report.forms import csv_text
 from kmaps.errors import ConfigError
 
 _TYPES = {"whole": "Int64", "truth": "boolean", "number": "Float64", "fraction": "Float64"}
@@ -19,20 +21,10 @@ TIMED = "repeats"
 
 
 def record_table(records: Iterable[Record]) -> pd.DataFrame:
-    """Return records as a table, one line each, failures included.
+    """Return records as a table, one line each, failures included, with the number of repeats.
 
-    Parameters
-    ----------
-    records : iterable of dict
-        As read from ``records.jsonl``.
-
-    Returns
-    -------
-    DataFrame
-        The columns of :data:`kmaps.bench.records.columns.COLUMNS` in their order and in plain
-        units, and ``repeats``. The types do not depend on the values: text, real numbers, whole
-        numbers, and truth values; mappings and lists are JSON. A time that was
-        measured again is the median of its repeats.
+    The types of columns do not depend on the values; mappings and lists are JSON. A time that was
+    measured again is the median of its repeats.
 
     Examples
     --------
@@ -50,19 +42,30 @@ def record_table(records: Iterable[Record]) -> pd.DataFrame:
     return pd.DataFrame(columns | typed)
 
 
+def summary_table(lines: Sequence[Line]) -> pd.DataFrame:
+    """Return the lines of :func:`kmaps.bench.records.summary.summarize` as a table."""
+    numbers = dict.fromkeys(("mean", "std", "median", "q1", "q3"), float)
+    return pd.DataFrame(lines).astype({"size": "Int64", **numbers})
+
+
 def as_csv(records: Iterable[Record]) -> bytes:
     """Return the table of records as CSV; what is null is empty."""
-    return record_table(records).to_csv(index=False, lineterminator="\n").encode()
+    return csv_of(record_table(records)).encode()
+
+
+def csv_of(table: pd.DataFrame) -> str:
+    """Return a table as CSV, in which no spreadsheet takes a text for a formula."""
+    texts = table.select_dtypes(["object", "string"])
+    safe = {name: texts[name].map(_safe) for name in texts}
+    return table.assign(**safe).to_csv(index=False, lineterminator="\n")
+
+
+def _safe(value: Any) -> Any:
+    return csv_text(value) if isinstance(value, str) else value
 
 
 def as_parquet(records: Iterable[Record]) -> bytes:
-    """Return the table of records as a Parquet file.
-
-    Raises
-    ------
-    ConfigError
-        When pyarrow, of the extra ``parquet``, is not installed.
-    """
+    """Return the table of records as a Parquet file."""
     try:
         import pyarrow  # noqa: F401
     except ImportError:

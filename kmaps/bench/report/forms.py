@@ -132,20 +132,7 @@ def latex_table(
     rows: Sequence[tuple[str, Sequence[tuple[str, bool]]]],
     note: str = "",
 ) -> str:
-    r"""Return a ``table`` environment with booktabs; graphicx shrinks one wider than a line.
-
-    Parameters
-    ----------
-    caption : str
-    label : str
-        From :func:`latex_label`.
-    kernels : sequence of str
-        The headings of the columns of entries.
-    rows : sequence of (str, sequence of (str, bool))
-        The name of each row, and its entries: a text, and whether it is bold.
-    note : str
-        A sentence below the table.
-    """
+    r"""Return a ``table`` environment with booktabs; graphicx shrinks one wider than a line."""
     body = [
         [latex(name), *(rf"\textbf{{{latex(t)}}}" if bold else latex(t) for t, bold in entries)]
         for name, entries in rows

@@ -4,13 +4,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from kmaps.bench.records.columns import Record
-from kmaps.bench.records.measures import MEASURES
+from kmaps.bench.records.measures import MEASURES, accuracy_of
 from kmaps.bench.records.names import short_labels, short_names
 from kmaps.bench.records.row import Row
 from kmaps.bench.records.summary import Line, latest_cells, summarize
+from kmaps.bench.report.forms import markdown_table
 
-COSTS = ("time", "predict", "memory", "storage")
-"""What machines cost: keys of :data:`kmaps.bench.records.measures.MEASURES`."""
+COSTS = {
+    "time": "training, s",
+    "predict": "test, s",
+    "memory": "memory, MB",
+    "storage": "stored, MB",
+}
+"""What models cost: measures, and their short headings."""
 
 _SETTING = ("setting", "dataset", "features", "normalize")
 _APART = ("experiment", *_SETTING)
@@ -18,31 +24,15 @@ _APART = ("experiment", *_SETTING)
 
 @dataclass
 class Point:
-    """A row under a kernel and a reduction.
+    """A row under a kernel and a reduction, with its measures as printed: percent, s, MB."""
 
-    Parameters
-    ----------
-    group : str
-        What it was measured on, in words; empty where all rows were measured on the same.
-    name : str
-        The kernel and the label of the row, and the reduction where there are several.
-    method, kernel : str
-        The words for its learner or map, and the kernel.
-    values : dict
-        Its measures, as printed: percent, seconds, megabytes. What was not measured is not there.
-    spreads : dict
-        The standard deviations of those that are means over several splits or draws.
-    whole : bool
-        Whether none of its cells failed; else it is on no front.
-    """
-
-    group: str
-    name: str
-    method: str
+    group: str  # what it was measured on, in words; empty where all were measured on the same
+    name: str  # the kernel and the label, and the reduction where there are several
+    method: str  # the words for its learner or map
     kernel: str
-    values: dict[str, float] = field(default_factory=dict)
-    spreads: dict[str, float] = field(default_factory=dict)
-    whole: bool = True
+    values: dict[str, float] = field(default_factory=dict)  # without what was not measured
+    spreads: dict[str, float] = field(default_factory=dict)  # standard deviations, of means
+    whole: bool = True  # whether none of its cells failed; else it is on no front
 
 
 def points_of(records: Iterable[Record], measures: Sequence[str]) -> list[Point]:
@@ -50,12 +40,6 @@ def points_of(records: Iterable[Record], measures: Sequence[str]) -> list[Point]
 
     Times that were measured again are medians, all else means over the splits and draws. Rows
     without the first of the measures are left out.
-
-    Parameters
-    ----------
-    records : iterable of dict
-    measures : sequence of str
-        Keys of :data:`kmaps.bench.records.measures.MEASURES`.
     """
     records = latest_cells(records)
     lines = summarize(records, measures)
@@ -95,13 +79,6 @@ def front(points: Iterable[Point], cost: str, quality: str) -> list[Point]:
     A point beats another when it is as good in both measures and better in one; whether more or
     less is better is the measure's to say.
 
-    Parameters
-    ----------
-    points : iterable of Point
-        Of one group.
-    cost, quality : str
-        Keys of :data:`kmaps.bench.records.measures.MEASURES`.
-
     Examples
     --------
     >>> times = {"fast": (1, 90), "slow": (9, 95), "beaten": (9, 94)}
@@ -126,3 +103,36 @@ def front(points: Iterable[Point], cost: str, quality: str) -> list[Point]:
 def _worth(point: Point, quality: str, signs: dict[str, int]) -> float:
     """Return the quality of a point, the better the less."""
     return signs[quality] * point.values[quality]
+
+
+def side_by_side(records: Sequence[Record]) -> str:
+    """Return a Markdown table of the rows of a classification, the most accurate first.
+
+    Rows that failed on every split are left out.
+
+    Examples
+    --------
+    >>> from kmaps.bench.records.summary import SETTING
+    >>> cell = dict.fromkeys(SETTING, "") | {"kernel": "", "draw": None, "status": "ok"}
+    >>> cell |= {"accuracy": 0.9, "predict_s": 1, "fit_s": 0, "encode_s": 0, "convert_s": 0}
+    >>> cell |= {"train_s": 2, "peak_bytes": 3e6, "storage_bytes": 4e6, "storage_form": "codes"}
+    >>> cell |= {"protocol": {}} | Row("sklearn.svm.SVC", solver="own").columns
+    >>> print(side_by_side([cell | {"split": i} for i in range(2)]))
+    | row | accuracy, % | training, s | test, s | memory, MB | stored, MB |
+    | --- | ---: | ---: | ---: | ---: | ---: |
+    | SVC | 90.00 ± 0.00 | 2.00 | 1.00 | 3.00 | 4.00 |
+    """
+    quality = accuracy_of(records)
+    points = points_of(records, [quality, *COSTS])
+    points.sort(key=lambda point: -point.values[quality])
+    rows = []
+    for point in points:
+        texts = {name: _text(name, value) for name, value in point.values.items()}
+        if quality in point.spreads:
+            texts[quality] += f" ± {_text(quality, point.spreads[quality])}"
+        rows.append([point.name, *(texts.get(name, "–") for name in (quality, *COSTS))])
+    return markdown_table(["row", MEASURES[quality].title, *COSTS.values()], rows)
+
+
+def _text(measure: str, printed: float) -> str:
+    return MEASURES[measure].format(printed / MEASURES[measure].scale)

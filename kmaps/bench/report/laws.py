@@ -35,18 +35,10 @@ _LARGEST = 4  # places that a law is fitted to: what is the same for all takes t
 
 @dataclass(frozen=True, eq=False)
 class PowerLaw:
-    """A quantity of one row with one kernel, at several places.
+    """A quantity of one row with one kernel, at several places, and its power law.
 
-    Attributes
-    ----------
-    label, kernel : str
-        The row, without what differs between the places.
-    over, quantity : str
-        What the places are numbers of, and what was measured there.
-    at, values : ndarray
-        The places, ascending, and the mean over the splits at each.
-    exponent, factor : float
-        Of the least squares ``log(value) = log(factor) + exponent · log(at)``; NaN for one place.
+    The law is the least squares ``log(value) = log(factor) + exponent · log(at)``, NaN for one
+    place. ``over`` says what the places are numbers of; the label leaves out what differs.
     """
 
     label: str
@@ -74,21 +66,11 @@ def power_laws(
     mean: Callable[[Sequence[float]], float] = fmean,
     largest: int = 0,
 ) -> list[PowerLaw]:
-    """Return the laws of each row and kernel, in the order of the records.
+    """Return the laws of each row and kernel, in the order of the records; failures are left out.
 
-    Parameters
-    ----------
-    records : iterable of dict
-        Those that failed are left out.
-    place : callable
-        Returns what the place of a record is a number of, its row without that, and the place;
-        None leaves the record out.
-    quantities : mapping
-        The quantities by name, as functions of a record; None where it was not measured.
-    mean : callable
-        Of the values of one place.
-    largest : int
-        How many of the largest places are fitted; 0 for all.
+    ``place`` returns what the place of a record is a number of, its row without that, and the
+    place, or None. ``mean`` is of the values of one place; the ``largest`` places are fitted, 0 for
+    all.
     """
     groups: dict[tuple[str, str, str], dict[float, list[Record]]] = {}
     rows: dict[str, Row] = {}

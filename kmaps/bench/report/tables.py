@@ -10,7 +10,7 @@ the same mean are all marked, and a cell that lacks splits the others have is ne
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kmaps.bench.records.columns import WARNED, Record
 from kmaps.bench.records.measures import MEASURES, Measure
@@ -18,9 +18,6 @@ from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import REFERENCES, Row, in_words
 from kmaps.bench.records.summary import SETTING, Line, kernel_order, summarize
 from kmaps.bench.report.forms import latex_label, latex_table, markdown_table
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 REDUCTION_WORDS = {"ovo": "one-vs-one", "ovr": "one-vs-rest"}
 NO_KERNEL = "any"
@@ -59,22 +56,10 @@ class Block:
 
 
 def render(records: Iterable[Record], form: str, measures: Sequence[str]) -> str:
-    """Return the tables of some records as text in one of :data:`FORMATS`.
+    """Return the tables of some measures of records as text in one of :data:`FORMATS`.
 
-    Parameters
-    ----------
-    records : iterable of dict
-        As read from ``records.jsonl``.
-    form : {"text", "md", "latex", "csv", "json"}
-        The first three are for reading: percent, seconds, megabytes, one block per measure and
-        reduction. The last two hold :func:`summarize` as it is, for programs.
-    measures : sequence of str
-        Keys of :data:`kmaps.bench.records.measures.MEASURES`.
-
-    Returns
-    -------
-    str
-        Ends with a newline.
+    Text, Markdown and LaTeX are for reading: percent, seconds, megabytes, one block per measure and
+    reduction. CSV and JSON hold :func:`summarize` as it is, for programs.
 
     Examples
     --------
@@ -89,20 +74,15 @@ def render(records: Iterable[Record], form: str, measures: Sequence[str]) -> str
     """
     records = list(records)
     summary = summarize(records, measures)
-    if form == "csv":
-        return _frame(summary).to_csv(index=False, lineterminator="\n")
-    if form == "json":
-        return _frame(summary).to_json(orient="records", indent=2, double_precision=15) + "\n"
+    if form in ("csv", "json"):
+        from kmaps.bench.report.export import csv_of, summary_table  # pandas is slow to import
+
+        table = summary_table(summary)
+        as_json = {"orient": "records", "indent": 2, "double_precision": 15}
+        return csv_of(table) if form == "csv" else table.to_json(**as_json) + "\n"
     renderers = {"text": _text, "md": _markdown, "latex": _latex}
     said = [*notes(records), *_mark_notes(records, summary)]
     return renderers[form](lay_out(summary, short_features(records)), said)
-
-
-def _frame(lines: Sequence[Line]) -> "pd.DataFrame":
-    import pandas as pd  # slow to import, and tables for reading need none
-
-    numbers = dict.fromkeys(("mean", "std", "median", "q1", "q3"), float)
-    return pd.DataFrame(lines).astype({"size": "Int64", **numbers})
 
 
 def _mark_notes(records: Sequence[Record], lines: Sequence[Line]) -> list[str]:

@@ -16,33 +16,15 @@ from kmaps.bench.report.forms import markdown_table
 
 @dataclass(frozen=True)
 class TrialPoint:
-    """A row of a trade-off, averaged over the draws, or over the splits with a draw each.
+    """A row of a trade-off, averaged over the draws, or over the splits with a draw each."""
 
-    Attributes
-    ----------
-    quality, spread : float
-        Accuracy or average precision in percent, and its standard deviation over them; NaN for
-        one.
-    kept, drawn : float, int
-        Projections that are left, and those that were drawn.
-    C : float
-        Chosen on each of them, their geometric mean.
-    us : float
-        Microseconds per test sample, the mean over them; of a cell that was timed again the
-        median of its repeats. NaN where none may be published.
-    keep : int
-        How many frequencies the learner was asked to keep; 0 where it chose.
-    is_chosen : bool
-        Whether C was chosen inside the training split.
-    """
-
-    quality: float
-    spread: float
-    kept: float
+    quality: float  # accuracy or average precision, percent
+    spread: float  # its standard deviation; NaN for one
+    kept: float  # projections that are left
     drawn: int
-    C: float
-    us: float
-    keep: int
+    C: float  # where it was chosen, the geometric mean
+    us: float  # microseconds per test sample; NaN where none may be published
+    keep: int  # frequencies that the learner was asked to keep; 0 where it chose
     is_chosen: bool = False
 
     @property
@@ -53,15 +35,7 @@ class TrialPoint:
 
 @dataclass(frozen=True)
 class LearnerPoints:
-    """What trained the machines of some rows: a learner on random maps, or an exact kernel.
-
-    Attributes
-    ----------
-    name : str
-        In words; an exact kernel by its name.
-    exact : bool
-    points : list of TrialPoint
-    """
+    """The points of a learner on random maps, or of an exact kernel, by its name in words."""
 
     name: str
     exact: bool

@@ -4,7 +4,7 @@ import re
 
 from kmaps.bench.figures.costs import TITLES, draw_costs
 from kmaps.bench.kinds import SHOWN
-from kmaps.bench.report.side_by_side import side_by_side
+from kmaps.bench.report.front import side_by_side
 from tests.bench.sample_records import record
 
 TIMES = {"fit_s": 0.5, "encode_s": 0.5, "convert_s": 1.0, "predict_s": 0.25}

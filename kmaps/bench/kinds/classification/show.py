@@ -8,7 +8,7 @@ from kmaps.bench.records.columns import PICKLED
 from kmaps.bench.records.gate import EXACT, FRACTION, Judged
 from kmaps.bench.records.measures import accuracy_of
 from kmaps.bench.records.row import is_own
-from kmaps.bench.report.side_by_side import side_by_side
+from kmaps.bench.report.front import side_by_side
 
 
 def _is_pickled(record: dict[str, Any]) -> bool:
