@@ -16,12 +16,7 @@ _BUFFER = 1 << 16  # bytes of a column that are read at a time; without it, a ro
 
 
 def pyarrow(name: str) -> Any:
-    """Return the module, or say how to install it for the file that needs it.
-
-    Raises
-    ------
-    InputError
-    """
+    """Return the module, or say how to install it for the file that needs it."""
     try:
         import pyarrow
     except ImportError:
@@ -36,20 +31,6 @@ class ArrowReader(Reader):
 
     Needs pyarrow, which the extra ``parquet`` installs. The index that pandas writes as a column is
     no feature.
-
-    Parameters
-    ----------
-    path, name
-        As :class:`Reader`.
-    label_column : str, optional
-        The column that has labels: text, numbers or truth values.
-    aside : sequence of str
-        Columns that are no features; blocks have them as text.
-
-    Attributes
-    ----------
-    columns : list of str
-        The names of the columns of numbers.
     """
 
     n_rows: int

@@ -84,12 +84,7 @@ def _read_npy(path: str | Path) -> NDArray:
 
 
 def check_labels(labels: NDArray, path: str | Path) -> None:
-    """Refuse what is no number or no text: NaN, infinity, code points that Unicode lacks.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse what is no number or no text: NaN, infinity, code points that Unicode lacks."""
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         place = int(np.argmin(np.isfinite(labels)))
         raise InputError(f"{path}: label {place} is {labels[place]}, expected a finite number")
@@ -196,13 +191,7 @@ def split_fields(line: str) -> list[str]:
 
 
 def find_column(header: list[str], name: str, path: str) -> int:
-    """Return the place of the column with a name.
-
-    Raises
-    ------
-    InputError
-        When there is none, or more than one.
-    """
+    """Return the place of the column with a name."""
     if header.count(name) != 1:
         many = f"{header.count(name)} columns" if name in header else "no column"
         hint = suggest(name, header) or f" ({', '.join(header[:5])}{', …' * (len(header) > 5)})"
@@ -213,13 +202,7 @@ def find_column(header: list[str], name: str, path: str) -> int:
 
 
 def check_label(text: str, place: str, what: str = "the label") -> str:
-    """Return a label, or another text that ``what`` names, from a file; refuse a missing one.
-
-    Raises
-    ------
-    InputError
-        For an empty text, NaN, infinity, a text that no label is as long as, or one with a NUL.
-    """
+    """Return a label, or another text that ``what`` names, from a file; refuse a missing one."""
     known = text and len(text) <= _LONGEST and "\0" not in text  # which NumPy's arrays drop
     if not known or (is_number(text) and not isfinite(float(text))):
         shown = repr(text[:20]) + "…" * (len(text) > 20)

@@ -21,16 +21,8 @@ _LONGEST_HEADER = 10_000  # bytes; NumPy's own limit, but it reads what is longe
 class Header:
     """What a ``.npy`` file or a member of a ``.npz`` file says of its array.
 
-    Attributes
-    ----------
-    shape : tuple of int
-        No side is negative.
-    fortran : bool
-        Whether the values are column by column.
-    dtype : dtype
-        As stored, which may be in the other byte order.
-    offset : int
-        Bytes before the first value.
+    No side of the shape is negative, the dtype may be in the other byte order, and ``offset`` is
+    how many bytes precede the first value.
     """
 
     shape: tuple[int, ...]
@@ -51,13 +43,7 @@ class Header:
 
 
 def read_header(file: IO[bytes], name: str) -> Header:
-    """Read the header of a ``.npy`` file that is open at its beginning.
-
-    Raises
-    ------
-    InputError
-        When it is none, or damaged.
-    """
+    """Read the header of a ``.npy`` file that is open at its beginning."""
     try:
         version = np.lib.format.read_magic(file)
         if version not in ((1, 0), (2, 0)):

@@ -131,17 +131,7 @@ class _Member:
 
 
 class _NpzReader(Reader):
-    """An archive with rows, and labels and what was set aside in other arrays.
-
-    Parameters
-    ----------
-    path, name
-        As :class:`Reader`.
-    labels : str, optional
-        The array of the labels.
-    aside : sequence of str
-        Arrays of which blocks have the values as text.
-    """
+    """An archive with rows, and labels and what was set aside in other arrays."""
 
     n_rows: int
 

@@ -20,20 +20,10 @@ LARGEST_DENSE_WIDTH = 2**24
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive rows of a file.
+    """Consecutive rows of a file, from number ``start`` on; X may be overwritten by the next block.
 
-    Attributes
-    ----------
-    start : int
-        Number of the first row, from 0.
-    X : ndarray or csr_matrix, shape (rows, d)
-        May be overwritten when the next block is read.
-    y : ndarray or None
-        The labels, where the format has them.
-    lines : list of int or None
-        The line of each row, from 1, where the format has lines.
-    aside : dict of str to ndarray of str
-        The columns that were set aside, by their names.
+    Where the file has them: the labels, the line of each row (from 1), and the columns that were
+    set aside, as text.
     """
 
     start: int

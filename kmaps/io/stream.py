@@ -39,18 +39,7 @@ Rows: TypeAlias = AnyMatrix
 
 
 def format_of(path: str | Path, known: Collection[str], form: str | None = None) -> str:
-    """Return the format that was named, or else the one the extension tells.
-
-    Raises
-    ------
-    InputError
-        When it is none of ``known``.
-
-    Examples
-    --------
-    >>> format_of("faces.NPY", READERS)
-    'npy'
-    """
+    """Return the format that was named, or else the one the extension tells."""
     given = form or Path(path).suffix.lower().removeprefix(".")
     if given in known:
         return given

@@ -36,19 +36,8 @@ def _table(
 ) -> tuple[NDArray, dict[int, list[str]]] | None:
     """Return the numbers in lines of fields between commas, and the columns of text, by pandas.
 
-    Parameters
-    ----------
-    content : bytes
-        Lines that end with a line feed, none of them blank.
-    texts : sequence of int
-        The columns that are text.
-
-    Returns
-    -------
-    numbers : ndarray, shape (lines, columns that are numbers)
-    found : dict of int to list of str
-        Or else None: when a number is missing, not finite or no number, when there is a quote, or
-        without pandas.
+    None when a number is missing, not finite or no number, when there is a quote, or without
+    pandas. No line is blank, and each has a line feed.
     """
     try:
         import pandas
@@ -124,22 +113,7 @@ class _TextReader(Reader):
 
 
 class CsvReader(_TextReader):
-    """Comma-separated numbers; a first line without any number is a header.
-
-    Parameters
-    ----------
-    path, name
-        As :class:`Reader`.
-    label_column : str, optional
-        The column, by its name in the header, that has labels: text or numbers.
-    aside : sequence of str
-        Columns that are no features; blocks have them as text.
-
-    Attributes
-    ----------
-    columns : list of str or None
-        The names of the columns of numbers, where the file has a header.
-    """
+    """Comma-separated numbers; a first line without any number is a header."""
 
     def __init__(
         self, path: Path, name: str, label_column: str | None = None, aside: Sequence[str] = ()
@@ -258,24 +232,9 @@ def _fields(line: bytes) -> list[str]:
 class SvmReader(_TextReader):
     """svmlight/LIBSVM's format: ``label index:value …`` a line, indices ascending, from 0 or 1.
 
-    Parameters
-    ----------
-    path, name
-        As :class:`Reader`.
-    n_features : int, optional
-        Columns; by default as many as the largest index needs, for which the file is read once
-        beforehand.
-    zero_based : bool or "auto"
-        Whether indices count from 0. The format does not say; "auto" takes 0 when it occurs and 1
-        otherwise, for which the file is read once beforehand.
-
-    Attributes
-    ----------
-    index_base : int
-        0 or 1.
-    certain_base : bool
-        Whether ``zero_based`` said so, or index 0 occurs, or ``n_features`` itself: else the file
-        may as well count from 0.
+    The format does not say which: "auto" takes 0 when it occurs and 1 otherwise. For this, or
+    without ``n_features``, the file is read once beforehand. The base is certain when it was given,
+    when index 0 occurs, or ``n_features`` itself.
     """
 
     sparse = True

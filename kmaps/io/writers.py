@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -20,27 +20,19 @@ from kmaps.errors import InputError
 from kmaps.io.labels import few_labels, joined_labels, typed_labels
 from kmaps.samples import AnyMatrix
 
+Rows: TypeAlias = AnyMatrix | None
+Labels: TypeAlias = NDArray | None
+Names: TypeAlias = Sequence[str] | None
+
 
 class Writer(ABC):
     """Rows and labels, written to a file block by block.
 
-    Parameters
-    ----------
-    file : binary file
-        Seekable, unless the format ``streams``.
-    target : Path
-        Where the file will be: for messages, and the folder that needs the space.
-    n_rows : int, optional
-        Rows to come, when known.
-
-    Attributes
-    ----------
-    keeps_sparse, keeps_labels, streams : bool
-        Whether the format leaves zeros out; whether it has a place for labels; whether it is text,
-        written from beginning to end.
+    The file is seekable unless the format ``streams``, from beginning to end; it will be at
+    ``target``, which has the space for it, with ``n_rows`` rows, if known.
     """
 
-    keeps_sparse = False
+    keeps_sparse = False  # whether zeros are left out
     keeps_labels = True
     streams = False
 
@@ -48,9 +40,7 @@ class Writer(ABC):
         self._file, self._target, self._n_rows = file, target, n_rows
 
     @abstractmethod
-    def write(
-        self, Z: AnyMatrix | None, y: NDArray | None, names: Sequence[str] | None = None
-    ) -> None:
+    def write(self, Z: Rows, y: Labels, names: Names = None) -> None:
         """Append rows, labels, or both; tables have ``names`` for the columns of the rows."""
 
     def finish(self) -> None:  # noqa: B027 (most formats are complete as they are)
@@ -102,9 +92,7 @@ class NpyWriter(Writer):
     keeps_labels = False
     _stream: _NpyStream | None = None
 
-    def write(
-        self, Z: AnyMatrix | None, y: NDArray | None, names: Sequence[str] | None = None
-    ) -> None:
+    def write(self, Z: Rows, y: Labels, names: Names = None) -> None:
         """Append rows, or else labels."""
         values: Any = y if Z is None else Z
         if self._stream is None:
@@ -157,9 +145,7 @@ class NpzWriter(Writer):
             self._parts[name] = file, _stream(file, values, dtype)
         self._parts[name][1].append(values)
 
-    def write(
-        self, Z: AnyMatrix | None, y: NDArray | None, names: Sequence[str] | None = None
-    ) -> None:
+    def write(self, Z: Rows, y: Labels, names: Names = None) -> None:
         """Append rows and labels."""
         if y is not None:
             self._labels.append(y)
@@ -199,9 +185,7 @@ class SvmWriter(Writer):
     keeps_sparse = True
     streams = True
 
-    def write(
-        self, Z: AnyMatrix | None, y: NDArray | None, names: Sequence[str] | None = None
-    ) -> None:
+    def write(self, Z: Rows, y: Labels, names: Names = None) -> None:
         """Append rows and labels."""
         from sklearn.datasets import dump_svmlight_file
 
@@ -214,7 +198,7 @@ class SvmWriter(Writer):
         dump_svmlight_file(Z, labels, self._file, zero_based=False)
 
 
-def _titles(Z: AnyMatrix | None, y: NDArray | None, names: Sequence[str] | None) -> list[str]:
+def _titles(Z: Rows, y: Labels, names: Names) -> list[str]:
     """Return the names of the columns of a table.
 
     Rows come first, as ``x0``, ``x1``, …, which scikit-learn calls columns without names; then
@@ -235,9 +219,7 @@ class CsvWriter(Writer):
     streams = True
     _has_header = False
 
-    def write(
-        self, Z: AnyMatrix | None, y: NDArray | None, names: Sequence[str] | None = None
-    ) -> None:
+    def write(self, Z: Rows, y: Labels, names: Names = None) -> None:
         """Append rows and labels."""
         columns = [] if y is None else [[_field(label) for label in y.tolist()]]
         if Z is not None:
@@ -265,9 +247,7 @@ class TxtWriter(Writer):
 
     streams = True
 
-    def write(
-        self, Z: AnyMatrix | None, y: NDArray | None, names: Sequence[str] | None = None
-    ) -> None:
+    def write(self, Z: Rows, y: Labels, names: Names = None) -> None:
         """Append labels."""
         assert y is not None, "a text file has labels"
         self._file.write("".join(f"{label}\n" for label in y.tolist()).encode())
@@ -287,9 +267,7 @@ class ArrowWriter(Writer):
     def _open(self, schema: Any) -> Any:
         return self._pa.ipc.new_file(self._file, schema)
 
-    def write(
-        self, Z: AnyMatrix | None, y: NDArray | None, names: Sequence[str] | None = None
-    ) -> None:
+    def write(self, Z: Rows, y: Labels, names: Names = None) -> None:
         """Append rows and labels."""
         columns = [] if y is None else [y]
         if Z is not None:
