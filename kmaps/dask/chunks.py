@@ -51,20 +51,12 @@ def opened(X: Any) -> Any:
 
 
 def blocks_of(X: Any) -> list[Delayed]:
-    """Return the blocks of rows of samples or of labels, in order.
+    """Return the blocks of rows of samples or of labels, in order, or raise ConfigError or
+    InputError.
 
-    Parameters
-    ----------
-    X : dask array (n, d) or (n,), DataFrame, Series, list of delayed blocks, or path
-        The path of a ``.npy`` file, a Zarr folder, or a Parquet file or folder. Columns of an
-        array that lie in several chunks are brought together.
-
-    Raises
-    ------
-    ConfigError
-        For anything else.
-    InputError
-        When there is no such path.
+    X is a dask array (n, d) or (n,), a DataFrame, a Series, a list of delayed blocks, or the path
+    of a ``.npy`` file, a Zarr folder, a Parquet file or folder. Columns of an array that lie in
+    several chunks are brought together.
     """
     X = opened(X)
     if isinstance(X, da.Array):
@@ -82,13 +74,7 @@ def blocks_of(X: Any) -> list[Delayed]:
 
 
 def labelled(X: Any, y: Any) -> tuple[list[Delayed], list[Delayed]]:
-    """Return the blocks of samples and of labels, which may be a column of the samples.
-
-    Raises
-    ------
-    InputError
-        When there is no such column, or not one label for each row.
-    """
+    """Return the blocks of samples and of labels, which may be a column of the samples."""
     X = opened(X)
     if isinstance(y, str) and not isinstance(X, (da.Array, list, tuple)):
         if y not in X.columns:
@@ -147,13 +133,8 @@ def summary_of(
 ) -> Delayed:
     """Return the delayed summary of all blocks, made in one pass over them.
 
-    Parameters
-    ----------
-    blocks, labels : sequence of Delayed
-    most : int
-        Distinct values up to which they are kept.
-    sampled : bool
-        Whether to keep some rows: as many of each block, evenly spaced.
+    Up to ``most`` distinct values are kept; ``sampled`` keeps some rows: as many of each block,
+    evenly spaced.
     """
     if labels is not None and len(labels) != len(blocks):
         raise InputError(f"labels in {len(labels)} blocks for samples in {len(blocks)}")

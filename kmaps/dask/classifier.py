@@ -52,9 +52,9 @@ class BlockwiseSVC(CodedSVC):
     ----------
     n_blocks : int or "auto", default="auto"
         Blocks of each binary problem, made of neighbouring blocks of the collection, so that there
-        are no more of them. "auto" is one below 16 million codes, then two; from 4 thousand million
-        on, one for every 2 thousand million. The model does not depend on the number of workers,
-        of which no more than ``n_blocks`` descend at a time, each one block on one thread.
+        are no more of them. "auto" is as in `kmaps.CodedSVC`. The model does not depend on the
+        number of workers; no more than ``n_blocks`` descend at a time, one block on one thread
+        each.
     client : distributed.Client, optional
         By default the current one.
     map, C, loss, multiclass, n_levels, bias, tol, max_iter, class_weight, random_state, form
@@ -67,18 +67,12 @@ class BlockwiseSVC(CodedSVC):
 
     Notes
     -----
-    The samples are read twice: for the levels, and for the codes, which stay with the workers. A
-    worker holds, for each row, one byte per feature (or three per value that is not zero), 8 bytes
-    of its norm, 8 of its class, and while a binary problem is solved, one after another, about 80
-    bytes of the dual variables and what belongs to them. In a round each block sends one table of
-    weights, 4 bytes each, and gets their sum; no row travels then.
-
-    10⁹ rows of 100 features are 100 GB of codes and about 100 GB of the rest: twenty workers of 16
-    GB. More blocks take more rounds: beyond some hundred of them the rounds, not the rows, are the
-    limit.
-
-    Where a worker is lost, its codes are made again, from the samples on, and the binary problem
-    begins again, up to three times.
+    The samples are read twice: for the levels, and for the codes, which stay with the workers: one
+    byte per feature of a row (or three per value that is not zero), and about 100 bytes per row. In
+    a round each block sends one table of weights, 4 bytes each, and gets their sum; no row travels.
+    10⁹ rows of 100 features take twenty workers of 16 GB. Beyond some hundred blocks the rounds,
+    not the rows, are the limit. Where a worker is lost, its codes are made again from the samples,
+    and the binary problem begins again, up to three times.
 
     Examples
     --------
@@ -140,32 +134,16 @@ class BlockwiseSVC(CodedSVC):
         return found.set_params(client=client)
 
     def fit(self, X: Any, y: Any) -> "BlockwiseSVC":  # type: ignore[override]
-        """Code the samples where they are, and train.
+        """Code the samples where they are, and train; it warns and raises as `kmaps.CodedSVC.fit`.
 
         Parameters
         ----------
         X : dask array (n, d), DataFrame, list of delayed blocks, or path
-            Blocks of rows, dense or CSR; the path is that of a ``.npy`` file, a Zarr folder, or a
+            Blocks of rows, dense or CSR; the path names a ``.npy`` file, a Zarr folder, or a
             Parquet file or folder.
         y : dask array (n,), Series, list of delayed blocks, Path, or str
-            Labels, in the blocks of X; the path is that of a Zarr folder or a ``.npy`` file. Of a
-            DataFrame or a Parquet folder: the name of a column.
-
-        Returns
-        -------
-        self
-
-        Warns
-        -----
-        ConvergenceWarning
-            With the gap reached, when ``max_iter`` passes were not enough.
-
-        Raises
-        ------
-        ConfigError
-            For a parameter out of range, or what is no collection.
-        InputError
-            For NaN, infinity, blocks that do not fit together, or labels of one class.
+            Labels, in the blocks of X; the path names a Zarr folder or a ``.npy`` file, and the
+            word a column of a DataFrame or a Parquet folder.
         """
         self._check_parameters()
         self.timings_ = {}
@@ -267,16 +245,7 @@ class BlockwiseSVC(CodedSVC):
         return deviations(model, client.gather(total))
 
     def decision_function(self, X: Any) -> Any:
-        """Score rows: of a collection lazily, block by block; of an array at once.
-
-        Parameters
-        ----------
-        X : dask array, DataFrame, list of delayed blocks, path, or what `kmaps.CodedSVC` takes
-
-        Returns
-        -------
-        dask array of float64 (n,) or (n, K), list of delayed blocks, or ndarray
-        """
+        """Score rows: those of a collection lazily, block by block; those of an array at once."""
         if not is_collection(X):
             return super().decision_function(X)
         check_is_fitted(self)

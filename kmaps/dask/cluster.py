@@ -17,20 +17,9 @@ _PATIENCE_S = 10
 def connected(cluster: str) -> Iterator[Client]:
     """Connect to a cluster; what is computed inside the block is computed there.
 
-    Parameters
-    ----------
-    cluster : str
-        The address of a scheduler (``tcp://host:8786``), or ``local:N`` for N worker processes of
-        one thread on this machine, which end with the block.
-
-    Yields
-    ------
-    distributed.Client
-
-    Raises
-    ------
-    ConfigError
-        For anything else, or when no scheduler answers.
+    ``cluster`` is the address of a scheduler (``tcp://host:8786``), or ``local:N`` for N worker
+    processes of one thread on this computer, which end with the block. Anything else, or a
+    scheduler that does not answer, raises ConfigError.
     """
     local = re.fullmatch(r"local:([1-9]\d*)", cluster)
     if local:

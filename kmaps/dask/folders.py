@@ -36,16 +36,8 @@ class SharedRows:
 def rows_of(path: str | Path, label_column: str | None = None) -> SharedRows:
     """Return the rows of a ``.npy`` file, a Zarr folder, or a Parquet file or folder.
 
-    Parameters
-    ----------
-    path : str or Path
-    label_column : str, optional
-        Of Parquet: the column that is no feature.
-
-    Raises
-    ------
-    InputError
-        When there is no such path or column, or it holds no rows of numbers.
+    ``label_column`` is the column of Parquet that is no feature. A path or column that there is
+    not, or that holds no rows of numbers, raises InputError.
     """
     found = opened(path)
     if isinstance(found, da.Array):
@@ -97,12 +89,7 @@ def labels_of(path: str | Path) -> da.Array:
 
 
 def check_output(path: str | Path, *, force: bool = False) -> None:
-    """Refuse a name of an output that may not be written, or tells no format.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a name of an output that may not be written, or tells no format."""
     if Path(path).suffix not in FORMATS:
         raise InputError(f"{path}: on a cluster OUT is one of {', '.join(FORMATS)}")
     if Path(path).is_dir():
@@ -123,22 +110,9 @@ def write(
 ) -> None:
     """Let the workers write blocks of rows; what they write appears when it is complete.
 
-    Parameters
-    ----------
-    blocks : sequence of Delayed
-        Each an array (n, width), or (n,) without a width.
-    lengths : sequence of int
-        Rows of each.
-    path : str or Path
-        ``.npy``, ``.zarr`` or ``.parquet``; the last two are folders.
-    dtype : dtype
-    width : int or None
-    columns : sequence of str
-        The names that the columns get in Parquet.
-    labels : dask array (n,), optional
-        One more column ``label`` of Parquet; the others have no place for it.
-    force : bool, default=False
-        Whether an existing file may be replaced; folders never are.
+    Each block is an array (n, width), or (n,) without a width, of ``lengths`` rows. The path ends
+    in ``.npy``, ``.zarr`` or ``.parquet``; the last two are folders, which are never replaced.
+    ``columns`` are their names in Parquet, where ``labels`` become one more column ``label``.
     """
     shape = () if width is None else (width,)
     Z = joined(blocks, lengths, dtype, shape)

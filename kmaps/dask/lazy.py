@@ -17,26 +17,11 @@ from kmaps.parallel import threads
 def mapped(
     X: Any, function: Callable[[Any], Any], n_features: int, dtype: DTypeLike, width: int | None
 ) -> Any:
-    """Return what a function makes of each block of rows; nothing is computed.
+    """Return what a function makes of each block of rows of X; nothing is computed.
 
-    Parameters
-    ----------
-    X : dask array, DataFrame, list of delayed blocks, or path
-    function : callable
-        From rows (n, n_features) to an array (n, width), or (n,) without a width.
-    n_features : int
-    dtype : dtype
-        Of the results.
-    width : int or None
-
-    Returns
-    -------
-    dask array, or a list of delayed arrays for a list of delayed blocks
-
-    Raises
-    ------
-    InputError
-        For another number of features.
+    The function takes rows (n, n_features) to an array (n, width), or (n,) without a width. The
+    result is a dask array, or a list of delayed arrays for a list of delayed blocks. Another number
+    of features raises InputError.
     """
     X, shape = opened(X), () if width is None else (width,)
     shared = dask.delayed(function, traverse=False, pure=False)  # one for all blocks

@@ -18,18 +18,7 @@ from kmaps.samples import AnyMatrix
 
 
 class BlockwiseMap(TransformerMixin, BaseEstimator):
-    """A map of kmaps for collections of Dask.
-
-    Parameters
-    ----------
-    map : map
-        Fitted or not.
-
-    Attributes
-    ----------
-    map_ : map
-        The fitted map.
-    n_features_in_ : int
+    """A map of kmaps for collections of Dask; ``map_`` is the copy that was fitted.
 
     Examples
     --------
@@ -47,28 +36,11 @@ class BlockwiseMap(TransformerMixin, BaseEstimator):
         self.map = map
 
     def fit(self, X: Any, y: object = None) -> Self:
-        """Learn what the map needs, in one pass over the blocks.
+        """Learn what the map needs, in one pass over the blocks of X, as of `BlockwiseSVC.fit`.
 
-        A map that learns from data is fitted to the ends of the range of each feature, which are
-        those of all rows, and to 10,000 rows, as many of each block and evenly spaced in it, or to
-        all rows if they are no more.
-
-        Parameters
-        ----------
-        X : dask array (n, d), DataFrame, list of delayed blocks, or path
-            The path is that of a ``.npy`` file, a Zarr folder, or a Parquet file or folder.
-        y : ignored
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ConfigError
-            For what is no collection, or a parameter of the map out of range.
-        InputError
-            For NaN or infinity, or blocks that do not fit together.
+        A map that learns from data is fitted to the ends of the range of each feature over all
+        rows, and to 10,000 rows, as many of each block and evenly spaced in it, or to all rows if
+        they are no more.
         """
         known: Summary = dask.compute(summary_of(blocks_of(X), None, 0, True))[0]
         if known.sample is None:
@@ -78,16 +50,10 @@ class BlockwiseMap(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Map every row, block by block, when the result is asked for.
+        """Map every row, block by block, when the result is asked for; an array is mapped at once.
 
-        Parameters
-        ----------
-        X : as in :meth:`fit`, or an array, which is mapped at once
-
-        Returns
-        -------
-        dask array of float32 (n, d · r), or a list of delayed blocks for such a list
-            Dense, also where the map itself gives CSR.
+        The result is a dask array of float32 (n, d · r), dense, or a list of delayed blocks for
+        such a list.
         """
         check_is_fitted(self)
         function = partial(_dense, self.map_)

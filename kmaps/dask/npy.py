@@ -19,19 +19,8 @@ _BLOCK_VALUES = 1 << 22
 def read_npy(path: str | Path) -> da.Array:
     """Return the rows, or labels, of a file as a lazy array in blocks of 4 million values.
 
-    Parameters
-    ----------
-    path : str or Path
-        Its rows are read by the workers, under the same name.
-
-    Returns
-    -------
-    dask array (n, d) or (n,)
-
-    Raises
-    ------
-    InputError
-        When the file is damaged, or neither a matrix of numbers nor labels.
+    The workers read it under the same name. A file that is damaged, or neither a matrix of numbers
+    nor labels, raises InputError.
     """
     name = str(path)
     with open(path, "rb") as file:
@@ -61,21 +50,7 @@ def _read(path: str, start: int, stop: int) -> NDArray:
 
 
 def write_npy(Z: da.Array, path: str | Path, *, force: bool = False) -> None:
-    """Write an array whose chunks are known, by the workers; the file appears when it is complete.
-
-    Parameters
-    ----------
-    Z : dask array (n, w) or (n,)
-    path : str or Path
-        In a folder that all workers see.
-    force : bool, default=False
-        Whether an existing file may be replaced.
-
-    Raises
-    ------
-    InputError
-        As :func:`kmaps.io.check_target`.
-    """
+    """Let the workers write an array whose chunks are known; it appears when it is complete."""
     with atomic_file(path, force=force) as file:
         descr = np.lib.format.dtype_to_descr(Z.dtype)
         header = {"descr": descr, "fortran_order": False, "shape": Z.shape}

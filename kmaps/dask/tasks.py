@@ -37,28 +37,9 @@ def called(
 ) -> Generator[Called, None, None]:
     """Call a function on each item, on as many at a time as the workers have threads.
 
-    Parameters
-    ----------
-    client : Client
-    function : callable
-        Importable by the workers. It is called again when its worker is lost, up to as often as
-        Dask allows, three times.
-    items : sequence
-
-    Yields
-    ------
-    Called
-
-    Raises
-    ------
-    ConnectionError
-        When the scheduler is lost.
-    Exception
-        What the function raised.
-
-    Notes
-    -----
-    Where the generator is closed early, what waits is not begun any more.
+    The workers import the function. It is called again when its worker is lost, up to as often as
+    Dask allows, three times. What the function raises is raised here; ConnectionError when the
+    scheduler is lost. When the generator is closed early, no waiting item is begun.
     """
     futures = client.map(partial(_placed, function), items, pure=False)
     numbers = {future.key: number for number, future in enumerate(futures)}

@@ -2,7 +2,7 @@
 
 The codes, the variables and the weights of a block stay with a worker, in an actor of Dask's, which
 is asked directly: a task would take tens of milliseconds to come and go, and there are dozens of
-turns. One table of weights comes from each block in a turn, and the sum goes back.
+steps. One table of weights comes from each block in a step, and the sum goes back.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -26,28 +26,10 @@ class LostBlocks(ConnectionError):
 
 
 class DaskTeam:
-    """`kmaps.svm.coded.rounds.Workers` on a cluster.
+    """`kmaps.svm.coded.rounds.Workers` on a cluster, for futures of rows and tasks of each block.
 
-    Parameters
-    ----------
-    client : Client
-    rows, tasks : sequence of Future
-        Of each block.
-    form : Future
-    n_weights : int
-    n_rows : int
-        Of all blocks.
-    seed : tuple of int
-
-    Raises
-    ------
-    LostBlocks
-        When a worker is gone before the first turn; the methods raise it later.
-
-    Attributes
-    ----------
-    waiting : ndarray of float32, or None
-        The sum of the tables of the last turn, which the blocks have not been told yet.
+    ``waiting`` is the sum of the tables of the last step, which the blocks do not have yet. When a
+    worker is gone it raises LostBlocks.
     """
 
     def __init__(
