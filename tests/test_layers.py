@@ -46,8 +46,6 @@ PUBLIC = {"", "maps", "svm", "models", "codes", "io", "kernels", "errors", "dask
 SIBLINGS = {"checks", "parallel", "samples"}
 """What data and features use besides."""
 INNER: dict[str, set[str]] = {
-    "kmaps/bench/kinds/pairs/measure.py": {"checks.is_whole"},
-    "kmaps/bench/spec/fields.py": {"checks.is_whole"},
     "kmaps/features/gradients.py": {"_loops.orientation"},
     "kmaps/features/hog.py": {"_loops.orientation"},
     "kmaps/features/phog.py": {"_loops.orientation"},

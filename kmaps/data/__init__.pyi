@@ -13,5 +13,6 @@ from .manifest import load_manifest as load_manifest
 from .manifest import packaged as packaged
 from .manifest import read_manifest as read_manifest
 from .manifest import tree_digest as tree_digest
+from .splits import check_protocol as check_protocol
 from .splits import draw_split as draw_split
 from .user_files import UserFiles as UserFiles

@@ -71,7 +71,7 @@ def draw_split(dataset: Samples, protocol: Mapping[str, Any], split: int) -> Spl
     >>> len(train), len(test), len(set(train) & set(test))
     (1000, 500, 0)
     """
-    _check_protocol(protocol)
+    check_protocol(protocol)
     found = _drawn(dataset, protocol, split)
     _check_clusters(dataset, found)
     return found
@@ -191,7 +191,8 @@ def _generator(name: str, protocol: Mapping[str, Any], split: int) -> np.random.
     return np.random.default_rng(np.random.SeedSequence(entropy))
 
 
-def _check_protocol(protocol: Mapping[str, Any]) -> None:
+def check_protocol(protocol: Mapping[str, Any]) -> None:
+    """Refuse what :func:`draw_split` does not take as a protocol, with a ConfigError."""
     for key in protocol:
         if key not in _KEYS:
             raise ConfigError(f"protocol: unknown key {key!r}{suggest(key, _KEYS)}; give {_FORMS}")

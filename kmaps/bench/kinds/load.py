@@ -2,10 +2,9 @@
 
 A mistake reads ``experiment.yaml:14:7: maps[2].ordr: unknown key, did you mean 'order'?`` and all
 of them are reported at once: pydantic and the maps say what is wrong with the values, the YAML
-nodes say where each one stands.
-"""
+nodes say where each one stands."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
@@ -15,13 +14,21 @@ from pydantic import ValidationError
 
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds.kind import Kind
-from kmaps.bench.kinds.selections import selection_mistakes
 from kmaps.bench.paper.entries import packaged
-from kmaps.bench.spec.changes import changed
+from kmaps.bench.records.lines import Lines, compared, lines_of
 from kmaps.bench.spec.fields import Experiment, Model
-from kmaps.bench.spec.map_rows import feature_mistakes, map_mistakes
-from kmaps.bench.spec.own_rows import estimator_places
-from kmaps.bench.spec.positions import Mistake, at, brief, read, repeated_keys, unknown_key
+from kmaps.bench.spec.positions import (
+    Mistake,
+    Node,
+    at,
+    brief,
+    changed,
+    problem_of,
+    read,
+    repeated_keys,
+    unknown_key,
+)
+from kmaps.bench.spec.rows import estimator_places, feature_mistakes, map_mistakes
 from kmaps.data.yaml_text import write_yaml
 from kmaps.errors import ConfigError, suggest
 
@@ -46,7 +53,7 @@ def load(
 
     With ``preset`` the keys under that name of its ``presets`` take the place of the experiment's
     own, its claims are left out, and its name becomes NAME-PRESET. ``changes``, such as
-    ``["splits=2"]``, then change single keys (:func:`kmaps.bench.spec.changes.changed`).
+    ``["splits=2"]``, then change single keys (:func:`kmaps.bench.spec.positions.changed`).
 
     Raises
     ------
@@ -262,7 +269,61 @@ def _from_pydantic(root: yaml.Node, whole: type[Model], error: Any) -> Mistake:
         return at(root, place, unknown_key(place[-1], model.model_fields), key=True)
     if kind == "model_type":
         return at(root, place, f"expected a mapping (key: value), got {brief(given)}")
-    message = error["msg"].removeprefix("Value error, ")
-    if message.startswith("Input "):
-        message = f"{message.removeprefix('Input ')}, got {brief(given)}"
-    return at(root, place, message)
+    return at(root, place, problem_of(error))
+
+
+class _Unmeasured:
+    """What only measuring tells: it may turn out equal to anything."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = object.__hash__
+
+
+def selection_mistakes(root: Node, kind: Kind, experiment: Experiment) -> Iterator[Mistake]:
+    """Yield the claims whose selections pick no two rows, at the side that picks none."""
+    if not experiment.claims:
+        return
+    known = {"status": "ok", "dim": _Unmeasured()}
+    lines = lines_of(known | cell.columns for cell in kind.cells(experiment))
+    for number, claim in enumerate(experiment.claims):
+        entry = claim.model_dump()
+        if next(compared(entry, lines), None):
+            continue
+        empty = [side for side in ("left", "right") if not _picks(entry[side], lines)]
+        for side in empty:
+            yield at(root, ("claims", number, side), _why_none(entry[side], lines))
+        if not empty:
+            yield at(root, ("claims", number), _why_no_two(entry))
+
+
+def _picks(selection: Mapping[str, Any], lines: Lines) -> bool:
+    return any(line.is_picked(selection) for line in lines)
+
+
+def _why_none(selection: Mapping[str, Any], lines: Lines) -> str:
+    rows = [{"kernel": line.kernel, **dict(line.names)} for line in lines]
+    for name, value in selection.items():
+        known = list(dict.fromkeys(str(row[name]) for row in rows if row.get(name) is not None))
+        if not known:
+            names = list(dict.fromkeys(name for row in rows for name in row))
+            return f"no row has {name!r}{suggest(name, names) or _known(names)}"
+        if not _picks({name: value}, lines):
+            return f"no row has {name}: {value}{suggest(value, known) or _known(known)}"
+    return "no row has all of this"
+
+
+def _known(words: Iterable[str]) -> str:
+    return f" (known: {', '.join(words)})"
+
+
+def _why_no_two(entry: Mapping[str, Any]) -> str:
+    if entry["against"]:
+        return "left and right pick no row in common, which a claim with 'against' is about"
+    of_kernels = f" of the kernels {', '.join(entry['kernels'])}" if entry["kernels"] else ""
+    return (
+        f"left and right pick no two rows to compare{of_kernels}: these are of one reduction and, "
+        "where neither side names the kernel, of one kernel, and agree in all parameters that "
+        "neither side names"
+    )

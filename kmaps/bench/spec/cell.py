@@ -19,9 +19,8 @@ class Cell:
 
     ``row`` stands for the columns of the row, and ``C``, how C is chosen, for ``C_grid``,
     ``C_folds``, ``C_samples`` and ``C_unit_norm``. What a kind does not have is left at its
-    default. All fields but the name of the experiment decide the key; and but ``source``, which
-    says where the data of ``dataset`` are that do not come with kmaps, and of which the digest
-    counts. It is no column.
+    default. ``source`` locates a dataset that does not come with kmaps; only its digest enters the
+    key, and it is not recorded. The name of the experiment does not enter the key either.
     """
 
     kind: str
@@ -32,7 +31,7 @@ class Cell:
     dataset: str = ""
     source: Manifest | UserFiles | None = None
     protocol: dict[str, Any] = field(default_factory=dict)
-    features: str = ""
+    feature_name: str = ""
     feature_params: dict[str, Any] = field(default_factory=dict)
     normalize: str = ""
     split: int | None = None
@@ -45,22 +44,22 @@ class Cell:
     @property
     def columns(self) -> dict[str, Any]:
         """The cell as columns of its record."""
-        apart = ("row", "C", "source")
+        apart = ("row", "C", "source", "feature_name")
         columns = {name: value for name, value in vars(self).items() if name not in apart}
+        columns["features"] = self.features
         choice = {f"C_{name}": value for name, value in self.C.items()}
         version = self.feature.version if self.feature else None
         return {**columns, **self.row.columns, **choice, "feature_version": version}
 
     @property
+    def features(self) -> str:
+        """The features in words, with the parameters that the experiment gives; else ``""``."""
+        return self.feature_name and f"{self.feature_name}{in_words(self.feature_params)}"
+
+    @property
     def feature(self) -> Feature | None:
-        """The features, with their parameters; None where there are none."""
-        return (
-            make_feature(
-                self.features.removesuffix(in_words(self.feature_params)), self.feature_params
-            )
-            if self.features
-            else None
-        )
+        """The features, with all their parameters; None where there are none."""
+        return make_feature(self.feature_name, self.feature_params) if self.feature_name else None
 
     @property
     def seed(self) -> int:

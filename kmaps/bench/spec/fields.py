@@ -1,4 +1,4 @@
-"""What the kinds of experiments share: names that are checked, datasets, features."""
+"""What experiment files of every kind share: names that are checked, datasets, features."""
 
 import json
 import re
@@ -21,13 +21,104 @@ from pydantic import model_validator as validator
 
 from kmaps.bench.paper.statements import OWN_NAME
 from kmaps.bench.records.measures import MEASURES
-from kmaps.bench.spec.own_data import Files
 from kmaps.bench.work.errors import Range
-from kmaps.checks import is_whole
-from kmaps.data import Manifest, UserFiles, get_format, load_manifest, packaged
+from kmaps.data import Manifest, UserFiles, check_protocol, get_format, load_manifest, packaged
 from kmaps.errors import suggest
 from kmaps.features import FEATURES
 from kmaps.kernels import GRAM_KERNELS, KERNELS
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+def _from_experiment(value: str, info: ValidationInfo) -> str:
+    """Return a path that is relative to the experiment's folder as one from the current folder."""
+    if not value.strip():
+        raise ValueError("expected a path, got an empty text")
+    folder = (info.context or {}).get("folder", "")
+    return str(Path(folder) / Path(value).expanduser())
+
+
+FilePath = Annotated[str, AfterValidator(_from_experiment)]
+
+_COLUMNS = ("label_column", "group_column", "split_column", "id_column", "image_column")
+_FORMS = (
+    {"data"},
+    {"data", "labels"},
+    {"train", "test"},
+    {"train", "test", "train_labels", "test_labels"},
+    {"images"},
+    {"train_images", "test_images"},
+)
+
+
+class Files(Model):
+    """The files of a dataset; paths are relative to the folder of the experiment.
+
+    Samples are in one file (``data``) or in two (``train`` and ``test``), their labels in a column
+    of the same or in other files. Images are in a folder with one folder per class, or in a
+    ``.csv`` of paths and labels. The columns are those of :class:`kmaps.data.UserFiles`.
+    """
+
+    data: FilePath | None = None
+    labels: FilePath | None = None
+    train: FilePath | None = None
+    test: FilePath | None = None
+    train_labels: FilePath | None = None
+    test_labels: FilePath | None = None
+    images: FilePath | None = None
+    train_images: FilePath | None = None
+    test_images: FilePath | None = None
+    label_column: str | None = None
+    group_column: str | None = None
+    split_column: str | None = None
+    id_column: str | None = None
+    image_column: str | None = None
+    zero_based: bool | Literal["auto"] = "auto"
+
+    @validator(mode="after")
+    def _one_form(self) -> "Files":
+        given = {name for name in set().union(*_FORMS) if getattr(self, name) is not None}
+        if given not in _FORMS:
+            raise ValueError(
+                "expected one of: data, or train and test, each with or without labels "
+                "(train_labels and test_labels); images, or train_images and test_images"
+            )
+        if self.has_parts and self.split_column is not None:
+            raise ValueError("split_column: the files say already what is to train and to test")
+        if self.image_column is not None and not self.of_images:
+            raise ValueError("image_column: only of images, train_images and test_images")
+        named = [getattr(self, name) for name in _COLUMNS if getattr(self, name) is not None]
+        twice = [column for i, column in enumerate(named) if column in named[:i]]
+        if twice:
+            raise ValueError(f"column {twice[0]!r} is named twice")
+        return self
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether the training and the test samples are in different files."""
+        return self.data is None and self.images is None
+
+    @property
+    def of_images(self) -> bool:
+        """Whether the samples are images."""
+        return self.images is not None or self.train_images is not None
+
+    def named(self, name: str) -> UserFiles:
+        """Return the files as the library has them."""
+        data = "images" if self.of_images else "data"
+        parts = ("train_images", "test_images") if self.of_images else ("train", "test")
+        rows = {"": data, "train": parts[0], "test": parts[1]}
+        labels = {"": "labels", "train": "train_labels", "test": "test_labels"}
+        given = self.model_dump(exclude_none=True)
+        return UserFiles(
+            name=name,
+            rows={part: Path(given[key]) for part, key in rows.items() if key in given},
+            labels={part: Path(given[key]) for part, key in labels.items() if key in given},
+            images=self.of_images,
+            **self.model_dump(include={*_COLUMNS, "zero_based"}),
+        )
 
 
 def known_name(
@@ -91,26 +182,12 @@ MeasureName = Annotated[str, known_name("measure", lambda: MEASURES)]
 Unique = AfterValidator(_unique)
 AutoOrValues = WrapValidator(_auto_or_values)
 """Lets a list of values of C be ``auto`` too."""
-Protocols = (
-    {"official"},
-    {"train"},
-    {"train", "stratified"},
-    {"train", "test"},
-    {"train", "test", "stratified"},
-    {"choose", "train", "test"},
-    {"train_per_class", "test_per_class"},
-    {"official", "train"},
-)
-
-
-class Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 def _amount(value: Any) -> Any:
     named = isinstance(value, list) and value and all(isinstance(one, str) for one in value)
-    part = isinstance(value, float) and 0 < value < 1
-    if not (is_whole(value, 1) or part or named):
+    number = type(value) is int or (type(value) is float and value < 1)
+    if not (named or (number and value > 0)):
         raise ValueError(
             f"expected a count, a part of all between 0 and 1, or a list of groups, got {value!r}"
         )
@@ -122,7 +199,7 @@ def _folder_of(info: ValidationInfo) -> str | None:
     return (info.context or {}).get("folder")
 
 
-def _own_name(value: str) -> str:
+def _users_name(value: str) -> str:
     if value in packaged():
         raise ValueError(f"{value} is a dataset that comes with kmaps; give yours another name")
     return _folder_name(value)
@@ -130,14 +207,14 @@ def _own_name(value: str) -> str:
 
 def _known_dataset(value: str, info: ValidationInfo) -> str:
     if info.data.get("files") is not None:
-        return _own_name(value)
+        return _users_name(value)
     if value not in packaged():
         load_manifest(value, _folder_of(info))
     return value
 
 
 class Data(Model):
-    """What cells are measured on: images that their name says all about, unless told otherwise."""
+    """What cells are measured on; unless a subclass differs, images that their name identifies."""
 
     @property
     def source(self) -> Manifest | UserFiles | None:
@@ -154,7 +231,7 @@ class DatasetSplits(Data):
     """The dataset and, in the other keys, how a split is drawn (:func:`kmaps.data.draw_split`).
 
     It has a ``name``: a packaged one, or that of a manifest in the experiment's folder or on
-    ``KMAPS_DATA_PATH``; or it is ``files`` of one's own, which are called as the experiment unless
+    ``KMAPS_DATA_PATH``; or it is ``files`` of the user, which are called as the experiment unless
     they have a name.
     """
 
@@ -172,23 +249,13 @@ class DatasetSplits(Data):
 
     @validator(mode="after")
     def _one_protocol(self) -> "DatasetSplits":
-        kinds = {type(value) for value in (self.train, self.test) if value is not None}
-        kinds |= {int} if self.official else set()
-        keys = set(self.protocol)
-        lists_alone = kinds == {list} and ("test" not in keys or "stratified" in keys)
-        if keys not in Protocols or len(kinds) > 1 or lists_alone:
-            raise ValueError(
-                "expected one of: train and test (two counts, two parts of all, or two lists of "
-                "groups, the lists also with choose, the others also with stratified: true); train "
-                "alone, a count or a part; train_per_class and test_per_class; official: true, "
-                "alone or with the number of samples to train on"
-            )
+        check_protocol(self.protocol)
         return self
 
     @validator(mode="after")
     def _found(self, info: ValidationInfo) -> "DatasetSplits":
         if self.files is not None:
-            name = self.name or _own_name(str((info.context or {}).get("experiment", "data")))
+            name = self.name or _users_name(str((info.context or {}).get("experiment", "data")))
             self._source, self._has_images = self.files.named(name), self.files.of_images
             return self
         if self.name is None:
@@ -274,8 +341,8 @@ class Claim(Model):
         return self
 
 
-def own_row(estimator: str, params: Mapping[str, Any]) -> str:
-    """Return by what rows of an estimator of others are told apart."""
+def estimator_text(estimator: str, params: Mapping[str, Any]) -> str:
+    """Return by what the rows of third-party estimators are told apart."""
     return f"{estimator} {json.dumps(params, sort_keys=True)}"
 
 
@@ -283,7 +350,7 @@ class Experiment(Model):
     """What every experiment has, whatever its kind.
 
     The files, manifests and modules that it names are relative to the folder ``base``, and that to
-    the folder of the experiment's own file.
+    the folder of the experiment's file.
     """
 
     kind: str
@@ -298,10 +365,58 @@ class Experiment(Model):
     _places: dict[str, str] = PrivateAttr({})
 
     @property
+    def subject(self) -> str:
+        """What is measured, in a word."""
+        return self.kind
+
+    @property
+    def cell_fields(self) -> dict[str, Any]:
+        """The fields that all of its cells have."""
+        return {"kind": self.kind, "experiment": self.experiment}
+
+    @property
     def folder(self) -> Path | None:
         """The folder whose modules its rows may name; None of those that come with kmaps."""
         return self._folder
 
     def place_of(self, estimator: str, params: Mapping[str, Any]) -> str:
-        """Return where its file names an estimator of others; empty when it is of no file."""
-        return self._places.get(own_row(estimator, params), "")
+        """Return where its file names a third-party estimator; empty when it is of no file."""
+        return self._places.get(estimator_text(estimator, params), "")
+
+
+class OnDataset(Experiment):
+    """What every experiment on a dataset has."""
+
+    dataset: DatasetSplits
+    splits: PositiveInt = 1
+
+    @property
+    def subject(self) -> str:
+        """What is measured, in a word."""
+        return self.dataset.title
+
+    @property
+    def cell_fields(self) -> dict[str, Any]:
+        """The fields that all of its cells have: also those of its dataset."""
+        return {
+            **super().cell_fields,
+            "dataset": self.dataset.title,
+            "source": self.dataset.source,
+            "protocol": self.dataset.protocol,
+        }
+
+
+class OnSamples(OnDataset):
+    """What every experiment on the features of samples has."""
+
+    features: Features = Features()
+
+    @property
+    def cell_fields(self) -> dict[str, Any]:
+        """The fields that all of its cells have: also those of its dataset and features."""
+        return {
+            **super().cell_fields,
+            "feature_name": self.features.name if self.dataset.has_images else "",
+            "feature_params": self.features.parameters,
+            "normalize": self.features.normalize,
+        }

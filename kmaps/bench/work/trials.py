@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.metrics import average_precision_score
 
 from kmaps import gram
+from kmaps.bench.work.learners import CHOOSERS, LEARNERS
 from kmaps.bench.work.samples import Split
 from kmaps.bench.work.timing import Timing
 from kmaps.errors import ConfigError, suggest
@@ -29,21 +30,7 @@ from kmaps.models import (
     along_c_precomputed,
     cross_validate,
 )
-from kmaps.svm import GroupLassoSVC, KernelSVC, LiblinearSVC, frequency_strength, prune, resample
-
-LEARNERS: dict[str, Callable[[float], Any]] = {
-    "dense": lambda C: LiblinearSVC(C, loss="hinge", tol=0.3),
-    "sparse-svm": lambda C: LiblinearSVC(C, penalty="l1", tol=0.01),
-    "sparse-lr": lambda C: LiblinearSVC(C, penalty="l1", loss="logistic", tol=0.01),
-    "group": lambda C: GroupLassoSVC(C, tol=1e-2),
-    "group-hinge": lambda C: GroupLassoSVC(C, loss="hinge", tol=1e-2),
-}
-"""What trains on the frequencies: genrbf's SVM dense, SVM sparse and LR sparse (eq. 15-17), and the
-group lasso (eq. 18) with the squared hinge and, as printed, the hinge. The sparse ones stop at
-LIBLINEAR's default tolerances, as the paper's may have."""
-
-CHOOSERS = ("strongest", "resampled")
-"""What chooses frequencies for a dense model: the weights of a dense pilot, or `resample`."""
+from kmaps.svm import KernelSVC, frequency_strength, prune, resample
 
 _TIMED = 3
 

@@ -118,7 +118,11 @@ def test_how_splits_are_drawn(dataset, protocol):
 @pytest.mark.parametrize(
     ("dataset", "place", "message"),
     [
-        ("{files: {data: a.csv}}", "3:10", "dataset: expected one of: train and test (two counts"),
+        (
+            "{files: {data: a.csv}}",
+            "3:10",
+            "dataset: protocol: got {}, expected {train: 10000, test",
+        ),
         (
             "{files: {data: a.csv, tran: b}, train: 9}",
             "3:32",

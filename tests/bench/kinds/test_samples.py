@@ -121,7 +121,7 @@ def test_every_split_is_drawn_before_anything_is_measured():
     groups = np.resize(["a", "b", "c"], len(digits.y))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "kmaps.bench.kinds.samples.load_dataset",
+            "kmaps.bench.kinds.kind.load_dataset",
             lambda name, skip_bad: replace(digits, groups=groups),
         )
         with pytest.raises(ConfigError, match="split 2: choosing 1 of 2 training groups"):
@@ -134,7 +134,7 @@ def test_too_large_sizes_of_a_scaling_experiment_are_refused(tmp_path):
     groups = np.where(np.arange(len(digits.y)) < 1000, "train", "test")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "kmaps.bench.kinds.samples.load_dataset",
+            "kmaps.bench.kinds.kind.load_dataset",
             lambda name, skip_bad: replace(digits, groups=groups),
         )
         with pytest.raises(ConfigError) as refused:
@@ -197,7 +197,7 @@ def test_images_left_out_are_counted_in_the_record(kind, tmp_path, monkeypatch):
         path.write_bytes(b"")
     spoiled = replace(digits, images=paths, digest="spoiled")
     monkeypatch.setattr(samples, "load_dataset", lambda name, skip_bad: spoiled)
-    monkeypatch.setattr("kmaps.bench.kinds.samples.load_dataset", lambda name, skip_bad: spoiled)
+    monkeypatch.setattr("kmaps.bench.kinds.kind.load_dataset", lambda name, skip_bad: spoiled)
     text = BY_KIND[kind].replace("train: 120, test: 60", "train: 1700, test: 97")
     words = "dense-sift-bow, patches: [4], step: 2, words: 5, contrast: 0"
     cells = cells_of(text.replace("hog-pyramid, cells: [4, 2], signed: true", words))

@@ -11,7 +11,7 @@ from sklearn.metrics import average_precision_score
 from kmaps import KernelSVC, gram
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
-from kmaps.bench.kinds.samples import SampledKind
+from kmaps.bench.kinds.kind import SampledKind
 from kmaps.bench.records.columns import cell_name
 from kmaps.bench.records.file import read_records
 from kmaps.bench.run.measure import measure_cell
@@ -277,7 +277,7 @@ def test_auto_of_detectors_goes_by_average_precision(split):
     ("old", "new", "message"),
     [
         (", keep: [20]", "", "15:5: .*strongest and resampled need keep"),
-        ("name: group", "name: groups", "14:12: .*'group-hinge'.* got 'groups'"),
+        ("name: group", "name: groups", "14:12: .*unknown learner 'groups', did you mean 'group'"),
         ("C: [0.3]}", "C: best}", "14:22: .*expected a list of values, or auto, got 'best'"),
         ("C: [0.3]}", "C: [0]}", "14:23: .*greater than 0, got 0"),
         ("figures: [trade-off", "figures: [trade", "17:11: .*'trade-off' or 'sparsity'"),

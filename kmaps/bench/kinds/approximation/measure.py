@@ -11,7 +11,7 @@ from kmaps.bench.kinds.kind import Kind, Measured
 from kmaps.bench.records.row import Row
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import Experiment, Interval, Positive, Unique, known_name
-from kmaps.bench.spec.map_rows import map_rows
+from kmaps.bench.spec.rows import map_rows
 from kmaps.bench.work.errors import Range, Span, parse_range
 from kmaps.bench.work.timing import Timing
 from kmaps.kernels import KERNELS, LOG_KERNELS, STATIONARY
@@ -71,11 +71,6 @@ class Approximation(Experiment):
                 )
         return self
 
-    @property
-    def subject(self) -> str:
-        """What is measured, in a word."""
-        return "approximation"
-
 
 class ApproximationKind(Kind):
     """The largest and the root mean square error of each map, and the pair with the largest."""
@@ -88,8 +83,7 @@ class ApproximationKind(Kind):
         """Return the cells range by range."""
         return [
             Cell(
-                kind=experiment.kind,
-                experiment=experiment.experiment,
+                **experiment.cell_fields,
                 setting=_setting(experiment, text),
                 row=row,
                 kernel=kernel,

@@ -8,41 +8,40 @@ from pydantic import AfterValidator, Field, PositiveInt
 from pydantic import model_validator as validator
 
 from kmaps.bench.kinds.classification.show import SHOWN
-from kmaps.bench.kinds.kind import Measured
-from kmaps.bench.kinds.samples import SampledKind, choice_columns, sample_columns
+from kmaps.bench.kinds.kind import Measured, SampledKind, choice_columns
 from kmaps.bench.records.arrays import Correct
 from kmaps.bench.records.row import Row
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import (
     AUTO,
     AutoOrValues,
-    DatasetSplits,
-    Experiment,
-    Features,
     KernelName,
     Model,
+    OnSamples,
     Positive,
     Unique,
     known_name,
 )
-from kmaps.bench.spec.map_rows import map_rows
-from kmaps.bench.spec.own_rows import Estimator
 from kmaps.bench.spec.positions import Mistake, Node
-from kmaps.bench.spec.solver_rows import ROW_KEYS, SOLVERS, solver_mistakes, solver_rows
+from kmaps.bench.spec.rows import (
+    ROW_KEYS,
+    SOLVERS,
+    Estimator,
+    map_rows,
+    solver_mistakes,
+    solver_rows,
+)
 from kmaps.bench.work.timing import Timing
 from kmaps.kernels import KERNELS
-
-_OWN_KEYS = ("form", "calibrate", "normalize")
-"""What a row may have of its own besides its map and its solver."""
 
 
 class Learner(Model):
     """The problem of the linear baseline and the maps, and who solves it.
 
     The defaults are LIBSVM's problem, but for the bias, which LIBLINEAR regularises. ``solver`` is
-    that of the maps, unless a row names its own; the linear baseline is LIBLINEAR's. ``gap`` and
+    the solver of maps whose row names none; the linear baseline is LIBLINEAR's. ``gap`` and
     ``tol`` are when the coded solver and LIBLINEAR stop, ``max_iter`` after how many passes at
-    the latest; unsaid it is each solver's own, and no setting of a cell.
+    the latest; without it each solver has its usual limit, and the cell no such setting.
     """
 
     solver: Annotated[str, known_name("solver", lambda: SOLVERS)] = "liblinear"
@@ -63,14 +62,8 @@ class Learner(Model):
 
     def settings(self, solver: str) -> dict[str, Any]:
         """Return the settings that a solver has."""
-        limit = set() if self.max_iter is None else {"max_iter"}
-        own = {
-            "liblinear": {"loss", "bias", "penalty", "tol"} | limit,
-            "coded": {"loss", "bias", "gap", "n_levels", "calibrate"} | limit,
-            "libsvm": set(),
-            "own": set(),
-        }
-        return self.model_dump(include=own[solver])
+        names = set(SOLVERS.get(solver, ()))
+        return self.model_dump(include=names - ({"max_iter"} if self.max_iter is None else set()))
 
 
 class Tuning(Model):
@@ -113,13 +106,10 @@ class Tuning(Model):
         return {name: given[name] for name in ("grid", "unit_norm")} if alone else given
 
 
-class Classification(Experiment):
+class Classification(OnSamples):
     """A checked classification: what the YAML says, with the defaults filled in."""
 
     kind: Literal["classification"] = "classification"
-    dataset: DatasetSplits
-    features: Features = Features()
-    splits: PositiveInt = 1
     kernels: Annotated[list[KernelName], Unique] = []
     reductions: Annotated[list[Literal["ovo", "ovr"]], Field(min_length=1), Unique]
     baselines: Annotated[list[Literal["linear", "exact", "exact-coded"]], Unique] = []
@@ -135,11 +125,6 @@ class Classification(Experiment):
         if "exact" in self.baselines and not self.kernels:
             raise ValueError("the baseline 'exact' needs kernels")
         return self
-
-    @property
-    def subject(self) -> str:
-        """What is measured, in a word."""
-        return self.dataset.title
 
 
 class ClassificationKind(SampledKind):
@@ -165,10 +150,9 @@ class ClassificationKind(SampledKind):
         rows = list(_rows(experiment))
         return [
             Cell(
-                **sample_columns(experiment),
+                **experiment.cell_fields,
                 row=row,
                 kernel=kernel,
-                protocol=experiment.dataset.protocol,
                 split=split,
                 reduction=reduction,
                 settings=_shared_settings(experiment.learner, row),
@@ -220,15 +204,16 @@ def _rows(experiment: Classification) -> Iterator[tuple[Row, str]]:
     for entry in experiment.maps:
         for kernel, params in map_rows(entry, kernels, ROW_KEYS):
             for row in solver_rows(entry, experiment.learner.solver):
-                own = {key: row[key] for key in _OWN_KEYS if row.get(key, AUTO) != AUTO}
+                solver = row.pop("solver")
+                learner = {key: value for key, value in row.items() if value != AUTO}
                 name = entry["map"] if "map" in entry else entry["estimator"]
-                yield Row(name, params, row["solver"], own), kernel
+                yield Row(name, params, solver, learner), kernel
     for classifier in experiment.classifiers:
         yield Row(classifier.estimator, classifier.params, solver="own"), ""
 
 
 def _shared_settings(learner: Learner, row: Row) -> dict[str, Any]:
-    """Return the settings of a row's solver, without those that the row has of its own."""
+    """Return the settings of a row's solver, without those that the row itself names."""
     settings = learner.settings(row.solver)
     return {name: value for name, value in settings.items() if name not in row.learner}
 
@@ -245,8 +230,8 @@ def _spec(cell: Cell) -> Any:
 
     settings = dict(cell.settings)
     if cell.row.solver == "coded":
-        own = {key: value for key, value in cell.row.learner.items() if key != "normalize"}
-        settings |= {"form": AUTO, **own}
+        learner = {key: value for key, value in cell.row.learner.items() if key != "normalize"}
+        settings |= {"form": AUTO, **learner}
     return ModelSpec(
         method=cell.row.method,
         kernel=cell.kernel,

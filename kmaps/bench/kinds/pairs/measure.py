@@ -6,24 +6,22 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PositiveInt
 from pydantic import model_validator as validator
 
-from kmaps.bench.kinds.kind import Measured
+from kmaps.bench.kinds.kind import Measured, SampledKind
 from kmaps.bench.kinds.pairs.show import SHOWN
-from kmaps.bench.kinds.samples import SampledKind, sample_columns
 from kmaps.bench.records.row import Row
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import (
     DatasetSplits,
-    Experiment,
-    Features,
     Interval,
     Model,
+    OnDataset,
+    OnSamples,
     Positive,
     Unique,
     known_name,
 )
-from kmaps.bench.spec.map_rows import map_rows
+from kmaps.bench.spec.rows import map_rows
 from kmaps.bench.work.timing import Timing
-from kmaps.checks import is_whole
 from kmaps.errors import ConfigError
 from kmaps.features import Report
 from kmaps.kernels import KERNELS, OF_ONE_VARIABLE
@@ -44,7 +42,7 @@ class UniformSamples(Model):
     test: PositiveInt
 
 
-class Pairs(Experiment):
+class Pairs(OnSamples):
     """How near additive maps are to their kernels on pairs of samples.
 
     Each is compared with its kernel on all pairs of a test and a training sample, divided by the
@@ -56,8 +54,6 @@ class Pairs(Experiment):
     maps: Annotated[list[dict[str, Any]], Field(min_length=1)]
     dataset: DatasetSplits | None = None
     uniform: UniformSamples | None = None
-    features: Features = Features()
-    splits: PositiveInt = 1
     kernels: Annotated[list[PairKernel], Field(min_length=1), Unique]
     sigma: Positive = 1.0
 
@@ -65,6 +61,13 @@ class Pairs(Experiment):
     def subject(self) -> str:
         """What is measured, in a word."""
         return self.dataset.title if self.dataset else "uniform samples"
+
+    @property
+    def cell_fields(self) -> dict[str, Any]:
+        """The fields that all of its cells have."""
+        if self.dataset:
+            return super().cell_fields
+        return {**super(OnDataset, self).cell_fields, "protocol": self.uniform.model_dump()}
 
     @validator(mode="after")
     def _one_source(self) -> "Pairs":
@@ -88,7 +91,7 @@ class Pairs(Experiment):
                     "are; let the entry name its own kernel"
                 )
             wanted = entry.get("columns")
-            if not all(n is None or is_whole(n, 1) for n in _listed(wanted)):
+            if not all(n is None or (type(n) is int and n >= 1) for n in _listed(wanted)):
                 raise ValueError(f"columns: expected whole numbers from 1 on, got {wanted!r}")
         return self
 
@@ -104,7 +107,7 @@ class PairsKind(SampledKind):
         """Return the cells split by split."""
         return [
             Cell(
-                **_sample_columns(experiment),
+                **experiment.cell_fields,
                 setting=_setting(experiment, columns),
                 row=row,
                 kernel=kernel,
@@ -163,13 +166,6 @@ class PairsKind(SampledKind):
         errors = {name: getattr(found, name) for name in self.shown.fills[:5]}
         stored = {name: found.stored[name] for name in self.shown.fills[5:9]}
         return Measured({**errors, **stored, **shared.sizes})
-
-
-def _sample_columns(experiment: Pairs) -> dict[str, Any]:
-    if experiment.dataset is not None:
-        return {**sample_columns(experiment), "protocol": experiment.dataset.protocol}
-    given = {"kind": experiment.kind, "experiment": experiment.experiment}
-    return {**given, "protocol": experiment.uniform.model_dump()}
 
 
 def _setting(experiment: Pairs, columns: int | None) -> str:

@@ -11,31 +11,24 @@ from kmaps.bench.kinds.kind import Kind, Measured
 from kmaps.bench.kinds.places.show import SHOWN
 from kmaps.bench.records.row import Row
 from kmaps.bench.spec.cell import Cell
-from kmaps.bench.spec.fields import DatasetSplits, Experiment
+from kmaps.bench.spec.fields import OnDataset
 from kmaps.bench.work.timing import Timing
 from kmaps.data import draw_split, load_dataset
 
 SAMPLINGS = ("grid", "salient")
 
 
-class Places(Experiment):
+class Places(OnDataset):
     """Where patches lie: the share in important regions, on a grid and by saliency.
 
     The images are the training samples of the dataset's splits.
     """
 
     kind: Literal["places"]
-    dataset: DatasetSplits
-    splits: PositiveInt = 1
     patch: Annotated[int, Field(ge=4, multiple_of=4)] = 16
     step: PositiveInt = 6
     longest: PositiveInt = 300
     shown: NonNegativeInt = 4
-
-    @property
-    def subject(self) -> str:
-        """What is measured, in a word."""
-        return self.dataset.title
 
     @validator(mode="after")
     def _of_images(self) -> "Places":
@@ -55,11 +48,7 @@ class PlacesKind(Kind):
         options = experiment.model_dump(include={"patch", "step", "longest"})
         return [
             Cell(
-                kind=experiment.kind,
-                experiment=experiment.experiment,
-                dataset=experiment.dataset.title,
-                source=experiment.dataset.source,
-                protocol=experiment.dataset.protocol,
+                **experiment.cell_fields,
                 row=Row(sampling),
                 split=split,
                 options={**options, "shown": experiment.shown if split == 0 else 0},

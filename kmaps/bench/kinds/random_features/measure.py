@@ -5,18 +5,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveInt
 
-from kmaps.bench.kinds.kind import Measured
+from kmaps.bench.kinds.kind import Measured, SampledKind
 from kmaps.bench.kinds.random_features.show import SHOWN
-from kmaps.bench.kinds.samples import SampledKind, sample_columns
 from kmaps.bench.records.row import Row
 from kmaps.bench.spec.cell import Cell
-from kmaps.bench.spec.fields import DatasetSplits, Experiment, Features, KernelName, Unique
-from kmaps.bench.spec.map_rows import map_rows
+from kmaps.bench.spec.fields import KernelName, OnSamples, Unique
+from kmaps.bench.spec.rows import map_rows
 from kmaps.bench.work.timing import Timing
 from kmaps.maps import make_map
 
 
-class RandomFeaturesExperiment(Experiment):
+class RandomFeaturesExperiment(OnSamples):
     """How the error of maps of random frequencies falls with their number.
 
     Each map is compared with its kernel on all pairs of a test and a training sample, drawn
@@ -25,16 +24,8 @@ class RandomFeaturesExperiment(Experiment):
 
     kind: Literal["random-features"]
     maps: Annotated[list[dict[str, Any]], Field(min_length=1)]
-    dataset: DatasetSplits
-    features: Features = Features()
     kernels: Annotated[list[KernelName], Unique] = []
-    splits: PositiveInt = 1
     draws: PositiveInt = 5
-
-    @property
-    def subject(self) -> str:
-        """What is measured, in a word."""
-        return self.dataset.title
 
 
 class RandomFeaturesKind(SampledKind):
@@ -48,10 +39,9 @@ class RandomFeaturesKind(SampledKind):
         """Return a cell for each split, map and kernel; its draws are part of it."""
         return [
             Cell(
-                **sample_columns(experiment),
+                **experiment.cell_fields,
                 row=Row(entry["map"], params),
                 kernel=kernel,
-                protocol=experiment.dataset.protocol,
                 split=split,
                 options={"draws": experiment.draws},
             )

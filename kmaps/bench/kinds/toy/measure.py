@@ -9,7 +9,7 @@ from kmaps.bench.kinds.toy.show import SHOWN
 from kmaps.bench.records.row import Row
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import AdditiveName, Experiment, Positive, Unique
-from kmaps.bench.spec.map_rows import map_rows
+from kmaps.bench.spec.rows import map_rows
 from kmaps.bench.work.timing import Timing
 from kmaps.maps import make_map
 
@@ -28,11 +28,6 @@ class Toy(Experiment):
     radius: Annotated[float, Field(gt=0, lt=1)] = 0.75
     C: Positive = 1.0
 
-    @property
-    def subject(self) -> str:
-        """What is measured, in a word."""
-        return "toy"
-
 
 class ToyKind(Kind):
     """Accuracy of each map on the points that it is trained on, and the function it learns."""
@@ -44,8 +39,7 @@ class ToyKind(Kind):
         """Return a cell for each map and kernel."""
         return [
             Cell(
-                kind=experiment.kind,
-                experiment=experiment.experiment,
+                **experiment.cell_fields,
                 setting="disc in a square",
                 row=Row(entry["map"], params),
                 kernel=kernel,

@@ -8,8 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PositiveInt
 from pydantic import model_validator as validator
 
-from kmaps.bench.kinds.kind import Measured
-from kmaps.bench.kinds.samples import SampledKind, choice_columns, sample_columns
+from kmaps.bench.kinds.kind import Measured, SampledKind, choice_columns
 from kmaps.bench.kinds.trade_off.show import SHOWN
 from kmaps.bench.records.arrays import Correct
 from kmaps.bench.records.row import Row
@@ -17,15 +16,15 @@ from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import (
     AUTO,
     AutoOrValues,
-    DatasetSplits,
-    Experiment,
-    Features,
     KernelName,
     Model,
+    OnSamples,
     Positive,
     Unique,
+    known_name,
 )
-from kmaps.bench.spec.map_rows import map_rows
+from kmaps.bench.spec.rows import map_rows
+from kmaps.bench.work.learners import CHOOSERS, LEARNERS
 from kmaps.bench.work.timing import Timing
 from kmaps.maps import make_map
 
@@ -44,17 +43,16 @@ class TradeOffLearner(Model):
     Each value of C is a row; with ``auto`` one is chosen inside the training split, draw by draw.
     """
 
-    name: Literal[
-        "dense", "sparse-svm", "sparse-lr", "group", "group-hinge", "strongest", "resampled"
-    ]
+    name: Annotated[str, known_name("learner", lambda: (*LEARNERS, *CHOOSERS))]
     C: ValuesOfC
     keep: Annotated[list[PositiveInt], Unique] = []
 
     @validator(mode="after")
     def _keeps(self) -> "TradeOffLearner":
-        if (self.name in ("strongest", "resampled")) != bool(self.keep):
+        if (self.name in CHOOSERS) != bool(self.keep):
             raise ValueError(
-                "strongest and resampled need keep, how many frequencies stay; the others refuse it"
+                f"{' and '.join(CHOOSERS)} need keep, how many frequencies stay; the "
+                "others refuse it"
             )
         return self
 
@@ -73,7 +71,7 @@ class ExactKernel(Model):
     C: ValuesOfC
 
 
-class TradeOff(Experiment):
+class TradeOff(OnSamples):
     """Accuracy against the time of a test, of random maps that learners thin out.
 
     With ``classes`` it is of detectors, one for each of them, and of their mean average precision.
@@ -82,13 +80,10 @@ class TradeOff(Experiment):
 
     kind: Literal["trade-off"]
     maps: Annotated[list[dict[str, Any]], Field(min_length=1)]
-    dataset: DatasetSplits
-    features: Features = Features()
     kernels: Annotated[list[KernelName], Unique] = []
     exact: list[ExactKernel] = []
     learners: Annotated[list[TradeOffLearner], Field(min_length=1)]
     classes: Annotated[list[str], Unique] = []
-    splits: PositiveInt = 1
     draws: PositiveInt = 5
     samples: PositiveInt | None = None
     figures: Annotated[list[Literal["trade-off", "sparsity"]], Unique] = ["trade-off"]
@@ -102,11 +97,6 @@ class TradeOff(Experiment):
                 "draws: 1, or one split"
             )
         return self
-
-    @property
-    def subject(self) -> str:
-        """What is measured, in a word."""
-        return self.dataset.title
 
 
 class TradeOffKind(SampledKind):
@@ -128,8 +118,7 @@ class TradeOffKind(SampledKind):
 
     def _of_split(self, experiment: TradeOff, split: int) -> list[Cell]:
         shared = {
-            **sample_columns(experiment),
-            "protocol": experiment.dataset.protocol,
+            **experiment.cell_fields,
             "split": split,
             "options": {"classes": experiment.classes} if experiment.classes else {},
         }

@@ -1,0 +1,355 @@
+"""Rows of an experiment file, of maps, third-party estimators and solvers: expanded and checked.
+
+What parameters mean is known to their classes alone, whose checks are asked. An estimator is
+checked without running its code, which :mod:`kmaps.bench.run.measure` imports in a process apart.
+"""
+
+import itertools
+import json
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, ValidationError
+
+from kmaps.bench.spec.fields import Model, estimator_text
+from kmaps.bench.spec.positions import Mistake, Node, Place, at, problem_of, unknown_key
+from kmaps.data import get_format, load_manifest, packaged
+from kmaps.errors import ConfigError, suggest
+from kmaps.features import FEATURES, MIN_MAX, get_normalization, make_feature
+from kmaps.features import parameters_of as feature_parameters_of
+from kmaps.kernels import GRAM_KERNELS, KERNELS
+from kmaps.maps import (
+    MAPS,
+    approximated,
+    check_parameters,
+    has_local_tables,
+    has_tables,
+    parameters_of,
+    takes,
+)
+
+SOLVERS: dict[str, tuple[str, ...]] = {
+    "liblinear": ("loss", "bias", "penalty", "tol", "max_iter"),
+    "coded": ("loss", "bias", "gap", "n_levels", "calibrate", "max_iter"),
+    "libsvm": (),
+}
+"""Who solves the problem of a map's row, and which keys of the learner each of them has.
+
+``liblinear`` trains on the encoded rows, ``coded`` on one byte per value
+(:class:`kmaps.svm.CodedSVC`), ``libsvm`` on the kernel matrix of the map. The baselines ``exact``
+and ``exact-coded`` are ``libsvm`` and ``coded`` with the kernel itself.
+"""
+FORMS = ("auto", "low-rank", "full", "local", "two-level")
+
+LEARNER_KEYS = ("form", "calibrate", "normalize")
+"""What rows on one map may differ in besides their solver."""
+ROW_KEYS = ("solver", *LEARNER_KEYS)
+"""Keys of an entry of ``maps`` that are not parameters of its map."""
+
+
+def _dotted(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+", value):
+        raise ValueError(f"expected package.module.Class, got {value!r}")
+    return value
+
+
+def _plain(value: dict[str, Any]) -> dict[str, Any]:
+    odd = [name for name in value if not name.isidentifier()]
+    if odd:
+        raise ValueError(f"expected names of parameters, got {odd[0]!r}")
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "expected texts, finite numbers, true, false, null, and lists and mappings of these"
+        ) from None
+    return value
+
+
+class Estimator(Model):
+    """A third-party estimator: its place in Python, and its parameters as they are."""
+
+    estimator: Annotated[str, AfterValidator(_dotted)]
+    params: Annotated[dict[str, Any], AfterValidator(_plain), Field(default_factory=dict)]
+
+
+def estimator_places(root: Node, content: dict[str, Any]) -> dict[str, Mistake]:
+    """Return where a sound experiment first names each of its estimators, by `estimator_text`."""
+    found: dict[str, Mistake] = {}
+    for key in ("maps", "classifiers"):
+        for i, entry in _entries(content, key):
+            if "estimator" in entry:
+                line, column, where = at(root, (key, i, "estimator"), "")
+                text = estimator_text(entry["estimator"], entry.get("params", {}))
+                found.setdefault(text, (line, column, where.removesuffix(": ")))
+    return found
+
+
+def map_rows(
+    entry: dict[str, Any], kernels: list[str], row_keys: Sequence[str] = ()
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Expand an entry of ``maps`` to its rows: pairs of a kernel and the other parameters.
+
+    A parameter given as a list becomes one row per value. A map that takes a kernel gets each of
+    the experiment's, unless the entry names kernels; one that takes none has the kernel that it
+    ``approximates``, or ``""``. ``row_keys`` are not parameters of the map. A third-party estimator
+    is one row without a kernel, and its parameters are as they stand.
+
+    Examples
+    --------
+    >>> list(map_rows({"map": "homogeneous", "order": [1, 2]}, ["js"]))
+    [('js', {'order': 1}), ('js', {'order': 2})]
+    """
+    if "estimator" in entry:
+        yield "", dict(entry.get("params", {}))
+        return
+    choices = {key: _listed(value) for key, value in entry.items() if key not in row_keys}
+    name = choices.pop("map")[0]
+    kernels = choices.pop("kernel", kernels if takes(name, "kernel") else [approximated(name)])
+    for values in itertools.product(*choices.values()):
+        for kernel in kernels:
+            yield kernel, dict(zip(choices, values, strict=True))
+
+
+def solver_rows(entry: dict[str, Any], default: str) -> Iterator[dict[str, Any]]:
+    """Expand what is no parameter of a map in an entry of ``maps``: a list is one row per value.
+
+    Examples
+    --------
+    >>> list(solver_rows({"map": "homogeneous", "solver": ["liblinear", "coded"]}, "liblinear"))
+    [{'solver': 'liblinear'}, {'solver': 'coded', 'form': 'auto'}]
+    """
+    for solver in _listed(entry.get("solver", default)):
+        keys = [key for key in LEARNER_KEYS if key in entry]
+        if solver == "coded":
+            keys = ["form", *(key for key in keys if key != "form")]
+        else:
+            keys = [key for key in keys if key == "normalize"]
+        choices = [_listed(entry.get(key, "auto")) or ["auto"] for key in keys]
+        for values in itertools.product(*choices):
+            yield {"solver": solver, **dict(zip(keys, values, strict=True))}
+
+
+def map_mistakes(
+    root: Node,
+    content: dict[str, Any],
+    row_keys: Sequence[str] = (),
+    *,
+    takes_estimators: bool = False,
+) -> Iterator[Mistake]:
+    """Yield the mistakes that pydantic does not find: in the maps' parameters.
+
+    ``row_keys`` are keys of an entry that say something else than a parameter of its map;
+    ``takes_estimators`` is whether an entry may name a third-party estimator instead.
+    """
+    kernels = [kernel for _, kernel in _placed(content, "kernels")]
+    for i, entry in _entries(content):
+        own = {key: value for key, value in entry.items() if key not in row_keys}
+        if "estimator" in entry and takes_estimators:
+            found = _estimator_mistakes(own)
+        elif "estimator" in entry and entry.get("map") not in MAPS:
+            found = iter(
+                [(("estimator",), "this kind of experiment has no third-party rows", True)]
+            )
+        else:
+            found = _entry_mistakes(own, kernels, row_keys)
+        for place, problem, key in found:
+            yield at(root, ("maps", i, *place), problem, key=key)
+
+
+Found = Iterator[tuple[Place, str, bool]]
+"""Mistakes in an entry: the place in it, what is wrong, and whether with the key there."""
+
+
+def _estimator_mistakes(entry: dict[str, Any]) -> Found:
+    known = Estimator.model_fields
+    for key in entry.keys() - known.keys():
+        yield (key,), unknown_key(key, known), True
+    try:
+        Estimator.model_validate({key: value for key, value in entry.items() if key in known})
+    except ValidationError as refused:
+        for error in refused.errors():
+            yield error["loc"], problem_of(error), False
+
+
+def _entry_mistakes(entry: dict[str, Any], kernels: list, row_keys: Sequence[str]) -> Found:
+    name = entry.get("map")
+    if not isinstance(name, str) or name not in MAPS:
+        what = f"unknown map {name!r}{suggest(name, MAPS)}" if "map" in entry else "missing 'map'"
+        yield ("map",), f"{what} (known: {', '.join(MAPS)})", False
+        return
+    known = ["map", *row_keys, *parameters_of(name)]
+    odd = [key for key in entry if key not in known]
+    for key in odd:
+        yield (key,), unknown_key(key, known), True
+    if not odd:
+        yield from ((place, problem, False) for place, problem in _trials(entry, kernels))
+
+
+def _trials(entry: dict[str, Any], kernels: list) -> Iterator[tuple[Place, str]]:
+    """Try every row of an entry; say what it objects to."""
+    rows = list(map_rows(entry, kernels))
+    empty = [key for key, value in entry.items() if value == []]
+    if empty:
+        yield (empty[0],), "expected at least one value, got an empty list"
+    elif not rows:
+        yield (), "needs kernels: name some here or for the whole experiment"
+    for kernel, params in rows:
+        if "kernel" not in entry and kernel and kernel not in GRAM_KERNELS:
+            continue  # reported where the kernels are listed
+        arguments = {"kernel": kernel, **params}
+        problem = _trial(entry["map"], kernel, json.dumps(params, default=str))
+        if problem:
+            named = [key for key in arguments if re.search(rf"\b{key}\b", problem)][:1]
+            # Into a list of values, to the one at fault.
+            index = [
+                entry[key].index(arguments[key])
+                for key in named
+                if isinstance(entry.get(key), list)
+            ]
+            yield (*named, *index), problem
+
+
+@cache  # the same rows stand in many experiments
+def _trial(name: str, kernel: str, params: str) -> str:
+    """Return what a row, its parameters as JSON, objects to."""
+    try:
+        check_parameters(name, kernel, json.loads(params))
+    except (ValueError, TypeError) as error:
+        return str(error)
+    return ""
+
+
+def feature_mistakes(root: Node, content: dict[str, Any]) -> Iterator[Mistake]:
+    """Yield the mistakes in the features' parameters."""
+    given, dataset = content.get("features"), content.get("dataset")
+    if not isinstance(given, dict):
+        return
+    if isinstance(dataset, dict) and _is_table(dataset):
+        for key in (key for key in given if key != "normalize"):
+            problem = "these are no images, the columns are the features; leave it out"
+            yield at(root, ("features", key), problem, key=True)
+        return
+    if given.get("normalize") == MIN_MAX:
+        problem = f"{MIN_MAX} is for the columns of tables, not for features of images"
+        yield at(root, ("features", "normalize"), problem)
+    name = given.get("name", "intensity")
+    if not isinstance(name, str) or name not in FEATURES:
+        return
+    parameters = feature_parameters_of(name)
+    known = ["name", "normalize", *parameters]
+    for key in (key for key in given if key not in known):
+        yield at(root, ("features", key), unknown_key(key, known), key=True)
+    left = {key: value for key, value in given.items() if key in parameters}
+    # One is refused at a time, by its name: without it the next one comes to light.
+    while left and (problem := _refusal(name, left)):
+        key = next((key for key in left if f" {key}=" in problem), None)
+        yield at(root, ("features", *filter(None, [key])), problem)
+        if key is None:
+            break
+        del left[key]
+
+
+def _is_table(dataset: dict[str, Any]) -> bool:
+    if isinstance(files := dataset.get("files"), dict):
+        return not any("images" in str(key) for key in files)
+    name = dataset.get("name")
+    return name in packaged() and get_format(load_manifest(name)).tabular
+
+
+def _refusal(features: str, parameters: dict[str, Any]) -> str:
+    """Return what is wrong with some parameters of features, or ``""``."""
+    try:
+        make_feature(features, parameters)
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+def solver_mistakes(root: Node, content: dict[str, Any]) -> Iterator[Mistake]:
+    """Yield the mistakes in the solvers of the rows, and in settings that do not suit them."""
+    learner = content.get("learner")
+    learner = learner if isinstance(learner, dict) else {}
+    default = learner.get("solver", "liblinear")
+    exact_coded = "exact-coded" in _listed(content.get("baselines"))
+    coded = exact_coded
+    for i, entry in _entries(content):
+        coded |= any(row["solver"] == "coded" for row in solver_rows(entry, default))
+        for place, problem in _row_mistakes(entry, default):
+            yield at(root, ("maps", i, *place), problem)
+    kernels = _listed(content.get("kernels"))
+    if exact_coded and not set(kernels) & set(KERNELS):
+        problem = f"exact-coded needs an additive kernel (known: {', '.join(KERNELS)})"
+        yield at(root, ("baselines",), problem)
+    if coded:
+        yield from _coded_mistakes(root, content, learner)
+        return
+    for key in SOLVERS["coded"]:
+        if key in learner and key not in SOLVERS["liblinear"]:
+            problem = "only for solver: coded, which no row has"
+            yield at(root, ("learner", key), problem, key=True)
+
+
+def _row_mistakes(entry: dict[str, Any], default: str) -> Iterator[tuple[Place, str]]:
+    for key, known in (("solver", tuple(SOLVERS)), ("form", FORMS)):
+        for place, value in _placed(entry, key):
+            if value not in known:
+                hint = suggest(str(value), known)
+                yield place, f"unknown {key} {value!r}{hint} (known: {', '.join(known)})"
+    for place, value in _placed(entry, "normalize"):
+        try:
+            get_normalization(str(value))
+        except ConfigError as error:
+            yield place, str(error)
+    for place, value in _placed(entry, "calibrate"):
+        if not isinstance(value, bool):
+            yield place, f"expected true or false, got {value!r}"
+    name = str(entry.get("map"))
+    if "coded" not in _listed(entry.get("solver", default)):
+        yield from (
+            ((key,), "only for solver: coded") for key in ("form", "calibrate") if key in entry
+        )
+    elif name in MAPS and not has_tables(name):
+        where = "solver" if "solver" in entry else "map"
+        yield (where,), f"the {name} map has no tables; solver: coded needs them"
+    elif name in MAPS and not has_local_tables(name):
+        for place, value in _placed(entry, "form"):
+            if value == "local":
+                yield place, f"the {name} map has no local form, only splines have"
+
+
+def _coded_mistakes(
+    root: Node, content: dict[str, Any], learner: dict[str, Any]
+) -> Iterator[Mistake]:
+    if learner.get("loss") == "logistic":
+        problem = "solver: coded has hinge and squared_hinge only, got 'logistic'"
+        yield at(root, ("learner", "loss"), problem)
+    if learner.get("penalty") == "l1":
+        yield at(root, ("learner", "penalty"), "solver: coded has l2 only, got 'l1'")
+    if "ovo" in _listed(content.get("reductions")):
+        rows = [(("maps", i), entry) for i, entry in _entries(content)]
+        for place, entry in [(("learner",), learner), *rows]:
+            if True in _listed(entry.get("calibrate")):
+                problem = "one-vs-one has no score for each class; reductions: [ovr]"
+                yield at(root, (*place, "calibrate"), problem)
+
+
+def _entries(content: dict[str, Any], key: str = "maps") -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the mappings in a list, each with its place."""
+    for i, entry in enumerate(value if isinstance(value := content.get(key), list) else []):
+        if isinstance(entry, dict):
+            yield i, entry
+
+
+def _listed(value: Any) -> list:
+    return value if isinstance(value, list) else [value]
+
+
+def _placed(entry: dict[str, Any], key: str) -> Iterator[tuple[Place, Any]]:
+    """Yield the values of a key, each with its place."""
+    if isinstance(entry.get(key), list):
+        yield from (((key, i), value) for i, value in enumerate(entry[key]))
+    elif key in entry:
+        yield (key,), entry[key]
