@@ -34,28 +34,14 @@ def is_whole(value: Any, low: float = -np.inf, high: float | None = None) -> Typ
 
 
 def check_whole(name: str, value: object, low: int, high: int | None = None) -> None:
-    """Refuse a parameter that is not a whole number from ``low`` to ``high``.
-
-    Examples
-    --------
-    >>> check_whole("degree", 4, 0, 3)
-    Traceback (most recent call last):
-    kmaps.errors.ConfigError: degree=4: expected a whole number from 0 to 3
-    """
+    """Refuse a parameter that is not a whole number from ``low`` to ``high``."""
     if not is_whole(value, low, high):
         limits = f"of at least {low}" if high is None else f"from {low} to {high}"
         raise _unexpected(name, value, f"a whole number {limits}")
 
 
 def check_whole_list(name: str, value: object, low: int) -> None:
-    """Refuse a parameter that is not a tuple of different whole numbers, all at least ``low``.
-
-    Examples
-    --------
-    >>> check_whole_list("cells", (4, 4), 1)
-    Traceback (most recent call last):
-    kmaps.errors.ConfigError: cells=[4, 4]: expected a list of different whole numbers of at least 1
-    """
+    """Refuse a parameter that is not a tuple of different whole numbers, all at least ``low``."""
     values: tuple[Any, ...] = value if isinstance(value, tuple) else ()
     whole = len(values) > 0 and all(is_whole(v, low) for v in values)
     if not (whole and len(set(values)) == len(values)):
@@ -83,12 +69,6 @@ def check_number(
         The limits that there are.
     note : str
         What the message says besides.
-
-    Examples
-    --------
-    >>> check_number("energy", 0, above=0, at_most=1)
-    Traceback (most recent call last):
-    kmaps.errors.ConfigError: energy=0: expected a number above 0, at most 1
     """
     if is_number(value) and above < value < below and at_least <= value <= at_most:
         return
@@ -98,27 +78,13 @@ def check_number(
 
 
 def check_positive(name: str, value: object, note: str = "") -> None:
-    """Refuse a parameter that is not a finite number above 0; ``note`` ends the message.
-
-    Examples
-    --------
-    >>> check_positive("period", 0.0)
-    Traceback (most recent call last):
-    kmaps.errors.ConfigError: period=0.0: expected a positive number
-    """
+    """Refuse a parameter that is not a finite number above 0; ``note`` ends the message."""
     if not (is_number(value) and value > 0):
         raise _unexpected(name, value, f"a positive number{note}")
 
 
 def check_choice(name: str, value: object, known: Iterable[str]) -> None:
-    """Refuse a parameter that is none of the known words.
-
-    Examples
-    --------
-    >>> check_choice("norm", "l11", ("linf", "l1"))
-    Traceback (most recent call last):
-    kmaps.errors.ConfigError: norm='l11': expected 'linf' or 'l1', did you mean 'l1'?
-    """
+    """Refuse a parameter that is none of the known words."""
     words = list(known)
     if not (isinstance(value, str) and value in words):
         *first, last = map(repr, words)

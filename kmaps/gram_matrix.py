@@ -163,11 +163,6 @@ def mean_squared_distance(
     It is the usual σ² of an exponential kernel, and the default one of :func:`gram`. ``sample``
     rows are drawn without replacement, all when there are no more; the same rows and ``seed`` give
     the same mean. Fewer than two rows are refused (InputError).
-
-    Examples
-    --------
-    >>> mean_squared_distance([[0.0], [1.0], [3.0]], kernel="intersection")
-    2.0
     """
     base = _base_kernel(kernel, gamma)
     return _mean_distance(SampleMatrix.check(X, "X"), base, sample, seed)

@@ -213,6 +213,12 @@ def test_the_library_is_used_through_its_public_modules(path, room):
                 assert name in known, f"{path}: publish kmaps.{name}, or move it here"
 
 
+def test_the_list_of_inner_imports_has_no_more_than_there_are():
+    for path, names in INNER.items():
+        gone = {name for name in names if f"kmaps.{name}" not in imported(ROOT / path)}
+        assert not gone, f"INNER: delete {gone} of {path}"
+
+
 BLOCKED = ("click", "rich", "pandas", "pydantic", "matplotlib", "requests", "PIL", "yaml")
 WITHOUT_THEM = f"""
 import sys

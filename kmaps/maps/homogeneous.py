@@ -275,13 +275,6 @@ def optimal_period(
     float
         Λ in units of log x. Without a ratio the published fits lie within 30 % of it up to n = 3;
         being smooth in n, they give up to six times its error at single orders.
-
-    Examples
-    --------
-    >>> round(optimal_period("js", 2, "uniform"), 1)
-    16.7
-    >>> round(default_period("chi2", 1), 1), round(optimal_period("chi2", 1, ratio=255), 1)
-    (7.9, 8.6)
     """
     from scipy.optimize import minimize_scalar  # takes long to import
 

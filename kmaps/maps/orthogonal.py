@@ -151,12 +151,6 @@ class HermiteMap(RangedMap):
 
 
 def hermite_factor(j: int, penalty: int) -> float:
-    """Return the factor that gives He_j an s-th derivative of unit norm; if none, unit norm.
-
-    Examples
-    --------
-    >>> hermite_factor(2, 1)
-    0.5
-    """
+    """Return the factor that gives He_j an s-th derivative of unit norm; if none, unit norm."""
     s = penalty if j >= penalty else 0
     return float(factorial(j - s)) ** 0.5 / factorial(j)

@@ -115,13 +115,7 @@ def place_of(name: str) -> str | type["FeatureMap"]:
 
 
 def parameters_of(name: str) -> Mapping[str, Any]:
-    """Return the parameters of the map of a name with their defaults, without importing it.
-
-    Examples
-    --------
-    >>> parameters_of("spline")
-    {'n_bins': 10, 'degree': 1, 'penalty': 1}
-    """
+    """Return the parameters of the map of a name with their defaults, without importing it."""
     return described(name).parameters
 
 
@@ -166,11 +160,6 @@ def resolved(name: str, kernel: str, params: Mapping[str, Any]) -> dict[str, Any
     ------
     TypeError
         If the map has no parameter of a given name.
-
-    Examples
-    --------
-    >>> resolved("fourier", "intersection", {"degree": 2})
-    {'degree': 2, 'penalty': 1}
     """
     own = {"kernel": kernel, **params} if takes(name, "kernel") else dict(params)
     known = parameters_of(name)
@@ -198,12 +187,6 @@ def check_parameters(name: str, kernel: str, params: Mapping[str, Any]) -> None:
     ------
     ValueError or TypeError
         For a parameter that is out of range, missing or unknown.
-
-    Examples
-    --------
-    >>> check_parameters("spline", "", {"degree": 4})
-    Traceback (most recent call last):
-    kmaps.errors.ConfigError: degree=4: expected a whole number from 0 to 3
     """
     import numpy as np
 
@@ -229,11 +212,6 @@ def make_map(name: str, kernel: str, params: Mapping[str, Any], **shared: Any) -
         Parameters of the map.
     **shared
         What is given to maps that have such a parameter, unless ``params`` has it.
-
-    Examples
-    --------
-    >>> make_map("nystroem", "js", {"dim": 2}, random_state=3)
-    NystroemMap(dim=2, kernel='js', random_state=3)
     """
     fitting = {key: value for key, value in shared.items() if takes(name, key)}
     return MAPS[name](**resolved(name, kernel, fitting | dict(params)))

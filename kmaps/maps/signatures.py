@@ -67,15 +67,7 @@ def signature_kernel(signature: Function, name: str = "own") -> Kernel:
 
 
 def log_kernel(name: str, sigma: float = 1.0) -> Kernel:
-    """Return the kernel with the signature of a stationary one, of a width in units of log x.
-
-    Examples
-    --------
-    The chi2 kernel by another name:
-
-    >>> float(log_kernel("log-sech", 2.0)(1.0, 3.0))
-    1.5
-    """
+    """Return the kernel with the signature of a stationary one, of a width in units of log x."""
     return signature_kernel(STATIONARY[LOG_KERNELS[name]](sigma), name)
 
 

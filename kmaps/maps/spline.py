@@ -161,13 +161,5 @@ def spline_pieces(n_bins: int, degree: int, penalty: int) -> NDArray:
 
 
 def inverse_difference(size: int, order: int) -> NDArray:
-    """Return the inverse of the difference matrix D_s; Φ̃ᵀ is Φᵀ times it.
-
-    Examples
-    --------
-    >>> inverse_difference(3, 2).T
-    array([[1., 2., 3.],
-           [0., 1., 2.],
-           [0., 0., 1.]])
-    """
+    """Return the inverse of the difference matrix D_s; Φ̃ᵀ is Φᵀ times it."""
     return np.linalg.matrix_power(np.tri(size), order)

@@ -16,15 +16,7 @@ FORMS = ("projection", "modulation")
 
 
 def atom_dims(frequencies: NDArray, form: str) -> NDArray:
-    """Return how many outputs each atom needs (ldefm eq. 3, 21), for frequencies (m, n).
-
-    Examples
-    --------
-    >>> atom_dims(np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 2.0]]), "projection")
-    array([1, 2, 2])
-    >>> atom_dims(np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 2.0]]), "modulation")
-    array([1, 2, 4])
-    """
+    """Return how many outputs each atom needs (ldefm eq. 3, 21), for frequencies (m, n)."""
     if form == "projection":
         return np.where(frequencies.any(axis=1), 2, 1)
     return np.where(frequencies == 0, 1, 2).prod(axis=1)

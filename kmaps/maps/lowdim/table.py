@@ -29,16 +29,7 @@ COLUMNS = ("kernel", "error", "dim", "ratio", "max_error", "lower_bound", "frequ
 
 
 def tabulated(problem: Problem, dim: int) -> Solution | None:
-    """Return the shipped optimal map of a problem, or None when the table lacks it.
-
-    Examples
-    --------
-    >>> solution = tabulated(Problem("chi2", ratio=255.0), 5)
-    >>> round(255 * solution.error, 3)
-    0.163
-    >>> tabulated(Problem("chi2", ratio=254.0), 5) is None
-    True
-    """
+    """Return the shipped optimal map of a problem, or None when the table lacks it."""
     if problem.kind != "homogeneous" or callable(problem.kernel) or problem.ratio is None:
         return None
     row = _rows().get((problem.kernel, problem.error, dim, float(problem.ratio)))

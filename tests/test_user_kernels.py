@@ -1,4 +1,4 @@
-"""Scalar kernels of one's own, functions and tables: machines, maps and Gram matrices of them."""
+"""Scalar kernels that users define, as functions and tables: models, maps and Gram matrices."""
 
 import numpy as np
 import pytest
