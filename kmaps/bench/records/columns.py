@@ -38,7 +38,7 @@ COLUMNS = _declared()
 """Every column, in order. Times in seconds, sizes in bytes, null where not measured."""
 
 PICKLED = "pickled"
-"""What ``storage_form`` says where a part is an estimator of others."""
+"""What ``storage_form`` says where a part is a third-party estimator."""
 
 LATER = frozenset(name for name, column in COLUMNS.items() if column.later)
 """Columns that older records of this format lack; there they are null."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kmaps.bench.records.row import REFERENCES, Row, is_own
+from kmaps.bench.records.row import BY_ITSELF, REFERENCES, Row, is_third_party
 
 Wording = str | Mapping[Any, str] | Callable[[Any], str]
 """How a value is written: a text around ``{}``, a text for each value, or a function."""
@@ -139,7 +139,7 @@ VOCABULARY: dict[str, Words] = {
     ),
 }
 """The words for each method. One that is not here goes by its name, with all its parameters;
-an estimator of others has those in which its rows differ."""
+a third-party estimator has those in which its rows differ."""
 
 LEARNERS: dict[str, str] = {
     "sparse-svm": "sparse SVM",
@@ -152,13 +152,13 @@ SOLVERS: dict[str, str] = {
     "coded": "on codes",
     "liblinear": "LIBLINEAR",
     "libsvm": "LIBSVM",
-    "own": "by itself",
+    BY_ITSELF: "by itself",
 }
 """The words for who solves a classification."""
 
 
 def words_of(method: str) -> Words:
-    """Return the words for a method; an estimator of others goes by the name of its class.
+    """Return the words for a method; a third-party estimator goes by the name of its class.
 
     Examples
     --------
@@ -290,7 +290,7 @@ class _Table:
         self.params = {name: _differing(r.params for r in some) for name, some in by_method.items()}
         self.learner = {trained: _differing(some) for trained, some in by_learner.items()}
         self.names = {
-            method: method if is_own(method) and len(alike) > 1 else name
+            method: method if is_third_party(method) and len(alike) > 1 else name
             for name, alike in methods.items()
             for method in alike
         }
@@ -313,7 +313,7 @@ class _Table:
             said["all maps"] = {_SAID[self.one_solver]: None}
         for row in self.rows:
             name = "all learners" if row.method == self.one_map else self.names[row.method]
-            place = [row.method] if is_own(row.method) else []
+            place = [row.method] if is_third_party(row.method) else []
             parameters = self._parameters(row, differing=False)
             of_map = said.setdefault(name, {})
             of_map |= dict.fromkeys([*place, *parameters, *self._solver(row)])
@@ -380,7 +380,7 @@ def _learner_parts(row: Row) -> list[str]:
 
 def _shows_all(row: Row) -> bool:
     """Return whether the parameters of a row always show: which ones matter is not known here."""
-    return row.method not in VOCABULARY and not is_own(row.method)
+    return row.method not in VOCABULARY and not is_third_party(row.method)
 
 
 def _learner(row: Row) -> str:

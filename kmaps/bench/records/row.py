@@ -8,13 +8,16 @@ from typing import Any
 REFERENCES = ("linear", "exact", "exact-coded")
 """The methods that maps are read against."""
 
+BY_ITSELF = "own"
+"""The solver of a third-party classifier, which needs none; the word stands in records and keys."""
 
-def is_own(method: str) -> bool:
-    """Return whether a method is one of others, named by its place in Python.
+
+def is_third_party(method: str) -> bool:
+    """Return whether a method is third-party, named by its place in Python.
 
     Examples
     --------
-    >>> is_own("sklearn.svm.SVC"), is_own("homogeneous")
+    >>> is_third_party("sklearn.svm.SVC"), is_third_party("homogeneous")
     (True, False)
     """
     return "." in method
@@ -28,12 +31,12 @@ class Row:
     ----------
     method : str
         ``linear``, ``exact``, ``exact-coded``, the name of a map, or the place in Python of an
-        estimator of others.
+        third-party estimator.
     params : mapping
         The parameters of the map or estimator that the experiment names, without the kernel.
     solver : str
         Who solves the problem of a classification: ``liblinear``, ``libsvm``, ``coded``, or
-        ``own`` of a classifier of others; else ``""``.
+        ``own`` of a third-party classifier; else ``""``.
     learner : mapping
         What else tells machines on one map apart: the ``form`` of the coded solver, whether
         it does ``calibrate`` scores and how its rows ``normalize`` the samples, where the
@@ -78,7 +81,7 @@ class Row:
         others, has no solver that could differ from that of a map.
         """
         learner = {"learner" if key == "name" else key: v for key, v in self.learner.items()}
-        has_solver = self.solver not in ("", "own") and self.method not in REFERENCES
+        has_solver = self.solver not in ("", BY_ITSELF) and self.method not in REFERENCES
         solver = {"solver": self.solver} if has_solver else {}
         size = {} if self.size is None else {"size": self.size}
         return {"method": self.method, **self.params, **solver, **learner, **size}

@@ -15,7 +15,7 @@ from typing import Any
 from kmaps.bench.records.columns import WARNED, Record
 from kmaps.bench.records.measures import MEASURES, Measure
 from kmaps.bench.records.names import short_labels
-from kmaps.bench.records.row import REFERENCES, Row, in_words
+from kmaps.bench.records.row import BY_ITSELF, REFERENCES, Row, in_words
 from kmaps.bench.records.summary import SETTING, Line, kernel_order, summarize
 from kmaps.bench.report.forms import latex_label, latex_table, markdown_table
 
@@ -161,7 +161,7 @@ def _overs(lines: list[dict[str, Any]]) -> set[str]:
 
 
 def _competes(line: dict[str, Any], most: dict[str, int]) -> bool:
-    is_map = line["method"] not in REFERENCES and line["solver"] != "own"
+    is_map = line["method"] not in REFERENCES and line["solver"] != BY_ITSELF
     return is_map and 0 < line["n"] == most[line["over"]]
 
 

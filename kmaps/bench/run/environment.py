@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import kmaps
-from kmaps.bench.records.row import is_own
+from kmaps.bench.records.row import is_third_party
 from kmaps.maps import MAPS
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "liblinear-official", "libsvm-official")
@@ -51,7 +51,7 @@ def describe() -> dict[str, Any]:
 
 @cache
 def versions_of(method: str) -> dict[str, str]:
-    """Return the version of the package that an estimator of others, or a map of theirs, is from.
+    """Return the version of the package that a third-party estimator, or a map of theirs, is from.
 
     Nothing of kmaps' own methods, and of a module that no package has, as one beside an experiment.
 
@@ -63,7 +63,7 @@ def versions_of(method: str) -> dict[str, str]:
     if method in MAPS:
         package = MAPS.package_of(method)
         return dict([package.split(" ")]) if package else {}
-    if not is_own(method):
+    if not is_third_party(method):
         return {}
     module = method.rpartition(".")[0]
     packages = _CALLED.get(module) or metadata.packages_distributions().get(module.split(".")[0])

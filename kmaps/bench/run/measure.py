@@ -15,7 +15,7 @@ from typing import Any
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds.kind import Kind
 from kmaps.bench.records.arrays import Arrays, Correct
-from kmaps.bench.records.row import Row, is_own
+from kmaps.bench.records.row import Row, is_third_party
 from kmaps.bench.run.clock import Clock, held, pinned
 from kmaps.bench.run.processes import Failure, failure, run_batches
 from kmaps.bench.spec.cell import Cell
@@ -130,7 +130,7 @@ def check_estimators(cells: Iterable[Cell], experiment: Experiment) -> None:
         With every mistake and its place, one per line: a module or class that is not there, a
         parameter that is unknown, a method that is missing.
     """
-    rows = {cell.row.identity: cell.row for cell in cells if is_own(cell.row.method)}
+    rows = {cell.row.identity: cell.row for cell in cells if is_third_party(cell.row.method)}
     checking, imports = Checking(experiment.folder), KINDS[experiment.kind].imports
     mistakes: dict[str, None] = {}
     for done in run_batches(checking, [rows] if rows else [], 1, imports):

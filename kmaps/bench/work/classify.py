@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from kmaps import gram
-from kmaps.bench.records.row import is_own
+from kmaps.bench.records.row import BY_ITSELF, is_third_party
 from kmaps.bench.work import third_party
 from kmaps.bench.work.samples import Split
 from kmaps.bench.work.storage import (
@@ -84,7 +84,7 @@ def warm_up(spec: ModelSpec, C: float, split: Split) -> None:
         # Which loops are compiled follows from the levels and from how many codes are zero.
         model = _coded(spec, C, 1.0, max_iter=1, tol=0.9)
         model.fit(split.x_train, split.y_train).predict(split.x_test[:50])
-    elif is_own(spec.method):
+    elif is_third_party(spec.method):
         # A third-party estimator may refuse so few samples, and take all.
         with suppress(Exception):
             evaluate(spec, C, _few(split), UNTIMED)
@@ -113,7 +113,7 @@ def evaluate(spec: ModelSpec, C: float, split: Split, timing: Timing) -> Evaluat
         "libsvm": _evaluate_exact if spec.method == "exact" else _evaluate_map_gram,
         "liblinear": _evaluate_linear,
         "coded": _evaluate_coded,
-        "own": _evaluate_own,
+        BY_ITSELF: _evaluate_own,
     }
     return by_solver[spec.solver](spec, C, split, timing)
 
@@ -213,7 +213,7 @@ def _map_of(spec: ModelSpec) -> Any:
     """Return the map of a model, unfitted, with its seed."""
     if spec.method == "linear":
         return _Identity()
-    if is_own(spec.method):
+    if is_third_party(spec.method):
         made = third_party.make(spec.method, spec.params, random_state=spec.seed)
         return made if spec.solver == "coded" else third_party.ThirdPartyMap(made)
     return make_map(spec.method, spec.kernel, spec.params, random_state=spec.seed)
@@ -282,7 +282,7 @@ def choose_c(
     computed, once. Ties go to the smaller C; no fold divides a group. The choice is of no values
     when there is nothing to choose; a third-party classifier without a parameter C has no C.
     """
-    if spec.solver == "own" and not third_party.chooses_c(spec.method, spec.params):
+    if spec.solver == BY_ITSELF and not third_party.chooses_c(spec.method, spec.params):
         given = spec.params.get("C")
         return Choice(given if isinstance(given, int | float) else None, (), (), ())
     if choosing.grid != AUTO and len(choosing.grid) == 1:
@@ -300,7 +300,7 @@ def choose_c(
 
 def _predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> Predict:
     """Return what predicts with each C; what all values share is made once."""
-    if is_own(spec.method) and spec.solver != "coded":
+    if is_third_party(spec.method) and spec.solver != "coded":
         return _own_predictor(spec, x, y)
     if spec.solver == "coded":
         scale = _coded_scale(spec, x)
@@ -322,7 +322,7 @@ def _own_predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> Predict:
     """Return what predicts with a third-party estimator, which never sees labels left out."""
 
     def predict(grid: Sequence[float], train: Places, test: Places) -> Iterable[NDArray]:
-        if spec.solver == "own":
+        if spec.solver == BY_ITSELF:
             for C in grid:
                 model = _own(spec, C)
                 model.fit(x[train], y[train])

@@ -14,11 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix, issparse
 
 from kmaps import num_threads
+from kmaps.bench.records.row import BY_ITSELF
 from kmaps.errors import ConfigError, InputError, suggest
 from kmaps.maps import FeatureMap
 
 METHODS = {
-    "own": ("fit", "predict"),
+    BY_ITSELF: ("fit", "predict"),
     "liblinear": ("fit", "transform"),
     "libsvm": ("fit", "transform"),
     "coded": ("fit", "tabulate"),
@@ -129,7 +130,7 @@ def _missing(estimator: str, made: Any, solver: str) -> list[str]:
     lacking = [name for name in METHODS[solver] if not callable(getattr(made, name, None))]
     if lacking:
         uses = {
-            "own": "a row of classifiers fits and predicts",
+            BY_ITSELF: "a row of classifiers fits and predicts",
             "liblinear": "a row of maps fits and transforms",
             "libsvm": "a row of maps fits and transforms",
             "coded": "with solver: coded a row of maps fits and tabulates (solver: liblinear "

@@ -10,7 +10,7 @@ from pydantic import model_validator as validator
 from kmaps.bench.kinds.classification.show import SHOWN
 from kmaps.bench.kinds.kind import Measured, SampledKind, choice_columns
 from kmaps.bench.records.arrays import Correct
-from kmaps.bench.records.row import Row
+from kmaps.bench.records.row import BY_ITSELF, Row
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import (
     AUTO,
@@ -209,7 +209,7 @@ def _rows(experiment: Classification) -> Iterator[tuple[Row, str]]:
                 name = entry["map"] if "map" in entry else entry["estimator"]
                 yield Row(name, params, solver, learner), kernel
     for classifier in experiment.classifiers:
-        yield Row(classifier.estimator, classifier.params, solver="own"), ""
+        yield Row(classifier.estimator, classifier.params, solver=BY_ITSELF), ""
 
 
 def _shared_settings(learner: Learner, row: Row) -> dict[str, Any]:

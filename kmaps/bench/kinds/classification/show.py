@@ -7,7 +7,7 @@ from kmaps.bench.kinds.shown import Figure, Section, Shown
 from kmaps.bench.records.columns import PICKLED
 from kmaps.bench.records.gate import EXACT, FRACTION, Judged
 from kmaps.bench.records.measures import accuracy_of
-from kmaps.bench.records.row import is_own
+from kmaps.bench.records.row import is_third_party
 from kmaps.bench.report.front import side_by_side
 
 
@@ -75,8 +75,8 @@ class ClassificationShown(Shown):
         return (accuracy_of(records), *times, "storage")
 
     def sections(self, records: Sequence[dict]) -> list[Section]:
-        """Return the rows side by side where some are of others."""
-        if not any(is_own(record["method"]) for record in records):
+        """Return the rows side by side where some are third-party."""
+        if not any(is_third_party(record["method"]) for record in records):
             return []
         return [("Side by side", side_by_side(records))]
 

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, PositiveInt
 from pydantic import model_validator as validator
 
 from kmaps.bench.kinds.classification.measure import Classification, ClassificationKind
-from kmaps.bench.records.row import REFERENCES, is_own
+from kmaps.bench.records.row import REFERENCES, is_third_party
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import Unique, known_name
 from kmaps.maps import MAPS
@@ -23,7 +23,7 @@ class Scaling(Classification):
     kind: Literal["scaling"]
     sizes: Annotated[list[PositiveInt], Field(min_length=2), Unique, AfterValidator(sorted)]
     limits: dict[
-        Annotated[str, known_name("method", lambda: (*REFERENCES, *MAPS), unless=is_own)],
+        Annotated[str, known_name("method", lambda: (*REFERENCES, *MAPS), unless=is_third_party)],
         PositiveInt,
     ] = {}
 
