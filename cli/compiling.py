@@ -46,16 +46,6 @@ class Compiled:
 def watched(begun: Callable[[], object] = lambda: None) -> Iterator[Compiled]:
     """Count what numba compiles inside a ``with`` block; what it finds in its cache is not.
 
-    Parameters
-    ----------
-    begun : callable
-        Called when the first loop starts to compile.
-
-    Yields
-    ------
-    Compiled
-        Grows meanwhile.
-
     Examples
     --------
     >>> with watched() as compiled:

@@ -42,13 +42,6 @@ class GroupedCommand(click.Command):
 def in_flags(message: str, params: Iterable[click.Parameter]) -> str:
     """Return a message with ``argument=value`` as the option that gives the argument.
 
-    Parameters
-    ----------
-    message : str
-        As the library says it.
-    params : iterable of click.Parameter
-        Of the command; arguments that are none of them stay as they are.
-
     Examples
     --------
     >>> force = click.Option(["--force"], is_flag=True)

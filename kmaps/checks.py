@@ -59,17 +59,7 @@ def check_number(
     at_most: float = np.inf,
     note: str = "",
 ) -> None:
-    """Refuse a parameter that is not a finite number inside the given limits.
-
-    Parameters
-    ----------
-    name : str
-    value : object
-    above, at_least, below, at_most : float
-        The limits that there are.
-    note : str
-        What the message says besides.
-    """
+    """Refuse a parameter that is not a finite number inside the given limits."""
     if is_number(value) and above < value < below and at_least <= value <= at_most:
         return
     limits = {"above": above, "of at least": at_least, "below": below, "at most": at_most}

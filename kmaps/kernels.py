@@ -153,13 +153,7 @@ r"""Radial profiles by name (genrbf eq. 12): functions of :math:`t = D^2 / \sigm
 
 
 def check_kernel(name: object, known: Iterable[str], among: str = "kernels: {}") -> None:
-    """Refuse a name that is none of the known kernels'; ``among`` words the list of these.
-
-    Raises
-    ------
-    ConfigError
-        The message suggests the nearest name.
-    """
+    """Refuse a name that is none of the known kernels'; ``among`` words the list of these."""
     names = list(known)
     if not (isinstance(name, str) and name in names):
         listed = among.format(", ".join(names))

@@ -104,18 +104,8 @@ def eigensystems(
 
     ``rank(eigenvalues)`` returns how many to keep of each row of descending eigenvalues (b, N).
 
-    Returns
-    -------
-    eigenvalues : ndarray (f, r)
-        Descending; r is the largest rank, and zeros follow where a feature has a lower one.
-    eigenvectors : ndarray (f, N, r)
-        Column i belongs to eigenvalue i, its largest component is positive; zeros as above. A point
-        with k(z, z) = 0 has zeros exactly.
-
-    Raises
-    ------
-    ConfigError
-        When the kernel is not symmetric, not finite, or has a negative eigenvalue.
+    The eigenvalues (f, r) descend, with zeros after a feature's rank; each eigenvector of (f, N, r)
+    has a positive largest component, and zeros for a point with k(z, z) = 0.
     """
     k = scalar_kernel(kernel)
     name = kernel_name(kernel)

@@ -87,14 +87,7 @@ class Codebook:
         return codes.reshape(x.shape)
 
     def to_codes(self, X: AnyMatrix, whom: str, unsigned: bool = False) -> AnyMatrix:
-        """Return the codes of a dense or CSR matrix, in blocks, in parallel.
-
-        Raises
-        ------
-        InputError
-            For NaN or infinity, negative values if ``unsigned``, or CSR input when the code of
-            zero is not zero.
-        """
+        """Return the codes of a dense or CSR matrix, in blocks, in parallel."""
         if issparse(X):
             return self._sparse_codes(summed(X), whom, unsigned)
         codes, outside = self._code(as_float(X), np.arange(X.shape[1]), whom, unsigned)

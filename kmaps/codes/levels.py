@@ -156,11 +156,6 @@ def choose_levels(
     The strategies are those of `Quantizer`; `RunningColumns` serve ``shared`` and ``uniform``
     alone. The levels (1 or d, L) ascend; rows with fewer repeat their last, and one row serves all
     features where it can.
-
-    Raises
-    ------
-    InputError
-        When ``exact`` would take more levels.
     """
     exact = strategy in ("auto", "exact", "shared")
     together = columns.few(n_levels) if exact else None

@@ -212,13 +212,7 @@ def check_request(
     optimal: bool | None,
     max_error: float | None,
 ) -> bool:
-    """Refuse what programs cannot do; return whether the shipped table may have what is asked for.
-
-    Raises
-    ------
-    ConfigError
-        For a parameter out of range or one that does not go with another.
-    """
+    """Refuse what programs cannot do; return whether the shipped table may have what is asked for."""
     check_whole("dim", dim, 1)
     check_choice("norm", norm, NORMS)
     if pool != "fine":

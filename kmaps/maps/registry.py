@@ -146,21 +146,7 @@ def has_local_tables(name: str) -> bool:
 
 
 def resolved(name: str, kernel: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all arguments of a map: the kernel where it takes one, those given, the defaults.
-
-    Parameters
-    ----------
-    name : str
-        A key of :data:`kmaps.maps.MAPS`.
-    kernel : str
-    params : mapping
-        Parameters without the kernel; one of that name stands before the argument.
-
-    Raises
-    ------
-    TypeError
-        If the map has no parameter of a given name.
-    """
+    """Return all arguments of a map: the kernel where it takes one, those given, the defaults."""
     own = {"kernel": kernel, **params} if takes(name, "kernel") else dict(params)
     known = parameters_of(name)
     if odd := own.keys() - known:
@@ -182,11 +168,6 @@ def check_parameters(name: str, kernel: str, params: Mapping[str, Any]) -> None:
     """Refuse parameters that a map cannot have, whatever the data.
 
     A map without a check in `kmaps.maps.parameters` is fitted on one feature in [0, 1].
-
-    Raises
-    ------
-    ValueError or TypeError
-        For a parameter that is out of range, missing or unknown.
     """
     import numpy as np
 
@@ -200,18 +181,6 @@ def check_parameters(name: str, kernel: str, params: Mapping[str, Any]) -> None:
 
 
 def make_map(name: str, kernel: str, params: Mapping[str, Any], **shared: Any) -> "FeatureMap":
-    """Return a map, unfitted.
-
-    Parameters
-    ----------
-    name : str
-        A key of :data:`kmaps.maps.MAPS`.
-    kernel : str
-        For maps that take one.
-    params : mapping
-        Parameters of the map.
-    **shared
-        What is given to maps that have such a parameter, unless ``params`` has it.
-    """
+    """Return a map, unfitted; it takes what it has as parameters of ``shared``, unless ``params`` do."""
     fitting = {key: value for key, value in shared.items() if takes(name, key)}
     return MAPS[name](**resolved(name, kernel, fitting | dict(params)))

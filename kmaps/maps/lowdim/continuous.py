@@ -145,13 +145,6 @@ def polish(
 
     The points where the true error peaks join the evaluation points until the error between the
     points is no larger than on them, to a relative ``precision``.
-
-    Returns
-    -------
-    CosineSum
-        Without atoms of weight zero.
-    float
-        Its true error.
     """
     best, least = cosines, np.inf
     for _ in range(_EXCHANGES):

@@ -34,13 +34,7 @@ class JointMap(DenseMap):
         """Return the cosines for a signature of differences (N, n) up to ``length`` (n,)."""
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Find the map; of X only the number of columns and, by default, the range matter.
-
-        Raises
-        ------
-        ValueError
-            For another number of columns, or a parameter out of range.
-        """
+        """Find the map; of X only the number of columns and, by default, the range matter."""
         self._refuse_sparse(X)
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         n = X.shape[1]
@@ -242,17 +236,7 @@ class HarmonicMap(JointMap):
 
 
 def harmonics(signature: Callable, length: NDArray, dim: int) -> CosineSum:
-    r"""Return the products of harmonics with the largest positive coefficients.
-
-    Parameters
-    ----------
-    signature : callable
-        :math:`k`, from differences (N, n) to (N,), even in each variable.
-    length : ndarray, shape (n,)
-        M.
-    dim : int
-        Outputs, at most.
-    """
+    r"""Return the products of harmonics with the largest positive coefficients."""
     n = len(length)
     axes = [np.linspace(0, high, _POINTS[n]) for high in length]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)

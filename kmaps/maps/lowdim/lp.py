@@ -65,22 +65,11 @@ def minimise(
     Of many rows only few have the largest residual. They are found by exchange: solve over some,
     add those with a larger residual, solve again, until there are none.
 
-    Parameters
-    ----------
-    A, b : ndarray, shape (N, m) and (N,)
-    price : ndarray, shape (m,), optional
-        p; zero by default, which minimises the error alone; ``gamma`` is the price of the error.
-    n_free : int
-        The last ``n_free`` coefficients may be negative.
-    ties : ndarray, shape (c, m), optional
-        E: linear conditions Ex ≤ 0.
-    quadrature : ndarray, shape (N,), optional
-        With it C is the quadrature of the absolute residual, else its maximum.
-    guess : float, optional
-        About how large the error will be: a good guess saves a round of refinement.
-    near : Fit, optional
-        The fit of a program near by, on the same rows: its error is the guess where prices do not
-        matter, and rows with a large residual are the first.
+    The last ``n_free`` coefficients may be negative; ``ties`` (c, m) are the conditions Ex ≤ 0. With
+    ``quadrature`` (N,), C is the quadrature of the absolute residual, else its maximum. A good
+    ``guess`` of the error saves a round of refinement; ``near`` is the fit of a program near by, on
+    the same rows: its error is the guess where prices do not matter, and rows with a large residual
+    are the first.
     """
     m = A.shape[1]
     program = _Program(

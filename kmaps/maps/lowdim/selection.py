@@ -49,13 +49,8 @@ def line_pool(
 ) -> tuple[NDArray, NDArray]:
     """Return a pool of frequencies (P, 1) of one variable, and which distance (1,) is none.
 
-    Parameters
-    ----------
-    target : Target
-    pool : "fine" or int
-        Spacing :data:`FINE_SPACING`, or j ≥ 0 for Ω_j, the multiples of π/(2^j M) (ldefm eq. 8).
-    continuous : bool
-        Whether the frequencies may leave the pool.
+    The pool is "fine", with the spacing :data:`FINE_SPACING`, or j ≥ 0 for Ω_j, the multiples of
+    π/(2^j M) (ldefm eq. 8).
     """
     half_waves = FINE_SPACING[continuous] if pool == "fine" else 0.5 ** int(pool)
     count = int(np.ceil(target.band / half_waves)) + 1

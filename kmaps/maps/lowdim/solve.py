@@ -109,13 +109,7 @@ def solve(
     optimal: bool | None,
     max_error: float | None,
 ) -> Solution:
-    """Approximate a problem; see :class:`kmaps.LowDimMap` for the parameters.
-
-    Raises
-    ------
-    ConfigError
-        As `check_request`, and for an error that is not reached.
-    """
+    """Approximate a problem; see :class:`kmaps.LowDimMap` for the parameters."""
     plain = check_request(problem.kind, dim, norm, pool, continuous, optimal, max_error)
     if problem.kind == "periodic":
         pool, continuous = 0, False

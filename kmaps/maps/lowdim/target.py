@@ -289,12 +289,7 @@ class Problem:
         return STATIONARY[self.kernel](self.sigma)
 
     def check(self) -> "Problem":
-        """Refuse parameters that are out of range or do not go together.
-
-        Raises
-        ------
-        ConfigError
-        """
+        """Refuse parameters that are out of range or do not go together."""
         check_problem(self)
         return self
 
