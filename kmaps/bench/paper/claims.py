@@ -54,23 +54,9 @@ def estimate(
 ) -> Estimate | None:
     """Compare two lines by one measure.
 
-    Parameters
-    ----------
-    pairs : sequence of (dict, dict)
-        Their records, cell by cell.
-    relation : {"above", "about", "smaller"}
-        ``smaller`` compares by a ratio, the others by a difference in points.
-    measure : str
-        A key of :data:`~kmaps.bench.records.measures.MEASURES`.
-    correct : mapping
-        Which test samples the cells got right, by their keys, where that is on record.
-    against : str, optional
-        The measure of the second record, if it is another one.
-
-    Returns
-    -------
-    Estimate or None
-        None where the measure was not measured in any pair.
+    ``smaller`` compares by a ratio, the others by a difference in points; ``against`` is the
+    measure of the second record, if it is another one. None where the measure was not measured
+    in any pair.
     """
     value, other_value = MEASURES[measure].value, MEASURES[against or measure].value
     measured = [
@@ -172,22 +158,12 @@ def judge_claims(
 ) -> list[JudgedClaim]:
     """Judge the claims of an experiment on its records.
 
-    Parameters
-    ----------
-    entries : iterable of mapping
-        ``id``; ``text``, for what no paper claims; ``left`` and ``right`` (selections by ``kernel``
-        and :func:`~kmaps.bench.records.lines.row_names`); ``kernels``, those that the entry speaks
-        of, all when there are none; ``relation``, ``by`` and ``measure`` (a key of
-        :data:`~kmaps.bench.records.measures.MEASURES`), ``against`` another one of the same row.
-        Accuracies are compared in points, ``above`` and ``about``; errors, sizes and times by a
-        factor, ``smaller``.
-    correct : mapping
-        Which test samples their cells got right, where that is on record.
-
-    Returns
-    -------
-    list of JudgedClaim
-        One an identifier, in the order in which these first stand among the entries.
+    An entry has an ``id``; a ``text``, for what no paper claims; ``left`` and ``right``,
+    selections by ``kernel`` and :func:`~kmaps.bench.records.lines.row_names`; ``kernels``,
+    those that it speaks of, all when there are none; ``relation``, ``by`` and ``measure``;
+    ``against``, another measure of the same row. Accuracies are compared in points, ``above``
+    and ``about``; errors, sizes and times by a factor, ``smaller``. Claims are in the order in
+    which their identifiers first stand.
 
     Examples
     --------

@@ -40,11 +40,8 @@ class RandomSplits:
 class CrossedSets:
     """Each split trains on ``choose`` of some training sets and tests on one of some test sets.
 
-    Parameters
-    ----------
-    splits : tuple of int
-        The number of each split: every choice of training sets with every test set, the latter
-        changing first, counted from 0.
+    ``splits`` are numbered by every choice of training sets with every test set, the latter
+    changing first, from 0.
     """
 
     n_train_sets: int
@@ -94,17 +91,6 @@ def design_of(
 ) -> Design:
     """Return how the splits of a classification hang together.
 
-    Parameters
-    ----------
-    protocol : mapping
-        As :func:`kmaps.data.splits.draw_split` takes it.
-    splits : sequence of int
-        The numbers of the splits, in the order of the values to be compared.
-    n_train, n_test : int
-        Samples of one split.
-    n_pool : int or None
-        Samples of the dataset.
-
     Examples
     --------
     >>> protocol = {"choose": 2, "train": ["1", "2", "3"], "test": ["T1", "T2"]}
@@ -129,16 +115,8 @@ _AT_END = 1e-12  # of ± 1, where the score is not defined
 class Outcomes:
     """Which test samples two rows got right on one split.
 
-    Parameters
-    ----------
-    weights : ndarray of float, shape (n,), or None
-        What each sample counts, where the accuracy is a mean over classes: one over the samples of
-        its class. None: the same for all.
-
-    Raises
-    ------
-    InputError
-        When they are not as many booleans for as many samples.
+    ``weights`` are what each sample counts where the accuracy is a mean over classes: one over
+    the samples of its class.
 
     Examples
     --------
@@ -203,15 +181,7 @@ class Outcomes:
 def outcomes_of(left: Correct, right: Correct, *, by_class: bool) -> Outcomes:
     """Return the outcomes of two rows on the test samples of one split.
 
-    Parameters
-    ----------
-    by_class : bool
-        Whether the rows are compared by their accuracies per class: each class counts the same.
-
-    Raises
-    ------
-    InputError
-        When they are not of the same test samples.
+    ``by_class`` compares accuracies per class: each class counts the same.
     """
     if not np.array_equal(left.per_class, right.per_class):
         sizes = len(left.correct), len(right.correct)
@@ -238,19 +208,8 @@ def score_interval(
     this is McNemar's test. Unlike ± two standard errors it has a width when b = c = 0, and it needs
     neither many samples nor many that differ.
 
-    Parameters
-    ----------
-    only_left, only_right : float
-        b / n and c / n.
-    n : float
-        Number of samples, or how many independent ones they are worth.
-    alpha : float
-        Error probability of the two-sided interval.
-
-    Returns
-    -------
-    low, high : float
-        In [-1, 1].
+    ``only_left`` and ``only_right`` are b / n and c / n; n may be how many independent samples
+    they are worth; ``alpha`` is the error probability of the two-sided interval in [-1, 1].
 
     Examples
     --------

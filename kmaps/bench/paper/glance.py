@@ -39,17 +39,7 @@ best is inside."""
 
 
 def glance(items: Sequence[Item], records: Runs, experiments: Iterable[str]) -> str:
-    """Return the page on a folder of runs.
-
-    Parameters
-    ----------
-    items : sequence of Item
-        What is reported, of all runs.
-    records : mapping of str to sequence of mapping
-        Those of each experiment that has a run, in a folder of its name.
-    experiments : iterable of str
-        All experiments there are.
-    """
+    """Return the page on a folder of runs."""
     runs, experiments = sorted(records), list(experiments)
     parts = [_INTRODUCTION, f"**All together**: {summary(items, ())}."]
     for paper in papers():

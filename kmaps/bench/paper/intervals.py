@@ -36,23 +36,10 @@ def difference(
       (:func:`crossed_sets`).
     - Draws of a random map on one split: a t interval over the draws (:func:`repeated_draws`).
 
-    Parameters
-    ----------
-    left, right : sequence of float
-        Accuracies in [0, 1], of the same splits in the same order.
-    outcomes : sequence of Outcomes or None
-        Of each split, in that order; None when they are not on record for all of them.
-
-    Returns
-    -------
-    Estimate
-        Of the mean difference left - right, in points. Without an interval for one split without
-        outcomes, for splits that are all equal, and for incomplete combinations.
-
-    Raises
-    ------
-    InputError
-        When the accuracies are not as many, or not those of the outcomes.
+    ``left`` and ``right`` are accuracies in [0, 1] of the same splits, ``outcomes`` those of
+    each split, where they are on record. The estimate is of the mean difference in points,
+    without an interval for one split without outcomes, for splits that are all equal, and for
+    incomplete combinations.
 
     Examples
     --------
@@ -251,15 +238,7 @@ _SAME = 1e-12  # of logarithms of ratios, which are rounded
 def exact_ratio(left: Sequence[float], right: Sequence[float]) -> Estimate:
     """Compare numbers without chance, such as bytes, by the ratio right / left of their means.
 
-    Parameters
-    ----------
-    left, right : sequence of float
-        Not negative, of the same splits.
-
-    Returns
-    -------
-    Estimate
-        Exact; infinite where only the left row is zero, 1 where both are.
+    It is infinite where only the left row is zero, 1 where both are.
 
     Examples
     --------
@@ -281,22 +260,8 @@ def measured_ratio(left: Sequence[ArrayLike], right: Sequence[ArrayLike]) -> Est
     level counts). One split: Welch's t interval (Biometrika 34, 1947) of the logarithms of its
     repeats, which need not be paired. The ratio is the geometric mean.
 
-    Parameters
-    ----------
-    left, right : sequence of array-like
-        The values of each split, of the same splits in the same order: one number, or one for each
-        repeat. Positive.
-
-    Returns
-    -------
-    Estimate
-        Without an interval for one split measured once. Exact where the ratio is the same on every
-        split, as of numbers that are counted.
-
-    Raises
-    ------
-    InputError
-        When the splits are not as many, or a number is not positive.
+    There is no interval for one split measured once; a ratio that is the same on every split,
+    as of numbers that are counted, is exact.
 
     Examples
     --------

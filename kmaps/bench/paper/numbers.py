@@ -22,11 +22,6 @@ Selection = dict[str, Any]
 def parse_selection(text: str) -> Selection:
     """Return the selection that a text such as ``method=anchor; n_anchors=30`` means.
 
-    Raises
-    ------
-    ValueError
-        When a part is not ``name=value``, or a name stands twice.
-
     Examples
     --------
     >>> parse_selection("method=lowdim; dim=5; optimal=false; range=0:127")
@@ -60,10 +55,8 @@ _SCALES = {"%": 100.0, "MB": 1e-6, "s": 1.0, "": 1.0}
 class PrintedTable:
     """What is common to the numbers of a table.
 
-    Parameters
-    ----------
-    reference_row, reference_column : str
-        The time that the others of the table are divided by; empty where the table has no times.
+    Times are divided by that of ``reference_row`` and ``reference_column``, empty where there
+    are no times.
     """
 
     paper: str  # the paper's short name; the table as the paper calls it
@@ -78,13 +71,8 @@ class PrintedTable:
 class PrintedNumber:
     """One number that a paper prints.
 
-    Parameters
-    ----------
-    select : str
-        The row there that does, as :func:`~kmaps.bench.paper.numbers.parse_selection`
-        reads it.
-    measure : str
-        What of that row; ``sum-of-squares`` is the sum of the squared errors over all pairs.
+    ``select`` picks the row that measures it (:func:`parse_selection`), ``measure`` is what of
+    that row; ``sum-of-squares`` is the sum of the squared errors over all pairs.
     """
 
     paper: str  # where it stands, in the paper's words
@@ -154,11 +142,7 @@ class Outcome(StrEnum):
 class PrintedComparison:
     """A printed number beside ours.
 
-    Parameters
-    ----------
-    outcome : Outcome
-        ``shown`` for times; ``missing`` when the experiment has no record of the row; ``not
-        measured`` when there is a reason.
+    Times are ``shown``; what the experiment has no record of is ``missing``.
     """
 
     number: PrintedNumber
@@ -217,18 +201,7 @@ def _read(name: str) -> list[dict[str, str]]:
 def compare(
     numbers: Iterable[PrintedNumber], records: Mapping[str, Iterable[Record]]
 ) -> Iterator[PrintedComparison]:
-    """Yield each printed number beside ours.
-
-    Parameters
-    ----------
-    records : mapping of str to iterable of mapping
-        The records of each experiment, by its name. What is not there is missing.
-
-    Raises
-    ------
-    InputError
-        When the selection of a number picks more than one row.
-    """
+    """Yield each printed number beside ours."""
     held = {name: lines_of(run) for name, run in records.items()}
     for number in numbers:
         if number.reason:

@@ -36,27 +36,8 @@ def page(
 ) -> str:
     """Return a Markdown page on the records of one experiment.
 
-    Parameters
-    ----------
-    records : sequence of mapping
-        As :func:`kmaps.bench.records.file.read_records` returns them.
-    measures : sequence of str
-        What its tables show, keys of :data:`kmaps.bench.records.measures.MEASURES`; those that no
-        record has are left out.
-    about : str
-        What the experiment is.
-    claims : sequence of mapping
-        The claims of the experiment, see :func:`kmaps.bench.paper.claims.judge_claims`.
-    correct : mapping
-        Which test samples the cells got right (:func:`kmaps.bench.records.arrays.read_correct`).
-    numbers : sequence of PrintedComparison
-        What the papers print, beside ours.
-    sections : iterable of (str, str)
-        Heading and Markdown of the parts that only this kind of experiment has.
-    figures : iterable of str
-        File names beside the page.
-    notes : str
-        Markdown, put below the heading ``Findings``.
+    ``measures`` that no record has are left out of its tables; ``sections`` are headings and
+    Markdown of the parts that only this kind has; ``notes`` stand below the heading Findings.
     """
     name = records[0]["experiment"]
     parts = [f"# {name}", about, _commands(records), environment(records)]

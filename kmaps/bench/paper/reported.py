@@ -35,19 +35,10 @@ GOOD = (str(Outcome.MET), str(Verdict.HOLDS))
 class Item:
     """A number or a claim of the papers, and what becomes of it in a run.
 
-    Parameters
-    ----------
-    printed, ours, difference : str
-        The number as printed or the claim's sentence; ours or how many comparisons hold; how far
-        it is from print or the range of the intervals.
-    verdict : str
-        Of a number an :class:`~kmaps.bench.paper.numbers.Outcome`; of a claim ``holds``,
-        ``fails``, ``undecided`` or ``missing``.
-    standing : str
-        The verdict that a baseline keeps: without times and memory, which are of a machine; empty
-        when there is nothing else.
-    off : float or None
-        How far a number is from print, in points for percentages, else in percent.
+    ``verdict`` is an :class:`Outcome` of a number; of a claim ``holds``, ``fails``,
+    ``undecided`` or ``missing``. ``standing`` is the verdict that a baseline keeps: without
+    times and memory, which depend on the computer. ``off`` is in points for percentages, else
+    in percent.
     """
 
     kind: str
@@ -74,15 +65,7 @@ class Failure:
 
 
 def read_runs(path: Path) -> Runs:
-    """Return the records of a run, or of all runs in the subfolders of a folder, by experiment.
-
-    Raises
-    ------
-    NothingMeasured
-        When there are none.
-    InputError
-        When two folders have the same experiment.
-    """
+    """Return the records of a run, or of all runs in the subfolders of a folder, by experiment."""
     runs: Runs = {}
     for folder in _folders(path):
         records = read_records(folder)
@@ -104,25 +87,13 @@ def _folders(path: Path) -> list[Path]:
 
 
 def read_correct_of_runs(path: Path, runs: Runs) -> dict[str, CorrectOf]:
-    """Return which test samples were right in the runs that :func:`read_runs` read from a path.
-
-    Raises
-    ------
-    DataError, InputError
-        As :func:`~kmaps.bench.records.arrays.read_correct`.
-    """
+    """Return which test samples were right in the runs that :func:`read_runs` read from a path."""
     in_order = zip(_folders(path), runs.items(), strict=True)
     return {name: read_correct(folder, records) for folder, (name, records) in in_order}
 
 
 def expected(runs: Runs, baseline: Runs) -> Runs:
-    """Return the runs of a baseline that should be there: of one run its own, of several all.
-
-    Raises
-    ------
-    NothingMeasured
-        When the two have no experiment in common.
-    """
+    """Return the runs of a baseline that should be there: of one run its own, of several all."""
     if not runs.keys() & baseline.keys():
         raise NothingMeasured(
             f"no run in common: the results are of {', '.join(runs)}, the baseline of "
@@ -132,18 +103,7 @@ def expected(runs: Runs, baseline: Runs) -> Runs:
 
 
 def reported(runs: Runs, entries: Entries, correct: Mapping[str, CorrectOf]) -> list[Item]:
-    """Return all numbers and claims of some runs, and the numbers that no experiment measures.
-
-    Parameters
-    ----------
-    runs : dict
-        From :func:`read_runs`.
-    entries : mapping of str to sequence of mapping
-        The claims of each experiment, as :func:`~kmaps.bench.paper.claims.judge_claims` takes
-        them.
-    correct : mapping of str to mapping
-        From :func:`read_correct_of_runs`.
-    """
+    """Return all numbers and claims of some runs, and the numbers that no experiment measures."""
     numbers = [n for n in printed_numbers() if n.reason or n.experiment in runs]
     sure = {name: without_doubtful_times(records) for name, records in runs.items()}
     items = [_number(found) for found in compare(numbers, sure)]
@@ -197,13 +157,7 @@ def stored(items: Iterable[Item]) -> str:
 
 
 def read_stored(folder: Path) -> list[Item] | None:
-    """Return what a folder keeps as reported; None when it has no such file.
-
-    Raises
-    ------
-    InputError
-        When the file is not one that ``kmaps report --all`` writes.
-    """
+    """Return what a folder keeps as reported; None when it has no such file."""
     path = folder / STORED
     if not path.is_file():
         return None
@@ -215,13 +169,7 @@ def read_stored(folder: Path) -> list[Item] | None:
 
 
 def failures(items: Sequence[Item], baseline: Iterable[Item], runs: Iterable[str]) -> list[Failure]:
-    """Return what a baseline met and these items do not.
-
-    Parameters
-    ----------
-    runs : iterable of str
-        The experiments that are expected; what the baseline has of others is left out.
-    """
+    """Return what a baseline met and these items do not."""
     ours = {item.name: item for item in items}
     expected = {"", *runs}
     found = []
@@ -267,13 +215,6 @@ def cell_failures(
     """Return the cells of a baseline's runs that are worse, missing, or could not be compared.
 
     Fractions are compared split by split, since the splits are the same: within the floor.
-
-    Parameters
-    ----------
-    judged : mapping of str to sequence of Judged
-        By the kind of a run.
-    correct, baseline_correct : mapping of str to mapping
-        From :func:`read_correct_of_runs`.
     """
     found = []
     for name, theirs in baseline.items():

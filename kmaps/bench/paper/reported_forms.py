@@ -49,15 +49,7 @@ def edges_text(edges: Edges) -> str:
 def as_text(
     items: Sequence[Item], found: Sequence[Failure], edges: Edges, *, every: bool = True
 ) -> str:
-    """Return a line an item, aligned, then the failures, the summary, and the edges of C.
-
-    Parameters
-    ----------
-    edges : mapping of str to (int, int)
-        From :func:`~kmaps.bench.report.choice.edges_of_runs`.
-    every : bool
-        Whether the items have lines.
-    """
+    """Return a line an item, aligned, then the failures, the summary, and the edges of C."""
     rows = [_HEAD, *(_row(item) for item in items)] if every else []
     widths = [max((len(row[i]) for row in rows), default=0) for i in range(len(_HEAD))]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]

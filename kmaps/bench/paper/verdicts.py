@@ -40,16 +40,10 @@ class Verdict(StrEnum):
 class Estimate:
     """A comparison of two rows, with its intervals.
 
-    Parameters
-    ----------
-    value : float
-        The difference left - right in points, or the ratio right / left; NaN where it may not be
-        published.
-    bounds : callable or None
-        ``bounds(alpha)`` is the two-sided interval (low, high) that misses the truth with
-        probability alpha; it grows as alpha falls. None where the records allow no interval.
-    note : str
-        What the interval does not know, or why there is none; empty when nothing is missing.
+    ``value`` is the difference left - right in points, or the ratio right / left; NaN where it
+    may not be published. ``bounds(alpha)`` is the two-sided interval that misses the truth with
+    probability alpha; None where the records allow none. ``note`` says what the interval does
+    not know, or why there is none.
     """
 
     value: float
@@ -77,21 +71,11 @@ def unknown(value: float, reason: str) -> Estimate:
 def decide(relation: Relation, by: float, low: float, high: float) -> Verdict:
     """Return what the interval from ``low`` to ``high`` says about a relation.
 
-    Parameters
-    ----------
-    relation : {"above", "about", "smaller"}
-        ``above``: the difference is at least ``by``. ``about``: it lies within ± ``by``, an
-        equivalence test by the inclusion of the interval (Schuirmann, J. Pharmacokin. Biopharm.
-        15, 1987; with the 95 % interval both one-sided tests are at 2.5 %). ``smaller``: the ratio
-        is at least ``by``.
-    low, high : float
-        The ends of a two-sided interval.
-
-    Returns
-    -------
-    Verdict
-        ``holds`` when the relation is true on all of the interval, ``fails`` when it is false on
-        all of it.
+    ``above``: the difference is at least ``by``. ``about``: it lies within ± ``by``, an
+    equivalence test by the inclusion of the interval (Schuirmann, J. Pharmacokin. Biopharm. 15,
+    1987; with the 95 % interval both one-sided tests are at 2.5 %). ``smaller``: the ratio is
+    at least ``by``. The relation holds when it is true on all of the interval, and fails when
+    it is false on all of it.
 
     Examples
     --------

@@ -17,20 +17,7 @@ from kmaps.errors import ConfigError, InputError
 
 
 def whole_lines(content: bytes, path: Path, what: str) -> Iterator[tuple[int, Any, int]]:
-    """Yield the number, the object and the length in bytes of every whole line.
-
-    Parameters
-    ----------
-    path : Path
-        Where it is from, for messages.
-    what : str
-        What a line is, for messages.
-
-    Raises
-    ------
-    InputError
-        When a line other than a half-written last one is not JSON.
-    """
+    """Yield the number, the object and the length in bytes of every whole line."""
     lines = content.splitlines(keepends=True)
     for number, line in enumerate(lines, 1):
         try:
@@ -43,16 +30,7 @@ def whole_lines(content: bytes, path: Path, what: str) -> Iterator[tuple[int, An
 
 
 class AppendedFile(ABC):
-    """A file of lines open for appending by one run at a time (context manager).
-
-    Raises
-    ------
-    ConfigError
-        On opening, when another run has the file open.
-    InputError
-        On opening, when a line in it is not what it should be; later, when somebody has deleted or
-        replaced the file.
-    """
+    """A file of lines open for appending by one run at a time (context manager)."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

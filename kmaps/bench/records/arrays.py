@@ -71,13 +71,7 @@ def collect_arrays(folder: Path, keys: Iterable[str], file_name: str = FIGURES) 
 def read_arrays(
     folder: Path, keys: Iterable[str], file_name: str = FIGURES
 ) -> dict[str, dict[str, NDArray[np.generic]]]:
-    """Return the arrays of cells by their keys, leaving out cells that have none.
-
-    Raises
-    ------
-    DataError
-        When a file is damaged.
-    """
+    """Return the arrays of cells by their keys, leaving out cells that have none."""
     wanted = set(keys)
     found: dict[str, dict[str, NDArray[np.generic]]] = {}
     for name, array in _members(folder / f"{file_name}.npz"):
@@ -117,11 +111,8 @@ _ROUNDING = 1e-9  # of an accuracy
 class Correct:
     """Which test samples a row got right on one split.
 
-    Parameters
-    ----------
-    correct : ndarray of bool, shape (n,)
-        Class by class in the order of the labels, within a class as in the split: the same samples
-        in the same order for every row.
+    The samples are class by class in the order of the labels, within a class as in the split:
+    the same in the same order for every row.
     """
 
     correct: NDArray[np.bool_]
@@ -172,24 +163,8 @@ NOT_ON_RECORD: Mapping[str, Correct] = MappingProxyType({})
 def read_correct(path: Path, records: Iterable[Record]) -> CorrectOf:
     """Return which test samples the cells of a run got right, by their keys.
 
-    Parameters
-    ----------
-    path : Path
-        The records file or the folder it is in.
-    records : iterable of mapping
-        What it holds.
-
-    Returns
-    -------
-    dict
-        Without the cells of which it is not on record.
-
-    Raises
-    ------
-    DataError
-        When the file is damaged.
-    InputError
-        When it does not go with the records: it has other samples, or other accuracies.
+    Cells of which it is not on record are left out; a file that is damaged, or has other
+    samples or accuracies than the records, is refused.
     """
     records_file = records_path(path)
     if records_file.name != FILE_NAME:  # a copy of records, which the file beside it is not of

@@ -48,15 +48,7 @@ MORE = "more"
 
 
 def check_record(record: Any, where: str) -> None:
-    """Refuse what is no record of this format, or holds what no measurement gives.
-
-    Raises
-    ------
-    ConfigError
-        When the record has an older or a newer format.
-    InputError
-        When a column is missing, unknown, or has a value of another type or out of its range.
-    """
+    """Refuse what is no record of this format, or holds what no measurement gives."""
     if not isinstance(record, dict) or "key" not in record:
         raise InputError(f"{where}: not a record (one JSON object a line)")
     given = record.get("format", 1)

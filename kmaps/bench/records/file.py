@@ -25,26 +25,8 @@ def records_path(path: str | Path) -> Path:
 def read_records(path: str | Path) -> list[Record]:
     """Read records, the latest of each key, in the order the cells first finished.
 
-    Parameters
-    ----------
-    path : str or Path
-        A records file or the folder it is in.
-
-    Returns
-    -------
-    list of dict
-        With the columns of :data:`COLUMNS`, those that only its kind has and, where it was timed
-        again, ``repeats`` and ``common_repeats`` (:mod:`kmaps.bench.records.times`).
-
-    Raises
-    ------
-    NothingMeasured
-        When there is no such file, or no record in it.
-    InputError
-        When a line other than a half-written last one is not a record, the records are of several
-        kinds, or the times beside them are of other cells.
-    ConfigError
-        When they have an older or a newer format.
+    They have the columns of :data:`COLUMNS`, those that only their kind has and, where they
+    were timed again, ``repeats`` and ``common_repeats`` (:mod:`kmaps.bench.records.times`).
     """
     path = records_path(path)
     if not path.is_file():
@@ -77,23 +59,8 @@ def _parse(content: bytes, path: Path) -> tuple[list[Record], int]:
 class RecordsFile(AppendedFile):
     """A records file open for appending by one run at a time (context manager).
 
-    Parameters
-    ----------
-    path : str or Path
-        The file, or its folder; both are made when missing.
-
-    Attributes
-    ----------
-    records : list of dict
-        What it held when it was opened.
-
-    Raises
-    ------
-    ConfigError
-        On opening, when another run has the file open.
-    InputError
-        On opening, when a line in it is not a record, or they are of several kinds; later, when
-        somebody has deleted or replaced the file.
+    Refuses a file that another run has open, or in which a line is no record; ``records`` are
+    those that it held when it was opened.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -121,13 +88,8 @@ def latest(records: Iterable[Record], keys: Iterable[str]) -> list[Record]:
 def write_definition(folder: Path, content: Mapping[str, Any], base: Path | None) -> None:
     """Keep the YAML of an experiment next to its records.
 
-    Parameters
-    ----------
-    content : mapping
-        Its keys without ``base``.
-    base : Path or None
-        The folder that the files in it are relative to, where there is one. It is kept relative to
-        ``folder``, so that both can be moved together.
+    ``content`` has its keys but ``base``, the folder that the files in it are relative to,
+    which is kept relative to ``folder`` so that both can be moved together.
     """
     from kmaps.data.yaml_text import write_yaml
 

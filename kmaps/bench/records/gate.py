@@ -62,11 +62,8 @@ _ROUNDING = 1e-12  # a loss of exactly the tolerance is within it, whatever the 
 class Tolerance:
     """How far a number may be from the baseline's and count as the same.
 
-    Parameters
-    ----------
-    of_mean : bool
-        Whether means over the splits are compared instead, within their standard errors and a
-        floor (the fractions).
+    ``of_mean`` compares means over the splits instead, within their standard errors and a
+    floor.
     """
 
     relative: float = 0.0  # as a part of the baseline's number, split by split
@@ -86,13 +83,7 @@ EXACT = Tolerance()
 
 @dataclass(frozen=True)
 class Judged:
-    """A column that the gate judges.
-
-    Parameters
-    ----------
-    unless : callable
-        ``unless(record)``: whether a record is left out.
-    """
+    """A column that the gate judges."""
 
     column: str
     tolerance: Tolerance
@@ -106,13 +97,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Difference:
-    """A judged column of a cell, beside the baseline's.
-
-    Attributes
-    ----------
-    baseline, ours : float
-        Means over the baseline's splits, or the pair of the split with the largest difference.
-    """
+    """A judged column of a cell, beside the baseline's."""
 
     column: str
     baseline: float
@@ -136,13 +121,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class CellVerdict:
-    """What the gate says of one cell.
-
-    Attributes
-    ----------
-    edge : str
-        That our C is at the edge of its grid, in words; empty where it is not. It fails nothing.
-    """
+    """What the gate says of one cell."""
 
     verdict: str  # one of VERDICTS
     name: str  # the cell in words: what it was measured on, features, reduction, kernel, row
@@ -167,21 +146,10 @@ def compare(
 ) -> list[CellVerdict]:
     """Compare records with a baseline and return one verdict per cell, the worst first.
 
-    Parameters
-    ----------
-    records, baseline : iterable of dict
-        As read from two ``records.jsonl``. Failed records of the baseline set no standard.
-    judged : sequence of Judged
-        What the kind of the experiment is judged by.
-    floor : float
-        Smallest tolerance on a mean fraction.
-    correct, baseline_correct : collection of str
-        The keys of the cells of either of which it is on record which test samples were right.
-
-    Raises
-    ------
-    NothingMeasured
-        When the baseline holds no measured cell or shares none with the records.
+    ``judged`` is what the kind is judged by, ``floor`` the smallest tolerance on a mean
+    fraction, ``correct`` and ``baseline_correct`` the keys of the cells of either of which it
+    is on record which test samples were right. Failed records of the baseline set no standard;
+    without a cell in common nothing is measured.
     """
     measured = [record for record in baseline if record["status"] == "ok"]
     if not measured:

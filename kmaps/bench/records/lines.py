@@ -164,13 +164,7 @@ def is_redrawn(drawn: bool, splits: Sequence[int | None]) -> bool:
 
 @dataclass(frozen=True)
 class ChosenRow:
-    """A row whose C was chosen.
-
-    Parameters
-    ----------
-    least, largest : int
-        In how many records C is the least, or the largest, of the values that were compared.
-    """
+    """A row whose C was chosen."""
 
     name: str  # its reduction, kernel and label
     least: int

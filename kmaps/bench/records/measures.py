@@ -13,13 +13,7 @@ _SMALLEST = 1e-6  # printed without an exponent
 
 @dataclass(frozen=True)
 class Measure:
-    """What a table can show: a sum of record columns, its unit there and its unit as printed.
-
-    Parameters
-    ----------
-    form : str
-        The record column that says in which form the bytes are; empty where there is none.
-    """
+    """What a table can show: a sum of record columns, its unit there and its unit as printed."""
 
     title: str  # heading of the block, with the printed unit
     columns: tuple[str, ...]  # the record columns that add up to the measure
@@ -159,13 +153,7 @@ def accuracy_of(records: Iterable[Mapping[str, Any]]) -> str:
 
 
 def check_measures(names: Iterable[str], columns: Collection[str] = ()) -> None:
-    """Refuse a measure that there is not, and that none of the columns of records is.
-
-    Raises
-    ------
-    ConfigError
-        Suggesting the nearest name.
-    """
+    """Refuse a measure that there is not, and that none of the columns of records is."""
     for name in names:
         if name not in MEASURES and name not in columns:
             known = ", ".join(MEASURES)

@@ -20,16 +20,9 @@ Wording = str | Mapping[Any, str] | Callable[[Any], str]
 class Words:
     """How a method is written.
 
-    Parameters
-    ----------
-    shown : mapping
-        The wording of the parameters that always show, in their order.
-    others : mapping
-        The wording of those that show where rows differ in them; what is left out is written as
-        ``name = value``.
-    variants : mapping
-        Parameters that change the name, in the order in which they do: the wording of the name,
-        with ``{}`` for the name so far, by value. A value that is not there leaves it.
+    ``shown`` parameters always show, in their order; ``others`` where rows differ in them.
+    ``variants`` are parameters that change the name: the wording of the name, with ``{}`` for
+    the name so far, by value.
     """
 
     name: str
@@ -206,12 +199,7 @@ def short_labels(rows: Iterable[Row]) -> tuple[dict[str, str], list[str]]:
     The parameters that a method is known by always show. Others show where the rows of the method
     differ in them; those that are the same in all of them are said once, below the table.
 
-    Returns
-    -------
-    labels : dict
-        By the identity of a row; different for different rows.
-    said_once : list of str
-        Such as ``"ANNFM: energy = 0.95, shared range"``.
+    The former by the identity of a row, different for different rows.
 
     Examples
     --------

@@ -27,21 +27,11 @@ def is_third_party(method: str) -> bool:
 class Row:
     """What tells one line of a table from the others of its kernel, reduction and setting.
 
-    Parameters
-    ----------
-    method : str
-        ``linear``, ``exact``, ``exact-coded``, the name of a map, or the place in Python of an
-        third-party estimator.
-    params : mapping
-        The parameters of the map or estimator that the experiment names, without the kernel.
-    solver : str
-        Who solves the problem of a classification: ``liblinear``, ``libsvm``, ``coded``, or
-        ``own`` of a third-party classifier; else ``""``.
-    learner : mapping
-        What else tells machines on one map apart: the ``form`` of the coded solver, whether
-        it does ``calibrate`` scores and how its rows ``normalize`` the samples, where the
-        experiment names it for some rows; the ``name``, ``C`` and
-        ``keep`` of a trade-off's learner.
+    ``method`` is a reference, the name of a map, or the place in Python of a third-party
+    estimator; ``params`` are those that the experiment names, without the kernel; ``solver`` is
+    ``liblinear``, ``libsvm``, ``coded``, ``own`` of a third-party classifier, or empty;
+    ``learner`` is what else tells models on one map apart: ``form``, ``calibrate`` and
+    ``normalize``, or the ``name``, ``C`` and ``keep`` of a trade-off's learner.
 
     Examples
     --------

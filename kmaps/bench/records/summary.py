@@ -33,11 +33,6 @@ def latest_cells(records: Iterable[Record]) -> list[Record]:
     A cell that failed and was retried, or that ran again after its map had changed, stands in the
     file more than once; the last line is the one that counts.
 
-    Parameters
-    ----------
-    records : iterable of dict
-        In the order of the file.
-
     Examples
     --------
     >>> cell = Row("exact").columns | dict.fromkeys(SETTING, "")
@@ -61,33 +56,12 @@ Line = dict[str, Any]
 def summarize(records: Iterable[Record], measures: Sequence[str]) -> list[Line]:
     """Aggregate records over splits and draws: one line per row, kernel and measure.
 
-    Parameters
-    ----------
-    records : iterable of dict
-        As read from ``records.jsonl``.
-    measures : sequence of str
-        Keys of :data:`kmaps.bench.records.measures.MEASURES`.
-
-    Returns
-    -------
-    list of dict
-        The columns :data:`LINE` and :data:`STATISTICS`: those of the setting; the short ``label``
-        of the row and its columns, ``params`` and ``learner`` as JSON; ``kernel``; then
-        ``measure``, ``unit``, ``mean``, ``std`` (sample standard deviation, None for one split),
-        ``n`` (cells measured), ``failed`` (cells that failed), ``over``: what these are, ``splits``
-        or ``draws``, and ``form``: how bytes are stored; of what was timed again the ``median`` and
-        the quartiles ``q1`` and ``q3``, the number of ``repeats``, whether they are of ``unlike``
-        machines, and whether one, or a time that was taken once, was ``busy``; and what a record
-        warns of, one of :data:`~kmaps.bench.records.columns.WARNED`. In plain units. Sorted as
-        printed: references first, then methods by name and parameters by value, kernels in the
-        order of their registry.
-
-    Raises
-    ------
-    ConfigError
-        On an unknown measure.
-    NothingMeasured
-        When there is no record.
+    The lines have the columns :data:`LINE` and :data:`STATISTICS`, in plain units: ``std`` is
+    the sample standard deviation, None for one split; ``n`` and ``failed`` count cells;
+    ``over`` is ``splits`` or ``draws``; of what was timed again there are the median, the
+    quartiles, the number of repeats, whether they are of unlike computers and whether one was
+    busy. Sorted as printed: references first, then methods by name and parameters by value,
+    kernels in the order of their registry.
 
     Examples
     --------

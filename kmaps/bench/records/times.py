@@ -58,13 +58,7 @@ COLUMNS: dict[str, str] = {
 
 
 def read_times(folder: Path) -> list[Line]:
-    """Return the lines of a folder, those of a repeat that stands there twice once: the latest.
-
-    Raises
-    ------
-    InputError
-        When a line other than a half-written last one is not of such a file.
-    """
+    """Return the lines of a folder, those of a repeat that stands there twice once: the latest."""
     path = folder / FILE_NAME
     return _parse(path.read_bytes(), path)[0] if path.is_file() else []
 
@@ -74,11 +68,6 @@ def with_times(records: Sequence[Record], folder: Path) -> list[Record]:
 
     Lines of cells without a record, or of another C than the record's, are left out: the cell was
     measured anew since.
-
-    Raises
-    ------
-    InputError
-        When no line is of a cell of the records, or one is not of such a file.
     """
     lines = read_times(folder)
     known = {record["key"] for record in records}
@@ -192,20 +181,7 @@ def _without_times(record: Record) -> Record:
 
 
 class TimesFile(AppendedFile):
-    """The times of a folder, open for appending by one run at a time (context manager).
-
-    Attributes
-    ----------
-    lines : list of dict
-        What it held when it was opened.
-
-    Raises
-    ------
-    ConfigError
-        On opening, when another run has the file open.
-    InputError
-        On opening, when a line in it is not a time.
-    """
+    """The times of a folder, open for appending by one run at a time (context manager)."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder / FILE_NAME)
@@ -225,14 +201,7 @@ SECONDS = ("fit_s", "encode_s", "convert_s", "train_s", "predict_s", "cv_s")
 
 @dataclass(frozen=True)
 class Forecast:
-    """What some cells took once.
-
-    Attributes
-    ----------
-    seconds : float or None
-        What those took together, one after the other: choosing C, fitting, encoding, training and
-        predicting. None when no time is on record.
-    """
+    """What some cells took once."""
 
     cells: int  # how many were asked for
     known: int  # how many of them there is a record of

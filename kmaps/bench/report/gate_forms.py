@@ -16,10 +16,7 @@ Verdict = Literal["failure", "error", "skipped", ""]
 class Case:
     """A case of a suite.
 
-    Parameters
-    ----------
-    verdict : {"failure", "error", "skipped", ""}
-        How it ended; nothing where it passed. An error is what could not be decided.
+    It failed, is an ``error`` where that could not be decided, was ``skipped``, or passed.
     """
 
     name: str
@@ -63,13 +60,7 @@ _JUNIT: dict[str, Verdict] = {"worse": "failure", "missing": "failure", "not mea
 
 
 def as_text(verdicts: Sequence[CellVerdict], *, unchanged: bool = True) -> str:
-    """Return one aligned line a cell, the worst first, and a summary, for a terminal.
-
-    Parameters
-    ----------
-    unchanged : bool
-        Whether the cells that are the same have a line too.
-    """
+    """Return one aligned line a cell, the worst first, and a summary, for a terminal."""
     shown = [cell for cell in verdicts if unchanged or cell.verdict != "same"]
     verdict_width = max((len(cell.verdict) for cell in shown), default=0)
     name_width = max((len(cell.name) for cell in shown), default=0)
@@ -99,15 +90,7 @@ def as_json(verdicts: Sequence[CellVerdict]) -> str:
 
 
 def as_markdown(verdicts: Sequence[CellVerdict], run: str) -> str:
-    """Return the outcome, the cells that changed, and all cells in a block that folds.
-
-    Parameters
-    ----------
-    verdicts : sequence of CellVerdict
-        The worst first.
-    run : str
-        The name of the experiment.
-    """
+    """Return the outcome, the cells that changed, and all cells in a block that folds."""
     error = outcome(list(verdicts))
     changed = [cell for cell in verdicts if cell.verdict != "same"]
     parts = [
@@ -131,11 +114,6 @@ def as_junit(verdicts: Sequence[CellVerdict], run: str) -> str:
 
     A cell that is worse or missing fails, one that could not be compared is an error; all others
     pass.
-
-    Parameters
-    ----------
-    run : str
-        The name of the experiment.
     """
     cases = [
         Case(cell.name, run, _JUNIT.get(cell.verdict, ""), f"{cell.verdict}: {cell.text}")
