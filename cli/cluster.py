@@ -9,7 +9,6 @@ import click
 from click.core import ParameterSource
 
 from kmaps import __version__
-from kmaps.cli.model_files import check_columns
 from kmaps.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -145,6 +144,7 @@ def predict_there(
     """Let the workers write the label of each row; count those that are right."""
     from time import perf_counter
 
+    from kmaps.cli.model_files import check_columns
     from kmaps.dask import check_output, joined, kept, labels_of, mapped, rows_of, write
 
     check_output(target, force=force)

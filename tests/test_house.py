@@ -20,7 +20,6 @@ LIMITS: dict[str, int] = {**MOST_LINES, **WALKS} | {
     "tests": 36_200,
     "run": 139,
     "train": 79,
-    "encode": 34,
 }
 """Those of `tests.house`, or what was reached where one is not met yet: to be lowered only."""
 LONG_FUNCTIONS: set[str] = {

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kmaps.errors import InputError
 from kmaps.io import atomic_file
-from kmaps.io.npy_header import read_header
+from kmaps.io.reader import read_header
 
 _BLOCK_VALUES = 1 << 22
 

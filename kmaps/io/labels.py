@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import InputError, suggest
-from kmaps.io.npy_header import read_header
+from kmaps.io.reader import read_header
 
 _LONGEST = 1 << 12  # characters of a label
 

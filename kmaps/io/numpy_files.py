@@ -22,8 +22,7 @@ from scipy.sparse import csr_matrix
 
 from kmaps.errors import InputError, KmapsError, suggest
 from kmaps.io.labels import check_label, check_labels
-from kmaps.io.npy_header import read_header, reason
-from kmaps.io.reader import Block, Reader
+from kmaps.io.reader import Block, Reader, read_header, reason
 
 _POINTERS = 1 << 16  # row pointers of a CSR matrix read at a time
 _DAMAGE = (
