@@ -37,24 +37,10 @@ class Codebook:
     the code is computed and not searched for, a value within rounding of halfway may have either,
     but the same one in every dtype.
 
-    Parameters
-    ----------
-    levels : array (f, L)
-        Ascending; f is 1 when all features share them. A feature with fewer levels repeats its
-        last one.
-    low, high : array (f,)
-        The range of each feature's training values; values beyond are clamped and counted.
-    window : int
-        Features with fewer levels use all they have.
-
-    Attributes
-    ----------
-    counts : ndarray (f,)
-        How many levels each feature has.
-    n_codes : ndarray (f,)
-        How many codes: ``counts - window + 1``, or one.
-    bits : int
-        Bits that a code needs.
+    The ``levels`` (f, L) ascend, f is 1 when all features share them, and a feature with fewer
+    repeats its last; values beyond ``low`` and ``high`` (f,) are clamped and counted. ``counts``
+    (f,) says how many levels each feature has, ``n_codes`` (f,) how many codes, ``counts - window +
+    1`` or one, and ``bits`` what a code needs.
     """
 
     def __init__(self, levels: NDArray, low: NDArray, high: NDArray, window: int = 1):

@@ -37,16 +37,8 @@ Projector = Callable[[Any], NDArray]
 class Frequencies(ABC):
     """The frequencies of some indices under one key.
 
-    Parameters
-    ----------
-    key : int
-        Below 2⁶⁴.
-    indices : ndarray (m,), int64
-        Ascending.
-    n_features : int
-        d.
-    width : float
-        σ of the kernel: all frequencies are divided by it.
+    The key is below 2⁶⁴, the ``indices`` (m,) int64 ascend; all frequencies are divided by
+    ``width``, σ of the kernel.
     """
 
     def __init__(self, key: int, indices: NDArray, n_features: int, width: float):

@@ -27,13 +27,8 @@ class LogGrid:
     2^-(b+1) and 2^-b over the whole range of float32, and no range has to be fitted. It serves
     curves shared by all features.
 
-    Parameters
-    ----------
-    curve : callable
-        ``curve(x, feature)`` with shape ``x.shape + (r,)``; called with float64 values and
-        feature 0.
-    mantissa_bits : int
-        b; linear interpolation errs by at most 2^-2b / 8 · x² |ψ''(x)|.
+    ``curve(x, feature)`` gives ``x.shape + (r,)``, of float64 values and feature 0; with b mantissa
+    bits, linear interpolation errs by at most 2^-2b / 8 · x² |ψ''(x)|.
     """
 
     dtypes = (np.float32,)
@@ -94,18 +89,11 @@ def wave_grid(
 class PieceGrid:
     """Polynomials on equal cells of each feature's range; values outside are clamped to it.
 
-    Parameters
-    ----------
-    pieces : ndarray (1 or f, cells, p+1, r)
-        The coefficients of the powers 0 … p of the position in the cell, from 0 to 1: of each
-        feature, or common to all, which then differ by range and scale only.
-    low, high : ndarray (f,)
-        The ends of each range; f is 1 when all features share one. A range of no width counts as
-        one of width 1, whose values are all at its beginning.
-    scale : ndarray (f,) or float
-        Factor of each feature's outputs.
-    exact : bool
-        Whether the polynomials are the curve itself, so that float64 is encoded by them too.
+    ``pieces`` (1 or f, cells, p+1, r) are the coefficients of the powers 0 … p of the position in
+    the cell, from 0 to 1; ``low`` and ``high`` (f,) the ends of each range, where f is 1 when all
+    features share one, and a range of no width counts as one of width 1; ``scale`` (f,) is a factor
+    of each feature's outputs. ``exact`` polynomials are the curve itself, so that float64 is
+    encoded too.
     """
 
     def __init__(
@@ -140,14 +128,8 @@ class PieceGrid:
 class LocalGrid(PieceGrid):
     """A basis of cells + p functions, of which p+1 neighbours are not zero, encoded as CSR.
 
-    Parameters
-    ----------
-    pieces : ndarray (p+1, p+1)
-        The coefficients of the powers 0 … p, for each of the neighbours, alike in every cell.
-    n_cells : int
-        Cells of each range; in cell b the outputs b … b+p are not zero.
-    low, high, scale
-        As for `PieceGrid`.
+    ``pieces`` (p+1, p+1) are the coefficients of the powers 0 … p for each of the neighbours, alike
+    in every cell; in cell b the outputs b … b+p are not zero.
     """
 
     def __init__(
@@ -175,12 +157,7 @@ class StepGrid:
 
     It takes the place of a grid, but is the curve itself, for every dtype.
 
-    Parameters
-    ----------
-    codebook : Codebook
-        Gives each value its code.
-    table : LookupTable
-        In float64; one for all features when these share the codebook.
+    The float64 table is one for all features when these share the codebook.
     """
 
     dtypes = (np.uint8, np.float32, np.float64)

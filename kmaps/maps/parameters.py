@@ -212,7 +212,7 @@ def check_request(
     optimal: bool | None,
     max_error: float | None,
 ) -> bool:
-    """Refuse what programs cannot do; return whether the shipped table may have what is asked for."""
+    """Refuse what programs cannot do; return whether the shipped table may have what is asked."""
     check_whole("dim", dim, 1)
     check_choice("norm", norm, NORMS)
     if pool != "fine":

@@ -181,6 +181,6 @@ def check_parameters(name: str, kernel: str, params: Mapping[str, Any]) -> None:
 
 
 def make_map(name: str, kernel: str, params: Mapping[str, Any], **shared: Any) -> "FeatureMap":
-    """Return a map, unfitted; it takes what it has as parameters of ``shared``, unless ``params`` do."""
+    """Return a map, unfitted; of ``shared`` it gets what it has as parameters."""
     fitting = {key: value for key, value in shared.items() if takes(name, key)}
     return MAPS[name](**resolved(name, kernel, fitting | dict(params)))

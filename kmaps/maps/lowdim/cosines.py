@@ -46,14 +46,8 @@ def atom_slopes(frequencies: NDArray, lam: NDArray, form: str) -> NDArray:
 class CosineSum:
     r"""An approximate signature :math:`\hat k` and the feature map it is an inner product of.
 
-    Parameters
-    ----------
-    frequencies : ndarray, shape (m, n)
-        A row an atom, in radians per unit of λ.
-    weights : ndarray, shape (m,)
-        α ≥ 0.
-    form : {"projection", "modulation"}
-        How an atom is made of its n frequencies; for n = 1 they are the same.
+    ``frequencies`` (m, n) have a row per atom, in radians per unit of λ; ``weights`` (m,) are α ≥
+    0; ``form`` says how an atom is made of its n frequencies, alike for n = 1.
 
     Examples
     --------

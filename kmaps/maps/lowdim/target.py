@@ -43,18 +43,10 @@ _PEAKS = 30  # local maxima of the error that are refined, in several dimensions
 class Target:
     """A signature to approximate on a box, and the weight of its errors there.
 
-    Parameters
-    ----------
-    signature, weight : callable
-        From points (N, n) to values (N,).
-    low, high : ndarray, shape (n,)
-        The box; ``low`` is 0 where k̂ is even in that variable alone.
-    n_points : int
-        Evaluation points of the linear programs along each axis.
-    band : float
-        The largest frequency looked at, in half waves on each axis.
-    discrete : bool
-        Whether errors count on an even grid of ``n_points`` only, not between them.
+    ``signature`` and ``weight`` go from points (N, n) to values (N,); the box is ``low`` to
+    ``high`` (n,), and ``low`` is 0 where k̂ is even in that variable alone. The programs have
+    ``n_points`` along each axis and frequencies up to ``band`` half waves; with ``discrete``,
+    errors count at the points only.
     """
 
     signature: Function
@@ -249,11 +241,7 @@ def _bandwidth(signature: Function, length: float) -> int:
 class Problem:
     r"""A kernel of one variable, the range of its inputs, and which error counts.
 
-    Parameters
-    ----------
-    kernel, ratio, error, low, high, period, sigma, levels
-    As of `LowDimMap`; the ends of a stationary kernel's range and a homogeneous one's ratio are
-    given.
+    The parameters are those of `LowDimMap`, the ratio or the range given.
 
     Examples
     --------
