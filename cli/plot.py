@@ -32,7 +32,7 @@ Examples:
     multiple=True,
     metavar="MEASURE",
     shell_complete=names(_measures),
-    help="What it costs, an axes for each; any measure of `kmaps table`, repeat for several. "
+    help="The cost, with an axes for each; any measure of `kmaps table`, repeat for several. "
     "[default: time, predict, memory and storage, or dim]",
 )
 @click.option(
@@ -40,7 +40,7 @@ Examples:
     "quality",
     metavar="MEASURE",
     shell_complete=names(_measures),
-    help="What it reaches. [default: the first that `kmaps table` shows]",
+    help="The quality. [default: the first measure that `kmaps table` shows]",
 )
 @click.option("--figure", metavar="NAME", help="A figure of this kind of experiment instead.")
 @click.option(
@@ -64,9 +64,8 @@ def command(
 
     RESULTS is a records.jsonl or the folder it is in. A line joins the rows that no other row
     beats, the Pareto front; these are named, the others are pale. Bars are standard deviations
-    over splits or draws. With --figure NAME it is one of the figures that `kmaps run` draws,
-    without the times that were taken beside other work. In
-    PDF and SVG files letters stay text.
+    over splits or draws. --figure NAME draws one of the figures that `kmaps run` draws, without the
+    times that were taken while other work ran. In PDF and SVG files letters stay text.
     """
     from kmaps.bench.figures import check_figure
     from kmaps.bench.records.file import read_records, records_path

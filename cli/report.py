@@ -14,23 +14,23 @@ import click
     "--all",
     "of_all",
     is_flag=True,
-    help="A page on all runs in the folders of RESULTS, and reported.json beside it.",
+    help="A page on all runs in the folders of RESULTS, and reported.json next to it.",
 )
 @click.option("--force", is_flag=True, help="Replace the page when it exists.")
 @click.option("-q", "--quiet", is_flag=True, help="Do not print the name of the page.")
 def command(results: Path, out: Path | None, of_all: bool, force: bool, quiet: bool) -> None:
     """Write a Markdown page on the records in the folder RESULTS.
 
-    The page says what was run, with which command, on what, at which commit, what the paper prints
-    beside ours, and whether the claims of the experiment hold, fail or are undecided; it has the
-    tables and the figures of the folder. Times are those of `kmaps time`, or of a run on an
-    otherwise idle machine; others, which `kmaps table` marks, are left out. The text of NOTES.md in
-    the folder, if there is one, becomes its findings. A run of an experiment of your own has it
-    beside its records, in experiment.yaml: what it is about, and its claims.
+    The page says what was run, with which command, on which machine, at which commit; it compares
+    the paper's numbers with ours, says whether the claims of the experiment hold, fail or are
+    undecided, and has the tables and the figures of the folder. It leaves out the times that
+    `kmaps table` marks: those that were taken while other work ran. The text of NOTES.md in the
+    folder becomes its findings. What a user's experiment is about, and its claims, are read from
+    experiment.yaml next to the records.
 
     With --all the page says of each paper, table by table and claim by claim, what the runs in the
-    folders of RESULTS reproduce, how well, and what is missing. What it says is also kept in
-    reported.json, beside the page, which `kmaps check --reported --against` reads.
+    folders of RESULTS reproduce, how well, and what is missing. It is also written as data, to
+    reported.json next to the page, which `kmaps check --reported --against` reads.
     """
     from kmaps.io import atomic_file, check_target
 

@@ -68,10 +68,10 @@ def command(
 ) -> None:
     """Show the records in RESULTS: rows by method, columns by kernel, mean ± std over splits.
 
-    RESULTS is a records.jsonl or the folder it is in. Each multi-class reduction has tables of its
-    own. Rows go by the papers' names for them; parameters that are the same in all rows of a map
-    stand below the tables. The best map of each column is marked; the references, linear and exact,
-    never are.
+    RESULTS is a records.jsonl or the folder it is in. There is a table per multi-class reduction.
+    Rows have the names that the papers use; parameters that are the same in all rows of a map stand
+    below the tables. The best map of each column is marked; the references, linear and exact, never
+    are.
     """
     from kmaps.bench.records.file import read_records
     from kmaps.io import atomic_file, check_target, refuse_terminal

@@ -13,12 +13,9 @@ from kmaps.bench.records.arrays import Arrays
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import Row
-from kmaps.bench.work.approximation import made_for, outputs
 from kmaps.bench.work.errors import Range, Span, SpanErrors, SquareErrors, parse_range
-from kmaps.bench.work.one_period import nystroem_view
 from kmaps.errors import ConfigError
 from kmaps.kernels import KERNELS
-from kmaps.maps import discrete_spectrum, takes
 
 SIZES = ("order", "dim", "n_bins", "max_error", "n_frequencies")
 """The parameters that say how large a map is; rows that differ in them alone are one line."""
@@ -157,6 +154,9 @@ def draw_gaps(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Pat
 
 def draw_outputs(records: Sequence[Record], path: Path) -> None:
     """Draw the outputs of each map, fitted again, over the values of its range."""
+    from kmaps.bench.work.approximation import made_for, outputs
+    from kmaps.maps import takes
+
     shown = _over(records, Range, "LOW:HIGH")
     labels, _ = short_labels(map(Row.of, shown))
     kernels = len({record["kernel"] for record in shown}) > 1
@@ -293,6 +293,9 @@ def draw_spectra(records: Sequence[Record], path: Path) -> None:
 
 def _spectrum(panel: str, below: str, record: Record) -> tuple[list[Series], list[Series]]:
     """Return the spectrum of a map next to Nyström's, and the eigenfunctions of the latter."""
+    from kmaps.bench.work.one_period import nystroem_view
+    from kmaps.maps import discrete_spectrum
+
     period, window = record["period"], record["params"].get("window", "rectangular")
     spectrum = discrete_spectrum(
         KERNELS[record["kernel"]], (record["dim"] - 1) // 2, period, window

@@ -180,14 +180,14 @@ def _name_front(
     left, up = (1 if MEASURES[name].highest else -1 for name in measures)
     ax.get_xlim(), ax.get_ylim()  # brings the limits up to date
     to_axes = ax.transData + ax.transAxes.inverted()
-    told: list[tuple[Any, list[int]]] = []  # a place in the axes, and the numbers there
+    places: list[tuple[Any, list[int]]] = []  # a place in the axes, and the numbers there
     for point in on_front:
         place = to_axes.transform([point.values[name] for name in measures])
-        if told and abs(place - told[-1][0]).max() < _TOGETHER:
-            told[-1][1].append(numbers[point.name])
+        if places and abs(place - places[-1][0]).max() < _TOGETHER:
+            places[-1][1].append(numbers[point.name])
         else:
-            told.append((place, [numbers[point.name]]))
-    for (x, y), of_place in told:
+            places.append((place, [numbers[point.name]]))
+    for (x, y), of_place in places:
         text = ", ".join(map(str, sorted(of_place)))
         inside = left > 0 or x > _WIDTH * len(text)  # else it would stand on the axis
         ax.annotate(

@@ -1,4 +1,4 @@
-"""The figure ``features``: images beside what features see of them, for the eye."""
+"""The figure ``features``: images next to what features see of them."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -4,7 +4,7 @@ One block holds one measure under one multi-class reduction, so that one-vs-one 
 never share a column. A method without a kernel (linear) stands in the column ``any``.
 
 The best cell of a column is marked among the maps alone: linear, exact and exact on codes are the
-references that maps are read against, and classifiers of others stand beside them. Cells that print
+references that maps are read against, and third-party classifiers stand next to them. Cells that print
 the same mean are all marked, and a cell that lacks splits the others have is never the best.
 """
 
@@ -103,8 +103,9 @@ def notes(records: Iterable[Record]) -> list[str]:
     records = list(records)
     _, said_once = short_labels(map(Row.of, records))
     short = short_features(records)
-    told = [(name, whole) for whole, name in sorted(short.items()) if whole != name]
-    return [*said_once, *(f"{name}: {whole.removeprefix(name).strip()}" for name, whole in told)]
+    left_out = [(name, whole) for whole, name in sorted(short.items()) if whole != name]
+    parameters = (f"{name}: {whole.removeprefix(name).strip()}" for name, whole in left_out)
+    return [*said_once, *parameters]
 
 
 def short_features(records: Iterable[Record]) -> dict[str, str]:
@@ -132,7 +133,7 @@ def lay_out(summary: Sequence[Line], features: dict[str, str]) -> list[Block]:
 
 def _block(lines: list[dict[str, Any]], features: dict[str, str]) -> Block:
     measure = MEASURES[lines[0]["measure"]]
-    # What has no draws, an exact kernel beside random maps, lacks none.
+    # An exact kernel next to random maps has no draws, and lacks none.
     most = {over: max(x["n"] for x in lines if x["over"] == over) for over in _overs(lines)}
     kernels = sorted({line["kernel"] for line in lines}, key=kernel_order)
     best = {kernel: _best_text(lines, kernel, measure, most) for kernel in kernels}
@@ -245,7 +246,7 @@ def _text(blocks: list[Block], said: list[str]) -> str:
 
 
 def _text_block(block: Block) -> str:
-    # A column of its own for the mark keeps the digits aligned.
+    # A separate column for the mark keeps the digits aligned.
     body = [
         [label, *(f"{entry.text}{'*' if entry.best else ' '}" for entry in entries)]
         for label, entries in block.rows
