@@ -209,25 +209,6 @@ def test_converted_rows_are_for_precomputed_kernels_only(grams):
         KernelSVC("precomputed").fit(rows, np.arange(299) % 2)
 
 
-def test_renaming_classes_renames_predictions(digits, grams):
-    y = digits[1]
-    names = np.array(["walrus", "bee", "otter", "ant", "cow"])
-    K, K_test = grams
-    for reduction in ("ovr", "ovo"):
-        plain = KernelSVC("precomputed", C, multiclass=reduction).fit(K, y)
-        named = KernelSVC("precomputed", C, multiclass=reduction).fit(K, names[y])
-        assert named.classes_.tolist() == sorted(names)
-        np.testing.assert_array_equal(named.predict(K_test), names[plain.predict(K_test)])
-
-
-def test_scoring_in_blocks_changes_nothing(digits, monkeypatch):
-    X, y, X_test, _ = digits
-    model = KernelSVC().fit(X, y)
-    whole = model.decision_function(X_test)
-    monkeypatch.setattr("kmaps.svm.reduction._BLOCK_VALUES", 7 * len(model.support_))
-    np.testing.assert_allclose(model.decision_function(X_test), whole, atol=1e-6)
-
-
 def test_accounts(digits, grams):
     X, y, _, _ = digits
     model = KernelSVC(multiclass="ovr").fit(X, y)
@@ -258,20 +239,11 @@ def test_libsvm_trains_on_one_thread(digits, grams, monkeypatch):
     assert set(seen) == {1}
 
 
-def test_nothing_is_printed(digits, capfd):
-    KernelSVC().fit(digits[0], digits[1])
-    assert capfd.readouterr() == ("", "")
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"C": 0}, "C=0: expected a positive number"),
-        ({"tol": -1}, "tol=-1: expected a positive"),
         ({"cache_mb": 0}, "cache_mb=0: expected a positive"),
         ({"kernel": "chi3"}, "unknown kernel 'chi3', did you mean 'chi2'"),
-        ({"multiclass": "one"}, "multiclass='one': expected 'ovr'"),
-        ({"class_weight": {1: -1.0}}, "expected positive, finite factors on C"),
     ],
 )
 def test_bad_parameters_are_refused(digits, parameters, message):
@@ -280,15 +252,9 @@ def test_bad_parameters_are_refused(digits, parameters, message):
 
 
 def test_bad_data_are_refused(digits, grams):
-    X, y, X_test, _ = digits
-    with pytest.raises(InputError, match=r"^y has one class only \(4\): a classifier needs"):
-        KernelSVC().fit(X[:2], [4, 4])
+    X, y, *_ = digits
     with pytest.raises(InputError, match=r"has shape \(300, 299\): expected \(n, n\)"):
         KernelSVC("precomputed").fit(grams[0][:, 1:], y)
-    with pytest.raises(InputError, match=r"^Input X contains NaN\.$"):
-        KernelSVC().fit([[np.nan], [1.0]], [0, 1])
-    with pytest.raises(InputError, match=r"^X has 63 features, but .* expecting 64"):
-        KernelSVC().fit(X, y).predict(X_test[:, 1:])
     with pytest.raises(InputError, match="sigma cannot be estimated"):
         KernelSVC("exp-chi2").fit(np.ones((4, 2)), [0, 1, 0, 1])
 

@@ -1,0 +1,90 @@
+"""What every classifier does alike: labels of any name, rows in blocks, silence, refusals."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from kmaps import CodedSVC, KernelSVC, LiblinearSVC
+from kmaps.errors import ConfigError, InputError
+
+LEARNERS = [
+    LiblinearSVC(0.1, loss="hinge"),
+    LiblinearSVC(0.1),
+    LiblinearSVC(0.1, loss="logistic"),
+    LiblinearSVC(0.1, penalty="l1"),
+    LiblinearSVC(0.1, penalty="l1", loss="logistic"),
+    KernelSVC(C=0.05),
+    CodedSVC("chi2", 0.1, tol=1e-5),
+]
+ONE_EACH = [LEARNERS[1], *LEARNERS[5:]]
+NAMES = np.array(["walrus", "bee", "otter", "ant"])
+
+
+@pytest.mark.parametrize("reduction", ["ovr", "ovo"])
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_renaming_classes_moves_their_scores(digits, learner, reduction):
+    X, y = digits
+    tight = {"tol": 1e-8} if isinstance(learner, LiblinearSVC) and reduction == "ovo" else {}
+    learner = clone(learner).set_params(multiclass=reduction, **tight)
+    plain, named = clone(learner).fit(X, y), learner.fit(X, NAMES[y])
+    assert named.classes_.tolist() == sorted(NAMES)
+    np.testing.assert_array_equal(named.predict(X), NAMES[plain.predict(X)])
+    if reduction == "ovr":
+        columns = [named.classes_.tolist().index(name) for name in NAMES]
+        scores = named.decision_function(X)[:, columns]
+        np.testing.assert_allclose(scores, plain.decision_function(X), atol=0.02)
+
+
+@pytest.mark.parametrize("learner", ONE_EACH, ids=str)
+def test_scoring_in_blocks_changes_nothing(digits, learner, monkeypatch):
+    model = clone(learner).set_params(multiclass="ovo").fit(*digits)
+    whole = model.decision_function(digits[0])
+    monkeypatch.setattr("kmaps.svm.reduction._BLOCK_VALUES", 7 * model._score_width())
+    np.testing.assert_allclose(model.decision_function(digits[0]), whole, atol=1e-6)
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_nothing_is_printed(digits, learner, capfd):
+    clone(learner).fit(*digits)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("learner", ONE_EACH, ids=str)
+def test_bad_data_are_refused(digits, learner):
+    (X, y), model = digits, clone(learner)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    hurt = np.where(X == 1, np.nan, X)
+    for message, bad in {
+        r"^y has one class only \(a\): a classifier needs": (X[:3], ["a", "a", "a"]),
+        r"^Input X contains NaN\.$": (hurt, y),
+        r"^Input X contains infinity": (np.where(X == 1, np.inf, X), y),
+        r"inconsistent numbers of samples: \[400, 399\]$": (X, y[1:]),
+    }.items():
+        with pytest.raises(InputError, match=message):
+            model.fit(*bad)
+    model.fit(X, y)
+    with pytest.raises(InputError, match=r"^X has 63 features, but .* expecting 64"):
+        model.predict(X[:, 1:])
+    with pytest.raises(InputError, match=r"^Input X contains NaN\.$"):
+        model.predict(hurt)
+
+
+@pytest.mark.parametrize("learner", ONE_EACH, ids=str)
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"C": 0}, "C=0: expected a positive number"),
+        ({"C": -1.0}, "C=-1.0: expected a positive"),
+        ({"C": "1"}, "C='1': expected a positive"),
+        ({"tol": 0.0}, "tol=0.0: expected a positive"),
+        ({"max_iter": 0}, "max_iter=0: expected a whole number of at least 1"),
+        ({"multiclass": "ovrr"}, "multiclass='ovrr': expected 'ovr' or 'ovo', did you mean"),
+        ({"class_weight": {0: 0.0}}, "class_weight={0: 0.0}: expected positive, finite"),
+    ],
+)
+def test_bad_parameters_are_refused(digits, learner, parameters, message):
+    with pytest.raises(ConfigError) as caught:
+        clone(learner).set_params(**parameters).fit(*digits)
+    assert str(caught.value).startswith(message)
