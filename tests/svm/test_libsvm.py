@@ -252,7 +252,7 @@ def test_bad_parameters_are_refused(digits, parameters, message):
 
 
 def test_bad_data_are_refused(digits, grams):
-    X, y, *_ = digits
+    _, y, *_ = digits
     with pytest.raises(InputError, match=r"has shape \(300, 299\): expected \(n, n\)"):
         KernelSVC("precomputed").fit(grams[0][:, 1:], y)
     with pytest.raises(InputError, match="sigma cannot be estimated"):

@@ -132,7 +132,7 @@ BAD_LEVELS = [
     (np.ones((3, 4)), "levels of shape (3, 4): expected (L,) or (64, L), one row for each"),
     ([1.0, 0.0], "levels: expected finite numbers in ascending order"),
     ([0.0, np.nan], "levels: expected finite numbers in ascending order"),
-    ("many", "levels: expected numbers, (L,) or one row a feature"),
+    ("many", "levels: expected numbers, (L,) or one row per feature"),
 ]
 
 
