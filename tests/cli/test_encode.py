@@ -407,7 +407,9 @@ def test_memory_is_bounded_and_the_file_whole():
     command = [sys.executable, "-c", code, KMAPS, "encode", "big.npy", "out.npy"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stderr == ""
-    assert int(done.stdout) < 300_000  # kB; 234,000 measured, also with 100,000 rows
+    assert (
+        int(done.stdout) < 350_000
+    )  # kB; 299,000 measured, 64,000 of them pandas, of scikit-learn
     written = np.load("out.npy", mmap_mode="r")
     assert written.shape == (n, 3 * 784)
     np.testing.assert_array_equal(written[-1000:], HomogeneousMap().fit_transform(block))

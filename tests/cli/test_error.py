@@ -13,6 +13,11 @@ def run(*args):
     return CliRunner().invoke(cli, ["error", *args], catch_exceptions=False)
 
 
+def rows_of(arguments):
+    """Return the rows that a command line prints."""
+    return json.loads(run(*arguments.split(), "--json").stdout)
+
+
 def test_table_lines_up():
     shown = run("--map", "homogeneous:order=1", "--map", "homogeneous:order=2", "--kernel", "js")
     lines = shown.stdout.splitlines()
@@ -22,33 +27,22 @@ def test_table_lines_up():
 
 
 def test_shared_and_own_parameters():
-    rows = json.loads(
-        run("--map", "homogeneous", "--map", "homogeneous:order=3", "--order", "2", "--json").stdout
-    )
+    rows = rows_of("--map homogeneous --map homogeneous:order=3 --order 2")
     assert [row["dim"] for row in rows] == [5, 7]
     assert rows[1]["linf"] < rows[0]["linf"]
 
 
 def test_integers_and_kernel_reach_the_map():
-    args = "--kernel", "chi2", "--order", "2", "--range", "0:255", "--integers", "--json"
-    (row,) = json.loads(run(*args).stdout)
+    (row,) = rows_of("--kernel chi2 --order 2 --range 0:255 --integers")
     assert row["linf"] == pytest.approx(3.187, abs=1e-3)
     assert (row["worst_x"], row["worst_y"]) == (255, 255)
-    (other,) = json.loads(run("--kernel", "intersection", *args[2:]).stdout)
+    (other,) = rows_of("--kernel intersection --order 2 --range 0:255 --integers")
     assert other["linf"] == pytest.approx(30.09, abs=0.01)
 
 
 def test_optimal_programs_and_homogeneous_side_by_side():
-    maps = [
-        "--map",
-        "lowdim:optimal=true",
-        "--map",
-        "lowdim:optimal=false",
-        "--map",
-        "homogeneous:order=2",
-    ]
-    shown = run(*maps, "--dim", "5", "--range", "0:255", "--integers", "--json")
-    rows = json.loads(shown.stdout)
+    maps = "--map lowdim:optimal=true --map lowdim:optimal=false --map homogeneous:order=2"
+    rows = rows_of(f"{maps} --dim 5 --range 0:255 --integers")
     assert [row["dim"] for row in rows] == [5, 5, 5]
     linf = [row["linf"] for row in rows]
     assert linf == sorted(linf)
@@ -57,24 +51,13 @@ def test_optimal_programs_and_homogeneous_side_by_side():
 
 
 def test_words_and_numbers_of_one_parameter():
-    maps = "--map", "lowdim:pool=2,continuous=false", "--map", "lowdim:ratio=none"
-    fixed, learnt = json.loads(run("--dim", "3", *maps, "--range", "1:50", "--json").stdout)
+    maps = "--map lowdim:pool=2,continuous=false --map lowdim:ratio=none"
+    fixed, learnt = rows_of(f"--dim 3 {maps} --range 1:50")
     assert fixed["linf"] > learnt["linf"]
 
 
 def test_kernels_of_a_difference():
-    args = [
-        "--kernel",
-        "rbf",
-        "--sigma",
-        "0.3",
-        "--map",
-        "lowdim:dim=5",
-        "--map",
-        "lowdim:dim=9",
-        "--json",
-    ]
-    rows = json.loads(run(*args).stdout)
+    rows = rows_of("--kernel rbf --sigma 0.3 --map lowdim:dim=5 --map lowdim:dim=9")
     assert [row["dim"] for row in rows] == [5, 9]
     assert rows[1]["linf"] < 0.1 * rows[0]["linf"] < 0.01
 

@@ -15,29 +15,12 @@ def numbers():
     """Yield numbers as programs write them, and some that are near the middle of two."""
     for _ in range(2000):
         x, power = RNG.gauss(0, 1), RNG.randint(-290, 290)
-        yield from (
-            repr(x),
-            f"{x:.18e}",
-            f"{x:.9g}",
-            f"{np.float32(x):.16g}",
-            repr(x * 10.0**power),
-        )
+        yield from (repr(x), f"{x:.18e}", f"{x:.9g}", f"{np.float32(x):.16g}")
+        yield repr(x * 10.0**power)
         whole = RNG.randint(2**53, 2**54) | 1  # needs 54 bits
         yield from (f"{whole}.1", f"-{whole}e{power // 8}", f"{RNG.randrange(2**63)}E-19")
-    yield from (
-        "0",
-        "-0",
-        "+.5",
-        "5.",
-        "00012",
-        "0.000e5",
-        "1e22",
-        "1e23",
-        "9" * 19,
-        "0" * 30,
-        f"{0:.25f}1",
-        "-" + "0" * 9 + f"{1.5:.15f}",
-    )
+    yield from ("0", "-0", "+.5", "5.", "00012", "0.000e5", "1e22", "1e23", "9" * 19, "0" * 30)
+    yield from (f"{0:.25f}1", "-" + "0" * 9 + f"{1.5:.15f}")
 
 
 def test_numbers_are_those_of_python(tmp_path, monkeypatch):

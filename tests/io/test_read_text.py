@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from kmaps.errors import InputError
-from kmaps.io import LabelledRows, open_reader, read_labels
+from kmaps.io import LabelledRows, open_reader, read_labels, text_files
 
 X = np.eye(3)
 
@@ -15,54 +15,45 @@ def dense(matrix):
 
 
 BAD = {
-    "empty csv": ("a.csv", lambda p: p.write_text("\n\n"), "empty, expected one row of numbers"),
-    "header only": ("a.csv", lambda p: p.write_text("a,b\n"), "a header but no row of numbers"),
-    "ragged": (
-        "a.csv",
-        lambda p: p.write_text("a,b\n1,2\n\n3,4,5\n"),
-        "a.csv:4: 3 columns, the first line has 2",
-    ),
-    "word": (
-        "a.csv",
-        lambda p: p.write_text("1,2\n3,four\n"),
-        "a.csv:2: column 2: 'four' is not a number",
-    ),
-    "gap": ("a.csv", lambda p: p.write_text("1,2\n3,\n"), "a.csv:2: column 2: '' is not a number"),
-    "half header": ("a.csv", lambda p: p.write_text("1,b\n3,4\n"), "a.csv:1: column 2: 'b'"),
-    "latin": ("a.csv", lambda p: p.write_bytes(b"1,2\n3,\xe9\n"), "a.csv:2: column 2:"),
-    "empty svm": ("a.svm", lambda p: p.write_text("# only a comment\n1\n"), "no sample with a"),
-    "label": ("a.svm", lambda p: p.write_text("1 1:2\ncat 1:2\n"), "a.svm:2: 'cat' is not a label"),
-    "labels": ("a.svm", lambda p: p.write_text("1,2 1:2\n"), "a.svm:1: '1,2' is not a label"),
-    "pair": ("a.svm", lambda p: p.write_text("1 1:2\n1 3:a\n"), "a.svm:2: '3:a' is not 'index:va"),
-    "order": ("a.svm", lambda p: p.write_text("1 3:1 2:1\n"), "a.svm:1: index 2 after 3"),
-    "twice": ("a.svm", lambda p: p.write_text("1 2:1 2:1\n"), "a.svm:1: index 2 after 2"),
-    "label nan": ("a.svm", lambda p: p.write_text("1 1:2\nnan 1:2\n"), "a.svm:2: 'nan' is not a"),
-    "label inf": ("a.svm", lambda p: p.write_text("1e999 1:2\n"), "a.svm:1: '1e999' is not a lab"),
-    "underscore": ("a.svm", lambda p: p.write_text("1 1:1_0\n"), "a.svm:1: '1:1_0' is not 'index"),
-    "query": ("a.svm", lambda p: p.write_text("1 qid:x 1:2\n"), "a.svm:1: 'qid:x' is not 'qid:nu"),
-    "int32": (
-        "a.svm",
-        lambda p: p.write_text("1 1:2\n1 2147483648:1\n"),
-        "a.svm:2: index 2147483648 is beyond 2147483647, the last",
-    ),
-    "digits": ("a.svm", lambda p: p.write_text(f"1 {'9' * 5000}:1\n"), "is beyond 21474"),
-    "long line": (
-        "a.csv",
-        lambda p: p.write_bytes(b"1,2\n" + b"3," * 2**23 + b"4\n"),
-        "a.csv:2: a line of more than 16,777,216 bytes",
-    ),
+    "a.csv": {
+        b"\n\n": "empty, expected one row of numbers",
+        b"a,b\n": "a header but no row of numbers",
+        b"a,b\n1,2\n\n3,4,5\n": "a.csv:4: 3 columns, the first line has 2",
+        b"1,2\n3,four\n": "a.csv:2: column 2: 'four' is not a number",
+        b"1,2\n3,\n": "a.csv:2: column 2: '' is not a number",
+        b"1,b\n3,4\n": "a.csv:1: column 2: 'b'",
+        b"1,2\n3,\xe9\n": "a.csv:2: column 2:",
+        b"1,2\n3,True\n": "a.csv:2: column 2: 'True' is not a number",
+        b"1,2\n" + b"3," * 2**23 + b"4\n": "a.csv:2: a line of more than 16,777,216 bytes",
+    },
+    "a.svm": {
+        b"# only a comment\n1\n": "no sample with a",
+        b"1 1:2\ncat 1:2\n": "a.svm:2: 'cat' is not a label",
+        b"1,2 1:2\n": "a.svm:1: '1,2' is not a label",
+        b"1 1:2\n1 3:a\n": "a.svm:2: '3:a' is not 'index:va",
+        b"1 3:1 2:1\n": "a.svm:1: index 2 after 3",
+        b"1 2:1 2:1\n": "a.svm:1: index 2 after 2",
+        b"1 1:2\nnan 1:2\n": "a.svm:2: 'nan' is not a",
+        b"1e999 1:2\n": "a.svm:1: '1e999' is not a lab",
+        b"1 1:1_0\n": "a.svm:1: '1:1_0' is not 'index",
+        b"1 qid:x 1:2\n": "a.svm:1: 'qid:x' is not 'qid:nu",
+        b"1 1:2\n1 2147483648:1\n": "a.svm:2: index 2147483648 is beyond 2147483647, the last",
+        b"1 " + b"9" * 5000 + b":1\n": "is beyond 21474",
+    },
 }
 
 
-@pytest.mark.parametrize("case", BAD)
-def test_a_bad_file_is_refused_in_one_line(tmp_path, case):
-    name, write, message = BAD[case]
-    write(tmp_path / name)
-    with pytest.raises(InputError) as caught:
-        list(open_reader(tmp_path / name).blocks(2, 10))
-    assert message in str(caught.value)
-    assert str(tmp_path / name) in str(caught.value)
-    assert "\n" not in str(caught.value)
+@pytest.mark.parametrize("large", [0, 1 << 17])
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_file_is_refused_in_one_line(tmp_path, monkeypatch, name, large):
+    monkeypatch.setattr(text_files, "_LARGE", large)
+    for content, message in BAD[name].items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(InputError) as caught:
+            list(open_reader(tmp_path / name).blocks(2, 10))
+        assert message in str(caught.value)
+        assert str(tmp_path / name) in str(caught.value)
+        assert "\n" not in str(caught.value)
 
 
 def test_svm_keeps_queries_and_comments_out(tmp_path):
