@@ -59,13 +59,7 @@ SHOWN: "Registry[Shown]" = Registry(
 
 
 def shown_of(records: list[dict]) -> "Shown":
-    """Return what shows some records.
-
-    Raises
-    ------
-    ConfigError
-        When their kind is not known here.
-    """
+    """Return what shows some records; a ConfigError says that their kind is not known here."""
     name = records[0]["kind"]
     if name not in SHOWN:
         raise ConfigError(

@@ -19,14 +19,8 @@ from kmaps.features import Report
 class Measured:
     """What measuring a cell gives.
 
-    Parameters
-    ----------
-    columns : mapping
-        Columns of its record.
-    arrays : mapping
-        What its figures need.
-    correct : Correct or None
-        Which test samples were right, where it is judged by an accuracy on them.
+    The columns of its record, the arrays that its figures need and, where it is judged by an
+    accuracy, which test samples were right.
     """
 
     columns: Mapping[str, Any]
@@ -90,26 +84,17 @@ class Kind(ABC):
     def draw_splits(self, cells: Iterable[Cell]) -> None:
         """Draw every split of some cells, to see whether there are so many samples.
 
-        Raises
-        ------
-        ConfigError
-            When the experiment asks for more data than there is.
-        DataError
-            When the data are missing or damaged.
+        A ConfigError says that the experiment asks for more data than there is, a DataError that
+        the data are missing or damaged.
         """
         return None
 
     def prepare(
         self, cells: Iterable[Cell], *, skip_bad: bool = False, progress: Report | None = None
     ) -> None:
-        """Check and make, once for all cells, what each would otherwise fail on or make anew.
+        """Check and make, once for all cells, what each would otherwise fail on or make again.
 
-        Raises
-        ------
-        ConfigError
-            When the experiment asks for more data than there is.
-        DataError
-            When the data are missing or damaged.
+        Raises what `draw_splits` does.
         """
         return None
 
@@ -125,13 +110,8 @@ class Kind(ABC):
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
         """Measure one cell.
 
-        Parameters
-        ----------
-        cell : Cell
-        shared : object
-            What :meth:`set_up` returned for the batch.
-        timing : Timing
-            Takes the times and the peak of memory; what it took is added to the columns.
+        ``shared`` is what :meth:`set_up` returned for the batch; ``timing`` takes the times and
+        the peak of memory, and adds them to the columns.
         """
 
 
@@ -185,12 +165,7 @@ def _draw(cells: Iterable[Cell], *, skip_bad: bool = False) -> tuple[Dataset | T
 
 
 def choice_columns(choice: Any) -> dict[str, Any]:
-    """Return the columns of a record that say which C was chosen, and among which values.
-
-    Parameters
-    ----------
-    choice : kmaps.models.Choice
-    """
+    """Return the columns of a record that say which C was chosen, and among which values."""
     return {
         "C": choice.C,
         "cv_C": list(choice.grid),

@@ -36,11 +36,7 @@ _USUAL = "classification"  # the kind of a file that names none
 
 
 class Loaded(NamedTuple):
-    """An experiment that was checked, and the keys by which another file means the same.
-
-    These are all of its own but ``presets``, which were applied, and ``base``, which depends on
-    where the other file is.
-    """
+    """An experiment that was checked, and its keys but ``presets``, applied, and ``base``."""
 
     experiment: Experiment
     content: dict[str, Any]
@@ -51,21 +47,15 @@ def load(
 ) -> Experiment:
     """Read and check an experiment: a file, or the name of one that comes with kmaps.
 
-    With ``preset`` the keys under that name of its ``presets`` take the place of the experiment's
-    own, its claims are left out, and its name becomes NAME-PRESET. ``changes``, such as
-    ``["splits=2"]``, then change single keys (:func:`kmaps.bench.spec.positions.changed`).
-
-    Raises
-    ------
-    ConfigError
-        When there is no such experiment or preset, or with every mistake in it, one per line.
+    With ``preset`` the keys under that name of its ``presets`` replace those of the experiment, its
+    claims are left out, and its name becomes NAME-PRESET. ``changes``, such as ``["splits=2"]``,
+    then change single keys (:func:`kmaps.bench.spec.positions.changed`). A ConfigError lists every
+    mistake, one per line, in the order of their places.
 
     Examples
     --------
     >>> load("quickstart").dataset.name
     'digits'
-    >>> load("annfm-table1-mnist", preset="small").experiment
-    'annfm-table1-mnist-small'
     >>> load("quickstart", changes=["splits=2"]).splits
     2
     """
@@ -102,16 +92,7 @@ def _text_of(path: Path) -> str:
 
 
 def parse(text: str, source: str = "experiment.yaml", preset: str | None = None) -> Experiment:
-    """Check the text of an experiment, and of all its presets.
-
-    ``source`` is its file, by which its mistakes go and to which the files that it names are
-    relative; ``preset`` the one that is meant, as in `load`.
-
-    Raises
-    ------
-    ConfigError
-        With every mistake, one per line, in the order of their places; for an unknown preset.
-    """
+    """Check the text of an experiment, and of all its presets, as the file ``source`` has it."""
     return _checked(text, source, preset).experiment
 
 
@@ -123,16 +104,14 @@ def _checked(
     if not isinstance(name, str) or name not in KINDS:
         hint = suggest(str(name), KINDS)
         message = f"unknown kind {name!r}{hint} (known: {', '.join(KINDS)})"
-        line, column, text = at(root, ("kind",), message)
-        raise ConfigError(f"{source}:{line}:{column}: {text}")
+        raise ConfigError(_line(source, at(root, ("kind",), message)))
     kind, place = KINDS[name], _Place(Path(source).parent, content.get("experiment"))
     variants = {None: (root, content), **_presets(root, content)}
     mistakes = set(repeated_keys(root)).union(
         *(_mistakes(kind, nodes, given, place) for nodes, given in variants.values())
     )
     if mistakes:
-        lines = [f"{source}:{line}:{column}: {text}" for line, column, text in sorted(mistakes)]
-        raise ConfigError("\n".join(lines))
+        raise ConfigError("\n".join(_line(source, mistake) for mistake in sorted(mistakes)))
     if preset not in variants:
         known = ", ".join(filter(None, variants)) or "it has none"
         raise ConfigError(f"{source}: unknown preset {preset!r} (known: {known})")
@@ -142,10 +121,14 @@ def _checked(
     experiment = kind.model.model_validate(meant, context=place.context(meant))
     experiment._folder = place.base_of(meant).resolve()
     experiment._places = {
-        row: f"{source}:{line}:{column}: {where}"
-        for row, (line, column, where) in estimator_places(*variants[preset]).items()
+        row: _line(source, place) for row, place in estimator_places(*variants[preset]).items()
     }
     return Loaded(experiment, _elsewhere(meant, place))
+
+
+def _line(source: str, mistake: Mistake) -> str:
+    line, column, text = mistake
+    return f"{source}:{line}:{column}: {text}"
 
 
 class _Place(NamedTuple):
@@ -192,16 +175,16 @@ def _presets(root: yaml.Node, content: dict[str, Any]) -> dict[str, tuple[yaml.N
         presets = content.get("presets")
         if key.value != "presets" or not isinstance(presets, dict):
             continue
-        for name, own_node in node.value:
-            own = presets.get(name.value)
-            if not isinstance(own, dict):
-                continue  # told by the model
-            kept = [pair for pair in root.value if pair[0].value not in own]
+        for name, node_of_it in node.value:
+            keys = presets.get(name.value)
+            if not isinstance(keys, dict):
+                continue  # the model reports it
+            kept = [pair for pair in root.value if pair[0].value not in keys]
             nodes = yaml.MappingNode(
-                root.tag, kept + own_node.value, root.start_mark, root.end_mark
+                root.tag, kept + node_of_it.value, root.start_mark, root.end_mark
             )
             title = f"{content.get('experiment')}-{name.value}"
-            found[name.value] = nodes, {**content, "claims": [], **own, "experiment": title}
+            found[name.value] = nodes, {**content, "claims": [], **keys, "experiment": title}
     return found
 
 
@@ -220,24 +203,12 @@ def _mistakes(kind: Kind, root: yaml.Node, content: dict[str, Any], place: _Plac
 
 @cache
 def described(name: str) -> Experiment:
-    """Return an experiment that comes with kmaps without fitting its maps, which the tests do.
-
-    Examples
-    --------
-    >>> described("quickstart").subject
-    'digits'
-    """
+    """Return an experiment that comes with kmaps, without validating the parameters of its maps."""
     return _described(packaged()[name])
 
 
 def described_in(path: Path | None, name: str) -> Experiment | None:
-    """Return the experiment in a file, else the one of a name that comes with kmaps, else None.
-
-    Raises
-    ------
-    ConfigError
-        When the file holds no experiment; with the first mistake.
-    """
+    """Return the experiment in a file, else the one of a name that comes with kmaps, else None."""
     if path is not None:
         return _described(path)
     return described(name) if name in packaged() else None
@@ -263,7 +234,7 @@ def _from_pydantic(root: yaml.Node, whole: type[Model], error: Any) -> Mistake:
     if kind == "extra_forbidden":
         model = whole
         for step in place[:-1]:
-            if isinstance(step, str):  # an item of a list is of the list's own type
+            if isinstance(step, str):  # an item of a list is of the list's type
                 model = model.model_fields[step].annotation
                 model = next(iter(get_args(model)), model)
         return at(root, place, unknown_key(place[-1], model.model_fields), key=True)
@@ -273,7 +244,7 @@ def _from_pydantic(root: yaml.Node, whole: type[Model], error: Any) -> Mistake:
 
 
 class _Unmeasured:
-    """What only measuring tells: it may turn out equal to anything."""
+    """What only measuring shows: it may turn out equal to anything."""
 
     def __eq__(self, other: object) -> bool:
         return True

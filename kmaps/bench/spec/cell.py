@@ -80,17 +80,9 @@ class Cell:
         return "C", self.dataset, protocol, self.features, self.normalize, self.split
 
     def key(self, digest: str) -> str:
-        """Return the sha256 of the resolved configuration, the data and the versions.
+        """Return the sha256 of the resolved configuration, the data's ``digest`` and the versions.
 
-        Parameters
-        ----------
-        digest : str
-            The sha256 of the data.
-
-        Notes
-        -----
-        The name of the experiment is not part of it; the defaults of the parameters of maps and
-        features are.
+        The defaults of the parameters of maps and features are part of it.
         """
         config = self.columns | {"digest": digest, "map_version": MAP_VERSION}
         del config["experiment"], config["features"]

@@ -1,6 +1,5 @@
 """What experiment files of every kind share: names that are checked, datasets, features."""
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -21,10 +20,11 @@ from pydantic import model_validator as validator
 
 from kmaps.bench.paper.statements import OWN_NAME
 from kmaps.bench.records.measures import MEASURES
+from kmaps.bench.records.row import Row
 from kmaps.bench.work.errors import Range
 from kmaps.data import Manifest, UserFiles, check_protocol, get_format, load_manifest, packaged
 from kmaps.errors import suggest
-from kmaps.features import FEATURES
+from kmaps.features import FEATURES, MIN_MAX, get_normalization
 from kmaps.kernels import GRAM_KERNELS, KERNELS
 
 
@@ -137,11 +137,20 @@ def known_name(
     return AfterValidator(check)
 
 
-def _unique(values: list) -> list:
+def checked(check: Callable[[Any], object]) -> AfterValidator:
+    """Return what calls a function on a value, which raises a ValueError, and keeps the value."""
+
+    def keep(value: Any) -> Any:
+        check(value)
+        return value
+
+    return AfterValidator(keep)
+
+
+def _unique(values: list) -> None:
     twice = [value for i, value in enumerate(values) if value in values[:i]]
     if twice:
         raise ValueError(f"{twice[0]!r} is listed twice")
-    return values
 
 
 def _folder_name(value: str) -> str:
@@ -150,12 +159,9 @@ def _folder_name(value: str) -> str:
     return value
 
 
-def _normalization(value: str) -> str:
-    from kmaps.features import MIN_MAX, get_normalization
-
+def _normalization(value: str) -> None:
     if value != MIN_MAX:
         get_normalization(value)
-    return value
 
 
 AUTO = "auto"
@@ -168,35 +174,24 @@ def _auto_or_values(given: Any, handler: ValidatorFunctionWrapHandler) -> Any:
     return given if given == AUTO else handler(given)
 
 
-def _interval(value: str) -> str:
-    Range.parse(value)
-    return value
-
-
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 KernelName = Annotated[str, known_name("kernel", lambda: GRAM_KERNELS)]
 AdditiveName = Annotated[str, known_name("kernel", lambda: KERNELS)]
 Name = Annotated[str, AfterValidator(_folder_name)]
-Interval = Annotated[str, AfterValidator(_interval)]
+Interval = Annotated[str, checked(Range.parse)]
 MeasureName = Annotated[str, known_name("measure", lambda: MEASURES)]
-Unique = AfterValidator(_unique)
+Unique = checked(_unique)
 AutoOrValues = WrapValidator(_auto_or_values)
 """Lets a list of values of C be ``auto`` too."""
 
 
-def _amount(value: Any) -> Any:
+def _amount(value: Any) -> None:
     named = isinstance(value, list) and value and all(isinstance(one, str) for one in value)
     number = type(value) is int or (type(value) is float and value < 1)
     if not (named or (number and value > 0)):
         raise ValueError(
             f"expected a count, a part of all between 0 and 1, or a list of groups, got {value!r}"
         )
-    return value
-
-
-def _folder_of(info: ValidationInfo) -> str | None:
-    """Return the folder of the experiment's file, where it has one."""
-    return (info.context or {}).get("folder")
 
 
 def _users_name(value: str) -> str:
@@ -209,22 +204,25 @@ def _known_dataset(value: str, info: ValidationInfo) -> str:
     if info.data.get("files") is not None:
         return _users_name(value)
     if value not in packaged():
-        load_manifest(value, _folder_of(info))
+        load_manifest(value, (info.context or {}).get("folder"))
     return value
 
 
 class Data(Model):
-    """What cells are measured on; unless a subclass differs, images that their name identifies."""
+    """What cells are measured on: images that come with kmaps, unless a validator differs."""
+
+    _source: Manifest | UserFiles | None = None
+    _has_images: bool = True
 
     @property
     def source(self) -> Manifest | UserFiles | None:
-        """Where it is; None where the name says so."""
-        return None
+        """Where the data are; None of those that come with kmaps."""
+        return self._source
 
     @property
     def has_images(self) -> bool:
         """Whether its samples are images, so that there are features to extract."""
-        return True
+        return self._has_images
 
 
 class DatasetSplits(Data):
@@ -237,48 +235,33 @@ class DatasetSplits(Data):
 
     files: Files | None = None
     name: Annotated[Name, AfterValidator(_known_dataset)] | None = None
-    train: Annotated[Any, AfterValidator(_amount)] = None
-    test: Annotated[Any, AfterValidator(_amount)] = None
+    train: Annotated[Any, checked(_amount)] = None
+    test: Annotated[Any, checked(_amount)] = None
     stratified: Literal[True] | None = None
     train_per_class: PositiveInt | None = None
     test_per_class: PositiveInt | None = None
     choose: PositiveInt | None = None
     official: Literal[True] | None = None
-    _source: Manifest | UserFiles | None = None
-    _has_images: bool = True
-
-    @validator(mode="after")
-    def _one_protocol(self) -> "DatasetSplits":
-        check_protocol(self.protocol)
-        return self
 
     @validator(mode="after")
     def _found(self, info: ValidationInfo) -> "DatasetSplits":
+        check_protocol(self.protocol)
+        context = info.context or {}
         if self.files is not None:
-            name = self.name or _users_name(str((info.context or {}).get("experiment", "data")))
+            name = self.name or _users_name(str(context.get("experiment", "data")))
             self._source, self._has_images = self.files.named(name), self.files.of_images
             return self
         if self.name is None:
             raise ValueError("missing key 'name', or 'files'")
-        manifest = load_manifest(self.name, _folder_of(info))
+        manifest = load_manifest(self.name, context.get("folder"))
         self._source = None if self.name in packaged() else manifest
         self._has_images = not get_format(manifest).tabular
         return self
 
     @property
-    def source(self) -> Manifest | UserFiles | None:
-        """Where the data are; None of those that come with kmaps."""
-        return self._source
-
-    @property
     def title(self) -> str:
         """What records call the dataset: files without a name as the experiment."""
         return self._source.name if self._source else str(self.name)
-
-    @property
-    def has_images(self) -> bool:
-        """Whether its samples are images, so that there are features to extract."""
-        return self._has_images
 
     @property
     def protocol(self) -> dict[str, Any]:
@@ -294,7 +277,7 @@ class Features(Model):
     model_config = ConfigDict(extra="allow")
 
     name: Annotated[str, known_name("features", lambda: FEATURES)] = "intensity"
-    normalize: Annotated[str, AfterValidator(_normalization)] = "none"
+    normalize: Annotated[str, checked(_normalization)] = "none"
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -305,10 +288,9 @@ class Features(Model):
 class Claim(Model):
     """A relation between rows (:mod:`kmaps.bench.paper.claims`) that decides a claim.
 
-    A claim of the papers goes by its identifier alone, its sentence stands in one file
-    (:mod:`kmaps.bench.paper.statements`); any other comparison has a name of words and says
-    its ``text``. ``against`` is another measure, of the same rows, which ``measure`` is compared
-    with: of an error its bound.
+    A claim of the papers has its sentence in :mod:`kmaps.bench.paper.statements`; any other
+    comparison has a name of words and its ``text``. ``against`` is another measure of the same
+    rows, which ``measure`` is compared with: of an error its bound.
     """
 
     id: str
@@ -339,11 +321,6 @@ class Claim(Model):
         if self.against and self.relation != "smaller":
             raise ValueError(f"against: {self.against} goes with relation: smaller")
         return self
-
-
-def estimator_text(estimator: str, params: Mapping[str, Any]) -> str:
-    """Return by what the rows of third-party estimators are told apart."""
-    return f"{estimator} {json.dumps(params, sort_keys=True)}"
 
 
 class Experiment(Model):
@@ -381,7 +358,7 @@ class Experiment(Model):
 
     def place_of(self, estimator: str, params: Mapping[str, Any]) -> str:
         """Return where its file names a third-party estimator; empty when it is of no file."""
-        return self._places.get(estimator_text(estimator, params), "")
+        return self._places.get(Row(estimator, params).identity, "")
 
 
 class OnDataset(Experiment):

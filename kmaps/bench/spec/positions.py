@@ -16,13 +16,7 @@ Mistake = tuple[int, int, str]  # line, column, what is wrong
 
 
 def read(text: str, source: str) -> tuple[yaml.Node, dict[str, Any]]:
-    """Return the nodes and the content of a mapping.
-
-    Raises
-    ------
-    ConfigError
-        When the text is no YAML or no mapping, with the place.
-    """
+    """Return the nodes and the content of a mapping; a ConfigError has the place of what is not."""
     root, content = read_yaml(text, source)
     if not isinstance(content, dict):
         raise ConfigError(f"{source}:1:1: expected a mapping (key: value), got {brief(content)}")
@@ -86,20 +80,9 @@ def problem_of(error: Any) -> str:
 def changed(content: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
     """Return the content of an experiment with some values changed.
 
-    Its name tells the changes, and the claims, which are about the experiment as it was, are left
-    out.
-
-    Parameters
-    ----------
-    content : dict
-    changes : sequence of str
-        Each ``KEY=VALUE``: keys of mappings, and places in lists from 0, joined by dots; the value
-        as YAML.
-
-    Raises
-    ------
-    ConfigError
-        When one is no ``KEY=VALUE``, or goes through a value that holds no others.
+    Each change is ``KEY=VALUE``: keys of mappings, and places in lists from 0, joined by dots; the
+    value as YAML. The name gets the changes; the claims, which are about the experiment as it was,
+    are left out. A ConfigError says which is no ``KEY=VALUE``, or goes through a single value.
 
     Examples
     --------

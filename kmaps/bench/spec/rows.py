@@ -13,7 +13,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationError
 
-from kmaps.bench.spec.fields import Model, estimator_text
+from kmaps.bench.records.row import Row
+from kmaps.bench.spec.fields import Model
 from kmaps.bench.spec.positions import Mistake, Node, Place, at, problem_of, unknown_key
 from kmaps.data import get_format, load_manifest, packaged
 from kmaps.errors import ConfigError, suggest
@@ -76,14 +77,14 @@ class Estimator(Model):
 
 
 def estimator_places(root: Node, content: dict[str, Any]) -> dict[str, Mistake]:
-    """Return where a sound experiment first names each of its estimators, by `estimator_text`."""
+    """Return where a sound experiment first names each of its estimators, by `Row.identity`."""
     found: dict[str, Mistake] = {}
     for key in ("maps", "classifiers"):
         for i, entry in _entries(content, key):
             if "estimator" in entry:
                 line, column, where = at(root, (key, i, "estimator"), "")
-                text = estimator_text(entry["estimator"], entry.get("params", {}))
-                found.setdefault(text, (line, column, where.removesuffix(": ")))
+                row = Row(entry["estimator"], entry.get("params", {})).identity
+                found.setdefault(row, (line, column, where.removesuffix(": ")))
     return found
 
 
@@ -146,15 +147,15 @@ def map_mistakes(
     """
     kernels = [kernel for _, kernel in _placed(content, "kernels")]
     for i, entry in _entries(content):
-        own = {key: value for key, value in entry.items() if key not in row_keys}
+        of_row = {key: value for key, value in entry.items() if key not in row_keys}
         if "estimator" in entry and takes_estimators:
-            found = _estimator_mistakes(own)
+            found = _estimator_mistakes(of_row)
         elif "estimator" in entry and entry.get("map") not in MAPS:
             found = iter(
                 [(("estimator",), "this kind of experiment has no third-party rows", True)]
             )
         else:
-            found = _entry_mistakes(own, kernels, row_keys)
+            found = _entry_mistakes(of_row, kernels, row_keys)
         for place, problem, key in found:
             yield at(root, ("maps", i, *place), problem, key=key)
 

@@ -3,25 +3,19 @@
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 from pydantic import model_validator as validator
 
 from kmaps.bench.kinds.approximation.show import SHOWN
 from kmaps.bench.kinds.kind import Kind, Measured
 from kmaps.bench.records.row import Row
 from kmaps.bench.spec.cell import Cell
-from kmaps.bench.spec.fields import Experiment, Interval, Positive, Unique, known_name
+from kmaps.bench.spec.fields import Experiment, Interval, Positive, Unique, checked, known_name
 from kmaps.bench.spec.rows import map_rows
 from kmaps.bench.work.errors import Range, Span, parse_range
 from kmaps.bench.work.timing import Timing
 from kmaps.kernels import KERNELS, LOG_KERNELS, STATIONARY
 from kmaps.maps import takes
-
-
-def _range(value: str) -> str:
-    parse_range(value)
-    return value
-
 
 HOMOGENEOUS = (*KERNELS, *LOG_KERNELS)
 ScalarName = Annotated[str, known_name("kernel", lambda: [*HOMOGENEOUS, *STATIONARY])]
@@ -38,7 +32,7 @@ FigureName = Literal[
     "kernels",
     "spectra",
 ]
-RangeText = Annotated[str, AfterValidator(_range)]
+RangeText = Annotated[str, checked(parse_range)]
 
 
 class Approximation(Experiment):
