@@ -10,6 +10,7 @@ import click
 from kmaps.cli import array_files
 from kmaps.cli.array_files import compiling
 from kmaps.cli.completing import datasets, names
+from kmaps.cli.flags import GroupedCommand
 from kmaps.cli.progress import stage_bars
 from kmaps.errors import ConfigError, InputError
 
@@ -27,12 +28,18 @@ def _features() -> Iterable[str]:
 
 
 @click.command(
+    cls=GroupedCommand,
+    groups={
+        "Images": "label_column image_column skip_bad",
+        "Features": "kind settings normalize protocol split",
+        "Output": "out given_format show force",
+    },
     epilog="""\b
 Examples:
   kmaps features daimler --features hog-pyramid --show 6
   kmaps features caltech101 --features dense-sift-bow --set words=300 --out words.npz
   kmaps features photos --features hog-pyramid --out photos.npz
-  kmaps features list.csv --image-column file --label-column kind --features phog --out - > a.svm"""
+  kmaps features list.csv --image-column file --label-column kind --features phog --out a.svm""",
 )
 @click.argument("source", metavar="DATASET", shell_complete=names(datasets, or_files=True))
 @click.option(
@@ -116,20 +123,13 @@ def command(
     """
     from kmaps.data import Table, load_dataset
     from kmaps.features import get_normalization, make_feature
-    from kmaps.io import check_target, output_format
 
     feature = make_feature(kind, _parameters(settings))
     normalized = get_normalization(normalize)
     named = _named(source, label_column, image_column)
     name = named if isinstance(named, str) else named.name
     out = out or Path(f"{name}-{kind}.npz")
-    to_stdout = str(out) == "-"
-    form = output_format(out, given_format or ("svm" if to_stdout else None))
-    if to_stdout and show:
-        raise ConfigError("--show: the figure stands beside the file; name one with --out")
-    drawing = out.with_suffix(".png") if show else None
-    for target in () if to_stdout else filter(None, (out, drawing)):
-        check_target(target, force=force)
+    form, drawing = _targets(out, given_format, show, force)
     dataset = load_dataset(named, skip_bad=skip_bad)
     if isinstance(dataset, Table):
         raise ConfigError(f"{name}: a table, whose columns are the features; expected images")
@@ -146,13 +146,29 @@ def command(
         click.echo(f"note: left out {dataset.images[row]}: {reason}", err=True)
     if not quiet and form in _NUMBERED:
         _say_classes(dataset)
-    click.echo(f"{name}: {kind}, {shape[0]:,} × {shape[1]:,}, {out}", err=to_stdout)
+    click.echo(f"{name}: {kind}, {shape[0]:,} × {shape[1]:,}, {out}", err=str(out) == "-")
     if drawing:
         from kmaps.bench.figures import samples
 
         rows = _spread(dataset, show, {row for row, _ in bad})
         samples.draw(dataset, feature, extractor, rows, drawing)
         click.echo(f"{name}: {len(rows)} images with their features, {drawing}")
+
+
+def _targets(
+    out: Path, given_format: str | None, show: int | None, force: bool
+) -> tuple[str, Path | None]:
+    """Return the format to write and the figure's file; refuse what may not be written."""
+    from kmaps.io import check_target, output_format
+
+    to_stdout = str(out) == "-"
+    form = output_format(out, given_format or ("svm" if to_stdout else None))
+    if to_stdout and show:
+        raise ConfigError("--show: the figure stands next to the file; name one with --out")
+    drawing = out.with_suffix(".png") if show else None
+    for target in () if to_stdout else filter(None, (out, drawing)):
+        check_target(target, force=force)
+    return form, drawing
 
 
 def _named(source: str, label_column: str | None, image_column: str | None) -> "str | UserFiles":

@@ -23,10 +23,8 @@ LIMITS: dict[str, int] = {**MOST_LINES, **WALKS} | {
 }
 """Those of `tests.house`, or what was reached where one is not met yet: to be lowered only."""
 LONG_FUNCTIONS: set[str] = {
-    "cli/features.py command",
     "cli/recommend.py command",
     "cli/train.py command",
-    "kmaps/features/extraction.py extract",
     "kmaps/models/choice.py cross_validate",
     "kmaps/models/coded_path.py choose_along_path",
     "kmaps/models/evaluation.py evaluate",

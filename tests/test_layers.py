@@ -297,7 +297,7 @@ def test_libraries_stay_in_their_rooms(path, room):
 
 # Of errors of other libraries, of threads, and of functions that users pass.
 ATTRIBUTES_OF_OTHERS = {
-    ("features/images.py", "strerror"),
+    ("features/base.py", "strerror"),
     ("data/transfer.py", "response"),
     ("data/transfer.py", "reason"),
     ("svm/clib.py", "parts"),

@@ -55,7 +55,6 @@ def download(
     Parameters
     ----------
     name : str or Manifest
-        A packaged name (:func:`available`), or the manifest of another dataset.
     data_dir : path, optional
         The cache; by default ``KMAPS_DATA_DIR`` or the platform's folder for caches.
     mirror : path or URL, or several, optional
@@ -72,11 +71,6 @@ def download(
         If there is no such dataset, or no such mirror folder.
     DataError
         If no source serves the right content; it says what was wrong with each.
-
-    Examples
-    --------
-    >>> download("digits").status
-    'embedded'
     """
     manifest = name if isinstance(name, Manifest) else load_manifest(name)
     get_format(manifest)

@@ -1,4 +1,4 @@
-"""From files to arrays: what each format holds, how the cache keeps it, how it is loaded.
+"""From files to datasets: what each format holds, how the cache keeps it, how it is loaded.
 
 A format decodes a source file into its content and digest, stores verified contents in a form that
 loads fast, and loads that form. The order of the samples follows from the names of the members,
@@ -10,7 +10,7 @@ import math
 import re
 import struct
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -23,12 +23,47 @@ from kmaps.errors import ConfigError, DataError, suggest
 
 if TYPE_CHECKING:
     from kmaps.data.archives import Report
-    from kmaps.data.dataset import Images
+    from kmaps.samples import AnyMatrix
 
-    Samples = tuple[Images | NDArray[np.float32], NDArray[np.int64], NDArray[np.str_]]
+Images = NDArray[np.uint8] | list[Path]
+Samples = tuple[Images | NDArray[np.float32], NDArray[np.int64], NDArray[np.str_]]
 
 _GAP = rb"\s(?:\s|#[^\n]*\n)*"
 _PGM = re.compile(rb"P5" + _GAP + rb"(\d{1,9})" + _GAP + rb"(\d{1,9})" + _GAP + rb"(\d{1,9})\s")
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Images with their labels: label ``i`` means ``class_names[i]``.
+
+    Images are an array (n, height, width) of grey levels 0 … ``max_level``, or files when they
+    differ in size. Groups are official subsets (``""`` where there is none), clusters groups that
+    no split divides; ``damaged`` names samples whose files have changed since they were verified,
+    and how. The digest is the manifest's, of the content.
+    """
+
+    name: str
+    images: Images
+    y: NDArray[np.int64]
+    groups: NDArray[np.str_]
+    digest: str
+    class_names: tuple[str, ...]
+    max_level: int = 255
+    damaged: Mapping[int, str] = field(default_factory=dict)
+    clusters: NDArray[np.str_] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Vectors X, float32 (n, d), dense or CSR, with their labels, as in :class:`Dataset`."""
+
+    name: str
+    X: "AnyMatrix"
+    y: NDArray[np.int64]
+    groups: NDArray[np.str_]
+    digest: str
+    class_names: tuple[str, ...]
+    clusters: NDArray[np.str_] | None = None
 
 
 @dataclass(frozen=True)
@@ -42,22 +77,13 @@ class Content:
 
 @dataclass(frozen=True)
 class Format:
-    """How the files of a dataset are read.
+    """How the files of a dataset are decoded, stored and loaded.
 
-    Parameters
-    ----------
-    load, roles : callable
-        Return the samples from the stored files, and the roles that the files must have.
-    shaped : bool
-        Whether all images have one shape, which the manifest must give.
-    decode, store : callable or None
-        Return a source file's :class:`Content`, and write the verified payloads, by role; None for
-        an embedded dataset.
-    tabular : bool
-        Whether the samples are rows of a matrix rather than images.
+    ``decode`` and ``store`` are None for an embedded dataset; all images of a ``shaped`` one have
+    the shape that the manifest must give; the samples of a ``tabular`` one are rows of a matrix.
     """
 
-    load: "Callable[[Manifest, Path, list[str]], Samples]"
+    load: Callable[[Manifest, Path, list[str]], Samples]
     roles: Callable[[Manifest], set[str]]
     shaped: bool
     decode: "Callable[[Path, SourceFile, Manifest, Report], Content] | None" = None
@@ -98,7 +124,7 @@ def _store_arrays(images: NDArray, labels: NDArray, groups: NDArray, folder: Pat
     np.save(folder / "groups.npy", groups)
 
 
-def _load_arrays(manifest: Manifest, folder: Path, paths: list[str]) -> "Samples":
+def _load_arrays(manifest: Manifest, folder: Path, paths: list[str]) -> Samples:
     images, y, groups = (np.load(folder / f"{part}.npy") for part in ("images", "labels", "groups"))
     return images, y, groups
 
@@ -219,7 +245,7 @@ def _store_jpegs(payloads: Mapping[str, dict], manifest: Manifest, folder: Path)
         path.write_bytes(content)
 
 
-def _load_jpegs(manifest: Manifest, folder: Path, paths: list[str]) -> "Samples":
+def _load_jpegs(manifest: Manifest, folder: Path, paths: list[str]) -> Samples:
     return [folder / path for path in paths], *_labels_and_groups(paths, manifest)
 
 
@@ -266,7 +292,7 @@ def _store_pgms(payloads: Mapping[str, dict], manifest: Manifest, folder: Path) 
 # Digits and tables that scikit-learn ships: nothing is downloaded or stored.
 
 
-def _load_shipped(shipped: str, manifest: Manifest, folder: Path, paths: list[str]) -> "Samples":
+def _load_shipped(shipped: str, manifest: Manifest, folder: Path, paths: list[str]) -> Samples:
     from sklearn import datasets
 
     bunch = getattr(datasets, f"load_{shipped}")()

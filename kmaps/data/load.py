@@ -1,30 +1,29 @@
-"""The one way to the samples of a dataset, whatever they come from."""
+"""The one way to the samples of a dataset, wherever they come from."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kmaps.data.cache import cache_root, repair_hint, stamped_files
-from kmaps.data.dataset import Dataset, Table
-from kmaps.data.formats import get_format
+from kmaps.data.formats import Dataset, Table, get_format
 from kmaps.data.manifest import Manifest, load_manifest
-from kmaps.data.user_files import UserFiles
 from kmaps.errors import DataError
+
+if TYPE_CHECKING:
+    from kmaps.data.user_files import UserFiles
 
 
 def load_dataset(
-    name: str | Manifest | UserFiles, *, data_dir: str | Path | None = None, skip_bad: bool = False
+    name: "str | Manifest | UserFiles",
+    *,
+    data_dir: str | Path | None = None,
+    skip_bad: bool = False,
 ) -> Dataset | Table:
     """Load images or a table: from the cache, from scikit-learn, or from the user's files.
 
-    Parameters
-    ----------
-    name : str, Manifest or UserFiles
-        A known name (:func:`available`), the manifest of another dataset, or files.
-    data_dir : path, optional
-        The cache; by default ``KMAPS_DATA_DIR`` or the platform's folder for caches.
-    skip_bad : bool
-        Whether to accept damaged image files, named in the result; not if a class has no others.
+    The cache is ``data_dir``, ``KMAPS_DATA_DIR`` or the platform's folder for caches. ``skip_bad``
+    accepts damaged image files, named in the result, unless a class has no others.
 
     Raises
     ------
@@ -34,14 +33,8 @@ def load_dataset(
         If it has not been downloaded, the cache is damaged, or a file is missing.
     InputError
         If a file of the user is not as it should be.
-
-    Examples
-    --------
-    >>> digits = load_dataset("digits")
-    >>> digits.images.shape, digits.images.dtype, int(digits.images.max())
-    ((1797, 8, 8), dtype('uint8'), 16)
     """
-    if isinstance(name, UserFiles):
+    if not isinstance(name, str | Manifest):
         from kmaps.data.user_tables import load_user_files  # with readers, which need SciPy
 
         return load_user_files(name, data_dir=data_dir)

@@ -25,16 +25,9 @@ from kmaps.errors import ConfigError, suggest
 class SourceFile:
     """One file to fetch.
 
-    Parameters
-    ----------
-    path : str
-        Its place in a mirror: ``mnist/train-labels-idx1-ubyte.gz``.
-    urls : tuple of str
-        Its places at the publishers, tried in this order.
-    sha256, size : str, int
-        Digest and bytes of the decompressed content.
-    role : str
-        What the file is to the dataset's format; ``archive`` unless there are several files.
+    The path is its place in a mirror (``mnist/train-labels-idx1-ubyte.gz``), the URLs those at the
+    publishers, in the order to try them; digest and size are of the decompressed content. The role
+    says what the file is to the dataset's format.
     """
 
     path: str
@@ -55,29 +48,11 @@ class SourceFile:
 class Manifest:
     """What is known of a dataset before any of it is fetched.
 
-    Parameters
-    ----------
-    name, title, licence, citation, homepage : str
-    format : str
-        The format of its files, a key of :data:`kmaps.data.FORMATS`.
-    classes : tuple of str
-        Label ``i`` means ``classes[i]``.
-    digest : str
-        SHA-256 of the whole content: of the only file, or the tree digest of the files.
-    groups : tuple of str
-        The official subsets, empty when there are none.
-    shape : tuple of int or None
-        Height and width of every image; None when they differ.
-    n_samples : int or None
-        How many samples there are in all groups; None where the manifest does not say.
-    max_level : int
-        The largest grey value.
-    first_per_class : int or None
-        Keep this many images of each class, in name order; None keeps all.
-    protocol : mapping
-        The usual way to split it (:func:`kmaps.data.draw_split`), for those who name none.
-    files : tuple of SourceFile
-        Empty for a dataset that comes with a dependency.
+    Label ``i`` means ``classes[i]``. The digest (SHA-256) is that of the only file, or the tree
+    digest of the files. Groups are the official subsets; the shape (height, width) is None when
+    images differ, ``n_samples`` where the manifest does not say. ``first_per_class`` keeps this
+    many images of each class, in name order. The protocol is the usual split
+    (:func:`kmaps.data.draw_split`). Without files, the dataset comes with a dependency.
     """
 
     name: str
@@ -112,13 +87,6 @@ def tree_digest(digests: Mapping[str, str]) -> str:
 
     It is the SHA-256 of the lines ``<sha256>  <path>``, in code-point order of the paths: what
     ``LC_ALL=C sha256sum $(paths in order) | sha256sum`` prints.
-
-    Examples
-    --------
-    >>> tree_digest({"b": "22", "a": "11"}) == tree_digest({"a": "11", "b": "22"})
-    True
-    >>> tree_digest({"a": "11"})[:8]
-    '7897598a'
     """
     total = hashlib.sha256()
     for path in sorted(digests):
@@ -128,13 +96,7 @@ def tree_digest(digests: Mapping[str, str]) -> str:
 
 @cache
 def packaged() -> tuple[str, ...]:
-    """Return the names of the datasets whose manifests come with kmaps.
-
-    Examples
-    --------
-    >>> packaged()
-    ('breast-cancer', 'caltech101', 'daimler', 'digits', 'mnist', 'wine')
-    """
+    """Return the names of the datasets whose manifests come with kmaps."""
     folder = resources.files("kmaps.datasets")
     return tuple(sorted(f.name[:-5] for f in folder.iterdir() if f.name.endswith(".yaml")))
 
@@ -155,20 +117,10 @@ def _user_folders() -> list[Path]:
 
 
 def load_manifest(name: str, folder: str | Path | None = None) -> Manifest:
-    """Return the manifest of a dataset.
+    """Return the manifest of a dataset that comes with kmaps, or of the user's NAME.yaml.
 
-    It comes with kmaps, or is the user's NAME.yaml in ``folder`` or in the folders of
-    ``KMAPS_DATA_PATH``.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such dataset, or its manifest is malformed.
-
-    Examples
-    --------
-    >>> load_manifest("mnist").shape
-    (28, 28)
+    It is looked for in ``folder`` and in the folders of ``KMAPS_DATA_PATH``. Raises a ConfigError
+    if there is none, or it is malformed.
     """
     if name in packaged():
         return _packaged_manifest(name)
@@ -209,11 +161,8 @@ def read_manifest(path: str | Path) -> Manifest:
 def parse_manifest(text: str, where: str) -> Manifest:
     """Validate a YAML text as a whole and return the manifest.
 
-    Raises
-    ------
-    ConfigError
-        Naming every mistake in the file ``where``: unknown or missing keys, wrong values, a digest
-        that does not follow from the digests of the files.
+    Raises a ConfigError that names every mistake in the file ``where``: unknown or missing keys,
+    wrong values, a digest that does not follow from the digests of the files.
     """
     _, tree = read_yaml(text, where)
     problems: list[str] = []

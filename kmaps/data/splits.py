@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.checks import is_whole
-from kmaps.data.dataset import Dataset, Table
+from kmaps.data.formats import Dataset, Table
 from kmaps.errors import ConfigError, suggest
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]

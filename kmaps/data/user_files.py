@@ -32,31 +32,14 @@ class Listed:
 class UserFiles:
     """The user's files that make a dataset; :func:`kmaps.data.load_dataset` loads it.
 
-    Parameters
-    ----------
-    name : str
-        What records and tables call the dataset.
-    rows : mapping of str to Path
-        The file of the samples under ``""``, or two of them under ``train`` and ``test``, which are
-        then its groups. A table is any file that :func:`kmaps.io.open_reader` opens; images are a
-        folder with a folder per class, or a ``.csv`` that lists paths relative to it.
-    labels : mapping of str to Path
-        The files of the labels (:func:`kmaps.io.read_labels`), by the same names; empty when the
-        files of the samples have them.
-    images : bool
-        Whether ``rows`` names images.
-    label_column, group_column, split_column, id_column, image_column : str or None
-        Names of columns: labels; groups that no split divides; official subsets; a name of each
-        row, which must differ; paths of images. They are looked for in the ``.csv`` of the labels,
-        if there is one, otherwise in the file of the samples.
-    zero_based : bool or "auto"
-        Whether the indices of svmlight files count from 0.
+    ``rows`` has the file of the samples under ``""``, or two of them under ``train`` and ``test``,
+    which are then its groups: tables that :func:`kmaps.io.open_reader` opens, or ``images``: a
+    folder with a folder per class, or a ``.csv`` that lists paths relative to it. ``labels`` has
+    the files of the labels, by the same names, unless the files of the samples have them.
 
-    Examples
-    --------
-    >>> UserFiles(name="mine", rows={"": Path("nowhere.csv")}).digest
-    Traceback (most recent call last):
-    kmaps.errors.DataError: mine: nowhere.csv: no such file
+    The columns are labels; groups that no split divides; official subsets; a name of each row,
+    which must differ; paths of images. They are looked for in the ``.csv`` of the labels, if there
+    is one, otherwise in the file of the samples.
     """
 
     name: str

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
 
 from kmaps.data.cache import cache_root, install, lock, stamped_files
-from kmaps.data.dataset import Dataset, Table
+from kmaps.data.formats import Dataset, Table
 from kmaps.data.user_files import UserFiles
 from kmaps.errors import DataError, InputError
 from kmaps.io import (

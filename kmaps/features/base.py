@@ -1,4 +1,4 @@
-"""What a feature is, the features by name, and the normalisations of their vectors.
+"""What a feature is, the features by name, grey images, and the normalisations of vectors.
 
 A feature has parameters and one stage or two from images to vectors. The first stage,
 ``describe``, looks at one image at a time and can be kept for a whole dataset. A feature that
@@ -10,15 +10,18 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kmaps import Registry
-from kmaps.errors import ConfigError, suggest
+from kmaps.errors import ConfigError, InputError, suggest
 
 if TYPE_CHECKING:
+    from PIL.Image import Image
+
     from kmaps.samples import AnyMatrix
 
 GreyImage = NDArray[np.float32]  # (height, width), grey, black 0, white 1
@@ -30,6 +33,7 @@ Report = Callable[[str, int, int], object]  # report(label, images done, images 
 MIN_MAX = "min-max"
 """Scales the columns of a table to 0 … 1 by their ranges in the training rows."""
 
+_BILINEAR = 2  # PIL.Image.Resampling.BILINEAR
 _NAMED = {"none": None, "l1": 1.0, "l2": 2.0}
 _GAMMA = re.compile(r"gamma=(\d+\.?\d*|\.\d+)")
 
@@ -38,23 +42,11 @@ _GAMMA = re.compile(r"gamma=(\d+\.?\d*|\.\d+)")
 class Feature(ABC):
     """Base of the features; a subclass's fields are its parameters.
 
-    Features that take images of any size have a parameter ``longest``: larger ones are shrunk
-    until the longer side is that many pixels, or never if it is None.
-
-    Attributes
-    ----------
-    name : str
-        What experiments call it.
-    version : int
-        Raised when the same parameters give other values: older caches are then left alone.
-    uniform : bool
-        Whether all images must have one size.
-    cached : bool
-        Whether the vectors are worth keeping on disk.
-    learns : bool
-        Whether there is a second stage (:class:`LearnedFeature`).
-    block_images : int
-        Images described at a time; bounds the memory.
+    ``version`` is raised when the same parameters give other values: older caches are then left
+    alone. All images of a ``uniform`` feature must have one size; those of others are shrunk until
+    the longer side has ``longest`` pixels, if this parameter is there and not None. ``cached`` says
+    whether the vectors are worth keeping on disk, ``learns`` whether there is a second stage;
+    ``block_images`` are described at a time, which bounds the memory.
     """
 
     name: ClassVar[str]
@@ -143,14 +135,9 @@ FEATURES: Registry[type[Feature]] = Registry(
 
 
 def make_feature(name: str, parameters: Mapping[str, Any] | None = None) -> Feature:
-    """Return a feature by its name, with its parameters checked; lists stand for tuples.
+    """Return a feature by its name; lists stand for tuples.
 
     Raises a ConfigError if a name is unknown or a value unfit.
-
-    Examples
-    --------
-    >>> make_feature("phog", {"orientations": 8}).orientations
-    8
     """
     if name not in FEATURES:
         raise ConfigError(
@@ -173,18 +160,9 @@ def parameters_of(name: str) -> list[str]:
 def get_normalization(name: str) -> Callable[[Matrix], Matrix]:
     """Return the function that normalises the rows of a matrix in place.
 
-    Parameters
-    ----------
-    name : str
-        ``none``; or the norm that becomes one, with rows of zeros left alone: ``l1``, the sum of
-        the magnitudes; ``l2``, the Euclidean norm; ``gamma=G``, for a number G > 0, the norm
-        (Σ|x|^G)^(1/G), under which a G-homogeneous additive kernel has K(x, x) = 1 (hkm,
-        Sect. 2.2).
-
-    Raises
-    ------
-    ConfigError
-        If it is none of these.
+    The name is ``none`` or the norm that becomes one, with rows of zeros left alone: ``l1``,
+    ``l2``, or ``gamma=G``, for a number G > 0, the norm (Σ|x|^G)^(1/G), under which a G-homogeneous
+    additive kernel has K(x, x) = 1 (hkm, Sect. 2.2). Other names raise a ConfigError.
 
     Examples
     --------
@@ -217,3 +195,65 @@ def _divide(X: Matrix, power: float) -> Matrix:
     per_value = np.repeat(norms, np.diff(X.indptr)) if sparse.issparse(X) else norms[:, None]
     values /= per_value.astype(np.float32)
     return X
+
+
+class Images(Protocol):
+    """What :func:`kmaps.features.extract` needs of a dataset."""
+
+    name: str
+    images: NDArray[np.uint8] | Sequence[Path]
+    max_level: int
+    digest: str  # only for a cache
+
+
+@runtime_checkable
+class NamesDamaged(Protocol):
+    """A dataset that names images which are not to be used, and says why."""
+
+    damaged: Mapping[int, str]
+
+
+def image_name(dataset: Images, row: int) -> str:
+    """Return what to call an image in a message."""
+    image = dataset.images[row]
+    return f"image {row}" if isinstance(image, np.ndarray) else str(image)
+
+
+def as_grey(levels: NDArray[np.uint8], max_level: int) -> NDArray[np.float32]:
+    """Return levels from 0 to ``max_level`` as grey values from 0 to 1."""
+    return np.divide(levels, np.float32(max_level), dtype=np.float32)
+
+
+def load_image(image: NDArray[np.uint8] | Path, max_level: int, longest: int | None) -> GreyImage:
+    """Return an array of levels, or an image file, as grey values from 0 to 1.
+
+    White is ``max_level`` in arrays, always 255 in files. The longer side of larger images is
+    shrunk to ``longest`` pixels, unless it is None.
+    If a file cannot be read, it raises an InputError; the caller adds the name.
+    """
+    from PIL import Image, UnidentifiedImageError  # not where features are only named
+
+    if isinstance(image, np.ndarray):
+        if longest is None or max(image.shape) <= longest:
+            return as_grey(image, max_level)
+        return _shrunk(Image.fromarray(image), longest, max_level)
+    try:
+        with Image.open(image) as opened:
+            if longest is not None:
+                # A JPEG file is decoded at a half, a quarter … of its size where that is enough.
+                opened.draft("L", (longest, longest))
+            return _shrunk(opened.convert("L"), longest, 255)
+    except UnidentifiedImageError:
+        size = Path(image).stat().st_size
+        raise InputError(f"not an image ({size:,} bytes)" if size else "an empty file") from None
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot be read: {reason}") from None
+
+
+def _shrunk(image: "Image", longest: int | None, max_level: int) -> GreyImage:
+    factor = 1 if longest is None else longest / max(image.size)
+    if factor < 1:
+        size = [max(1, round(side * factor)) for side in image.size]
+        image = image.resize(size, _BILINEAR)
+    return as_grey(np.asarray(image), max_level)

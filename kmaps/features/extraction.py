@@ -18,13 +18,17 @@ from kmaps.features.base import (
     Arrays,
     Feature,
     GreyImage,
+    Images,
     LearnedFeature,
     Matrix,
+    NamesDamaged,
     Report,
+    as_grey,
     get_normalization,
+    image_name,
+    load_image,
     make_feature,
 )
-from kmaps.features.images import Images, NamesDamaged, as_grey, image_name, load_image
 from kmaps.features.store import Stage, keep_arrays, kept_arrays, key_of
 
 Bad = tuple[int, str]  # an image that cannot be used, and why
@@ -42,38 +46,13 @@ def extract(
     on_bad: Callable[[int, str], object] | None = None,
     **parameters: Any,
 ) -> Matrix:
-    """Return the features of a dataset's images.
+    """Return the features of a dataset's images, float32 (n, d), CSR for bags of words.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        As :func:`kmaps.data.load_dataset` returns it.
-    name, **parameters
-        A key of :data:`~kmaps.features.FEATURES`, and fields of its class.
-    normalize : str
-        As in :func:`~kmaps.features.get_normalization`.
-    rows : sequence of int, optional
-        The images wanted, in this order; by default all of them.
-    train, cache, progress
-        As in :class:`Extractor`.
-    on_bad : callable, optional
-        ``on_bad(row, reason)`` is called for each wanted image that is unreadable or too small;
-        nothing is learned from it, and its row, a blank image's, is to be left out. Without
-        ``on_bad``, the first such image raises DataError.
-
-    Returns
-    -------
-    ndarray of float32, shape (n, d), or csr_array of float32
-        Sparse for bags of words.
-
-    Raises
-    ------
-    ConfigError
-        If a name is unknown, a parameter unfit or ``train`` missing.
-    InputError
-        If the features do not fit the dataset.
-    DataError
-        If an image cannot be used; the message names it.
+    ``rows`` are the images wanted, in this order; the other arguments are those of
+    :class:`Extractor`, :func:`~kmaps.features.get_normalization` and
+    :func:`~kmaps.features.make_feature`. ``on_bad(row, reason)`` is called for each wanted image
+    that is unreadable or too small; nothing is learned from it, and its row, a blank image's, is to
+    be left out. Without ``on_bad``, the first such image raises DataError.
 
     Examples
     --------
@@ -96,28 +75,12 @@ def extract(
 
 
 class Extractor:
-    """A feature on a dataset: what it learned there, and the vectors of the images.
+    """A feature on a dataset: what it ``learned`` there, and the vectors of the images.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        As :func:`kmaps.data.load_dataset` returns it.
-    feature : Feature
-    train : sequence of int, optional
-        The training images, for features that learn: from these images alone.
-    cache : path, optional
-        A folder where the stages of each block of images are kept, by the dataset's digest and the
-        parameters; a later call, also after an interruption, goes on from there.
-    progress : callable, optional
-        ``progress(label, images done, images in all)``.
-    skip_bad : bool
-        Whether to go on after images that cannot be used; otherwise the first one raises, as in
-        :func:`extract`.
-
-    Attributes
-    ----------
-    learned : ndarray or None
-        What the feature learned, if it learns.
+    Features that learn do so from the images ``train`` alone. ``cache`` is a folder where the
+    stages of each block of images are kept, by the dataset's digest and the parameters; a later
+    call, also after an interruption, continues from there. ``skip_bad`` goes on after images that
+    cannot be used; otherwise the first one raises DataError.
     """
 
     def __init__(

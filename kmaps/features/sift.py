@@ -41,21 +41,12 @@ def grid(
 def describe_patches(
     image: GreyImage, patch: int, tops: NDArray, lefts: NDArray, contrast: float
 ) -> NDArray[np.uint8]:
-    """Return the SIFT descriptors, uint8 (m, 128), of some patches of an image.
+    """Return the SIFT descriptors, uint8 (m, 128), of square patches of a grey image.
 
-    A descriptor goes row by row of cells, the orientations of a cell side by side; it has the
-    length :data:`SCALE` after values above 0.2 of the length were cut there.
-
-    Parameters
-    ----------
-    image : ndarray of float32, shape (height, width)
-        From 0 to 1.
-    patch : int
-        The side of the patches, a multiple of 4.
-    tops, lefts : ndarray of int, shape (m,)
-        The first row and column of each patch, which must lie inside the image.
-    contrast : float
-        Patches become zero whose mean gradient is up to this, in grey values per pixel.
+    The side of a patch is a multiple of 4; ``tops`` and ``lefts`` are its first row and column,
+    and all of it lies inside the image. A descriptor goes row by row of cells, the orientations of
+    a cell side by side; it has the length :data:`SCALE` after values above 0.2 of the length were
+    cut there. It is zero where the mean gradient is at most ``contrast`` grey values per pixel.
     """
     from scipy import ndimage  # slow to import, as numba
 

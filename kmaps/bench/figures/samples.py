@@ -12,12 +12,11 @@ from scipy.sparse import issparse
 
 from kmaps.bench.figures.style import save
 from kmaps.data import Dataset
-from kmaps.features import Extractor, Feature, sift
+from kmaps.features import Extractor, Feature, load_image, sift
 from kmaps.features.base import GreyImage
 from kmaps.features.bow import DenseSiftBow
 from kmaps.features.gradients import Cells, partition
 from kmaps.features.hog import HogPyramid
-from kmaps.features.images import load_image
 from kmaps.features.phog import Phog
 
 Panel = tuple[str, Callable[[Axes], object]]
