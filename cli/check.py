@@ -129,7 +129,7 @@ def _check_reported(
     junit: Path | None,
     quiet: bool,
 ) -> Exception | None:
-    """Print what the papers report beside what the runs have."""
+    """Print what the papers report next to what the runs have."""
     from kmaps.bench.paper import reported, reported_forms
     from kmaps.bench.paper.entries import claim_entries
     from kmaps.bench.report.choice import edges_of_runs

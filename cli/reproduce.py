@@ -44,8 +44,8 @@ def command(
 
     Finished cells are kept: the same command again resumes. Each run is compared with the published
     one, where this is a source checkout that has it. Experiments whose data or packages are not
-    there are left out, and told. At the end there is a page on each run, and the page at a glance
-    (`kmaps report --all`), unless it was a preset.
+    there are left out, which is said. At the end there is a page on each run, and the page at a
+    glance (`kmaps report --all`), unless it was a preset.
 
     \b
     Exit code 0  no cell is worse than published
@@ -92,11 +92,11 @@ def _to_do(entries: "list[Entry]") -> str:
     if not cells:
         return "nothing to do"
     seconds, unknown = time_left(entries)
-    told = f"{cells:,} cells to do"
+    text = f"{cells:,} cells to do"
     if unknown < cells:
-        told += f", {seconds / 3600:.1f} h" if seconds > 5400 else f", {seconds / 60:.1f} min"
-        told += " as published"
-    return told + (f", {unknown:,} of unknown time" if unknown else "")
+        text += f", {seconds / 3600:.1f} h" if seconds > 5400 else f", {seconds / 60:.1f} min"
+        text += " as published"
+    return text + (f", {unknown:,} of unknown time" if unknown else "")
 
 
 def _run(entry: "Entry", threads: int | None, quiet: bool) -> bool:
@@ -152,7 +152,8 @@ def _write_pages(entries: "list[Entry]", out: Path, quiet: bool) -> None:
 def _end(worse: list[str], failed: list[str]) -> None:
     """Raise what the command ends with, if it is not well."""
     if failed:
-        told = ", ".join(failed)
-        raise CellsFailed(f"cells failed in {told}; `kmaps run NAME --retry-failed` tries again")
+        raise CellsFailed(
+            f"cells failed in {', '.join(failed)}; `kmaps run NAME --retry-failed` tries again"
+        )
     if worse:
         raise GateFailed(f"worse than published: {', '.join(worse)}")

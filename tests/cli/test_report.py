@@ -66,7 +66,7 @@ def test_times_beside_other_work_are_left_out_of_pages(folder):
     (folder / "records.jsonl").write_text("".join(json.dumps(cell) + "\n" for cell in cells))
     assert report(folder).exit_code == 0
     page = (folder / "README.md").read_text()
-    assert "Times of this run are left out: other work ran on the machine meanwhile" in page
+    assert "Times of this run are left out: other programs ran" in page
     assert "accuracy, %" in page
     assert "train, s" not in page
     (folder / "records.jsonl").write_text(json.dumps(cells[0]) + "\n")

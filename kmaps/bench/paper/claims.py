@@ -30,7 +30,7 @@ COUNTED = (
     *("train_bytes", "paper_train_bytes", "table_bytes", "gram_bytes", "copy_bytes"),
     *("linf", "rms", "l1", "error_bound", "dim"),
 )
-"""Columns without chance: the same cell gives the same number on every machine."""
+"""Columns without chance: the same cell gives the same number on every computer."""
 
 OF_PAIRS = ("linf", "rms")
 """Those of them that on samples of several splits depend on which these are."""
@@ -39,8 +39,8 @@ OF_SAMPLES = ("accuracy", "per-class")
 """Measures that are a share of the test samples, or of those of each class."""
 
 
-def of_machine(measure: str) -> bool:
-    """Return whether a measure differs from machine to machine: times and peaks of memory."""
+def of_computer(measure: str) -> bool:
+    """Return whether a measure differs from computer to computer: times and peaks of memory."""
     columns = MEASURES[measure].columns
     return any(name.endswith("_s") or "peak" in name for name in columns)
 
@@ -98,12 +98,12 @@ def _ratio(
     left = _repeated((pair[0] for pair in pairs), lefts, measure)
     right = _repeated((pair[1] for pair in pairs), rights, measure)
     if MEASURES[measure].unit == "s" and has_doubtful_times(one for pair in pairs for one in pair):
-        return unknown(nan, "timed once, perhaps beside other work")
+        return unknown(nan, "timed once, perhaps while other programs ran")
     if min(map(min, left + right)) <= 0:
         return unknown(exact_ratio(lefts, rights).value, "one of the numbers is zero")
     found = measured_ratio(left, right)
     once = _is_redrawn(pairs) and any(record["draw"] is None for record in pairs[0])
-    if once and len(pairs) > 1:  # beside every draw, but measured a single time
+    if once and len(pairs) > 1:  # next to every draw, but measured a single time
         return replace(found, note="one of the two rows was measured once")
     return found
 
@@ -144,7 +144,7 @@ def _n_pool(record: Record) -> int | None:
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """A claim, or a comparison of the project's own, and what becomes of it on one run."""
+    """A claim, or a comparison of the project, and what becomes of it on one run."""
 
     id: str
     text: str
@@ -211,5 +211,5 @@ def _comparisons(
         found = estimate(pairs, relation, measure, correct, against)
         if found:
             what = where(left, right, labels, against)
-            by, machine = entry.get("by"), of_machine(measure)
-            yield Comparison(what, relation, by, found, machine=machine)
+            by, of = entry.get("by"), of_computer(measure)
+            yield Comparison(what, relation, by, found, of_computer=of)

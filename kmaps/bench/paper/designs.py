@@ -15,7 +15,7 @@ from kmaps.errors import InputError
 
 @dataclass(frozen=True)
 class RandomSplits:
-    """Each split draws its training and test samples anew from the same pool, so splits overlap."""
+    """Each split draws its training and test samples from the same pool, so splits overlap."""
 
     n_train: int  # samples of one split
     n_test: int

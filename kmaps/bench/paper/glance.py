@@ -15,10 +15,10 @@ from kmaps.bench.report.forms import markdown_table
 _INTRODUCTION = """\
 # Results
 
-Our own runs, one folder an experiment: `records.jsonl` (a line a cell, as `kmaps run` wrote it),
-`correct.npz` (which test samples each cell got right, a bit a sample; earlier runs have none),
-`README.md` (by `kmaps report`: the command, the environment, the commit, the paper's numbers beside
-ours, its claims, the tables), the figures (the arrays that some need, `arrays.npz`, are not kept
+Our runs, one folder per experiment: `records.jsonl` (one line per cell, as `kmaps run` wrote it),
+`correct.npz` (which test samples each cell got right, one bit per sample; earlier runs have none),
+`README.md` (by `kmaps report`: the command, the environment, the commit, the paper's numbers next
+to ours, its claims, the tables), the figures (the arrays that some need, `arrays.npz`, are not kept
 here), and `NOTES.md`, what we make of it. Every column of a record is described in
 `kmaps/bench/records/columns.csv`.
 
@@ -29,8 +29,8 @@ here), and `NOTES.md`, what we make of it. Every column of a record is described
 
 A number is met when ours, to the printed digits, is at least as good. A claim holds, fails, or is
 undecided, by the 95 % intervals of its comparisons; of one split without `correct.npz` there is
-none. `reported.json` keeps what is reported here, so that a change is told from it. `quickstart` is
-the baseline that CI compares every change with."""
+none. `reported.json` keeps what is reported here, so that a change does not go unnoticed.
+`quickstart` is the baseline that CI compares every change with."""
 
 _EDGES = """\
 By cross-validation inside the training split. A row is at an edge where the C of one of its splits

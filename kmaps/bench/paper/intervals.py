@@ -29,7 +29,7 @@ def difference(
     """Compare the accuracies of two rows, split by split.
 
     - One split: the score interval of paired proportions on its test samples
-      (:func:`~kmaps.bench.paper.designs.score_interval`). It is about the two machines
+      (:func:`~kmaps.bench.paper.designs.score_interval`). It is about the two models
       as they were trained: another training set is not in it.
     - Random splits: the corrected resampled t interval (:func:`random_splits`).
     - Combinations of training and test sets: a jackknife over the training sets

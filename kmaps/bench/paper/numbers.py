@@ -125,7 +125,7 @@ class PrintedNumber:
         return rounded >= self.value if self.unit == "%" else rounded <= self.value
 
 
-_DOUBTFUL = "times, taken beside other work"
+_DOUBTFUL = "times, taken while other programs ran"
 
 
 class Outcome(StrEnum):
@@ -140,7 +140,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class PrintedComparison:
-    """A printed number beside ours.
+    """A printed number next to ours.
 
     Times are ``shown``; what the experiment has no record of is ``missing``.
     """
@@ -201,7 +201,7 @@ def _read(name: str) -> list[dict[str, str]]:
 def compare(
     numbers: Iterable[PrintedNumber], records: Mapping[str, Iterable[Record]]
 ) -> Iterator[PrintedComparison]:
-    """Yield each printed number beside ours."""
+    """Yield each printed number next to ours."""
     held = {name: lines_of(run) for name, run in records.items()}
     for number in numbers:
         if number.reason:

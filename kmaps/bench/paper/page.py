@@ -16,7 +16,7 @@ from kmaps.bench.report.choice import choice_section
 from kmaps.bench.report.tables import render
 
 _NO_TIMES = (
-    "Times of this run are left out: other work ran on the machine meanwhile, or may have. "
+    "Times of this run are left out: other programs ran on the computer meanwhile, or may have. "
     "`kmaps time` measures them."
 )
 _SAME = ("cpu", "cores", "threads", "jobs", "python", "commit", "map_version")
@@ -123,7 +123,7 @@ def _started(line: Mapping[str, Any]) -> str:
 
 
 def _load(lines: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Say how busy the machine was: at the start, at the end, and with what else in between."""
+    """Say how busy the computer was: at the start, at the end, and with what else in between."""
     known = [line for line in sorted(lines, key=_started) if line.get("load_before") is not None]
     if not known:
         return []

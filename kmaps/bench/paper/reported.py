@@ -1,8 +1,8 @@
-"""What the papers report, number by number and claim by claim, beside what runs have.
+"""What the papers report, number by number and claim by claim, next to what runs have.
 
 A baseline fails these when a number or a claim that it met is not met any more, or is missing, or
-when what the paper says was changed. Verdicts on times and memory are of a machine: they show, and
-fail nothing.
+when what the paper says was changed. Verdicts on times and memory depend on the computer:
+they show, and fail nothing.
 """
 
 import json
@@ -133,7 +133,7 @@ def _number(found: PrintedComparison) -> Item:
 def _claim(run: str, claim: JudgedClaim) -> Item:
     findings = claim.judgement.findings
     verdict = verdict_of(claim) if findings else str(Outcome.MISSING)
-    lasting = claim.judgement.verdict_of_any_machine
+    lasting = claim.judgement.verdict_of_any_computer
     return Item(
         kind="claim",
         name=f"{claim.id} in {run}",
@@ -165,7 +165,7 @@ def read_stored(folder: Path) -> list[Item] | None:
         lines = json.loads(path.read_text(encoding="utf-8"))
         return [Item(**line, ours="", difference="", verdict=line["standing"]) for line in lines]
     except (ValueError, TypeError, KeyError):
-        raise InputError(f"{path}: not as `kmaps report --all` writes it; write it anew") from None
+        raise InputError(f"{path}: not as `kmaps report --all` writes it; write it again") from None
 
 
 def failures(items: Sequence[Item], baseline: Iterable[Item], runs: Iterable[str]) -> list[Failure]:

@@ -1,4 +1,4 @@
-"""What the papers say in words, once, and what decides it beside the experiments.
+"""What the papers say in words, once, and what decides it besides the experiments.
 
 ``claims.csv`` has the claims with their identifiers and sources; the ``claims`` of experiment files
 refer to them. ``elsewhere.csv`` has, claim by claim, the tests that decide it, or a part of it.
@@ -35,7 +35,7 @@ class Paper:
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """What decides a claim, or a part of it, beside the experiments."""
+    """What decides a claim, or a part of it, besides the experiments."""
 
     id: str  # the claim
     test: str  # file::name of the test that decides it
@@ -68,7 +68,7 @@ def claims() -> dict[str, Claim]:
 
 @cache
 def elsewhere() -> tuple[Elsewhere, ...]:
-    """Return what decides claims beside the experiments.
+    """Return what decides claims besides the experiments.
 
     Examples
     --------

@@ -101,7 +101,7 @@ class Comparison:
     relation: Relation
     by: float | None  # the bound; None: DEFAULT_BY
     estimate: Estimate
-    machine: bool = False  # whether the numbers are of the machine too: times, peaks of memory
+    of_computer: bool = False  # whether the numbers depend on it: times, peaks of memory
 
     @property
     def bound(self) -> float:
@@ -154,12 +154,12 @@ class Judgement:
         return Verdict.HOLDS if verdicts == {Verdict.HOLDS} else Verdict.UNDECIDED
 
     @property
-    def verdict_of_any_machine(self) -> Verdict | None:
+    def verdict_of_any_computer(self) -> Verdict | None:
         """The verdict without the comparisons of times and memory; None when there are no others.
 
-        Judged anew: how clear a time is must not change what Holm's correction leaves to the rest.
+        Judged again: how clear a time is must not change what Holm's correction leaves to the rest.
         """
-        kept = [found.comparison for found in self.findings if not found.comparison.machine]
+        kept = [found.comparison for found in self.findings if not found.comparison.of_computer]
         return judge(kept).verdict if kept else None
 
     @property

@@ -167,7 +167,7 @@ def read_correct(path: Path, records: Iterable[Record]) -> CorrectOf:
     samples or accuracies than the records, is refused.
     """
     records_file = records_path(path)
-    if records_file.name != FILE_NAME:  # a copy of records, which the file beside it is not of
+    if records_file.name != FILE_NAME:  # a copy of records, which the file next to it is not of
         return {}
     folder = records_file.parent
     by_key = {record["key"]: record for record in records if record["status"] == "ok"}

@@ -97,7 +97,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Difference:
-    """A judged column of a cell, beside the baseline's."""
+    """A judged column of a cell, next to the baseline's."""
 
     column: str
     baseline: float
@@ -280,13 +280,13 @@ def _difference(what: Judged, pairs: list[tuple[Record, Record]], floor: float) 
         spread = stdev(theirs) if len(theirs) > 1 else 0.0
         tolerance = max(floor, 2 * spread * sqrt(2 / len(theirs)))
         ours, baseline = fmean(value for value, _ in values), fmean(theirs)
-        return _told(what, ours, baseline, tolerance)
-    told = [_told(what, *pair, what.tolerance.of(pair[1])) for pair in values]
-    by_gain = sorted(told, key=lambda found: sign * (found.ours - found.baseline))
+        return _compared(what, ours, baseline, tolerance)
+    found = [_compared(what, *pair, what.tolerance.of(pair[1])) for pair in values]
+    by_gain = sorted(found, key=lambda one: sign * (one.ours - one.baseline))
     return by_gain[0] if by_gain[0].verdict == "worse" else by_gain[-1]
 
 
-def _told(what: Judged, ours: float, baseline: float, tolerance: float) -> Difference:
+def _compared(what: Judged, ours: float, baseline: float, tolerance: float) -> Difference:
     gain = ours - baseline if what.highest else baseline - ours
     verdict = "same"
     if abs(gain) > tolerance + _ROUNDING * max(1.0, abs(baseline)):

@@ -98,18 +98,18 @@ def compared_lines(
     """Yield the pairs of lines that two selections pick.
 
     They are of one reduction and of one kernel, unless a selection names the kernel; a line without
-    a kernel, the linear one, stands beside every kernel. The parameters that neither selection
-    names agree. With ``same`` each line stands beside itself alone, where both pick it.
+    a kernel, the linear one, stands next to every kernel. The parameters that neither selection
+    names agree. With ``same`` each line stands next to itself alone, where both pick it.
     """
     named = (left_selection.keys() | right_selection.keys()) - {"method"}
     lines = list(lines)
     for left in lines:
         for right in lines:
             kernels = left.kernel, right.kernel
-            beside = "" in kernels or left.kernel == right.kernel or "kernel" in named
+            fits = "" in kernels or left.kernel == right.kernel or "kernel" in named
             if (
                 left.reduction == right.reduction
-                and beside
+                and fits
                 and (left == right) == same
                 and left.is_picked(left_selection)
                 and right.is_picked(right_selection)
@@ -134,7 +134,7 @@ def _others_agree(left: dict, right: dict, named: set[str]) -> bool:
 def side_by_side(left: Mapping[Place, Record], right: Mapping[Place, Record]) -> list[Pair]:
     """Return the records of two lines cell by cell.
 
-    What has no draws, the exact kernel of a trade-off, stands beside every draw.
+    What has no draws, the exact kernel of a trade-off, stands next to every draw.
     """
     places = left.keys() | right.keys()
     drawn = {split for split, draw in places if draw is not None}

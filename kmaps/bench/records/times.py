@@ -1,4 +1,4 @@
-"""Times measured again, several times a cell, in ``times.jsonl`` beside the records.
+"""Times measured again, several times a cell, in ``times.jsonl`` next to the records.
 
 `kmaps time` writes it, one JSON object a line, one line a cell and repeat. A cell is timed with the
 C of its record and, where asked for, with one C that all cells have in common. Reading records adds
@@ -20,10 +20,10 @@ from kmaps.errors import InputError
 FILE_NAME = "times.jsonl"
 
 MOST_OTHERS = 0.1
-"""Processors that may be busy with other work, or stolen, on a machine that counts as idle."""
+"""Processors that may be busy with other work, or stolen, on a computer that counts as idle."""
 
 MOST_AVERAGE = 0.75
-"""Load average, by processor, that an idle machine may have left from what ran before."""
+"""Load average, by processor, that an idle computer may have left from what ran before."""
 
 CONDITIONS = ("cpu", "cores", "threads", "jobs")
 """Columns, of lines and of records, that must agree for times to compare."""
@@ -39,13 +39,13 @@ COLUMNS: dict[str, str] = {
     "C": "regularisation that was used; null where there is none",
     "seconds": "the columns of the record that are times, but for choosing C",
     "judged": "the columns by which results are judged, as they came out",
-    "busy": "why the machine was not idle when the repeat began, in words; empty when it was",
+    "busy": "why the computer was not idle when the repeat began, in words; empty when it was",
     "load_before": "load average of the last minute when measuring the cell began",
     "load_after": "the same when it ended",
     "other_cpus": "processors busy with other work meanwhile, in the mean",
     "stolen_cpus": "processors that the host of a virtual machine took away meanwhile",
     "cpu": "model of the processor",
-    "cores": "processors of the machine that the run may use",
+    "cores": "processors of the computer that the run may use",
     "threads": "threads of the compiled loops, BLAS and OpenMP, each held to processors",
     "jobs": "cells measured at the same time: 1",
     "versions": "versions of the packages that matter",
@@ -67,13 +67,13 @@ def with_times(records: Sequence[Record], folder: Path) -> list[Record]:
     """Return records with what was timed of them; those that were not are as they were.
 
     Lines of cells without a record, or of another C than the record's, are left out: the cell was
-    measured anew since.
+    measured again since.
     """
     lines = read_times(folder)
     known = {record["key"] for record in records}
     if lines and not any(line["key"] in known for line in lines):
         raise InputError(
-            f"{folder / FILE_NAME}: times of other cells than those of the records beside it; "
+            f"{folder / FILE_NAME}: times of other cells than those of the records next to it; "
             "delete it (`kmaps time` measures them again)"
         )
     by_key: dict[str, list[Line]] = {}
@@ -140,10 +140,10 @@ def is_beside_others(record: Record) -> bool:
 
 
 def ran_alone(record: Record) -> bool:
-    """Return whether a cell is known to have been measured on an otherwise idle machine.
+    """Return whether a cell is known to have been measured on an otherwise idle computer.
 
-    What others did in less than half a second nobody knows: then the load average tells, of the run
-    itself too.
+    What others did in less than half a second nobody knows: then the load average counts, the run
+    included.
     """
     if record.get("other_cpus") is not None:
         return not is_beside_others(record)
@@ -171,7 +171,7 @@ def without_doubtful_times(records: Iterable[Record]) -> list[Record]:
 
 
 def has_doubtful_times(records: Iterable[Record]) -> bool:
-    """Return whether a measured cell without repeats ran beside other work, or perhaps so."""
+    """Return whether a measured cell without repeats ran while other programs did."""
     measured = (record for record in records if record.get("status") != "failed")
     return not all(ran_alone(record) or timed(record) for record in measured)
 

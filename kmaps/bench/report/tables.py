@@ -4,8 +4,8 @@ One block holds one measure under one multi-class reduction, so that one-vs-one 
 never share a column. A method without a kernel (linear) stands in the column ``any``.
 
 The best cell of a column is marked among the maps alone: linear, exact and exact on codes are the
-references that maps are read against, and third-party classifiers stand next to them. Cells that print
-the same mean are all marked, and a cell that lacks splits the others have is never the best.
+references that maps are read against, and third-party classifiers stand next to them. Cells that
+print the same mean are all marked, and a cell that lacks splits the others have is never the best.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ NO_KERNEL = "any"
 ABSENT = "–"
 UNLIKE, BUSY = "†", "‡"
 MARKS = {
-    "unlike": f"{UNLIKE} on unlike machines, or with other threads: not to be compared",
+    "unlike": f"{UNLIKE} on unlike computers, or with other threads: not to be compared",
     "busy": f"{BUSY} other work ran meanwhile",
 }
 SIGNS = {"stopped": "¶", "clamped": "§", "skipped": "¤"}

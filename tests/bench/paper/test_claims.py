@@ -271,7 +271,7 @@ def test_times_beside_other_work_decide_nothing():
     (finding,) = check([fast, beside], "smaller", **timed)
     assert (finding.verdict, finding.interval) == ("undecided", None)
     assert isnan(value(finding))
-    assert finding.estimate.note == "timed once, perhaps beside other work"
+    assert finding.estimate.note == "timed once, perhaps while other programs ran"
     repeated = [
         again(cell, *(k * cell["train_s"] for k in (1.0, 1.1, 1.2))) for cell in (fast, beside)
     ]

@@ -156,16 +156,16 @@ def test_comparisons_of_several_relations_are_corrected_together():
     assert [finding.verdict for finding in twice.findings] == ["undecided", "undecided"]
 
 
-def test_a_verdict_of_any_machine_leaves_times_out():
+def test_a_verdict_of_any_computer_leaves_times_out():
     accuracy = Comparison("accuracy", "above", 0, at(0.04))
-    time = Comparison("time", "smaller", 2, exact(1.0), machine=True)
-    unclear = Comparison("time", "smaller", 2, normal(2.0), machine=True)
+    time = Comparison("time", "smaller", 2, exact(1.0), of_computer=True)
+    unclear = Comparison("time", "smaller", 2, normal(2.0), of_computer=True)
     assert judge([accuracy, time]).verdict == "fails"
-    assert judge([accuracy, time]).verdict_of_any_machine == "holds"
+    assert judge([accuracy, time]).verdict_of_any_computer == "holds"
     # An unclear time takes half of the correction; the verdict without it does not.
     assert judge([accuracy, unclear]).findings[0].verdict == "undecided"
-    assert judge([accuracy, unclear]).verdict_of_any_machine == "holds"
-    assert judge([time]).verdict_of_any_machine is None
+    assert judge([accuracy, unclear]).verdict_of_any_computer == "holds"
+    assert judge([time]).verdict_of_any_computer is None
 
 
 def test_what_holm_leaves_open_is_told_from_what_is_open_anyway():
