@@ -13,9 +13,12 @@ SECONDS = dict.fromkeys(("fit_s", "encode_s", "convert_s", "train_s", "predict_s
 
 @pytest.fixture
 def folder(tmp_path):
-    cells = [record("homogeneous", i, params={"order": 1}) for i in (0, 1)]
-    (tmp_path / "records.jsonl").write_text("".join(json.dumps(cell) + "\n" for cell in cells))
+    write(tmp_path, [record("homogeneous", i, params={"order": 1}) for i in (0, 1)])
     return tmp_path
+
+
+def write(folder, cells):
+    (folder / "records.jsonl").write_text("".join(json.dumps(cell) + "\n" for cell in cells))
 
 
 def report(*args):
@@ -50,7 +53,7 @@ def test_claims_and_sections_are_those_of_the_experiment_and_its_kind(folder):
         | {"train_peak_bytes": 1000 * n, "storage_bytes": n}
         for n in (1000, 2000)
     ]
-    (folder / "records.jsonl").write_text("".join(json.dumps(cell) + "\n" for cell in cells))
+    write(folder, cells)
     assert report(folder).exit_code == 0
     page = (folder / "README.md").read_text()
     assert "The price of the chi2 kernel on MNIST" in page
@@ -63,13 +66,13 @@ def test_times_beside_other_work_are_left_out_of_pages(folder):
         record("homogeneous", split, params={"order": 1}, other_cpus=others, **SECONDS)
         for split, others in ((0, 0.0), (1, 0.7))
     ]
-    (folder / "records.jsonl").write_text("".join(json.dumps(cell) + "\n" for cell in cells))
+    write(folder, cells)
     assert report(folder).exit_code == 0
     page = (folder / "README.md").read_text()
     assert "Times of this run are left out: other programs ran" in page
     assert "accuracy, %" in page
     assert "train, s" not in page
-    (folder / "records.jsonl").write_text(json.dumps(cells[0]) + "\n")
+    write(folder, cells[:1])
     assert report(folder, "--force").exit_code == 0
     page = (folder / "README.md").read_text()
     assert "are left out" not in page

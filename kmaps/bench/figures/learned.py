@@ -56,14 +56,7 @@ def draw_accuracy(records: Sequence[Record], path: Path) -> None:
 def accuracy_lines(
     measured: Sequence[Record], shown: Sequence[Record]
 ) -> dict[str, dict[int, list[float]]]:
-    """Return the accuracies in percent of the maps shown, by label and by outputs per feature.
-
-    Examples
-    --------
-    >>> cell = Row("homogeneous", {"order": 2}).columns | {"accuracy": 0.5}
-    >>> accuracy_lines([cell], [cell])
-    {'homogeneous': {5: [50.0]}}
-    """
+    """Return the accuracies in percent of the maps shown, by label and by outputs per feature."""
     labels, _ = short_labels(map(_without_outputs, measured))
     lines: dict[str, dict[int, list[float]]] = {}
     for record in shown:

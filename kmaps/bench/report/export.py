@@ -25,12 +25,6 @@ def record_table(records: Iterable[Record]) -> pd.DataFrame:
 
     The types of columns do not depend on the values; mappings and lists are JSON. A time that was
     measured again is the median of its repeats.
-
-    Examples
-    --------
-    >>> record = dict.fromkeys(COLUMNS) | {"params": {"order": 2}, "accuracy": 0.9}
-    >>> record_table([record])[["params", "accuracy", "repeats"]].to_dict("records")
-    [{'params': '{"order": 2}', 'accuracy': 0.9, 'repeats': 0}]
     """
     records = list(records)
     more = {name for record in records for name in record} - {*COLUMNS, *_REPEATS}

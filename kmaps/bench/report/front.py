@@ -109,18 +109,6 @@ def side_by_side(records: Sequence[Record]) -> str:
     """Return a Markdown table of the rows of a classification, the most accurate first.
 
     Rows that failed on every split are left out.
-
-    Examples
-    --------
-    >>> from kmaps.bench.records.summary import SETTING
-    >>> cell = dict.fromkeys(SETTING, "") | {"kernel": "", "draw": None, "status": "ok"}
-    >>> cell |= {"accuracy": 0.9, "predict_s": 1, "fit_s": 0, "encode_s": 0, "convert_s": 0}
-    >>> cell |= {"train_s": 2, "peak_bytes": 3e6, "storage_bytes": 4e6, "storage_form": "codes"}
-    >>> cell |= {"protocol": {}} | Row("sklearn.svm.SVC", solver="own").columns
-    >>> print(side_by_side([cell | {"split": i} for i in range(2)]))
-    | row | accuracy, % | training, s | test, s | memory, MB | stored, MB |
-    | --- | ---: | ---: | ---: | ---: | ---: |
-    | SVC | 90.00 ± 0.00 | 2.00 | 1.00 | 3.00 | 4.00 |
     """
     quality = accuracy_of(records)
     points = points_of(records, [quality, *COSTS])

@@ -106,16 +106,7 @@ def _fitted(places: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 def falls(records: Iterable[Record]) -> list[PowerLaw]:
-    """Return how the errors of maps on pairs fall, of what was measured at two places or more.
-
-    Examples
-    --------
-    >>> cell = {"status": "ok", "kernel": "chi2", "options": {"columns": None}, "split": 0}
-    >>> records = [cell | Row("anchor", {"n_anchors": n}).columns
-    ...            | {"bias": 3 / (n - 1) ** 2, "rms": 1 / (n - 1)} for n in (5, 9, 17)]
-    >>> [(fall.quantity, fall.over, round(fall.exponent, 6)) for fall in falls(records)]
-    [('bias', 'ε', 2.0), ('rms', 'ε', 1.0)]
-    """
+    """Return how the errors of maps on pairs fall, of what was measured at two places or more."""
 
     def falling(name: str) -> Value:
         def value(record: Record) -> float | None:
@@ -166,15 +157,6 @@ def convergence(records: Iterable[Record]) -> list[dict[str, PowerLaw]]:
     """Return the errors of each map of random frequencies over their number, by their column.
 
     ``rms`` is that of the kernel, ``random_rms`` and ``additive_rms`` are its two parts.
-
-    Examples
-    --------
-    >>> cell = Row("random-fourier").columns | {"status": "ok", "kernel": "rbf", "additive_rms": 0}
-    >>> records = [cell | {"dim": 2 * m, "rms": m**-0.5, "random_rms": m**-0.5}
-    ...            for m in (100, 400, 1600)]
-    >>> [errors] = convergence(records)
-    >>> errors["rms"].label, round(errors["random_rms"].exponent, 6)
-    ('random Fourier', -0.5)
     """
 
     def place(record: Record) -> tuple[str, Row, float]:
@@ -205,17 +187,7 @@ def convergence_table(records: Iterable[Record]) -> str:
 
 
 def growth(records: Iterable[Record]) -> dict[str, dict[str, PowerLaw]]:
-    """Return how measures grow with the training samples: by row in words, then by measure.
-
-    Examples
-    --------
-    >>> cell = Row("exact", solver="libsvm").columns | {"status": "ok", "kernel": "chi2"}
-    >>> records = [cell | {"n_train": n, "size": n, "train_peak_bytes": n**2 / 1e6}
-    ...            for n in (1000, 2000)]
-    >>> law = growth(records)["exact"]["train-memory"]
-    >>> round(law.exponent, 6), round(law.value(8000), 6)
-    (2.0, 64.0)
-    """
+    """Return how measures grow with the training samples: by row in words, then by measure."""
 
     def place(record: Record) -> tuple[str, Row, float]:
         return SAMPLES, Row.of(record).without("size"), record["n_train"]

@@ -60,17 +60,6 @@ def render(records: Iterable[Record], form: str, measures: Sequence[str]) -> str
 
     Text, Markdown and LaTeX are for reading: percent, seconds, megabytes, one block per measure and
     reduction. CSV and JSON hold :func:`summarize` as it is, for programs.
-
-    Examples
-    --------
-    >>> cell = Row("exact").columns | dict.fromkeys(SETTING, "") | {"kernel": "chi2", "draw": None}
-    >>> cell |= {"dataset": "digits", "features": "intensity", "reduction": "ovo", "split": 0}
-    >>> print(render([cell | {"status": "ok", "accuracy": 0.9}], "text", ["accuracy"]), end="")
-    digits, intensity, one-vs-one: accuracy, %; 1 split
-            chi2
-    exact  90.00
-    <BLANKLINE>
-    * best map of its column
     """
     records = list(records)
     summary = summarize(records, measures)

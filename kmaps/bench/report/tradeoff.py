@@ -43,13 +43,7 @@ class LearnerPoints:
 
 
 def quality(records: Iterable[Record]) -> str:
-    """Return the measure of a trade-off: accuracy, or of detectors of classes average precision.
-
-    Examples
-    --------
-    >>> quality([{"options": {}}]), quality([{"options": {"classes": ["cat"]}}])
-    ('accuracy', 'average_precision')
-    """
+    """Return the measure of a trade-off: accuracy, or of detectors of classes average precision."""
     detect = any(record["options"].get("classes") for record in records)
     return "average_precision" if detect else "accuracy"
 
