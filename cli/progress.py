@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
     from kmaps.bench.records.columns import Record
-    from kmaps.bench.run.progress import Progress
+    from kmaps.bench.run.runner import Progress
 
 _PATIENCE_S = 2.0
 

@@ -1,9 +1,9 @@
 """``kmaps run``: run an experiment and record every cell."""
 
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -104,13 +104,12 @@ def command(
         _list_cells(checked, out, only, published_folder(Path(experiment).stem, preset), quiet)
         return
     from kmaps.bench.run.runner import run
-    from kmaps.cli.cluster import connected
     from kmaps.cli.main import GIVEN
     from kmaps.cli.progress import cell_bar, say_compiling
 
     say_compiling(quiet=quiet)
     with (
-        nullcontext() if cluster is None else connected(cluster, "jobs") as client,
+        _client(cluster) as client,
         cell_bar(quiet=quiet, kept="cells") as (progress, extracted),
     ):
         outcome = run(
@@ -193,6 +192,14 @@ def _duration(seconds: float) -> str:
 
 def _shown(path: Path) -> Path:
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+def _client(cluster: str | None) -> AbstractContextManager[Any]:
+    if cluster is None:
+        return nullcontext()
+    from kmaps.cli.cluster import connected
+
+    return connected(cluster, "jobs")
 
 
 def _show(outcome: "Outcome", kind: str) -> None:

@@ -17,8 +17,7 @@ from kmaps.bench.records.file import DEFINITION, write_definition
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import Row
 from kmaps.bench.report.front import COSTS, Point, front, points_of
-from kmaps.bench.run.progress import Progress
-from kmaps.bench.run.runner import run
+from kmaps.bench.run.runner import Progress, run
 from kmaps.errors import CellsFailed, InputError, NothingMeasured
 from kmaps.io import LabelledRows, open_writer
 from kmaps.kernels import KERNELS

@@ -45,8 +45,6 @@ class Kind(ABC):
         Whether its cells choose C, so that they can be measured with another one.
     takes_estimators : bool
         Whether its rows may be third-party estimators.
-    imports : tuple of str
-        Modules that measuring imports, which the processes of a run import once for all.
     """
 
     model: ClassVar[type[Experiment]]
@@ -55,7 +53,6 @@ class Kind(ABC):
     has_images: ClassVar[bool] = False
     chooses_C: ClassVar[bool] = False
     takes_estimators: ClassVar[bool] = False
-    imports: ClassVar[tuple[str, ...]] = ()
 
     def mistakes(self, root: Node, content: dict[str, Any]) -> Iterable[Mistake]:
         """Yield mistakes in the content of a file that its model does not find."""
@@ -64,6 +61,10 @@ class Kind(ABC):
     @abstractmethod
     def cells(self, experiment: Any) -> list[Cell]:
         """Return the cells of an experiment in the order they run."""
+
+    def imports(self, cells: Iterable[Cell]) -> tuple[str, ...]:
+        """Return the modules that measuring some cells imports: a run does so once for all."""
+        return ()
 
     def with_C(self, cell: Cell, C: float) -> Cell:
         """Return a cell that is measured with a given C, and chooses none."""

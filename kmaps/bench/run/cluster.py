@@ -46,7 +46,9 @@ class There:
         """
         machine = describe()
         self._check(machine, next(iter(batch.values())))
-        return machine, list(run_batches(self.function, [batch], 1, self.kind.imports))
+        return machine, list(
+            run_batches(self.function, [batch], 1, self.kind.imports(batch.values()))
+        )
 
     def _check(self, machine: dict[str, Any], cell: Any) -> None:
         own = machine["versions"]["kmaps"], MAP_VERSION

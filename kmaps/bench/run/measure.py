@@ -6,7 +6,7 @@ the path.
 
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -119,7 +119,7 @@ class Checking:
                 yield key, problems(row.method, row.params, row.solver)
 
 
-def check_estimators(cells: Iterable[Cell], experiment: Experiment) -> None:
+def check_estimators(cells: Collection[Cell], experiment: Experiment) -> None:
     """Refuse third-party estimators that cannot be made, all of them at once.
 
     Modules in the folder of the experiment's file can be imported.
@@ -131,7 +131,7 @@ def check_estimators(cells: Iterable[Cell], experiment: Experiment) -> None:
         parameter that is unknown, a method that is missing.
     """
     rows = {cell.row.identity: cell.row for cell in cells if is_third_party(cell.row.method)}
-    checking, imports = Checking(experiment.folder), KINDS[experiment.kind].imports
+    checking, imports = Checking(experiment.folder), KINDS[experiment.kind].imports(cells)
     mistakes: dict[str, None] = {}
     for done in run_batches(checking, [rows] if rows else [], 1, imports):
         row, problems = rows[done.key], done.result

@@ -23,8 +23,7 @@ from kmaps.bench.run.environment import describe
 from kmaps.bench.run.measure import Measuring
 from kmaps.bench.run.plan import plan
 from kmaps.bench.run.processes import Failure, Finished, Function, run_batches
-from kmaps.bench.run.progress import Progress, Tally
-from kmaps.bench.run.runner import batches_of
+from kmaps.bench.run.runner import Progress, Tally, batches_of
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import Experiment
 from kmaps.errors import ConfigError, NothingMeasured
@@ -230,7 +229,8 @@ class _Repeating:
                 tally.drop(f"{one.name} {key}")
             todo = {key: cell for key, cell in one.cells.items() if key not in self._failed}
             batches = batches_of(self._kind, todo)
-            with closing(run_batches(self._function, batches, 1, self._kind.imports)) as results:
+            imports = self._kind.imports(todo.values())
+            with closing(run_batches(self._function, batches, 1, imports)) as results:
                 for done in results:
                     why = self._why_failed(one, done)
                     if why:

@@ -1,6 +1,7 @@
 """Running an experiment of any kind: plan its cells, measure those without a record."""
 
 import os
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -18,7 +19,6 @@ from kmaps.bench.run.environment import describe, versions_of
 from kmaps.bench.run.measure import Measuring, check_estimators
 from kmaps.bench.run.plan import of_rows, plan
 from kmaps.bench.run.processes import Batch, Failure, Finished, Function, run_batches
-from kmaps.bench.run.progress import Progress, Tally
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import Experiment
 from kmaps.errors import ConfigError
@@ -39,6 +39,62 @@ class Outcome:
     def failed(self) -> list[Record]:
         """The records of the cells that failed."""
         return [record for record in self.records if record["status"] == "failed"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is: the measurements that are done, have failed, and are to be made in all.
+
+    The time left is estimated from what is done, method by method; None before the first. ``last``
+    is the record of the cell that just finished.
+    """
+
+    done: int
+    failed: int
+    total: int
+    seconds_left: float | None = None
+    last: Record | None = None
+
+
+class Tally:
+    """Counts what is finished and estimates the time left, from what each method took.
+
+    ``methods`` has the method of everything that is to be measured, by its key; ``jobs`` are
+    measured at a time. ``progress`` is called at the start and after every count.
+    """
+
+    def __init__(
+        self, methods: Mapping[str, str], jobs: int, progress: Callable[[Progress], None]
+    ) -> None:
+        self._left = dict(methods)
+        self._n_left = Counter(methods.values())
+        self._n_done: Counter[str] = Counter()
+        self._seconds: dict[str, float] = {}
+        self._total, self._failed, self._jobs = len(self._left), 0, jobs
+        self._progress = progress
+        progress(Progress(0, 0, self._total))
+
+    def drop(self, key: str) -> None:
+        """Leave out what is not to be measured any more."""
+        self._n_left[self._left.pop(key)] -= 1
+        self._total -= 1
+
+    def count(self, key: str, record: Record, seconds: float) -> None:
+        """Count one measurement, which took so long, and report."""
+        method = self._left.pop(key)
+        self._n_left[method] -= 1
+        self._n_done[method] += 1
+        self._seconds[method] = self._seconds.get(method, 0.0) + seconds
+        self._failed += record["status"] == "failed"
+        left = sum(n * self._mean(method) for method, n in self._n_left.items() if n)
+        done = self._total - len(self._left)
+        self._progress(Progress(done, self._failed, self._total, left / self._jobs, record))
+
+    def _mean(self, method: str) -> float:
+        """Return what a measurement of a method takes; of any, where none of its has ended."""
+        if method in self._seconds:
+            return self._seconds[method] / self._n_done[method]
+        return sum(self._seconds.values()) / self._n_done.total()
 
 
 @dataclass(frozen=True)
@@ -81,7 +137,8 @@ class Workers:
 
             yield from run_on_cluster(self.client, kind, function, batches)
             return
-        with closing(run_batches(function, batches, self.jobs, kind.imports)) as results:
+        imports = kind.imports([cell for batch in batches for cell in batch.values()])
+        with closing(run_batches(function, batches, self.jobs, imports)) as results:
             for done in results:
                 yield done, {}
 

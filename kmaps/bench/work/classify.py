@@ -6,7 +6,7 @@ C is chosen inside the training split, before the measured part begins.
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,12 @@ from scipy.sparse import issparse
 
 from kmaps import gram
 from kmaps.bench.records.row import BY_ITSELF, is_third_party
-from kmaps.bench.work import third_party
 from kmaps.bench.work.samples import Split
 from kmaps.bench.work.storage import (
     coded_storage,
     map_gram,
     storage,
     support_storage,
-    third_party_storage,
 )
 from kmaps.bench.work.timing import UNTIMED, Timing
 from kmaps.kernels import EXP_KERNELS, KERNELS
@@ -36,7 +34,10 @@ from kmaps.models import (
     cross_validate,
     stratified_order,
 )
-from kmaps.svm import CodedSVC, KernelSVC, LiblinearSVC
+from kmaps.svm import KernelSVC, LiblinearSVC
+
+if TYPE_CHECKING:
+    from kmaps.svm import CodedSVC
 
 Array = NDArray[np.float32]
 
@@ -184,6 +185,8 @@ def _evaluate_coded(spec: ModelSpec, C: float, split: Split, timing: Timing) -> 
 
 
 def _evaluate_own(spec: ModelSpec, C: float, split: Split, timing: Timing) -> Evaluated:
+    from kmaps.bench.work import third_party
+
     model = _own(spec, C)
     timing.note(fit_s=0.0, encode_s=0.0, convert_s=0.0)
     with timing.timed("train_s"):
@@ -191,11 +194,16 @@ def _evaluate_own(spec: ModelSpec, C: float, split: Split, timing: Timing) -> Ev
     timing.trained()
     with timing.timed("predict_s"):
         predicted = third_party.labels(model.predict(split.x_test), len(split.y_test), model)
-    return {"dim": split.x_train.shape[1], **third_party_storage(split.x_train, model)}, predicted
+    return {
+        "dim": split.x_train.shape[1],
+        **third_party.third_party_storage(split.x_train, model),
+    }, predicted
 
 
 def _own(spec: ModelSpec, C: float) -> Any:
     """Return a third-party classifier, with the given C if it has that parameter, not set."""
+    from kmaps.bench.work import third_party
+
     return third_party.make(spec.method, spec.params, C=C, random_state=spec.seed)
 
 
@@ -214,6 +222,8 @@ def _map_of(spec: ModelSpec) -> Any:
     if spec.method == "linear":
         return _Identity()
     if is_third_party(spec.method):
+        from kmaps.bench.work import third_party
+
         made = third_party.make(spec.method, spec.params, random_state=spec.seed)
         return made if spec.solver == "coded" else third_party.ThirdPartyMap(made)
     return make_map(spec.method, spec.kernel, spec.params, random_state=spec.seed)
@@ -237,8 +247,10 @@ def _gram_scale(spec: ModelSpec, matrix: Array) -> float:
     return (float(np.diagonal(matrix).mean()) or 1.0) if spec.unit_norm else 1.0
 
 
-def _coded(spec: ModelSpec, C: float, scale: float, **options: Any) -> CodedSVC:
+def _coded(spec: ModelSpec, C: float, scale: float, **options: Any) -> "CodedSVC":
     """Return the coded solver; ``scale`` is the mean square norm that C is for."""
+    from kmaps.svm import CodedSVC  # many modules, which few rows need
+
     settings = dict(spec.settings)
     settings |= {"tol": settings.pop("gap"), "bias": settings["bias"] * scale**0.5, **options}
     of_rows = spec.kernel if spec.method == "exact-coded" else _map_of(spec)
@@ -269,6 +281,12 @@ def _mean_square(rows: Any, kernel: str = "linear") -> float:
     return float(total) / rows.shape[0] or 1.0
 
 
+def _chooses_c(spec: ModelSpec) -> bool:
+    from kmaps.bench.work import third_party
+
+    return third_party.chooses_c(spec.method, spec.params)
+
+
 def choose_c(
     spec: ModelSpec,
     choosing: Choosing,
@@ -282,7 +300,7 @@ def choose_c(
     computed, once. Ties go to the smaller C; no fold divides a group. The choice is of no values
     when there is nothing to choose; a third-party classifier without a parameter C has no C.
     """
-    if spec.solver == BY_ITSELF and not third_party.chooses_c(spec.method, spec.params):
+    if spec.solver == BY_ITSELF and not _chooses_c(spec):
         given = spec.params.get("C")
         return Choice(given if isinstance(given, int | float) else None, (), (), ())
     if choosing.grid != AUTO and len(choosing.grid) == 1:
@@ -320,6 +338,7 @@ def _predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> Predict:
 
 def _own_predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> Predict:
     """Return what predicts with a third-party estimator, which never sees labels left out."""
+    from kmaps.bench.work import third_party
 
     def predict(grid: Sequence[float], train: Places, test: Places) -> Iterable[NDArray]:
         if spec.solver == BY_ITSELF:

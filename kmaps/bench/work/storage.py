@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,16 +19,10 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 
 from kmaps.bench.records.columns import PICKLED
-from kmaps.bench.work.third_party import ThirdPartyMap, pickled_bytes
-from kmaps.maps import (
-    AnchorMap,
-    FeatureMap,
-    HomogeneousMap,
-    IntersectionMap,
-    SplineMap,
-    Tabulated,
-)
-from kmaps.svm import CodedRows, CodedSVC, KernelSVC, code_gram, code_samples
+from kmaps.maps import FeatureMap, Tabulated
+
+if TYPE_CHECKING:
+    from kmaps.svm import CodedRows, CodedSVC, KernelSVC
 
 MAX_CODES = 256
 """Most distinct values that codes of one byte can stand for."""
@@ -79,7 +73,7 @@ def storage(
     (2400, 'dense float32', 2416)
     """
     if feature_map is None:
-        return _counted(stored_rows(encoded), None, 0, model_bytes)
+        return counted(stored_rows(encoded), None, 0, model_bytes)
     if feature_map.code_bits_ is not None:
         codes = feature_map.to_codes(train)
         stored = stored_codes(codes, feature_map.code_bits_)
@@ -90,28 +84,13 @@ def storage(
             splines = local.fit_transform(train)
             n, width = splines.shape[0], splines.dtype.itemsize
             stored = min(stored, _csr(n, _count_nonzero(splines), width, "B-splines"))
-    if isinstance(feature_map, ThirdPartyMap):
+    if _is_a("ThirdPartyMap", feature_map):
         stored = replace(stored, form=f"{stored.form} + {PICKLED} map")
     paper = paper_bytes(feature_map, train.shape, encoded.shape)
-    return _counted(stored, paper, feature_map.table_bytes_, model_bytes)
+    return counted(stored, paper, feature_map.table_bytes_, model_bytes)
 
 
-def third_party_storage(train: Any, classifier: Any) -> dict[str, Any]:
-    """Count the storage of a fitted third-party classifier: the raw rows, and itself, pickled.
-
-    Examples
-    --------
-    >>> from sklearn.dummy import DummyClassifier
-    >>> X = np.random.default_rng(0).random((200, 3), np.float32)
-    >>> third_party_storage(X, DummyClassifier().fit(X, X[:, 0] > 0.5))["storage_form"]
-    'dense float32 + pickled model'
-    """
-    stored = stored_rows(train)
-    named = replace(stored, form=f"{stored.form} + {PICKLED} model")
-    return _counted(named, None, 0, pickled_bytes(classifier))
-
-
-def coded_storage(model: CodedSVC, n_train: int) -> dict[str, Any]:
+def coded_storage(model: "CodedSVC", n_train: int) -> dict[str, Any]:
     """Count the storage of a model of the coded solver, in the same columns as :func:`storage`.
 
     - the training set: one code per value at the bits a code needs, or the codes that are not zero
@@ -123,28 +102,28 @@ def coded_storage(model: CodedSVC, n_train: int) -> dict[str, Any]:
     n_codes = held.levels.shape[1] if held.cells is None else int(held.cells.max()) + 1
     stored = _held_codes((n_train, model.n_features_in_), n_codes, model.codes_bytes_)
     weights = sum(array.nbytes for name, array in held.arrays.items() if name in _WEIGHTS)
-    return _counted(stored, None, held.nbytes - weights, weights)
+    return counted(stored, None, held.nbytes - weights, weights)
 
 
-def support_storage(counted: dict[str, Any], model: KernelSVC) -> dict[str, Any]:
+def support_storage(sizes: dict[str, Any], model: "KernelSVC") -> dict[str, Any]:
     """Add a model of LIBSVM on the kernel matrix of a map to what is counted without a model.
 
     That is its dual coefficients, and of its support vectors as much of the stored training set as
     they are of all samples.
     """
-    vectors = counted["train_bytes"] * len(model.support_) // model.n_features_in_
+    vectors = sizes["train_bytes"] * len(model.support_) // model.n_features_in_
     added = vectors + model.model_bytes_
-    storage_bytes = counted["storage_bytes"] + added
-    return {**counted, "model_bytes": added, "storage_bytes": storage_bytes}
+    storage_bytes = sizes["storage_bytes"] + added
+    return {**sizes, "model_bytes": added, "storage_bytes": storage_bytes}
 
 
-def codes_storage(rows: CodedRows) -> dict[str, Any]:
+def codes_storage(rows: "CodedRows") -> dict[str, Any]:
     """Count the storage of samples as codes and of their tables, without a model."""
     basis, scale = rows.layout.basis, rows.layout.scale
     assert basis is not None  # they were coded for the low-rank form
     stored = _held_codes((len(rows), rows.n_features), basis.shape[1], rows.codes_bytes)
     n_numbers = rows.levels.size + basis.size + (0 if scale is None else scale.size)
-    return _counted(stored, None, _FLOAT_BYTES * n_numbers, 0)
+    return counted(stored, None, _FLOAT_BYTES * n_numbers, 0)
 
 
 def _held_codes(shape: tuple[int, int], n_codes: int, listed_bytes: int) -> Stored:
@@ -153,17 +132,18 @@ def _held_codes(shape: tuple[int, int], n_codes: int, listed_bytes: int) -> Stor
     return min(packed, Stored(listed_bytes, "CSR codes"))
 
 
-def _counted(
+def counted(
     stored: Stored, paper: int | None, table_bytes: int, model_bytes: int
 ) -> dict[str, Any]:
-    counted = {
+    """Return the columns of some sizes in bytes, and their sum."""
+    sizes = {
         "train_bytes": int(stored.nbytes),
         "table_bytes": int(table_bytes),
         "model_bytes": int(model_bytes),
     }
     return {
-        **counted,
-        "storage_bytes": sum(counted.values()),
+        **sizes,
+        "storage_bytes": sum(sizes.values()),
         "storage_form": stored.form,
         "paper_train_bytes": None if paper == stored.nbytes else paper,
     }
@@ -207,7 +187,12 @@ def stored_codes(codes: Any, bits: int) -> Stored:
     return min(_packed(n * d, bits), _csr(n, _count_nonzero(codes), 1, "codes"))
 
 
-def local_map(feature_map: FeatureMap) -> FeatureMap | None:
+def _is_a(name: str, feature_map: Any) -> bool:
+    """Return whether a map is of a class, which is not imported for it."""
+    return any(base.__name__ == name for base in type(feature_map).__mro__)
+
+
+def local_map(feature_map: Any) -> FeatureMap | None:
     """Return the map, unfitted, of the B-splines that the outputs of a map are sums of.
 
     The outputs of unary bins and of penalised splines are sums of neighbouring B-splines, of which
@@ -216,12 +201,13 @@ def local_map(feature_map: FeatureMap) -> FeatureMap | None:
 
     Examples
     --------
+    >>> from kmaps import HomogeneousMap, IntersectionMap
     >>> local_map(IntersectionMap(n_bins=10)), local_map(HomogeneousMap())
     (IntersectionMap(n_bins=10, sparse=True), None)
     """
-    if isinstance(feature_map, SplineMap) and feature_map.penalty > 0:
+    if _is_a("SplineMap", feature_map) and feature_map.penalty > 0:
         return clone(feature_map).set_params(penalty=0)
-    if isinstance(feature_map, IntersectionMap):
+    if _is_a("IntersectionMap", feature_map):
         unary = feature_map.piece == "linear" and not feature_map.sparse
         if unary and feature_map.n_bins > 1:
             return clone(feature_map).set_params(sparse=True)
@@ -229,7 +215,7 @@ def local_map(feature_map: FeatureMap) -> FeatureMap | None:
 
 
 def paper_bytes(
-    feature_map: FeatureMap, train_shape: tuple[int, int], encoded_shape: tuple[int, int]
+    feature_map: Any, train_shape: tuple[int, int], encoded_shape: tuple[int, int]
 ) -> int | None:
     r"""Return the bytes of a stored training set as annfm counts them (Sect. 3.3 and 3.5).
 
@@ -240,15 +226,16 @@ def paper_bytes(
 
     Examples
     --------
+    >>> from kmaps import AnchorMap, HomogeneousMap
     >>> X = np.random.default_rng(0).random((10, 4))
     >>> paper_bytes(HomogeneousMap(order=1).fit(X), (1000, 4), (1000, 12))
     24000
     >>> paper_bytes(AnchorMap(n_anchors=30, n_neighbors=2).fit(X), (1000, 4), (1000, 12))
     5000
     """
-    if isinstance(feature_map, HomogeneousMap):
+    if _is_a("HomogeneousMap", feature_map):
         return encoded_shape[0] * encoded_shape[1] * MAP_BITS // 8
-    if isinstance(feature_map, AnchorMap):
+    if _is_a("AnchorMap", feature_map):
         n_anchors = feature_map.anchors_.shape[1]
         bits = max(1, (n_anchors - 1).bit_length()) * feature_map.n_neighbors
         return ceil(train_shape[0] * train_shape[1] * bits / 8)
@@ -308,14 +295,17 @@ def map_gram(feature_map: Any, X: Any, y: Any) -> MapGram:
 
 class _OfCodes(MapGram):
     def __init__(self, feature_map: Any, X: Any) -> None:
+        from kmaps.svm import code_gram, code_samples
+
         self.rows = code_samples(feature_map, X, form="low-rank")
+        self._gram = code_gram
         self.matrix = code_gram(self.rows)
         fitted: Any = self.rows.map
         # Dense: some maps would make of a sparse row one that is not.
         self.dim = fitted.transform(X[:1].toarray() if issparse(X) else X[:1]).shape[1]
 
     def against(self, X: Any) -> NDArray[np.float32]:
-        return code_gram(self.rows.encode(X), self.rows)
+        return self._gram(self.rows.encode(X), self.rows)
 
     def storage(self) -> dict[str, Any]:
         return codes_storage(self.rows)

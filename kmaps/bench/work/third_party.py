@@ -6,6 +6,7 @@ Their code is imported here, in the processes that measure, and nowhere else.
 import inspect
 import pickle
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -14,7 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix, issparse
 
 from kmaps import num_threads
+from kmaps.bench.records.columns import PICKLED
 from kmaps.bench.records.row import BY_ITSELF
+from kmaps.bench.work.storage import counted, stored_rows
 from kmaps.errors import ConfigError, InputError, suggest
 from kmaps.maps import FeatureMap
 
@@ -226,3 +229,18 @@ def pickled_bytes(fitted: Any) -> int:
     sink = _Sink()
     pickle.Pickler(sink, pickle.HIGHEST_PROTOCOL).dump(fitted)
     return sink.nbytes
+
+
+def third_party_storage(train: Any, classifier: Any) -> dict[str, Any]:
+    """Count the storage of a fitted third-party classifier: the raw rows, and itself, pickled.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> X = np.random.default_rng(0).random((200, 3), np.float32)
+    >>> third_party_storage(X, DummyClassifier().fit(X, X[:, 0] > 0.5))["storage_form"]
+    'dense float32 + pickled model'
+    """
+    stored = stored_rows(train)
+    named = replace(stored, form=f"{stored.form} + {PICKLED} model")
+    return counted(named, None, 0, pickled_bytes(classifier))

@@ -103,6 +103,6 @@ def test_processes_start_with_what_the_first_compiled_loop_needs():
 
 
 def test_kinds_name_modules_that_there_are():
-    named = {name: KINDS[name].imports for name in KINDS}
-    assert named["classification"] == named["scaling"] == ("kmaps.bench.work.classify",)
-    assert all(find_spec(module) for modules in named.values() for module in modules)
+    named = [module for kind in KINDS.values() for module in kind.imports([])]
+    assert "kmaps.bench.work.classify" in named
+    assert all(map(find_spec, named))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kmaps.bench.run.progress import Tally
+from kmaps.bench.run.runner import Tally
 
 
 def seconds_left(methods, jobs, counts, dropped=()):

@@ -13,7 +13,7 @@ from kmaps.bench.run.clock import pinned
 from kmaps.bench.work import third_party
 from kmaps.bench.work.classify import Choosing, ModelSpec, choose_c, evaluate
 from kmaps.bench.work.samples import Split
-from kmaps.bench.work.storage import stored_rows, third_party_storage
+from kmaps.bench.work.storage import stored_rows
 from kmaps.bench.work.timing import UNTIMED
 from kmaps.errors import InputError
 from kmaps.models.choice import along_c, cross_validate
@@ -178,7 +178,7 @@ def test_a_classifier_is_measured_as_it_is(split):
         "storage_form": f"{train.form} + pickled model",
         "paper_train_bytes": None,
     }
-    assert third_party_storage(split.x_train, expected)["model_bytes"] == size
+    assert third_party.third_party_storage(split.x_train, expected)["model_bytes"] == size
 
 
 def test_a_transformer_stands_in_front_of_the_learner(split):

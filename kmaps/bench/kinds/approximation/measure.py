@@ -1,6 +1,6 @@
 """Approximations: how near the inner products of maps are to a kernel; no dataset, no learner."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -71,7 +71,10 @@ class ApproximationKind(Kind):
 
     model = Approximation
     shown = SHOWN
-    imports = ("kmaps.bench.work.approximation",)
+
+    def imports(self, cells: Iterable[Cell]) -> tuple[str, ...]:
+        """Return the module that measures."""
+        return ("kmaps.bench.work.approximation",)
 
     def cells(self, experiment: Approximation) -> list[Cell]:
         """Return the cells range by range."""

@@ -132,7 +132,6 @@ class ClassificationKind(SampledKind):
 
     model = Classification
     shown = SHOWN
-    imports = ("kmaps.bench.work.classify",)
     row_keys = ROW_KEYS
     chooses_C = True
     takes_estimators = True
@@ -140,6 +139,11 @@ class ClassificationKind(SampledKind):
     def mistakes(self, root: Node, content: dict[str, Any]) -> Iterable[Mistake]:
         """Yield what is wrong with the solvers of an experiment's rows."""
         return solver_mistakes(root, content)
+
+    def imports(self, cells: Iterable[Cell]) -> tuple[str, ...]:
+        """Return the module that measures, and the coded solver where a row has it."""
+        coded = any(cell.row.solver == "coded" for cell in cells)
+        return ("kmaps.bench.work.classify", *["kmaps.svm.coded.classifier"] * coded)
 
     def cells(self, experiment: Classification) -> list[Cell]:
         """Return the cells, split by split.

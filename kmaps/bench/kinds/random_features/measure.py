@@ -1,5 +1,6 @@
 """Random features: how the error of maps of random frequencies falls with their number."""
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
@@ -33,7 +34,10 @@ class RandomFeaturesKind(SampledKind):
 
     model = RandomFeaturesExperiment
     shown = SHOWN
-    imports = ("kmaps.bench.work.random_errors",)
+
+    def imports(self, cells: Iterable[Cell]) -> tuple[str, ...]:
+        """Return the module that measures."""
+        return ("kmaps.bench.work.random_errors",)
 
     def cells(self, experiment: RandomFeaturesExperiment) -> list[Cell]:
         """Return a cell for each split, map and kernel; its draws are part of it."""

@@ -1,6 +1,6 @@
 """Trade-offs: accuracy against the time of a test, of random maps that learners thin out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Annotated, Any, Literal
@@ -104,7 +104,10 @@ class TradeOffKind(SampledKind):
 
     model = TradeOff
     shown = SHOWN
-    imports = ("kmaps.bench.work.trials",)
+
+    def imports(self, cells: Iterable[Cell]) -> tuple[str, ...]:
+        """Return the module that measures."""
+        return ("kmaps.bench.work.trials",)
 
     def cells(self, experiment: TradeOff) -> list[Cell]:
         """Return of every split the exact kernels, then every draw of every map with every learner.
