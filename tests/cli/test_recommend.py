@@ -34,7 +34,7 @@ WORDS = np.array(["nought", "one", "two"])[Y]
 GIVEN = ("digits.csv", "--label-column", "digit")
 
 
-def here(function, batches, jobs):
+def here(function, batches, jobs, preloaded=()):
     """Measure cells as the runner's processes do, in this one."""
     gc.freeze()  # as they do: every measurement of memory collects
     for batch in batches:

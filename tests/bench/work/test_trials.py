@@ -1,16 +1,13 @@
 """Trials: what they measure, what those of one draw share, detectors of classes."""
 
-from typing import get_args
-
 import numpy as np
 import pytest
 
 from kmaps import GeneralizedRBFMap, HomogeneousMap, KernelSVC
-from kmaps.bench.kinds.trade_off.measure import TradeOffLearner
 from kmaps.bench.run.clock import Clock
 from kmaps.bench.work.samples import load_split
 from kmaps.bench.work.timing import UNTIMED
-from kmaps.bench.work.trials import CHOOSERS, LEARNERS, Trials, tasks_of
+from kmaps.bench.work.trials import Trials, tasks_of
 from kmaps.errors import ConfigError
 from kmaps.features import make_feature
 
@@ -129,8 +126,3 @@ def test_classes_that_the_dataset_has_not_are_refused(split):
 def test_maps_that_draw_nothing_are_refused(trials):
     with pytest.raises(ConfigError, match="map HomogeneousMap: draws no frequencies"):
         trials.learner(HomogeneousMap(), DENSE, UNTIMED)
-
-
-def test_learners_are_those_of_the_file():
-    names = get_args(TradeOffLearner.model_fields["name"].annotation)
-    assert set(names) == {*LEARNERS, *CHOOSERS}
