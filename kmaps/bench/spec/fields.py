@@ -21,7 +21,6 @@ from pydantic import model_validator as validator
 from kmaps.bench.paper.statements import OWN_NAME
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.row import Row
-from kmaps.bench.work.errors import Range
 from kmaps.data import Manifest, UserFiles, check_protocol, get_format, load_manifest, packaged
 from kmaps.errors import suggest
 from kmaps.features import FEATURES, MIN_MAX, get_normalization
@@ -174,11 +173,17 @@ def _auto_or_values(given: Any, handler: ValidatorFunctionWrapHandler) -> Any:
     return given if given == AUTO else handler(given)
 
 
+def _parse_range(text: str) -> object:
+    from kmaps.bench.work.errors import Range  # of few experiments
+
+    return Range.parse(text)
+
+
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 KernelName = Annotated[str, known_name("kernel", lambda: GRAM_KERNELS)]
 AdditiveName = Annotated[str, known_name("kernel", lambda: KERNELS)]
 Name = Annotated[str, AfterValidator(_folder_name)]
-Interval = Annotated[str, checked(Range.parse)]
+Interval = Annotated[str, checked(_parse_range)]
 MeasureName = Annotated[str, known_name("measure", lambda: MEASURES)]
 Unique = checked(_unique)
 AutoOrValues = WrapValidator(_auto_or_values)
