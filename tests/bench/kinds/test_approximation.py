@@ -67,14 +67,6 @@ def test_cells_are_named_range_by_range():
     assert cells_of(integers)[0].setting == "x, y in 0:1 (integers), relative"
 
 
-def test_same_again_does_nothing(done):
-    folder, _ = done
-    files = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert set(files) == {"records.jsonl", "arrays.npz"}
-    assert run(spec.parse(APPROXIMATION), folder).measured == 0
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == files
-
-
 def test_another_option_is_another_cell():
     keys = {cell.key("") for cell in cells_of(APPROXIMATION)}
     relative = {cell.key("") for cell in cells_of(APPROXIMATION + "relative: true\n")}
@@ -112,23 +104,6 @@ def test_an_infinite_relative_error_is_a_failure(tmp_path):
     assert len(outcome.records) == 3
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (("kind: approximation", "kind: aproximation"), "2:7: kind: unknown kind 'aproximation', "),
-        (("chi2, inter", "exp-chi2, inter"), "unknown kernel 'exp-chi2'"),
-        (('"0:0.1"', '"1:0"'), "expected LOW:HIGH with LOW < HIGH"),
-        (("order:", "ordr:"), "7:24: maps[0].ordr: unknown key, did you mean 'order'?"),
-        (("sections,", "section,"), "figures[0]"),
-        (("ranges:", "rnges:"), "unknown key, did you mean 'ranges'?"),
-    ],
-)
-def test_mistakes_are_told_with_their_place(change, message):
-    with pytest.raises(ConfigError) as refused:
-        spec.parse(APPROXIMATION.replace(*change))
-    assert message in str(refused.value)
-
-
 SPANS = """\
 experiment: spans
 kind: approximation
@@ -140,6 +115,28 @@ maps:
   - {map: lowdim, dim: 5}
 figures: [signatures, gaps]
 """
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("kind: approximation", "kind: aproximation", "2:7: kind: unknown kind 'aproximation', "),
+        ("chi2, inter", "exp-chi2, inter", "unknown kernel 'exp-chi2'"),
+        ('"0:0.1"', '"1:0"', "expected LOW:HIGH with LOW < HIGH"),
+        ("order:", "ordr:", "7:24: maps[0].ordr: unknown key, did you mean 'order'?"),
+        ("sections,", "section,", "figures[0]"),
+        ("ranges:", "rnges:", "unknown key, did you mean 'ranges'?"),
+        ("[rbf]", "[chi2]", "range 'differences 0:2' is one of stationary kernels"),
+        ('"differences 0:2"', '"ratios 1:2"', "range 'ratios 1:2' is one of homogeneous kernels"),
+        ('"differences 0:2"', '"differences 1:2"', "4:10: ranges[0]: range 'differences 1:2'"),
+        ("dim: 5", "dim: 0", "8:24: maps[1].dim: dim=0: expected a whole number of at least 1"),
+    ],
+)
+def test_mistakes_have_their_place(old, new, message):
+    text = APPROXIMATION if old in APPROXIMATION else SPANS
+    with pytest.raises(ConfigError) as refused:
+        spec.parse(text.replace(old, new))
+    assert message in str(refused.value)
 
 
 def test_maps_have_the_kernels_width_and_levels():
@@ -164,21 +161,6 @@ def test_ratios_stand_beside_pairs():
     chi2 = [cell for cell in cells if cell.row.label == "homogeneous order=2"]
     pairs, _, ratios, _ = (measured(cell).columns["linf"] for cell in chi2)
     assert ratios == pytest.approx(pairs, rel=1e-3)  # both reach 1, with all ratios below 100
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (("[rbf]", "[chi2]"), "range 'differences 0:2' is one of stationary kernels"),
-        (('"differences 0:2"', '"ratios 1:2"'), "range 'ratios 1:2' is one of homogeneous kernels"),
-        (('"differences 0:2"', '"differences 1:2"'), "4:10: ranges[0]: range 'differences 1:2'"),
-        (("dim: 5", "dim: 0"), "8:24: maps[1].dim: dim=0: expected a whole number of at least 1"),
-    ],
-)
-def test_mistakes_in_spans(change, message):
-    with pytest.raises(ConfigError) as refused:
-        spec.parse(SPANS.replace(*change))
-    assert message in str(refused.value)
 
 
 def test_checking_a_file_solves_no_program(monkeypatch):

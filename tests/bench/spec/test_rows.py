@@ -26,70 +26,22 @@ C: 1
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        (
-            "liblinear, coded",
-            "liblinear, code",
-            "7:54: maps[0].solver[1]: unknown solver 'code', did you mean 'coded'? "
-            "(known: liblinear, coded, libsvm)",
-        ),
-        (
-            "form: local",
-            "form: locl",
-            "8:40: maps[1].form: unknown form 'locl', did you mean 'local'? "
-            "(known: auto, low-rank, full, local, two-level)",
-        ),
-        (
-            "order: 1, solver",
-            "form: local, solver",
-            "7:30: maps[0].form: the homogeneous map has no local form, only splines have",
-        ),
-        (
-            "solver: coded, form",
-            "form",
-            "8:25: maps[1].form: only for solver: coded",
-        ),
+        ("liblinear, coded", "liblinear, code", "7:54: maps[0].solver[1]: unknown solver 'code',"),
+        ("form: local", "form: locl", "8:40: maps[1].form: unknown form 'locl', did you mean"),
+        ("order: 1, solver", "form: local, solver", "7:30: maps[0].form: the homogeneous map has"),
+        ("solver: coded, form", "form", "8:25: maps[1].form: only for solver: coded"),
         (
             "map: spline, solver: coded, form: local",
             "map: sign-cauchy, solver: coded",
             "8:32: maps[1].solver: the sign-cauchy map has no tables; solver: coded needs them",
         ),
-        (
-            "solver: coded, form: local}",
-            "sover: coded}",
-            "8:19: maps[1].sover: unknown key, did you mean 'solver'?",
-        ),
-        (
-            "{loss: hinge,",
-            "{loss: logistic,",
-            "9:17: learner.loss: solver: coded has hinge and squared_hinge only, got 'logistic'",
-        ),
-        (
-            "loss: hinge",
-            "loss: squared_hinge, penalty: l1",
-            "9:41: learner.penalty: solver: coded has l2 only, got 'l1'",
-        ),
-        (
-            "{loss",
-            "{solver: code, loss",
-            "9:19: learner.solver: unknown solver 'code', did you mean 'coded'? "
-            "(known: liblinear, coded, libsvm)",
-        ),
-        (
-            "n_levels: 64",
-            "n_levels: 257",
-            "9:34: learner.n_levels: should be less than or equal to 256, got 257",
-        ),
-        (
-            "[exact-coded]",
-            "[exact-code]",
-            "5:13: baselines[0]: should be 'linear', 'exact' or 'exact-coded', got 'exact-code'",
-        ),
-        (
-            "[chi2]",
-            "[rbf]",
-            "5:12: baselines: exact-coded needs an additive kernel "
-            "(known: chi2, intersection, js, hellinger)",
-        ),
+        ("solver: coded, form: local}", "sover: coded}", "8:19: maps[1].sover: unknown key, did"),
+        ("{loss: hinge,", "{loss: logistic,", "9:17: learner.loss: solver: coded has hinge and"),
+        ("loss: hinge", "loss: squared_hinge, penalty: l1", "9:41: learner.penalty: solver: coded"),
+        ("{loss", "{solver: code, loss", "9:19: learner.solver: unknown solver 'code', did you"),
+        ("n_levels: 64", "n_levels: 257", "9:34: learner.n_levels: should be less than or equal"),
+        ("[exact-coded]", "[exact-code]", "5:13: baselines[0]: should be 'linear', 'exact' or"),
+        ("[chi2]", "[rbf]", "5:12: baselines: exact-coded needs an additive kernel (known: chi2,"),
         (
             "[ovr]",
             "[ovr, ovo]\nsplits: 1",
@@ -106,7 +58,7 @@ def test_solvers_of_rows_and_their_settings(old, new, expected):
         text = text.replace("gap: 1e-2", "calibrate: true")
         expected = "10:49: learner.calibrate: one-vs-one has no score for each class; "
         expected += "reductions: [ovr]"
-    assert f"e.yaml:{expected}" in mistakes(text)
+    assert any(line.startswith(f"e.yaml:{expected}") for line in mistakes(text))
 
 
 def test_settings_of_the_coded_solver_need_a_row_that_has_it():
