@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from kmaps._loops import quantize as loops
+from kmaps._loops import codes as loops
 from kmaps.checks import refuse_negative, refuse_not_finite, warn_outside
 from kmaps.errors import InputError
 from kmaps.parallel import for_parts

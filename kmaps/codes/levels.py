@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_matrix, issparse
 
-from kmaps._loops.distinct import collect, empty_table, widen
+from kmaps._loops.codes import collect, empty_table, widen
 from kmaps.checks import MAX_LEVELS, refuse_not_finite
 from kmaps.codes.codebook import Codebook, pad_levels
 from kmaps.errors import ConfigError, InputError

@@ -16,8 +16,7 @@ from kmaps.samples import AnyMatrix
 from kmaps.svm.coded.forms import Layout
 from kmaps.svm.coded.model import code_counts
 from kmaps.svm.coded.problem import make_task
-from kmaps.svm.coded.rows import joined
-from kmaps.svm.coded.training import CodedRows, block_rows
+from kmaps.svm.coded.training import CodedRows, block_rows, joined
 from kmaps.svm.losses import LOSSES
 from kmaps.svm.reduction import binary_problems
 

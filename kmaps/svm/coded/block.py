@@ -58,10 +58,11 @@ class State:
     alpha: NDArray[np.float64]  # the variables of its members
     weights: Table  # those of all blocks together
     order: NDArray[np.int64]  # the members, those that are not settled first
-    n_active: int  # as the state of `kmaps._loops.train.descend`
-    rise: float  # as the state of `kmaps._loops.train.descend`
-    fall: float  # as the state of `kmaps._loops.train.descend`
-    random: np.uint64  # as the state of `kmaps._loops.train.descend`
+    # As the state of `kmaps._loops.train.descend`:
+    n_active: int
+    rise: float
+    fall: float
+    random: np.uint64
     proposed: NDArray[np.float64] | None  # where the variables would be after a whole step
     margins: NDArray[np.float64]  # of the members, when they were scored last
     climb: Climb | None

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from kmaps._loops.code_rows import count_codes
+from kmaps._loops.codes import count_codes
 from kmaps._loops.forms import CodeRows, look_up
 from kmaps._loops.vectors import aligned_zeros
 from kmaps.checks import MAX_LEVELS
 from kmaps.codes.codebook import Codebook
 from kmaps.parallel import for_blocks
-from kmaps.svm.coded.rows import Coder, rows_of
+from kmaps.svm.coded.training import Coder, rows_of
 from kmaps.svm.model_file import ModelFile
 
 _TOGETHER = 16  # problems in one vector

@@ -14,7 +14,7 @@ and only the columns of features that are in use are ever floats.
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps._loops.code_rows import count_codes
+from kmaps._loops.codes import count_codes
 from kmaps.errors import ConfigError
 from kmaps.svm.coded.problem import CodedSolution
 from kmaps.svm.coded.training import CodedRows

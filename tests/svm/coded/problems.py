@@ -4,8 +4,8 @@ import numpy as np
 
 from kmaps.svm.coded.forms import choose
 from kmaps.svm.coded.problem import CodedProblem, make_task
-from kmaps.svm.coded.rows import rows_of
 from kmaps.svm.coded.tables import tabulate
+from kmaps.svm.coded.training import rows_of
 from kmaps.svm.losses import LOSSES
 
 BIAS = 0.7

@@ -158,7 +158,7 @@ def test_wrong_samples(digits):
     ("place", "message"),
     [
         (
-            "coded.rows.Coder.encode",
+            "coded.training.Coder.encode",
             "the codes of 400 × 64 values, a byte each, need 0.0 GiB, more",
         ),
         (

@@ -11,8 +11,8 @@ from kmaps.errors import ConfigError
 from kmaps.kernels import KERNELS
 from kmaps.svm.coded.forms import FORMS, choose, cost
 from kmaps.svm.coded.model import ScoreTables
-from kmaps.svm.coded.rows import Coder, coded, rows_of
 from kmaps.svm.coded.tables import Tables, merged, narrowed, padded, shared, tabulate
+from kmaps.svm.coded.training import Coder, coded, rows_of
 
 NOTHING = np.empty(0, np.intp)
 
@@ -206,7 +206,7 @@ def test_rows_coded_part_by_part_are_those_of_the_whole(part, monkeypatch):
     codes = (rng.integers(1, 30, (203, 9)) * (rng.random((203, 9)) < part)).astype(np.uint8)
     coder = Coder(None, 30, None)
     whole = coded(coder, codes, np.zeros(1, np.intp))
-    monkeypatch.setattr("kmaps.svm.coded.rows._TOGETHER", 9 * 20)
+    monkeypatch.setattr("kmaps.svm.coded.training._TOGETHER", 9 * 20)
     parts = coded(coder, codes, np.zeros(1, np.intp))
     assert (parts.features is None) == (whole.features is None) == (part == 0.9)
     for ours, expected in zip(parts, whole, strict=True):

@@ -1,0 +1,217 @@
+"""Compiled loops on values and their codes: distinct values, levels, codes, lists of codes."""
+
+import numpy as np
+from numba import float64, int32, njit, types, uint8, uint32, uint64
+from numba.extending import overload
+
+_PLACES = 32  # for each value: so sparsely filled that nearly all lie where they are looked for
+
+
+@njit(cache=True, nogil=True)
+def widen(values, low, high):
+    """Widen the ends of each column by the values (n, m); what is not a number stays."""
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            value = values[i, j]
+            low[j] = low[j] if low[j] <= value or low[j] != low[j] else value
+            high[j] = high[j] if high[j] >= value or high[j] != high[j] else value
+
+
+def empty_table(most):
+    """Return the table in which `collect` finds at most so many values."""
+    return np.full(_PLACES << int(most).bit_length(), np.nan)
+
+
+@njit(cache=True, nogil=True)
+def collect(values, found, n_found, table):
+    """Add the values (n, m) that are not in ``found[:n_found]`` to it, until ``found`` is full.
+
+    ``table`` is `empty_table` at first; a place is a value, or nothing: not a number. Returns the
+    new ``n_found``.
+    """
+    mask = uint64(len(table) - 1)
+    for i in range(values.shape[0]):
+        row = values[i]
+        for j in range(len(row)):
+            value = np.float64(row[j]) + 0.0  # minus zero is zero
+            mixed = np.float64(value).view(np.uint64) * uint64(0x9E3779B97F4A7C15)
+            place = mixed >> uint64(50) & mask
+            while table[place] != value:
+                if np.isnan(table[place]):
+                    table[place] = value
+                    found[n_found] = value
+                    n_found += 1
+                    break
+                place = (place + uint64(1)) & mask
+            if n_found == len(found):
+                return n_found
+    return n_found
+
+
+def _at(given, j):
+    """Return what is given for position j, or for all of them."""
+    return given if np.ndim(given) == 0 else given[j]
+
+
+@overload(_at, inline="always")
+def _compiled_at(given, j):
+    if isinstance(given, types.Array):
+        return lambda given, j: given[j]
+    return lambda given, j: given
+
+
+@njit(cache=True, nogil=True)
+def _code(x, origin, per_unit, offset, last):
+    # Comparisons that not a number fails: it ends at zero.
+    position = (float64(x) - origin) * per_unit + offset
+    position = position if position > 0.0 else 0.0
+    position = position if position < last else last
+    return uint8(int32(position))
+
+
+@njit(cache=True, nogil=True)
+def nearest_uniform(values, low, high, origin, per_unit, last, offset, codes):
+    """Code a value as ``floor((value - origin) * per_unit + offset)``, between 0 and ``last``.
+
+    ``origin, per_unit, last, offset`` are float64, so that a value has the same code in every
+    dtype; ``offset`` is a number.
+    """
+    n, m = values.shape
+    inside = 0
+    for i in range(n):
+        row = values[i]
+        coded = codes[i]
+        for j in range(m):
+            inside += (row[j] >= _at(low, j)) & (row[j] <= _at(high, j))
+            coded[j] = _code(row[j], _at(origin, j), _at(per_unit, j), offset, _at(last, j))
+    return n * m - inside
+
+
+@njit(cache=True, nogil=True)
+def nearest_sorted(values, low, high, start, edges, half, codes):
+    """Code a value as how many of its feature's sorted edges it reaches.
+
+    ``low, high`` (m,) are the range that counts as inside. The edges of position j are
+    ``edges[start[j] : start[j] + 2 * half]``, the last one infinite; ``half`` is a power of two.
+    The search takes the same steps for every value, so a row of them is searched side by side;
+    without a sign, an index cannot count from the end, which would take a check.
+    """
+    n, m = values.shape
+    inside = 0
+    place = np.empty(m, np.uint32)
+    for i in range(n):
+        row = values[i]
+        coded = codes[i]
+        for j in range(m):
+            place[j] = start[j]
+        step = uint32(half)
+        while step > 0:
+            for j in range(m):
+                ahead = uint32(place[j] + step)
+                reached = edges[uint64(uint32(ahead - uint32(1)))] <= row[j]
+                place[j] = ahead if reached else place[j]
+            step = uint32(step >> uint32(1))
+        for j in range(m):
+            inside += (row[j] >= low[j]) & (row[j] <= high[j])
+            coded[j] = uint8(place[j] - start[j])
+    return n * m - inside
+
+
+@njit(cache=True, nogil=True)
+def nearest_bucketed(values, bits, low, high, first, last, base, shift, carries, codes):
+    """Code a value as how many edges there are up to it, by its bits: a bucket and a rest.
+
+    ``bits`` are the values as whole numbers with a sign, which are in the order of the values from
+    zero on. Those beyond ``first`` or ``last`` count as these. ``bits >> shift`` plus ``base`` is
+    the bucket, the bits below are the rest. ``carries[bucket]`` is the number of edges below the
+    bucket, shifted, plus what a rest needs to carry into it where the rest reaches the bucket's
+    only edge.
+    """
+    n, m = bits.shape
+    inside = 0
+    mask = bits.dtype.type((1 << shift) - 1)
+    bucket, rest = np.empty(m, np.uint32), np.empty(m, carries.dtype)
+    for i in range(n):
+        row, own, coded = values[i], bits[i], codes[i]
+        reached = int32(0)  # of one row: as narrow as the buckets, so that one vector holds both
+        for j in range(m):
+            reached += int32((row[j] >= _at(low, j)) & (row[j] <= _at(high, j)))
+            number = min(max(own[j], _at(first, j)), _at(last, j))
+            bucket[j] = uint32((number >> shift) + _at(base, j))
+            rest[j] = number & mask
+        for j in range(m):
+            coded[j] = uint8((carries[uint64(bucket[j])] + rest[j]) >> carries.dtype.type(shift))
+        inside += reached
+    return n * m - inside
+
+
+@njit(cache=True, nogil=True)
+def recode(codes, cells):
+    """Replace every code of a dense matrix by ``cells[feature, code]``, of (1 or d, L)."""
+    n, d = codes.shape
+    own = len(cells) > 1
+    for i in range(n):
+        row = codes[i]
+        for j in range(d):
+            row[j] = cells[j if own else 0, row[j]]
+
+
+@njit(cache=True, nogil=True)
+def recode_stored(codes, features, cells):
+    """Replace every stored code of a sparse matrix by ``cells[feature, code]``."""
+    own = len(cells) > 1
+    for k in range(len(codes)):
+        codes[k] = cells[features[k] if own else 0, codes[k]]
+
+
+@njit(cache=True, nogil=True)
+def count_others(codes, usual, counts):
+    """Fill ``counts`` with how many codes of each row are not the usual one."""
+    n, d = codes.shape
+    for i in range(n):
+        row = codes[i]
+        count = 0
+        for j in range(d):
+            count += row[j] != usual
+        counts[i] = count
+
+
+@njit(cache=True, nogil=True)
+def list_others(codes, usual, bounds, listed, features):
+    """Write the codes that are not the usual one, and their features, row after row."""
+    n, d = codes.shape
+    for i in range(n):
+        row = codes[i]
+        k, stop = bounds[i], bounds[i + 1]
+        j = 0
+        # What is usual comes in runs: four at a time are left out.
+        while k + 4 <= stop and j + 4 <= d:
+            others = 0
+            for t in range(j, j + 4):
+                others |= row[t] ^ usual
+            if others:
+                for t in range(j, j + 4):
+                    k = _list_other(row, t, usual, listed, features, k)
+            j += 4
+        while k < stop:
+            k = _list_other(row, j, usual, listed, features, k)
+            j += 1
+
+
+@njit(inline="always")
+def _list_other(row, j, usual, listed, features, k):
+    """Write a code and its feature at k; return where the next one goes."""
+    # Written always and kept by going on: no branch that cannot be foreseen.
+    listed[k] = row[j]
+    features[k] = j
+    return k + (row[j] != usual)
+
+
+@njit(cache=True, nogil=True)
+def count_codes(codes, bounds, features, members, weights, counts):
+    """Add the weight of each row to ``counts[feature, code]`` of all its codes."""
+    for i in range(len(members)):
+        start = bounds[members[i]]
+        for k in range(start, bounds[members[i] + 1]):
+            j = k - start if features is None else np.int64(features[k])
+            counts[j, codes[k]] += weights[i]
