@@ -131,17 +131,6 @@ def check_labelled(reader: "Reader", labels: object) -> None:
         )
 
 
-def checked_labels(reader: "Reader", labels: str | None, column: str | None) -> "NDArray | None":
-    """Return the labels of another file, if any, when they and the first rows are as they should.
-
-    That takes no time, and comes before anything that does.
-    """
-    check_labelled(reader, labels)
-    y = None if labels is None else given_labels(labels, column)
-    check_start(reader)
-    return y
-
-
 @contextmanager
 def labelled_rows(
     source: str,
@@ -169,7 +158,10 @@ def labelled_rows(
             zero_based=counts_from_zero(zero_based),
             name=name,
         )
-        yield reader, checked_labels(reader, labels, column)
+        check_labelled(reader, labels)
+        y = None if labels is None else given_labels(labels, column)
+        check_start(reader)
+        yield reader, y
 
 
 @contextmanager

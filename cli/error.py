@@ -72,7 +72,7 @@ def command(
 ) -> None:
     """Compare maps with the kernel on all pairs of values of a range.
 
-    For each map: its outputs a value, the largest and the root mean square error over all pairs,
+    For each map: its outputs per value, the largest and the root mean square error over all pairs,
     and the pair with the largest.
     """
     from kmaps.bench.work.errors import Range, approximate
@@ -96,16 +96,15 @@ def command(
 
 def _plot_files(plot: Path | None, force: bool) -> dict[str, Path]:
     """Return the figures to draw and their files; refuse to replace one unasked."""
+    from kmaps.io import check_target
+
     if plot is None:
         return {}
     if plot.suffix != ".png":
         raise InputError(f"{plot}: plots are PNG files, name it OUT.png")
     files = {"errors": plot, "sections": plot.with_name(f"{plot.stem}-sections.png")}
     for file in files.values():
-        if file.exists() and not force:
-            raise InputError(f"{file}: exists already; --force replaces it")
-        if not file.absolute().parent.is_dir():
-            raise InputError(f"{file}: there is no folder {file.parent}")
+        check_target(file, force=force)
     return files
 
 
@@ -124,31 +123,20 @@ def _draw(
     names = {cls: name for name, cls in MAPS.items()}
     records, arrays = [], {}
     for label, result in results.items():
-        row = Row(names[type(maps[label])], _parameters(maps[label]))
-        own = {"key": label, "kernel": shown["kernel"], "dim": result.dim, "setting": ""}
-        records.append({**own, **row.columns, "options": shown})
+        parameters = maps[label].get_params(deep=False)
+        parameters.pop("kernel", None)  # which all share
+        columns = Row(names[type(maps[label])], parameters).columns
+        cell = {"key": label, "kernel": shown["kernel"], "dim": result.dim, "setting": ""}
+        records.append({**cell, **columns, "options": shown})
         arrays[label] = result.arrays
     draw = {"errors": draw_errors, "sections": draw_sections}
     for name, target in targets.items():
         draw[name](records, arrays, target)
 
 
-def _parameters(made: Any) -> dict[str, Any]:
-    """Return the parameters of a map, but for the kernel, which all share."""
-    given = made.get_params(deep=False)
-    return {name: value for name, value in given.items() if name != "kernel"}
-
-
 def _row(label: str, result: "SquareErrors") -> dict[str, Any]:
-    x, y = result.worst
-    return {
-        "map": label,
-        "dim": result.dim,
-        "linf": result.linf,
-        "rms": result.rms,
-        "worst_x": x,
-        "worst_y": y,
-    }
+    row = {"map": label, "dim": result.dim, "linf": result.linf, "rms": result.rms}
+    return row | dict(zip(("worst_x", "worst_y"), result.worst, strict=True))
 
 
 def _table(rows: list[dict[str, Any]]) -> str:

@@ -176,14 +176,14 @@ def _predict(
             truth = _labels_of_file(reader, np.concatenate(given), model.classes_)
         if truth is not None and len(truth) != len(labels):
             raise InputError(f"{len(truth)} labels, but {reader.name} has {len(labels)} rows")
-    right = None if truth is None else int(np.sum(labels == truth))
-    return {
-        "rows": len(labels),
-        "correct": right,
-        "accuracy": None if right is None else right / len(labels),
-        **_unknown(truth, model.classes_),
-        "predict_s": perf_counter() - start - compiled.seconds,
-    }
+    tally: dict[str, Any] = {"rows": len(labels), "correct": None, "accuracy": None}
+    tally |= {"unknown_rows": None, "unknown_labels": None}
+    if truth is not None:
+        strange = truth[~np.isin(truth, model.classes_)]
+        tally["correct"] = int(np.sum(labels == truth))
+        tally["accuracy"] = tally["correct"] / len(labels)
+        tally |= {"unknown_rows": len(strange), "unknown_labels": np.unique(strange).tolist()}
+    return tally | {"predict_s": perf_counter() - start - compiled.seconds}
 
 
 def _table(model: Any, what: str, decision: "NDArray") -> "NDArray":
@@ -205,15 +205,3 @@ def _labels_of_file(reader: "Reader", y: "NDArray", classes: "NDArray") -> "NDAr
         return y if classes.dtype.kind != "U" and np.isin(y, classes).any() else None
     check_label_kind(y, classes)
     return y
-
-
-def _unknown(truth: "NDArray | None", classes: "NDArray") -> dict[str, Any]:
-    import numpy as np
-
-    if truth is None:
-        return {"unknown_rows": None, "unknown_labels": None}
-    strange = ~np.isin(truth, classes)
-    return {
-        "unknown_rows": int(strange.sum()),
-        "unknown_labels": np.unique(truth[strange]).tolist(),
-    }

@@ -71,7 +71,8 @@ def test_plots_are_images_and_never_overwritten(tmp_path):
             assert len(image.convert("RGB").getcolors(1 << 24)) > 20
     again = run("--plot", str(plot))
     assert again.exit_code == 2
-    assert "exists already; --force replaces it" in again.stderr
+    assert "exists already" in again.stderr
+    assert "--force" in again.stderr
     assert run("--plot", str(plot), "--force").exit_code == 0
 
 
@@ -84,7 +85,7 @@ def test_plots_are_images_and_never_overwritten(tmp_path):
         (["--kernel", "chi"], "unknown kernel 'chi', did you mean 'chi2'?"),
         (["--range", "3:1"], "expected LOW:HIGH with LOW < HIGH"),
         (["--plot", "out.pdf"], "plots are PNG files"),
-        (["--plot", "nowhere/out.png"], "there is no folder nowhere"),
+        (["--plot", "nowhere/out.png"], "there is no folder "),
     ],
 )
 def test_mistakes_are_one_line(args, message):
