@@ -164,19 +164,6 @@ def judge_claims(
     ``against``, another measure of the same row. Accuracies are compared in points, ``above``
     and ``about``; errors, sizes and times by a factor, ``smaller``. Claims are in the order in
     which their identifiers first stand.
-
-    Examples
-    --------
-    >>> from kmaps.bench.records.row import Row
-    >>> cell = {"status": "ok", "reduction": "ovo", "kernel": "chi2", "split": 0, "draw": None}
-    >>> cell |= {"setting": "", "options": {}}
-    >>> records = [cell | Row("anchor").columns | {"train_bytes": 10},
-    ...            cell | Row("homogeneous").columns | {"train_bytes": 95}]
-    >>> entry = {"id": "A8", "left": {"method": "anchor"}, "right": {"method": "homogeneous"}}
-    >>> entry |= {"relation": "smaller", "measure": "storage-train", "by": 9}
-    >>> [claim] = judge_claims([entry], records)
-    >>> str(claim.judgement.verdict), claim.judgement.counts
-    ('holds', '1 of 1 hold')
     """
     lines = lines_of(records)
     labels = line_labels(lines)

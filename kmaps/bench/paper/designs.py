@@ -89,16 +89,7 @@ def design_of(
     n_test: int,
     n_pool: int | None = None,
 ) -> Design:
-    """Return how the splits of a classification hang together.
-
-    Examples
-    --------
-    >>> protocol = {"choose": 2, "train": ["1", "2", "3"], "test": ["T1", "T2"]}
-    >>> design_of(protocol, [0, 1, 2], 19600, 9800).is_complete
-    False
-    >>> design_of({"train": 100, "test": 50}, [0, 1], 100, 50, n_pool=400)
-    RandomSplits(n_train=100, n_test=50, n_pool=400)
-    """
+    """Return how the splits of a classification hang together."""
     if "choose" in protocol:
         n_train_sets, n_test_sets = len(protocol["train"]), len(protocol["test"])
         return CrossedSets(n_train_sets, protocol["choose"], n_test_sets, tuple(splits))
@@ -117,12 +108,6 @@ class Outcomes:
 
     ``weights`` are what each sample counts where the accuracy is a mean over classes: one over
     the samples of its class.
-
-    Examples
-    --------
-    >>> right_or_wrong = Outcomes(np.array([True, True, False]), np.array([True, False, False]))
-    >>> round(right_or_wrong.difference, 3), right_or_wrong.n_effective
-    (0.333, 3.0)
     """
 
     left: NDArray[np.bool_]  # the same samples in the same order
@@ -210,12 +195,6 @@ def score_interval(
 
     ``only_left`` and ``only_right`` are b / n and c / n; n may be how many independent samples
     they are worth; ``alpha`` is the error probability of the two-sided interval in [-1, 1].
-
-    Examples
-    --------
-    >>> low, high = score_interval(0, 0, 10_000, 0.05)
-    >>> round(low, 6), round(high, 6)
-    (-0.000384, 0.000384)
     """
     from scipy.optimize import brentq  # scipy is slow to import, and most readers need none
     from scipy.special import ndtri

@@ -40,15 +40,6 @@ def difference(
     each split, where they are on record. The estimate is of the mean difference in points,
     without an interval for one split without outcomes, for splits that are all equal, and for
     incomplete combinations.
-
-    Examples
-    --------
-    >>> estimate = difference([0.93, 0.94, 0.92], [0.91, 0.93, 0.91], RandomSplits(100, 50))
-    >>> low, high = estimate.bounds(0.05)
-    >>> f"{estimate.value:.2f} points from {low:.2f} to {high:.2f}"
-    '1.33 points from -0.93 to 3.60'
-    >>> difference([0.93], [0.91], RandomSplits(100, 50)).note
-    'one split, and which test samples were right is not on record'
     """
     if len(left) != len(right) or not len(left):
         raise InputError(
@@ -239,11 +230,6 @@ def exact_ratio(left: Sequence[float], right: Sequence[float]) -> Estimate:
     """Compare numbers without chance, such as bytes, by the ratio right / left of their means.
 
     It is infinite where only the left row is zero, 1 where both are.
-
-    Examples
-    --------
-    >>> exact_ratio([2, 4], [30, 60]).value
-    15.0
     """
     over, under = float(np.mean(right)), float(np.mean(left))
     if under == 0:
@@ -262,13 +248,6 @@ def measured_ratio(left: Sequence[ArrayLike], right: Sequence[ArrayLike]) -> Est
 
     There is no interval for one split measured once; a ratio that is the same on every split,
     as of numbers that are counted, is exact.
-
-    Examples
-    --------
-    >>> estimate = measured_ratio([1.0, 1.1, 1.0], [3.1, 3.2, 3.0])
-    >>> low, high = estimate.bounds(0.05)
-    >>> f"{estimate.value:.2f} from {low:.2f} to {high:.2f}"
-    '3.00 from 2.77 to 3.25'
     """
     logs = [[np.log(_positive(values)) for values in row] for row in (left, right)]
     if len(logs[0]) != len(logs[1]) or not logs[0]:

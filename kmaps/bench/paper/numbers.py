@@ -20,13 +20,7 @@ Selection = dict[str, Any]
 
 
 def parse_selection(text: str) -> Selection:
-    """Return the selection that a text such as ``method=anchor; n_anchors=30`` means.
-
-    Examples
-    --------
-    >>> parse_selection("method=lowdim; dim=5; optimal=false; range=0:127")
-    {'method': 'lowdim', 'dim': 5, 'optimal': False, 'range': '0:127'}
-    """
+    """Return the selection that a text such as ``method=anchor; n_anchors=30`` means."""
     selection: Selection = {}
     for part in text.split(";"):
         name, equals, value = (piece.strip() for piece in part.partition("="))
@@ -113,14 +107,7 @@ class PrintedNumber:
         return "points" if self.unit == "%" else "%"
 
     def is_met_by(self, ours: float) -> bool:
-        """Return whether ours, in the same unit and digits, is at least as good.
-
-        Examples
-        --------
-        >>> number = PrintedNumber("ldefm", "1", "5D", "L∞", "0.163", "", "", "", "", "linf", "")
-        >>> number.is_met_by(0.16342), number.is_met_by(0.1636)
-        (True, False)
-        """
+        """Return whether ours, in the same unit and digits, is at least as good."""
         rounded = round(ours, self.decimals)
         return rounded >= self.value if self.unit == "%" else rounded <= self.value
 
@@ -170,13 +157,7 @@ def printed_tables() -> dict[tuple[str, str], PrintedTable]:
 
 @cache
 def printed_numbers() -> tuple[PrintedNumber, ...]:
-    """Return all printed numbers, table by table.
-
-    Examples
-    --------
-    >>> len(printed_numbers())
-    230
-    """
+    """Return all printed numbers, table by table."""
     folder = files("kmaps.bench.paper") / "printed"
     names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".csv"))
     return tuple(

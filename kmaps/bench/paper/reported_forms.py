@@ -29,13 +29,7 @@ def summary(items: Iterable[Item], found: Sequence[Failure]) -> str:
 
 
 def edges_text(edges: Edges) -> str:
-    """Say in which runs C is at the edge of the values compared; nothing where it is nowhere.
-
-    Examples
-    --------
-    >>> edges_text({"quickstart": (6, 10), "hkm-caltech101": (0, 0)})
-    'C at the edge of its grid, a better one may lie beyond: 6 of 10 rows (quickstart 6 of 10)'
-    """
+    """Say in which runs C is at the edge of the values compared; nothing where it is nowhere."""
     named = [f"{name} {n} of {rows}" for name, (n, rows) in edges.items() if n]
     if not named:
         return ""

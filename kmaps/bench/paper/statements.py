@@ -56,25 +56,13 @@ def papers() -> tuple[Paper, ...]:
 
 @cache
 def claims() -> dict[str, Claim]:
-    """Return the claims by identifier.
-
-    Examples
-    --------
-    >>> claims()["V4"].text
-    'the error bound of Lemma 3 holds for every pair of rows'
-    """
+    """Return the claims by identifier."""
     return {line["id"]: Claim(**line) for line in _read("claims.csv")}
 
 
 @cache
 def elsewhere() -> tuple[Elsewhere, ...]:
-    """Return what decides claims besides the experiments.
-
-    Examples
-    --------
-    >>> [check.test.partition("::")[0] for check in elsewhere() if check.id == "V4"]
-    ['tests/maps/test_homogeneous.py']
-    """
+    """Return what decides claims besides the experiments."""
     return tuple(Elsewhere(**line) for line in _read("elsewhere.csv"))
 
 

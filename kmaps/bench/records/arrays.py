@@ -120,14 +120,7 @@ class Correct:
 
     @classmethod
     def of(cls, truth: NDArray, predicted: NDArray) -> "Correct":
-        """Return which labels were predicted rightly.
-
-        Examples
-        --------
-        >>> found = Correct.of(np.array([1, 0, 1, 1]), np.array([1, 0, 0, 1]))
-        >>> found.correct.tolist(), found.per_class.tolist()
-        ([True, True, False, True], [1, 3])
-        """
+        """Return which labels were predicted rightly."""
         order = np.argsort(truth, kind="stable")
         _, per_class = np.unique(truth, return_counts=True)
         return cls((predicted == truth)[order], per_class)

@@ -134,13 +134,7 @@ _TOLD_BY = {"stopped": "ConvergenceWarning: ", "clamped": "were clamped to it"}
 
 
 def warned(record: Mapping[str, Any]) -> list[str]:
-    """Return the keys of :data:`WARNED` that a record warns of.
-
-    Examples
-    --------
-    >>> warned({"warnings": ["ConvergenceWarning: stopped after 1,000 passes"], "n_skipped": 2})
-    ['stopped', 'skipped']
-    """
+    """Return the keys of :data:`WARNED` that a record warns of."""
     said = record.get("warnings") or ()
     found = [name for name, words in _TOLD_BY.items() if any(words in text for text in said)]
     return [*found, *(["skipped"] if record.get("n_skipped") else [])]

@@ -59,8 +59,8 @@ def lines_of(records: Iterable[Record]) -> Lines:
     for record in records:
         if record["status"] == "ok":
             row, names = Row.of(record), tuple(row_names(record).items())
-            of = (record[name] for name in ("setting", "reduction", "kernel"))
-            line = Line(*of, row.identity, names, row)
+            setting, reduction, kernel = (record[n] for n in ("setting", "reduction", "kernel"))
+            line = Line(setting, reduction, kernel, row.identity, names, row)
             lines[line][record["split"], record["draw"]] = record
     return lines
 
@@ -152,11 +152,6 @@ def is_redrawn(drawn: bool, splits: Sequence[int | None]) -> bool:
 
     Where each of several splits has a draw of its own, they are splits like others. ``splits`` are
     those of the cells; ``drawn`` says that one of them at least has a draw.
-
-    Examples
-    --------
-    >>> is_redrawn(True, [0, 0, 0]), is_redrawn(True, [0, 1, 2]), is_redrawn(False, [0])
-    (True, False, False)
     """
     n_splits = len(set(splits))
     return drawn and (n_splits == 1 or n_splits < len(splits))
@@ -178,15 +173,7 @@ class ChosenRow:
 
 
 def compared_values(record: Mapping[str, Any]) -> list[float]:
-    """Return the values of C that were compared for a record, ascending; none without a choice.
-
-    Examples
-    --------
-    >>> compared_values({"cv_C": None, "C_grid": [1, 3, 10], "C_folds": 3})
-    [1, 3, 10]
-    >>> compared_values({"cv_C": [0.1, 1.0, 10.0], "C_grid": "auto", "C_folds": 3})
-    [0.1, 1.0, 10.0]
-    """
+    """Return the values of C that were compared for a record, ascending; none without a choice."""
     if record["C_folds"] is None:
         return []
     grid = record["C_grid"] if record["cv_C"] is None else record["cv_C"]
@@ -217,14 +204,7 @@ def chosen_rows(records: Iterable[Record]) -> list[ChosenRow]:
 
 
 def edge_text(records: Iterable[Record]) -> str:
-    """Say that C is at the edge of its grid in some of the records of a row; nothing otherwise.
-
-    Examples
-    --------
-    >>> record = {"cv_C": None, "C_grid": [1, 3, 10], "C_folds": 3, "C": 10}
-    >>> edge_text([record, record | {"C": 3}])
-    'C = 10 is at the edge of its grid in 1 of 2 records'
-    """
+    """Say that C is at the edge of its grid in some of the records of a row; nothing otherwise."""
     records = list(records)
     at_edge = [record for record in records if edge(record)]
     if not at_edge:

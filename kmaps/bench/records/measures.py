@@ -29,14 +29,6 @@ class Measure:
         """Return the measure of a record, None where a part of it was not measured.
 
         Of what was timed again it is the median of the repeats.
-
-        Examples
-        --------
-        >>> MEASURES["time"].value({"fit_s": 1, "encode_s": 2, "convert_s": 3, "train_s": 4})
-        10.0
-        >>> repeats = [{"seconds": {"train_s": train_s}} for train_s in (4, 9, 3)]
-        >>> MEASURES["train"].value({"train_s": 7, "repeats": repeats})
-        4.0
         """
         repeats = self.repeats(record)
         if repeats:
@@ -54,13 +46,7 @@ class Measure:
         return [sum(line["seconds"][name] for name in self.columns) for line in self.lines(record)]
 
     def format(self, value: float, like: float | None = None) -> str:
-        """Print a recorded value, with as many decimals as ``like`` would get.
-
-        Examples
-        --------
-        >>> MEASURES["accuracy"].format(0.9354), MEASURES["train"].format(0.00123, like=12.3)
-        ('93.54', '0.0')
-        """
+        """Print a recorded value, with as many decimals as ``like`` would get."""
         if self.decimals is not None:
             return f"{self.scale * value:.{self.decimals}f}"
         size = abs(self.scale * (value if like is None else like))

@@ -32,14 +32,6 @@ def latest_cells(records: Iterable[Record]) -> list[Record]:
 
     A cell that failed and was retried, or that ran again after its map had changed, stands in the
     file more than once; the last line is the one that counts.
-
-    Examples
-    --------
-    >>> cell = Row("exact").columns | dict.fromkeys(SETTING, "")
-    >>> cell |= {"kernel": "chi2", "split": 0, "draw": None}
-    >>> kept = latest_cells([cell | {"status": "failed"}, cell | {"status": "ok"}])
-    >>> [record["status"] for record in kept]
-    ['ok']
     """
     kept = {(*_line_of(record), record["split"], record["draw"]): record for record in records}
     return list(kept.values())
@@ -62,15 +54,6 @@ def summarize(records: Iterable[Record], measures: Sequence[str]) -> list[Line]:
     quartiles, the number of repeats, whether they are of unlike computers and whether one was
     busy. Sorted as printed: references first, then methods by name and parameters by value,
     kernels in the order of their registry.
-
-    Examples
-    --------
-    >>> cell = Row("exact").columns | dict.fromkeys(SETTING, "")
-    >>> cell |= {"kernel": "chi2", "draw": None, "status": "ok"}
-    >>> records = [cell | {"split": i, "accuracy": 0.9 + i / 50} for i in range(2)]
-    >>> [line] = summarize(records, ["accuracy"])
-    >>> line["kernel"], round(line["mean"], 6), line["n"]
-    ('chi2', 0.91, 2)
     """
     cells = latest_cells(records)
     check_measures(measures, {name for cell in cells for name in cell if is_number(cell[name])})
@@ -174,11 +157,6 @@ def _natural(text: str) -> list:
 def mixed_conditions(records: Iterable[Record]) -> list[str]:
     """Return the names of the conditions that differ, so that times do not compare.
 
-    Examples
-    --------
-    >>> mixed_conditions([{"cpu": "a", "jobs": 1}, {"cpu": "a", "jobs": 2}])
-    ['jobs']
-
     Those of what was timed again are the conditions of the repeats.
     """
     lines = [line for record in records for line in timed(record) or [record]]
@@ -187,15 +165,7 @@ def mixed_conditions(records: Iterable[Record]) -> list[str]:
 
 
 def times_warning(records: Iterable[Record], measures: Iterable[str]) -> str:
-    """Return a warning where measures are times that do not compare, else nothing.
-
-    Examples
-    --------
-    >>> times_warning([{"cpu": "a"}, {"cpu": "b"}], ["accuracy", "train"])
-    'times do not compare: records differ in cpu'
-    >>> times_warning([{"cpu": "a"}, {"cpu": "b"}], ["accuracy"])
-    ''
-    """
+    """Return a warning where measures are times that do not compare, else nothing."""
     timed_any = any(MEASURES[name].unit == "s" for name in measures)
     mixed = mixed_conditions(records) if timed_any else []
     return f"times do not compare: records differ in {', '.join(mixed)}" if mixed else ""

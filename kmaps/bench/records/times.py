@@ -156,14 +156,6 @@ def without_doubtful_times(records: Iterable[Record]) -> list[Record]:
 
     These are the repeats and, where all cells without repeats ran alone, what was timed once of
     those that did: a table never mixes conditions.
-
-    Examples
-    --------
-    >>> alone, beside = {"train_s": 2.0, "other_cpus": 0.0}, {"train_s": 3.0, "other_cpus": 1.5}
-    >>> without_doubtful_times([alone])
-    [{'train_s': 2.0, 'other_cpus': 0.0}]
-    >>> without_doubtful_times([alone, beside])
-    [{'train_s': None, 'other_cpus': 0.0}, {'train_s': None, 'other_cpus': 1.5}]
     """
     records = list(records)
     some = not has_doubtful_times(records)
@@ -211,14 +203,7 @@ class Forecast:
 
 
 def forecast(keys: Collection[str], records: Iterable[Record]) -> Forecast:
-    """Sum up what the cells of some keys took, as far as they are on record.
-
-    Examples
-    --------
-    >>> record = {"key": "a", "status": "ok", "cpu": "one", "threads": 1, "train_s": 2.0}
-    >>> forecast(["a", "b"], [record])
-    Forecast(cells=2, known=1, seconds=2.0, peak_bytes=None, where='one, threads: 1')
-    """
+    """Sum up what the cells of some keys took, as far as they are on record."""
     wanted = set(keys)
     known = [one for one in records if one["key"] in wanted and one["status"] == "ok"]
     seconds = [s for one in known for name in SECONDS if (s := one.get(name)) is not None]
