@@ -3,14 +3,16 @@
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kmaps.bench.records.row import Row, in_words
-from kmaps.data import Manifest, UserFiles
 from kmaps.features import Feature, make_feature
 from kmaps.maps import MAP_VERSION, MAPS, resolved
+
+if TYPE_CHECKING:
+    from kmaps.data import Manifest, UserFiles
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +31,7 @@ class Cell:
     kernel: str = ""
     setting: str = ""
     dataset: str = ""
-    source: Manifest | UserFiles | None = None
+    source: "Manifest | UserFiles | None" = None
     protocol: dict[str, Any] = field(default_factory=dict)
     feature_name: str = ""
     feature_params: dict[str, Any] = field(default_factory=dict)

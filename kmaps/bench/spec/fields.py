@@ -18,10 +18,9 @@ from pydantic import (
 )
 from pydantic import model_validator as validator
 
-from kmaps.bench.paper.statements import OWN_NAME
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.row import Row
-from kmaps.data import Manifest, UserFiles, check_protocol, get_format, load_manifest, packaged
+from kmaps.data import check_protocol, get_format, load_manifest, packaged
 from kmaps.errors import suggest
 from kmaps.features import FEATURES, MIN_MAX, get_normalization
 from kmaps.kernels import GRAM_KERNELS, KERNELS
@@ -32,7 +31,6 @@ class Model(BaseModel):
 
 
 def _from_experiment(value: str, info: ValidationInfo) -> str:
-    """Return a path that is relative to the experiment's folder as one from the current folder."""
     if not value.strip():
         raise ValueError("expected a path, got an empty text")
     folder = (info.context or {}).get("folder", "")
@@ -104,8 +102,10 @@ class Files(Model):
         """Whether the samples are images."""
         return self.images is not None or self.train_images is not None
 
-    def named(self, name: str) -> UserFiles:
-        """Return the files as the library has them."""
+    def named(self, name: str) -> Any:
+        """Return the files as UserFiles."""
+        from kmaps.data import UserFiles
+
         data = "images" if self.of_images else "data"
         parts = ("train_images", "test_images") if self.of_images else ("train", "test")
         rows = {"": data, "train": parts[0], "test": parts[1]}
@@ -120,22 +120,6 @@ class Files(Model):
         )
 
 
-def known_name(
-    what: str,
-    names: Callable[[], Iterable[str]],
-    *,
-    unless: Callable[[str], bool] = lambda value: False,
-) -> AfterValidator:
-    def check(value: str) -> str:
-        known = list(names())
-        if value not in known and not unless(value):
-            hint = suggest(value, known)
-            raise ValueError(f"unknown {what} {value!r}{hint} (known: {', '.join(known)})")
-        return value
-
-    return AfterValidator(check)
-
-
 def checked(check: Callable[[Any], object]) -> AfterValidator:
     """Return what calls a function on a value, which raises a ValueError, and keeps the value."""
 
@@ -144,6 +128,20 @@ def checked(check: Callable[[Any], object]) -> AfterValidator:
         return value
 
     return AfterValidator(keep)
+
+
+def known_name(
+    what: str, names: Callable[[], Iterable[str]], unless: Callable[[str], bool] | None = None
+) -> AfterValidator:
+    """Return what refuses a name that is not among some, unless it is of another form."""
+
+    def check(value: str) -> None:
+        known = list(names())
+        if value not in known and not (unless and unless(value)):
+            hint = suggest(value, known)
+            raise ValueError(f"unknown {what} {value!r}{hint} (known: {', '.join(known)})")
+
+    return checked(check)
 
 
 def _unique(values: list) -> None:
@@ -163,8 +161,7 @@ def _normalization(value: str) -> None:
         get_normalization(value)
 
 
-AUTO = "auto"
-"""What stands for values of C, as :func:`kmaps.models.cross_validate` takes it."""
+AUTO = "auto"  # what stands for values of C
 
 
 def _auto_or_values(given: Any, handler: ValidatorFunctionWrapHandler) -> Any:
@@ -186,8 +183,7 @@ Name = Annotated[str, AfterValidator(_folder_name)]
 Interval = Annotated[str, checked(_parse_range)]
 MeasureName = Annotated[str, known_name("measure", lambda: MEASURES)]
 Unique = checked(_unique)
-AutoOrValues = WrapValidator(_auto_or_values)
-"""Lets a list of values of C be ``auto`` too."""
+AutoOrValues = WrapValidator(_auto_or_values)  # lets a list of values of C be auto
 
 
 def _amount(value: Any) -> None:
@@ -216,12 +212,12 @@ def _known_dataset(value: str, info: ValidationInfo) -> str:
 class Data(Model):
     """What cells are measured on: images that come with kmaps, unless a validator differs."""
 
-    _source: Manifest | UserFiles | None = None
+    _source: Any = None
     _has_images: bool = True
 
     @property
-    def source(self) -> Manifest | UserFiles | None:
-        """Where the data are; None of those that come with kmaps."""
+    def source(self) -> Any:
+        """A Manifest or UserFiles: where the data are; None of those that come with kmaps."""
         return self._source
 
     @property
@@ -310,13 +306,13 @@ class Claim(Model):
 
     @validator(mode="after")
     def _said_once(self) -> "Claim":
-        from kmaps.bench.paper.statements import claims as paper_claims  # only claims need them
+        from kmaps.bench.paper.statements import OWN_NAME, claims  # only claims need them
 
-        if self.id in paper_claims():
+        if self.id in claims():
             if self.text:
                 raise ValueError(f"{self.id} is a claim of the papers, which has its sentence")
         elif not OWN_NAME.fullmatch(self.id):
-            known = ", ".join(paper_claims())
+            known = ", ".join(claims())
             raise ValueError(
                 f"unknown claim {self.id!r}: expected one of the papers' ({known}), or a name of "
                 "two words or more, such as codes-as-libsvm"

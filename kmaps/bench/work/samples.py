@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,7 @@ from scipy.sparse import issparse
 
 from kmaps.data import (
     Dataset,
-    Manifest,
     Table,
-    UserFiles,
     cache_root,
     draw_split,
     load_dataset,
@@ -28,6 +26,9 @@ from kmaps.features import (
     extract,
     get_normalization,
 )
+
+if TYPE_CHECKING:
+    from kmaps.data import Manifest, UserFiles
 
 Protocol = Mapping[str, Any]
 
@@ -66,7 +67,7 @@ class Split:
 
 
 def load_split(
-    source: str | Manifest | UserFiles,
+    source: "str | Manifest | UserFiles",
     protocol: Protocol,
     split: int,
     feature: Feature | None,
