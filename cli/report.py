@@ -1,6 +1,7 @@
 """``kmaps report``: write a page on a run: how, tables, claims, figures."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -47,11 +48,10 @@ def command(results: Path, out: Path | None, of_all: bool, force: bool, quiet: b
 def _of_run(results: Path) -> str:
     """Return the page on a run."""
     from kmaps.bench.kinds import shown_of
-    from kmaps.bench.kinds.load import described_in
     from kmaps.bench.paper.numbers import compare, numbers_of
     from kmaps.bench.paper.page import page
     from kmaps.bench.records.arrays import read_correct
-    from kmaps.bench.records.file import definition_file, read_records
+    from kmaps.bench.records.file import read_records
     from kmaps.bench.records.times import without_doubtful_times
 
     records = read_records(results)
@@ -59,19 +59,33 @@ def _of_run(results: Path) -> str:
     correct = read_correct(results, records)
     shown = shown_of(records)
     name = records[0]["experiment"]
-    experiment = described_in(definition_file(results), name)
+    about, claims = _said(results, name)
     notes = results / "NOTES.md"
     return page(
         records,
         measures=shown.measures(records),
-        about=experiment.about if experiment else "",
-        claims=[claim.model_dump() for claim in experiment.claims] if experiment else [],
+        about=about,
+        claims=claims,
         correct=correct,
         numbers=list(compare(numbers_of(name), {name: sure})),
         sections=shown.sections(sure),
         figures=sorted(path.name for path in results.glob("*.png")),
         notes=notes.read_text() if notes.exists() else "",
     )
+
+
+def _said(results: Path, name: str) -> tuple[str, list[dict[str, Any]]]:
+    """Return what a run's experiment is about, and its claims."""
+    from kmaps.bench.paper.entries import about, claim_entries
+    from kmaps.bench.records.file import definition_file
+
+    definition = definition_file(results)
+    if definition is None:
+        return about(name), claim_entries([name])[name]
+    from kmaps.bench.kinds.load import described_in  # what users wrote is checked
+
+    experiment = described_in(definition)
+    return experiment.about, [claim.model_dump() for claim in experiment.claims]
 
 
 def _of_all(results: Path, out: Path) -> dict[Path, str]:

@@ -102,3 +102,20 @@ def test_packages_alone_import_nothing_heavy(name):
     program = f"import sys, {name}; print([one for one in {HEAVY} if one in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout == "[]\n"
+
+
+def test_reading_records_loads_nothing_that_measures(tmp_path):
+    measuring = ["kmaps.bench.work", "kmaps.bench.spec", "kmaps.bench.run", "kmaps.svm", "kmaps.models"]
+    program = PROGRAM.replace(str(HEAVY), str([*measuring, "kmaps.data", "kmaps.features"]))
+    commands = [
+        *(["table", RESULTS], ["check", RESULTS, "--against", RESULTS]),
+        *(["plot", RESULTS, "-o", "front.png"], ["report", RESULTS, "-o", "page.md"]),
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        input="".join(json.dumps(arguments) + "\n" for arguments in commands),
+        capture_output=True,
+        text=True,
+    )
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [[0, []]] * 4, done.stderr

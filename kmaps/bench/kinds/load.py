@@ -204,17 +204,11 @@ def _mistakes(kind: Kind, root: yaml.Node, content: dict[str, Any], place: _Plac
 @cache
 def described(name: str) -> Experiment:
     """Return an experiment that comes with kmaps, without validating the parameters of its maps."""
-    return _described(packaged()[name])
+    return described_in(packaged()[name])
 
 
-def described_in(path: Path | None, name: str) -> Experiment | None:
-    """Return the experiment in a file, else the one of a name that comes with kmaps, else None."""
-    if path is not None:
-        return _described(path)
-    return described(name) if name in packaged() else None
-
-
-def _described(path: Path) -> Experiment:
+def described_in(path: Path) -> Experiment:
+    """Return the experiment in a file, without fitting its maps."""
     _, content = read(_text_of(path), str(path))
     kind = KINDS.get(str(content.get("kind", _USUAL)))
     if kind is None:

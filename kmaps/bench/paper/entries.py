@@ -40,6 +40,11 @@ def paper_of(name: str) -> str:
     return _read(name).get("paper", "")
 
 
+def about(name: str) -> str:
+    """Return what an experiment is about; empty where it does not come with kmaps."""
+    return _read(name).get("about", "")
+
+
 def claim_entries(names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
     """Return the claims of each experiment by its name; none of those that do not come with kmaps.
 
