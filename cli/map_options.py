@@ -71,9 +71,10 @@ class MapCommand(GroupedCommand):
         if not given["map"] and given["kernel"] and _is_exponential(given["kernel"]):
             args = ["--map", EXPONENTIAL_MAP, *args]
             given["map"] = (EXPONENTIAL_MAP,)
-        chosen = self._names(given["map"]) or self.default_maps
+        chosen = self._names(given["map"])
         if ctx.resilient_parsing:  # a shell completes half-typed lines, without complaints
             chosen = [name for name in chosen if name in MAPS]
+        chosen = chosen or self.default_maps
         options = {option.name: option for name in chosen for option in map_options(name)}
         for param in self.params:
             options.pop(param.name, None)

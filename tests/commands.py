@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from kmaps.cli.main import cli
 
+ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = """
 import json, sys
 from click.testing import CliRunner
@@ -58,10 +59,11 @@ def kmaps_with(folder: Path, environment: Mapping[str, str]) -> Iterator[Callabl
 
     It is one for all commands: importing takes longer than most of them.
     """
+    path = os.pathsep.join([environment.get("PYTHONPATH", ""), str(ROOT)]).lstrip(os.pathsep)
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM],
         cwd=folder,
-        env={**os.environ, **environment},
+        env={**os.environ, **environment, "PYTHONPATH": path},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

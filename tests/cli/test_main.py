@@ -71,7 +71,8 @@ def test_every_command_has_help_with_an_example(name):
     ("options", "commands"),
     [
         (["--threads"], "encode train predict evaluate features explain error run time recommend"),
-        (["--input-format", "--zero-based", "--memory"], "encode train predict evaluate recommend"),
+        (["--input-format", "--zero-based"], "encode train predict evaluate recommend"),
+        (["--memory"], "encode predict evaluate"),
         (["--labels", "--label-column"], "encode train predict evaluate recommend"),
         (["--label-column"], "features explain"),
     ],
