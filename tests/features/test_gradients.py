@@ -90,9 +90,7 @@ def test_the_paper_s_cells_on_mnist():
     assert min(top.min(), left.min()) == 0
     assert max(bottom.max(), right.max()) == 28
     assert set(bottom - top) == set(right - left) == {14, 7, 4}
-
-
-def test_tiles_that_do_not_fit_are_centred():
+    # Tiles that do not fit are centred.
     cells, _ = half_overlapping((36, 18), (8,), False)
     assert len(cells) == 4 * 2
     assert (cells[:, 0].min(), cells[:, 1].max()) == (2, 34)
