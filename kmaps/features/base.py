@@ -9,6 +9,7 @@ learns has a second: ``fit`` learns from a ``sample`` of what the first left of 
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
@@ -257,3 +258,63 @@ def _shrunk(image: "Image", longest: int | None, max_level: int) -> GreyImage:
         size = [max(1, round(side * factor)) for side in image.size]
         image = image.resize(size, _BILINEAR)
     return as_grey(np.asarray(image), max_level)
+
+
+def describe_images(
+    feature: Feature, dataset: Images, start: int, stop: int, damaged: Mapping[int, str]
+) -> Arrays:
+    """Return the first stage of some images; ``bad`` ones are blank and have ``reasons``."""
+    if feature.uniform and isinstance(dataset.images, np.ndarray):
+        return feature.describe(as_grey(dataset.images[start:stop], dataset.max_level))
+    # Blank ones stand for those that cannot be used.
+    blank = np.zeros((feature.smallest, feature.smallest), np.float32)
+    if feature.uniform:
+        blank = np.zeros(_first_shape(dataset, damaged), np.float32)
+    images, bad = [], {}
+    for row in range(start, stop):
+        try:
+            if row in damaged:
+                raise InputError(damaged[row])
+            image = _fit_image(feature, dataset, row)
+        except InputError as error:
+            image = blank
+            bad[row - start] = str(error)
+        if feature.uniform:
+            _check_shape(feature, dataset, row, image.shape, blank.shape)
+        images.append(image)
+    noted: Arrays = (
+        {"bad": np.array(list(bad)), "reasons": np.array(list(bad.values()))} if bad else {}
+    )
+    return {**feature.describe(np.stack(images) if feature.uniform else images), **noted}
+
+
+def _check_shape(
+    feature: Feature, dataset: Images, row: int, shape: tuple[int, ...], expected: tuple[int, ...]
+) -> None:
+    if shape != expected:
+        raise InputError(
+            f"{dataset.name}: the images differ in size, {feature.name} needs them all of one "
+            f"shape: {image_name(dataset, row)} has {shape[1]} × {shape[0]} pixels (width × "
+            f"height), others have {expected[1]} × {expected[0]}; use other features"
+        )
+
+
+def _first_shape(dataset: Images, damaged: Mapping[int, str]) -> tuple[int, int]:
+    """Return the shape of the first image that can be read."""
+    for row in range(len(dataset.images)):
+        with suppress(InputError):
+            if row not in damaged:
+                height, width = load_image(dataset.images[row], dataset.max_level, None).shape
+                return height, width
+    raise InputError(f"{dataset.name}: no image can be used")
+
+
+def _fit_image(feature: Feature, dataset: Images, row: int) -> GreyImage:
+    image = load_image(dataset.images[row], dataset.max_level, feature.longest)
+    height, width = image.shape
+    if min(height, width) < feature.smallest:
+        raise InputError(
+            f"{width} × {height} pixels (width × height) are too few, {feature.name} needs "
+            f"{feature.smallest} × {feature.smallest}"
+        )
+    return image

@@ -1,12 +1,18 @@
-"""From a dataset to a matrix: the stages of a feature, kept in a cache."""
+"""From a dataset to a matrix: the stages of a feature, kept in a cache.
+
+A stage goes block after block, in parallel. A block's file appears complete or not at all, so a run
+that was stopped continues with the blocks that are missing, and two processes that compute the same
+one do no harm.
+"""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,21 +23,129 @@ from kmaps.errors import ConfigError, DataError, InputError
 from kmaps.features.base import (
     Arrays,
     Feature,
-    GreyImage,
     Images,
     LearnedFeature,
     Matrix,
     NamesDamaged,
     Report,
-    as_grey,
+    describe_images,
     get_normalization,
     image_name,
-    load_image,
     make_feature,
 )
-from kmaps.features.store import Stage, keep_arrays, kept_arrays, key_of
+from kmaps.io import atomic_file
+from kmaps.parallel import for_blocks, threads
 
 Bad = tuple[int, str]  # an image that cannot be used, and why
+T = TypeVar("T")
+
+
+class _Stage:
+    """What ``compute(start, stop)`` returns for each block of images.
+
+    Blocks are kept in ``folder``, next to a file that says what they depend on (``about``); without
+    a folder they are computed whenever they are asked for.
+    """
+
+    def __init__(
+        self,
+        compute: Callable[[int, int], Arrays],
+        n_images: int,
+        block_images: int,
+        folder: Path | None,
+        about: dict[str, Any],
+    ) -> None:
+        self._compute, self.n_images, self.block_images = compute, n_images, block_images
+        self.folder, self.about = folder, about
+        if folder is not None and not (folder / "about.json").exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            with atomic_file(folder / "about.json", force=True) as file:
+                file.write(json.dumps(about, indent=1).encode())
+
+    def block(self, number: int) -> Arrays:
+        """Return a block, from its file where there is one."""
+        start = number * self.block_images
+        stop = min(start + self.block_images, self.n_images)
+        if self.folder is None:
+            return self._compute(start, stop)
+        path = self._path(number)
+        arrays = _kept_arrays(path)
+        if arrays is None:
+            arrays = self._compute(start, stop)
+            if "bad" not in arrays:  # those images may be there the next time
+                _keep_arrays(path, arrays)
+        return arrays
+
+    def _path(self, number: int) -> Path:
+        assert self.folder is not None  # else nothing is kept
+        return self.folder / f"{number:05}.npz"
+
+    def not_kept(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return those of some rows whose blocks have no file."""
+        missing = [
+            number
+            for number in np.unique(rows // self.block_images).tolist()
+            if self.folder is None or not self._path(number).exists()
+        ]
+        return rows[np.isin(rows // self.block_images, missing)]
+
+    def visit(
+        self,
+        rows: Sequence[int],
+        function: Callable[[Arrays, NDArray[np.intp], int], T],
+        label: str,
+        progress: Report | None,
+    ) -> list[T]:
+        """Call ``function(arrays, rows, first)`` for each block with some of the rows, in parallel.
+
+        The rows are ascending, without repetition; the function gets a block's arrays, the rows
+        wanted of it, counted from its first, and this first. The results come in the order of the
+        blocks; ``progress`` is called from one thread at a time.
+        """
+        numbers, firsts = np.unique(np.asarray(rows) // self.block_images, return_index=True)
+        wanted = np.split(np.asarray(rows), firsts[1:])
+        done, lock = 0, Lock()
+
+        def visit_one(start: int, stop: int) -> T:
+            nonlocal done
+            number, some = int(numbers[start]), wanted[start]
+            first = number * self.block_images
+            with threads(1):
+                result = function(self.block(number), some - first, first)
+            with lock:
+                done += len(some)
+                report(label, done, len(rows))
+            return result
+
+        report = progress or (lambda label, done, total: None)
+        report(label, 0, len(rows))
+        # The blocks share the processors out; what happens inside a block is not to do it again.
+        with threadpool_limits(1):
+            return for_blocks(visit_one, len(numbers), 1)
+
+
+def _key_of(**what: Any) -> str:
+    """Return a short name for what a stage depends on."""
+    text = json.dumps(what, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _keep_arrays(path: Path, arrays: Arrays) -> None:
+    """Write arrays to a file of the cache, with their check sums, whole or not at all."""
+    with atomic_file(path, force=True) as file:
+        np.savez(file, **arrays)
+
+
+def _kept_arrays(path: Path) -> Arrays | None:
+    """Return the arrays of a file of the cache; None where it is missing or damaged.
+
+    The archive has a check sum of each array, so that a flipped bit gives no other features.
+    """
+    try:
+        with np.load(path) as kept:
+            return dict(kept)
+    except Exception:  # whatever zipfile and NumPy raise for bytes that are something else
+        return None
 
 
 def extract(
@@ -151,7 +265,7 @@ class Extractor:
             )
         return found
 
-    def _described(self, cache: str | Path | None) -> Stage:
+    def _described(self, cache: str | Path | None) -> _Stage:
         """Return the first stage."""
         feature, dataset = self._feature, self._dataset
         about = {
@@ -164,27 +278,27 @@ class Extractor:
         folder = None
         if cache is not None and feature.cached:
             about["digest"] = dataset.digest
-            folder = Path(cache, dataset.name, f"{feature.name}-{key_of(**about)}")
-        return Stage(
-            lambda start, stop: _describe(feature, dataset, start, stop, self._damaged),
+            folder = Path(cache, dataset.name, f"{feature.name}-{_key_of(**about)}")
+        return _Stage(
+            lambda start, stop: describe_images(feature, dataset, start, stop, self._damaged),
             len(dataset.images),
             feature.block_images,
             folder,
             about,
         )
 
-    def _encoded(self, feature: LearnedFeature, stage: Stage, train: NDArray[np.intp]) -> Stage:
+    def _encoded(self, feature: LearnedFeature, stage: _Stage, train: NDArray[np.intp]) -> _Stage:
         """Learn, and return the second stage."""
         learned_from = hashlib.sha256(train.astype("<i8").tobytes()).hexdigest()
         about = {**stage.about, "parameters": asdict(feature), "training_images": learned_from}
         if left_out := self._left_out(stage, train):
             about["left_out"] = left_out
-        folder = stage.folder and stage.folder.with_name(f"{feature.name}-{key_of(**about)}")
+        folder = stage.folder and stage.folder.with_name(f"{feature.name}-{_key_of(**about)}")
         kept = folder and folder / "learned.npz"
-        found = kept_arrays(kept) if kept else None
+        found = _kept_arrays(kept) if kept else None
         learned = found["learned"] if found else self._learn(feature, stage, train)
         self.learned = learned
-        second = Stage(
+        second = _Stage(
             lambda start, stop: _encode(feature, stage, start, self.learned),
             stage.n_images,
             stage.block_images,
@@ -192,10 +306,10 @@ class Extractor:
             about,
         )
         if kept and not found:
-            keep_arrays(kept, {"learned": learned})
+            _keep_arrays(kept, {"learned": learned})
         return second
 
-    def _left_out(self, stage: Stage, train: NDArray[np.intp]) -> list[int]:
+    def _left_out(self, stage: _Stage, train: NDArray[np.intp]) -> list[int]:
         """Return the training images that cannot be used: without them the vocabulary differs.
 
         A block that is kept has none, but for images damaged since.
@@ -207,7 +321,7 @@ class Extractor:
         found = stage.visit(unsure.astype(np.intp), self._bad, label, self._progress)
         return [row for row, _ in chain.from_iterable(found)]
 
-    def _learn(self, feature: LearnedFeature, stage: Stage, train: NDArray[np.intp]) -> NDArray:
+    def _learn(self, feature: LearnedFeature, stage: _Stage, train: NDArray[np.intp]) -> NDArray:
         def sample(arrays: Arrays, wanted: NDArray[np.intp], first: int) -> NDArray:
             bad = [row - first for row, _ in self._bad(arrays, wanted, first)]
             good = np.setdiff1d(wanted, np.array(bad, np.intp))
@@ -223,67 +337,7 @@ class Extractor:
             return feature.fit(samples)
 
 
-def _describe(
-    feature: Feature, dataset: Images, start: int, stop: int, damaged: Mapping[int, str]
-) -> Arrays:
-    """Return the first stage of some images."""
-    if feature.uniform and isinstance(dataset.images, np.ndarray):
-        return feature.describe(as_grey(dataset.images[start:stop], dataset.max_level))
-    # Blank ones stand for those that cannot be used.
-    blank = np.zeros((feature.smallest, feature.smallest), np.float32)
-    if feature.uniform:
-        blank = np.zeros(_first_shape(dataset, damaged), np.float32)
-    images, bad = [], {}
-    for row in range(start, stop):
-        try:
-            if row in damaged:
-                raise InputError(damaged[row])
-            image = _fit_image(feature, dataset, row)
-        except InputError as error:
-            image = blank
-            bad[row - start] = str(error)
-        if feature.uniform:
-            _check_shape(feature, dataset, row, image.shape, blank.shape)
-        images.append(image)
-    noted: Arrays = (
-        {"bad": np.array(list(bad)), "reasons": np.array(list(bad.values()))} if bad else {}
-    )
-    return {**feature.describe(np.stack(images) if feature.uniform else images), **noted}
-
-
-def _check_shape(
-    feature: Feature, dataset: Images, row: int, shape: tuple[int, ...], expected: tuple[int, ...]
-) -> None:
-    if shape != expected:
-        raise InputError(
-            f"{dataset.name}: the images differ in size, {feature.name} needs them all of one "
-            f"shape: {image_name(dataset, row)} has {shape[1]} × {shape[0]} pixels (width × "
-            f"height), others have {expected[1]} × {expected[0]}; use other features"
-        )
-
-
-def _first_shape(dataset: Images, damaged: Mapping[int, str]) -> tuple[int, int]:
-    """Return the shape of the first image that can be read."""
-    for row in range(len(dataset.images)):
-        with suppress(InputError):
-            if row not in damaged:
-                height, width = load_image(dataset.images[row], dataset.max_level, None).shape
-                return height, width
-    raise InputError(f"{dataset.name}: no image can be used")
-
-
-def _fit_image(feature: Feature, dataset: Images, row: int) -> GreyImage:
-    image = load_image(dataset.images[row], dataset.max_level, feature.longest)
-    height, width = image.shape
-    if min(height, width) < feature.smallest:
-        raise InputError(
-            f"{width} × {height} pixels (width × height) are too few, {feature.name} needs "
-            f"{feature.smallest} × {feature.smallest}"
-        )
-    return image
-
-
-def _encode(feature: LearnedFeature, stage: Stage, start: int, learned: NDArray) -> Arrays:
+def _encode(feature: LearnedFeature, stage: _Stage, start: int, learned: NDArray) -> Arrays:
     arrays = stage.block(start // stage.block_images)
     noted: Arrays = {key: arrays[key] for key in ("bad", "reasons") if key in arrays}
     return {**feature.encode(arrays, learned), **noted}
