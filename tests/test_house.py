@@ -19,7 +19,6 @@ LIMITS: dict[str, int] = {**MOST_LINES, **WALKS} | {
     "kmaps and cli": 52_500,
     "tests": 36_200,
     "run": 139,
-    "train": 79,
 }
 """Those of `tests.house`, or what was reached where one is not met yet: to be lowered only."""
 LONG_FUNCTIONS: set[str] = {

@@ -102,7 +102,7 @@ FLOORS = {
     "dask": ["npy cluster tasks", "chunks", "coding team lazy", "classifier maps folders"],
     "svm/grouplasso": ["problem", "classifier"],
     "models": [
-        "streamed_rows c_grid patches",
+        "streamed_rows patches",
         "mapped_rows block_descent random_features_file",
         "random_features choice page evaluation",
         "coded_path",

@@ -1,5 +1,5 @@
 from .ahead import compile_ahead as compile_ahead
-from .c_grid import AUTO as AUTO
+from .choice import AUTO as AUTO
 from .choice import Choice as Choice
 from .choice import Places as Places
 from .choice import Predict as Predict

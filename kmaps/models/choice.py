@@ -1,7 +1,30 @@
-"""The choice of C by cross-validation, one for all learners."""
+"""The choice of C by cross-validation, one for all learners, and the values that it compares.
 
-from collections.abc import Callable, Iterable, Sequence
+A list of values is compared as it is, and the best one chosen. ``"auto"`` begins with the powers of
+√10 from 0.1 to 10, and extends them, a decade at a time, on the side on which the best value is the
+outermost one, until
+
+- the best value has worse ones on both sides: it is chosen; or
+- the edge is flat: what the last decade gained is at most one standard error. The value a decade
+  inside the edge is chosen, since cross-validation sees nothing beyond it; or
+- the bounds, a million either way, are reached: the outermost value is chosen, and stands out as
+  one at the edge of its grid.
+
+The gain is a difference of scores on the same units, samples or folds, so its standard error is
+that of paired differences, for right and wrong labels McNemar's √(b + c) / n. The standard errors
+of the two means are several times that, and would call edges flat that still rise. For the same
+reason the best value is chosen where it is inside, and not the smallest one within a standard error
+of it (Breiman et al., 1984), which would leave every row undertuned, and by unequal amounts. Of
+equally good values the smallest is the best.
+
+``"path"``, for models that start each value of C where they stopped at the one before, also stops
+when held-out accuracy has fallen: all values of the last decade are worse than the best one before
+by more than one standard error.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import log10
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -10,11 +33,103 @@ from sklearn.base import clone
 
 from kmaps.checks import check_positive, check_whole
 from kmaps.errors import ConfigError, InputError
-from kmaps.models.c_grid import AUTO, START, choose, extension
 from kmaps.svm.learner import taken
 
 if TYPE_CHECKING:
     from kmaps.svm import KernelSVC
+
+
+AUTO, PATH = "auto", "path"
+
+_PER_DECADE = 2
+_BOUND = 6 * _PER_DECADE  # the exponents of √10 stay within ± this
+
+Scores = Mapping[float, NDArray]
+"""The score of each unit, a sample or a fold, by the values of C."""
+
+
+def _value(exponent: int) -> float:
+    # Rounded, so that the digits of the records are the same on every machine.
+    return float(f"{10 ** (exponent / _PER_DECADE):.6g}")
+
+
+def _exponent(C: float) -> int:
+    return round(_PER_DECADE * log10(C))
+
+
+START = tuple(map(_value, range(-_PER_DECADE, _PER_DECADE + 1)))
+"""The values that ``"auto"`` and ``"path"`` begin with."""
+
+
+def extension(scores: Scores) -> tuple[float, ...]:
+    """Return the values of C to compare next, ascending; none when the choice is settled.
+
+    Examples
+    --------
+    >>> rising = {C: np.arange(8) < 2 + i for i, C in enumerate(START)}
+    >>> extension(rising)
+    (31.6228, 100.0)
+    >>> extension({C: np.arange(8) < 5 for C in START})
+    ()
+    """
+    grid = sorted(scores)
+    best = _best(scores, grid)
+    if best == len(grid) - 1 and not _is_flat(scores, grid, best):
+        top = _exponent(grid[-1])
+        exponents = range(top + 1, min(top + _PER_DECADE, _BOUND) + 1)
+    elif best == 0 and not _is_flat(scores, grid, best):
+        bottom = _exponent(grid[0])
+        exponents = range(max(bottom - _PER_DECADE, -_BOUND), bottom)
+    else:
+        exponents = range(0)
+    return tuple(map(_value, exponents))
+
+
+def has_fallen(scores: Scores) -> bool:
+    """Return whether the best value is better than all those a decade above it, surely.
+
+    Examples
+    --------
+    >>> peaked = {0.1: np.arange(8) < 2, 1.0: np.arange(8) < 7, 3.0: np.arange(8) < 5}
+    >>> has_fallen(peaked), has_fallen({**peaked, 10.0: np.arange(8) < 4})
+    (False, True)
+    """
+    grid = sorted(scores)
+    best = _best(scores, grid)
+    after = grid[best + 1 :][-_PER_DECADE:]
+    return len(after) == _PER_DECADE and not any(
+        _gains_little(scores[C], scores[grid[best]]) for C in after
+    )
+
+
+def choose(scores: Scores, *, extended: bool) -> float:
+    """Return the value of C that is chosen; inside a flat edge of ``"auto"`` (``extended``)."""
+    grid = sorted(scores)
+    best = _best(scores, grid)
+    if extended and best in (0, len(grid) - 1) and _is_flat(scores, grid, best):
+        return grid[_inside(grid, best)]
+    return grid[best]
+
+
+def _best(scores: Scores, grid: Sequence[float]) -> int:
+    return int(np.argmax([np.mean(scores[C]) for C in grid]))
+
+
+def _inside(grid: Sequence[float], edge: int) -> int:
+    """Return the place of the value a decade inside an edge."""
+    return edge + _PER_DECADE if edge == 0 else edge - _PER_DECADE
+
+
+def _is_flat(scores: Scores, grid: Sequence[float], edge: int) -> bool:
+    """Return whether the last decade before an edge gained at most one standard error."""
+    return _gains_little(scores[grid[_inside(grid, edge)]], scores[grid[edge]])
+
+
+def _gains_little(before: NDArray, after: NDArray) -> bool:
+    """Return whether scores of the same units are better by at most one standard error."""
+    gains = np.subtract(after, before, dtype=float)
+    return bool(gains.sum() <= np.sqrt(gains @ gains))
+
 
 Places = NDArray[np.intp]
 """Numbers of samples."""
@@ -69,7 +184,7 @@ class Choice:
     Attributes
     ----------
     C : float
-        The value chosen by the rule of :mod:`kmaps.models.c_grid`: the best; of equally good ones
+        The value chosen by the rule of :mod:`kmaps.models.choice`: the best; of equally good ones
         the smallest; of an extended grid with a flat edge one inside.
     grid : tuple of float
         The values compared, ascending.
@@ -117,7 +232,7 @@ def cross_validate(
         in turn, and yields the labels that it predicts for the places ``test``; :func:`along_c`
         makes one.
     grid : iterable of float or "auto"
-        Values of C, in any order; or those of the rule of :mod:`kmaps.models.c_grid`, which extends
+        Values of C, in any order; or those of the rule of :mod:`kmaps.models.choice`, which extends
         them; ``predict`` is then called again for each extension.
     y : array-like, shape (n,)
         Labels, numbers or strings.
@@ -165,7 +280,7 @@ def cross_validate(
 
 
 def choice_of(scores: dict[float, NDArray], *, extended: bool) -> Choice:
-    """Return what the scores of all samples, by C, say; ``extended`` as of `c_grid.choose`."""
+    """Return what the scores of all samples, by C, say; ``extended`` as in `choose`."""
     ascending = [scores[C] for C in sorted(scores)]
     return Choice(
         choose(scores, extended=extended),

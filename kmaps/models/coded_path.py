@@ -14,8 +14,17 @@ from kmaps.checks import MAX_LEVELS, check_whole
 from kmaps.errors import ConfigError
 from kmaps.kernels import ScalarKernel
 from kmaps.maps.capabilities import Tabulated
-from kmaps.models.c_grid import AUTO, PATH, extension, has_fallen
-from kmaps.models.choice import Choice, checked_grid, choice_of, splits, stratified_order
+from kmaps.models.choice import (
+    AUTO,
+    PATH,
+    Choice,
+    checked_grid,
+    choice_of,
+    extension,
+    has_fallen,
+    splits,
+    stratified_order,
+)
 from kmaps.parallel import threads, threads_of
 from kmaps.svm import CodedSVC
 from kmaps.svm.coded.folds import FoldModels
@@ -25,7 +34,7 @@ from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import check_sample_weight
 
 Values = Iterable[float] | str
-"""Values of C, or the word for a rule of `kmaps.models.c_grid`."""
+"""Values of C, or the word for a rule of `kmaps.models.choice`."""
 
 FOLD_TOL = 1e-2
 """The relative duality gap at which models that only choose C stop, if theirs is not larger.
@@ -62,7 +71,7 @@ def choose_along_path(
     grid : "path", "auto" or iterable of float
         ``"auto"``: from 0.1 to 10, extended until the best value is inside or the edge is flat;
         ``"path"``: the same, but no further up than where held-out accuracy has fallen; the rules
-        of :mod:`kmaps.models.c_grid`. Or values to compare, all of them.
+        of :mod:`kmaps.models.choice`. Or values to compare, all of them.
     sample_weight : array-like, shape (n,), optional
         For training; samples of weight 0 are left out, and all others count once in accuracies.
 

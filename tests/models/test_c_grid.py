@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kmaps.models.c_grid import START, choose, extension, has_fallen
+from kmaps.models.choice import START, choose, extension, has_fallen
 
 N = 1000
 

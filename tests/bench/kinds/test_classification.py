@@ -19,7 +19,7 @@ from kmaps.bench.work import classify
 from kmaps.bench.work.samples import Split
 from kmaps.bench.work.timing import UNTIMED
 from kmaps.errors import ConfigError
-from kmaps.models.c_grid import START
+from kmaps.models.choice import START
 from kmaps.svm import LOSSES, REDUCTIONS
 
 KIND = KINDS["classification"]

@@ -71,7 +71,7 @@ class Tuning(Model):
 
     By cross-validation inside the training split, on all of it or on a stratified draw of
     ``samples``; every method sees the same samples and folds, and ties go to the smaller C. With
-    ``grid: auto`` the values are those of one rule for all methods (:mod:`kmaps.models.c_grid`).
+    ``grid: auto`` the values are those of one rule for all methods (:mod:`kmaps.models.choice`).
 
     With ``unit_norm``, C and the learner's bias are those for encoded rows divided by the root mean
     square norm of the training rows (exact: for the kernel divided by its mean k(x, x)). Then one
