@@ -16,6 +16,11 @@ from kmaps.errors import DataError, NothingMeasured
 
 Section = tuple[str, str]  # heading and Markdown of a part of a page
 
+SIZES = ("n_train", "n_test", "n_features", "n_skipped")
+CHOICE = ("C", "cv_C", "cv_accuracy", "cv_se", "cv_s")
+TIMES = ("fit_s", "encode_s", "convert_s", "train_s", "predict_s")
+"""Columns that several kinds fill: of the samples, of the choice of C, of the phases of a cell."""
+
 
 @dataclass(frozen=True)
 class Figure:

@@ -71,7 +71,7 @@ def test_every_combination_once_and_linear_once_for_each_reduction():
     ]
 
 
-def test_a_map_may_name_its_own_kernels():
+def test_a_map_may_name_kernels():
     cells = cells_of(TEXT.replace("order: [1, 2]", "order: 1, kernel: [js]"))
     maps = [cell for cell in cells if cell.row.method == "homogeneous"]
     assert {cell.kernel for cell in maps} == {"js"}
@@ -111,6 +111,10 @@ def test_settings_of_a_solver_do_not_touch_the_keys_of_the_other():
     assert plain["homogeneous order=1"] in {cell.key("d") for cell in cells_of(TEXT)}
     differs = {label for label in plain if plain[label] != changed[label]}
     assert differs == {"homogeneous order=1 solver=coded", "homogeneous order=2 solver=coded"}
+    before = cells_of(TEXT)
+    after = cells_of(TEXT + "learner: {loss: logistic}\n")
+    assert before[1].key("d") == after[1].key("d")  # the exact kernel
+    assert before[0].key("d") != after[0].key("d")
     form = {cell.row.label for cell in cells_of(both.replace("coded]", "coded], form: full"))}
     assert "homogeneous order=1 solver=coded form=full" in form
 
@@ -127,13 +131,6 @@ def test_a_limit_of_passes_is_a_setting_only_where_it_is_said(cells, split):
     for label in ("linear", CODED):
         columns = measure_cell(KIND, with_c(limited[label], 10), split).columns
         assert warned(columns) == ["stopped"]
-
-
-def test_the_learner_of_the_maps_does_not_touch_exact():
-    changed = TEXT.replace("splits: 2", "splits: 2\nlearner: {loss: logistic}")
-    before, after = cells_of(TEXT), cells_of(changed)
-    assert before[1].key("d") == after[1].key("d")
-    assert before[0].key("d") != after[0].key("d")
 
 
 @pytest.fixture(scope="module")
@@ -185,13 +182,9 @@ def test_the_test_split_has_no_say_in_the_choice_of_c(cells, split, honest):
     assert (spoiled["C"], spoiled["cv_accuracy"]) == (columns["C"], columns["cv_accuracy"])
 
 
-def test_one_value_of_c_is_no_choice(cells):
-    columns = measured(with_c(cells["linear"], 0.5)).columns
-    assert columns["C"] == 0.5
-    assert columns["cv_C"] == columns["cv_accuracy"] == columns["cv_se"] == []
-
-
 def test_the_scores_that_c_was_chosen_by_are_on_record(cells, split):
+    given = measure_cell(KIND, with_c(cells["linear"], 0.5), split).columns
+    assert (given["C"], given["cv_C"], given["cv_accuracy"], given["cv_se"]) == (0.5, [], [], [])
     columns = measure_cell(KIND, cells["linear"], split).columns
     assert columns["cv_C"] == [0.01, 0.1, 1, 10]
     means, errors = columns["cv_accuracy"], columns["cv_se"]

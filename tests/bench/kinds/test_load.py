@@ -15,17 +15,13 @@ def test_values_and_defaults():
     assert experiment.dataset.protocol == {"train": 200, "test": 100}
     assert experiment.features.normalize == "l1"
     assert experiment.C.grid == [0.01, 1.0, 10.0]  # sorted; 1e-2 is a number
+    assert spec.parse(GOOD[: GOOD.index("C:")] + "C: 0.5\n").C.grid == [0.5]
     common = {"loss": "hinge", "bias": 1.0}
     liblinear = {**common, "penalty": "l2", "tol": None}
     coded = {**common, "gap": 1e-3, "n_levels": 256, "calibrate": False}
     assert experiment.learner.solver == "liblinear"
     assert experiment.learner.settings("liblinear") == liblinear
     assert experiment.learner.settings("coded") == coded
-
-
-def test_a_single_value_of_c():
-    text = GOOD[: GOOD.index("C:")] + "C: 0.5\n"
-    assert spec.parse(text).C.grid == [0.5]
 
 
 @pytest.mark.parametrize(
@@ -101,31 +97,13 @@ def test_missing_keys_are_named():
     ]
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        "train: [a]",
-        "train: 0.5, test: 9",
-        "train: [a], test: [b], stratified: true",
-        "official: false",
-        "train: 10, test: [a]",
-        "train: 1, test: 1, official: true",
-    ],
-)
-def test_the_protocol_is_one_of_the_known_forms(form):
-    assert mistakes(replaced("train: 200, test: 100", form))
-
-
-@pytest.mark.parametrize(
-    ("form", "protocol"),
-    [
-        ("official: true", {"official": True}),
-        ("train: [train], test: [test]", {"train": ["train"], "test": ["test"]}),
-        ("train_per_class: 3, test_per_class: 2", {"train_per_class": 3, "test_per_class": 2}),
-    ],
-)
-def test_the_other_protocols(form, protocol):
-    assert spec.parse(replaced("train: 200, test: 100", form)).dataset.protocol == protocol
+def test_the_protocol_is_one_of_the_known_forms():
+    """Which are, kmaps.data knows: see tests/data/test_splits.py."""
+    for form in ("train: [a]", "train: 0.5, test: 9", "official: false", "train: 10, test: [a]"):
+        assert mistakes(replaced("train: 200, test: 100", form))
+    form, protocol = "train_per_class: 3, test_per_class: 2", {"train_per_class": 3}
+    found = spec.parse(replaced("train: 200, test: 100", form)).dataset.protocol
+    assert found == protocol | {"test_per_class": 2}
 
 
 def test_keys_given_twice():
@@ -135,18 +113,13 @@ def test_keys_given_twice():
     assert mistakes(nested) == ["e.yaml:13:24: loss: given twice, first in line 13"]
 
 
-def test_exact_and_maps_need_kernels():
+def test_exact_and_maps_need_kernels_and_something_has_to_run():
     found = mistakes(replaced("kernels: [chi2, js]\n", ""))
     assert "e.yaml:1:1: the baseline 'exact' needs kernels" in found
     assert any("maps[0]: needs kernels" in line for line in found)
 
-
-def test_something_has_to_run():
     text = GOOD[: GOOD.index("baselines")] + "C: 1\n"
     assert mistakes(text) == ["e.yaml:1:1: nothing to run: name baselines, maps or classifiers"]
-
-
-def test_a_kernel_the_map_does_not_know():
     found = mistakes(replaced("[chi2, js]", "[exp-chi2]"))
     assert any(line.startswith("e.yaml:10:5: maps[0]: ") and "exp-chi2" in line for line in found)
 
@@ -215,18 +188,16 @@ presets:
 
 
 def test_a_preset_takes_the_place_of_keys_and_says_so_in_the_name():
-    text = GOOD + PRESETS
+    claim = "{id: A2, left: {method: linear}, right: {method: exact}, relation: about}"
+    text = GOOD + f"claims: [{claim}]\n" + PRESETS
     whole, small = spec.parse(text), spec.parse(text, preset="small")
-    assert whole == spec.parse(GOOD).model_copy(update={"presets": whole.presets})
+    assert whole == spec.parse(text.removesuffix(PRESETS)).model_copy(
+        update={"presets": whole.presets}
+    )
+    assert (len(whole.claims), small.claims) == (1, [])  # the preset may lack their rows
     assert small.experiment == f"{whole.experiment}-small"
     assert (small.dataset.train, small.C) != (whole.dataset.train, whole.C)
     assert (small.dataset.train, small.maps) == (30, whole.maps)
-
-
-def test_a_preset_has_no_claims_of_rows_that_it_may_lack():
-    claim = "{id: A2, left: {method: linear}, right: {method: exact}, relation: about}"
-    text = GOOD + f"claims: [{claim}]\n" + PRESETS
-    assert (len(spec.parse(text).claims), spec.parse(text, preset="small").claims) == (1, [])
 
 
 def test_mistakes_in_a_preset_stand_at_their_place():

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from kmaps.bench.kinds.shown import Figure, Section, Shown
+from kmaps.bench.kinds.shown import CHOICE, SIZES, TIMES, Figure, Section, Shown
 from kmaps.bench.records.columns import PICKLED
 from kmaps.bench.records.gate import EXACT, FRACTION, Judged
 from kmaps.bench.records.measures import accuracy_of
@@ -20,32 +20,9 @@ class ClassificationShown(Shown):
     """Accuracy, time, memory and storage of models, each on every split."""
 
     fills = (
-        "C",
-        "cv_C",
-        "cv_accuracy",
-        "cv_se",
-        "cv_s",
-        "n_train",
-        "n_test",
-        "n_skipped",
-        "n_features",
-        "accuracy",
-        "accuracy_per_class",
-        "dim",
-        "fit_s",
-        "encode_s",
-        "convert_s",
-        "train_s",
-        "predict_s",
-        "train_bytes",
-        "table_bytes",
-        "model_bytes",
-        "storage_bytes",
-        "storage_form",
-        "paper_train_bytes",
-        "gram_bytes",
-        "copy_bytes",
-        "train_peak_bytes",
+        *(*CHOICE, *SIZES, *TIMES, "accuracy", "accuracy_per_class", "dim"),
+        *("train_bytes", "table_bytes", "model_bytes", "storage_bytes", "storage_form"),
+        *("paper_train_bytes", "gram_bytes", "copy_bytes", "train_peak_bytes"),
     )
     judged: ClassVar[tuple[Judged, ...]] = (
         Judged("accuracy", FRACTION, highest=True),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from kmaps.bench.kinds.shown import Figure, Section, Shown
+from kmaps.bench.kinds.shown import SIZES, Figure, Section, Shown
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.gate import EXACT, NUMERICAL, Judged
 from kmaps.bench.report.laws import falls_table
@@ -15,7 +15,7 @@ class PairsShown(Shown):
     fills = (
         *("linf", "rms", "bias", "deviation", "dim"),
         *("train_bytes", "storage_form", "paper_train_bytes", "table_bytes"),
-        *("n_train", "n_test", "n_features", "n_skipped"),
+        *SIZES,
     )
     judged = (
         *(Judged(name, NUMERICAL) for name in ("linf", "rms", "bias", "deviation")),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from kmaps.bench.kinds.shown import Figure, Section, Shown
+from kmaps.bench.kinds.shown import SIZES, Figure, Section, Shown
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.gate import EXACT, NUMERICAL, Judged
 from kmaps.bench.report.laws import convergence_table
@@ -12,22 +12,9 @@ from kmaps.bench.report.laws import convergence_table
 class RandomFeaturesShown(Shown):
     """The errors of maps of random frequencies, and how they fall."""
 
-    fills = (
-        "linf",
-        "rms",
-        "additive_rms",
-        "random_rms",
-        "dim",
-        "n_train",
-        "n_test",
-        "n_features",
-        "n_skipped",
-    )
+    fills = ("linf", "rms", "additive_rms", "random_rms", "dim", *SIZES)
     judged = (
-        Judged("linf", NUMERICAL),
-        Judged("rms", NUMERICAL),
-        Judged("additive_rms", NUMERICAL),
-        Judged("random_rms", NUMERICAL),
+        *(Judged(name, NUMERICAL) for name in ("linf", "rms", "additive_rms", "random_rms")),
         Judged("dim", EXACT),
     )
     known_figures: ClassVar[Mapping[str, Figure]] = {

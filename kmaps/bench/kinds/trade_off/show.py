@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from kmaps.bench.kinds.shown import Figure, Section, Shown
+from kmaps.bench.kinds.shown import CHOICE, SIZES, TIMES, Figure, Section, Shown
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.gate import FRACTION, KEPT, Judged
 from kmaps.bench.report.tradeoff import tradeoff_table
@@ -12,26 +12,7 @@ from kmaps.bench.report.tradeoff import tradeoff_table
 class TradeOffShown(Shown):
     """Quality, time of a test, and frequencies kept, of every learner."""
 
-    fills = (
-        "C",
-        "cv_C",
-        "cv_accuracy",
-        "cv_se",
-        "cv_s",
-        "accuracy",
-        "average_precision",
-        "dim",
-        "n_train",
-        "n_test",
-        "n_features",
-        "n_skipped",
-        "fit_s",
-        "encode_s",
-        "convert_s",
-        "train_s",
-        "predict_s",
-        "model_bytes",
-    )
+    fills = (*CHOICE, *SIZES, *TIMES, "accuracy", "average_precision", "dim", "model_bytes")
     judged = (
         Judged("accuracy", FRACTION, highest=True),
         Judged("average_precision", FRACTION, highest=True),
