@@ -15,6 +15,7 @@ import click
 from kmaps.cli import array_files
 from kmaps.cli.array_files import labelled_rows, look_for
 from kmaps.cli.completing import files
+from kmaps.cli.flags import GroupedCommand
 from kmaps.cli.progress import cell_bar, say_compiling, stage_bars
 
 if TYPE_CHECKING:
@@ -26,11 +27,17 @@ _CACHE = "KMAPS_DATA_DIR"
 
 
 @click.command(
+    cls=GroupedCommand,
+    groups={
+        "Data": "labels label_column input_format zero_based n_features n_rows hold_out",
+        "Models": "max_bytes max_us exact_only",
+        "Output": "plot out force as_json quiet",
+    },
     epilog="""\b
 Examples:
   kmaps recommend train.csv --label-column digit
   kmaps recommend histograms.npy --labels labels.npy --max-us 20 --plot front.pdf
-  kmaps recommend train.svm --exact-only --rows 10000 --out tried"""
+  kmaps recommend train.svm --exact-only --rows 10000 --out tried""",
 )
 @click.argument("source", metavar="DATA", shell_complete=files)
 @array_files.labels
@@ -46,7 +53,7 @@ Examples:
     "--max-us",
     type=click.FloatRange(0, min_open=True),
     metavar="N",
-    help="Only models that predict a row in at most so many microseconds.",
+    help="Only models that predict in at most so many microseconds per row.",
 )
 @click.option(
     "--exact-only", is_flag=True, help="Only exact kernels, no maps and no random frequencies."
@@ -111,18 +118,15 @@ def command(
     DATA is a file of rows with labels, as `kmaps train` takes it; - is standard input. The grid
     has the exact kernels and some maps on codes (the intersection map of one bin is the linear
     model), and random frequencies of two exponential kernels, which LIBLINEAR trains on, all
-    one-vs-rest and, of 3 to 20 classes, one-vs-one: models that `kmaps train` makes. Of each its
-    C is chosen by cross-validation (the rule `auto`) on the training part of the sample;
-    accuracies are of the rows held out, which no choice of C has seen.
+    one-vs-rest and, for 3 to 20 classes, one-vs-one. C is chosen by cross-validation (the rule
+    `auto`) on the training part of the sample; accuracies are measured on the rows held out.
 
-    Shown are the models than which no other one is as accurate and cheaper, in one cost at least:
-    training time, test time, memory or storage. That is a choice by the rows held out, so the best
-    of many looks a little better than it is; the 95 % interval says what so few rows can tell. The
-    first is the one with the highest accuracy on these rows and in the cross-validation together.
-    Each comes with the command, and the Python, that trains it with its C on all rows.
+    A model is shown when no other one is as accurate and cheaper in training time, test time,
+    memory or storage. As the rows held out decide this, the best of many looks a little better
+    than it is. The first model has the highest accuracy on these rows and in the cross-validation
+    together. Each comes with the command, and the Python, that trains it with its C on all rows.
 
-    Limits apply to what was measured on the sample. A model that cannot be trained on DATA is
-    reported; the others go on.
+    Limits apply to measurements on the sample. A model that cannot be trained is reported.
     """
     look_for(source, contract["labels"])
     if plot is not None:

@@ -22,7 +22,6 @@ LIMITS: dict[str, int] = {**MOST_LINES, **WALKS} | {
 }
 """Those of `tests.house`, or what was reached where one is not met yet: to be lowered only."""
 LONG_FUNCTIONS: set[str] = {
-    "cli/recommend.py command",
 }
 LONG_FILES: set[str] = set()
 """What is longer than it may be; nothing is to be added."""
