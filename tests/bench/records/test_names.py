@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kmaps.bench.records.names import VOCABULARY, short_label, short_labels
+from kmaps.bench.records.names import short_label, short_labels
 from kmaps.bench.records.row import Row
-from kmaps.maps import MAPS
 
 RESULTS = Path(__file__).parents[3] / "results"
 RUNS = sorted(path.parent.name for path in RESULTS.glob("*/records.jsonl"))
@@ -49,10 +48,6 @@ def test_words_of_the_papers(method, params, label):
     assert short_label(Row(method, params)) == label
 
 
-def test_every_map_has_words():
-    assert VOCABULARY.keys() >= MAPS.keys()
-
-
 def test_other_parameters_show_where_the_rows_of_their_map_differ():
     wide, narrow = ({"order": 1, "window": window} for window in ("uniform", "rectangular"))
     labels, said = labels_of(Row("homogeneous", wide), Row("homogeneous", narrow))
@@ -66,43 +61,67 @@ def test_other_parameters_show_where_the_rows_of_their_map_differ():
     assert said == ["homogeneous: uniform window", "ANNFM: energy = 0.95"]
 
 
-def test_a_parameter_that_one_row_lacks_shows_in_the_others():
-    labels, said = labels_of(
-        Row("anchor", {"n_anchors": 30, "shared": True}), Row("anchor", {"n_anchors": 40})
-    )
-    assert labels == ["ANNFM, N = 30, shared range", "ANNFM, N = 40"]
-    assert said == []
+def row(method, solver="", size=None, learner=None, **params):
+    return Row(method, params, solver, learner or {}, size)
 
 
-def test_solvers_show_where_the_rows_of_a_map_differ_in_them():
-    both = [Row("homogeneous", {"order": 1}, solver) for solver in ("liblinear", "coded")]
-    spline = Row("spline", {"degree": 1}, "coded", {"form": "local"})
-    linear = Row("linear", solver="liblinear")
-    labels, said = labels_of(*both, spline, linear, Row("exact", solver="libsvm"))
-    assert labels == [
-        *("homogeneous, r = 3, LIBLINEAR", "homogeneous, r = 3, on codes"),
-        *("spline, p = 1", "linear", "exact"),
-    ]
-    assert said == ["spline: on codes, local form"]
+LIBSVM = "LIBSVM, on the kernel matrices of their outputs"
+BY_LIBSVM = [row("homogeneous", "libsvm"), row("exact", "libsvm")]
 
 
-def test_maps_that_are_all_on_codes_say_so_once():
-    rows = [Row("homogeneous", {}, "coded"), Row("lowdim", {}, "coded"), Row("exact-coded")]
-    assert labels_of(*rows)[1] == ["all maps: on codes"]
-
-
-def test_libsvm_is_said_once_of_all_maps_or_of_one():
-    rows = [Row("homogeneous", {}, "libsvm"), Row("exact", solver="libsvm")]
-    said = "LIBSVM, on the kernel matrices of their outputs"
-    assert labels_of(*rows)[1] == [f"homogeneous: {said}"]
-    assert labels_of(*rows, Row("lowdim", {}, "libsvm"))[1] == [f"all maps: {said}"]
-    assert labels_of(*rows, Row("lowdim", {}, "liblinear"))[1] == [f"homogeneous: {said}"]
-
-
-def test_sizes_show_where_they_differ():
-    rows = [Row("exact", size=1000), Row("exact", size=60000)]
-    assert labels_of(*rows)[0] == ["exact, n = 1,000", "exact, n = 60,000"]
-    assert labels_of(rows[0])[0] == ["exact"]
+@pytest.mark.parametrize(
+    ("rows", "labels", "said"),
+    [
+        (  # a parameter that one row lacks shows in the others
+            [row("anchor", n_anchors=30, shared=True), row("anchor", n_anchors=40)],
+            ["ANNFM, N = 30, shared range", "ANNFM, N = 40"],
+            [],
+        ),
+        (  # solvers show where the rows of a map differ in them
+            [
+                *(row("homogeneous", solver, order=1) for solver in ("liblinear", "coded")),
+                row("spline", "coded", learner={"form": "local"}, degree=1),
+                *(row("linear", "liblinear"), row("exact", "libsvm")),
+            ],
+            [
+                *("homogeneous, r = 3, LIBLINEAR", "homogeneous, r = 3, on codes"),
+                *("spline, p = 1", "linear", "exact"),
+            ],
+            ["spline: on codes, local form"],
+        ),
+        (
+            [row("homogeneous", "coded"), row("lowdim", "coded"), row("exact-coded")],
+            ["homogeneous", "low-dimensional", "exact on codes"],
+            ["all maps: on codes"],
+        ),
+        (BY_LIBSVM, ["homogeneous", "exact"], [f"homogeneous: {LIBSVM}"]),
+        (
+            [*BY_LIBSVM, row("lowdim", "libsvm")],
+            ["homogeneous", "exact", "low-dimensional"],
+            [f"all maps: {LIBSVM}"],
+        ),
+        (
+            [*BY_LIBSVM, row("lowdim", "liblinear")],
+            ["homogeneous", "exact", "low-dimensional"],
+            [f"homogeneous: {LIBSVM}"],
+        ),
+        (
+            [row("exact", size=n) for n in (1000, 60000)],
+            ["exact, n = 1,000", "exact, n = 60,000"],
+            [],
+        ),
+        ([row("exact", size=1000)], ["exact"], []),
+        (  # values that no word tells apart: the whole row
+            [row("anchor", n_anchors=40, n_neighbors=1), row("anchor", n_anchors=40)],
+            ["anchor n_anchors=40 n_neighbors=1", "anchor n_anchors=40"],
+            None,
+        ),
+    ],
+)
+def test_what_shows_and_what_is_said_once(rows, labels, said):
+    shown, once = labels_of(*rows)
+    assert shown == labels
+    assert said is None or once == said
 
 
 def trial(name, C, m=4000, **settings):
@@ -131,15 +150,6 @@ def test_learners_of_tradeoffs_by_their_own_words():
         *("all learners: on the random map, Fastfood", "exact: C = 3", "dense: C = 10"),
         *("sparse LR: C = 30", "group, hinge: C = 2", "strongest: C = 10"),
     ]
-
-
-def test_values_that_no_word_tells_apart_fall_back_to_the_whole_row():
-    rows = [
-        Row("anchor", {"n_anchors": 40, "n_neighbors": 1}),
-        Row("anchor", {"n_anchors": 40}),
-    ]
-    labels, _ = labels_of(*rows)
-    assert labels == ["anchor n_anchors=40 n_neighbors=1", "anchor n_anchors=40"]
 
 
 @pytest.mark.parametrize("name", RUNS)
