@@ -16,17 +16,10 @@ from kmaps.maps import MAP_VERSION
 
 @dataclass(frozen=True)
 class There:
-    """Measures a batch on a worker; can be pickled.
+    """Measures a batch on a worker of a cluster; can be pickled.
 
-    Parameters
-    ----------
-    function : callable
-        As :func:`kmaps.bench.run.processes.run_batches` takes it.
-    kind : Kind
-    digests : mapping
-        What the data of each dataset are where the run was started.
-    versions : tuple
-        Of kmaps, and of its maps, there.
+    It knows the digest of each dataset, and the versions of kmaps and its maps, where the run was
+    started, and refuses a worker that has others or may start no processes.
     """
 
     function: Function
@@ -35,15 +28,7 @@ class There:
     versions: tuple[str, Any]
 
     def __call__(self, batch: Batch) -> tuple[dict[str, Any], list[Finished]]:
-        """Return the columns of the machine, and what became of the cells.
-
-        Raises
-        ------
-        ConfigError
-            When the worker has another version of kmaps, or may have no processes.
-        DataError
-            When it has other data by the same name.
-        """
+        """Return the columns of the machine, and what became of the cells."""
         machine = describe()
         self._check(machine, next(iter(batch.values())))
         return machine, list(
@@ -74,33 +59,10 @@ def run_on_cluster(
 ) -> Generator[tuple[Finished, dict[str, Any]], None, None]:
     """Measure batches on the workers, as many at a time as these have threads.
 
-    Parameters
-    ----------
-    client : distributed.Client
-    kind : Kind
-    function : callable
-        As :func:`kmaps.bench.run.processes.run_batches` takes it.
-    batches : sequence of mapping
-        Cells by their keys.
-
-    Yields
-    ------
-    Finished
-        Those of a batch when all of it has ended.
-    dict
-        Columns that describe its machine, and as ``jobs`` how many cells that measures at a time.
-
-    Notes
-    -----
-    A batch whose worker is lost is measured again, elsewhere; its cells have failed where that went
-    so as often as Dask allows, three times.
-
-    Raises
-    ------
-    ConfigError, DataError
-        When a worker has another version of kmaps or other data.
-    ConnectionError
-        When the scheduler is lost.
+    Yields what has ended when all of its batch has, with the columns of its machine and, as
+    ``jobs``, how many cells that measures at a time. A batch whose worker is lost is measured again
+    elsewhere; after three times, Dask's limit, its cells have failed. A lost scheduler is a
+    ConnectionError.
     """
     from kmaps.dask import called  # an extra
 

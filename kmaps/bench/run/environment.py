@@ -26,12 +26,8 @@ _CODE = ("kmaps", "cli", "datasets", "experiments", "pyproject.toml")
 def describe() -> dict[str, Any]:
     """Return the columns of a record that describe machine and software.
 
-    Returns
-    -------
-    dict
-        ``versions`` (package to version, kmaps included), ``cpu``, ``cores`` (processors this
-        process may run on), ``python``, ``commit`` and ``dirty``; the last two are ``""`` and
-        False when kmaps does not run from a git checkout.
+    ``cores`` are the processors that this process may run on; outside a git checkout ``commit`` is
+    empty and ``dirty`` False.
 
     Examples
     --------
@@ -97,13 +93,7 @@ def _version(package: str) -> str:
 
 
 def cpu_model(path: str = "/proc/cpuinfo") -> str:
-    """Return the processor's name and, since hosts of virtual machines shorten it, its numbers.
-
-    Parameters
-    ----------
-    path : str
-        Where Linux describes the processors.
-    """
+    """Return the processor's name and, since hosts of virtual machines shorten it, its numbers."""
     told: dict[str, str] = {}
     with suppress(OSError), open(path) as file:
         for line in file:

@@ -34,20 +34,11 @@ class Result:
 
 @dataclass(frozen=True)
 class Measuring:
-    """Measures batches of cells; can be pickled, as processes need it.
+    """Measures batches of cells of a kind; can be pickled, as processes need it.
 
-    Parameters
-    ----------
-    kind : str
-        A key of :data:`kmaps.bench.kinds.KINDS`.
-    threads : int
-        Threads of BLAS, OpenMP and the compiled loops alike.
-    skip_bad : bool
-        Whether to leave out images that cannot be used.
-    hold : bool
-        Whether to hold the process to as many processors as it has threads.
-    folder : Path or None
-        The folder of the experiment's file, whose modules rows may name.
+    BLAS, OpenMP and the compiled loops have the same number of threads; with ``hold`` the process
+    may run on as many processors alone. Rows may name modules in ``folder``, that of the
+    experiment's file.
     """
 
     kind: str

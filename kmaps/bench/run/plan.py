@@ -64,29 +64,16 @@ def _names(pattern: str, labels: Iterable[str]) -> bool:
 
 
 def published_folder(name: str, preset: str | None = None) -> Path:
-    """Return where a source checkout keeps the published records of an experiment, if it has any.
-
-    Parameters
-    ----------
-    name : str
-        Of the experiment, without its preset.
-    preset : str, optional
-    """
+    """Return where a source checkout keeps the published records of an experiment, if any."""
     root = Path(kmaps.__file__).resolve().parent.parent
     return root.joinpath("results", *([preset] if preset else []), name)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """An experiment that is to be run, or to go on.
+    """An experiment that is to be run, or to go on, and a forecast of what that may take.
 
-    Attributes
-    ----------
-    experiment : Experiment
-    folder, published : Path
-        Of its own records, and of those that a source checkout may have.
-    forecast : Forecast
-        What its cells without a record took when they were published.
+    ``folder`` has its records, ``published`` those that a source checkout may have.
     """
 
     experiment: Experiment
@@ -104,14 +91,7 @@ class Entry:
 def agenda(names: Iterable[str], out: Path, preset: str | None = None) -> list[Entry]:
     """Return the experiments in the order of what they may take, those never published last.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Experiments that come with kmaps.
-    out : Path
-        Their folders are in this one.
-    preset : str, optional
-        Experiments without this preset are left out.
+    Those without the preset are left out; the folders of their records are in ``out``.
     """
     entries = [
         _entry(name, out, preset)

@@ -37,14 +37,7 @@ _PATIENCE_S = 30  # with a server that was killed
 
 @dataclass(frozen=True)
 class Failure:
-    """Why an item of a batch has no result.
-
-    Attributes
-    ----------
-    error : str
-        One line: the exception, or the signal that ended the process.
-    traceback : str
-    """
+    """Why an item of a batch has no result: the exception, or the signal that ended the process."""
 
     error: str
     traceback: str = ""
@@ -52,17 +45,10 @@ class Failure:
 
 @dataclass(frozen=True)
 class Finished:
-    """An item of a batch that has ended, one way or another.
+    """An item of a batch that has ended: its result, or a :class:`Failure`.
 
-    Attributes
-    ----------
-    key : str
-    result : object
-        What the function yielded for it, or a :class:`Failure`.
-    started : datetime
-        UTC, by the clock on the wall, which may be set back.
-    seconds : float
-        From its start, or that of the process, to its result, by a clock that only goes on.
+    ``started`` is UTC, by the clock on the wall, which may be set back; ``seconds`` are counted by
+    one that only goes on.
     """
 
     key: str

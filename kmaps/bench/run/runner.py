@@ -101,15 +101,9 @@ class Tally:
 class Workers:
     """What measures batches of cells: processes of this machine, or the workers of a Dask cluster.
 
-    Parameters
-    ----------
-    jobs : int
-        Batches measured at the same time. Concurrent cells compete for memory bandwidth, so that
-        more than one disturbs the times, never the accuracies.
-    threads : int
-        Threads of each cell.
-    client : distributed.Client, optional
-        A cluster measures as many batches at a time as its workers have threads.
+    ``jobs`` batches are measured at the same time, with ``threads`` for each cell. Concurrent cells
+    compete for memory bandwidth: more than one disturbs the times, never the accuracies. A cluster
+    measures as many batches as its workers have threads.
     """
 
     jobs: int

@@ -18,16 +18,10 @@ _COPIES = 40  # of the signature on either side, which the uniform window adds u
 
 @dataclass(frozen=True, eq=False)
 class OnePeriod:
-    """Nyström's approximation of a periodised signature.
+    """Nyström's approximation of a periodised signature at the points ``lam`` of one period.
 
-    Attributes
-    ----------
-    lam : ndarray (N,)
-        The points, over one period.
-    eigenvalues : ndarray (N,)
-        Of the kernel matrix over N, descending.
-    functions : ndarray (N, N)
-        The eigenvectors in its columns, of mean square 1.
+    The eigenvalues of the kernel matrix are divided by the number of points and descend; the
+    eigenvectors are the columns of ``functions``, of mean square 1.
     """
 
     lam: NDArray[np.float64]
@@ -38,15 +32,9 @@ class OnePeriod:
 def nystroem_view(kernel: str, window: str, period: float, n_points: int = 200) -> OnePeriod:
     """Return Nyström's approximation of a kernel that a window makes periodic.
 
-    Parameters
-    ----------
-    kernel : str
-        A homogeneous kernel with a density for its spectrum: not hellinger.
-    window : {"rectangular", "uniform"}
-        Repeat the piece inside one period, or add up all copies of the signature.
-    period : float
-        In units of λ = log y/x.
-    n_points : int
+    The kernel needs a density for its spectrum: not hellinger. The rectangular window repeats the
+    piece inside one period, the uniform one adds up all copies. The period is in units of λ = log
+    y/x.
 
     Examples
     --------

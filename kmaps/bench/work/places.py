@@ -13,14 +13,10 @@ from kmaps.features.saliency import important_regions, salient_centres, segmente
 
 @dataclass(frozen=True)
 class Placed:
-    """The centres of the patches of an image.
+    """The centres, rows and columns, of the patches of an image.
 
-    Attributes
-    ----------
-    along, within : ndarray (m, 2)
-        Rows and columns: along the boundary of the important regions, and elsewhere.
-    important : float
-        The share of all of them that lies in the important regions.
+    ``along`` lie on the boundary of the important regions, ``within`` elsewhere; ``important`` is
+    the fraction of all that lies in those regions.
     """
 
     along: NDArray[np.int64]
@@ -29,20 +25,7 @@ class Placed:
 
 
 def placed(image: GreyImage, sampling: str, patch: int, step: int) -> Placed:
-    """Return the centres of patches, as many by either sampling.
-
-    Parameters
-    ----------
-    image : ndarray of float32, shape (height, width)
-    sampling : {"grid", "salient"}
-    patch, step : int
-        The side of a patch, and the distance to the next on the grid.
-
-    Raises
-    ------
-    ConfigError
-        If the image is smaller than a patch, or scikit-image is not installed.
-    """
+    """Return the centres of patches, as many by either sampling."""
     if min(image.shape) < patch:
         height, width = image.shape
         raise ConfigError(

@@ -49,11 +49,6 @@ def random_errors(
     kernel of its metric. The map is fitted on ``x_train``, which also gives its sigma, with the
     number of each draw as its ``random_state``.
 
-    Raises
-    ------
-    ConfigError
-        For a map that draws no frequencies, or an additive kernel.
-
     Examples
     --------
     >>> from kmaps import RandomFourierMap

@@ -77,22 +77,9 @@ def load_split(
 ) -> Split:
     """Load the features and labels of one split of a dataset.
 
-    Features that learn do so from the training images alone. ``skip_bad`` leaves out images that
-    cannot be used; otherwise the first one is an error.
-
-    Parameters
-    ----------
-    source : str, Manifest or UserFiles
-        The dataset, as :func:`kmaps.data.load_dataset` takes it.
-    protocol : mapping
-        How a split is drawn (:func:`kmaps.data.draw_split`).
-    split : int
-        The number of the split.
-    feature : Feature or None
-        None of a table, whose columns are the features.
-    normalize : str
-        What becomes one in each row (:func:`kmaps.features.get_normalization`); of a table also
-        :data:`kmaps.features.MIN_MAX`.
+    Features that learn do so from the training images alone; a table has no feature, its columns
+    are the features, and they may be scaled by :data:`kmaps.features.MIN_MAX`. ``skip_bad`` leaves
+    out images that cannot be used; otherwise the first one is an error.
     """
     dataset = load_dataset(source, skip_bad=skip_bad)
     train, test = draw_split(dataset, protocol, split)

@@ -35,11 +35,6 @@ _FREE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 def find(estimator: str) -> Callable[..., Any]:
     """Import what an experiment names: a class, or a function that returns an estimator.
 
-    Raises
-    ------
-    ConfigError
-        When it cannot be imported, is not there, or is nothing to call.
-
     Examples
     --------
     >>> find("sklearn.svm.LinearSVC").__name__
@@ -191,13 +186,7 @@ class ThirdPartyMap(FeatureMap):
 
 
 def labels(predicted: Any, n_samples: int, model: Any) -> NDArray:
-    """Return what a classifier predicts as an array.
-
-    Raises
-    ------
-    InputError
-        When it is not a label for each sample.
-    """
+    """Return what a classifier predicts as an array."""
     found = np.asarray(predicted)
     if found.shape != (n_samples,):
         raise InputError(

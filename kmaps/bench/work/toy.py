@@ -17,16 +17,8 @@ from kmaps.svm import LiblinearSVC
 
 @dataclass(frozen=True)
 class ToyFit:
-    """A map's fit of the toy problem.
-
-    Attributes
-    ----------
-    x, function : ndarray (n,)
-        The values of the first coordinate, and the learned function of it, less its mean.
-    accuracy : float
-        On the training points, in [0, 1].
-    dim : int
-        The number of encoded columns, of both coordinates together.
+    """A map's fit of the toy problem: the learned function of the first coordinate at some values,
+    less its mean, the accuracy on the training points, and the outputs of both coordinates.
     """
 
     x: NDArray[np.float64]
@@ -51,14 +43,6 @@ def toy_points(side: int, radius: float) -> tuple[NDArray[np.float64], NDArray[n
 
 def fit_toy(feature_map: Any, side: int, radius: float, C: float) -> ToyFit:
     """Train LIBLINEAR (squared hinge) on the encoded points; return the function it learned of x.
-
-    Parameters
-    ----------
-    feature_map : transformer
-        An additive map, unfitted.
-    side, radius : int, float
-        See :func:`toy_points`.
-    C : float
 
     Examples
     --------

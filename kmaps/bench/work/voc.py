@@ -26,16 +26,8 @@ OVERLAP = 0.5
 class Windows:
     """The candidate windows of an image: a grid for every size and shape.
 
-    Parameters
-    ----------
-    ratios : tuple of float
-        Width over height.
-    smallest : int
-        The least height and width in pixels.
-    growth : float
-        A size over the next smaller one.
-    stride : float
-        From one window to the next, as a part of its height and width.
+    Ratios are width over height, ``smallest`` the least side in pixels, ``growth`` a size over the
+    next smaller one, ``stride`` the distance of windows as a fraction of their sides.
     """
 
     ratios: tuple[float, ...] = (0.5, 1.0, 2.0)
@@ -70,15 +62,7 @@ class Detections:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Precision and recall as the threshold falls.
-
-    Attributes
-    ----------
-    precision, recall : ndarray
-        After each detection, the best score first; ignored ones left out.
-    n_objects : int
-        Objects to be found.
-    """
+    """Precision and recall after each detection, the best score first, ignored ones left out."""
 
     precision: NDArray[np.float64]
     recall: NDArray[np.float64]
@@ -87,11 +71,8 @@ class Curve:
     def average_precision(self, method: str = "11-point") -> float:
         """Return the average precision.
 
-        Parameters
-        ----------
-        method : {"11-point", "area"}
-            The mean, over the recalls 0, 0.1 … 1, of the best precision at that recall or a higher
-            one (VOC 2007); or the area below the best precision at each recall or a higher one.
+        The 11-point method takes the mean, over the recalls 0, 0.1 … 1, of the best precision at
+        that recall or a higher one (VOC 2007); "area" the area below that best precision.
         """
         # The best precision from each point on; zero beyond the last.
         best = np.append(np.maximum.accumulate(self.precision[::-1])[::-1], 0)
@@ -133,14 +114,6 @@ def evaluate(found: Sequence[Detections], scenes: Sequence[Scene], name: str) ->
     From the best score down, a detection belongs to the object of its scene that it overlaps most.
     With an overlap of half or more it is right, unless that object was found before, which makes
     it wrong, or is difficult, which makes it not count; with less it is wrong.
-
-    Parameters
-    ----------
-    found : sequence of Detections
-        One for each scene.
-    scenes : sequence of Scene
-    name : str
-        The class.
     """
     right, scores, n_objects = [], [], 0
     for detections, scene in zip(found, scenes, strict=True):
@@ -185,22 +158,6 @@ def training_windows(
 
     Objects come also mirrored; difficult ones are left out. The windows beside them are drawn from
     the candidates that overlap no object of these classes by more than 0.3.
-
-    Parameters
-    ----------
-    scenes : iterable of Scene
-    names : sequence of str
-        The classes.
-    feature : Phog or WindowWords
-    windows : Windows
-    per_scene : int
-        Windows drawn in each scene.
-    seed : int
-
-    Raises
-    ------
-    DataError
-        If there is no object of the class, or no window beside one.
     """
     rng = np.random.default_rng(seed)
     vectors, labels = [], []
@@ -251,18 +208,8 @@ def detect(
 ) -> list[Detections]:
     """Score the candidate windows of scenes and keep the best of those that overlap.
 
-    Parameters
-    ----------
-    scenes : iterable of Scene
-    feature : Phog or WindowWords
-    windows : Windows
-    model : classifier
-        Fitted to :func:`training_windows`; its ``decision_function`` gives the scores.
-    overlap, most
-        As in :func:`suppress`, for each scene.
-    before : (classifier, int), optional
-        A stage before the model, and how many windows of a scene it leaves: those that it scores
-        best.
+    ``before`` is a stage before the model, and how many windows of a scene it leaves: those that it
+    scores best. For the others see :func:`suppress`.
     """
     found = []
     for scene in scenes:

@@ -60,26 +60,12 @@ def load_windows(
     normalize: str,
     classes: Sequence[str],
 ) -> Tasks:
-    """Return windows of VOC 2007 as the tasks of detectors of some classes.
+    """Return the windows of VOC 2007 as tasks, one per class.
 
-    Parameters
-    ----------
-    protocol : mapping
-        How many images, the first ones, of ``trainval`` (``train``) and of ``test`` (``test``; both
-        may be left out), and which windows: ``ratios``, ``smallest``, ``growth``, ``stride`` (see
-        :class:`kmaps.bench.work.voc.Windows`), ``beside`` objects in an image to train on,
-        ``candidates`` kept of a test image, and maybe how many a ``linear`` stage leaves to the one
-        that keeps them.
-    feature : Phog or DenseSiftBow
-        Words are learned from the images to train on.
-    normalize : str
-        What becomes one in each row (:func:`kmaps.features.get_normalization`).
-    classes : sequence of str
-
-    Raises
-    ------
-    DataError
-        If the images are not there; it says where they belong.
+    ``protocol`` says how many images, the first ones, of ``trainval`` and ``test`` to take, which
+    windows (:class:`kmaps.bench.work.voc.Windows`), how many ``beside`` objects in an image to
+    train on, how many ``candidates`` to keep of a test image, and maybe how many a ``linear`` stage
+    leaves.
     """
     folder = devkit_folder()
     train = load_voc(folder, "trainval")[: protocol.get("train")]
@@ -118,13 +104,7 @@ def _linear() -> LiblinearSVC:
 
 
 def devkit_folder() -> Path:
-    """Return the folder of VOC 2007.
-
-    Raises
-    ------
-    DataError
-        When it is not there, with the place it belongs to.
-    """
+    """Return the folder of VOC 2007, or raise DataError with the place where it belongs."""
     root = cache_root()
     folder = root / "VOCdevkit" / "VOC2007"
     if not folder.is_dir():
