@@ -50,7 +50,7 @@ def refused(*args, code=2, **options):
 
 
 @pytest.mark.parametrize("kernel", ["chi2", "js"])
-@pytest.mark.parametrize("target", ["out.npy", "out.npz", "out.svm"])
+@pytest.mark.parametrize("target", ["out.npy", "out.npz", "out.csv", "out.svm"])
 def test_the_file_holds_what_the_map_gives(kernel, target):
     result = encode("in.npy", target, "--kernel", kernel, "--order", 2, "--window", "uniform")
     assert result.stdout == ""
@@ -62,6 +62,8 @@ def test_the_file_holds_what_the_map_gives(kernel, target):
         assert written.dtype == np.float32
     elif target == "out.npz":
         written = np.load(target)["X"]
+    elif target == "out.csv":
+        written = np.loadtxt(target, delimiter=",", skiprows=1)
     else:
         written = load_svmlight_file(target, n_features=30)[0].toarray()
     np.testing.assert_allclose(written, expected, rtol=1e-7)
@@ -180,22 +182,6 @@ def test_train_reads_what_encode_writes(name):
     assert trained.exit_code == 0, trained.stderr
     told = json.loads(trained.stdout)
     assert (told["rows"], told["features"], told["classes"]) == (40, 18, 2)
-
-
-def test_csv_goes_to_standard_output():
-    encode("in.npy", "e.csv")
-    streamed = encode("in.npy", "-", "--output-format", "csv")
-    assert streamed.stdout == Path("e.csv").read_text()
-    lines = streamed.stdout.splitlines()
-    assert lines[0] == ",".join(f"x{j}" for j in range(18))
-    rows = np.array([line.split(",") for line in lines[1:]]).astype(np.float32)
-    np.testing.assert_array_equal(rows, HomogeneousMap().fit_transform(X))
-
-
-def test_force_replaces():
-    Path("out.npy").write_text("old")
-    encode("in.npy", "out.npy", "--force")
-    assert np.load("out.npy").shape == (40, 18)
 
 
 def test_content_that_is_refused():
@@ -343,8 +329,7 @@ def test_a_map_that_does_not_keep_zeros_gets_dense_blocks(toy):
 def test_codes(toy):
     encode("in.npy", "out.npy", "--map", "toy", "--codes")
     written = np.load("out.npy")
-    assert written.dtype == np.uint8
-    np.testing.assert_array_equal(written, (10 * X).astype(np.uint8))
+    assert (written.dtype, written.tolist()) == (np.uint8, (10 * X).astype(np.uint8).tolist())
 
 
 def test_codes_of_sparse_input_hold_the_code_of_zero():
