@@ -157,14 +157,11 @@ def command(
     """Train a kernel SVM on the rows of the array file IN and write MODEL (.npz).
 
     IN is .npy, .npz, .csv, .svm/.libsvm, .parquet or .arrow/.feather, or - for standard input;
-    the last two need the extra `parquet`. A npz file has its rows in X and its labels in
-    y, unless --label-column names them. IN is read in blocks and held as codes of one byte per
-    value, so it may be larger than memory. The model is exact for the kernel on at most 256
-    levels of a feature, or linear on the outputs of a map, fitted as `kmaps encode` does.
-
-    For the exponential kernels, exp-chi2 and others, LIBLINEAR trains on m random frequencies (-m)
-    of the generalized-rbf map: some 24 bytes for each of a row's 2m outputs, or, beyond 268 million
-    outputs, block by block. --random-state draws them; `--set seed=…` is for the folds alone then.
+    the last two need the extra `parquet`. A npz file has its rows in X and its labels in y. IN is
+    read in blocks and held as codes of one byte per value, so it may be larger than memory. The
+    model is exact for the kernel on at most 256 levels of a feature, or linear on the outputs of a
+    map. For exp-chi2 and other exponential kernels LIBLINEAR trains on m random frequencies (-m),
+    which --random-state draws: 24 bytes per output, or block by block beyond 268 million outputs.
 
     MODEL holds plain arrays, all that `kmaps predict` needs, and the accuracies of cross-validation
     and of rows held out, which `kmaps info` shows; - writes it to standard output.

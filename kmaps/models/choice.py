@@ -229,25 +229,17 @@ def cross_validate(
         ``prepare(chosen)`` is called once with the numbers of the samples to use, class by class,
         and makes what all values of C share. It returns ``predict(grid, train, test)``, which
         trains on the places ``train`` among the chosen ones, with each C of the ascending ``grid``
-        in turn, and yields the labels that it predicts for the places ``test``; :func:`along_c`
-        makes one.
+        in turn, and yields the labels predicted for the places ``test``, as :func:`along_c` makes.
     grid : iterable of float or "auto"
-        Values of C, in any order; or those of the rule of :mod:`kmaps.models.choice`, which extends
-        them; ``predict`` is then called again for each extension.
-    y : array-like, shape (n,)
-        Labels, numbers or strings.
-    folds, seed : int
-        Parts of the samples, of which each is left out once, and how they are drawn. The same seed
-        gives every learner the same folds.
-    samples : int, optional
-        How many samples to use, a stratified draw; by default all.
+        Values of C, or those of the rule of this module, which calls ``predict`` again to extend.
+    folds, seed, samples : int
+        Parts of the samples, of which each is left out once; how they are drawn, the same for every
+        learner; how many samples to use, a stratified draw, by default all.
     groups : array-like, shape (n,), optional
-        Groups that no fold divides. The folds are then of about the same size, but not stratified.
-    score : callable, optional
-        ``score(truth, predicted)``: for the labels of a fold and what ``predict`` yields for it the
-        score of each unit that counts, all alike; by default whether each label is right.
-    progress : callable, optional
-        Called with what is done and the total so far after every C of every fold.
+        Groups that no fold divides; folds are then of about the same size, but not stratified.
+    score, progress : callable, optional
+        ``score(truth, predicted)`` is the score of each unit of a fold, by default whether each
+        label is right; ``progress(done, total)`` is called after every C of every fold.
 
     Examples
     --------

@@ -65,13 +65,9 @@ def choose_along_path(
     Parameters
     ----------
     model : CodedSVC
-        Copies of it are trained.
-    rows : CodedRows
-        All samples, of :func:`kmaps.svm.code_rows`, with their labels y (n,).
+        Copies of it are trained on ``rows``, all samples, of :func:`kmaps.svm.code_rows`.
     grid : "path", "auto" or iterable of float
-        ``"auto"``: from 0.1 to 10, extended until the best value is inside or the edge is flat;
-        ``"path"``: the same, but no further up than where held-out accuracy has fallen; the rules
-        of :mod:`kmaps.models.choice`. Or values to compare, all of them.
+        Rules of :mod:`kmaps.models.choice`, or values to compare, all of them.
     sample_weight : array-like, shape (n,), optional
         For training; samples of weight 0 are left out, and all others count once in accuracies.
 
