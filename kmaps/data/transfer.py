@@ -17,7 +17,7 @@ from kmaps.errors import DataError
 _PAUSES_S = (0.5, 1.0)  # before the second and the third attempt
 _TIMEOUT_S = (10, 30)  # to connect, between two packets
 _CHUNK_BYTES = 1 << 18
-_LEAST_RATE = 10_000  # bytes a second, over _PATIENCE_S: with the limit it bounds the whole time
+_LEAST_RATE = 10_000  # bytes per second, over _PATIENCE_S: with the limit it bounds the whole time
 _PATIENCE_S = 60
 
 
