@@ -113,6 +113,7 @@ FLOORS = {
 }
 
 READERS = ("records", "report", "paper")  # packages of bench that read records and run nothing
+SHOWN = [path.parent.name for path in (ROOT / "kmaps/bench/kinds").glob("*/show.py")]
 
 
 def modules() -> list:
@@ -327,3 +328,13 @@ def test_readers_of_records_run_nothing(room):
                 assert parts[2] != "paper" or room == "paper", f"{path.name} imports {target}"
             elif parts[0] == "kmaps":
                 assert parts[1] in {*BASE, "io", "data"}, f"{path.name} imports {target}"
+
+
+@pytest.mark.parametrize("half", ["shown", *sorted(f"{path}.show" for path in SHOWN)])
+def test_what_shows_a_kind_measures_nothing(half):
+    for target in imported(ROOT / "kmaps" / "bench" / "kinds" / f"{half.replace('.', '/')}.py"):
+        if target.startswith("kmaps."):
+            parts = target.split(".")
+            assert parts[1] in {*BASE, "bench"}, f"{half} imports {target}"
+            assert parts[2] not in ("spec", "work", "run"), f"{half} imports {target}"
+            assert "measure" not in parts, f"{half} imports {target}"
