@@ -82,10 +82,7 @@ def _numbers(unbeaten: Iterable[Point]) -> dict[str, int]:
 
 
 class _Looks:
-    """The colours of methods and the markers of kernels.
-
-    A colour that comes again has hollow markers.
-    """
+    """The colours of methods and the markers of kernels; hollow where a colour comes again."""
 
     def __init__(self, points: Sequence[Point]) -> None:
         self._methods = list(dict.fromkeys(point.method for point in points))

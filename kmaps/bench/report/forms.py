@@ -53,13 +53,7 @@ def csv_text(text: str) -> str:
 
 
 def markdown(text: str) -> str:
-    r"""Return text that stays one cell of a table in Markdown.
-
-    Examples
-    --------
-    >>> print(markdown("a|b"))
-    a\|b
-    """
+    """Return text that stays one cell of a table in Markdown."""
     return " ".join(text.replace("|", r"\|").splitlines())
 
 
