@@ -25,7 +25,6 @@ from kmaps.checks import check_positive
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_sums import sums_of
 from kmaps.kernels import EXP_KERNELS, GRAM_KERNELS, WIDTH_KERNELS, ScalarKernel, check_kernel
-from kmaps.mercer import user_gram
 from kmaps.parallel import for_blocks
 from kmaps.samples import AnyMatrix, SampleMatrix
 
@@ -92,6 +91,8 @@ def gram(
             raise ConfigError(f"gamma={gamma!r}: a kernel that is passed has none; leave it out")
         if sigma is not None:
             check_positive("sigma", sigma)
+        from kmaps.mercer import user_gram
+
         return user_gram(kernel, *_check_pair(X, Y), sigma)
     return _named_gram(X, Y, kernel, gamma, sigma)
 

@@ -18,7 +18,6 @@ from tests.house import (
 LIMITS: dict[str, int] = {**MOST_LINES, **WALKS} | {
     "kmaps and cli": 47_900,
     "tests": 35_700,
-    "run": 84,
     "train": 51,
 }
 """Those of `tests.house`, or what was reached where one is not met yet: to be lowered only."""

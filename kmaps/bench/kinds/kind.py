@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 from kmaps.bench.kinds.shown import Shown
 from kmaps.bench.records.arrays import Arrays, Correct
+from kmaps.bench.run.clock import Timing
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import Experiment
 from kmaps.bench.spec.positions import Mistake, Node
-from kmaps.bench.work.timing import Timing
 from kmaps.data import Dataset, Table, draw_split, load_dataset
 from kmaps.features import Report
 

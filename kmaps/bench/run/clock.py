@@ -11,11 +11,11 @@ import os
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from statistics import fmean
 from time import perf_counter, process_time, sleep
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from threadpoolctl import threadpool_limits
 
@@ -23,6 +23,56 @@ from kmaps import threads as compiled_threads
 from kmaps.bench.records.times import MOST_AVERAGE, MOST_OTHERS
 
 Result = TypeVar("Result")
+
+
+class Timing(Protocol):
+    """What a measurement calls; :class:`kmaps.bench.run.clock.Clock` is the one that measures."""
+
+    def begin(self) -> None:
+        """Begin the part whose memory and warnings count; what came before prepared it."""
+
+    def timed(self, column: str) -> AbstractContextManager[None]:
+        """Note the seconds that a block takes, in a column of the record."""
+
+    def best(self, column: str, call: Callable[[], Result], repeats: int) -> Result:
+        """Make a call several times and note the least seconds; return what it returned last."""
+
+    def seconds(self, call: Callable[[], Result]) -> tuple[Result, float]:
+        """Make a call; return what it returned and the seconds it took, which are not noted."""
+
+    def note(self, **seconds: float) -> None:
+        """Note seconds by column; of a column that is noted several times the mean counts."""
+
+    def trained(self) -> None:
+        """Note the peak of memory so far, as that of training."""
+
+
+class Untimed:
+    """A timing that notes nothing, for warm-ups and tests."""
+
+    def begin(self) -> None:
+        """Do nothing."""
+
+    def timed(self, column: str) -> AbstractContextManager[None]:
+        """Return a context that does nothing."""
+        return nullcontext()
+
+    def best(self, column: str, call: Callable[[], Result], repeats: int) -> Result:
+        """Make the call once."""
+        return call()
+
+    def seconds(self, call: Callable[[], Result]) -> tuple[Result, float]:
+        """Make the call; it took no time."""
+        return call(), 0.0
+
+    def note(self, **seconds: float) -> None:
+        """Do nothing."""
+
+    def trained(self) -> None:
+        """Do nothing."""
+
+
+UNTIMED = Untimed()
 
 
 @contextmanager
@@ -47,7 +97,7 @@ def held(n_processors: int) -> Iterator[None]:
 
 
 class Clock:
-    """Times the pieces of one cell (:class:`kmaps.bench.work.timing.Timing`); a context manager.
+    """Times the pieces of one cell (:class:`Timing`); a context manager.
 
     Times are wall times by ``perf_counter``. Memory is what the process needed beyond what it held
     when the measured part began: the kernel's high-water mark of the resident memory, which is

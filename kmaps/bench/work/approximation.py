@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kmaps.bench.run.clock import Timing
 from kmaps.bench.work.errors import (
     Range,
     SpanErrors,
@@ -16,7 +17,6 @@ from kmaps.bench.work.errors import (
     over_ratios,
     parse_range,
 )
-from kmaps.bench.work.timing import Timing
 from kmaps.errors import ConfigError
 from kmaps.kernels import LOG_KERNELS, STATIONARY, Kernel
 from kmaps.maps import homogeneous_kernel, log_kernel, make_map

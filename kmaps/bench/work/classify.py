@@ -14,6 +14,7 @@ from scipy.sparse import issparse
 
 from kmaps import gram
 from kmaps.bench.records.row import BY_ITSELF, is_third_party
+from kmaps.bench.run.clock import UNTIMED, Timing
 from kmaps.bench.work.samples import Split
 from kmaps.bench.work.storage import (
     coded_storage,
@@ -21,7 +22,6 @@ from kmaps.bench.work.storage import (
     storage,
     support_storage,
 )
-from kmaps.bench.work.timing import UNTIMED, Timing
 from kmaps.kernels import EXP_KERNELS, KERNELS
 from kmaps.maps import FeatureMap, make_map
 from kmaps.models import (

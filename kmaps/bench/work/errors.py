@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.bench.work.timing import UNTIMED, Timing
+from kmaps.bench.run.clock import UNTIMED, Timing
 from kmaps.errors import ConfigError
 from kmaps.kernels import STATIONARY, Kernel
 from kmaps.maps import homogeneous_kernel

@@ -15,9 +15,9 @@ from sklearn.base import clone
 from sklearn.metrics import average_precision_score
 
 from kmaps import gram
+from kmaps.bench.run.clock import Timing
 from kmaps.bench.work.learners import CHOOSERS, LEARNERS
 from kmaps.bench.work.samples import Split
-from kmaps.bench.work.timing import Timing
 from kmaps.errors import ConfigError, suggest
 from kmaps.features import Matrix
 from kmaps.maps import RandomFeatures

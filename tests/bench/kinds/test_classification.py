@@ -13,11 +13,11 @@ from kmaps.bench.kinds import load as spec
 from kmaps.bench.kinds.classification.measure import Classification, Learner
 from kmaps.bench.records.columns import COLUMNS, cell_name, warned
 from kmaps.bench.records.lines import edge
+from kmaps.bench.run.clock import UNTIMED
 from kmaps.bench.run.measure import measure_cell
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.work import classify
 from kmaps.bench.work.samples import Split
-from kmaps.bench.work.timing import UNTIMED
 from kmaps.errors import ConfigError
 from kmaps.models.choice import START
 from kmaps.svm import LOSSES, REDUCTIONS

@@ -9,8 +9,8 @@ from kmaps.bench.kinds import load as spec
 from kmaps.bench.paper.claims import judge_claims
 from kmaps.bench.records.columns import COLUMNS, cell_name
 from kmaps.bench.report.laws import falls, falls_table
+from kmaps.bench.run.clock import UNTIMED
 from kmaps.bench.work.pairs import uniform_samples
-from kmaps.bench.work.timing import UNTIMED
 from kmaps.errors import ConfigError
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* lie outside the range:UserWarning")

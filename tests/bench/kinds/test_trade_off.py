@@ -14,9 +14,9 @@ from kmaps.bench.kinds import load as spec
 from kmaps.bench.kinds.kind import SampledKind
 from kmaps.bench.records.columns import cell_name
 from kmaps.bench.records.file import read_records
+from kmaps.bench.run.clock import UNTIMED
 from kmaps.bench.run.measure import measure_cell
 from kmaps.bench.run.runner import run
-from kmaps.bench.work.timing import UNTIMED
 from kmaps.bench.work.trials import LEARNERS, Folds, Trials, tasks_of
 from kmaps.errors import ConfigError
 from kmaps.maps import GeneralizedRBFMap

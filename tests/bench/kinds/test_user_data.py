@@ -12,9 +12,9 @@ from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds.load import load, parse
 from kmaps.bench.records.gate import compare
 from kmaps.bench.report.tables import render
+from kmaps.bench.run.clock import UNTIMED
 from kmaps.bench.run.runner import plan, run
 from kmaps.bench.work import classify
-from kmaps.bench.work.timing import UNTIMED
 from kmaps.data import Manifest, draw_split, load_dataset, load_manifest
 from kmaps.errors import DataError
 from kmaps.features import extract

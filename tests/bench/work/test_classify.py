@@ -8,11 +8,10 @@ from scipy import sparse
 from sklearn.svm import SVC
 
 from kmaps import gram
-from kmaps.bench.run.clock import Clock
+from kmaps.bench.run.clock import UNTIMED, Clock
 from kmaps.bench.work import classify
 from kmaps.bench.work.classify import Choosing, ModelSpec, choose_c, evaluate
 from kmaps.bench.work.samples import Split, load_split
-from kmaps.bench.work.timing import UNTIMED
 from kmaps.features import make_feature
 from kmaps.maps import MAPS, HomogeneousMap, NystroemMap
 from kmaps.maps.registry import make_map

@@ -9,12 +9,11 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.svm import SVC, LinearSVC
 
-from kmaps.bench.run.clock import pinned
+from kmaps.bench.run.clock import UNTIMED, pinned
 from kmaps.bench.work import third_party
 from kmaps.bench.work.classify import Choosing, ModelSpec, choose_c, evaluate
 from kmaps.bench.work.samples import Split
 from kmaps.bench.work.storage import stored_rows
-from kmaps.bench.work.timing import UNTIMED
 from kmaps.errors import InputError
 from kmaps.models.choice import along_c, cross_validate
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from kmaps import GeneralizedRBFMap, HomogeneousMap, KernelSVC
-from kmaps.bench.run.clock import Clock
+from kmaps.bench.run.clock import UNTIMED, Clock
 from kmaps.bench.work.samples import load_split
-from kmaps.bench.work.timing import UNTIMED
 from kmaps.bench.work.trials import Trials, tasks_of
 from kmaps.errors import ConfigError
 from kmaps.features import make_feature

@@ -11,6 +11,7 @@ from kmaps.bench.kinds.classification.show import SHOWN
 from kmaps.bench.kinds.kind import Measured, SampledKind, choice_columns
 from kmaps.bench.records.arrays import Correct
 from kmaps.bench.records.row import BY_ITSELF, Row
+from kmaps.bench.run.clock import Timing
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import (
     AUTO,
@@ -31,7 +32,6 @@ from kmaps.bench.spec.rows import (
     solver_mistakes,
     solver_rows,
 )
-from kmaps.bench.work.timing import Timing
 from kmaps.kernels import KERNELS
 
 

@@ -9,6 +9,7 @@ from pydantic import model_validator as validator
 from kmaps.bench.kinds.kind import Measured, SampledKind
 from kmaps.bench.kinds.pairs.show import SHOWN
 from kmaps.bench.records.row import Row
+from kmaps.bench.run.clock import Timing
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import (
     DatasetSplits,
@@ -21,7 +22,6 @@ from kmaps.bench.spec.fields import (
     known_name,
 )
 from kmaps.bench.spec.rows import map_rows
-from kmaps.bench.work.timing import Timing
 from kmaps.errors import ConfigError
 from kmaps.features import Report
 from kmaps.kernels import KERNELS, OF_ONE_VARIABLE

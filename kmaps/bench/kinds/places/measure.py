@@ -10,9 +10,9 @@ from pydantic import model_validator as validator
 from kmaps.bench.kinds.kind import Kind, Measured
 from kmaps.bench.kinds.places.show import SHOWN
 from kmaps.bench.records.row import Row
+from kmaps.bench.run.clock import Timing
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import OnDataset
-from kmaps.bench.work.timing import Timing
 from kmaps.data import draw_split, load_dataset
 
 SAMPLINGS = ("grid", "salient")

@@ -12,6 +12,7 @@ from kmaps.bench.kinds.kind import Measured, SampledKind, choice_columns
 from kmaps.bench.kinds.trade_off.show import SHOWN
 from kmaps.bench.records.arrays import Correct
 from kmaps.bench.records.row import Row
+from kmaps.bench.run.clock import Timing
 from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import (
     AUTO,
@@ -25,7 +26,6 @@ from kmaps.bench.spec.fields import (
 )
 from kmaps.bench.spec.rows import map_rows
 from kmaps.bench.work.learners import CHOOSERS, LEARNERS
-from kmaps.bench.work.timing import Timing
 from kmaps.maps import make_map
 
 _FOLDS = 3  # of the cross-validation, where C is auto
@@ -176,7 +176,7 @@ class TradeOffKind(SampledKind):
 
     def warm_up(self, cell: Cell, shared: Any) -> None:
         """Run the trial on a few samples and frequencies."""
-        from kmaps.bench.work.timing import UNTIMED
+        from kmaps.bench.run.clock import UNTIMED
 
         C = cell.row.learner["C"]
         _try(cell, shared.few(), 1.0 if C == AUTO else C, UNTIMED)
