@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 cluster = click.option(
     "--cluster",
     metavar="ADDRESS|local:N",
-    help="Compute on a Dask cluster: the address of its scheduler, or N workers on this machine. "
+    help="Compute on a Dask cluster: the address of its scheduler, or N workers on this computer. "
     "IN is then a .npy file, a Zarr folder, or a Parquet file or folder that all of them see; OUT "
     "alike, by its name: .npy, .zarr or .parquet. Needs the extra `cluster`.",
 )

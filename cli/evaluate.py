@@ -84,7 +84,7 @@ def command(
     calibration error, the Brier score and the log loss, and in ten bins of the largest probability
     of a row how often its class is the true one.
 
-    Rows whose label the model does not know count as wrong, and are told. The rows are read in
+    Rows whose label the model does not know count as wrong, and are reported. The rows are read in
     blocks; in memory stay their labels and scores.
     """
     look_for(model_file, source)

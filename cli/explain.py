@@ -63,7 +63,7 @@ def command(
 
     The page shows how important the features are, the function that each of the most important
     ones adds to the score, with the density of the data below it, and how the scores of single
-    rows come about. It needs no network and nothing beside itself. The data, a file of rows as
+    rows come about. It needs no network and no other file. The data, a file of rows as
     `kmaps train` takes it, is read whole. Either may be - for standard input.
     """
     look_for(model_file, data)

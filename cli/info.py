@@ -57,7 +57,7 @@ def _machine() -> dict[str, Any]:
 
 
 def _status(root: Path, manifest: Any) -> str:
-    """Say whether a dataset can be used; a dataset that cannot says how to mend it."""
+    """Say whether a dataset can be used; what is missing otherwise."""
     from kmaps.data.cache import stamped_files
     from kmaps.errors import DataError
 

@@ -1,4 +1,4 @@
-"""Collections of Dask as lists of delayed blocks of rows, and what blocks tell of all rows."""
+"""Collections of Dask as lists of delayed blocks of rows, and what blocks say of all rows."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The cluster that a user names: the address of a scheduler, or workers on this machine."""
+"""The cluster that a user names: the address of a scheduler, or workers on this computer."""
 
 import logging
 import re
@@ -39,7 +39,7 @@ def connected(cluster: str) -> Iterator[Client]:
     if not re.fullmatch(r"[a-z]+://\S+", cluster):
         raise ConfigError(
             f"cluster={cluster!r}: expected the address of a Dask scheduler, such as "
-            "tcp://host:8786, or local:N for N workers on this machine"
+            "tcp://host:8786, or local:N for N workers on this computer"
         )
     try:
         client = Client(cluster, timeout=_PATIENCE_S)

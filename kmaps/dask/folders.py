@@ -89,7 +89,7 @@ def labels_of(path: str | Path) -> da.Array:
 
 
 def check_output(path: str | Path, *, force: bool = False) -> None:
-    """Refuse a name of an output that may not be written, or tells no format."""
+    """Refuse a name of an output that may not be written, or has no known format."""
     if Path(path).suffix not in FORMATS:
         raise InputError(f"{path}: on a cluster OUT is one of {', '.join(FORMATS)}")
     if Path(path).is_dir():

@@ -21,7 +21,7 @@ class Called:
     result : object
         What the function returned.
     neighbours : int
-        Threads of all workers on the same machine.
+        Threads of all workers on the same computer.
     lost : str
         Why there is no result: the workers that tried were lost. Otherwise empty.
     """

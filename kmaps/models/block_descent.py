@@ -2,7 +2,7 @@
 
 Yu, Hsieh, Chang and Lin, KDD 2010: the variables of the rows of one block are descended on, some
 passes long, with those of the others where they are; then comes the next block. All binary problems
-of a reduction take their turns on a block while it is there.
+of a reduction are solved on a block while it is there.
 """
 
 import warnings

@@ -49,7 +49,7 @@ Scores = Mapping[float, NDArray]
 
 
 def _value(exponent: int) -> float:
-    # Rounded, so that the digits of the records are the same on every machine.
+    # Rounded, so that the digits of the records are the same on every computer.
     return float(f"{10 ** (exponent / _PER_DECADE):.6g}")
 
 

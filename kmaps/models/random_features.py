@@ -203,7 +203,7 @@ class RandomFeatureSVC(ProbabilisticClassifier):
         return self
 
     def _fit_streamed(self, rows: StreamedRows, labels: Labels) -> "RandomFeatureSVC":
-        """Train on rows that are encoded anew in every pass."""
+        """Train on rows that are encoded again in every pass."""
         learnt = self._timed(
             "train_s",
             partial(

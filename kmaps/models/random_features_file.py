@@ -1,4 +1,4 @@
-"""What the file of a machine on a random map has of the map: the key of its frequencies."""
+"""What the file of a model on a random map has of the map: the key of its frequencies."""
 
 import numpy as np
 from scipy.sparse import csr_matrix

@@ -1,4 +1,4 @@
-"""Samples whose outputs are never in memory: encoded anew, some rows at a time, in every pass."""
+"""Samples whose outputs are never in memory: encoded again, some rows at a time, in every pass."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace

@@ -93,7 +93,7 @@ def train_model(
 def training_facts(
     model: Any, n_rows: int, compared: list[dict[str, float]], folds: int | None
 ) -> dict[str, Any]:
-    """Return what a trained model, and the accuracy of each C compared, are told by."""
+    """Return the facts about a trained model, and the accuracy of each C compared."""
     facts: dict[str, Any] = {
         "rows": n_rows,
         "features": model.n_features_in_,

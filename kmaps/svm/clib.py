@@ -134,8 +134,8 @@ def _allocate(shape: tuple[int, ...]) -> NDArray:
     except MemoryError:
         needed = prod(shape) * NODE.itemsize
         raise MemoryError(
-            f"the solver's own copy of the data needs {needed / 2**30:.1f} GiB (16 bytes a value): "
-            "train on fewer rows, or on fewer or sparser columns"
+            f"the solver's own copy of the data needs {needed / 2**30:.1f} GiB (16 bytes per "
+            "value): train on fewer rows, or on fewer or sparser columns"
         ) from None
 
 

@@ -205,9 +205,9 @@ class LiblinearSVC(LinearClassifier):
             for problem in problems:
                 ctypes.CDLL(None).srand(seed)
                 weights.append(_train_binary(rows, problem, options, self.bias))
-                told = b"".join(printed)
-                passes.append(_passes(told))
-                unfinished += _LIMIT_REACHED.search(told) is not None
+                text = b"".join(printed)
+                passes.append(_passes(text))
+                unfinished += _LIMIT_REACHED.search(text) is not None
                 printed.clear()
         self.n_iter_ = np.array(passes)
         self._warn_unfinished(unfinished, len(weights), options.eps)
@@ -231,11 +231,11 @@ class LiblinearSVC(LinearClassifier):
                 factors = None
                 positive, negative = problem.side_factors
                 model.set_params(class_weight={1: positive, -1: negative})
-            with warnings.catch_warnings(record=True) as told:
+            with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", ConvergenceWarning)
                 model.fit(X[problem.rows], problem.signs, factors)
             passes.append(int(np.max(model.n_iter_)))
-            unfinished += any(issubclass(one.category, ConvergenceWarning) for one in told)
+            unfinished += any(issubclass(one.category, ConvergenceWarning) for one in caught)
             constant = model.intercept_ / self.bias if self.bias else []
             weights.append(np.concatenate([model.coef_[0], constant]))
         self.n_iter_ = np.array(passes)
@@ -259,8 +259,8 @@ class LiblinearSVC(LinearClassifier):
             model = LogisticRegression(solver="liblinear", **shared)
             if self.penalty == "l1":
                 # Since scikit-learn 1.8 the ratio says it, and the penalty is deprecated.
-                told = {"penalty": "l1"} if model.penalty == "l2" else {"l1_ratio": 1.0}
-                model.set_params(**told)
+                kind = {"penalty": "l1"} if model.penalty == "l2" else {"l1_ratio": 1.0}
+                model.set_params(**kind)
             return model
         return LinearSVC(penalty=self.penalty, loss=self.loss, dual=self.loss == "hinge", **shared)
 
@@ -280,10 +280,10 @@ class LiblinearSVC(LinearClassifier):
             )
 
 
-def _passes(told: bytes) -> int:
+def _passes(text: bytes) -> int:
     """Return how many passes, or Newton steps, LIBLINEAR says that it made."""
-    finished = _PASSES.search(told)
-    return int(finished[1]) if finished else max(1, told.count(_NEWTON_STEP))
+    finished = _PASSES.search(text)
+    return int(finished[1]) if finished else max(1, text.count(_NEWTON_STEP))
 
 
 def _train_binary(

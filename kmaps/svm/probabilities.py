@@ -220,7 +220,7 @@ class LinearClassifier(ProbabilisticClassifier):
     bias: float
 
     def _set_weights(self, weights: NDArray[np.float64], X: Any) -> None:
-        """Keep the weights of each problem, that of the constant last if it has one."""
+        """Keep the weights of each problem, the constant feature's last if there is one."""
         d = X.shape[1]
         self.coef_ = np.ascontiguousarray(weights[:, :d], dtype=X.dtype)
         self.intercept_ = (weights[:, d:].sum(axis=1) * self.bias).astype(X.dtype)

@@ -97,5 +97,5 @@ def test_a_subset_shares_the_memory():
 
 
 def test_no_memory_says_how_much_was_needed():
-    with pytest.raises(MemoryError, match=r"needs 524288\.0 GiB \(16 bytes a value\)"):
+    with pytest.raises(MemoryError, match=r"needs 524288\.0 GiB \(16 bytes per value\)"):
         clib._allocate((2**15, 2**30))

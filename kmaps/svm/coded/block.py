@@ -79,7 +79,7 @@ class StepResult(NamedTuple):
 def begin(
     task: loops.Task, n_weights: int, seed: tuple[int, ...], alpha: NDArray[np.float64] | None
 ) -> State:
-    """Return the state before the first turn, from given variables or the least ones."""
+    """Return the state before the first step, from given variables or the least ones."""
     n = len(task.members)
     return State(
         alpha=starting_point(task, alpha),
@@ -133,13 +133,13 @@ def descend(
     alpha, order = factor * state.alpha, state.order.copy()
     weights = aligned_zeros(block.n_weights)
     weights[:] = state.weights
-    told = (state.n_active, state.rise, state.fall, factor * dual, constant, state.random)
+    begun = (state.n_active, state.rise, state.fall, factor * dual, constant, state.random)
     scaled = task._replace(upper=upper, ridge=task.ridge / factor)
     budget = (n_passes - 1) * state.n_active + 1  # it ends after the pass that reaches it
-    told, gap, spent = loops.descend(
-        block.rows, block.form, scaled, alpha, weights, order, told, goal, budget
+    begun, gap, spent = loops.descend(
+        block.rows, block.form, scaled, alpha, weights, order, begun, goal, budget
     )
-    n_active, rise, fall, _, new_constant, random = told
+    n_active, rise, fall, _, new_constant, random = begun
     weights -= state.weights
     weights /= np.float32(factor)
     state = replace(

@@ -179,7 +179,7 @@ def _assess(
 
 
 class Climber:
-    """Takes turns with coordinate descent as long as it gains more of the dual for its work."""
+    """Alternates with coordinate descent while it gains more of the dual for its work."""
 
     def __init__(self, problem: CodedProblem):
         self.problem, self.task, self.n = problem, problem.task, len(problem.task.members)

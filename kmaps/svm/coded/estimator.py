@@ -40,7 +40,7 @@ from kmaps.svm.learner import BlockSource, Learner, input_errors
 from kmaps.svm.model_file import ModelFile, write_model
 
 Progress = Callable[[int, float, float], None] | None
-"""Is told the number of a problem, its passes so far, and its relative duality gap."""
+"""Is called with the number of a problem, its passes so far, and its relative duality gap."""
 
 Model = TypeVar("Model", bound="CodedEstimator")
 

@@ -23,7 +23,7 @@ from kmaps.svm.coded.training import Coder, rows_of
 from kmaps.svm.model_file import ModelFile
 
 _TOGETHER = 16  # problems in one vector
-_KEPT = 1 << 28  # bytes of tables to keep; larger ones are made anew for each group of problems
+_KEPT = 1 << 28  # bytes of tables to keep; larger ones are made again for each group of problems
 _BLOCK_VALUES = 1 << 18
 
 

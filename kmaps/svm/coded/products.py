@@ -71,9 +71,13 @@ def code_gram(rows: CodedRows, others: CodedRows | None = None) -> NDArray[np.fl
     if others is None:
         above = np.triu_indices(len(out), 1)
         out[above] = out.T[above]
-    beside = _beside_usual(outputs)
-    if beside.any():
-        out += _sums(walked, beside)[:, None] + _sums(listed, beside) + _square_of_usual(outputs)
+    with_usual = _products_with_usual(outputs)
+    if with_usual.any():
+        out += (
+            _sums(walked, with_usual)[:, None]
+            + _sums(listed, with_usual)
+            + _square_of_usual(outputs)
+        )
     return out
 
 
@@ -190,7 +194,7 @@ def _without_usual(
     return table.swapaxes(1, 2)[places, codes].reshape(len(codes), -1)
 
 
-def _beside_usual(outputs: _Outputs) -> NDArray[np.float64]:
+def _products_with_usual(outputs: _Outputs) -> NDArray[np.float64]:
     """Return the products of each code, less the usual one, with the usual one, (d, L)."""
     of_usual = outputs.of_usual
     products = np.einsum("jrc,jr->jc", outputs.table - of_usual[..., None], of_usual)

@@ -7,7 +7,7 @@ Statistics 2006), the penalty is the sum of the lengths of the features' functio
     \min_f \; \sum_j \|f_j\| + C \sum_i \ell(y_i\, (f_1(x_{i1}) + \dots + f_d(x_{id}) + b)),
 
 each in the norm that its kernel gives it: the length of its weights on the columns of the table.
-These columns are groups of `GroupProblem`. Its products are sums over codes, one addition a value,
+These columns are groups of `GroupProblem`. Products are sums over codes, one addition per value,
 and only the columns of features that are in use are ever floats.
 """
 

@@ -301,7 +301,7 @@ def _shrinking(columns: NDArray, places: NDArray, smooth: float) -> NDArray:
         return np.eye(columns.shape[1])
     steps = np.diff(places)[:, None]
     slopes = np.diff(columns, axis=0) / steps
-    # Second derivatives at the inner places, each for the half of either step beside it.
+    # Second derivatives at the inner places, each for half of the two steps next to it.
     curvature = np.diff(slopes, axis=0) / np.sqrt((steps[1:] + steps[:-1]) / 2)
     _, singular, axes = np.linalg.svd(curvature, full_matrices=False)
     lost = 1 - 1 / np.sqrt(1 + smooth * singular**2)

@@ -307,7 +307,7 @@ def learned(
     form: str,
     smooth: float = 0.0,
 ) -> CodedRows:
-    """Return the fitted map, levels and layout for samples of which ``columns`` tell; no rows.
+    """Return the fitted map, levels and layout for samples that ``columns`` describe, without rows.
 
     A map that learns from data is fitted to ``sample`` and the ends of the range as two rows more.
     """
@@ -331,7 +331,7 @@ def _floats(X: Block) -> Block:
 def listed_below(coding: CodedRows, columns: RunningColumns) -> float:
     """Return the part of codes that are not ``zero`` below which blocks list them: 0 or infinity.
 
-    All blocks do, or none, as the samples of which ``columns`` tell ask for.
+    All blocks do, or none, as suits the samples that ``columns`` describe.
     """
     rows_of_zero = _codes_of_zero(coding)
     cells, features = coding.coder.cells, np.arange(coding.n_features)

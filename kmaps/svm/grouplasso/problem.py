@@ -19,7 +19,7 @@ squared hinge.
 A few sweeps over the groups, on the quadratic model of the losses here, find the groups that have
 weights and those that have none; but they creep where columns are much alike. Where a group has
 weights its length is smooth, so that Newton's method then finishes: it takes all those groups at
-once, and drops a group that it would turn round.
+once, and drops a group whose direction it would reverse.
 """
 
 from dataclasses import dataclass
@@ -105,7 +105,7 @@ class WorkingGroups:
         """Return some weights, the margins and the objective there.
 
         Margins are float64, of which only the change is a product in float32: a group that comes in
-        gains less than margins in float32 would tell.
+        gains less than margins in float32 resolve.
         """
         change = (weights - self.weights).astype(self.columns.dtype)
         margins = self.margins + change @ self.columns
@@ -155,7 +155,7 @@ class WorkingGroups:
         return step
 
     def _move(self, step: NDArray) -> None:
-        """Go along a step as far as the objective falls, groups that turn round to 0."""
+        """Go along a step as far as the objective falls, groups that reverse to 0."""
         used = group_lengths(self.weights, self.starts) > 0
         for _ in range(_HALVINGS):
             weights = self.weights + step
@@ -215,7 +215,7 @@ class DenseColumns:
 class GroupSolution:
     """Weights and how good they are."""
 
-    weights: NDArray[np.float64]  # (d + 1,): that of the bias last
+    weights: NDArray[np.float64]  # (d + 1,): the weight of the bias last
     margins: NDArray[np.float64]  # (n,): y·f(x) of each sample
     objective: float
     gap: float  # how far the objective may be from its optimum, as a part of it
