@@ -41,8 +41,8 @@ labels = click.option(
     "--labels",
     metavar="FILE",
     shell_complete=files,
-    help="True labels of the rows, .npy, .txt or .csv; - for standard input, a label a line, or "
-    "csv with --label-column. [default: those of the data's own file]",
+    help="True labels of the rows, .npy, .txt or .csv; - for standard input, a label per line, or "
+    "csv with --label-column. [default: those within the data's file]",
 )
 label_column = click.option(
     "--label-column",
@@ -123,7 +123,7 @@ def check_start(reader: "Reader") -> None:
 
 
 def check_labelled(reader: "Reader", labels: object) -> None:
-    """Refuse rows without labels, of their own file or of another."""
+    """Refuse rows without labels, in their file or in another."""
     if labels is None and not reader.has_labels:
         raise ConfigError(
             f"{reader.name}: holds no labels; name a file with --labels, or the column that has "
@@ -142,7 +142,7 @@ def labelled_rows(
     zero_based: str,
     n_features: int | None,
 ) -> Iterator[tuple["Reader", "NDArray | None"]]:
-    """Yield rows to train on and their labels, None where they are in the rows' own file.
+    """Yield rows to train on and their labels, None where they are in the file of the rows.
 
     Both are refused here, if at all; what cannot be read inside the block is one line.
     """
@@ -166,7 +166,7 @@ def labelled_rows(
 
 @contextmanager
 def input_file(source: str, target: str, form: str | None) -> Iterator[tuple[Path, str]]:
-    """Yield the file to read and its name; standard input is first copied beside the target.
+    """Yield the file to read and its name; standard input is first copied next to the target.
 
     The copy has no name, so that nothing is left of it however the process ends.
     """
@@ -215,7 +215,7 @@ def given_labels(labels: str, column: str | None, classes: "NDArray | None" = No
 
 @contextmanager
 def as_input_error() -> Iterator[None]:
-    """What a map or scikit-learn refuses is the user's to mend: one line, no traceback."""
+    """What a map or scikit-learn refuses is the user's to fix: one line, no traceback."""
     try:
         yield
     except KmapsError:
@@ -246,9 +246,9 @@ def compiling(quiet: bool) -> Iterator["Compiled"]:
     """Say when something has to be compiled; yield how long that took so far."""
     from kmaps.cli.compiling import watched
 
-    def tell() -> None:
+    def report() -> None:
         if not quiet:
             click.echo("compiling, once (`kmaps warmup` does it ahead)", err=True)
 
-    with watched(tell) as compiled:
+    with watched(report) as compiled:
         yield compiled

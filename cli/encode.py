@@ -137,7 +137,7 @@ def command(
     with input_file(source, target, input_format) as (path, name):
         reader = opened(path, input_format, name=name)
         fit_reader = opened(fit_on) if fit_on else reader
-        _check_rows(reader, fit_reader, y, told=quiet or base != "auto")
+        _check_rows(reader, fit_reader, y, silent=quiet or base != "auto")
         feature_map = build_map(map_name, parameters)
         if codes and not feature_map.has_codes:
             raise ConfigError(f"the {map_name} map has no codes; leave --codes out")
@@ -152,10 +152,12 @@ def command(
                 encode_file(reader, writer, encode, labels=y, dtype=kind, memory=n, progress=report)
 
 
-def _check_rows(reader: "Reader", fit_reader: "Reader", y: "NDArray | None", *, told: bool) -> None:
+def _check_rows(
+    reader: "Reader", fit_reader: "Reader", y: "NDArray | None", *, silent: bool
+) -> None:
     """Refuse another number of labels, rows to fit on with other columns, and wrong first rows.
 
-    Unless it was ``told``, say where indices count from 0.
+    Unless ``silent``, say where indices count from 0.
     """
     if y is not None and reader.n_rows not in (None, len(y)):
         raise InputError(f"{len(y)} labels, but {reader.name} has {reader.n_rows} rows")
@@ -170,7 +172,7 @@ def _check_rows(reader: "Reader", fit_reader: "Reader", y: "NDArray | None", *, 
             f"indices of {fit_reader.name} count from {bases[0]}, those of {reader.name} from "
             f"{bases[1]}; say what both count from with --zero-based"
         )
-    if reader.index_base == 0 and not told:
+    if reader.index_base == 0 and not silent:
         said = "its indices count from 0; those of svm files written from 1"
         click.echo(f"{reader.name}: {said}", err=True)
     check_start(reader)

@@ -92,8 +92,8 @@ class MapCommand(GroupedCommand):
     def group_of(self, param: click.Parameter, ctx: click.Context) -> str:
         """Return the title above an option."""
         name, of_map = ctx.meta.get(_META, ("", {}))
-        own = of_map.get(param.name) is not param
-        return super().group_of(param, ctx) if own else f"Options of the {name} map"
+        from_map = of_map.get(param.name) is param
+        return f"Options of the {name} map" if from_map else super().group_of(param, ctx)
 
 
 _FIRST = click.Command(
@@ -106,17 +106,17 @@ _FIRST = click.Command(
 
 
 class MapsCommand(MapCommand):
-    """A command that takes ``--map`` several times, each with parameters of its own if need be.
+    """A command that takes ``--map`` several times, each with its parameters if need be.
 
-    ``--map homogeneous:order=2`` has its own; an option such as ``--order 3`` is for all maps that
-    take it. `build_maps` constructs them.
+    ``--map homogeneous:order=2`` sets one map's; an option such as ``--order 3`` is for all maps
+    that take it. `build_maps` constructs them.
     """
 
     map_option: ClassVar[dict[str, Any]] = {
         "default": (DEFAULT_MAP,),
         "multiple": True,
         "metavar": "NAME[:PARAMETER=VALUE,…]",
-        "help": "A map, and parameters of its own; repeat to compare. `kmaps list maps` shows the "
+        "help": "A map, and its parameters; repeat to compare. `kmaps list maps` shows the "
         "maps, `--map NAME --help` the options of one.",
     }
 
@@ -197,7 +197,7 @@ def build_map(name: str, given: dict[str, Any]) -> "FeatureMap":
 
 
 def build_maps(texts: Iterable[str], given: dict[str, Any]) -> dict[str, Any]:
-    """Construct the maps of a `MapsCommand`, by label: the name and the parameters of its own.
+    """Construct the maps of a `MapsCommand`, by label: the name and its parameters.
 
     Raises
     ------
@@ -206,15 +206,15 @@ def build_maps(texts: Iterable[str], given: dict[str, Any]) -> dict[str, Any]:
     """
     maps = {}
     for text in texts:
-        name, _, own = text.partition(":")
+        name, _, given_here = text.partition(":")
         known = {option.name: option for option in map_options(name)}
         parameters = {key: value for key, value in given.items() if key in known}
-        for pair in filter(None, own.split(",")):
+        for pair in filter(None, given_here.split(",")):
             key, equals, value = pair.partition("=")
             key = key.replace("-", "_")
             if not equals or key not in known:
                 hint = suggest(key, known) if equals else ", expected PARAMETER=VALUE"
                 raise ConfigError(f"--map {text}: unknown parameter {pair!r}{hint}")
             parameters[key] = known[key].type.convert(value, None, None)
-        maps[" ".join([name, *own.split(",")]).strip()] = build_map(name, parameters)
+        maps[" ".join([name, *given_here.split(",")]).strip()] = build_map(name, parameters)
     return maps

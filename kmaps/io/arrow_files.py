@@ -1,4 +1,4 @@
-"""Tables of Arrow's, read block by block: Parquet, and Arrow's own files, also called Feather."""
+"""Parquet files and Arrow (Feather) files, read block by block."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -163,7 +163,7 @@ class _Parquet:
 
 
 class _Ipc:
-    """A file of Arrow's own, or a stream of the same in a file, in batches."""
+    """An Arrow file, or an Arrow stream in a file, in batches."""
 
     def __init__(self, path: Path) -> None:
         import pyarrow as pa

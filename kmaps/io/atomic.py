@@ -53,7 +53,7 @@ def check_target(path: str | Path, *, force: bool = False) -> Path:
 def atomic_file(path: str | Path, *, force: bool = False, tidy: bool = True) -> Iterator[BinaryIO]:
     """Open a file for writing that takes its name only once it is complete and on the disk.
 
-    It is written beside its target under another name and renamed when the block ends well; when
+    It is written next to its target under another name and renamed when the block ends well; when
     the block raises, nothing is left. A file that is replaced keeps its permissions, and what a
     process left behind that was killed meanwhile is deleted by the next one that writes the file.
 

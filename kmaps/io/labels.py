@@ -1,4 +1,4 @@
-"""Labels in files of their own, ``.npy``, ``.txt`` or ``.csv``; text or numbers."""
+"""Labels in separate files, ``.npy``, ``.txt`` or ``.csv``; text or numbers."""
 
 import csv
 import os
@@ -23,7 +23,7 @@ def read_labels(
     Parameters
     ----------
     path : str or Path
-        A ``.npy`` array (n,); a ``.txt`` with a label a line; or a ``.csv``: of one column, whose
+        A ``.npy`` array (n,); a ``.txt`` with a label per line; or a ``.csv``: of one column, whose
         first line is a header when it is no number but all others are, or with a header that has
         ``column``.
     column : str, optional
@@ -119,7 +119,7 @@ def read_columns(path: str | Path, columns: Sequence[str]) -> dict[str, NDArray]
     """
     rows = [(number, split_fields(line)) for number, line in _lines(path)]
     if len(rows) < 2:
-        raise InputError(f"{path}: expected a header and a row a line")
+        raise InputError(f"{path}: expected a header and a row per line")
     found = {}
     for column in columns:
         place = find_column(rows[0][1], column, str(path))
@@ -154,7 +154,7 @@ def _read_text(path: str | Path, form: str, column: str | None) -> NDArray:
         lines = [(number, row[place] if place < len(row) else "") for number, row in rows]
     labels = [check_label(line.strip(), f"{path}:{number}") for number, line in lines]
     if not labels:
-        raise InputError(f"{path}: holds no labels, expected one a line")
+        raise InputError(f"{path}: holds no labels, expected one per line")
     return np.array(labels)
 
 
@@ -222,7 +222,7 @@ def is_number(text: str) -> bool:
 def typed_labels(labels: NDArray, classes: NDArray | None = None) -> NDArray:
     """Return labels from a text file, which does not say their type: numbers, if all are.
 
-    For a model whose ``classes`` are text they stay text, so that '1' is a class beside 'a' even
+    For a model whose ``classes`` are text they stay text, so that '1' is a class next to 'a' even
     where no other occurs.
 
     Examples

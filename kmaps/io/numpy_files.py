@@ -1,6 +1,6 @@
-"""NumPy's own files, read block by block.
+"""NumPy's files, read block by block.
 
-``.npy`` in C or Fortran order; ``.npz`` with one dense array, beside which labels may stand, or
+``.npy`` in C or Fortran order; ``.npz`` with one dense array, next to which labels may stand, or
 with a CSR matrix as ``scipy.sparse.save_npz`` writes it, compressed or not. The members of an
 archive are streamed; they are never unpacked to the disk nor held in memory.
 """
@@ -141,8 +141,8 @@ class _NpzReader(Reader):
         self._labels, self._aside = labels, tuple(aside)
         self.has_labels = labels is not None
 
-    def _beside(self, archive: zipfile.ZipFile) -> dict[str, _Member]:
-        """Return the arrays beside the rows; refuse one without a value for each of these."""
+    def _next_to_rows(self, archive: zipfile.ZipFile) -> dict[str, _Member]:
+        """Return the arrays next to the rows; refuse one without a value for each of these."""
         members = {}
         for column in [*([] if self._labels is None else [self._labels]), *self._aside]:
             member = members[column] = _Member(archive, column, self.name, "biufU")
@@ -156,10 +156,10 @@ class _NpzReader(Reader):
     def blocks(self, rows: int, values: int) -> Iterator[Block]:
         """Stream the members of the archive."""
         with _archive(self.path, self.name) as archive:
-            beside = self._beside(archive)
+            others = self._next_to_rows(archive)
             for block in self._stream(archive, rows, values):
                 self.done = block.start + block.X.shape[0]
-                found = {name: one.read(block.X.shape[0]) for name, one in beside.items()}
+                found = {name: one.read(block.X.shape[0]) for name, one in others.items()}
                 for name, given in found.items():
                     check_labels(given, f"{self.name}: {_shown(name)}")
                 y = None if self._labels is None else found.pop(self._labels)
@@ -195,7 +195,7 @@ class DenseNpzReader(_NpzReader):
                 "save it in C order or as .npy"
             )
         self.n_rows, self.n_features = array.shape
-        self._beside(archive)
+        self._next_to_rows(archive)
         self.total = self.n_rows
         self.dtype = array.dtype.newbyteorder("=")
         self.row_bytes = 2 * self.n_features * self.dtype.itemsize
@@ -208,7 +208,7 @@ class DenseNpzReader(_NpzReader):
 
 
 class CsrNpzReader(_NpzReader):
-    """A CSR matrix as ``scipy.sparse.save_npz`` writes it, with other arrays beside it."""
+    """A CSR matrix as ``scipy.sparse.save_npz`` writes it, with other arrays next to it."""
 
     sparse = True
 
@@ -227,7 +227,7 @@ class CsrNpzReader(_NpzReader):
         self.check_type(self.dtype, shape)
         self.n_rows, self.n_features = shape
         self.total = self.n_rows
-        self._beside(archive)
+        self._next_to_rows(archive)
         self._check_lengths(archive)
 
     def _check_lengths(self, archive: zipfile.ZipFile) -> None:
@@ -288,8 +288,8 @@ def open_npz(
 ) -> Reader:
     """Open a ``.npz`` file, dense or CSR, whichever it holds.
 
-    The rows are a CSR matrix, the only array, or that named X, beside those of the labels and what
-    is set aside. The labels are the array that ``label_column`` names, or else that named y.
+    The rows are a CSR matrix, the only array, or the array named X, next to the labels and what is
+    set aside. The labels are the array that ``label_column`` names, or else that named y.
     """
     with _archive(path, name) as archive:
         members = [m.removesuffix(".npy") for m in archive.namelist() if m.endswith(".npy")]
@@ -304,8 +304,8 @@ def open_npz(
                     f"{name}: a sparse matrix in {form} format, expected csr; convert it with "
                     ".tocsr()"
                 )
-            own = "y" if label_column is None and "y" in members else label_column
-            return CsrNpzReader(path, name, archive, own, aside)
+            labels = "y" if label_column is None and "y" in members else label_column
+            return CsrNpzReader(path, name, archive, labels, aside)
         others = [m for m in members if m not in named]
         chosen = others if len(others) == 1 else [m for m in others if m == "X"]
         if len(chosen) != 1:

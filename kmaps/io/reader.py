@@ -50,7 +50,7 @@ class Reader(ABC):
     n_features : int
         Columns d.
     n_rows : int or None
-        Rows, when the format tells before all of them are read.
+        Rows, when the format says it before all of them are read.
     sparse, is_text, has_labels : bool
         Whether blocks are CSR; whether the file has lines, and numbers of no certain precision;
         whether the format has labels.
@@ -180,7 +180,7 @@ def read_header(file: IO[bytes], name: str) -> Header:
             shape, fortran, dtype = np.lib.format.read_array_header_2_0(text)
         if any(isinstance(side, bool) or side < 0 for side in shape):
             raise ValueError(f"its header promises the shape {shape}")
-    # The header is a Python literal: its reader raises what Python's own does.
+    # The header is a Python literal: its reader raises what Python's does.
     except (ValueError, SyntaxError, TypeError, TokenError, RecursionError, MemoryError) as error:
         raise InputError(f"{name}: not a whole .npy file ({reason(error)})") from None
     offset = np.lib.format.MAGIC_LEN + size_bytes + length

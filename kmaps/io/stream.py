@@ -39,7 +39,7 @@ Rows: TypeAlias = AnyMatrix
 
 
 def format_of(path: str | Path, known: Collection[str], form: str | None = None) -> str:
-    """Return the format that was named, or else the one the extension tells."""
+    """Return the format that was named, or else the one of the extension."""
     given = form or Path(path).suffix.lower().removeprefix(".")
     if given in known:
         return given
@@ -95,12 +95,12 @@ def open_reader(
     ----------
     path : str or Path
     form : str, optional
-        One of :data:`READERS`; by default the extension tells.
+        One of :data:`READERS`; by default by the extension.
     n_features : int, optional
         Columns of a svm file; by default those up to its largest index.
     label_column : str, optional
         The column that has labels, by its name; of a npz file the array, by default one named y
-        beside one named X.
+        next to one named X.
     aside : sequence of str
         Columns, or arrays of a npz file, that are no features: blocks have them apart, as text.
     zero_based : bool or "auto"
@@ -141,7 +141,7 @@ def open_writer(
         ``-`` for standard output, which takes any format unless it is a terminal; csv and svm
         arrive block by block, the others at the end.
     form : str, optional
-        One of :data:`WRITERS`; by default the extension tells.
+        One of :data:`WRITERS`; by default by the extension.
     n_rows : int, optional
         Rows to come, when known.
     force : bool

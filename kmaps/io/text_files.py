@@ -121,7 +121,7 @@ class CsvReader(_TextReader):
         super().__init__(path, name)
         first = next(self._lines(), None)
         if first is None:
-            raise self._refuse("empty, expected one row of numbers a line")
+            raise self._refuse("empty, expected one row of numbers per line")
         fields = _fields(first[1])
         named = [*([] if label_column is None else [label_column]), *aside]
         titled = any(column in fields for column in named) or not any(map(is_number, fields))
@@ -187,12 +187,12 @@ class CsvReader(_TextReader):
         raise self._refuse(f"cannot be read ({reason})", group[0][0])
 
     def _text_columns(self, group: Lines) -> dict[str, NDArray]:
-        """Return the labels and what was set aside, as text: only all of a file tell its type."""
+        """Return the labels and what was set aside, as text: its type depends on the whole file."""
         if not self._texts:
             return {}
         rows = [(number, _fields(line)) for number, line in group]
         for number, fields in rows:
-            # NumPy, told which columns to read, overlooks further ones.
+            # NumPy overlooks further columns when it is given those to read.
             if len(fields) != self._width:
                 self._check(number, fields)
         return {
@@ -230,7 +230,7 @@ def _fields(line: bytes) -> list[str]:
 
 
 class SvmReader(_TextReader):
-    """svmlight/LIBSVM's format: ``label index:value …`` a line, indices ascending, from 0 or 1.
+    """svmlight/LIBSVM's format: ``label index:value …`` per line, indices ascending, from 0 or 1.
 
     The format does not say which: "auto" takes 0 when it occurs and 1 otherwise. For this, or
     without ``n_features``, the file is read once beforehand. The base is certain when it was given,
@@ -302,7 +302,7 @@ class SvmReader(_TextReader):
     def _read_plain(self, content: bytes) -> _Sparse | None:
         """Return the rows of a text; None where not all of it is plain."""
         content = content.replace(b" \n", b"\n")
-        # Without digits, each pair is a blank, a colon, and what its value has beside digits.
+        # Without digits, each pair is a blank, a colon, and what its value has besides digits.
         rest = content.translate(None, b"0123456789")
         if not rest.count(b" :") == rest.count(b":") == rest.count(b" "):
             return None

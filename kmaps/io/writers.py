@@ -254,7 +254,7 @@ class TxtWriter(Writer):
 
 
 class ArrowWriter(Writer):
-    """Columns in a file of Arrow's own; needs pyarrow."""
+    """Columns in an Arrow (Feather) file; needs pyarrow."""
 
     _writer: Any = None
 

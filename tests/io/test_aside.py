@@ -103,7 +103,7 @@ def test_what_are_no_labels_of_an_archive(tmp_path, arrays, column, message):
 def test_columns_of_text(table):
     assert read_columns(table, ["kind"])["kind"].tolist() == ["cat", "dog, big", "cat", "cat"]
     for text, message in {
-        "a,b\n": "expected a header and a row a line",
+        "a,b\n": "expected a header and a row per line",
         "a,b\n1,2\n3\n": "t.csv:3: column 'b' is ''",
         "a,c\n1,2\n": "its header has no column 'b'",
     }.items():

@@ -43,8 +43,8 @@ def test_numbers_stay_text_for_classes_of_text(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "column", "message"),
     [
-        ("y.txt", b"", None, "y.txt: holds no labels, expected one a line"),
-        ("y.csv", b"", None, "y.csv: holds no labels, expected one a line"),
+        ("y.txt", b"", None, "y.txt: holds no labels, expected one per line"),
+        ("y.csv", b"", None, "y.csv: holds no labels, expected one per line"),
         ("y.txt", b"1\ninf\n", None, "y.txt:2: the label is 'inf', expected a text or a finite n"),
         ("y.txt", b"x" * 9999, None, f"y.txt:1: the label is '{'x' * 20}'…, expected a text or a "),
         ("y.csv", b"a,b\n1,2\n", None, "y.csv: has 2 columns; say which has the labels, label_co"),
