@@ -8,7 +8,6 @@ from kmaps.bench.records.columns import PICKLED
 from kmaps.bench.records.gate import EXACT, FRACTION, Judged
 from kmaps.bench.records.measures import accuracy_of
 from kmaps.bench.records.row import is_third_party
-from kmaps.bench.report.front import side_by_side
 
 
 def _is_pickled(record: dict[str, Any]) -> bool:
@@ -55,6 +54,8 @@ class ClassificationShown(Shown):
         """Return the rows side by side where some are third-party."""
         if not any(is_third_party(record["method"]) for record in records):
             return []
+        from kmaps.bench.report.front import side_by_side  # only third-party rows need it
+
         return [("Side by side", side_by_side(records))]
 
 
