@@ -2,8 +2,8 @@
 
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
+from kmaps.bench.kinds.kind import Cell
 from kmaps.bench.run.measure import Result, measure_cell
-from kmaps.bench.spec.cell import Cell
 
 TOLD = {
     *("peak_bytes", "train_peak_bytes", "warnings"),

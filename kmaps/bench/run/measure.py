@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from kmaps.bench.kinds import KINDS
-from kmaps.bench.kinds.kind import Kind
+from kmaps.bench.kinds.kind import Cell, Kind
 from kmaps.bench.records.arrays import Arrays, Correct
 from kmaps.bench.records.row import Row, is_third_party
 from kmaps.bench.run.clock import Clock, held, pinned
 from kmaps.bench.run.processes import Failure, failure, run_batches
-from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import Experiment
 from kmaps.errors import ConfigError, KmapsError
 

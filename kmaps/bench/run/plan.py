@@ -7,12 +7,12 @@ from pathlib import Path
 
 import kmaps
 from kmaps.bench.kinds import KINDS
+from kmaps.bench.kinds.kind import Cell
 from kmaps.bench.kinds.load import described, load
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.file import read_records
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.times import Forecast, forecast
-from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import Experiment
 from kmaps.errors import ConfigError, NothingMeasured, suggest
 

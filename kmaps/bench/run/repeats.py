@@ -13,7 +13,7 @@ from typing import Any
 
 from kmaps import threads as compiled_threads
 from kmaps.bench.kinds import KINDS
-from kmaps.bench.kinds.kind import Kind
+from kmaps.bench.kinds.kind import Cell, Kind
 from kmaps.bench.records.columns import Record, cell_name
 from kmaps.bench.records.file import read_records
 from kmaps.bench.records.summary import latest_cells
@@ -24,7 +24,6 @@ from kmaps.bench.run.measure import Measuring
 from kmaps.bench.run.plan import plan
 from kmaps.bench.run.processes import Failure, Finished, Function, run_batches
 from kmaps.bench.run.runner import Progress, Tally, batches_of
-from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import Experiment
 from kmaps.errors import ConfigError, NothingMeasured
 from kmaps.features import Report

@@ -10,7 +10,7 @@ from typing import Any
 
 from kmaps import threads as compiled_threads
 from kmaps.bench.kinds import KINDS
-from kmaps.bench.kinds.kind import Kind
+from kmaps.bench.kinds.kind import Cell, Kind
 from kmaps.bench.kinds.shown import draw_figures
 from kmaps.bench.records.arrays import CORRECT, collect_arrays, write_arrays
 from kmaps.bench.records.columns import COLUMNS, FORMAT, Record
@@ -19,7 +19,6 @@ from kmaps.bench.run.environment import describe, versions_of
 from kmaps.bench.run.measure import Measuring, check_estimators
 from kmaps.bench.run.plan import of_rows, plan
 from kmaps.bench.run.processes import Batch, Failure, Finished, Function, run_batches
-from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import Experiment
 from kmaps.errors import ConfigError
 from kmaps.features import Report

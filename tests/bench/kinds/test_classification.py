@@ -11,11 +11,11 @@ from measured import TOLD, cells_of, measured
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
 from kmaps.bench.kinds.classification.measure import Classification, Learner
+from kmaps.bench.kinds.kind import Cell
 from kmaps.bench.records.columns import COLUMNS, cell_name, warned
 from kmaps.bench.records.lines import edge
 from kmaps.bench.run.clock import UNTIMED
 from kmaps.bench.run.measure import measure_cell
-from kmaps.bench.spec.cell import Cell
 from kmaps.bench.work import classify
 from kmaps.bench.work.samples import Split
 from kmaps.errors import ConfigError

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from kmaps.bench.kinds.kind import Cell
 from kmaps.bench.records.arrays import Correct
 from kmaps.bench.records.columns import cell_name
 from kmaps.bench.run.measure import Result
 from kmaps.bench.run.processes import failure
-from kmaps.bench.spec.cell import Cell
 
 
 @dataclass(frozen=True)

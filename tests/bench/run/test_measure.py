@@ -3,12 +3,11 @@
 import pytest
 
 from kmaps.bench.kinds import KINDS
-from kmaps.bench.kinds.kind import Kind, Measured
+from kmaps.bench.kinds.kind import Cell, Kind, Measured
 from kmaps.bench.kinds.shown import Shown
 from kmaps.bench.records.row import Row
 from kmaps.bench.run.measure import Measuring
 from kmaps.bench.run.processes import Failure
-from kmaps.bench.spec.cell import Cell
 from kmaps.parallel import num_threads
 
 BATCH = {

@@ -7,10 +7,9 @@ from pydantic import Field
 from pydantic import model_validator as validator
 
 from kmaps.bench.kinds.approximation.show import SHOWN
-from kmaps.bench.kinds.kind import Kind, Measured
+from kmaps.bench.kinds.kind import Cell, Kind, Measured
 from kmaps.bench.records.row import Row
 from kmaps.bench.run.clock import Timing
-from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import Experiment, Interval, Positive, Unique, checked, known_name
 from kmaps.bench.spec.rows import map_rows
 from kmaps.bench.work.errors import Range, Span, parse_range

@@ -8,11 +8,10 @@ from pydantic import AfterValidator, Field, PositiveInt
 from pydantic import model_validator as validator
 
 from kmaps.bench.kinds.classification.show import SHOWN
-from kmaps.bench.kinds.kind import Measured, SampledKind, choice_columns
+from kmaps.bench.kinds.kind import Cell, Measured, SampledKind, choice_columns
 from kmaps.bench.records.arrays import Correct
 from kmaps.bench.records.row import BY_ITSELF, Row
 from kmaps.bench.run.clock import Timing
-from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import (
     AUTO,
     AutoOrValues,

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PositiveInt
 
 from kmaps.bench.kinds.detection.show import SHOWN
+from kmaps.bench.kinds.kind import Cell
 from kmaps.bench.kinds.trade_off.measure import TradeOff, TradeOffKind
-from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import Data, Features, Positive, Unique
 from kmaps.data.annotations import VOC_CLASSES
 from kmaps.features import Report

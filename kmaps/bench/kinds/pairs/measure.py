@@ -6,11 +6,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PositiveInt
 from pydantic import model_validator as validator
 
-from kmaps.bench.kinds.kind import Measured, SampledKind
+from kmaps.bench.kinds.kind import Cell, Measured, SampledKind
 from kmaps.bench.kinds.pairs.show import SHOWN
 from kmaps.bench.records.row import Row
 from kmaps.bench.run.clock import Timing
-from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import (
     DatasetSplits,
     Interval,

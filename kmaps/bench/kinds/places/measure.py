@@ -7,11 +7,10 @@ import numpy as np
 from pydantic import Field, NonNegativeInt, PositiveInt
 from pydantic import model_validator as validator
 
-from kmaps.bench.kinds.kind import Kind, Measured
+from kmaps.bench.kinds.kind import Cell, Kind, Measured
 from kmaps.bench.kinds.places.show import SHOWN
 from kmaps.bench.records.row import Row
 from kmaps.bench.run.clock import Timing
-from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import OnDataset
 from kmaps.data import draw_split, load_dataset
 

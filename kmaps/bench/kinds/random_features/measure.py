@@ -6,11 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveInt
 
-from kmaps.bench.kinds.kind import Measured, SampledKind
+from kmaps.bench.kinds.kind import Cell, Measured, SampledKind
 from kmaps.bench.kinds.random_features.show import SHOWN
 from kmaps.bench.records.row import Row
 from kmaps.bench.run.clock import Timing
-from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import KernelName, OnSamples, Unique
 from kmaps.bench.spec.rows import map_rows
 from kmaps.maps import make_map

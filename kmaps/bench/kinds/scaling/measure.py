@@ -7,8 +7,8 @@ from pydantic import AfterValidator, Field, PositiveInt
 from pydantic import model_validator as validator
 
 from kmaps.bench.kinds.classification.measure import Classification, ClassificationKind
+from kmaps.bench.kinds.kind import Cell
 from kmaps.bench.records.row import REFERENCES, is_third_party
-from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import Unique, known_name
 from kmaps.maps import MAPS
 

@@ -4,11 +4,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from kmaps.bench.kinds.kind import Kind, Measured
+from kmaps.bench.kinds.kind import Cell, Kind, Measured
 from kmaps.bench.kinds.toy.show import SHOWN
 from kmaps.bench.records.row import Row
 from kmaps.bench.run.clock import Timing
-from kmaps.bench.spec.cell import Cell
 from kmaps.bench.spec.fields import AdditiveName, Experiment, Positive, Unique
 from kmaps.bench.spec.rows import map_rows
 from kmaps.maps import make_map

@@ -7,9 +7,9 @@ import pytest
 from measured import cells_of
 
 from kmaps.bench.kinds import KINDS
+from kmaps.bench.kinds import kind as kind_module
 from kmaps.bench.kinds import load as spec
 from kmaps.bench.records.columns import cell_name
-from kmaps.bench.spec import cell as cell_module
 
 RESULTS = Path(__file__).resolve().parents[3] / "results"
 
@@ -71,7 +71,7 @@ def test_a_key_changes_with_the_data_and_the_map_version(monkeypatch):
     cell = cells()[3]
     assert cell.key("d") != cell.key("e")
     before = cell.key("d")
-    monkeypatch.setattr(cell_module, "MAP_VERSION", cell_module.MAP_VERSION + 1)
+    monkeypatch.setattr(kind_module, "MAP_VERSION", kind_module.MAP_VERSION + 1)
     assert cell.key("d") != before
 
 
