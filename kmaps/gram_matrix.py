@@ -72,19 +72,17 @@ def gram(
 
     Raises
     ------
-    InputError
-        For data that are not a finite real matrix, of different widths, or too large for float32.
-    ConfigError
-        For an unknown kernel, one with a negative eigenvalue on up to 256 of the values, or a
+    InputError, ConfigError
+        For data that are not a finite real matrix, of different widths, or too large for float32;
+        for an unknown kernel, one with a negative eigenvalue on up to 256 of the values, or a
         parameter that is out of range or not the kernel's.
 
     Examples
     --------
     >>> gram([[1, 3, 0]], [[1, 1, 5], [0, 0, 2]])
     array([[2.5, 0. ]], dtype=float32)
-    >>> gram([[0.0, 2.0], [0.0, 4.0]], kernel="intersection")
-    array([[2., 2.],
-           [2., 4.]], dtype=float32)
+    >>> gram([[0.0, 2.0]], [[0.0, 4.0]], kernel="intersection")
+    array([[2.]], dtype=float32)
     """
     if callable(kernel):
         if gamma != 1:

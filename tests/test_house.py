@@ -15,10 +15,11 @@ from tests.house import (
     options,
 )
 
-LIMITS: dict[str, int] = {**MOST_LINES, **WALKS} | {
-    "kmaps and cli": 47_900,
-    "tests": 35_700,
-    "train": 51,
+LIMITS: dict[str, int] = {
+    **MOST_LINES,
+    **WALKS,
+    "kmaps and cli": 47_600,
+    "tests": 35_500,
 }
 """Those of `tests.house`, or what was reached where one is not met yet: to be lowered only."""
 LONG_FUNCTIONS: set[str] = set()

@@ -8,6 +8,10 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 REPLACED = {
     "crew": "threads",
+    "a byte a value": "one byte per value",
+    "one byte a value": "one byte per value",
+    "one's own": "that users define",
+    "anew": "again",
     "mended": "fixed",
 }
 """What was said, and what is said instead. Append a word once it is gone."""
