@@ -156,12 +156,11 @@ def open_for(
             f"{name}: has index 0, but {trained.file} was trained on indices from 1; pass "
             "--zero-based true if those of this file count from 0"
         )
-    if not reader.certain_base and not quiet:
-        told = f", as those of {trained.file}" if base == 1 else ""
-        click.echo(
-            f"warning: {name}: neither index 0 nor the last one occurs, so its indices may count "
-            f"from 0 or from 1; taken as from 1{told}; --zero-based says it",
-            err=True,
+    if not reader.certain_base:
+        raise InputError(
+            f"{name}: neither index 0 nor the last one occurs, so its indices may count from 0 or "
+            f"from 1{', as those of ' + trained.file if base == 1 else ''}: pass --zero-based true "
+            "or --zero-based false"
         )
     check_columns(trained, reader, label_column)
     if not quiet:

@@ -120,7 +120,7 @@ def test_text_for_numbers_is_refused_for_a_model():
         "t.parquet --label-column kind": "t.parquet: column 'b' holds ",  # string or large_string
         "t.npy": "t.npy: holds values of type <U",
         "t.npz": "t.npz: X holds values of type <U",
-        "t.svm": "t.svm:1: '1:low' is not 'index:value'",
+        "t.svm --zero-based false": "t.svm:1: '1:low' is not 'index:value'",
     }.items():
         source, *options = name.split()
         assert refused("predict", "m.npz", source, "p.txt", "-q", *options).startswith(message)
@@ -224,16 +224,16 @@ def test_a_model_remembers_what_indices_count_from():
     right = np.mean(load_model("n.npz").predict(X) == Y)
     assert told["accuracy"] == right
     # Index 0 does not occur: read as from 1, each column would be its neighbour's.
-    result = kmaps("evaluate", "n.npz", "zero.svm", "--json")
-    assert result.stderr == (
-        "warning: zero.svm: neither index 0 nor the last one occurs, so its indices may count from "
-        "0 or from 1; taken as from 1; --zero-based says it\n"
+    unsure = (
+        "zero.svm: neither index 0 nor the last one occurs, so its indices may count from 0 or "
+        "from 1%s: pass --zero-based true or --zero-based false"
     )
-    assert json.loads(result.stdout)["accuracy"] < right
+    assert refused("evaluate", "n.npz", "zero.svm", "--json") == unsure % ""
+    assert refused("predict", "n.npz", "zero.svm", "p.npy", "--quiet") == unsure % ""
+    assert not Path("p.npy").exists()
     svm("one.svm", 1)
     assert kmaps("train", "one.svm", "s.npz").exit_code == 0
-    told = kmaps("evaluate", "s.npz", "zero.svm").stderr
-    assert "or from 1; taken as from 1, as those of s.npz; --zero-based says it\n" in told
+    assert refused("evaluate", "s.npz", "zero.svm") == unsure % ", as those of s.npz"
     result = kmaps("evaluate", "n.npz", "zero.svm", "--json", "--zero-based", "true")
     assert (json.loads(result.stdout)["accuracy"], result.stderr) == (right, "")
     # The last column occurs with an index that only files from 1 have.
