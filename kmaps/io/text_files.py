@@ -113,7 +113,7 @@ class _TextReader(Reader):
 
 
 class CsvReader(_TextReader):
-    """Comma-separated numbers; a first line without any number is a header."""
+    """Comma-separated numbers; a first line without a number or truth value is a header."""
 
     def __init__(
         self, path: Path, name: str, label_column: str | None = None, aside: Sequence[str] = ()
@@ -124,8 +124,10 @@ class CsvReader(_TextReader):
             raise self._refuse("empty, expected one row of numbers per line")
         fields = _fields(first[1])
         named = [*([] if label_column is None else [label_column]), *aside]
-        titled = any(column in fields for column in named) or not any(map(is_number, fields))
+        titled = any(column in fields for column in named) or not any(map(_is_value, fields))
         self._header_line = first[0] if titled else 0
+        if titled and "\ufffd" in "".join(fields):
+            raise self._refuse("its header is not text in UTF-8; save it as such", first[0])
         if named and not titled:
             what = f"label_column={label_column}" if label_column else f"the column {named[0]!r}"
             raise self._refuse(f"has no header, which {what} needs")
@@ -223,6 +225,11 @@ def _joined(group: Lines) -> bytes:
     if b"\r" in content:
         content = content.replace(b"\r\n", b"\n")
     return content if content.endswith(b"\n") else content + b"\n"
+
+
+def _is_value(field: str) -> bool:
+    """Return whether a field is no name of a column: a number, or a truth value."""
+    return is_number(field) or field.lower() in ("true", "false")
 
 
 def _fields(line: bytes) -> list[str]:
