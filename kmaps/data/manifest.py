@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from kmaps.checks import is_whole
-from kmaps.data.yaml_text import read_yaml
+from kmaps.data.yaml_text import read_text, read_yaml
 from kmaps.errors import ConfigError, suggest
 
 
@@ -153,7 +153,7 @@ def read_manifest(path: str | Path) -> Manifest:
     Raises a ConfigError if the file cannot be read or is malformed.
     """
     try:
-        return parse_manifest(Path(path).read_text("utf-8"), str(path))
+        return parse_manifest(read_text(Path(path)), str(path))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: cannot read the manifest: {error}") from error
 

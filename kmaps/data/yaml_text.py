@@ -1,6 +1,7 @@
 """YAML that people write: read with limits, so that no text takes memory or time without end."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -25,6 +26,15 @@ Loader.add_implicit_resolver(
     re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$"),
     list("-+.0123456789"),
 )
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a regular file, of no more than is wanted to refuse it as too long."""
+    # Said before it is opened: a pipe would wait, and a device need not end.
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise ConfigError(f"{path}: a device or a pipe, expected a file; copy it into one")
+    with open(path, encoding="utf-8") as file:
+        return file.read(MOST_CHARACTERS + 1)
 
 
 def _check_limits(text: str) -> None:
@@ -76,9 +86,7 @@ def read_yaml(text: str, source: str) -> tuple[Node | None, Any]:
     kmaps.errors.ConfigError: x.yaml:1:8: a value inside itself
     """
     if len(text) > MOST_CHARACTERS:
-        raise ConfigError(
-            f"{source}: {len(text):,} characters, expected at most {MOST_CHARACTERS:,}"
-        )
+        raise ConfigError(f"{source}: more than {MOST_CHARACTERS:,} characters, the most of a text")
     try:
         _check_limits(text)
         loader = Loader(text)

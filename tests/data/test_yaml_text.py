@@ -1,8 +1,11 @@
 """YAML text: limits on length, depth and aliases; every refusal is one line with its place."""
 
+import os
+
 import pytest
 
-from kmaps.data.manifest import parse_manifest
+from kmaps.bench.kinds.load import load
+from kmaps.data.manifest import parse_manifest, read_manifest
 from kmaps.data.yaml_text import MOST_CHARACTERS, MOST_DEPTH, read_yaml
 from kmaps.errors import ConfigError
 
@@ -28,7 +31,7 @@ CHAIN = "a0: &a0 [x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}]\n" for i in range(1,
         ("a: !!python/object/apply:os.system [ls]", "x.yaml:1:4: could not determine"),
         ("a: [1, 2", "x.yaml:2:1: did not find expected"),
         ("a: \x00", "x.yaml: not YAML: "),
-        ("#" * (MOST_CHARACTERS + 1), "x.yaml: 1,000,001 characters, expected at most 1,000,000"),
+        ("#" * (MOST_CHARACTERS + 1), "x.yaml: more than 1,000,000 characters, the most of a text"),
     ],
 )
 def test_hostile_text_is_refused_in_one_line(text, told):
@@ -52,3 +55,17 @@ def test_ordinary_text_is_read():
 def test_manifests_have_the_same_limits():
     with pytest.raises(ConfigError, match="more than 100,000 values"):
         parse_manifest(BOMB, "x.yaml")
+
+
+@pytest.mark.parametrize("read", [load, read_manifest])
+def test_what_has_no_end_is_refused_before_it_is_read(tmp_path, read):
+    path = tmp_path / "x.yaml"
+    for make in (os.mkfifo, lambda path: path.symlink_to("/dev/zero")):
+        make(path)
+        with pytest.raises(ConfigError, match=r"x.yaml: a device or a pipe, expected a file; copy"):
+            read(path)
+        path.unlink()
+    with path.open("wb") as file:
+        file.truncate(10**12)  # a sparse file: no bytes on the disk
+    with pytest.raises(ConfigError, match=r"x.yaml: more than 1,000,000 characters"):
+        read(path)

@@ -29,7 +29,7 @@ from kmaps.bench.spec.positions import (
     unknown_key,
 )
 from kmaps.bench.spec.rows import estimator_places, feature_mistakes, map_mistakes
-from kmaps.data.yaml_text import write_yaml
+from kmaps.data.yaml_text import read_text, write_yaml
 from kmaps.errors import ConfigError, suggest
 
 _USUAL = "classification"  # the kind of a file that names none
@@ -84,7 +84,7 @@ def load_whole(
 
 def _text_of(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text(path)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
