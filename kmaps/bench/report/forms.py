@@ -1,4 +1,4 @@
-r"""Text as part of a document: what is escaped in Markdown, LaTeX and CSV, and their tables.
+r"""Text as part of a document: what is escaped in Markdown, LaTeX, CSV and XML, and tables.
 
 Text becomes part of a document here only; what goes into HTML passes :func:`html.escape`.
 """
@@ -38,6 +38,7 @@ _LATEX |= {character: f"\\{character}" for character in "&%#_{}"}
 _LATEX |= {character: f"$_{digit}$" for digit, character in enumerate("₀₁₂₃₄₅₆₇₈₉")}
 
 _KERNELS = {"chi2": r"$\chi^2$", "js": "JS"}
+_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _EQUATION = re.compile(r"(?<!\w)([A-Za-zσγε]) = (\d[\d,.]*\d|\d)")
 
 
@@ -50,6 +51,17 @@ def csv_text(text: str) -> str:
     ("'=1+1", 'exact')
     """
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+
+
+def xml_text(text: str) -> str:
+    r"""Return text that XML can hold: the characters that it forbids are shown as escapes.
+
+    Examples
+    --------
+    >>> print(xml_text("a\x1b[31m & b"))
+    a\x1b[31m & b
+    """
+    return _NOT_XML.sub(lambda found: ascii(found.group())[1:-1], text)
 
 
 def markdown(text: str) -> str:

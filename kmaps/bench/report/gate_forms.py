@@ -7,7 +7,7 @@ from typing import Literal
 from xml.etree import ElementTree
 
 from kmaps.bench.records.gate import CellVerdict, count, in_words, outcome
-from kmaps.bench.report.forms import markdown_table
+from kmaps.bench.report.forms import markdown_table, xml_text
 
 Verdict = Literal["failure", "error", "skipped", ""]
 
@@ -28,7 +28,7 @@ class Case:
 def junit(suite: str, cases: Iterable[Case]) -> str:
     """Return a JUnit XML document."""
     cases = list(cases)
-    root = ElementTree.Element("testsuite", name=suite)
+    root = ElementTree.Element("testsuite", name=xml_text(suite))
     for verdict, attribute in (
         ("failure", "failures"),
         ("error", "errors"),
@@ -37,9 +37,10 @@ def junit(suite: str, cases: Iterable[Case]) -> str:
         root.set(attribute, str(sum(case.verdict == verdict for case in cases)))
     root.set("tests", str(len(cases)))
     for case in cases:
-        element = ElementTree.SubElement(root, "testcase", name=case.name, classname=case.group)
+        names = {"name": xml_text(case.name), "classname": xml_text(case.group)}
+        element = ElementTree.SubElement(root, "testcase", names)
         if case.verdict:
-            ElementTree.SubElement(element, case.verdict, message=case.message)
+            ElementTree.SubElement(element, case.verdict, message=xml_text(case.message))
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
