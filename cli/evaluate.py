@@ -327,6 +327,10 @@ def _reliability_csv(found: "Evaluation") -> str:
 
 
 def _csv(rows: list[list[Any]]) -> str:
+    from kmaps.bench.report.forms import csv_text
+
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    csv.writer(text, lineterminator="\n").writerows(
+        [csv_text(cell) if isinstance(cell, str) else cell for cell in row] for row in rows
+    )
     return text.getvalue()

@@ -172,6 +172,19 @@ def test_calibration_and_figures():
     assert Path("confusion.csv").read_text().startswith("true,0,1,2\n0,")
 
 
+def test_a_class_is_no_formula_in_the_csv():
+    X = np.abs(np.random.default_rng(0).normal(size=(20, 3)))
+    y = np.array(["=1+1|cmd", "b"])[np.arange(20) % 2]
+    CodedSVC("chi2").fit(X, y).save("formula.npz")
+    rows = [",".join([*map(str, row), label]) for row, label in zip(X, y, strict=True)]
+    Path("formula.csv").write_text("\n".join(["u,v,w,label", *rows]) + "\n")
+    options = ("--label-column", "label", "--confusion", "formula-confusion.csv")
+    kmaps("evaluate", "formula.npz", "formula.csv", *options)
+    lines = Path("formula-confusion.csv").read_text().splitlines()
+    assert lines[0] == "true,'=1+1|cmd,b"
+    assert lines[1].startswith("'=1+1|cmd,")
+
+
 def test_the_drawn_matrix_has_the_counts(monkeypatch):
     drawn = []
     monkeypatch.setattr(Figure, "savefig", lambda self, *args, **kwargs: drawn.append(self))
