@@ -96,6 +96,8 @@ def read_yaml(text: str, source: str) -> tuple[Node | None, Any]:
         mark = error.problem_mark or error.context_mark
         what = error.problem or error.context
         raise ConfigError(f"{source}:{mark.line + 1}:{mark.column + 1}: {what}") from None
+    except IndexError:  # PyYAML's constructors take the first character of the text
+        raise ConfigError(f"{source}: not YAML: no number after !!int or !!float") from None
     except (yaml.YAMLError, ValueError, KeyError, AttributeError, OverflowError) as error:
         # What PyYAML's constructors raise for a date of month 13, !!bool maybe, !!int x.
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
