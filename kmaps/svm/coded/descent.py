@@ -33,6 +33,7 @@ _AFTER = 10  # passes of coordinate descent, which finds the variables at bounds
 _PAUSE, _COSTS = 5, 2  # passes, and costs, after a climb that gained less than descent would have
 _STEPS = 12  # of conjugate gradients
 _ENOUGH = 1e-2  # of the first residual
+FLAT = float(np.finfo(np.float32).eps)  # least curvature, per size: a step up to the bounds
 _CUT = 0.05  # of a step's square that the bounds may take; a longer one would not do what it says
 _TRIALS = 3  # of a step, each a quarter of the one before
 _MOST = _STEPS + _TRIALS + 1  # evaluations of a free member
@@ -260,9 +261,9 @@ class Face:
         step, rest = np.zeros(len(slopes)), slopes.copy()
         direction = rest / diagonal
         size = first = float(np.sum(rest * direction))
-        for _ in range(_STEPS):
+        for _ in range(_STEPS if size > 0 else 0):
             curved = self._product(direction, change)[1]
-            length = size / float(np.sum(direction * curved))
+            length = size / max(float(np.sum(direction * curved)), FLAT * size)
             step += length * direction
             rest -= length * curved
             size, before = float(np.sum(rest**2 / diagonal)), size

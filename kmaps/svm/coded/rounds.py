@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from kmaps.svm.coded import block as blocks
 from kmaps.svm.coded.block import State, StepResult, Table
-from kmaps.svm.coded.descent import Report
+from kmaps.svm.coded.descent import FLAT, Report
 from kmaps.svm.coded.problem import CodedProblem, CodedSolution, rescaled
 
 _MARGIN = 0.8  # of the tolerance, at which to look whether the gap is what it seems
@@ -201,7 +201,8 @@ class Rounds:
         for _ in range(_CLIMB_STEPS):
             (curvature,) = run(blocks.bend, constant)
             self.spent += n_free
-            remaining, cut, square = run(blocks.follow, size / curvature)
+            length = size / max(curvature, FLAT * size)
+            remaining, cut, square = run(blocks.follow, length)
             if cut > _CUT * square or remaining <= _ENOUGH**2 * first:
                 return
             (constant,) = run(blocks.turn_direction, remaining / size)

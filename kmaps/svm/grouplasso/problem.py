@@ -27,7 +27,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from kmaps._loops.groups import descend_groups
 from kmaps.svm.losses import Loss
@@ -150,7 +150,10 @@ class WorkingGroups:
         for apart in range(np.diff(self.starts).max()):
             c = np.flatnonzero(group[apart:] == group[: len(group) - apart])
             hessian[c + apart, c] -= unit[c] * unit[c + apart] / lengths[c]
-        factor = cho_factor(hessian, lower=True, overwrite_a=True)
+        try:
+            factor = cho_factor(hessian, lower=True, overwrite_a=True)
+        except LinAlgError:  # features that are the same: sweeps go on alone
+            return step
         step[used] = -cho_solve(factor, self._gradient()[used] + unit)
         return step
 
