@@ -157,7 +157,8 @@ def _draw_confusion(found: "Evaluation", file: BinaryIO, form: str) -> None:
 def _draw_reliability(found: "Evaluation", file: BinaryIO, form: str) -> None:
     from kmaps.bench.figures.evaluation import draw_reliability
 
-    assert found.calibration is not None  # asked for of models with probabilities alone
+    if found.calibration is None:  # it is asked for of models with probabilities alone
+        raise InputError("the model has no probabilities: train one with probability")
     draw_reliability(found.calibration, file, form)
 
 
@@ -320,9 +321,10 @@ def _confusion_csv(found: "Evaluation") -> str:
 
 
 def _reliability_csv(found: "Evaluation") -> str:
-    told = _calibration(found)
-    assert told is not None  # asked for of models with probabilities alone
-    bins = told["bins"]
+    known = _calibration(found)
+    if known is None:  # as above
+        raise InputError("the model has no probabilities: train one with probability")
+    bins = known["bins"]
     return _csv([list(bins[0]), *(list(one.values()) for one in bins)])
 
 

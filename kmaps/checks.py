@@ -7,7 +7,7 @@ like that it belongs to before it.
 import warnings
 from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,16 @@ MAX_LEVELS = 256
 
 LARGEST_VALUE = 1e37
 """Of a feature from which a table is learnt; single precision ends at 3.4e38."""
+
+
+T = TypeVar("T")
+
+
+def present(value: T | None, what: str) -> T:
+    """Return a value that has to be there by now; without it the state is wrong (RuntimeError)."""
+    if value is None:
+        raise RuntimeError(f"{what} is missing; please report it")
+    return value
 
 
 def is_number(value: Any) -> TypeGuard[float]:

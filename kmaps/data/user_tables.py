@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
 
+from kmaps.checks import present
 from kmaps.data.cache import cache_root, install, lock, stamped_files
 from kmaps.data.formats import Dataset, Table
 from kmaps.data.user_files import UserFiles
@@ -241,7 +242,7 @@ def _read_part(files: UserFiles, part: str, reader: Reader) -> _Rows:
         y = read_labels(labels, column=files.label_column, classes=np.array([""]))
         if _holds_columns(labels):
             aside = read_columns(labels, list(files.aside.values())) if files.aside else {}
-    assert y is not None
+    y = present(y, "the label of each row")
     for what, values in {"labels": y, **aside}.items():
         if len(values) != X.shape[0]:
             raise InputError(

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+from kmaps.checks import present
 from kmaps.errors import ConfigError, DataError, InputError
 from kmaps.features.base import (
     Arrays,
@@ -77,8 +78,7 @@ class _Stage:
         return arrays
 
     def _path(self, number: int) -> Path:
-        assert self.folder is not None  # else nothing is kept
-        return self.folder / f"{number:05}.npz"
+        return present(self.folder, "the folder of kept blocks") / f"{number:05}.npz"
 
     def not_kept(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return those of some rows whose blocks have no file."""

@@ -189,7 +189,8 @@ class SvmWriter(Writer):
         """Append rows and labels."""
         from sklearn.datasets import dump_svmlight_file
 
-        assert Z is not None, "svmlight's format has rows"
+        if Z is None:
+            raise InputError("svm files hold rows: got labels alone, expected rows too")
         labels = np.zeros(Z.shape[0], int) if y is None else y
         if labels.dtype.kind == "U":
             labels = typed_labels(labels)
@@ -249,7 +250,8 @@ class TxtWriter(Writer):
 
     def write(self, Z: Rows, y: Labels, names: Names = None) -> None:
         """Append labels."""
-        assert y is not None, "a text file has labels"
+        if y is None:
+            raise InputError("txt files hold labels: got none, expected one per row")
         self._file.write("".join(f"{label}\n" for label in y.tolist()).encode())
 
 

@@ -17,7 +17,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from kmaps.checks import refuse_enormous, refuse_negative, refuse_not_finite, warn_outside
+from kmaps.checks import present, refuse_enormous, refuse_negative, refuse_not_finite, warn_outside
 from kmaps.codes.codebook import Codebook
 from kmaps.codes.table import LookupTable
 from kmaps.errors import InputError
@@ -187,7 +187,8 @@ class AdditiveMap(FeatureMap):
         return self._steps_grid().codebook.to_codes(X, type(self).__name__, self._unsigned)
 
     def _steps_grid(self) -> StepGrid:
-        assert isinstance(self._fitted_grid, StepGrid)  # as of all maps with codes
+        if not isinstance(self._fitted_grid, StepGrid):
+            raise TypeError(f"{type(self).__name__} has no codes")
         return self._fitted_grid
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
@@ -216,9 +217,10 @@ class AdditiveMap(FeatureMap):
         ``pointers`` says where each row of the result begins among the values.
         """
         n, m = values.shape
-        width, grid = self.n_stored_, self._fitted_grid
-        assert width is not None
-        assert grid is not None  # no formula gives CSR
+        width = present(self.n_stored_, "n_stored_")
+        grid = self._fitted_grid
+        if grid is None:
+            raise TypeError(f"{type(self).__name__} has a formula, which gives no CSR")
         shape = len(pointers) - 1, self.n_features_in_ * self.n_outputs_
         values = values.astype(np.float32) if values.dtype == np.uint8 else values
         index = np.int32 if max(n * m * width, shape[1]) < 2**31 else np.int64

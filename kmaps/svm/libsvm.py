@@ -8,7 +8,7 @@ Each binary problem is the C-SVM (Chang and Lin, TIST 2011), with an unregularis
 import ctypes
 import re
 import warnings
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -288,8 +288,8 @@ class KernelSVC(ProbabilisticClassifier):
         self._fit_probabilities(rows, labels)
         support = self._timed("train_s", self._train, rows, list(self._problems(labels)))
         if not self._precomputed:
-            assert not isinstance(X, NodeRows)  # refused by _check_converted
-            self.support_vectors_ = X[support]
+            # NodeRows were refused by _check_converted.
+            self.support_vectors_ = cast("NDArray | sp.csr_array", X)[support]
         self.support_ = labels.places[support]
         kept = self.support_ if self._precomputed else self.support_vectors_
         self.model_bytes_ = _nbytes(kept) + _nbytes(self.dual_coef_) + self.intercept_.nbytes

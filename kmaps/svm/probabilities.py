@@ -18,8 +18,8 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from kmaps.checks import check_choice
-from kmaps.errors import InputError
+from kmaps.checks import check_choice, present
+from kmaps.errors import ConfigError, InputError
 from kmaps.svm.learner import taken
 from kmaps.svm.model_file import ModelFile
 from kmaps.svm.reduction import Labels, ReducedClassifier
@@ -165,8 +165,7 @@ def held_out_scores(
         if scores is None:
             scores = np.empty((len(y), *found.shape[1:]))
         scores[test] = found
-    assert scores is not None  # there are two folds at least
-    return scores
+    return present(scores, "the scores of the folds")  # of which there are two at least
 
 
 class ProbabilisticClassifier(ReducedClassifier):
@@ -227,7 +226,10 @@ class ProbabilisticClassifier(ReducedClassifier):
     @available_if(lambda self: self.probability is not None)  # type: ignore[untyped-decorator]
     def probabilities_of(self, scores: NDArray) -> NDArray[np.float64]:
         """Return the probability of each class (n, K) at what `decision_function` returned."""
-        assert self._probabilities is not None  # fitted, with the parameter
+        if self._probabilities is None:
+            raise ConfigError(
+                f"probability={self.probability!r}: set after fit, which measured none; fit again"
+            )
         return self._probabilities.of(scores)
 
     @available_if(lambda self: self.probability is not None)  # type: ignore[untyped-decorator]

@@ -67,6 +67,11 @@ def test_svm_keeps_the_labels(tmp_path, convert):
     np.testing.assert_array_equal(y, Y)
 
 
+def test_svm_without_rows_is_refused(tmp_path):
+    with pytest.raises(InputError, match="hold rows"), open_writer(tmp_path / "z.svm") as writer:
+        writer.write(None, Y)
+
+
 def test_svm_without_labels_has_zeros(tmp_path):
     with open_writer(tmp_path / "a.svm") as writer:
         writer.write(X, None)

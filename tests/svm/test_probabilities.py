@@ -149,3 +149,10 @@ def test_only_on_demand_and_with_enough_samples(digits):
     few = np.r_[np.flatnonzero(y == 0)[:2], np.flatnonzero(y > 0)]
     model = CodedSVC(C=0.01, probability="sigmoid").fit(X[few], y[few])
     assert model.predict_proba(X).shape == (400, 4)
+
+
+def test_a_method_set_after_fit_is_refused():
+    X, y = np.random.default_rng(0).random((20, 3)), np.arange(20) % 2
+    model = LiblinearSVC().fit(X, y).set_params(probability="sigmoid")
+    with pytest.raises(ConfigError, match="probability='sigmoid': set after fit"):
+        model.predict_proba(X)

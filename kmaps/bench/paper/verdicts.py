@@ -97,7 +97,8 @@ class Comparison:
 
     def verdict(self, alpha: float) -> Verdict:
         """Return what the interval of an error probability says; it has to be there."""
-        assert self.estimate.bounds is not None
+        if self.estimate.bounds is None:
+            raise ValueError("an estimate without an interval has no verdict")
         return decide(self.relation, self.bound, *self.estimate.bounds(alpha))
 
 

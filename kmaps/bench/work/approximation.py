@@ -90,7 +90,8 @@ def _compared(
     if span.of == "ratios":
         homogeneous = homogeneous_kernel(kernel)
         return over_ratios(feature_map, homogeneous, span, relative=relative, timing=timing)
-    assert isinstance(kernel, str)
+    if not isinstance(kernel, str):
+        raise TypeError(f"kernel={kernel!r}: expected the name of a stationary kernel")
     return over_differences(
         feature_map,
         STATIONARY[kernel](options["sigma"]),

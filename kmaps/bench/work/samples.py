@@ -88,7 +88,8 @@ def load_split(
         x, y = _normalized(dataset.X[rows], n, normalize), dataset.y[rows]
         about = 0, dataset.class_names, _clusters(dataset, rows[:n])
         return Split(x[:n], y[:n], x[n:], y[n:], *about)
-    assert feature is not None  # images have some
+    if feature is None:
+        raise ValueError("images need a feature: got none")
     bad: list[int] = []
     x = extract(
         dataset,

@@ -120,7 +120,8 @@ def support_storage(sizes: dict[str, Any], model: "KernelSVC") -> dict[str, Any]
 def codes_storage(rows: "CodedRows") -> dict[str, Any]:
     """Count the storage of samples as codes and of their tables, without a model."""
     basis, scale = rows.layout.basis, rows.layout.scale
-    assert basis is not None  # they were coded for the low-rank form
+    if basis is None:
+        raise ValueError("rows are not coded for the low-rank form")
     stored = _held_codes((len(rows), rows.n_features), basis.shape[1], rows.codes_bytes)
     n_numbers = rows.levels.size + basis.size + (0 if scale is None else scale.size)
     return counted(stored, None, _FLOAT_BYTES * n_numbers, 0)

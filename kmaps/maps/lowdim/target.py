@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.fft import dct
 from scipy.optimize import minimize
 
-from kmaps.checks import check_choice
+from kmaps.checks import check_choice, present
 from kmaps.errors import ConfigError
 from kmaps.kernels import STATIONARY, Kernel
 from kmaps.maps.lowdim.cosines import CosineSum
@@ -296,11 +296,8 @@ class Problem:
         if self.period is not None:
             return self.period / 2
         if self.kind == "homogeneous":
-            assert self.ratio is not None  # as `check` has seen
-            return float(np.log(self.ratio))
-        assert self.low is not None
-        assert self.high is not None
-        return self.high - self.low
+            return float(np.log(present(self.ratio, "ratio")))  # as `check` has seen
+        return present(self.high, "high") - present(self.low, "low")
 
     def _check_period(self, period: float) -> None:
         lam = np.linspace(0, period, 101)

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from kmaps._loops import train as loops
 from kmaps._loops.vectors import aligned_zeros
+from kmaps.checks import present
 from kmaps.svm.coded.problem import CodedProblem, apart, is_close, random_state, starting_point
 
 _SAMPLE = 64  # members of a block at least, by whose change the length of a step is found
@@ -164,13 +165,13 @@ def measure(
     By some of the members that it moves: they are many where it matters. Numbers: the slope at the
     beginning, at the end, evaluations.
     """
-    assert state.proposed is not None
-    moving = np.flatnonzero(state.proposed != state.alpha)
+    proposed = present(state.proposed, "the proposed step")
+    moving = np.flatnonzero(proposed != state.alpha)
     if not len(moving):
         return StepResult(state, None, (0.0, 0.0, 0.0))
     some = moving[:: max(1, len(moving) // _SAMPLE)]
     sample, part = block.part(some), len(moving) / len(some)
-    before, after = state.alpha[some], state.proposed[some]
+    before, after = state.alpha[some], proposed[some]
     margins, by_step = sample.margins(state.weights, constant), sample.margins(total, change)
     first = np.sum((after - before) * slopes(sample.task, before, margins))
     last = np.sum((after - before) * slopes(sample.task, after, margins + by_step))
@@ -300,9 +301,8 @@ def propose(block: CodedProblem, state: State, total: Table, scale: float) -> St
 def gain(block: CodedProblem, state: State, total: Table, constant: float) -> StepResult:
     """Return what the dual gains by the proposed step, whose weights are ``total``."""
     climb = _climb_of(state)
-    assert state.proposed is not None
     task, alpha = block.part(climb.free).task, state.alpha[climb.free]
-    proposed = state.proposed[climb.free]
+    proposed = present(state.proposed, "the proposed step")[climb.free]
     step, by_step = proposed - alpha, block.part(climb.free).margins(total, constant)
     bent = float(np.sum(step * (climb.margins + by_step / 2)))
     return StepResult(
@@ -311,8 +311,7 @@ def gain(block: CodedProblem, state: State, total: Table, constant: float) -> St
 
 
 def _climb_of(state: State) -> Climb:
-    assert state.climb is not None  # begun by `start_climb`
-    return state.climb
+    return present(state.climb, "the climb")  # begun by `start_climb`
 
 
 def _weights(

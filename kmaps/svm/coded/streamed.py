@@ -164,7 +164,8 @@ class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
         with input_errors():
             X, y = validate_data(self, X, y, reset=before is None, **self._checks)
         known = _checked_classes(classes, None if before is None else before.classes)
-        assert self.levels is not None  # or there is no partial_fit
+        if self.levels is None:
+            raise ConfigError("levels=None: partial_fit expects the levels of the features")
         levels = check_levels(self.levels, X.shape[1])
         labels = _numbers_of(y, known)
         weights = check_sample_weight(sample_weight, len(labels))

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kmaps._loops import codes as loops
 from kmaps._loops.forms import CodeRows
-from kmaps.checks import MAX_LEVELS
+from kmaps.checks import MAX_LEVELS, present
 from kmaps.codes.codebook import Codebook
 from kmaps.codes.levels import Columns, RunningColumns, check_levels, choose_codebook
 from kmaps.codes.table import check_codes
@@ -108,11 +108,11 @@ def joined(parts: Iterable[CodeRows]) -> CodeRows:
     codes, bounds = np.empty(0, np.uint8), [np.zeros(1, np.int64)]
     features: NDArray | None = None
     for part in parts:
-        assert part.features is not None  # they are listed
+        own_features = present(part.features, "the list of features")
         if features is None:
-            features = np.empty(0, part.features.dtype)
+            features = np.empty(0, own_features.dtype)
         filled = len(codes)
-        for whole, own in ((codes, part.codes), (features, part.features)):
+        for whole, own in ((codes, part.codes), (features, own_features)):
             # Large arrays grow by moving their pages, without a second copy.
             whole.resize(filled + len(own), refcheck=False)
             whole[filled:] = own
@@ -352,9 +352,9 @@ def block_rows(coding: CodedRows, X: Block, sparse: float) -> CodeRows:
 
 
 def _codes_of_zero(coding: CodedRows) -> NDArray[np.uint8]:
-    assert coding.coder.book is not None  # samples, not codes, come in blocks
+    book = present(coding.coder.book, "the codebook")  # samples, not codes, come in blocks
     features = np.arange(coding.n_features)
-    return coding.coder.book.codes(np.zeros(len(features)), features)
+    return book.codes(np.zeros(len(features)), features)
 
 
 def _collected(blocks: Iterable[Block], coding: CodedRows, columns: RunningColumns) -> CodeRows:
