@@ -41,7 +41,9 @@ def connected(address: str, *not_there: str) -> Iterator[Any]:
             f"--cluster: needs {error.name}, which is not installed: pip install 'PATH[cluster]', "
             "where PATH is a checkout or a wheel of kmaps"
         ) from None
-    with connected_there(address) as client:
+    from kmaps.bench.run.processes import starting
+
+    with starting({}), connected_there(address) as client:  # workers that are lost start anew
         yield client
 
 

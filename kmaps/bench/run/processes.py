@@ -176,18 +176,34 @@ def _ended(process: _Running, reader: connection.Connection, waiting: deque) -> 
 def _forkserver(modules: Iterable[str]) -> Any:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([*_PRELOADED, *modules])
-    # Started by the server's start it would undo the mask that keeps Ctrl-C from the server.
-    resource_tracker.ensure_running()
-    chosen = os.environ.get(_WAIT_POLICY)
-    os.environ[_WAIT_POLICY] = chosen or "passive"
-    try:
-        # OpenMP reads its environment when it is loaded, which is in the server.
+    # OpenMP reads its environment when it is loaded, which is in the server.
+    policy = os.environ.get(_WAIT_POLICY) or "passive"
+    with starting({_WAIT_POLICY: policy}):
+        # Started by the server's start it would undo the mask that keeps Ctrl-C from the server.
+        resource_tracker.ensure_running()
         with _uninterrupted():
             forkserver.ensure_running()
-    finally:
-        if chosen is None:
-            del os.environ[_WAIT_POLICY]
     return context
+
+
+@contextmanager
+def starting(variables: Mapping[str, str]) -> Iterator[None]:
+    """Give processes that start inside the block variables of the environment, and a safe path.
+
+    Servers and workers start as ``python -c``, which otherwise imports modules from the folder one
+    stands in before any others.
+    """
+    variables = {**variables, "PYTHONSAFEPATH": "1"}
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 @contextmanager
