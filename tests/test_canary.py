@@ -37,8 +37,9 @@ def test_words_may_move_a_little_on_another_processor(column, ours, baseline, mo
     assert _holds({"verdict": "worse", "differences": [difference]}, moved=moved) == holds
 
 
-def test_a_cell_without_differences_passes_only_when_it_is_the_same():
-    assert _holds({"verdict": "same", "differences": []}, moved=False)
+def test_a_cell_without_differences_passes_only_when_the_gate_passes_it():
+    for verdict in ("same", "improved"):
+        assert _holds({"verdict": verdict, "differences": []}, moved=False)
     assert not _holds({"verdict": "missing", "differences": []}, moved=True)
 
 
