@@ -43,7 +43,7 @@ def connected(address: str, *not_there: str) -> Iterator[Any]:
         ) from None
     from kmaps.bench.run.processes import starting
 
-    with starting({}), connected_there(address) as client:  # workers that are lost start anew
+    with starting({}), connected_there(address) as client:  # lost workers start again
         yield client
 
 

@@ -94,7 +94,9 @@ def read_yaml(text: str, source: str) -> tuple[Node | None, Any]:
         return root, loader.construct_document(root) if root else None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        what = error.problem or error.context
+        what = error.problem or error.context or ""
+        if "nesting depth" in what:  # a limit of libyaml, which reads ahead of its events
+            what = _TOO_DEEP
         raise ConfigError(f"{source}:{mark.line + 1}:{mark.column + 1}: {what}") from None
     except IndexError:  # PyYAML's constructors take the first character of the text
         raise ConfigError(f"{source}: not YAML: no number after !!int or !!float") from None
