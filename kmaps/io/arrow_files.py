@@ -87,7 +87,6 @@ class ArrowReader(Reader):
             raise self._refuse(f"not a whole Parquet or Arrow file ({_shown(error)})") from None
 
     def blocks(self, rows: int, values: int) -> Iterator[Block]:
-        """Read rows."""
         self.done = 0
         with self._opened() as file:
             for batch in file.batches(rows):
@@ -158,7 +157,6 @@ class _Parquet:
         self.schema, self.n_rows = self._file.schema_arrow, self._file.metadata.num_rows
 
     def batches(self, rows: int) -> Iterator[Any]:
-        """Yield batches of at most so many rows."""
         yield from self._file.iter_batches(batch_size=rows, use_threads=False)
 
 
@@ -188,7 +186,6 @@ class _Ipc:
             yield from reader
 
     def batches(self, rows: int) -> Iterator[Any]:
-        """Yield batches of at most so many rows."""
         for batch in self._whole(self._reader()):
             for start in range(0, batch.num_rows, rows):
                 yield batch.slice(start, rows)

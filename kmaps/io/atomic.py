@@ -22,12 +22,6 @@ _LONGEST_STEM, _LONGEST_NODE = 120, 60
 def check_target(path: str | Path, *, force: bool = False) -> Path:
     """Return the file that ``path`` names, links followed, when it may be written.
 
-    Parameters
-    ----------
-    path : str or Path
-    force : bool
-        Whether an existing file may be replaced.
-
     Raises
     ------
     InputError
@@ -66,11 +60,6 @@ def atomic_file(path: str | Path, *, force: bool = False, tidy: bool = True) -> 
         Whether to look for what the dead left of this file, which takes the longer the more files
         are in the folder; :func:`remove_unfinished` does it for all of them at once.
 
-    Yields
-    ------
-    binary file
-        Open for writing and reading.
-
     Raises
     ------
     InputError
@@ -105,20 +94,7 @@ def atomic_file(path: str | Path, *, force: bool = False, tidy: bool = True) -> 
 def atomic_folder(path: str | Path) -> Iterator[Path]:
     """Make a folder that takes its name only once what the block puts into it is complete.
 
-    Parameters
-    ----------
-    path : str or Path
-        Nothing of that name may be there: folders are never replaced.
-
-    Yields
-    ------
-    Path
-        The folder, by another name.
-
-    Raises
-    ------
-    InputError
-        When there is something, or no folder to put it in, before the block.
+    Yields the folder by another name. Nothing may be at ``path``: folders are never replaced.
     """
     if os.path.lexists(path):
         raise InputError(f"{path}: exists already; a folder is not replaced, choose another name")
@@ -142,13 +118,7 @@ def _unfinished(target: Path, tidy: bool = True) -> Path:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Delete what processes of this machine left in a folder that ended while they wrote.
-
-    Parameters
-    ----------
-    folder : Path
-        One that is not there holds nothing.
-    """
+    """Delete what processes of this machine that ended while they wrote left in a folder."""
     if folder.is_dir():
         node = f".{_node()}"
         _remove_of_the_dead(folder, lambda stem: stem.startswith(".") and stem.endswith(node))
@@ -181,12 +151,7 @@ def _remove_of_the_dead(folder: Path, is_ours: Callable[[str], bool]) -> None:
 
 
 def refuse_terminal(form: str) -> None:
-    """Refuse to write a format that is no text to standard output when that is a terminal.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse to write a format that is no text to standard output when that is a terminal."""
     if sys.stdout.isatty():
         raise InputError(
             f"-: {form} is no text, and standard output is a terminal; send it to a file or a pipe"

@@ -13,6 +13,7 @@ from kmaps.errors import InputError, suggest
 from kmaps.io.reader import read_header
 
 _LONGEST = 1 << 12  # characters of a label
+BLANKS = " \t\n\r\v\f"  # those of bytes, by which lines are blank; text has more
 
 
 def read_labels(
@@ -98,12 +99,6 @@ def check_labels(labels: NDArray, path: str | Path) -> None:
 def read_columns(path: str | Path, columns: Sequence[str]) -> dict[str, NDArray]:
     """Return some columns of a ``.csv`` with a header, as text.
 
-    Parameters
-    ----------
-    path : str or Path
-    columns : sequence of str
-        Their names.
-
     Raises
     ------
     InputError
@@ -142,7 +137,7 @@ def _lines(path: str | Path) -> list[tuple[int, str]]:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: is no text in UTF-8 ({error.reason})") from None
-    return [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    return [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip(BLANKS)]
 
 
 def _read_text(path: str | Path, form: str, column: str | None) -> NDArray:
@@ -152,7 +147,7 @@ def _read_text(path: str | Path, form: str, column: str | None) -> NDArray:
         rows = [(number, split_fields(line)) for number, line in lines]
         place, rows = _label_place(path, rows, column)
         lines = [(number, row[place] if place < len(row) else "") for number, row in rows]
-    labels = [check_label(line.strip(), f"{path}:{number}") for number, line in lines]
+    labels = [check_label(line.strip(BLANKS), f"{path}:{number}") for number, line in lines]
     if not labels:
         raise InputError(f"{path}: holds no labels, expected one per line")
     return np.array(labels)
@@ -176,18 +171,14 @@ def _label_place(
 
 
 def split_fields(line: str) -> list[str]:
-    """Return the fields of a line of comma-separated values, without quotes and blanks around.
-
-    Examples
-    --------
-    >>> split_fields('1, "a, b" ,c')
-    ['1', 'a, b', 'c']
-    """
+    """Return the fields of a line of comma-separated values, without quotes and blanks around."""
+    lines = iter([line.strip("\r\n"), ""])
     try:
-        fields = next(csv.reader([line.strip("\r\n")], skipinitialspace=True), [])
+        fields = next(csv.reader(lines, skipinitialspace=True), [])
+        closed = next(lines, None) is not None  # else csv looked there for the end of a quote
     except csv.Error:  # a field beyond csv's limit, or a line end within
-        fields = line.strip("\r\n").split(",")
-    return [field.strip() for field in fields]
+        closed = False
+    return [field.strip(BLANKS) for field in (fields if closed else line.split(","))]
 
 
 def find_column(header: list[str], name: str, path: str) -> int:
@@ -211,12 +202,12 @@ def check_label(text: str, place: str, what: str = "the label") -> str:
 
 
 def is_number(text: str) -> bool:
-    """Return whether a text is a number, as files have it (Python's 1_0 and ١ are none)."""
+    """Return whether a text is a number, as files have it (Python's 1_0, ١ and 1\\x1f are none)."""
     try:
         float(text)
     except ValueError:
         return False
-    return text.isascii() and "_" not in text
+    return text.isascii() and text.isprintable() and "_" not in text
 
 
 def typed_labels(labels: NDArray, classes: NDArray | None = None) -> NDArray:
@@ -245,12 +236,7 @@ def joined_labels(parts: Sequence[NDArray], classes: NDArray | None = None) -> N
 
 
 def check_label_kind(y: NDArray, classes: NDArray) -> None:
-    """Refuse labels that are text where the classes are numbers, or the other way round.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse labels that are text where the classes are numbers, or the other way round."""
     kinds = ["text" if array.dtype.kind in "USOT" else "numbers" for array in (y, classes)]
     if kinds[0] != kinds[1]:
         raise InputError(

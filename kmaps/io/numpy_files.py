@@ -154,7 +154,6 @@ class _NpzReader(Reader):
         return members
 
     def blocks(self, rows: int, values: int) -> Iterator[Block]:
-        """Stream the members of the archive."""
         with _archive(self.path, self.name) as archive:
             others = self._next_to_rows(archive)
             for block in self._stream(archive, rows, values):

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from kmaps.errors import InputError
 from kmaps.io.atomic import refuse_terminal
-from kmaps.io.stream import format_of, opened
+from kmaps.io.stream import format_of, open_writer
 from kmaps.io.writers import WRITERS, NpzWriter, TxtWriter, Writer
 
 FORMATS: dict[str, type[Writer]] = {"txt": TxtWriter, **WRITERS}
@@ -20,13 +20,7 @@ _SINGULAR = {"scores": "score", "proba": "proba"}
 
 
 def column_names(classes: NDArray, tables: Tables) -> list[str]:
-    """Return a name for each column of the tables, by the class that it is of.
-
-    Examples
-    --------
-    >>> column_names(np.array(["cat", "dog"]), {"scores": np.zeros((3, 1))})
-    ['score:dog']
-    """
+    """Return a name for each column of the tables, by the class that it is of."""
     return [
         f"{_SINGULAR[what]}:{label}"
         for what, values in tables.items()
@@ -60,19 +54,8 @@ class PredictionWriter:
 def prediction_format(path: str, form: str | None, tables: Sequence[str]) -> str:
     """Return the format for some tables next to the labels; refuse one without a place for them.
 
-    Parameters
-    ----------
-    path : str
-        ``-`` for standard output.
-    form : str, optional
-        One of :data:`FORMATS`; by default by the extension, and for standard output txt, or csv
-        with tables.
-    tables : sequence of str
-        Of ``scores`` and ``proba``.
-
-    Raises
-    ------
-    InputError
+    The tables are ``scores``, ``proba``, or both. Without ``form`` the extension of ``path`` says
+    it; for standard output, ``-``, it is txt, or csv with tables.
 
     Examples
     --------
@@ -102,28 +85,9 @@ def open_predictions(
 ) -> Iterator[PredictionWriter]:
     """Open a file for what a model gives rows, block by block; it appears when all went well.
 
-    Parameters
-    ----------
-    path : str
-        ``-`` for standard output.
-    form : str
-        As :func:`prediction_format` returns it.
-    classes : ndarray, shape (K,)
-        The labels of the model.
-    force : bool
-        Whether an existing file may be replaced.
-
-    Yields
-    ------
-    PredictionWriter
-        With ``write(labels, tables)``: the labels (n,), and a dict of the tables ``scores``,
-        (n, 1) or (n, K), and ``proba``, (n, K), those that there are.
-
-    Raises
-    ------
-    InputError
-        When the file exists, cannot be written, or is of a format that needs pyarrow, which is not
-        installed.
+    Parameters are those of :func:`prediction_format` and :func:`open_writer`, and the labels of the
+    model, ``classes``. The writer has ``write(labels, tables)``: the labels (n,), and a dict of the
+    tables ``scores``, (n, 1) or (n, K), and ``proba``, (n, K), those that there are.
 
     Examples
     --------
@@ -135,5 +99,5 @@ def open_predictions(
     ...     print(open(path).read().split())
     ['label,score:dog', 'dog,0.5']
     """
-    with opened(path, form, FORMATS[form], force=force) as writer:
+    with open_writer(path, form, force=force, known=FORMATS) as writer:
         yield PredictionWriter(writer, classes)

@@ -108,13 +108,7 @@ class Reader(ABC):
 
 
 def finite_block(reader: Reader, block: Block, dtype: np.dtype | None) -> NDArray | csr_matrix:
-    """Return a block's values as ``dtype`` (None: as they are), all of them finite.
-
-    Raises
-    ------
-    InputError
-        Naming the first value that is NaN or infinite, or too large for ``dtype``.
-    """
+    """Return a block's values as ``dtype`` (None: as they are); refuse one that is not finite."""
     X = block.X
     if dtype is not None and X.dtype != dtype:
         with np.errstate(over="ignore"):
@@ -139,10 +133,9 @@ def finite_block(reader: Reader, block: Block, dtype: np.dtype | None) -> NDArra
 
 @dataclass(frozen=True)
 class Header:
-    """What a ``.npy`` file or a member of a ``.npz`` file says of its array.
+    """What a ``.npy`` file says of its array, whose first value comes after ``offset`` bytes.
 
-    No side of the shape is negative, the dtype may be in the other byte order, and ``offset`` is
-    how many bytes precede the first value.
+    No side of the shape is negative, and the dtype may be in the other byte order.
     """
 
     shape: tuple[int, ...]

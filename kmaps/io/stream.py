@@ -1,7 +1,7 @@
 """From one array file to another, through a map, in bounded memory."""
 
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -50,16 +50,7 @@ def format_of(path: str | Path, known: Collection[str], form: str | None = None)
 
 
 def output_format(path: str | Path, form: str | None = None, *, labels: bool = False) -> str:
-    """Return the format to write: ``form``, or else by the extension; refuse what cannot be.
-
-    Parameters
-    ----------
-    path : str or Path
-        ``-`` for standard output.
-    form : str, optional
-        One of :data:`WRITERS`.
-    labels : bool
-        Whether there are labels to write.
+    """Return the format that :func:`open_writer` writes ``path`` in, with ``labels`` or without.
 
     Raises
     ------
@@ -131,7 +122,12 @@ def open_reader(
 
 @contextmanager
 def open_writer(
-    path: str | Path, form: str | None = None, *, n_rows: int | None = None, force: bool = False
+    path: str | Path,
+    form: str | None = None,
+    *,
+    n_rows: int | None = None,
+    force: bool = False,
+    known: Mapping[str, type[Writer]] = WRITERS,
 ) -> Iterator[Writer]:
     """Open an array file for writing block by block; it appears when the block ends well.
 
@@ -141,22 +137,14 @@ def open_writer(
         ``-`` for standard output, which takes any format unless it is a terminal; csv and svm
         arrive block by block, the others at the end.
     form : str, optional
-        One of :data:`WRITERS`; by default by the extension.
+        One of the formats that are ``known``; by default by the extension.
     n_rows : int, optional
         Rows to come, when known.
     force : bool
         Whether an existing file may be replaced.
     """
-    chosen = format_of(path, WRITERS, form)
-    with opened(path, chosen, WRITERS[chosen], n_rows=n_rows, force=force) as writer:
-        yield writer
-
-
-@contextmanager
-def opened(
-    path: str | Path, form: str, kind: type[Writer], *, n_rows: int | None = None, force: bool
-) -> Iterator[Writer]:
-    """Open a writer as :func:`open_writer` does, of any class."""
+    form = format_of(path, known, form)
+    kind = known[form]
     if str(path) == "-":
         with standard_output(form, streams=kind.streams) as (file, target):
             writer = kind(file, target, n_rows)
@@ -184,7 +172,7 @@ def read_blocks(
     dtype : dtype, optional
         Type to which the values are converted; by default none.
     memory : int
-        Bytes for a block; one row is the least.
+        Bytes for the blocks in memory at one time; one row is the least.
     progress : callable
         Called with what is done and the total after every block.
 
@@ -204,27 +192,10 @@ def read_whole(
     dtype: np.dtype | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> tuple[Rows, NDArray | None, dict[str, NDArray]]:
-    """Return all rows of a file, their labels, and the columns that were set aside.
+    """Return all rows of a file (n, d), their labels, and the columns that were set aside, as text.
 
-    Parameters
-    ----------
-    reader : Reader
-    dtype : dtype, optional
-        Type to which the values are converted; by default none.
-    progress : callable
-        Called with what is done and the total after every block.
-
-    Returns
-    -------
-    X : ndarray or csr_matrix, shape (n, d)
-    y : ndarray, shape (n,), or None
-        As blocks have them: of text files as text.
-    aside : dict of str to ndarray of str
-
-    Raises
-    ------
-    InputError
-        When a value is not finite or a line is not as it should be.
+    Labels are None where there are none, and text if the file is. Parameters and errors are those
+    of :func:`read_blocks`.
     """
     parts: list[Rows] = []
     labels: list[NDArray] = []
@@ -255,22 +226,9 @@ def sample_rows(
     """Draw rows of a file without replacement, each set of rows equally likely.
 
     Every row gets a random number and those with the smallest ones are kept, so the sample does not
-    depend on how the file is cut into blocks.
-
-    Parameters
-    ----------
-    reader : Reader
-    dtype : dtype, optional
-        Type of the values returned; by default as they are.
-    rows : int
-        At most so many rows, in the order of the file.
-    memory : int
-        At most so many bytes of them when dense, but at least one row.
-    seed : int
-
-    Returns
-    -------
-    ndarray or csr_matrix
+    depend on how the file is cut into blocks. There are at most ``rows`` of them, in the order of
+    the file, and when dense at most ``memory`` bytes, but at least one row. Other parameters and
+    errors are those of :func:`read_blocks`.
     """
     rng = np.random.default_rng(seed)
     if not reader.sparse:
@@ -315,18 +273,12 @@ def encode_file(
         From rows (n, d) to rows (n, columns).
     labels : ndarray, shape (n,), optional
         To be written with the rows; by default those of the file.
-    dtype : dtype, optional
-        Type to which the values are converted first; by default none.
-    memory : int
-        Bytes for the blocks in memory at one time; one row is the least.
-    progress : callable
-        Called with what is done and the total after every block.
 
     Raises
     ------
     InputError
-        When a value is not finite or a line is not as it should be; for another number of labels
-        than of rows.
+        For another number of labels than of rows. Other parameters and errors are those of
+        :func:`read_blocks`.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the first row comes again

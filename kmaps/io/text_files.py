@@ -1,7 +1,7 @@
 """Text files of numbers, read block by block: ``.csv`` and svmlight/LIBSVM's format.
 
 Large blocks are parsed by pandas. A block that it declines, or that is not worth its import, is
-read by NumPy (``.csv``) or line by line, which says which line and column is wrong.
+read line by line, which says which line and column is wrong.
 """
 
 import warnings
@@ -16,11 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 
-from kmaps.io.labels import check_label, find_column, is_number, split_fields
+from kmaps.io.labels import BLANKS, check_label, find_column, is_number, split_fields
 from kmaps.io.reader import LARGEST_WIDTH, Block, Reader
 
 Lines = list[tuple[int, bytes]]
 """Line numbers, from 1, with the lines."""
+
+_Table = tuple[NDArray, dict[int, list[str]]]
+"""The numbers, and the columns of text by their places."""
 
 _Sparse = tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike]
 """The labels, how many values each row has, their columns, and they themselves."""
@@ -31,9 +34,7 @@ _LARGE = 2**17  # bytes of a block, from which on pandas is worth its import
 _LONGEST_INDEX = 20  # digits; int() takes no more than some thousand of them
 
 
-def _table(
-    content: bytes, texts: Sequence[int] = ()
-) -> tuple[NDArray, dict[int, list[str]]] | None:
+def _table(content: bytes, texts: Sequence[int] = ()) -> _Table | None:
     """Return the numbers in lines of fields between commas, and the columns of text, by pandas.
 
     None when a number is missing, not finite or no number, when there is a quote, or without
@@ -142,81 +143,49 @@ class CsvReader(_TextReader):
         self.row_bytes = 40 * self.n_features  # the text, and the numbers in float64
 
     def blocks(self, rows: int, values: int) -> Iterator[Block]:
-        """Read rows."""
         lines = (line for line in self._lines() if line[0] != self._header_line)
         start = None
         for start, group in self._grouped(lines, rows, values, lambda line: 0):
             content = _joined(group)
-            found = self._read_plain(content, group) if len(content) >= _LARGE else None
-            X, aside = found or (self._parse(group), self._text_columns(group))
+            found = _table(content, [*self._texts.values()]) if len(content) >= _LARGE else None
+            if found is None or found[0].shape != (len(group), self.n_features):
+                found = self._read_lines(group)
+            aside = {
+                column: self._checked(column, found[1][place], group)
+                for column, place in self._texts.items()
+            }
             y = None if self._label_column is None else aside.pop(self._label_column)
-            yield Block(start, X, y, lines=[number for number, _ in group], aside=aside)
+            yield Block(start, found[0], y, lines=[number for number, _ in group], aside=aside)
         if start is None:
             raise self._refuse("has a header but no row of numbers")
 
-    def _read_plain(
-        self, content: bytes, group: Lines
-    ) -> tuple[NDArray, dict[str, NDArray]] | None:
-        """Return the numbers and the columns of text; None where not all of it is plain."""
-        found = _table(content, [*self._texts.values()])
-        if found is None or found[0].shape != (len(group), self.n_features):
-            return None
-        aside = {
-            column: self._checked(column, [text.strip() for text in found[1][place]], group)
-            for column, place in self._texts.items()
-        }
-        return found[0], aside
-
-    def _parse(self, group: Lines) -> NDArray:
-        try:
-            text = [line.decode("utf-8") for _, line in group]
-            X = np.loadtxt(
-                text,
-                np.float64,
-                comments=None,
-                delimiter=",",
-                quotechar='"',
-                ndmin=2,
-                usecols=self._places if self._texts else None,
-            )
-            if X.shape == (len(group), self.n_features):
-                return X
-            reason = f"rows of {X.shape[1]} columns"
-        except ValueError as error:
-            reason = str(error)
-        for number, line in group:
-            self._check(number, _fields(line))
-        raise self._refuse(f"cannot be read ({reason})", group[0][0])
-
-    def _text_columns(self, group: Lines) -> dict[str, NDArray]:
-        """Return the labels and what was set aside, as text: its type depends on the whole file."""
-        if not self._texts:
-            return {}
-        rows = [(number, _fields(line)) for number, line in group]
-        for number, fields in rows:
-            # NumPy overlooks further columns when it is given those to read.
+    def _read_lines(self, group: Lines) -> _Table:
+        """Return the rows of any lines; refuse what is wrong."""
+        X = np.empty((len(group), self.n_features))
+        texts: dict[int, list[str]] = {place: [] for place in self._texts.values()}
+        for row, (number, line) in enumerate(group):
+            fields = _fields(line)
             if len(fields) != self._width:
-                self._check(number, fields)
-        return {
-            column: self._checked(column, [fields[place] for _, fields in rows], group)
-            for column, place in self._texts.items()
-        }
+                expected = f"the first line has {self._width}"
+                raise self._refuse(f"{len(fields)} columns, {expected}", number)
+            for place in self._places:
+                if not is_number(fields[place]):
+                    found = f"column {place + 1}: {fields[place]!r}"
+                    raise self._refuse(f"{found} is not a number", number)
+            X[row] = [float(fields[place]) for place in self._places]
+            for place, of_column in texts.items():
+                of_column.append(fields[place])
+        return X, texts
 
     def _checked(self, column: str, texts: Sequence[str], group: Lines) -> NDArray:
-        """Return a column of text; refuse what is no label."""
+        """Return a column as text (its type depends on the whole file); refuse what is missing."""
         what = "the label" if column == self._label_column else f"column {column!r}"
+        texts = [text.strip(BLANKS) for text in texts]
         checked = set()
         for (number, _), text in zip(group, texts, strict=True):
             if text not in checked:
                 checked.add(check_label(text, f"{self.name}:{number}", what))
         return np.array(texts)
-
-    def _check(self, number: int, fields: list[str]) -> None:
-        if len(fields) != self._width:
-            raise self._refuse(f"{len(fields)} columns, the first line has {self._width}", number)
-        for place in self._places:
-            if not is_number(fields[place]):
-                raise self._refuse(f"column {place + 1}: {fields[place]!r} is not a number", number)
 
 
 def _joined(group: Lines) -> bytes:
@@ -291,7 +260,6 @@ class SvmReader(_TextReader):
         return (line for line in self._lines() if not line[1].lstrip().startswith(b"#"))
 
     def blocks(self, rows: int, values: int) -> Iterator[Block]:
-        """Read rows and labels."""
         size = lambda line: line.count(b":")  # noqa: E731
         for start, group in self._grouped(self._samples(), rows, values, size):
             X, y = self._parse(group)

@@ -93,7 +93,6 @@ class NpyWriter(Writer):
     _stream: _NpyStream | None = None
 
     def write(self, Z: Rows, y: Labels, names: Names = None) -> None:
-        """Append rows, or else labels."""
         values: Any = y if Z is None else Z
         if self._stream is None:
             self._check_space(values)
@@ -113,7 +112,6 @@ class NpyWriter(Writer):
             )
 
     def finish(self) -> None:
-        """Complete the header."""
         if self._stream:
             self._stream.finish()
 
@@ -146,7 +144,6 @@ class NpzWriter(Writer):
         self._parts[name][1].append(values)
 
     def write(self, Z: Rows, y: Labels, names: Names = None) -> None:
-        """Append rows and labels."""
         if y is not None:
             self._labels.append(y)
         if Z is None:
@@ -163,7 +160,6 @@ class NpzWriter(Writer):
         self._shape = (self._shape[0] + Z.shape[0], Z.shape[1])
 
     def finish(self) -> None:
-        """Put the parts into the archive."""
         if "data" in self._parts:
             self.whole |= {"shape": np.array(self._shape, np.int64), "format": np.array(b"csr")}
         if self._labels:
@@ -186,7 +182,6 @@ class SvmWriter(Writer):
     streams = True
 
     def write(self, Z: Rows, y: Labels, names: Names = None) -> None:
-        """Append rows and labels."""
         from sklearn.datasets import dump_svmlight_file
 
         if Z is None:
@@ -221,7 +216,6 @@ class CsvWriter(Writer):
     _has_header = False
 
     def write(self, Z: Rows, y: Labels, names: Names = None) -> None:
-        """Append rows and labels."""
         columns = [] if y is None else [[_field(label) for label in y.tolist()]]
         if Z is not None:
             digits = "%d" if Z.dtype.kind in "biu" else "%r" if Z.dtype.itemsize > 4 else "%.9g"
@@ -249,7 +243,6 @@ class TxtWriter(Writer):
     streams = True
 
     def write(self, Z: Rows, y: Labels, names: Names = None) -> None:
-        """Append labels."""
         if y is None:
             raise InputError("txt files hold labels: got none, expected one per row")
         self._file.write("".join(f"{label}\n" for label in y.tolist()).encode())
@@ -270,7 +263,6 @@ class ArrowWriter(Writer):
         return self._pa.ipc.new_file(self._file, schema)
 
     def write(self, Z: Rows, y: Labels, names: Names = None) -> None:
-        """Append rows and labels."""
         columns = [] if y is None else [y]
         if Z is not None:
             place = len(columns) if names else 0
@@ -280,7 +272,6 @@ class ArrowWriter(Writer):
         self._writer.write_table(table)
 
     def finish(self) -> None:
-        """Complete the file."""
         if self._writer is not None:
             self._writer.close()
 
