@@ -13,6 +13,7 @@ import re
 import threading
 import warnings
 from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -58,6 +59,7 @@ _LIMIT_REACHED = re.compile(rb"reaching max number of (Newton )?iterations")
 _rand_lock = threading.Lock()
 
 
+@dataclass(eq=False, repr=False)
 class LiblinearSVC(LinearClassifier):
     """Linear SVM or logistic regression, trained by LIBLINEAR.
 
@@ -126,32 +128,19 @@ class LiblinearSVC(LinearClassifier):
     ['up', 'up', 'right', 'right']
     """
 
-    _combined: ClassVar[Combined] = _SOLVERS
+    C: float = 1.0
+    _: KW_ONLY
+    penalty: str = "l2"
+    loss: str = "squared_hinge"
+    multiclass: str = "ovr"
+    bias: float = 1.0
+    tol: float | None = None
+    max_iter: int | None = None
+    class_weight: dict | str | None = None
+    probability: str | None = None
+    random_state: int | np.random.RandomState | None = 0
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        penalty: str = "l2",
-        loss: str = "squared_hinge",
-        multiclass: str = "ovr",
-        bias: float = 1.0,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        class_weight: dict | str | None = None,
-        probability: str | None = None,
-        random_state: int | np.random.RandomState | None = 0,
-    ):
-        self.C = C
-        self.penalty = penalty
-        self.loss = loss
-        self.multiclass = multiclass
-        self.bias = bias
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.probability = probability
-        self.random_state = random_state
+    _combined: ClassVar[Combined] = _SOLVERS
 
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None

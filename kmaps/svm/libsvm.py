@@ -8,6 +8,7 @@ Each binary problem is the C-SVM (Chang and Lin, TIST 2011), with an unregularis
 import ctypes
 import re
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -128,6 +129,7 @@ def _train_by_sklearn(
     )
 
 
+@dataclass(eq=False, repr=False)
 class KernelSVC(ProbabilisticClassifier):
     """Exact kernel SVM, trained by LIBSVM.
 
@@ -216,34 +218,19 @@ class KernelSVC(ProbabilisticClassifier):
     ['up', 'up', 'right', 'right']
     """
 
-    def __init__(
-        self,
-        kernel: str = "chi2",
-        C: float = 1.0,
-        *,
-        multiclass: str = "ovo",
-        gamma: float = 1.0,
-        sigma: float | None = None,
-        tol: float = 1e-3,
-        cache_mb: float = 200.0,
-        max_iter: int | None = None,
-        class_weight: dict | str | None = None,
-        probability: str | None = None,
-        random_state: int | np.random.RandomState | None = 0,
-        n_jobs: int | None = None,
-    ):
-        self.kernel = kernel
-        self.C = C
-        self.multiclass = multiclass
-        self.gamma = gamma
-        self.sigma = sigma
-        self.tol = tol
-        self.cache_mb = cache_mb
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.probability = probability
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    kernel: str = "chi2"
+    C: float = 1.0
+    _: KW_ONLY
+    multiclass: str = "ovo"
+    gamma: float = 1.0
+    sigma: float | None = None
+    tol: float = 1e-3
+    cache_mb: float = 200.0
+    max_iter: int | None = None
+    class_weight: dict | str | None = None
+    probability: str | None = None
+    random_state: int | np.random.RandomState | None = 0
+    n_jobs: int | None = None
 
     @property
     def _precomputed(self) -> bool:

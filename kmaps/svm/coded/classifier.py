@@ -3,7 +3,7 @@
 Each binary problem has the signs y_i = ±1 of its two sides and one of `kmaps.svm.losses.LOSSES`.
 """
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -32,6 +32,7 @@ from kmaps.svm.reduction import (
 )
 
 
+@dataclass(eq=False, repr=False)
 class CodedSVC(StreamedClassifier):
     """Additive-kernel SVM, exact or with any additive map, trained on one byte per value.
 
@@ -150,6 +151,27 @@ class CodedSVC(StreamedClassifier):
     ['up', 'up', 'right', 'right']
     """
 
+    map: Tabulated | ScalarKernel | str = "chi2"
+    C: float = 1.0
+    _: KW_ONLY
+    penalty: str = "l2"
+    loss: str = "hinge"
+    multiclass: str = "ovr"
+    n_levels: int = MAX_LEVELS
+    bias: float = 1.0
+    tol: float = 1e-4
+    max_iter: int = 1000
+    class_weight: dict | str | None = None
+    calibrate: bool = False
+    probability: str | None = None
+    warm_start: bool = False
+    random_state: int | np.random.RandomState | None = 0
+    n_blocks: int | str = 1
+    form: str = "auto"
+    levels: ArrayLike | None = None
+    smooth: float = 0.0
+    n_jobs: int | None = None
+
     _stored = (
         "C",
         "penalty",
@@ -166,49 +188,6 @@ class CodedSVC(StreamedClassifier):
     )
     _problem_name = "binary problems"
     _combined: ClassVar[Combined] = {"l2": LOSSES, "l1": HINGES}
-
-    def __init__(
-        self,
-        map: Tabulated | ScalarKernel | str = "chi2",
-        C: float = 1.0,
-        *,
-        penalty: str = "l2",
-        loss: str = "hinge",
-        multiclass: str = "ovr",
-        n_levels: int = MAX_LEVELS,
-        bias: float = 1.0,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        class_weight: dict | str | None = None,
-        calibrate: bool = False,
-        probability: str | None = None,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = 0,
-        n_blocks: int | str = 1,
-        form: str = "auto",
-        levels: ArrayLike | None = None,
-        smooth: float = 0.0,
-        n_jobs: int | None = None,
-    ):
-        self.map = map
-        self.C = C
-        self.penalty = penalty
-        self.loss = loss
-        self.multiclass = multiclass
-        self.n_levels = n_levels
-        self.bias = bias
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.calibrate = calibrate
-        self.probability = probability
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_blocks = n_blocks
-        self.form = form
-        self.levels = levels
-        self.smooth = smooth
-        self.n_jobs = n_jobs
 
     def fit(
         self,

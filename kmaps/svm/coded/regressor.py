@@ -7,8 +7,10 @@ e = y - mean - f(x) the losses are
 """
 
 import warnings
+from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,13 +26,123 @@ from kmaps.svm.coded.estimator import CodedEstimator, Progress
 from kmaps.svm.coded.problem import make_task
 from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.learner import check_bias, input_errors, taken
-from kmaps.svm.losses import INSENSITIVE, Combined
+from kmaps.svm.losses import INSENSITIVE, Combined, Loss, SquaredEpsilonInsensitive
 from kmaps.svm.reduction import check_sample_weight
 
 _BLOCK_ROWS = 1 << 16
 
 
-class CodedSVR(RegressorMixin, CodedEstimator):
+@dataclass(eq=False, repr=False)
+class CodedRegressor(RegressorMixin, CodedEstimator):
+    """A model of targets; a kind of it says what errors cost."""
+
+    map: Tabulated | ScalarKernel | str = "chi2"
+    _: KW_ONLY
+    n_levels: int = MAX_LEVELS
+    bias: float = 1.0
+    tol: float = 1e-4
+    max_iter: int = 1000
+    warm_start: bool = False
+    random_state: int | np.random.RandomState | None = 0
+    form: str = "auto"
+    levels: ArrayLike | None = None
+
+    _problem_name = "problem"
+
+    def fit(
+        self,
+        X: ArrayLike | CodedRows,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        progress: Progress = None,
+    ) -> Self:
+        """Turn X into codes and train the model; X, ``sample_weight``, ``progress`` as `CodedSVC`.
+
+        Parameters
+        ----------
+        y : array-like, shape (n,)
+            Targets, finite numbers.
+
+        Warns
+        -----
+        ConvergenceWarning
+            With the gap reached, when ``max_iter`` passes were not enough.
+        UserWarning
+            When all targets are the same.
+
+        Raises
+        ------
+        ConfigError, InputError, MemoryError
+            As ``CodedSVC.fit``.
+        """
+        self._check_parameters()
+        self.timings_ = {"convert_s": 0.0}
+        if isinstance(X, CodedRows):
+            y = _check_targets(y, len(X))
+            self.n_features_in_ = X.n_features
+        else:
+            with input_errors():
+                X, y = validate_data(self, X, y, y_numeric=True, **self._checks)
+        weights = check_sample_weight(sample_weight, len(y))
+        places = np.flatnonzero(weights)
+        if len(places) < len(y):
+            X, y, weights = taken(X, places), y[places], weights[places]
+        training = X if isinstance(X, CodedRows) else self._coded(X)
+        y = y.astype(np.float64)
+        if y.min() == y.max():
+            warnings.warn(f"y is constant: the model predicts {y[0]:g} everywhere", stacklevel=2)
+        shift = float(np.average(y, weights=weights))
+        members = np.arange(len(y)) if training.members is None else training.members
+        task = partial(self._task, members, y - shift, weights)
+        train = partial(self._descend, training, [task], [len(y)], progress)
+        self._keep(training, self._timed("train_s", train), weights, shift)
+        return self
+
+    def _task(
+        self,
+        members: NDArray[np.intp],
+        targets: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        norms: NDArray[np.float64],
+    ) -> Task:
+        """State the problem, once the square norms of all rows are known."""
+        return make_task(members, targets, norms, self._costs(weights), self._loss, self.bias)
+
+    @property
+    @abstractmethod
+    def _loss(self) -> Loss: ...
+
+    @abstractmethod
+    def _costs(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the C of each sample."""
+
+    def predict(self, X: ArrayLike | CodedRows) -> NDArray[np.float64]:
+        """Return the value (n,) of the function at rows, also at rows that were coded beforehand.
+
+        NaN, infinity or another number of features than in ``fit`` raise InputError.
+        """
+        if isinstance(X, CodedRows):
+            return self._scores_of_rows(X)[:, 0]
+        X = self.check_samples(X)
+        blocks = range(0, X.shape[0], _BLOCK_ROWS)
+        return np.concatenate([self._scores(X[i : i + _BLOCK_ROWS])[:, 0] for i in blocks])
+
+
+def _check_targets(y: Any, n: int) -> NDArray[np.float64]:
+    """Return the targets of samples that were coded beforehand."""
+    try:
+        targets = np.asarray(y, np.float64)
+    except (TypeError, ValueError):
+        raise InputError("y: expected numbers, a target for each row") from None
+    if targets.shape != (n,):
+        raise InputError(f"targets of shape {targets.shape} for {n} rows, expected one each")
+    if not np.isfinite(targets).all():
+        raise InputError("Input y contains NaN or infinity: remove those rows")
+    return targets
+
+
+@dataclass(eq=False, repr=False)
+class CodedSVR(CodedRegressor):
     """Additive-kernel support vector regression, trained on one byte per value.
 
     Use it for targets with outliers, and for errors up to epsilon that do not matter.
@@ -77,142 +189,29 @@ class CodedSVR(RegressorMixin, CodedEstimator):
     True
     """
 
-    _stored: tuple[str, ...] = (
-        "C",
-        "epsilon",
-        "loss",
-        "n_levels",
-        "bias",
-        "tol",
-        "max_iter",
-        "form",
-    )
-    _problem_name = "problem"
+    C: float = 1.0
+    _: KW_ONLY
+    epsilon: float = 0.1
+    loss: str = "epsilon_insensitive"
+
+    _stored = ("C", "epsilon", "loss", "n_levels", "bias", "tol", "max_iter", "form")
     _combined: ClassVar[Combined] = {"l2": INSENSITIVE}
-
-    def __init__(
-        self,
-        map: Tabulated | ScalarKernel | str = "chi2",
-        C: float = 1.0,
-        *,
-        epsilon: float = 0.1,
-        loss: str = "epsilon_insensitive",
-        n_levels: int = MAX_LEVELS,
-        bias: float = 1.0,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = 0,
-        form: str = "auto",
-        levels: ArrayLike | None = None,
-    ):
-        self.map = map
-        self.C = C
-        self.epsilon = epsilon
-        self.loss = loss
-        self.n_levels = n_levels
-        self.bias = bias
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.form = form
-        self.levels = levels
-
-    def fit(
-        self,
-        X: ArrayLike | CodedRows,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        progress: Progress = None,
-    ) -> "CodedSVR":
-        """Turn X into codes and train the model; X, ``sample_weight``, ``progress`` as `CodedSVC`.
-
-        Parameters
-        ----------
-        y : array-like, shape (n,)
-            Targets, finite numbers.
-
-        Warns
-        -----
-        ConvergenceWarning
-            With the gap reached, when ``max_iter`` passes were not enough.
-        UserWarning
-            When all targets are the same.
-
-        Raises
-        ------
-        ConfigError, InputError, MemoryError
-            As ``CodedSVC.fit``.
-        """
-        self._check_parameters()
-        self.timings_ = {"convert_s": 0.0}
-        if isinstance(X, CodedRows):
-            y = _check_targets(y, len(X))
-            self.n_features_in_ = X.n_features
-        else:
-            with input_errors():
-                X, y = validate_data(self, X, y, y_numeric=True, **self._checks)
-        weights = check_sample_weight(sample_weight, len(y))
-        places = np.flatnonzero(weights)
-        if len(places) < len(y):
-            X, y, weights = taken(X, places), y[places], weights[places]
-        training = X if isinstance(X, CodedRows) else self._coded(X)
-        y = y.astype(np.float64)
-        if y.min() == y.max():
-            warnings.warn(f"y is constant: the model predicts {y[0]:g} everywhere", stacklevel=2)
-        shift = float(np.average(y, weights=weights))
-        members = np.arange(len(y)) if training.members is None else training.members
-        task = partial(self._task, members, y - shift, weights)
-        train = partial(self._descend, training, [task], [len(y)], progress)
-        self._keep(training, self._timed("train_s", train), weights, shift)
-        return self
 
     def _check_parameters(self) -> None:
         self._check_loss()
         check_number("epsilon", self.epsilon, at_least=0)
         self._check_coding()
 
-    def _task(
-        self,
-        members: NDArray[np.intp],
-        targets: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        norms: NDArray[np.float64],
-    ) -> Task:
-        """State the problem, once the square norms of all rows are known."""
-        loss = INSENSITIVE[self.loss](self.epsilon)
-        return make_task(members, targets, norms, self._costs(weights), loss, self.bias)
+    @property
+    def _loss(self) -> Loss:
+        return INSENSITIVE[self.loss](self.epsilon)
 
     def _costs(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         return self.C * weights
 
-    def predict(self, X: ArrayLike | CodedRows) -> NDArray[np.float64]:
-        """Return the value (n,) of the function at rows, also at rows that were coded beforehand.
 
-        NaN, infinity or another number of features than in ``fit`` raise InputError.
-        """
-        if isinstance(X, CodedRows):
-            return self._scores_of_rows(X)[:, 0]
-        X = self.check_samples(X)
-        blocks = range(0, X.shape[0], _BLOCK_ROWS)
-        return np.concatenate([self._scores(X[i : i + _BLOCK_ROWS])[:, 0] for i in blocks])
-
-
-def _check_targets(y: Any, n: int) -> NDArray[np.float64]:
-    """Return the targets of samples that were coded beforehand."""
-    try:
-        targets = np.asarray(y, np.float64)
-    except (TypeError, ValueError):
-        raise InputError("y: expected numbers, a target for each row") from None
-    if targets.shape != (n,):
-        raise InputError(f"targets of shape {targets.shape} for {n} rows, expected one each")
-    if not np.isfinite(targets).all():
-        raise InputError("Input y contains NaN or infinity: remove those rows")
-    return targets
-
-
-class CodedRidge(CodedSVR):
+@dataclass(eq=False, repr=False)
+class CodedRidge(CodedRegressor):
     """Additive-kernel ridge regression, trained on one byte per value.
 
     It minimises Σ weight_i e_i² + alpha |w|², by coordinate descent on the dual.
@@ -246,41 +245,18 @@ class CodedRidge(CodedSVR):
     True
     """
 
-    _stored = ("alpha", "n_levels", "bias", "tol", "max_iter", "form")
+    alpha: float = 1.0
 
-    def __init__(
-        self,
-        map: Tabulated | ScalarKernel | str = "chi2",
-        alpha: float = 1.0,
-        *,
-        n_levels: int = MAX_LEVELS,
-        bias: float = 1.0,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = 0,
-        form: str = "auto",
-        levels: ArrayLike | None = None,
-    ):
-        super().__init__(
-            map,
-            epsilon=0.0,
-            loss="squared_epsilon_insensitive",
-            n_levels=n_levels,
-            bias=bias,
-            tol=tol,
-            max_iter=max_iter,
-            warm_start=warm_start,
-            random_state=random_state,
-            form=form,
-            levels=levels,
-        )
-        self.alpha = alpha
+    _stored = ("alpha", "n_levels", "bias", "tol", "max_iter", "form")
 
     def _check_parameters(self) -> None:
         check_positive("alpha", self.alpha)
         check_bias(self.bias)
         self._check_coding()
+
+    @property
+    def _loss(self) -> Loss:
+        return SquaredEpsilonInsensitive()
 
     def _costs(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         # |w|²/2 + C Σ e² with C = 1 / (2 alpha) is 1 / (2 alpha) of the objective here.

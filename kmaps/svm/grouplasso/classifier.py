@@ -1,6 +1,7 @@
 """Linear SVMs that drop groups of features as a whole (genrbf eq. 18)."""
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from kmaps.svm.probabilities import LinearClassifier
 from kmaps.svm.reduction import Labels, counting
 
 
+@dataclass(eq=False, repr=False)
 class GroupLassoSVC(LinearClassifier):
     r"""Linear SVM that keeps or drops groups of consecutive features.
 
@@ -83,35 +85,21 @@ class GroupLassoSVC(LinearClassifier):
     array([False,  True, False, False])
     """
 
+    C: float = 1.0
+    _: KW_ONLY
+    loss: str = "squared_hinge"
+    group_size: int = 2
+    multiclass: str = "ovr"
+    bias: float = 1.0
+    tol: float = 1e-3
+    max_iter: int = 500
+    class_weight: dict | str | None = None
+    probability: str | None = None
+    random_state: int | np.random.RandomState | None = 0
+    n_jobs: int | None = None
+
     penalty = "l1"
     _combined: ClassVar[Combined] = {"l1": HINGES}
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        loss: str = "squared_hinge",
-        group_size: int = 2,
-        multiclass: str = "ovr",
-        bias: float = 1.0,
-        tol: float = 1e-3,
-        max_iter: int = 500,
-        class_weight: dict | str | None = None,
-        probability: str | None = None,
-        random_state: int | np.random.RandomState | None = 0,
-        n_jobs: int | None = None,
-    ):
-        self.C = C
-        self.loss = loss
-        self.group_size = group_size
-        self.multiclass = multiclass
-        self.bias = bias
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.probability = probability
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     @property
     def _checks(self) -> dict[str, Any]:
