@@ -99,7 +99,7 @@ FLOORS = {
         "classifier regressor",
         "folds",
     ],
-    "dask": ["npy cluster tasks", "chunks", "coding team lazy", "classifier maps folders"],
+    "dask": ["cluster chunks team", "classifier maps folders"],
     "svm/grouplasso": ["problem", "classifier"],
     "models": [
         "streamed_rows patches",

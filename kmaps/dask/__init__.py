@@ -7,12 +7,11 @@ client, `rows_of`, `labels_of` and `column_names` read, `write` writes.
 
 import warnings
 
+from kmaps.dask.chunks import joined, kept, mapped
 from kmaps.dask.classifier import BlockwiseSVC
-from kmaps.dask.cluster import connected
+from kmaps.dask.cluster import called, connected
 from kmaps.dask.folders import SharedRows, check_output, column_names, labels_of, rows_of, write
-from kmaps.dask.lazy import joined, kept, mapped
 from kmaps.dask.maps import BlockwiseMap
-from kmaps.dask.tasks import called
 
 __all__ = [
     "BlockwiseMap",

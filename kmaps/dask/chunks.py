@@ -1,7 +1,9 @@
-"""Collections of Dask as lists of delayed blocks of rows, and what blocks say of all rows."""
+"""Collections of Dask as lists of delayed blocks of rows: opened, summarised, mapped lazily."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +12,17 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 from dask.delayed import Delayed
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import issparse, vstack
 
 from kmaps.codes.levels import RunningColumns
-from kmaps.dask.npy import read_npy
 from kmaps.errors import ConfigError, InputError
 from kmaps.io.labels import check_labels
+from kmaps.io.reader import read_header
+from kmaps.parallel import threads
 from kmaps.samples import AnyMatrix
 
+_BLOCK_VALUES = 1 << 22  # of a .npy file, in a block
 _SAMPLE_ROWS = 10_000  # of all blocks together, for maps that learn from data
 _TOGETHER = 8  # summaries that are merged at a time
 
@@ -48,6 +52,34 @@ def opened(X: Any) -> Any:
     except (OSError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise InputError(f"{path}: neither a Zarr folder nor Parquet ({reason})") from None
+
+
+def read_npy(path: str | Path) -> da.Array:
+    """Return the rows, or labels, of a file as a lazy array in blocks of 4 million values.
+
+    The workers read it under the same name. A file that is damaged, or neither a matrix of numbers
+    nor labels, raises InputError.
+    """
+    name = str(path)
+    with open(path, "rb") as file:
+        header = read_header(file, name)
+        header.check_size(os.fstat(file.fileno()).st_size, name)
+    if header.dtype.kind not in {1: "biufU", 2: "biuf"}.get(len(header.shape), ""):
+        raise InputError(
+            f"{name}: holds {header.dtype} of shape {header.shape}, expected rows of numbers, "
+            "(n, d), or labels, (n,)"
+        )
+    n, width = header.shape[0], header.shape[1:]
+    rows, dtype = max(1, _BLOCK_VALUES // max(1, prod(width))), header.dtype.newbyteorder("=")
+    starts = range(0, n, rows)
+    blocks = [dask.delayed(_read)(name, start, min(start + rows, n)) for start in starts]
+    lengths = [min(rows, n - start) for start in starts]
+    return joined(blocks, lengths, dtype, width) if n else da.zeros((0, *width), dtype=dtype)
+
+
+def _read(path: str, start: int, stop: int) -> NDArray:
+    mapped = np.load(path, mmap_mode="r", allow_pickle=False)
+    return np.array(mapped[start:stop], mapped.dtype.newbyteorder("="), order="C")
 
 
 def blocks_of(X: Any) -> list[Delayed]:
@@ -88,13 +120,11 @@ def labelled(X: Any, y: Any) -> tuple[list[Delayed], list[Delayed]]:
     return blocks_of(X), [dask.delayed(_labels)(block) for block in blocks_of(y)]
 
 
-def columns_of(parts: Sequence[Delayed], y: str | None) -> tuple[list[Delayed], list[Delayed]]:
+def columns_of(parts: Sequence[Delayed], y: str) -> tuple[list[Delayed], list[Delayed]]:
     """Return the blocks of features of the parts of a DataFrame, and of the column of labels.
 
     The parts are the same for both: what reads files may cut other columns elsewhere.
     """
-    if y is None:
-        return [dask.delayed(_array)(part) for part in parts], []
     samples = [dask.delayed(_array)(part.drop(columns=[y])) for part in parts]
     return samples, [dask.delayed(_labels)(part[y]) for part in parts]
 
@@ -124,8 +154,8 @@ class Summary:
 
     columns: RunningColumns  # ranges, the distinct values if they are few, the number of rows
     sample: AnyMatrix | None  # some of the rows
-    classes: NDArray  # the labels that occur, and how often; empty without labels
-    counts: NDArray  # the labels that occur, and how often; empty without labels
+    classes: NDArray  # the labels that occur; empty without labels
+    counts: NDArray  # how often they occur
 
 
 def summary_of(
@@ -184,3 +214,49 @@ def _merged(parts: list[Summary]) -> Summary:
     for part in labelled:
         counts[np.searchsorted(classes, part.classes)] += part.counts
     return Summary(columns, sample, classes, counts)
+
+
+def mapped(
+    X: Any, function: Callable[[Any], Any], n_features: int, dtype: DTypeLike, width: int | None
+) -> Any:
+    """Return what a function makes of each block of rows of X; nothing is computed.
+
+    The function takes rows (n, n_features) to an array (n, width), or (n,) without a width. The
+    result is a dask array, or a list of delayed arrays for a list of delayed blocks. Another number
+    of features raises InputError.
+    """
+    X, shape = opened(X), () if width is None else (width,)
+    shared = dask.delayed(function, traverse=False, pure=False)  # one for all blocks
+    blocks = [dask.delayed(_called)(shared, block, dtype, shape) for block in blocks_of(X)]
+    if isinstance(X, (list, tuple)):
+        return blocks
+    given = len(X.columns) if not isinstance(X, da.Array) else X.shape[1]
+    if given != n_features:
+        raise InputError(f"X has {given} features, expected {n_features}, as in fit")
+    lengths = X.chunks[0] if isinstance(X, da.Array) else (np.nan,) * len(blocks)
+    return joined(blocks, lengths, dtype, shape)
+
+
+def joined(
+    blocks: Sequence[Delayed], lengths: Sequence[float], dtype: DTypeLike, shape: tuple[int, ...]
+) -> da.Array:
+    """Return delayed blocks of so many rows, each of some shape, as one array."""
+    parts = [
+        da.from_delayed(block, (length, *shape), dtype=dtype)
+        for block, length in zip(blocks, lengths, strict=True)
+    ]
+    return da.concatenate(parts, axis=0)
+
+
+def _called(
+    function: Callable[[Any], Any], block: Any, dtype: DTypeLike, shape: tuple[int, ...]
+) -> Any:
+    if not block.shape[0]:  # as a filter leaves them
+        return np.empty((0, *shape), dtype)
+    with threads(1):
+        return np.asarray(function(block), dtype)
+
+
+def kept(blocks: list[Delayed]) -> list[Delayed]:
+    """Let the workers compute blocks once and keep them, for all that is made of them."""
+    return list(dask.persist(*blocks))

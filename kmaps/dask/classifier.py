@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kmaps.dask import coding as tasks
-from kmaps.dask.chunks import Summary, is_collection, labelled, merged_in_steps, summary_of
-from kmaps.dask.lazy import mapped
+from kmaps.dask import team as tasks
+from kmaps.dask.chunks import Summary, is_collection, labelled, mapped, merged_in_steps, summary_of
 from kmaps.dask.team import DaskTeam, LostBlocks
 from kmaps.errors import ConfigError, InputError
 from kmaps.svm.coded.classifier import CodedSVC
@@ -209,7 +208,7 @@ class BlockwiseSVC(CodedSVC):
             bias=self.bias,
         )
         stated = client.map(problem, there.numbers, there.norms, pure=False)
-        members = client.gather(client.map(tasks.count_members, stated, pure=False))
+        members = client.gather(client.map(lambda task: len(task.members), stated, pure=False))
         parts = [part for part in zip(there.rows, stated, members, strict=True) if part[2]]
         rows, stated, members = zip(*parts, strict=True)
         self.n_blocks_[column] = len(parts)

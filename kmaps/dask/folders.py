@@ -1,7 +1,9 @@
 """Files and folders of rows that all workers see, and others written there by the workers."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 
 import dask
@@ -9,13 +11,11 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 from dask.delayed import Delayed
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
-from kmaps.dask.chunks import blocks_of, columns_of, opened
-from kmaps.dask.lazy import joined
-from kmaps.dask.npy import write_npy
+from kmaps.dask.chunks import blocks_of, columns_of, joined, opened
 from kmaps.errors import InputError
-from kmaps.io import atomic_folder, check_target, read_labels
+from kmaps.io import atomic_file, atomic_folder, check_target, read_labels
 
 FORMATS = (".npy", ".zarr", ".parquet")
 """Of what is written, by the end of its name."""
@@ -53,17 +53,14 @@ def rows_of(path: str | Path, label_column: str | None = None) -> SharedRows:
         )
     parts = found.to_delayed()
     lengths = dask.compute(*(dask.delayed(len)(part) for part in parts))
+    if label_column is None:
+        return SharedRows(str(path), blocks_of(found), lengths, len(names), names)
     blocks, known = columns_of(parts, label_column)
-    labels = None
-    if label_column is not None:
-        labels = joined(known, lengths, _plain_type(found.dtypes[label_column]), ())
-        names.remove(label_column)
+    dtype = found.dtypes[label_column]
+    numbers = isinstance(dtype, np.dtype) and dtype.kind in "biuf"
+    labels = joined(known, lengths, dtype if numbers else np.dtype("U1"), ())
+    names.remove(label_column)
     return SharedRows(str(path), blocks, lengths, len(names), names, labels)
-
-
-def _plain_type(dtype: object) -> np.dtype:
-    """Return the type of labels in a column: words are no Python objects any more."""
-    return dtype if isinstance(dtype, np.dtype) and dtype.kind in "biuf" else np.dtype("U1")
 
 
 def column_names(path: str | Path) -> list[str] | None:
@@ -75,10 +72,7 @@ def column_names(path: str | Path) -> list[str] | None:
 def labels_of(path: str | Path) -> da.Array:
     """Return the labels in a ``.npy`` file or Zarr folder, or in a text file, which is read here.
 
-    Raises
-    ------
-    InputError
-        When it holds something else.
+    Anything else raises InputError.
     """
     if Path(path).suffix in (".txt", ".csv"):
         return da.from_array(read_labels(path))
@@ -118,7 +112,7 @@ def write(
     Z = joined(blocks, lengths, dtype, shape)
     form = Path(path).suffix
     if form == ".npy":
-        write_npy(Z, path, force=force)
+        _write_npy(Z, path, force=force)
         return
     with atomic_folder(path) as folder:
         if form == ".zarr":  # whose chunks have one size
@@ -129,3 +123,30 @@ def write(
         if labels is not None:
             frame = frame.assign(label=dd.from_dask_array(labels))
         frame.to_parquet(str(folder), write_index=False)
+
+
+def _write_npy(Z: da.Array, path: str | Path, *, force: bool = False) -> None:
+    """Let the workers write an array whose chunks are known; it appears when it is complete."""
+    with atomic_file(path, force=force) as file:
+        descr = np.lib.format.dtype_to_descr(Z.dtype)
+        header = {"descr": descr, "fortran_order": False, "shape": Z.shape}
+        np.lib.format.write_array_header_1_0(file, header)
+        first, row_bytes = file.tell(), Z.dtype.itemsize * prod(Z.shape[1:])
+        file.truncate(first + row_bytes * Z.shape[0])
+        file.flush()
+        starts = np.cumsum([0, *Z.chunks[0]])
+        write = dask.delayed(_write_rows)
+        dask.compute(
+            *(
+                write(os.path.abspath(file.name), first + row_bytes * int(start), block, Z.dtype)
+                for start, block in zip(starts[:-1], Z.to_delayed().ravel(), strict=True)
+            )
+        )
+
+
+def _write_rows(path: str, offset: int, block: NDArray, dtype: np.dtype) -> None:
+    with open(path, "r+b") as file:
+        file.seek(offset)
+        file.write(np.ascontiguousarray(block, dtype).data)
+        file.flush()
+        os.fsync(file.fileno())

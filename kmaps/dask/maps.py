@@ -10,8 +10,7 @@ from scipy.sparse import issparse, vstack
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from kmaps.dask.chunks import Summary, blocks_of, is_collection, summary_of
-from kmaps.dask.lazy import mapped
+from kmaps.dask.chunks import Summary, blocks_of, is_collection, mapped, summary_of
 from kmaps.errors import InputError
 from kmaps.maps.capabilities import FeatureMap
 from kmaps.samples import AnyMatrix

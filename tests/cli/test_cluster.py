@@ -34,7 +34,7 @@ def address():
 def _in_folder(tmp_path, monkeypatch):
     """Rows as a file and as folders, each in several blocks."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("kmaps.dask.npy._BLOCK_VALUES", 100 * D)
+    monkeypatch.setattr("kmaps.dask.chunks._BLOCK_VALUES", 100 * D)
     np.save("rows.npy", X)
     np.save("labels.npy", Y)
     da.from_array(X, (100, D)).to_zarr("rows.zarr")
