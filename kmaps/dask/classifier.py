@@ -1,7 +1,7 @@
 """The classifier on codes, trained on a cluster of Dask."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from kmaps.svm.learner import input_errors
 from kmaps.svm.reduction import class_factors, count_problems
 
 _TRIALS_AGAIN = 3  # of a problem, whose workers were lost
+_NOT_THERE = ("penalty", "calibrate", "probability", "warm_start", "levels", "smooth", "n_jobs")
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +41,12 @@ class CodesThere:
     factors: NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class BlockwiseSVC(CodedSVC):
     """`kmaps.CodedSVC` for samples in the memory of many computers, or larger than that of one.
 
-    What it learns is the same, and :meth:`save` writes the same files. Its parameters are fewer: it
-    has no ``penalty``, ``calibrate``, ``probability``, ``warm_start``, ``levels``, ``smooth`` and
-    ``n_jobs``.
+    What it learns is the same, and :meth:`save` writes the same files. It refuses ``penalty``,
+    ``calibrate``, ``probability``, ``warm_start``, ``levels``, ``smooth`` and ``n_jobs``.
 
     Parameters
     ----------
@@ -88,49 +89,20 @@ class BlockwiseSVC(CodedSVC):
     True
     """
 
-    def __init__(
-        self,
-        map: Any = "chi2",
-        C: float = 1.0,
-        *,
-        loss: str = "hinge",
-        multiclass: str = "ovr",
-        n_levels: int = 256,
-        bias: float = 1.0,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        class_weight: dict | str | None = None,
-        random_state: int | np.random.RandomState | None = 0,
-        n_blocks: int | str = "auto",
-        form: str = "auto",
-        client: Client | None = None,
-    ):
-        super().__init__(
-            map,
-            C,
-            loss=loss,
-            multiclass=multiclass,
-            n_levels=n_levels,
-            bias=bias,
-            tol=tol,
-            max_iter=max_iter,
-            class_weight=class_weight,
-            random_state=random_state,
-            n_blocks=n_blocks,
-            form=form,
-        )
-        self.client = client
+    _: KW_ONLY
+    n_blocks: int | str = "auto"
+    client: Client | None = None
 
     @classmethod
     def like(cls, model: CodedSVC, client: Client | None = None) -> "BlockwiseSVC":
-        """Return a model with the parameters of another; refuse those that a cluster has not."""
-        known, defaults = cls().get_params(deep=False), CodedSVC().get_params(deep=False)
-        given = model.get_params(deep=False)
-        for name in given.keys() - known.keys():
-            if given[name] != defaults[name]:
-                raise ConfigError(f"{name}={given[name]!r}: not on a cluster; leave it out")
-        found = cls().set_params(**{name: given[name] for name in given.keys() & known.keys()})
-        return found.set_params(client=client)
+        """Return an unfitted model with the parameters of another."""
+        return cls(**model.get_params(deep=False), client=client)
+
+    def _check_parameters(self) -> None:
+        for name in _NOT_THERE:
+            if np.any(getattr(self, name) != getattr(CodedSVC, name)):
+                raise ConfigError(f"{name}={getattr(self, name)!r}: not on a cluster; leave it out")
+        super()._check_parameters()
 
     def fit(self, X: Any, y: Any) -> "BlockwiseSVC":  # type: ignore[override]
         """Code the samples where they are, and train; it warns and raises as `kmaps.CodedSVC.fit`.
@@ -267,9 +239,7 @@ class BlockwiseSVC(CodedSVC):
 
     def _plain(self) -> CodedSVC:
         """Return the model without the cluster: tasks take it along."""
-        parameters = self.get_params(deep=False)
-        del parameters["client"]
-        plain = CodedSVC(**parameters)
+        plain = CodedSVC(**{name: getattr(self, name) for name in CodedSVC().get_params(False)})
         plain.classes_, plain.model_, plain.map_ = self.classes_, self.model_, self.map_
         plain.n_features_in_ = self.n_features_in_
         return plain

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any
 
@@ -112,6 +113,7 @@ def _first_values(grid: Values) -> tuple[float, ...]:
     return checked_grid(AUTO if grid == PATH else grid)
 
 
+@dataclass(eq=False, repr=False)
 class CodedSVCCV(ProbabilisticClassifier):
     """`CodedSVC` whose C is chosen by cross-validation along a path.
 
@@ -168,48 +170,26 @@ class CodedSVCCV(ProbabilisticClassifier):
     (True, True)
     """
 
-    def __init__(
-        self,
-        map: Tabulated | ScalarKernel | str = "chi2",
-        Cs: Values = PATH,
-        *,
-        folds: int = 3,
-        seed: int = 0,
-        n_jobs: int | None = None,
-        penalty: str = "l2",
-        loss: str = "hinge",
-        multiclass: str = "ovr",
-        n_levels: int = MAX_LEVELS,
-        bias: float = 1.0,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        class_weight: dict | str | None = None,
-        calibrate: bool = False,
-        probability: str | None = None,
-        random_state: int | np.random.RandomState | None = 0,
-        form: str = "auto",
-        levels: ArrayLike | None = None,
-        smooth: float = 0.0,
-    ):
-        self.map = map
-        self.Cs = Cs
-        self.folds = folds
-        self.seed = seed
-        self.n_jobs = n_jobs
-        self.penalty = penalty
-        self.loss = loss
-        self.multiclass = multiclass
-        self.n_levels = n_levels
-        self.bias = bias
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.calibrate = calibrate
-        self.probability = probability
-        self.random_state = random_state
-        self.form = form
-        self.levels = levels
-        self.smooth = smooth
+    map: Tabulated | ScalarKernel | str = "chi2"
+    Cs: Values = PATH
+    _: KW_ONLY
+    folds: int = 3
+    seed: int = 0
+    n_jobs: int | None = None
+    penalty: str = "l2"
+    loss: str = "hinge"
+    multiclass: str = "ovr"
+    n_levels: int = MAX_LEVELS
+    bias: float = 1.0
+    tol: float = 1e-4
+    max_iter: int = 1000
+    class_weight: dict | str | None = None
+    calibrate: bool = False
+    probability: str | None = None
+    random_state: int | np.random.RandomState | None = 0
+    form: str = "auto"
+    levels: ArrayLike | None = None
+    smooth: float = 0.0
 
     @property
     def _checks(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ with magnitudes m, and is the inner product of :math:`\sum_p m_p\,\psi_\theta(\t
 \psi_x(x_p) \otimes \psi_x(y_p)`: the fewer outputs the three maps have, the shorter the descriptor.
 """
 
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -27,6 +28,7 @@ KINDS = ("lowdim", "harmonic", "random")
 _BLOCK_VALUES = 1 << 22  # outputs of single pixels, held at once
 
 
+@dataclass(eq=False, repr=False)
 class PositionAngleMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Describe patches by the angles and positions of their gradients, in few numbers.
 
@@ -70,27 +72,15 @@ class PositionAngleMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     ((10, 45), True)
     """
 
-    def __init__(
-        self,
-        height: int = 8,
-        width: int = 8,
-        angle_dim: int = 5,
-        position_dim: int = 3,
-        angle_width: float = 0.5,
-        position_width: float = 0.3,
-        kind: str = "lowdim",
-        normalize: bool = True,
-        random_state: int | RandomState | None = 0,
-    ):
-        self.height = height
-        self.width = width
-        self.angle_dim = angle_dim
-        self.position_dim = position_dim
-        self.angle_width = angle_width
-        self.position_width = position_width
-        self.kind = kind
-        self.normalize = normalize
-        self.random_state = random_state
+    height: int = 8
+    width: int = 8
+    angle_dim: int = 5
+    position_dim: int = 3
+    angle_width: float = 0.5
+    position_width: float = 0.3
+    kind: str = "lowdim"
+    normalize: bool = True
+    random_state: int | RandomState | None = 0
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Find the maps; of X only the number of columns matters.

@@ -5,6 +5,7 @@ samples, so that an SVM with that kernel is about LIBLINEAR's on the features.
 """
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,7 @@ _STORED = (
 )
 
 
+@dataclass(eq=False, repr=False)
 class RandomFeatureSVC(ProbabilisticClassifier):
     r"""SVM with an exponential kernel, approximated by random Fourier features.
 
@@ -137,38 +139,21 @@ class RandomFeatureSVC(ProbabilisticClassifier):
     True
     """
 
-    def __init__(
-        self,
-        kernel: str = "exp-chi2",
-        n_frequencies: int = 1000,
-        C: float = 1.0,
-        *,
-        order: int = 1,
-        sigma: float | None = None,
-        structure: str = "dense",
-        loss: str = "hinge",
-        multiclass: str = "ovr",
-        bias: float = 1.0,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        class_weight: dict | str | None = None,
-        probability: str | None = None,
-        random_state: int | RandomState | None = 0,
-    ):
-        self.kernel = kernel
-        self.n_frequencies = n_frequencies
-        self.C = C
-        self.order = order
-        self.sigma = sigma
-        self.structure = structure
-        self.loss = loss
-        self.multiclass = multiclass
-        self.bias = bias
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.probability = probability
-        self.random_state = random_state
+    kernel: str = "exp-chi2"
+    n_frequencies: int = 1000
+    C: float = 1.0
+    _: KW_ONLY
+    order: int = 1
+    sigma: float | None = None
+    structure: str = "dense"
+    loss: str = "hinge"
+    multiclass: str = "ovr"
+    bias: float = 1.0
+    tol: float | None = None
+    max_iter: int | None = None
+    class_weight: dict | str | None = None
+    probability: str | None = None
+    random_state: int | RandomState | None = 0
 
     def fit(
         self,
