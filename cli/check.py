@@ -1,9 +1,14 @@
 """``kmaps check``: compare the records of a run with a baseline."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
+
+_Forms = dict[str, Callable[[], str]]
+_Checked = tuple[_Forms, Exception | None]
+"""What can be printed or written, by its format, and what the command ends with."""
 
 
 @click.command(
@@ -47,7 +52,16 @@ import click
     help="Write JUnit XML, which CI systems show, to this file too.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print only what changed, and a summary.")
-def command(reported: bool, **options: Any) -> None:
+def command(
+    results: Path,
+    baseline: Path | None,
+    reported: bool,
+    floor: float,
+    form: str,
+    json_wanted: bool,
+    junit: Path | None,
+    quiet: bool,
+) -> None:
     """Compare RESULTS with a baseline, cell by cell, the worst first.
 
     Mean accuracy and average precision are compared within a tolerance: two standard errors of a
@@ -69,21 +83,19 @@ def command(reported: bool, **options: Any) -> None:
               5  a cell could not be compared: it failed, or the baseline was
                  made on other data, splits, sizes, settings, grid of C or map version
     """
-    error = (_check_reported if reported else _check_cells)(**options)
+    forms, error = (_reported if reported else _cells)(results, baseline, floor, quiet)
+    if junit:
+        from kmaps.io import atomic_file
+
+        with atomic_file(junit, force=True) as file:
+            file.write(forms["junit"]().encode())
+    click.echo(forms["json" if json_wanted else form]())
     if error:
         raise error
 
 
-def _check_cells(
-    results: Path,
-    baseline: Path | None,
-    floor: float,
-    form: str,
-    json_wanted: bool,
-    junit: Path | None,
-    quiet: bool,
-) -> Exception | None:
-    """Print the gate on one run."""
+def _cells(results: Path, baseline: Path | None, floor: float, quiet: bool) -> _Checked:
+    """Compare one run with a baseline."""
     from kmaps.bench.kinds import shown_of
     from kmaps.bench.records import gate
     from kmaps.bench.records.arrays import read_correct
@@ -109,27 +121,17 @@ def _check_cells(
         baseline_correct=read_correct(baseline, reference),
     )
     run = records[0]["experiment"]
-    if junit:
-        _write(junit, gate_forms.as_junit(verdicts, run))
-    if json_wanted:
-        click.echo(gate_forms.as_json(verdicts))
-    elif form == "md":
-        click.echo(gate_forms.as_markdown(verdicts, run))
-    else:
-        click.echo(gate_forms.as_text(verdicts, unchanged=not quiet))
-    return gate.outcome(verdicts)
+    forms: _Forms = {
+        "junit": partial(gate_forms.as_junit, verdicts, run),
+        "json": partial(gate_forms.as_json, verdicts),
+        "md": partial(gate_forms.as_markdown, verdicts, run),
+        "text": partial(gate_forms.as_text, verdicts, unchanged=not quiet),
+    }
+    return forms, gate.outcome(verdicts)
 
 
-def _check_reported(
-    results: Path,
-    baseline: Path | None,
-    floor: float,
-    form: str,
-    json_wanted: bool,
-    junit: Path | None,
-    quiet: bool,
-) -> Exception | None:
-    """Print what the papers report next to what the runs have."""
+def _reported(results: Path, baseline: Path | None, floor: float, quiet: bool) -> _Checked:
+    """Compare what the papers report with what the runs have."""
     from kmaps.bench.paper import reported, reported_forms
     from kmaps.bench.paper.entries import claim_entries
     from kmaps.bench.report.choice import edges_of_runs
@@ -159,19 +161,10 @@ def _check_reported(
             ),
         ]
     edges = edges_of_runs(runs)
-    if junit:
-        _write(junit, reported_forms.as_junit(items, failures))
-    if json_wanted:
-        click.echo(reported.as_json(items, failures, edges))
-    elif form == "md":
-        click.echo(reported_forms.as_markdown(items, failures, edges))
-    else:
-        click.echo(reported_forms.as_text(items, failures, edges, every=not quiet))
-    return reported.outcome(failures)
-
-
-def _write(path: Path, text: str) -> None:
-    from kmaps.io import atomic_file
-
-    with atomic_file(path, force=True) as file:
-        file.write(text.encode())
+    forms: _Forms = {
+        "junit": partial(reported_forms.as_junit, items, failures),
+        "json": partial(reported.as_json, items, failures, edges),
+        "md": partial(reported_forms.as_markdown, items, failures, edges),
+        "text": partial(reported_forms.as_text, items, failures, edges, every=not quiet),
+    }
+    return forms, reported.outcome(failures)

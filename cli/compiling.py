@@ -11,13 +11,7 @@ import kmaps
 
 
 def compiled_folder() -> Path:
-    """Return where numba keeps what it compiled, by its own rule; importing it takes long.
-
-    Examples
-    --------
-    >>> compiled_folder().is_absolute()
-    True
-    """
+    """Return where numba keeps what it compiled, by its rule; importing it takes long."""
     folder = Path(kmaps.__file__).resolve().parent / "_loops"
     if given := os.environ.get("NUMBA_CACHE_DIR"):
         return Path(given).absolute()
@@ -30,13 +24,7 @@ def compiled_folder() -> Path:
 
 @dataclass
 class Compiled:
-    """What was compiled so far.
-
-    Attributes
-    ----------
-    loops : int
-    seconds : float
-    """
+    """What was compiled so far."""
 
     loops: int = 0
     seconds: float = 0.0
@@ -44,15 +32,7 @@ class Compiled:
 
 @contextmanager
 def watched(begun: Callable[[], object] = lambda: None) -> Iterator[Compiled]:
-    """Count what numba compiles inside a ``with`` block; what it finds in its cache is not.
-
-    Examples
-    --------
-    >>> with watched() as compiled:
-    ...     pass
-    >>> compiled
-    Compiled(loops=0, seconds=0.0)
-    """
+    """Count what numba compiles inside a ``with`` block; what it finds in its cache is not."""
     from numba.core import event
 
     compiled = Compiled()

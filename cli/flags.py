@@ -1,21 +1,16 @@
 """The options of commands: in groups in ``--help``; errors of the library in their words."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
 
+_FEW = 5
+
 
 class GroupedCommand(click.Command):
-    """A command whose ``--help`` shows its options in groups.
-
-    Parameters
-    ----------
-    groups : mapping of str to str
-        The title of each group, and the names of its parameters, separated by blanks; all others
-        are ``Options``.
-    """
+    """A command whose ``--help`` shows its options in ``groups``: a title, and names of options."""
 
     def __init__(self, *args: Any, groups: Mapping[str, str] | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -37,6 +32,12 @@ class GroupedCommand(click.Command):
         for title, records in groups.items():
             with formatter.section(title):
                 formatter.write_dl(records)
+
+
+def few_of(texts: Sequence[str]) -> str:
+    """Return the first of some texts as one, and how many there are more."""
+    more = [f"and {len(texts) - _FEW} more"] * (len(texts) > _FEW)
+    return "; ".join([*texts[:_FEW], *more])
 
 
 def in_flags(message: str, params: Iterable[click.Parameter]) -> str:

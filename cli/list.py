@@ -71,51 +71,43 @@ def _lines(row: list[str], widths: list[int], indent: str, n_columns: int) -> li
     """Return a row: so many columns next to each other, the others wrapped below them."""
     first = indent + "  ".join(map(str.ljust, row[:n_columns], widths)).rstrip()
     wrapper = textwrap.TextWrapper(
-        _WIDTH,
-        initial_indent=f"{indent}    ",
-        subsequent_indent=f"{indent}    ",
-        break_long_words=False,
-        break_on_hyphens=False,
+        _WIDTH - len(indent) - 4, break_long_words=False, break_on_hyphens=False
     )
-    return [first, *(line for text in row[n_columns:] for line in wrapper.wrap(text))]
+    below = [line for text in row[n_columns:] for line in wrapper.wrap(text)]
+    return [first, *(f"{indent}    {line}" for line in below)]
 
 
 def _maps() -> list[Row]:
-    from kmaps.maps import MAPS
+    from kmaps.maps import MAPS, described
 
-    return [_map(name, MAPS.package_of(name)) for name in MAPS]
-
-
-def _map(name: str, package: str) -> Row:
-    from kmaps.maps import described
-
-    try:
-        found = described(name)
-    except ConfigError as error:
-        return {"name": name, "class": "", "source": "", "paper": str(error)}
-    papers = [PAPERS[word] for word in re.findall(r"\w+", found.source) if word in PAPERS]
-    return {
-        "name": name,
-        "class": found.name,
-        "source": found.source,
-        "paper": "; ".join([*papers, *([package] if package else [])]),
-    }
+    rows = []
+    for name in MAPS:
+        try:
+            found = described(name)
+        except ConfigError as error:
+            rows.append({"name": name, "class": "", "source": "", "paper": str(error)})
+            continue
+        papers = [PAPERS[word] for word in re.findall(r"\w+", found.source) if word in PAPERS]
+        said = "; ".join(filter(None, [*papers, MAPS.package_of(name)]))
+        rows.append({"name": name, "class": found.name, "source": found.source, "paper": said})
+    return rows
 
 
 def _kinds() -> list[Row]:
     from kmaps.bench.kinds import KINDS
 
-    return [_kind(name, KINDS.package_of(name)) for name in KINDS]
+    rows = []
+    for name in KINDS:
+        try:
+            about = _first_paragraph(type(KINDS[name]).__doc__)
+        except ConfigError as error:
+            about = str(error)
+        rows.append({"name": name, "about": f"{about} {KINDS.package_of(name)}".strip()})
+    return rows
 
 
-def _kind(name: str, package: str) -> Row:
-    from kmaps.bench.kinds import KINDS
-
-    try:
-        about = " ".join((type(KINDS[name]).__doc__ or "").split("\n\n")[0].split())
-    except ConfigError as error:
-        about = str(error)
-    return {"name": name, "about": f"{about} {package}".strip()}
+def _first_paragraph(docstring: str | None) -> str:
+    return " ".join(inspect.cleandoc(docstring or "").split("\n\n")[0].split())
 
 
 def _kernels() -> list[Row]:
@@ -141,7 +133,7 @@ def _features() -> list[Row]:
     return [
         {
             "name": name,
-            "about": " ".join(inspect.cleandoc(feature.__doc__ or "").split("\n\n")[0].split()),
+            "about": _first_paragraph(feature.__doc__),
             "parameters": ", ".join(f"{one.name}={one.default}" for one in fields(feature)),
         }
         for name, feature in FEATURES.items()
@@ -152,13 +144,10 @@ def _experiments() -> list[Row]:
     from kmaps.bench.kinds.load import described
     from kmaps.bench.paper.entries import packaged
 
+    found = {name: described(name) for name in packaged()}
     return [
-        {
-            "name": name,
-            "subject": described(name).subject,
-            "about": " ".join(described(name).about.split()),
-        }
-        for name in packaged()
+        {"name": name, "subject": one.subject, "about": " ".join(one.about.split())}
+        for name, one in found.items()
     ]
 
 

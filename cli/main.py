@@ -57,14 +57,11 @@ class LazyGroup(click.Group):
     """A click group whose commands are modules of this package, named as the command is."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the command names in the order of the help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the module of a command; None for an unknown name."""
-        if cmd_name not in COMMANDS:
-            return None
-        return import_module(f"kmaps.cli.{cmd_name}").command
+        known = cmd_name in COMMANDS
+        return import_module(f"kmaps.cli.{cmd_name}").command if known else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing them."""
@@ -76,11 +73,6 @@ class LazyGroup(click.Group):
         if args[0] not in COMMANDS and not args[0].startswith("-"):
             ctx.fail(f"no command {args[0]!r}{suggest(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
-
-    def _in_flags(self, ctx: click.Context, message: str) -> str:
-        """Return an error of the library in the flags of the command that was invoked."""
-        command = self.get_command(ctx, ctx.invoked_subcommand or "")
-        return in_flags(message, command.get_params(ctx)) if command else message
 
     def make_context(
         self,
@@ -102,7 +94,9 @@ class LazyGroup(click.Group):
             with _faults_of_the_system():
                 return super().invoke(ctx)
         except KmapsError as error:
-            click.echo(f"error: {self._in_flags(ctx, str(error))}", err=True)
+            command = self.get_command(ctx, ctx.invoked_subcommand or "")
+            params = command.get_params(ctx) if command else []
+            click.echo(f"error: {in_flags(str(error), params)}", err=True)
             ctx.exit(error.exit_code)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise

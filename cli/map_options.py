@@ -68,7 +68,9 @@ class MapCommand(GroupedCommand):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse ``--map`` and ``--kernel`` first: the map says which other options there are."""
         given = _FIRST.make_context("", [*args], resilient_parsing=True).params
-        if not given["map"] and given["kernel"] and _is_exponential(given["kernel"]):
+        from kmaps.kernels import EXP_KERNELS  # kernels that additive maps do not have
+
+        if not given["map"] and given["kernel"] in EXP_KERNELS:
             args = ["--map", EXPONENTIAL_MAP, *args]
             given["map"] = (EXPONENTIAL_MAP,)
         chosen = self._names(given["map"])
@@ -82,7 +84,6 @@ class MapCommand(GroupedCommand):
         return super().parse_args(ctx, args)
 
     def _names(self, given: Sequence[str]) -> Sequence[str]:
-        """Return the names of the maps that the options are for."""
         return given[-1:]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
@@ -90,7 +91,6 @@ class MapCommand(GroupedCommand):
         return [*super().get_params(ctx), *ctx.meta.get(_META, ("", {}))[1].values()]
 
     def group_of(self, param: click.Parameter, ctx: click.Context) -> str:
-        """Return the title above an option."""
         name, of_map = ctx.meta.get(_META, ("", {}))
         from_map = of_map.get(param.name) is param
         return f"Options of the {name} map" if from_map else super().group_of(param, ctx)
@@ -122,13 +122,6 @@ class MapsCommand(MapCommand):
 
     def _names(self, given: Sequence[str]) -> Sequence[str]:
         return [text.partition(":")[0] for text in given]
-
-
-def _is_exponential(kernel: str) -> bool:
-    """Return whether a kernel is one that additive maps do not have."""
-    from kmaps.kernels import EXP_KERNELS
-
-    return kernel in EXP_KERNELS
 
 
 def _known(name: str) -> str:
@@ -197,13 +190,7 @@ def build_map(name: str, given: dict[str, Any]) -> "FeatureMap":
 
 
 def build_maps(texts: Iterable[str], given: dict[str, Any]) -> dict[str, Any]:
-    """Construct the maps of a `MapsCommand`, by label: the name and its parameters.
-
-    Raises
-    ------
-    ConfigError
-        For a parameter that the map does not have, or text that is not PARAMETER=VALUE.
-    """
+    """Construct the maps of a `MapsCommand`, by label: the name and its parameters."""
     maps = {}
     for text in texts:
         name, _, given_here = text.partition(":")

@@ -1,20 +1,20 @@
 """``kmaps run``: run an experiment and record every cell."""
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from kmaps.cli.cluster import connected
 from kmaps.cli.completing import experiments, names
+from kmaps.cli.flags import few_of
 from kmaps.errors import CellsFailed, DataError
 
 if TYPE_CHECKING:
     from kmaps.bench.run.runner import Outcome
     from kmaps.bench.spec.fields import Experiment
-
-_LISTED_FAILURES = 5
 
 
 @click.command(
@@ -108,10 +108,8 @@ def command(
     from kmaps.cli.progress import cell_bar, say_compiling
 
     say_compiling(quiet=quiet)
-    with (
-        _client(cluster) as client,
-        cell_bar(quiet=quiet, kept="cells") as (progress, extracted),
-    ):
+    there = nullcontext() if cluster is None else connected(cluster, "jobs")
+    with there as client, cell_bar(quiet=quiet, kept="cells") as (progress, extracted):
         outcome = run(
             checked,
             out,
@@ -129,7 +127,11 @@ def command(
         )
     if not outcome.measured and not quiet:
         click.echo(f"nothing to do: all {len(outcome.records)} cells are in {out}", err=True)
-    _show(outcome, checked.kind)
+    from kmaps.bench.kinds import SHOWN
+    from kmaps.bench.report.tables import render
+
+    measures = SHOWN[checked.kind].measures(outcome.records)
+    click.echo(render(outcome.records, "text", measures), nl=False)
     _report_failures(outcome)
 
 
@@ -194,34 +196,16 @@ def _shown(path: Path) -> Path:
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
-def _client(cluster: str | None) -> AbstractContextManager[Any]:
-    if cluster is None:
-        return nullcontext()
-    from kmaps.cli.cluster import connected
-
-    return connected(cluster, "jobs")
-
-
-def _show(outcome: "Outcome", kind: str) -> None:
-    from kmaps.bench.kinds import SHOWN
-    from kmaps.bench.report.tables import render
-
-    measures = SHOWN[kind].measures(outcome.records)
-    click.echo(render(outcome.records, "text", measures), nl=False)
-
-
 def _report_failures(outcome: "Outcome") -> None:
     from kmaps.bench.records.columns import cell_name
 
     failed = outcome.failed
     if not failed:
         return
-    listed = [f"{cell_name(record)} ({record['error']})" for record in failed[:_LISTED_FAILURES]]
-    if len(failed) > _LISTED_FAILURES:
-        listed.append(f"and {len(failed) - _LISTED_FAILURES} more")
+    listed = few_of([f"{cell_name(record)} ({record['error']})" for record in failed])
     missing = f", {outcome.missing} not run" if outcome.missing else ""
     total = len(outcome.records) + outcome.missing
     raise CellsFailed(
-        f"{len(failed)} of {total} cells failed{missing}: {'; '.join(listed)}. "
+        f"{len(failed)} of {total} cells failed{missing}: {listed}. "
         "--retry-failed measures them again"
     )

@@ -83,7 +83,9 @@ def command(
         refuse_terminal(form)
     if every_record or form == "parquet":
         _check_records_form(every_record, form, measures, as_json)
-        rendered = _of_records(read_records(results), form)
+        from kmaps.bench.report.export import as_csv, as_parquet
+
+        rendered = (as_parquet if form == "parquet" else as_csv)(read_records(results))
     else:
         records = read_records(results)
         rendered = _of_measures(records, "json" if as_json else form, measures, quiet).encode()
@@ -104,13 +106,6 @@ def _check_records_form(
         raise ConfigError(
             "--records: goes with --format csv or parquet, without --measure and --json"
         )
-
-
-def _of_records(records: list["Record"], form: str) -> bytes:
-    """Return every record as a line."""
-    from kmaps.bench.report.export import as_csv, as_parquet
-
-    return as_parquet(records) if form == "parquet" else as_csv(records)
 
 
 def _of_measures(records: list["Record"], form: str, measures: tuple[str, ...], quiet: bool) -> str:

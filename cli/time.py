@@ -1,17 +1,18 @@
 """``kmaps time``: time the cells of a run again, several times each."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from kmaps.cli.flags import few_of
 from kmaps.errors import CellsFailed
 
 if TYPE_CHECKING:
     from kmaps.bench.records.columns import Record
     from kmaps.bench.run.repeats import Timed
 
-_LISTED_FAILURES = 5
 _MEASURES = ("time", "convert", "train", "predict", "time-common")
 
 
@@ -50,7 +51,6 @@ _MEASURES = ("time", "convert", "train", "predict", "time-common")
 )
 @click.option(
     "--even-if-busy",
-    "even_if_busy",
     is_flag=True,
     help="Measure when other work runs on the machine, and mark the times.",
 )
@@ -105,7 +105,7 @@ def command(
     if not quiet:
         _note(timed, results)
     _show(read_records(results))
-    _report_failures(timed)
+    _report_failures(timed.failures)
 
 
 def _note(timed: "Timed", results: Path) -> None:
@@ -128,12 +128,8 @@ def _show(records: "list[Record]") -> None:
         click.echo(render(again, "text", measures), nl=False)
 
 
-def _report_failures(timed: "Timed") -> None:
-    failures = timed.failures
+def _report_failures(failures: Sequence[str]) -> None:
     if not failures:
         return
-    listed = failures[:_LISTED_FAILURES]
-    if len(failures) > _LISTED_FAILURES:
-        listed.append(f"and {len(failures) - _LISTED_FAILURES} more")
     plural = "s" * (len(failures) != 1)
-    raise CellsFailed(f"no time of {len(failures)} cell{plural}: {'; '.join(listed)}")
+    raise CellsFailed(f"no time of {len(failures)} cell{plural}: {few_of(failures)}")
