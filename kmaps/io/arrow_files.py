@@ -38,12 +38,10 @@ class ArrowReader(Reader):
     def __init__(
         self, path: Path, name: str, label_column: str | None = None, aside: Sequence[str] = ()
     ) -> None:
-        super().__init__(path, name)
-        self._label_column = label_column
+        super().__init__(path, name, label_column, aside)
         with self._opened() as file:
             self.n_rows, schema = file.n_rows, file.schema
-            named = [*([] if label_column is None else [label_column]), *aside]
-            self._texts = {column: find_column(schema.names, column, name) for column in named}
+            self._texts = {one: find_column(schema.names, one, name) for one in self._named}
             index = _index_of(schema)
             self._places = [
                 place
@@ -58,7 +56,6 @@ class ArrowReader(Reader):
         self.dtype = np.result_type(*types)
         self.check_type(self.dtype, (self.n_rows, self.n_features))
         self.total = self.n_rows
-        self.has_labels = label_column is not None
         self.row_bytes = 2 * self.n_features * self.dtype.itemsize
 
     def _number_type(self, field: Any) -> np.dtype:
@@ -113,7 +110,6 @@ class ArrowReader(Reader):
         import pyarrow as pa
 
         column = batch.column(self._texts[name])
-        what = "the label" if name == self._label_column else f"column {name!r}"
         if column.null_count:
             self._refuse_missing(column, name, "a text or a number")
         of = column.type
@@ -127,7 +123,7 @@ class ArrowReader(Reader):
             raise self._refuse(f"column {name!r} holds {_shown(of)}, expected text or numbers")
         texts = column.to_pylist()
         for text in set(texts):
-            check_label(text, self.name, what)
+            check_label(text, self.name, self._called(name))
         return np.array(texts)
 
     def _refuse_missing(self, column: Any, name: str, expected: str) -> None:

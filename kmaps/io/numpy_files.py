@@ -134,17 +134,10 @@ class _NpzReader(Reader):
 
     n_rows: int
 
-    def __init__(
-        self, path: Path, name: str, labels: str | None = None, aside: Sequence[str] = ()
-    ) -> None:
-        super().__init__(path, name)
-        self._labels, self._aside = labels, tuple(aside)
-        self.has_labels = labels is not None
-
     def _next_to_rows(self, archive: zipfile.ZipFile) -> dict[str, _Member]:
         """Return the arrays next to the rows; refuse one without a value for each of these."""
         members = {}
-        for column in [*([] if self._labels is None else [self._labels]), *self._aside]:
+        for column in self._named:
             member = members[column] = _Member(archive, column, self.name, "biufU")
             if member.shape != (self.n_rows,):
                 raise self._refuse(
@@ -161,7 +154,7 @@ class _NpzReader(Reader):
                 found = {name: one.read(block.X.shape[0]) for name, one in others.items()}
                 for name, given in found.items():
                     check_labels(given, f"{self.name}: {_shown(name)}")
-                y = None if self._labels is None else found.pop(self._labels)
+                y = None if self._label_column is None else found.pop(self._label_column)
                 aside = {name: self._texts(name, given) for name, given in found.items()}
                 yield replace(block, y=y, aside=aside)
 

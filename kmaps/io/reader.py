@@ -1,7 +1,7 @@
 """What every array file gives: rows, in blocks of bounded size; the header of ``.npy`` files."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from math import prod
@@ -78,15 +78,22 @@ class Reader(ABC):
     index_base: int | None = None
     certain_base = True
 
-    def __init__(self, path: Path, name: str) -> None:
-        self.path = path
-        self.name = name
-        self.done = 0
-        self.total = 0
+    def __init__(
+        self, path: Path, name: str, label_column: str | None = None, aside: Sequence[str] = ()
+    ) -> None:
+        self.path, self.name = path, name
+        self.done = self.total = 0
+        self._label_column = label_column
+        # The columns that are no features: the labels, and what is set aside.
+        self._named = [*([] if label_column is None else [label_column]), *aside]
+        self.has_labels = self.has_labels or label_column is not None
 
     @abstractmethod
     def blocks(self, rows: int, values: int) -> Iterator[Block]:
         """Read from the start, at most ``rows`` rows (and, if sparse, ``values`` values) a time."""
+
+    def _called(self, column: str) -> str:
+        return "the label" if column == self._label_column else f"column {column!r}"
 
     def _refuse(self, reason: str, line: int | None = None) -> InputError:
         place = self.name if line is None else f"{self.name}:{line}"

@@ -74,13 +74,9 @@ class _TextReader(Reader):
     is_text = True
     dtype = np.dtype(np.float64)
 
-    def __init__(self, path: Path, name: str) -> None:
-        super().__init__(path, name)
-        self.total = path.stat().st_size
-
     def _lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield the lines that are not blank, numbered from 1."""
-        self.done = 0
+        self.done, self.total = 0, self.path.stat().st_size
         with open(self.path, "rb", _BUFFER) as file:
             for number in count(1):
                 line = file.readline(_LONGEST_LINE + 1)
@@ -119,22 +115,20 @@ class CsvReader(_TextReader):
     def __init__(
         self, path: Path, name: str, label_column: str | None = None, aside: Sequence[str] = ()
     ) -> None:
-        super().__init__(path, name)
+        super().__init__(path, name, label_column, aside)
         first = next(self._lines(), None)
         if first is None:
             raise self._refuse("empty, expected one row of numbers per line")
         fields = _fields(first[1])
-        named = [*([] if label_column is None else [label_column]), *aside]
-        titled = any(column in fields for column in named) or not any(map(_is_value, fields))
+        titled = any(column in fields for column in self._named) or not any(map(_is_value, fields))
         self._header_line = first[0] if titled else 0
         if titled and "\ufffd" in "".join(fields):
             raise self._refuse("its header is not text in UTF-8; save it as such", first[0])
-        if named and not titled:
-            what = f"label_column={label_column}" if label_column else f"the column {named[0]!r}"
+        if self._named and not titled:
+            what = f"label_column={label_column}" if label_column else f"the column {aside[0]!r}"
             raise self._refuse(f"has no header, which {what} needs")
-        self._width, self._label_column = len(fields), label_column
-        self._texts = {column: find_column(fields, column, name) for column in named}
-        self.has_labels = label_column is not None
+        self._width = len(fields)
+        self._texts = {column: find_column(fields, column, name) for column in self._named}
         self._places = [place for place in range(len(fields)) if place not in self._texts.values()]
         if not self._places:
             raise self._refuse("has no column but that of the labels")
@@ -179,12 +173,11 @@ class CsvReader(_TextReader):
 
     def _checked(self, column: str, texts: Sequence[str], group: Lines) -> NDArray:
         """Return a column as text (its type depends on the whole file); refuse what is missing."""
-        what = "the label" if column == self._label_column else f"column {column!r}"
         texts = [text.strip(BLANKS) for text in texts]
         checked = set()
         for (number, _), text in zip(group, texts, strict=True):
             if text not in checked:
-                checked.add(check_label(text, f"{self.name}:{number}", what))
+                checked.add(check_label(text, f"{self.name}:{number}", self._called(column)))
         return np.array(texts)
 
 
