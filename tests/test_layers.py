@@ -102,13 +102,12 @@ FLOORS = {
     "dask": ["cluster chunks team", "classifier maps folders"],
     "svm/grouplasso": ["problem", "classifier"],
     "models": [
-        "streamed_rows patches",
-        "mapped_rows block_descent random_features_file",
+        "mapped_rows patches",
+        "block_descent random_features_file",
         "random_features choice page evaluation",
         "coded_path",
         "ahead training",
         "files",
-        "description",
     ],
 }
 

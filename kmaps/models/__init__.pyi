@@ -10,10 +10,10 @@ from .choice import stratified_order as stratified_order
 from .choice import stratified_sample as stratified_sample
 from .coded_path import CodedSVCCV as CodedSVCCV
 from .coded_path import choose_along_path as choose_along_path
-from .description import describe_model as describe_model
 from .evaluation import Calibration as Calibration
 from .evaluation import Evaluation as Evaluation
 from .evaluation import evaluate as evaluate
+from .files import describe_model as describe_model
 from .files import load_model as load_model
 from .files import model_of as model_of
 from .page import explanation as explanation

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from kmaps._loops import outputs as loops
-from kmaps.models.streamed_rows import StreamedRows
+from kmaps.models.mapped_rows import StreamedRows
 from kmaps.parallel import for_blocks
 from kmaps.svm.losses import HINGES, LOSSES, Loss, check_combination
 from kmaps.svm.reduction import BinaryProblem

@@ -1,17 +1,19 @@
-"""Model files of every estimator."""
+"""Model files of every estimator: the model in one, and what it says of its model."""
 
 from pathlib import Path
+from typing import Any
 
 from kmaps.errors import InputError
+from kmaps.kernels import KERNELS
 from kmaps.models.random_features import RandomFeatureSVC
 from kmaps.svm import CodedRidge, CodedSVC, CodedSVR
 from kmaps.svm.model_file import ModelFile
 
 Model = CodedSVC | CodedSVR | CodedRidge | RandomFeatureSVC
 
-ESTIMATORS: dict[
-    str, type[CodedSVC] | type[CodedSVR] | type[CodedRidge] | type[RandomFeatureSVC]
-] = {cls.__name__: cls for cls in (CodedSVC, CodedSVR, CodedRidge, RandomFeatureSVC)}
+ESTIMATORS: dict[str, type[Model]] = {
+    cls.__name__: cls for cls in (CodedSVC, CodedSVR, CodedRidge, RandomFeatureSVC)
+}
 """The estimators that model files are of, by the name that a file has for them."""
 
 
@@ -52,3 +54,45 @@ def model_of(file: ModelFile) -> Model:
             "only; use the kmaps that wrote it"
         )
     return ESTIMATORS[file.estimator].from_file(file)
+
+
+def describe_model(path: str | Path) -> dict[str, Any]:
+    """Return what a model file holds, in what JSON can hold.
+
+    The keys are ``estimator``, ``map`` ("exact" for the model of a kernel), ``kernel`` (None for a
+    map without one), its parameters (``C``, ``loss``, …), ``features``, ``feature_names``,
+    ``classes`` (None for a regression), ``levels`` (None on random features), ``sigma``,
+    ``model_bytes``, ``file_bytes`` and ``record``: how it was trained, empty when the file does not
+    say.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from kmaps import CodedSVC
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     CodedSVC("js", C=3.0).fit([[0.0], [0.4], [1.0]], [0, 0, 1]).save(f"{folder}/m.npz")
+    ...     found = describe_model(f"{folder}/m.npz")
+    >>> found["map"], found["kernel"], found["C"], found["levels"], found["classes"]
+    ('exact', 'js', 3.0, 3, [0, 1])
+    """
+    file = ModelFile(path)
+    model = model_of(file)
+    map_text = str(model.map_)
+    exact = map_text in KERNELS
+    random = isinstance(model, RandomFeatureSVC)
+    classes = vars(model).get("classes_")
+    names = vars(model).get("feature_names_in_")
+    return {
+        "estimator": file.estimator,
+        "map": "exact" if exact else map_text,
+        "kernel": map_text if exact else file.record.get("kernel"),
+        **file.parameters,
+        "features": model.n_features_in_,
+        "feature_names": None if names is None else names.tolist(),
+        "levels": None if random else model.levels_.shape[1],
+        "sigma": model.sigma_ if random else None,
+        "classes": None if classes is None else classes.tolist(),
+        "model_bytes": model.model_bytes_,
+        "file_bytes": Path(path).stat().st_size,
+        "record": file.record,
+    }

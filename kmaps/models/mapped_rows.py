@@ -1,8 +1,8 @@
-"""Samples as the outputs of a random map, encoded once and trained on many times."""
+"""Samples as the outputs of a random map: in memory, or encoded again in every pass."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,44 +10,74 @@ from sklearn.utils import check_array
 
 from kmaps.errors import InputError
 from kmaps.maps.random_fourier import RandomFeatures
-from kmaps.models.streamed_rows import StreamedRows
 from kmaps.svm.learner import input_errors
 
 MAX_FEATURES = 1 << 22  # a single frequency takes 50 MB then, at order 1
-
-
 MOST_VALUES = 1 << 28
 """Outputs of all rows up to which they are held in memory: LIBLINEAR takes 24 bytes for each."""
 
+_CHUNK_VALUES = 1 << 24  # outputs of rows that are encoded in every pass, at a time: 64 MB
+
 
 @dataclass(frozen=True, eq=False)
-class MappedRows:
-    """Samples as the outputs of a fitted map: :class:`RandomFeatureSVC` trains on them."""
+class _Rows:
+    """Samples that a fitted map encodes, or some of them: `RandomFeatureSVC` trains on these."""
 
-    map: RandomFeatures  # fitted
-    outputs: NDArray  # (n, 2m)
-    members: NDArray[np.intp] | None = None  # those of the rows that count, in order; None: all
+    map: RandomFeatures
+    n_rows: int  # of all samples
+    members: NDArray[np.intp] | None  # those of the rows that count, in order; None: all
 
     def __len__(self) -> int:
-        return len(self.outputs if self.members is None else self.members)
+        return self.n_rows if self.members is None else len(self.members)
 
     @property
     def n_features(self) -> int:
         """Number of features of the samples."""
         return self.map.n_features_in_
 
+    def take(self, members: NDArray[np.intp]) -> Self:
+        """Return some of the samples; the outputs are not copied."""
+        return replace(self, members=members if self.members is None else self.members[members])
+
+
+@dataclass(frozen=True, eq=False)
+class MappedRows(_Rows):
+    """Samples as outputs (n_rows, 2m) in memory."""
+
+    outputs: NDArray
+
     @property
     def nbytes(self) -> int:
         """What is in memory of the outputs."""
         return self.outputs.nbytes
 
-    def take(self, members: NDArray[np.intp]) -> "MappedRows":
-        """Return some of the samples; the outputs are not copied."""
-        return replace(self, members=members if self.members is None else self.members[members])
-
     def matrix(self) -> NDArray:
         """Return the outputs of the rows that count; a copy unless these are all."""
         return self.outputs if self.members is None else self.outputs[self.members]
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedRows(_Rows):
+    """Samples that ``blocks()`` returns, whenever it is called, as blocks of rows."""
+
+    blocks: Callable[[], Iterable[Any]]
+    nbytes = 0  # of the outputs in memory between passes
+
+    def chunks(self) -> Iterator[tuple[NDArray[np.intp], NDArray]]:
+        """Yield the outputs of some rows that count, and their places among these."""
+        places = np.arange(self.n_rows)
+        if self.members is not None:
+            places[:] = -1
+            places[self.members] = np.arange(len(self.members))
+        size, start = max(1, _CHUNK_VALUES // (2 * self.map.n_frequencies)), 0
+        for X in self.blocks():
+            for first in range(0, X.shape[0], size):
+                part = X[first : first + size]
+                found = places[start + first : start + first + part.shape[0]]
+                counts = found >= 0
+                if counts.any():
+                    yield found[counts], self.map.transform(part[counts])
+            start += X.shape[0]
 
 
 def map_rows(
@@ -61,7 +91,11 @@ def map_rows(
     n_rows, most_rows = 0, MOST_VALUES // (2 * random_map.n_frequencies)
     for number, X in enumerate(blocks()):
         if number == 0:
-            _check_width(X.shape[1])
+            if X.shape[1] > MAX_FEATURES:
+                raise InputError(
+                    f"X has {X.shape[1]:,} features, random features take at most "
+                    f"{MAX_FEATURES:,}: hash or select features first"
+                )
             random_map.fit(X if sample is None else sample)
         n_rows += X.shape[0]
         if n_rows > most_rows:
@@ -69,18 +103,11 @@ def map_rows(
         else:
             outputs.append(random_map.transform(X))
     if n_rows > most_rows:
-        return StreamedRows(random_map, blocks, n_rows)
+        return StreamedRows(random_map, n_rows, None, blocks)
     if not outputs:
         raise InputError("no samples: expected at least one row")
-    return MappedRows(random_map, np.concatenate(outputs) if len(outputs) > 1 else outputs[0])
-
-
-def _check_width(n_features: int) -> None:
-    if n_features > MAX_FEATURES:
-        raise InputError(
-            f"X has {n_features:,} features, random features take at most {MAX_FEATURES:,}: hash "
-            "or select features first"
-        )
+    together = np.concatenate(outputs) if len(outputs) > 1 else outputs[0]
+    return MappedRows(random_map, n_rows, None, together)
 
 
 def single(X: Any) -> Any:

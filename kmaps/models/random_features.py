@@ -21,9 +21,8 @@ from kmaps.kernels import WIDTH_KERNELS, check_kernel
 from kmaps.maps import GeneralizedRBFMap, RandomFourierMap
 from kmaps.maps.random_fourier import RandomFeatures
 from kmaps.models.block_descent import train_in_blocks
-from kmaps.models.mapped_rows import MAX_FEATURES, MappedRows, map_rows, single
+from kmaps.models.mapped_rows import MAX_FEATURES, MappedRows, StreamedRows, map_rows, single
 from kmaps.models.random_features_file import check_versions, described, read_map
-from kmaps.models.streamed_rows import StreamedRows
 from kmaps.svm import LiblinearSVC
 from kmaps.svm.learner import BlockSource
 from kmaps.svm.model_file import ModelFile, write_model

@@ -12,7 +12,7 @@ from kmaps._loops.outputs import descend_rows
 from kmaps.cli.main import cli
 from kmaps.errors import ConfigError
 from kmaps.models import mapped_rows
-from kmaps.models.streamed_rows import StreamedRows
+from kmaps.models.mapped_rows import StreamedRows
 from tests.oracles import machines
 
 RNG = np.random.default_rng(0)
@@ -25,7 +25,7 @@ Y = np.digitize(X[:, 0] * X[:, 1] + RNG.normal(0, 0.1, N), [0.3, 1])
 def streamed(monkeypatch):
     """Rows are too many for their outputs to be in memory, and come in chunks of 50."""
     monkeypatch.setattr(mapped_rows, "MOST_VALUES", N * M)
-    monkeypatch.setattr("kmaps.models.streamed_rows._CHUNK_VALUES", 50 * 2 * M)
+    monkeypatch.setattr("kmaps.models.mapped_rows._CHUNK_VALUES", 50 * 2 * M)
 
 
 @pytest.mark.parametrize("squared", [False, True])
