@@ -2,8 +2,8 @@
 
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
-from kmaps.bench.kinds.kind import Cell
-from kmaps.bench.run.measure import Result, measure_cell
+from kmaps.bench.kinds.kind import Cell, Measured
+from kmaps.bench.run.measure import measure_cell
 
 TOLD = {
     *("peak_bytes", "train_peak_bytes", "warnings"),
@@ -18,7 +18,7 @@ def cells_of(text: str) -> list[Cell]:
     return KINDS[experiment.kind].cells(experiment)
 
 
-def measured(cell: Cell, **options) -> Result:
+def measured(cell: Cell, **options) -> Measured:
     """Set a cell up, alone in its batch, and measure it."""
     kind = KINDS[cell.kind]
     return measure_cell(kind, cell, kind.set_up(cell, **options))

@@ -27,9 +27,8 @@ if TYPE_CHECKING:
 class Cell:
     """One measurement of an experiment; its fields are columns of its record.
 
-    ``row`` stands for the columns of the row, and ``C``, how C is chosen, for ``C_grid``,
-    ``C_folds``, ``C_samples`` and ``C_unit_norm``. What a kind does not have is left at its
-    default. ``source`` locates a dataset that does not come with kmaps; only its digest enters the
+    ``row`` stands for the columns of the row, and ``C``, how C is chosen, for those that begin with
+    ``C_``. ``source`` locates a dataset that does not come with kmaps; only its digest enters the
     key, and it is not recorded. The name of the experiment does not enter the key either.
     """
 
@@ -53,7 +52,6 @@ class Cell:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The cell as columns of its record."""
         apart = ("row", "C", "source", "feature_name")
         columns = {name: value for name, value in vars(self).items() if name not in apart}
         columns["features"] = self.features
@@ -73,10 +71,8 @@ class Cell:
 
     @property
     def seed(self) -> int:
-        """Seed of the map and the solver: a function of what the cell is, not of other cells.
-
-        It is the same for every solver, so that all of them have the same map.
-        """
+        """Seed of the map and the solver: the same for every solver, so that all of them have the
+        same map, and independent of the other cells."""
         row = Row(self.row.method, self.row.params)
         return seed_of(*self._data(), self.kernel, row.label, self.reduction)
 
@@ -90,43 +86,27 @@ class Cell:
         return "C", self.dataset, protocol, self.features, self.normalize, self.split
 
     def key(self, digest: str) -> str:
-        """Return the sha256 of the resolved configuration, the data's ``digest`` and the versions.
-
-        The defaults of the parameters of maps and features are part of it.
-        """
+        """Return the sha256 of the resolved configuration, with the defaults of maps and features,
+        of the data's ``digest`` and of the versions."""
         config = self.columns | {"digest": digest, "map_version": MAP_VERSION}
         del config["experiment"], config["features"]
-        config["params"] = self._resolved()
+        if self.row.method in MAPS:
+            config["params"] = resolved(self.row.method, self.kernel, self.row.params)
         if self.feature:
             config |= {"feature": self.feature.name, "feature_params": asdict(self.feature)}
         return hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()
 
-    def _resolved(self) -> dict[str, Any]:
-        """Return the parameters of the map with their defaults."""
-        if self.row.method not in MAPS:
-            return dict(self.row.params)
-        return resolved(self.row.method, self.kernel, self.row.params)
-
 
 def seed_of(*names: object) -> int:
-    """Return a seed below 2**31 that depends on the names alone.
-
-    Examples
-    --------
-    >>> seed_of("mnist", 0) == seed_of("mnist", 0) != seed_of("mnist", 1)
-    True
-    """
+    """Return a seed below 2**31 that depends on the names alone."""
     words = np.frombuffer(hashlib.sha256(repr(names).encode()).digest(), np.uint32)
     return int(np.random.SeedSequence(words.tolist()).generate_state(1)[0]) % 2**31
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What measuring a cell gives.
-
-    The columns of its record, the arrays that its figures need and, where it is judged by an
-    accuracy, which test samples were right.
-    """
+    """What measuring a cell gives: columns of its record, arrays that its figures need and, where
+    it is judged by an accuracy, which test samples were right."""
 
     columns: Mapping[str, Any]
     arrays: Arrays = field(default_factory=dict)
@@ -134,30 +114,15 @@ class Measured:
 
 
 class Kind(ABC):
-    """What measures a kind of experiment; `measure.py` of its package has one, called ``KIND``.
+    """What measures a kind of experiment; `measure.py` of its package has one, called ``KIND``."""
 
-    Attributes
-    ----------
-    model : type of Experiment
-        The keys of its YAML files.
-    shown : Shown
-        Its other half: the columns that measuring fills, which of them are judged, what is shown.
-    row_keys : tuple of str
-        Keys of an entry of ``maps`` that are not parameters of its map.
-    has_images : bool
-        Whether its cells have images, some of which ``--skip-bad`` may leave out.
-    chooses_C : bool
-        Whether its cells choose C, so that they can be measured with another one.
-    takes_estimators : bool
-        Whether its rows may be third-party estimators.
-    """
-
-    model: ClassVar[type[Experiment]]
-    shown: ClassVar[Shown]
-    row_keys: ClassVar[tuple[str, ...]] = ()
-    has_images: ClassVar[bool] = False
-    chooses_C: ClassVar[bool] = False
-    takes_estimators: ClassVar[bool] = False
+    model: ClassVar[type[Experiment]]  # the keys of its YAML files
+    shown: ClassVar[Shown]  # its other half
+    row_keys: ClassVar[tuple[str, ...]] = ()  # in an entry of `maps`, no parameters of its map
+    has_images: ClassVar[bool] = False  # some of which --skip-bad may leave out
+    chooses_C: ClassVar[bool] = False  # so that its cells can be measured with another one
+    takes_estimators: ClassVar[bool] = False  # third-party ones, as rows
+    work: ClassVar[tuple[str, ...]] = ()  # modules that measuring imports
 
     def mistakes(self, root: Node, content: dict[str, Any]) -> Iterable[Mistake]:
         """Yield mistakes in the content of a file that its model does not find."""
@@ -169,7 +134,7 @@ class Kind(ABC):
 
     def imports(self, cells: Iterable[Cell]) -> tuple[str, ...]:
         """Return the modules that measuring some cells imports: a run does so once for all."""
-        return ()
+        return self.work
 
     def with_C(self, cell: Cell, C: float) -> Cell:
         """Return a cell that is measured with a given C, and chooses none."""
@@ -188,20 +153,16 @@ class Kind(ABC):
         return load_manifest(cell.dataset).digest if cell.dataset else ""
 
     def draw_splits(self, cells: Iterable[Cell]) -> None:
-        """Draw every split of some cells, to see whether there are so many samples.
-
-        A ConfigError says that the experiment asks for more data than there is, a DataError that
-        the data are missing or damaged.
-        """
+        """Draw every split of some cells, to see whether there are so many samples: a
+        ConfigError says that there are fewer than asked for, a DataError that the data are
+        missing or damaged."""
         return None
 
     def prepare(
         self, cells: Iterable[Cell], *, skip_bad: bool = False, progress: Report | None = None
     ) -> None:
-        """Check and make, once for all cells, what each would otherwise fail on or make again.
-
-        Raises what `draw_splits` does.
-        """
+        """Check and make, once for all cells, what each would otherwise fail on or make again; it
+        raises what `draw_splits` does."""
         return None
 
     def set_up(self, cell: Cell, *, skip_bad: bool = False) -> Any:
@@ -214,11 +175,8 @@ class Kind(ABC):
 
     @abstractmethod
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
-        """Measure one cell.
-
-        ``shared`` is what :meth:`set_up` returned for the batch; ``timing`` takes the times and
-        the peak of memory, and adds them to the columns.
-        """
+        """Measure one cell: ``shared`` is what `set_up` returned for its batch; ``timing`` adds the
+        times and the peak of memory to the columns."""
 
 
 class SampledKind(Kind):
@@ -227,13 +185,11 @@ class SampledKind(Kind):
     has_images: ClassVar[bool] = True
 
     def draw_splits(self, cells: Iterable[Cell]) -> None:
-        """Load the data and draw every split."""
         _draw(cells)
 
     def prepare(
         self, cells: Iterable[Cell], *, skip_bad: bool = False, progress: Report | None = None
     ) -> None:
-        """Load the data, draw every split and extract the features, so that cells only read."""
         from kmaps.bench.work.samples import fill_cache
 
         dataset, by_split = _draw(cells, skip_bad=skip_bad)
@@ -247,7 +203,6 @@ class SampledKind(Kind):
         )
 
     def set_up(self, cell: Cell, *, skip_bad: bool = False) -> Any:
-        """Load the features and labels of the split of a cell."""
         from kmaps.bench.work.samples import load_split
 
         return load_split(

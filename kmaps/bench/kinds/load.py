@@ -1,8 +1,8 @@
 """Experiment files: read, checked as a whole before any work, every mistake with its place.
 
 A mistake reads ``experiment.yaml:14:7: maps[2].ordr: unknown key, did you mean 'order'?`` and all
-of them are reported at once: pydantic and the maps say what is wrong with the values, the YAML
-nodes say where each one stands."""
+of them are reported at once: pydantic and the maps say what is wrong, YAML nodes say where.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -49,15 +49,8 @@ def load(
 
     With ``preset`` the keys under that name of its ``presets`` replace those of the experiment, its
     claims are left out, and its name becomes NAME-PRESET. ``changes``, such as ``["splits=2"]``,
-    then change single keys (:func:`kmaps.bench.spec.positions.changed`). A ConfigError lists every
-    mistake, one per line, in the order of their places.
-
-    Examples
-    --------
-    >>> load("quickstart").dataset.name
-    'digits'
-    >>> load("quickstart", changes=["splits=2"]).splits
-    2
+    then change single keys. A ConfigError lists every mistake, one per line, in the order of their
+    places.
     """
     return load_whole(name_or_path, preset, changes).experiment
 
@@ -132,18 +125,14 @@ def _line(source: str, mistake: Mistake) -> str:
 
 
 class _Place(NamedTuple):
-    """The folder of an experiment's file, and the name that it has there."""
-
     folder: Path
     experiment: Any
 
     def base_of(self, content: dict[str, Any]) -> Path:
-        """Return the folder that the files in the experiment are relative to."""
         base = content.get("base")
         return self.folder / Path(base).expanduser() if isinstance(base, str) else self.folder
 
     def context(self, content: dict[str, Any]) -> dict[str, Any]:
-        """Return what the models need to know beside the content."""
         return {"folder": str(self.base_of(content)), "experiment": self.experiment}
 
 
@@ -159,7 +148,6 @@ def _elsewhere(content: dict[str, Any], place: _Place) -> dict[str, Any]:
 def _changed(
     kind: Kind, content: dict[str, Any], changes: Sequence[str], place: _Place
 ) -> dict[str, Any]:
-    """Change single keys of an experiment, and check it again as a whole."""
     root, content = read(write_yaml(changed(content, changes)), "experiment.yaml")
     mistakes = [text for _, _, text in sorted(_mistakes(kind, root, content, place))]
     if mistakes:

@@ -24,29 +24,20 @@ TIMES = ("fit_s", "encode_s", "convert_s", "train_s", "predict_s")
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a kind.
+    """A figure of a kind: its function ``draw(records, path)``, or the place of one, which is
+    imported when it is used.
 
-    Parameters
-    ----------
-    draw : str or callable
-        A function ``draw(records, path)``, or the module and the name of one, which is imported
-        when it is used: the records that are measured, and the file to write, PNG, SVG or PDF.
-    needs_arrays : bool
-        Whether it is ``draw(records, arrays, path)``, with the arrays of each record by its key.
+    The records are measured ones, and the path ends in .png, .svg or .pdf. With ``needs_arrays`` it
+    is ``draw(records, arrays, path)``, with the arrays of each record by its key.
     """
 
     draw: str | Callable[..., None]
     needs_arrays: bool = False
 
     def write(self, name: str, records: Sequence[Record], folder: Path, path: Path) -> None:
-        """Draw the figure of that name of records that were measured into a folder.
+        """Draw the figure, called ``name``, of records that were measured into a folder.
 
-        Raises
-        ------
-        DataError
-            When it needs arrays that are not there.
-        NothingMeasured
-            When none of the records belongs into the figure.
+        A DataError says that arrays are not there, NothingMeasured that no record belongs into it.
         """
         arrays = [_arrays_of(records, folder, name)] if self.needs_arrays else []
         draw = self.draw
@@ -57,7 +48,6 @@ class Figure:
 
 
 def _arrays_of(records: Sequence[Record], folder: Path, name: str) -> dict[str, Arrays]:
-    """Return the arrays that a figure needs, by the keys of the records."""
     keys = [record["key"] for record in records]
     arrays = read_arrays(folder, keys)
     missing = [key for key in keys if key not in arrays]
@@ -74,15 +64,6 @@ class Shown(ABC):
     """What shows the records of a kind; `show.py` of its package has one, called ``SHOWN``.
 
     It imports nothing that measures, so that reading records does not either.
-
-    Attributes
-    ----------
-    fills : tuple of str
-        The columns of a record that measuring fills, besides those that the runner fills.
-    judged : tuple of Judged
-        Those of them that the gate judges, with their tolerances.
-    known_figures : mapping of str to Figure
-        The figures that can be drawn of its records, by name.
     """
 
     fills: ClassVar[tuple[str, ...]]
@@ -91,16 +72,12 @@ class Shown(ABC):
 
     @abstractmethod
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
-        """Return what tables show unasked.
-
-        Keys of :data:`kmaps.bench.records.measures.MEASURES`.
-        """
+        """Return what tables show unasked: keys of
+        :data:`kmaps.bench.records.measures.MEASURES`."""
 
     def figures(self, experiment: Any) -> dict[str, Figure]:
-        """Return the figures of an experiment by the names of their files, without the suffix.
-
-        By default those that its key ``figures`` names, or all where it has no such key.
-        """
+        """Return the figures of an experiment by the names of their files, without the suffix:
+        those that its key ``figures`` names, or all where it has no such key."""
         names = self.known_figures
         if "figures" in type(experiment).model_fields:
             names = experiment.figures

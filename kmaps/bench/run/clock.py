@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from dataclasses import dataclass
 from statistics import fmean
 from time import perf_counter, process_time, sleep
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
 
@@ -25,20 +25,23 @@ from kmaps.bench.records.times import MOST_AVERAGE, MOST_OTHERS
 Result = TypeVar("Result")
 
 
-class Timing(Protocol):
-    """What a measurement calls; :class:`kmaps.bench.run.clock.Clock` is the one that measures."""
+class Timing:
+    """What a measurement calls. This one notes nothing, for warm-ups; :class:`Clock` measures."""
 
     def begin(self) -> None:
         """Begin the part whose memory and warnings count; what came before prepared it."""
 
     def timed(self, column: str) -> AbstractContextManager[None]:
         """Note the seconds that a block takes, in a column of the record."""
+        return nullcontext()
 
     def best(self, column: str, call: Callable[[], Result], repeats: int) -> Result:
         """Make a call several times and note the least seconds; return what it returned last."""
+        return call()
 
     def seconds(self, call: Callable[[], Result]) -> tuple[Result, float]:
         """Make a call; return what it returned and the seconds it took, which are not noted."""
+        return call(), 0.0
 
     def note(self, **seconds: float) -> None:
         """Note seconds by column; of a column that is noted several times the mean counts."""
@@ -47,32 +50,7 @@ class Timing(Protocol):
         """Note the peak of memory so far, as that of training."""
 
 
-class Untimed:
-    """A timing that notes nothing, for warm-ups and tests."""
-
-    def begin(self) -> None:
-        """Do nothing."""
-
-    def timed(self, column: str) -> AbstractContextManager[None]:
-        """Return a context that does nothing."""
-        return nullcontext()
-
-    def best(self, column: str, call: Callable[[], Result], repeats: int) -> Result:
-        """Make the call once."""
-        return call()
-
-    def seconds(self, call: Callable[[], Result]) -> tuple[Result, float]:
-        """Make the call; it took no time."""
-        return call(), 0.0
-
-    def note(self, **seconds: float) -> None:
-        """Do nothing."""
-
-    def trained(self) -> None:
-        """Do nothing."""
-
-
-UNTIMED = Untimed()
+UNTIMED = Timing()
 
 
 @contextmanager
@@ -84,10 +62,8 @@ def pinned(threads: int) -> Iterator[None]:
 
 @contextmanager
 def held(n_processors: int) -> Iterator[None]:
-    """Hold the process to so many processors, so that none of its threads moves to another.
-
-    They are the last of those that it may run on: the system's own work prefers the first.
-    """
+    """Hold the process to so many processors, the last of those that it may run on: the system's
+    work prefers the first."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, sorted(allowed)[-n_processors:])
     try:
@@ -96,17 +72,14 @@ def held(n_processors: int) -> Iterator[None]:
         os.sched_setaffinity(0, allowed)
 
 
-class Clock:
-    """Times the pieces of one cell (:class:`Timing`); a context manager.
+class Clock(Timing):
+    """Times the pieces of one cell; a context manager, after which ``columns`` has what was noted.
 
     Times are wall times by ``perf_counter``. Memory is what the process needed beyond what it held
     when the measured part began: the kernel's high-water mark of the resident memory, which is
-    reset there (Linux: ``/proc/self/clear_refs``), so what came earlier, loading data or choosing
-    C, does not hide it. Freed memory that the allocator kept is given back first, for the same
-    reason.
-
-    After the context, ``columns`` has what was noted, ``peak_bytes`` and ``train_peak_bytes`` (None
-    where the system does not report them), the load of the machine, and ``warnings``.
+    reset there (Linux: ``/proc/self/clear_refs``), so that loading data or choosing C does not hide
+    it; memory that the allocator kept is given back before. ``peak_bytes`` and ``train_peak_bytes``
+    are None where the system does not report them.
     """
 
     def __enter__(self) -> "Clock":
@@ -137,7 +110,6 @@ class Clock:
         }
 
     def begin(self) -> None:
-        """Begin the part whose memory and warnings count; what came before prepared it."""
         self._caught.clear()
         self._training: int | None = None
         self._before: int | None = None
@@ -151,19 +123,16 @@ class Clock:
 
     @contextmanager
     def timed(self, column: str) -> Iterator[None]:
-        """Note the seconds that a block takes, in a column of the record."""
         start = perf_counter()
         yield
         self._noted[column].append(perf_counter() - start)
 
     def seconds(self, call: Callable[[], Result]) -> tuple[Result, float]:
-        """Make a call; return what it returned and the seconds it took, which are not noted."""
         start = perf_counter()
         result = call()
         return result, perf_counter() - start
 
     def best(self, column: str, call: Callable[[], Result], repeats: int) -> Result:
-        """Make a call several times and note the least seconds; return what it returned last."""
         times = []
         for _ in range(repeats):
             result, took = self.seconds(call)
@@ -172,12 +141,10 @@ class Clock:
         return result
 
     def note(self, **seconds: float) -> None:
-        """Note seconds by column; of a column that is noted several times the mean counts."""
         for column, value in seconds.items():
             self._noted[column].append(value)
 
     def trained(self) -> None:
-        """Note the peak of memory so far, as that of training."""
         self._training = self._peak()
 
     def _peak(self) -> int | None:
@@ -199,10 +166,8 @@ _STEAL = 7
 @dataclass(frozen=True)
 class Load:
     """What else the machine did: its load average over the last minute, and how many of its
-    processors were busy with other work (``others``) or taken away by the host (``steal``).
-
-    They are None where the system does not report them, or the time was too short.
-    """
+    processors were busy with other work (``others``) or taken away by the host (``steal``); None
+    where the system does not report it, or the time was too short."""
 
     average: float | None
     others: float | None
@@ -211,7 +176,6 @@ class Load:
 
     @property
     def is_known(self) -> bool:
-        """Whether the system reports other work."""
         return self.others is not None
 
     @property

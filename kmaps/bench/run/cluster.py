@@ -18,8 +18,8 @@ from kmaps.maps import MAP_VERSION
 class There:
     """Measures a batch on a worker of a cluster; can be pickled.
 
-    It knows the digest of each dataset, and the versions of kmaps and its maps, where the run was
-    started, and refuses a worker that has others or may start no processes.
+    It refuses a worker that has other data or versions than there are where the run was started, or
+    that may start no processes.
     """
 
     function: Function
@@ -28,7 +28,6 @@ class There:
     versions: tuple[str, Any]
 
     def __call__(self, batch: Batch) -> tuple[dict[str, Any], list[Finished]]:
-        """Return the columns of the machine, and what became of the cells."""
         machine = describe()
         self._check(machine, next(iter(batch.values())))
         return machine, list(
@@ -60,9 +59,8 @@ def run_on_cluster(
     """Measure batches on the workers, as many at a time as these have threads.
 
     Yields what has ended when all of its batch has, with the columns of its machine and, as
-    ``jobs``, how many cells that measures at a time. A batch whose worker is lost is measured again
-    elsewhere; after three times, Dask's limit, its cells have failed. A lost scheduler is a
-    ConnectionError.
+    ``jobs``, how many cells that measures at a time. The cells of a batch whose worker was lost
+    three times, Dask's limit, have failed. A lost scheduler is a ConnectionError.
     """
     from kmaps.dask import called  # an extra
 

@@ -20,10 +20,8 @@ _LIMB = re.compile(r"\d+")
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found in one line, and the remedy, empty when all is well.
-
-    With ``fault``, commands fail, or measure something else, until the remedy is applied.
-    """
+    """What was found in one line, and the remedy, empty when all is well; with ``fault``, commands
+    fail, or measure something else, until the remedy is applied."""
 
     subject: str
     found: str
@@ -34,13 +32,7 @@ class Finding:
 def examine(compiled: Path) -> list[Finding]:
     """Look at versions, compiler, threads, libraries, folders, mirrors and unfinished files.
 
-    ``compiled`` is the folder of the compiled loops. Nothing is changed and no address is
-    contacted.
-
-    Examples
-    --------
-    >>> [finding.subject for finding in examine(Path("compiled"))][:3]
-    ['versions', 'C++ compiler', 'instructions']
+    ``compiled`` is the folder of the compiled loops. Nothing is changed and no address is asked.
     """
     checks: tuple[Callable[[], Iterator[Finding]], ...] = (
         _versions,
@@ -49,7 +41,7 @@ def examine(compiled: Path) -> list[Finding]:
         _threads,
         _libraries,
         lambda: iter([_folder("compiled loops", compiled, "NUMBA_CACHE_DIR")]),
-        _data,
+        lambda: iter([_folder("datasets", cache_root(), "KMAPS_DATA_DIR")]),
         _mirrors,
         _leftovers,
     )
@@ -122,10 +114,6 @@ def _libraries() -> Iterator[Finding]:
         else:
             remedy = "times do not compare: install another build of it, or set OMP_NUM_THREADS=1"
             yield Finding(name, f"{', '.join(names)}; keeps its threads", remedy, fault=True)
-
-
-def _data() -> Iterator[Finding]:
-    yield _folder("datasets", cache_root(), "KMAPS_DATA_DIR")
 
 
 def _folder(subject: str, folder: Path, variable: str) -> Finding:

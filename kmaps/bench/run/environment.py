@@ -28,11 +28,6 @@ def describe() -> dict[str, Any]:
 
     ``cores`` are the processors that this process may run on; outside a git checkout ``commit`` is
     empty and ``dirty`` False.
-
-    Examples
-    --------
-    >>> sorted(describe())
-    ['commit', 'cores', 'cpu', 'dirty', 'python', 'versions']
     """
     commit, dirty = source_state(Path(kmaps.__file__).resolve().parent.parent)
     return {
@@ -47,15 +42,8 @@ def describe() -> dict[str, Any]:
 
 @cache
 def versions_of(method: str) -> dict[str, str]:
-    """Return the version of the package that a third-party estimator, or a map of theirs, is from.
-
-    Nothing of kmaps' own methods, and of a module that no package has, as one beside an experiment.
-
-    Examples
-    --------
-    >>> list(versions_of("sklearn.svm.SVC")), versions_of("homogeneous")
-    (['scikit-learn'], {})
-    """
+    """Return the version of the package that a third-party estimator, or a map of theirs, is from:
+    nothing of kmaps' methods, and of a module that no package has."""
     if method in MAPS:
         package = MAPS.package_of(method)
         return dict([package.split(" ")]) if package else {}

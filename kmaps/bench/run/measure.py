@@ -8,13 +8,12 @@ import sys
 import warnings
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from kmaps.bench.kinds import KINDS
-from kmaps.bench.kinds.kind import Cell, Kind
-from kmaps.bench.records.arrays import Arrays, Correct
+from kmaps.bench.kinds.kind import Cell, Kind, Measured
 from kmaps.bench.records.row import Row, is_third_party
 from kmaps.bench.run.clock import Clock, held, pinned
 from kmaps.bench.run.processes import Failure, failure, run_batches
@@ -23,21 +22,11 @@ from kmaps.errors import ConfigError, KmapsError
 
 
 @dataclass(frozen=True)
-class Result:
-    """The columns that measuring a cell filled, and what is kept beside its record."""
-
-    columns: dict[str, Any]
-    arrays: Arrays = field(default_factory=dict)
-    correct: Correct | None = None
-
-
-@dataclass(frozen=True)
 class Measuring:
     """Measures batches of cells of a kind; can be pickled, as processes need it.
 
-    BLAS, OpenMP and the compiled loops have the same number of threads; with ``hold`` the process
-    may run on as many processors alone. Rows may name modules in ``folder``, that of the
-    experiment's file.
+    With ``hold`` the process may run on as many processors as it has threads. Rows may name modules
+    in ``folder``, where the experiment's file is.
     """
 
     kind: str
@@ -46,8 +35,7 @@ class Measuring:
     hold: bool = False
     folder: Path | None = None
 
-    def __call__(self, batch: Mapping[str, Cell]) -> Iterator[tuple[str, Result | Failure]]:
-        """Yield the key and the result, or the failure, of every cell of a batch."""
+    def __call__(self, batch: Mapping[str, Cell]) -> Iterator[tuple[str, Measured | Failure]]:
         kind = KINDS[self.kind]
         with (
             importing(self.folder),
@@ -67,18 +55,16 @@ class Measuring:
                     yield key, failure(error)
 
 
-def measure_cell(kind: Kind, cell: Cell, shared: Any) -> Result:
-    """Measure one cell: warm up, then time."""
+def measure_cell(kind: Kind, cell: Cell, shared: Any) -> Measured:
     # What a few samples are refused for need not be wrong with all of them.
     with warnings.catch_warnings(action="ignore"), suppress(KmapsError):
         kind.warm_up(cell, shared)
     with Clock() as clock:
         measured = kind.measure(cell, shared, clock)
-    columns = {**clock.columns, **measured.columns}
     odd = sorted(set(measured.columns) - set(kind.shown.fills))
     if odd:
         raise TypeError(f"kind {cell.kind}: columns that it does not say it fills: {odd}")
-    return Result(columns, measured.arrays, measured.correct)
+    return replace(measured, columns={**clock.columns, **measured.columns})
 
 
 @contextmanager
@@ -96,12 +82,9 @@ def importing(folder: Path | None) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Checking:
-    """Checks the estimators of rows, with modules of a folder; can be pickled."""
-
     folder: Path | None
 
     def __call__(self, batch: Mapping[str, Row]) -> Iterator[tuple[str, list[str]]]:
-        """Yield the key of every row with what is wrong with its estimator."""
         from kmaps.bench.work.third_party import problems
 
         with importing(self.folder):
@@ -110,16 +93,8 @@ class Checking:
 
 
 def check_estimators(cells: Collection[Cell], experiment: Experiment) -> None:
-    """Refuse third-party estimators that cannot be made, all of them at once.
-
-    Modules in the folder of the experiment's file can be imported.
-
-    Raises
-    ------
-    ConfigError
-        With every mistake and its place, one per line: a module or class that is not there, a
-        parameter that is unknown, a method that is missing.
-    """
+    """Refuse third-party estimators that cannot be made, all at once: the ConfigError has every
+    mistake and its place, one per line."""
     rows = {cell.row.identity: cell.row for cell in cells if is_third_party(cell.row.method)}
     checking, imports = Checking(experiment.folder), KINDS[experiment.kind].imports(cells)
     mistakes: dict[str, None] = {}

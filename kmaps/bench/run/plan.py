@@ -32,14 +32,9 @@ def plan(experiment: Experiment) -> dict[str, Cell]:
 def of_rows(planned: Mapping[str, Cell], only: Sequence[str]) -> dict[str, Cell]:
     """Return the cells whose row a pattern names; all of them without patterns.
 
-    A pattern is compared with the label of a row as ``kmaps run --dry-run`` has it
-    (``homogeneous order=1``) and as tables have it (``homogeneous, r = 3``), whole or up to the end
-    of a word; in it ``*`` stands for any text, ``?`` for any character.
-
-    Raises
-    ------
-    ConfigError
-        When a pattern names no row.
+    A pattern is compared with the label of a row as ``kmaps run --dry-run`` has it (``homogeneous
+    order=1``) and as tables have it (``homogeneous, r = 3``), whole or up to the end of a word; in
+    it ``*`` stands for any text, ``?`` for any character.
     """
     rows = {cell.row.identity: cell.row for cell in planned.values()}
     short, _ = short_labels(rows.values())
@@ -71,10 +66,7 @@ def published_folder(name: str, preset: str | None = None) -> Path:
 
 @dataclass(frozen=True)
 class Entry:
-    """An experiment that is to be run, or to go on, and a forecast of what that may take.
-
-    ``folder`` has its records, ``published`` those that a source checkout may have.
-    """
+    """An experiment to run, the folders of its records and of published ones, and a forecast."""
 
     experiment: Experiment
     folder: Path
@@ -83,7 +75,6 @@ class Entry:
 
     @property
     def unknown(self) -> int:
-        """How many cells are to do that no published time is known of."""
         timed = self.forecast.known if self.forecast.seconds is not None else 0
         return self.forecast.cells - timed
 
@@ -114,7 +105,6 @@ def _entry(name: str, out: Path, preset: str | None) -> Entry:
 
 
 def records_of(folder: Path) -> list[Record]:
-    """Return the records of a folder, none of one without any."""
     try:
         return read_records(folder)
     except NothingMeasured:
@@ -122,13 +112,6 @@ def records_of(folder: Path) -> list[Record]:
 
 
 def time_left(entries: Sequence[Entry]) -> tuple[float, int]:
-    """Return the seconds that the cells to do took once, and how many took an unknown time.
-
-    Examples
-    --------
-    >>> entry = Entry(None, Path("a"), Path("b"), Forecast(cells=3, known=2, seconds=5.0))
-    >>> time_left([entry, entry])
-    (10.0, 2)
-    """
+    """Return the seconds that the cells to do took once, and how many took an unknown time."""
     seconds = sum(entry.forecast.seconds or 0.0 for entry in entries)
     return seconds, sum(entry.unknown for entry in entries)

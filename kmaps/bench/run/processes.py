@@ -45,11 +45,8 @@ class Failure:
 
 @dataclass(frozen=True)
 class Finished:
-    """An item of a batch that has ended: its result, or a :class:`Failure`.
-
-    ``started`` is UTC, by the clock on the wall, which may be set back; ``seconds`` are counted by
-    one that only goes on.
-    """
+    """An item of a batch that has ended: its result, or a :class:`Failure`; ``started`` is UTC by
+    the wall clock, ``seconds`` by one that is never set back."""
 
     key: str
     result: Any
@@ -70,7 +67,6 @@ class _Moment:
 
     @property
     def seconds_ago(self) -> float:
-        """Seconds since then."""
         return monotonic() - self._at
 
 
@@ -88,26 +84,11 @@ def run_batches(
 ) -> Generator[Finished, None, None]:
     """Call a function on batches of items, ``jobs`` at a time, each batch in its own process.
 
-    Parameters
-    ----------
-    function : callable
-        Importable by name: ``function(batch)`` yields a pair of key and result, or key and
-        :class:`Failure`, for each item in order. Results can be pickled.
-    batches : iterable of mapping
-        Items by key; started in this order.
-    jobs : int
-    preloaded : iterable of str
-        Modules that the first call imports once for all processes.
-
-    Yields
-    ------
-    Finished
-        In the order in which the items end. When a process dies, the item under way has failed,
-        and those after it start again in another process.
-
-    Notes
-    -----
-    Closing the generator, or an exception in the caller's loop, kills the processes under way.
+    ``function(batch)``, importable by name, yields a key and its result, which can be pickled, or
+    its :class:`Failure`, for each item in order. Items are yielded as they end; when a process
+    dies, the item under way has failed, and those after it start again in another process. The
+    first call imports ``preloaded`` once for all processes. Closing the generator, or an exception
+    in the caller's loop, kills the processes under way.
     """
     waiting = deque(dict(batch) for batch in batches)
     running: dict[connection.Connection, _Running] = {}
@@ -188,11 +169,9 @@ def _forkserver(modules: Iterable[str]) -> Any:
 
 @contextmanager
 def starting(variables: Mapping[str, str]) -> Iterator[None]:
-    """Give processes that start inside the block variables of the environment, and a safe path.
-
-    Servers and workers start as ``python -c``, which otherwise imports modules from the folder one
-    stands in before any others.
-    """
+    """Give processes that start inside the block variables of the environment, and a safe path:
+    started as ``python -c`` they otherwise import from the folder one stands in before any
+    other."""
     variables = {**variables, "PYTHONSAFEPATH": "1"}
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
@@ -255,7 +234,6 @@ def _child(
 
 
 def failure(error: Exception) -> Failure:
-    """Return the failure that an exception is."""
     text = " ".join(str(error).split())
     name = type(error).__name__
     return Failure(f"{name}: {text}" if text else name, traceback.format_exc())

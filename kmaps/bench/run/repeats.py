@@ -35,9 +35,9 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Timed:
-    """What timing again leaves behind: the measurements that were added, and that were to be;
-    the name of each cell that failed, with the reason; and how busy the machine was at the start,
-    None when there was nothing to measure."""
+    """What timing again leaves behind: how many measurements were added, and were to be; the
+    name of each cell that failed, with the reason; the load at the start, None with nothing to
+    measure."""
 
     measured: int
     total: int
@@ -47,8 +47,6 @@ class Timed:
 
 @dataclass(frozen=True)
 class _Round:
-    """One repeat of all cells, each with its own C or with one in common."""
-
     repeat: int
     common: bool
     cells: dict[str, Cell]
@@ -75,19 +73,11 @@ def time_again(
     """Time the measured cells of a run again; ``times.jsonl`` next to the records has the repeats.
 
     Options are those of ``kmaps time``. ``repeats`` counts the measurements that are there already;
-    ``common_C``, a C at which each cell is timed too, is in the unit of the experiment's grid.
-    ``look`` returns how busy the machine is; ``progress``, ``extracted`` and ``measure`` are as in
-    :func:`kmaps.bench.run.runner.run`.
-
-    Raises
-    ------
-    ConfigError
-        When the records are of another experiment, data or version than now; when ``common_C`` is
-        given for a kind that chooses no C, or other than in the file; when the machine is not idle.
-    NothingMeasured
-        When there is no record, or no time in any.
-    DataError
-        When the data are missing or damaged.
+    ``common_C`` is in the unit of the experiment's grid; ``look`` returns how busy the machine is;
+    ``progress``, ``extracted`` and ``measure`` are as in :func:`kmaps.bench.run.runner.run`. A
+    ConfigError says that the records are of another experiment, data or version than now, that
+    ``common_C`` does not fit, or that the machine is not idle; NothingMeasured that no record has a
+    time.
     """
     kind, folder = KINDS[experiment.kind], Path(folder)
     records = {record["key"]: record for record in _measured(folder, kind)}
@@ -127,7 +117,6 @@ def _checked(load: Load, even_if_busy: bool) -> Load:
 
 
 def _measured(folder: Path, kind: Kind) -> list[Record]:
-    """Return the records that are measured."""
     records = [r for r in latest_cells(read_records(folder)) if r["status"] == "ok"]
     timed = [name for name in kind.shown.fills if name.endswith("_s") and name != "cv_s"]
     if not any(record[name] is not None for record in records for name in timed):
@@ -138,7 +127,6 @@ def _measured(folder: Path, kind: Kind) -> list[Record]:
 def _cells_of(
     experiment: Experiment, records: Mapping[str, Record], folder: Path
 ) -> dict[str, Cell]:
-    """Return the cells of records, in the order of the experiment."""
     names = {record["experiment"] for record in records.values()}
     if names != {experiment.experiment}:
         raise ConfigError(
@@ -190,8 +178,6 @@ def _rounds(
 
 
 class _Repeating:
-    """Runs rounds of measurements and writes down what they give."""
-
     def __init__(
         self,
         kind: Kind,
@@ -208,7 +194,6 @@ class _Repeating:
 
     @property
     def failures(self) -> list[str]:
-        """Of each cell that failed, its name and why."""
         return [f"{cell_name(self._records[key])}: {why}" for key, why in self._failed.items()]
 
     def run(
@@ -290,5 +275,4 @@ def _difference(kind: Kind, columns: Mapping[str, Any], expected: Record) -> str
 
 
 def _counted_otherwise(column: str, expected: Record) -> bool:
-    """Return whether a record has a size from before its form was on record."""
     return column == "train_bytes" and expected["storage_form"] is None

@@ -36,17 +36,13 @@ class Outcome:
 
     @property
     def failed(self) -> list[Record]:
-        """The records of the cells that failed."""
         return [record for record in self.records if record["status"] == "failed"]
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is: the measurements that are done, have failed, and are to be made in all.
-
-    The time left is estimated from what is done, method by method; None before the first. ``last``
-    is the record of the cell that just finished.
-    """
+    """How far a run is; ``last`` is the record of the cell that just finished, and ``seconds_left``
+    an estimate, method by method, None before the first."""
 
     done: int
     failed: int
@@ -58,8 +54,7 @@ class Progress:
 class Tally:
     """Counts what is finished and estimates the time left, from what each method took.
 
-    ``methods`` has the method of everything that is to be measured, by its key; ``jobs`` are
-    measured at a time. ``progress`` is called at the start and after every count.
+    ``methods`` has the method of every measurement, by its key; ``jobs`` are made at a time.
     """
 
     def __init__(
@@ -74,12 +69,10 @@ class Tally:
         progress(Progress(0, 0, self._total))
 
     def drop(self, key: str) -> None:
-        """Leave out what is not to be measured any more."""
         self._n_left[self._left.pop(key)] -= 1
         self._total -= 1
 
     def count(self, key: str, record: Record, seconds: float) -> None:
-        """Count one measurement, which took so long, and report."""
         method = self._left.pop(key)
         self._n_left[method] -= 1
         self._n_done[method] += 1
@@ -118,7 +111,6 @@ class Workers:
 
     @property
     def threads_here(self) -> int:
-        """Threads of all cells that this machine measures at a time."""
         return self.threads * (self.jobs if self.client is None else 1)
 
     def measured(
@@ -157,15 +149,10 @@ def run(
 
     Options are those of ``kmaps run`` and :class:`Workers`. ``progress`` is called after every
     cell, ``extracted`` while features are extracted; ``measure`` replaces
-    :class:`kmaps.bench.run.measure.Measuring`; ``definition`` is kept next to the records.
-
-    Raises
-    ------
-    ConfigError
-        When the experiment asks for more data than there is, another run writes the records, a
-        row or an option does not fit it, or a third-party estimator cannot be made.
-    DataError
-        When the data are missing or damaged, or the arrays that a figure needs.
+    :class:`kmaps.bench.run.measure.Measuring`; ``definition`` is kept next to the records. A
+    ConfigError says that the experiment asks for more data than there is, that another run writes
+    the records, or that a row or option does not fit; a DataError that data, or the arrays of a
+    figure, are missing or damaged.
     """
     kind, folder = _kind_of(experiment, skip_bad), Path(folder)
     planned = plan(experiment)

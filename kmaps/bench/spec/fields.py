@@ -94,16 +94,13 @@ class Files(Model):
 
     @property
     def has_parts(self) -> bool:
-        """Whether the training and the test samples are in different files."""
         return self.data is None and self.images is None
 
     @property
     def of_images(self) -> bool:
-        """Whether the samples are images."""
         return self.images is not None or self.train_images is not None
 
     def named(self, name: str) -> Any:
-        """Return the files as UserFiles."""
         from kmaps.data import UserFiles
 
         data = "images" if self.of_images else "data"
@@ -217,12 +214,10 @@ class Data(Model):
 
     @property
     def source(self) -> Any:
-        """A Manifest or UserFiles: where the data are; None of those that come with kmaps."""
         return self._source
 
     @property
     def has_images(self) -> bool:
-        """Whether its samples are images, so that there are features to extract."""
         return self._has_images
 
 
@@ -261,12 +256,10 @@ class DatasetSplits(Data):
 
     @property
     def title(self) -> str:
-        """What records call the dataset: files without a name as the experiment."""
         return self._source.name if self._source else str(self.name)
 
     @property
     def protocol(self) -> dict[str, Any]:
-        """How a split is drawn; unsaid of files that say it, as they do."""
         given = self.model_dump(exclude={"name", "files"}, exclude_none=True)
         told = self.files is not None and (self.files.has_parts or self.files.split_column)
         return given or ({"official": True} if told else {})
@@ -282,7 +275,6 @@ class Features(Model):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of the features."""
         return self.model_extra or {}
 
 
@@ -344,7 +336,6 @@ class Experiment(Model):
 
     @property
     def subject(self) -> str:
-        """What is measured, in a word."""
         return self.kind
 
     @property
@@ -363,19 +354,15 @@ class Experiment(Model):
 
 
 class OnDataset(Experiment):
-    """What every experiment on a dataset has."""
-
     dataset: DatasetSplits
     splits: PositiveInt = 1
 
     @property
     def subject(self) -> str:
-        """What is measured, in a word."""
         return self.dataset.title
 
     @property
     def cell_fields(self) -> dict[str, Any]:
-        """The fields that all of its cells have: also those of its dataset."""
         return {
             **super().cell_fields,
             "dataset": self.dataset.title,
@@ -385,13 +372,10 @@ class OnDataset(Experiment):
 
 
 class OnSamples(OnDataset):
-    """What every experiment on the features of samples has."""
-
     features: Features = Features()
 
     @property
     def cell_fields(self) -> dict[str, Any]:
-        """The fields that all of its cells have: also those of its dataset and features."""
         return {
             **super().cell_fields,
             "feature_name": self.features.name if self.dataset.has_images else "",

@@ -42,7 +42,6 @@ def at(root: yaml.Node, place: Place, message: str, *, key: bool = False) -> Mis
 
 
 def repeated_keys(node: yaml.Node) -> Iterator[Mistake]:
-    """Yield the keys given twice in a mapping."""
     # The reader keeps the last of two equal keys without a word.
     children = node.value if isinstance(node, yaml.SequenceNode) else []
     if isinstance(node, yaml.MappingNode):
@@ -59,12 +58,10 @@ def repeated_keys(node: yaml.Node) -> Iterator[Mistake]:
 
 
 def unknown_key(key: Any, known: Iterable[str]) -> str:
-    """Say that a key is unknown, and which are not."""
     return "unknown key" + (suggest(key, known) or f" (known: {', '.join(known)})")
 
 
 def brief(value: Any) -> str:
-    """Name a value that stands where another kind is expected."""
     names = {dict: "a mapping", list: "a list", type(None): "nothing"}
     return names.get(type(value)) or repr(value)
 
@@ -83,12 +80,6 @@ def changed(content: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
     Each change is ``KEY=VALUE``: keys of mappings, and places in lists from 0, joined by dots; the
     value as YAML. The name gets the changes; the claims, which are about the experiment as it was,
     are left out. A ConfigError says which is no ``KEY=VALUE``, or goes through a single value.
-
-    Examples
-    --------
-    >>> changed({"experiment": "one", "C": {"grid": "auto"}}, ["C.folds=5", "kernels=[chi2, js]"])
-    {'experiment': 'one-C.folds-5-kernels-chi2-js', 'C': {'grid': 'auto', 'folds': 5}, \
-'kernels': ['chi2', 'js'], 'claims': []}
     """
     new = copy.deepcopy(content)
     for change in changes:
@@ -101,7 +92,6 @@ def changed(content: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
 
 
 def _slug(change: str) -> str:
-    """Return a change as a part of a name."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", change).strip("-")
 
 
@@ -122,7 +112,6 @@ def _put(content: Any, steps: Sequence[str], value: Any, change: str) -> None:
 
 
 def _place(inside: Any, step: str, before: str, change: str) -> str | int:
-    """Return the key, or the place in a list, that a step goes to."""
     if isinstance(inside, dict):
         return step
     if not isinstance(inside, list):

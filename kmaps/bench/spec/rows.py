@@ -96,12 +96,7 @@ def map_rows(
     A parameter given as a list becomes one row per value. A map that takes a kernel gets each of
     the experiment's, unless the entry names kernels; one that takes none has the kernel that it
     ``approximates``, or ``""``. ``row_keys`` are not parameters of the map. A third-party estimator
-    is one row without a kernel, and its parameters are as they stand.
-
-    Examples
-    --------
-    >>> list(map_rows({"map": "homogeneous", "order": [1, 2]}, ["js"]))
-    [('js', {'order': 1}), ('js', {'order': 2})]
+    is one row without a kernel, with its parameters as they stand.
     """
     if "estimator" in entry:
         yield "", dict(entry.get("params", {}))
@@ -115,13 +110,7 @@ def map_rows(
 
 
 def solver_rows(entry: dict[str, Any], default: str) -> Iterator[dict[str, Any]]:
-    """Expand what is no parameter of a map in an entry of ``maps``: a list is one row per value.
-
-    Examples
-    --------
-    >>> list(solver_rows({"map": "homogeneous", "solver": ["liblinear", "coded"]}, "liblinear"))
-    [{'solver': 'liblinear'}, {'solver': 'coded', 'form': 'auto'}]
-    """
+    """Expand what is no parameter of a map in an entry of ``maps``: a list is one row per value."""
     for solver in _listed(entry.get("solver", default)):
         keys = [key for key in LEARNER_KEYS if key in entry]
         if solver == "coded":
@@ -140,10 +129,10 @@ def map_mistakes(
     *,
     takes_estimators: bool = False,
 ) -> Iterator[Mistake]:
-    """Yield the mistakes that pydantic does not find: in the maps' parameters.
+    """Yield the mistakes in the parameters of maps, which pydantic does not find.
 
-    ``row_keys`` are keys of an entry that say something else than a parameter of its map;
-    ``takes_estimators`` is whether an entry may name a third-party estimator instead.
+    ``row_keys`` are keys of an entry that are not parameters of its map; ``takes_estimators`` is
+    whether an entry may name a third-party estimator instead.
     """
     kernels = [kernel for _, kernel in _placed(content, "kernels")]
     for i, entry in _entries(content):
@@ -338,7 +327,6 @@ def _coded_mistakes(
 
 
 def _entries(content: dict[str, Any], key: str = "maps") -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the mappings in a list, each with its place."""
     for i, entry in enumerate(value if isinstance(value := content.get(key), list) else []):
         if isinstance(entry, dict):
             yield i, entry
@@ -349,7 +337,6 @@ def _listed(value: Any) -> list:
 
 
 def _placed(entry: dict[str, Any], key: str) -> Iterator[tuple[Place, Any]]:
-    """Yield the values of a key, each with its place."""
     if isinstance(entry.get(key), list):
         yield from (((key, i), value) for i, value in enumerate(entry[key]))
     elif key in entry:

@@ -25,11 +25,8 @@ from kmaps.maps import homogeneous_kernel, log_kernel, make_map
 def made_for(
     method: str, params: Mapping[str, Any], kernel: str, options: Mapping[str, Any]
 ) -> tuple[Any, str | Kernel]:
-    """Return a map, unfitted, and the kernel that it is compared with.
-
-    The kernel is one of :data:`kmaps.kernels.LOG_KERNELS` where its signature is what counts;
-    ``options`` has ``sigma`` and ``levels`` where the kernel has them.
-    """
+    """Return a map, unfitted, and the kernel that it is compared with: one of
+    :data:`kmaps.kernels.LOG_KERNELS` where its signature is what counts."""
     of = log_kernel(kernel, options["sigma"]) if kernel in LOG_KERNELS else kernel
     shared = {name: options[name] for name in ("sigma", "levels") if options.get(name) is not None}
     return make_map(method, of, params, **shared), of
@@ -52,16 +49,10 @@ def _learned(options: Mapping[str, Any]) -> NDArray[np.float64]:
 def compare(
     feature_map: Any, kernel: str | Kernel, options: Mapping[str, Any], timing: Timing
 ) -> SquareErrors | SpanErrors:
-    """Fit a map and compare its inner products with a kernel.
+    """Fit a map and compare its inner products with a kernel, additive or, over differences,
+    stationary.
 
-    The kernel is additive, or over differences stationary. ``options`` has ``range``
-    (:func:`parse_range`) and ``relative``; for values also ``fit_range`` and ``integers``, for
-    differences ``inputs`` and ``sigma``. The timing notes ``fit_s``.
-
-    Raises
-    ------
-    ConfigError
-        When a relative error is infinite, because the kernel is zero where the map is not.
+    ``options`` are those of a cell. A ConfigError says that a relative error is infinite.
     """
     found = _compared(feature_map, kernel, options, timing)
     if not np.isfinite(found.linf):

@@ -66,11 +66,7 @@ class ModelSpec:
 
 @dataclass(frozen=True)
 class Choosing:
-    """How C is chosen: from a grid, by cross-validation on a stratified draw of the samples.
-
-    ``grid`` is a list of values, or ``"auto"``. ``unit_norm`` is that of the spec. ``seed`` is
-    the same for every method.
-    """
+    """How C is chosen: from a grid, or ``"auto"``, on a stratified draw of the samples."""
 
     grid: list[float] | Literal["auto"]
     seed: int
@@ -107,8 +103,7 @@ Evaluated = tuple[dict[str, Any], NDArray[np.int64]]
 def evaluate(spec: ModelSpec, C: float, split: Split, timing: Timing) -> Evaluated:
     """Train with the given C and predict the test samples; time each part.
 
-    The timing notes ``fit_s``, ``encode_s``, ``convert_s``, ``train_s`` and ``predict_s``. Returned
-    are the columns ``dim`` and sizes in bytes, and the predicted labels.
+    Returned are the columns ``dim`` and sizes in bytes, and the predicted labels.
     """
     by_solver = {
         "libsvm": _evaluate_exact if spec.method == "exact" else _evaluate_map_gram,
@@ -218,7 +213,6 @@ class _Identity(FeatureMap):
 
 
 def _map_of(spec: ModelSpec) -> Any:
-    """Return the map of a model, unfitted, with its seed."""
     if spec.method == "linear":
         return _Identity()
     if is_third_party(spec.method):
@@ -296,9 +290,9 @@ def choose_c(
 ) -> Choice:
     """Choose C by cross-validation on training samples.
 
-    Every method sees the same samples and folds. The samples are encoded, or their Gram matrix
-    computed, once. Ties go to the smaller C; no fold divides a group. The choice is of no values
-    when there is nothing to choose; a third-party classifier without a parameter C has no C.
+    Every method sees the same samples and folds; no fold divides a group, and ties go to the
+    smaller C. The choice is of no values when there is nothing to choose; a third-party classifier
+    without a parameter C has no C.
     """
     if spec.solver == BY_ITSELF and not _chooses_c(spec):
         given = spec.params.get("C")
@@ -317,7 +311,6 @@ def choose_c(
 
 
 def _predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> Predict:
-    """Return what predicts with each C; what all values share is made once."""
     if is_third_party(spec.method) and spec.solver != "coded":
         return _own_predictor(spec, x, y)
     if spec.solver == "coded":

@@ -35,16 +35,7 @@ _BLOCK = 20_000  # points encoded at once
 
 @dataclass(frozen=True)
 class Range:
-    """An interval of values, or the integers in it.
-
-    Examples
-    --------
-    >>> Range.parse("0:4", integers=True).values()
-    array([0., 1., 2., 3., 4.])
-    >>> Range.parse("1:0")
-    Traceback (most recent call last):
-    kmaps.errors.ConfigError: range '1:0': expected LOW:HIGH with LOW < HIGH, for example 0:255
-    """
+    """An interval of values, or the integers in it."""
 
     low: float
     high: float
@@ -52,7 +43,6 @@ class Range:
 
     @classmethod
     def parse(cls, text: str, integers: bool = False) -> "Range":
-        """Read ``LOW:HIGH``."""
         try:
             low, high = map(float, text.split(":"))
         except ValueError:
@@ -64,7 +54,6 @@ class Range:
         return cls(low, high, integers)
 
     def values(self, points: int = POINTS) -> NDArray[np.float64]:
-        """Return the integers of the interval, or so many equally spaced values."""
         if self.integers:
             return np.arange(np.ceil(self.low), np.floor(self.high) + 1)
         return np.linspace(self.low, self.high, points)
@@ -88,7 +77,6 @@ class Errors:
 
     @cached_property
     def error(self) -> NDArray[np.float64]:
-        """The error at each pair."""
         error = self.approximate - self.exact
         if not self.relative:
             return error
@@ -97,17 +85,14 @@ class Errors:
 
     @property
     def linf(self) -> float:
-        """The largest absolute error."""
         return float(np.abs(self.error).max())
 
     @property
     def l1(self) -> float:
-        """The mean absolute error."""
         return float(np.abs(self.error).mean())
 
     @property
     def rms(self) -> float:
-        """The root of the mean squared error."""
         return float(np.sqrt(np.mean(self.error**2)))
 
 
@@ -119,12 +104,10 @@ class SquareErrors(Errors):
 
     @property
     def largest(self) -> float:
-        """The largest input in size."""
         return float(np.abs(self.values).max())
 
     @property
     def arrays(self) -> dict[str, NDArray[np.float64]]:
-        """What a figure of the errors needs, by name."""
         return {"values": self.values, "exact": self.exact, "approximate": self.approximate}
 
     @property
@@ -146,15 +129,8 @@ def approximate(
 ) -> SquareErrors:
     """Fit a map on one feature and compare its inner products with the kernel on pairs of values.
 
-    ``sigma`` is the width of a stationary kernel; a map that learns does so from ``fit_values``,
-    by default the values; the timing notes ``fit_s``.
-
-    Examples
-    --------
-    >>> from kmaps import HomogeneousMap
-    >>> result = approximate(HomogeneousMap(order=2), "chi2", np.arange(256.0))
-    >>> result.dim, round(result.linf, 2), result.worst
-    (5, 3.19, (255.0, 255.0))
+    ``sigma`` is the width of a stationary kernel; a map that learns does so from ``fit_values``, by
+    default the values; the timing notes ``fit_s``.
     """
     with timing.timed("fit_s"):
         feature_map.fit((values if fit_values is None else fit_values)[:, None])
@@ -176,21 +152,8 @@ def encode(feature_map: Any, X: NDArray) -> NDArray:
 
 @dataclass(frozen=True)
 class Span:
-    """An interval of ratios y/x, or of differences y - x.
-
-    With ``levels``, the inputs of differences are this many equally spaced values, and only their
-    errors count.
-
-    Examples
-    --------
-    >>> Span.parse("ratios 1:255")
-    Span(of='ratios', low=1.0, high=255.0, levels=None)
-    >>> Span.parse("differences 0:3:7").values().tolist()
-    [0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0]
-    >>> Span.parse("differences 1:3")
-    Traceback (most recent call last):
-    kmaps.errors.ConfigError: range 'differences 1:3': expected differences 0:HIGH or 0:HIGH:LEVELS
-    """
+    """An interval of ratios y/x, or of differences y - x, the inputs of which may be ``levels``
+    equally spaced values: then only their errors count."""
 
     of: str
     low: float
@@ -231,9 +194,9 @@ def parse_range(text: str, integers: bool = False) -> Range | Span:
 class SpanErrors(Errors):
     """A kernel and its approximation over ratios or differences.
 
-    ``exact`` and ``approximate`` have an entry for each corner of the box and point of the grid,
-    ``(corners, len(values), …)``; ``values`` are the ratios, or the differences along each axis.
-    There is one corner for ratios and for one input, and the first one is 0.
+    ``exact`` and ``approximate`` have shape ``(corners, len(values), …)``: an entry for each corner
+    of the box and point of the grid; ``values`` are the ratios, or the differences along each axis.
+    There is one corner, 0, for ratios and for one input.
     """
 
     of: str
@@ -247,7 +210,6 @@ class SpanErrors(Errors):
 
     @property
     def arrays(self) -> dict[str, NDArray[np.float64]]:
-        """What a figure of the errors needs, by name."""
         return {
             "values": self.values,
             "corners": self.corners,
@@ -270,17 +232,7 @@ def over_ratios(
     relative: bool = False,
     timing: Timing = UNTIMED,
 ) -> SpanErrors:
-    """Fit a map on inputs from 1/``span.high`` to 1 and compare it with a homogeneous kernel.
-
-    Examples
-    --------
-    >>> from kmaps import HomogeneousMap
-    >>> from kmaps.kernels import get_kernel
-    >>> chi2 = get_kernel("chi2")
-    >>> result = over_ratios(HomogeneousMap(order=2), chi2, Span.parse("ratios 1:255"))
-    >>> round(255 * result.linf, 2)
-    3.19
-    """
+    """Fit a map on inputs from 1/``span.high`` to 1 and compare it with a homogeneous kernel."""
     ratios = span.values()
     x, y = 1 / ratios, np.ones((1, 1))
     with timing.timed("fit_s"):
@@ -301,19 +253,8 @@ def over_differences(
     relative: bool = False,
     timing: Timing = UNTIMED,
 ) -> SpanErrors:
-    r"""Fit a map on the box of 1 to 3 inputs in [0, HIGH] and compare it with its kernel.
-
-    The kernel is :math:`\prod_i k(y_i - x_i)` with the signature k; the timing notes ``fit_s``.
-
-    Examples
-    --------
-    >>> from kmaps.kernels import STATIONARY
-    >>> from kmaps.maps import LowDimMap
-    >>> made = LowDimMap("rbf", dim=5, sigma=0.5)
-    >>> result = over_differences(made, STATIONARY["rbf"](0.5), Span.parse("differences 0:1"))
-    >>> result.linf < 1.01 * made.error_
-    True
-    """
+    r"""Fit a map on the box of 1 to 3 inputs in [0, HIGH] and compare it with its kernel,
+    :math:`\prod_i k(y_i - x_i)` with the signature k."""
     axis = span.values(inputs)
     points = np.stack(np.meshgrid(*[axis] * inputs, indexing="ij"), axis=-1).reshape(-1, inputs)
     # A difference and its opposite have the same value, so one input of x may stay 0.

@@ -35,15 +35,6 @@ def nystroem_view(kernel: str, window: str, period: float, n_points: int = 200) 
     The kernel needs a density for its spectrum: not hellinger. The rectangular window repeats the
     piece inside one period, the uniform one adds up all copies. The period is in units of λ = log
     y/x.
-
-    Examples
-    --------
-    >>> from kmaps.kernels import KERNELS
-    >>> from kmaps.maps import discrete_spectrum
-    >>> seen = nystroem_view("chi2", "uniform", 10.0)
-    >>> spectrum = discrete_spectrum(KERNELS["chi2"], 1, 10.0, "uniform")
-    >>> bool(np.allclose(seen.eigenvalues[:3], spectrum[[0, 1, 1]], rtol=1e-9))
-    True
     """
     signature = get_kernel(kernel).signature
     lam = (np.arange(n_points) / n_points - 0.5) * period

@@ -42,13 +42,7 @@ class PairErrors:
 
 
 def scalar_of(name: str, sigma: float) -> str | ScalarKernel:
-    """Return what maps and :func:`kmaps.gram` take for a kernel's name.
-
-    Examples
-    --------
-    >>> scalar_of("chi2", 1.0), float(scalar_of("laplace", 2.0)(1.0, 3.0))
-    ('chi2', 0.36787944117144233)
-    """
+    """Return what maps and :func:`kmaps.gram` take for a kernel's name."""
     if name not in OF_ONE_VARIABLE:
         return name
     signature = STATIONARY[name](sigma)
@@ -66,19 +60,8 @@ def pair_errors(
     x_train: Matrix,
     x_test: Matrix,
 ) -> PairErrors:
-    """Fit the additive map ``make(kernel)`` on training samples and compare it with its kernel.
-
-    ``sigma`` is the width of a kernel of :data:`kmaps.kernels.OF_ONE_VARIABLE`.
-
-    Examples
-    --------
-    >>> from kmaps import IntersectionMap
-    >>> X = np.random.default_rng(0).random((40, 30), np.float32)
-    >>> make = lambda kernel: IntersectionMap(n_bins=50, upper=1.0)
-    >>> found = pair_errors(make, "intersection", 1.0, X[:20], X[20:])
-    >>> found.bias < found.rms < 0.01, found.dim, found.stored["storage_form"]
-    (True, 1500, 'CSR B-splines')
-    """
+    """Fit the additive map ``make(kernel)`` on training samples and compare it with its kernel;
+    ``sigma`` is the width of a kernel of :data:`kmaps.kernels.OF_ONE_VARIABLE`."""
     scalar = scalar_of(kernel, sigma)
     fitted = make(scalar).fit(x_train)
     encoded = fitted.transform(x_train)
@@ -97,14 +80,7 @@ def pair_errors(
 
 
 def uniform_samples(range: str, n_features: int, train: int, test: int, split: int) -> Split:
-    """Return samples of independent values, uniform over LOW:HIGH, by the number of the split.
-
-    Examples
-    --------
-    >>> drawn = uniform_samples("0.1:1", 5, train=3, test=2, split=0)
-    >>> drawn.sizes["n_features"], drawn.x_test.shape, bool(drawn.x_train.min() >= 0.1)
-    (5, (2, 5), True)
-    """
+    """Return samples of independent values, uniform over LOW:HIGH, by the number of the split."""
     ends = Range.parse(range)
     values = np.random.default_rng(split).uniform(ends.low, ends.high, (train + test, n_features))
     x, y = values.astype(np.float32), np.zeros(train + test, np.int64)
@@ -112,16 +88,8 @@ def uniform_samples(range: str, n_features: int, train: int, test: int, split: i
 
 
 def drawn_columns(n_features: int, columns: int | None, split: int) -> NDArray[np.intp]:
-    """Return which features a cell has: all, or some of those of the split, drawn at random.
-
-    Those of one number are among those of the next.
-
-    Examples
-    --------
-    >>> few, more = (drawn_columns(10, n, split=0).tolist() for n in (2, 4))
-    >>> set(few) < set(more), drawn_columns(3, None, split=0).tolist()
-    (True, [0, 1, 2])
-    """
+    """Return which features a cell has: all, or some of those of the split, drawn at random; those
+    of one number are among those of the next."""
     if columns is None:
         return np.arange(n_features)
     return np.sort(np.random.default_rng(split).permutation(n_features)[:columns])

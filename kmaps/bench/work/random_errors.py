@@ -48,14 +48,6 @@ def random_errors(
     The kernel is ``rbf`` or an exponential kernel, ``exp-…``; of a RadialMap it is the additive
     kernel of its metric. The map is fitted on ``x_train``, which also gives its sigma, with the
     number of each draw as its ``random_state``.
-
-    Examples
-    --------
-    >>> from kmaps import RandomFourierMap
-    >>> X = np.random.default_rng(0).random((40, 3))
-    >>> found = random_errors(RandomFourierMap(1000), "rbf", X[:20], X[20:], range(3))
-    >>> found.additive_rms, found.random_rms == found.rms < 0.02
-    (0.0, True)
     """
     if not isinstance(feature_map, RandomFeatures):
         raise ConfigError(f"map {type(feature_map).__name__}: draws no frequencies")

@@ -56,7 +56,6 @@ class Split:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """The sizes that a record has."""
         n_train, n_features = self.x_train.shape
         return {
             "n_train": n_train,
@@ -78,8 +77,8 @@ def load_split(
     """Load the features and labels of one split of a dataset.
 
     Features that learn do so from the training images alone; a table has no feature, its columns
-    are the features, and they may be scaled by :data:`kmaps.features.MIN_MAX`. ``skip_bad`` leaves
-    out images that cannot be used; otherwise the first one is an error.
+    are the features. ``skip_bad`` leaves out images that cannot be used; otherwise the first one is
+    an error.
     """
     dataset = load_dataset(source, skip_bad=skip_bad)
     train, test = draw_split(dataset, protocol, split)
@@ -153,5 +152,4 @@ def fill_cache(
 
 
 def features_cache() -> Path:
-    """Return the folder where features are kept."""
     return cache_root() / "features"

@@ -7,8 +7,7 @@ smallest counts, and is named. Of third-party estimators the pickled size counts
 the copies that solvers make are memory, which has other columns.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -38,11 +37,9 @@ _FIRST, _BLOCK = 1 << 12, 1 << 20  # values looked at: a few decide for most row
 
 @dataclass(frozen=True, order=True)
 class Stored:
-    """One form of a stored training set.
-
-    ``form`` is ``dense float32``, ``CSR float32``, ``B-bit codes`` (packed), ``CSR codes`` (those
-    that are not zero, with their columns) or ``CSR B-splines``, and names what is pickled.
-    """
+    """One form of a stored training set: ``dense float32``, ``CSR float32``, ``B-bit codes``
+    (packed), ``CSR codes`` (those that are not zero, with their columns) or ``CSR B-splines``, and
+    what is pickled."""
 
     nbytes: int
     form: str
@@ -53,24 +50,10 @@ def storage(
 ) -> dict[str, Any]:
     """Count the storage of a trained method: its training set, its tables and its model.
 
-    - the training set: the smallest form of the rows that the method trains on
-      (:func:`stored_rows`), of the B-splines that they are sums of (:func:`local_map`), or of the
-      map's codes (:func:`stored_codes`);
-    - the tables: what the map learnt and encoding needs, in float32; none for a formula;
-    - the model that prediction needs: the weights of a linear model, or the support vectors' rows
-      and dual coefficients of an exact one.
-
-    ``train`` are the raw training rows, ``encoded`` those the method trains on, with the fitted
-    map; without a map, the raw ones. Returned are ``train_bytes``, ``storage_form``,
-    ``paper_train_bytes`` (:func:`paper_bytes`; None where it is the same), ``table_bytes``,
-    ``model_bytes`` and, the sum of the bytes without the paper's, ``storage_bytes``.
-
-    Examples
-    --------
-    >>> X = np.random.default_rng(0).random((200, 3), np.float32)
-    >>> counted = storage(X, None, X, 16)
-    >>> counted["train_bytes"], counted["storage_form"], counted["storage_bytes"]
-    (2400, 'dense float32', 2416)
+    The training set is the smallest form of ``encoded``, the rows that the method trains on, of the
+    B-splines that they are sums of (:func:`local_map`), or of the codes of the fitted map; without
+    a map they are the raw ones, ``train``. The tables are what the map learnt and encoding needs,
+    in float32; none for a formula. The columns are those of :func:`counted`.
     """
     if feature_map is None:
         return counted(stored_rows(encoded), None, 0, model_bytes)
@@ -91,12 +74,12 @@ def storage(
 
 
 def coded_storage(model: "CodedSVC", n_train: int) -> dict[str, Any]:
-    """Count the storage of a model of the coded solver, in the same columns as :func:`storage`.
+    """Count the storage of a model of the coded solver.
 
-    - the training set: one code per value at the bits a code needs, or the codes that are not zero
-      as they are listed in memory (with their features), whichever is smaller;
-    - the tables: levels, their range and the functions that the weights belong to, as in the file;
-    - the model: weights, intercepts and calibration.
+    The training set is one code per value at the bits a code needs, or the codes that are not zero
+    as they are listed in memory, whichever is smaller; the tables are levels, their range and the
+    functions that the weights belong to, as in the file; the model weights, intercepts and
+    calibration.
     """
     held = model.model_
     n_codes = held.levels.shape[1] if held.cells is None else int(held.cells.max()) + 1
@@ -106,11 +89,8 @@ def coded_storage(model: "CodedSVC", n_train: int) -> dict[str, Any]:
 
 
 def support_storage(sizes: dict[str, Any], model: "KernelSVC") -> dict[str, Any]:
-    """Add a model of LIBSVM on the kernel matrix of a map to what is counted without a model.
-
-    That is its dual coefficients, and of its support vectors as much of the stored training set as
-    they are of all samples.
-    """
+    """Add a model of LIBSVM on the kernel matrix of a map to what is counted without a model: its
+    dual coefficients and, of its support vectors, their part of the stored training set."""
     vectors = sizes["train_bytes"] * len(model.support_) // model.n_features_in_
     added = vectors + model.model_bytes_
     storage_bytes = sizes["storage_bytes"] + added
@@ -128,7 +108,6 @@ def codes_storage(rows: "CodedRows") -> dict[str, Any]:
 
 
 def _held_codes(shape: tuple[int, int], n_codes: int, listed_bytes: int) -> Stored:
-    """Return the smaller form of codes that a solver holds."""
     packed = _packed(shape[0] * shape[1], int(n_codes - 1).bit_length())
     return min(packed, Stored(listed_bytes, "CSR codes"))
 
@@ -136,7 +115,8 @@ def _held_codes(shape: tuple[int, int], n_codes: int, listed_bytes: int) -> Stor
 def counted(
     stored: Stored, paper: int | None, table_bytes: int, model_bytes: int
 ) -> dict[str, Any]:
-    """Return the columns of some sizes in bytes, and their sum."""
+    """Return the columns of some sizes in bytes, and their sum, without the bytes that
+    `paper_bytes` counts, which are None where they are the same."""
     sizes = {
         "train_bytes": int(stored.nbytes),
         "table_bytes": int(table_bytes),
@@ -151,19 +131,9 @@ def counted(
 
 
 def stored_rows(rows: Any) -> Stored:
-    """Return the smallest form of rows of numbers.
-
-    Dense; CSR, with four bytes for a column number and for a row pointer while they fit; and, where
-    the rows have at most 256 distinct values, these and a code for each number, packed to the bits
-    that a code needs (one bit for the signs of projections), or those that are not zero listed as
-    CSR with one byte each.
-
-    Examples
-    --------
-    >>> signs = np.where(np.arange(800).reshape(10, 80) % 3, 0.1, -0.1).astype(np.float32)
-    >>> stored_rows(signs)
-    Stored(nbytes=108, form='1-bit codes')
-    """
+    """Return the smallest form of rows of numbers: dense; CSR; and, where they have at most 256
+    distinct values, these and packed codes, or the codes that are not zero as CSR with one byte
+    each."""
     (n, m), width, dtype = rows.shape, rows.dtype.itemsize, rows.dtype.name
     n_nonzero = _count_nonzero(rows)
     forms = [Stored(n * m * width, f"dense {dtype}"), _csr(n, n_nonzero, width, dtype)]
@@ -177,13 +147,7 @@ def stored_rows(rows: Any) -> Stored:
 
 
 def stored_codes(codes: Any, bits: int) -> Stored:
-    """Return the smallest form of a map's codes of some bits; its tables are counted elsewhere.
-
-    Examples
-    --------
-    >>> stored_codes(np.eye(100, dtype=np.uint8), 5)
-    Stored(nbytes=904, form='CSR codes')
-    """
+    """Return the smallest form of a map's codes of some bits; its tables are counted elsewhere."""
     n, d = codes.shape
     return min(_packed(n * d, bits), _csr(n, _count_nonzero(codes), 1, "codes"))
 
@@ -197,14 +161,8 @@ def local_map(feature_map: Any) -> FeatureMap | None:
     """Return the map, unfitted, of the B-splines that the outputs of a map are sums of.
 
     The outputs of unary bins and of penalised splines are sums of neighbouring B-splines, of which
-    two of bins, and degree + 1 of splines, differ from zero at any value: the
-    sparse form of Maji and Berg.
-
-    Examples
-    --------
-    >>> from kmaps import HomogeneousMap, IntersectionMap
-    >>> local_map(IntersectionMap(n_bins=10)), local_map(HomogeneousMap())
-    (IntersectionMap(n_bins=10, sparse=True), None)
+    two of bins, and degree + 1 of splines, differ from zero at any value: the sparse form of Maji
+    and Berg.
     """
     if _is_a("SplineMap", feature_map) and feature_map.penalty > 0:
         return clone(feature_map).set_params(penalty=0)
@@ -224,15 +182,6 @@ def paper_bytes(
     (:mod:`kmaps.maps.anchor`); the homogeneous map 16 bits per output, zeros included. Both give
     the ratio that the paper prints for MNIST (three outputs against five bits, 9.6), but not those
     for Caltech-101 and Daimler, whose accounting it does not state. None for other maps.
-
-    Examples
-    --------
-    >>> from kmaps import AnchorMap, HomogeneousMap
-    >>> X = np.random.default_rng(0).random((10, 4))
-    >>> paper_bytes(HomogeneousMap(order=1).fit(X), (1000, 4), (1000, 12))
-    24000
-    >>> paper_bytes(AnchorMap(n_anchors=30, n_neighbors=2).fit(X), (1000, 4), (1000, 12))
-    5000
     """
     if _is_a("HomogeneousMap", feature_map):
         return encoded_shape[0] * encoded_shape[1] * MAP_BITS // 8
@@ -272,58 +221,44 @@ def _blocks(values: NDArray) -> Iterable[NDArray]:
     return np.split(flat, [_FIRST, *range(_BLOCK, len(flat), _BLOCK)])
 
 
-class MapGram(ABC):
-    """A map of ``dim`` outputs fitted to samples, and their kernel matrix, (n, n), for LIBSVM."""
+@dataclass(frozen=True)
+class MapGram:
+    """A map of ``dim`` outputs fitted to samples, and their kernel matrix, (n, n), for LIBSVM.
+
+    ``against`` returns the matrix (m, n) of other samples with these, ``storage`` the columns of
+    samples and map without a model.
+    """
 
     matrix: NDArray[np.float32]
     dim: int
-
-    @abstractmethod
-    def against(self, X: Any) -> NDArray[np.float32]:
-        """Return the matrix (m, n) of other samples with these."""
-
-    @abstractmethod
-    def storage(self) -> dict[str, Any]:
-        """Count the storage of the samples and the map, without a model."""
+    against: Callable[[Any], NDArray[np.float32]]
+    storage: Callable[[], dict[str, Any]]
 
 
 def map_gram(feature_map: Any, X: Any, y: Any) -> MapGram:
     """Fit a map to samples and return their kernel matrix: on codes if the map has tables."""
     if isinstance(feature_map, Tabulated):
-        return _OfCodes(feature_map, X)
-    return _OfOutputs(feature_map.fit(X, y), X)
-
-
-class _OfCodes(MapGram):
-    def __init__(self, feature_map: Any, X: Any) -> None:
         from kmaps.svm import code_gram, code_samples
 
-        self.rows = code_samples(feature_map, X, form="low-rank")
-        self._gram = code_gram
-        self.matrix = code_gram(self.rows)
-        fitted: Any = self.rows.map
+        rows = code_samples(feature_map, X, form="low-rank")
         # Dense: some maps would make of a sparse row one that is not.
-        self.dim = fitted.transform(X[:1].toarray() if issparse(X) else X[:1]).shape[1]
+        dim = rows.map.transform(X[:1].toarray() if issparse(X) else X[:1]).shape[1]
+        return MapGram(
+            code_gram(rows),
+            dim,
+            lambda others: code_gram(rows.encode(others), rows),
+            lambda: codes_storage(rows),
+        )
+    fitted = feature_map.fit(X, y)
+    encoded = fitted.transform(X)
 
-    def against(self, X: Any) -> NDArray[np.float32]:
-        return self._gram(self.rows.encode(X), self.rows)
+    def products(others: Any) -> NDArray[np.float32]:
+        found = others @ encoded.T
+        return (found.toarray() if issparse(found) else found).astype(np.float32, copy=False)
 
-    def storage(self) -> dict[str, Any]:
-        return codes_storage(self.rows)
-
-
-class _OfOutputs(MapGram):
-    def __init__(self, fitted: FeatureMap, X: Any) -> None:
-        self.map, self.samples, self.encoded = fitted, X, fitted.transform(X)
-        self.matrix, self.dim = self._with(self.encoded), self.encoded.shape[1]
-
-    def against(self, X: Any) -> NDArray[np.float32]:
-        return self._with(self.map.transform(X))
-
-    def _with(self, encoded: Any) -> NDArray[np.float32]:
-        products = encoded @ self.encoded.T
-        dense = products.toarray() if issparse(products) else products
-        return dense.astype(np.float32, copy=False)
-
-    def storage(self) -> dict[str, Any]:
-        return storage(self.samples, self.map, self.encoded, 0)
+    return MapGram(
+        products(encoded),
+        encoded.shape[1],
+        lambda others: products(fitted.transform(others)),
+        lambda: storage(X, fitted, encoded, 0),
+    )

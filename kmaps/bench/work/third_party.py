@@ -33,13 +33,7 @@ _FREE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def find(estimator: str) -> Callable[..., Any]:
-    """Import what an experiment names: a class, or a function that returns an estimator.
-
-    Examples
-    --------
-    >>> find("sklearn.svm.LinearSVC").__name__
-    'LinearSVC'
-    """
+    """Import what an experiment names: a class, or a function that returns an estimator."""
     module_name, _, name = estimator.rpartition(".")
     try:
         module = import_module(module_name)
@@ -66,13 +60,6 @@ def find(estimator: str) -> Callable[..., Any]:
 
 
 def takes(estimator: str, parameter: str) -> bool:
-    """Return whether an estimator has a parameter of a name.
-
-    Examples
-    --------
-    >>> takes("sklearn.svm.SVC", "C"), takes("sklearn.svm.SVC", "n_jobs")
-    (True, False)
-    """
     return parameter in inspect.signature(find(estimator)).parameters
 
 
@@ -82,25 +69,15 @@ def chooses_c(estimator: str, params: Mapping[str, Any]) -> bool:
 
 
 def make(estimator: str, params: Mapping[str, Any], **shared: Any) -> Any:
-    """Return an estimator, unfitted, with its parameters and those of ``shared`` that it takes.
-
-    ``params`` prevail; ``n_jobs``, the threads of the cell, is shared too.
-
-    Examples
-    --------
-    >>> make("sklearn.svm.SVC", {"kernel": "rbf"}, C=2.0, n_bins=3)
-    SVC(C=2.0)
-    """
+    """Return an estimator, unfitted, with its parameters and those of ``shared`` that it takes;
+    ``n_jobs``, the threads of the cell, is shared too."""
     shared = {"n_jobs": num_threads(), **shared}
     fitting = {name: value for name, value in shared.items() if takes(estimator, name)}
     return find(estimator)(**{**fitting, **params})
 
 
 def problems(estimator: str, params: Mapping[str, Any], solver: str) -> list[str]:
-    """Return what is wrong with a row before anything is trained.
-
-    ``solver`` says who trains: the estimator itself (``own``), or a solver behind it.
-    """
+    """Return what is wrong with a row before anything is trained; ``solver`` says who trains."""
     try:
         known = inspect.signature(find(estimator)).parameters
     except ConfigError as error:
@@ -159,22 +136,13 @@ class ThirdPartyMap(FeatureMap):
 
     @property
     def table_bytes_(self) -> int:
-        """Size of the fitted transformer when it is pickled."""
         return pickled_bytes(self.transformer)
 
     def fit(self, X: ArrayLike, y: object = None) -> "ThirdPartyMap":
-        """Fit the transformer."""
         self.transformer.fit(X, y)
         return self
 
     def transform(self, X: ArrayLike) -> Any:
-        """Return the transformer's outputs.
-
-        Raises
-        ------
-        InputError
-            When they are not a row for each sample.
-        """
         outputs = self.transformer.transform(X)
         rows = csr_matrix(outputs) if issparse(outputs) else np.asarray(outputs)
         if rows.ndim != 2 or rows.shape[0] != np.shape(X)[0]:
@@ -208,28 +176,14 @@ class _Sink:
 
 
 def pickled_bytes(fitted: Any) -> int:
-    """Return the size of a pickled object, which is never in memory as a whole.
-
-    Examples
-    --------
-    >>> pickled_bytes(b"12345") == len(pickle.dumps(b"12345", pickle.HIGHEST_PROTOCOL))
-    True
-    """
+    """Return the size of a pickled object, which is never in memory as a whole."""
     sink = _Sink()
     pickle.Pickler(sink, pickle.HIGHEST_PROTOCOL).dump(fitted)
     return sink.nbytes
 
 
 def third_party_storage(train: Any, classifier: Any) -> dict[str, Any]:
-    """Count the storage of a fitted third-party classifier: the raw rows, and itself, pickled.
-
-    Examples
-    --------
-    >>> from sklearn.dummy import DummyClassifier
-    >>> X = np.random.default_rng(0).random((200, 3), np.float32)
-    >>> third_party_storage(X, DummyClassifier().fit(X, X[:, 0] > 0.5))["storage_form"]
-    'dense float32 + pickled model'
-    """
+    """Count the storage of a fitted third-party classifier: the raw rows, and itself, pickled."""
     stored = stored_rows(train)
     named = replace(stored, form=f"{stored.form} + {PICKLED} model")
     return counted(named, None, 0, pickled_bytes(classifier))

@@ -28,28 +28,15 @@ class ToyFit:
 
 
 def toy_points(side: int, radius: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the points of the grid, (side², 2), and whether each lies in the disc.
-
-    Examples
-    --------
-    >>> points, inside = toy_points(3, 0.5)
-    >>> points[inside == 1].tolist()
-    [[0.0, 0.0]]
-    """
+    """Return the points of the grid, (side², 2), and whether each lies in the disc."""
     ticks = np.linspace(-1, 1, side)
     points = np.stack(np.meshgrid(ticks, ticks, indexing="ij"), axis=-1).reshape(-1, 2)
     return points, (np.hypot(*points.T) <= radius).astype(np.int64)
 
 
 def fit_toy(feature_map: Any, side: int, radius: float, C: float) -> ToyFit:
-    """Train LIBLINEAR (squared hinge) on the encoded points; return the function it learned of x.
-
-    Examples
-    --------
-    >>> from kmaps.maps import SplineMap
-    >>> fit_toy(SplineMap(n_bins=5, degree=3), 20, 0.75, 1.0).accuracy > 0.97
-    True
-    """
+    """Train LIBLINEAR (squared hinge) on the encoded points; return the function it learned of
+    x."""
     points, inside = toy_points(side, radius)
     encoded = feature_map.fit(points).transform(points)
     model = LiblinearSVC(C=C).fit(encoded, inside)

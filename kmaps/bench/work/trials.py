@@ -56,18 +56,12 @@ class Tasks:
 
     @property
     def output(self) -> Literal["predict", "decision_function"]:
-        """Which output of a model is judged."""
         return "decision_function" if self.judge else "predict"
 
 
 def tasks_of(split: Split, classes: Sequence[str] = ()) -> Tasks:
-    """Return a split's classes to be told apart, or each of some classes from the rest.
-
-    Raises
-    ------
-    ConfigError
-        For a class that the dataset does not have.
-    """
+    """Return a split's classes to be told apart, or each of some classes from the rest; a
+    ConfigError names a class that the dataset does not have."""
     known = list(split.class_names)
     for wanted in classes:
         if wanted not in known:
@@ -85,8 +79,6 @@ def tasks_of(split: Split, classes: Sequence[str] = ()) -> Tasks:
 
 @dataclass(frozen=True)
 class Folds:
-    """The folds of a cross-validation: how many, their seed, of how many samples (None: all)."""
-
     n: int
     seed: int
     samples: int | None = None
@@ -141,7 +133,6 @@ class Trials:
         return {**columns, **tasks.sizes, "dim": tasks.x_train.shape[0]}, predicted
 
     def choose_exact(self, kernel: str, folds: Folds) -> Choice:
-        """Choose the C of an exact kernel by cross-validation on the training samples."""
         x = self.tasks.x_train
 
         def paths(chosen: Places) -> list[Predict]:
@@ -156,10 +147,8 @@ class Trials:
     def choose(
         self, feature_map: Any, learner: Mapping[str, Any], folds: Folds, timing: Timing
     ) -> Choice:
-        """Choose the C of a learner on a draw by cross-validation on the training samples.
-
-        One for all tasks. What the learner keeps of the frequencies is chosen on each fold.
-        """
+        """Choose the C of a learner on a draw, one for all tasks; what it keeps of the frequencies
+        is chosen on each fold."""
         draw = self._drawn(feature_map, timing)
 
         def paths(chosen: Places) -> list[Predict]:

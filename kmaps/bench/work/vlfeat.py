@@ -55,33 +55,13 @@ def _library() -> ctypes.CDLL:
 
 
 class VLFeatMap(TransformerMixin, BaseEstimator):
-    """Approximate a homogeneous kernel by VLFeat's code: 2n+1 outputs per feature.
+    """Approximate a homogeneous kernel by VLFeat's code: 2n+1 outputs per feature, n = ``order``.
 
-    Parameters
-    ----------
-    kernel : {"chi2", "intersection", "js"}
-    order : int
-        n ≥ 0, the number of harmonics.
-    gamma : float
-        Degree of homogeneity, > 0.
-    window : {"rectangular", "uniform"}
-    period : float, optional
-        Λ > 0 in units of log x; by default VLFeat's choice.
-
-    Raises
-    ------
-    ConfigError
-        When a parameter is none of these, or VLFeat is not installed.
-
-    Notes
-    -----
-    The parameters' defaults are those of VLFeat's ``vl_homkermap``. VLFeat's function is called
-    once per value, of sparse rows once per stored one, from a compiled loop.
-
-    References
-    ----------
-    Vedaldi and Fulkerson, VLFeat: An Open and Portable Library of Computer Vision Algorithms, 2008;
-    ``vl/homkermap.c`` of version 0.9.18.
+    The defaults are those of VLFeat's ``vl_homkermap``; ``period``, Λ in units of log x, is
+    VLFeat's choice unless it is given. A ConfigError says that VLFeat does not have a parameter, or
+    is not installed. VLFeat's function is called once per value, of sparse rows once per stored
+    one, from a compiled loop: Vedaldi and Fulkerson, VLFeat: An Open and Portable Library of
+    Computer Vision Algorithms, 2008; ``vl/homkermap.c`` of version 0.9.18.
     """
 
     def __init__(
@@ -107,21 +87,8 @@ class VLFeatMap(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return the outputs, those of a feature side by side.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix, shape (n, m), float32 is best
-
-        Returns
-        -------
-        ndarray or csr_matrix of float32, shape (n, m * (2 * order + 1))
-
-        Raises
-        ------
-        InputError
-            When a value is 256 or more: VLFeat has zeros for it.
-        """
+        """Return the outputs of each feature side by side, (n, m * (2 * order + 1)), float32, of
+        CSR rows CSR; an InputError refuses values of 256 or more, which VLFeat maps to zeros."""
         r = 2 * self.order + 1
         if not issparse(X):
             rows = np.ascontiguousarray(X, dtype=np.float32)

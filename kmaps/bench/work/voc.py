@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.data.annotations import Scene
-from kmaps.errors import ConfigError, DataError
+from kmaps.errors import DataError
 from kmaps.features import Phog, WindowWords, describe_windows, load_image
 
 Boxes = NDArray[np.int64]  # (m, 4): left, top, right, bottom, the ends excluded
@@ -54,8 +54,6 @@ class Windows:
 
 @dataclass(frozen=True, eq=False)
 class Detections:
-    """Boxes that a detector reports in a scene, with their scores."""
-
     boxes: Boxes
     scores: NDArray[np.float64]
 
@@ -68,21 +66,14 @@ class Curve:
     recall: NDArray[np.float64]
     n_objects: int
 
-    def average_precision(self, method: str = "11-point") -> float:
-        """Return the average precision.
-
-        The 11-point method takes the mean, over the recalls 0, 0.1 … 1, of the best precision at
-        that recall or a higher one (VOC 2007); "area" the area below that best precision.
-        """
+    def average_precision(self) -> float:
+        """Return the mean, over the recalls 0, 0.1 … 1, of the best precision at that recall or a
+        higher one (VOC 2007)."""
         # The best precision from each point on; zero beyond the last.
         best = np.append(np.maximum.accumulate(self.precision[::-1])[::-1], 0)
-        if method == "11-point":
-            levels = np.linspace(0, 1, 11)
-            # 0.3 as a sum of tenths is not 0.3: what differs by rounding alone is equal.
-            return float(best[np.searchsorted(self.recall, levels - 1e-12)].mean())
-        if method == "area":
-            return float(np.sum(np.diff(self.recall, prepend=0) * best[:-1]))
-        raise ConfigError(f"average precision: expected '11-point' or 'area', got {method!r}")
+        levels = np.linspace(0, 1, 11)
+        # 0.3 as a sum of tenths is not 0.3: what differs by rounding alone is equal.
+        return float(best[np.searchsorted(self.recall, levels - 1e-12)].mean())
 
 
 def overlaps(first: Boxes, second: Boxes) -> NDArray[np.float64]:
@@ -112,8 +103,8 @@ def evaluate(found: Sequence[Detections], scenes: Sequence[Scene], name: str) ->
     """Compare detections with the objects of a class, by the rules of VOC 2007.
 
     From the best score down, a detection belongs to the object of its scene that it overlaps most.
-    With an overlap of half or more it is right, unless that object was found before, which makes
-    it wrong, or is difficult, which makes it not count; with less it is wrong.
+    With an overlap of half or more it is right, unless that object was found before, which makes it
+    wrong, or is difficult, which makes it not count; with less it is wrong.
     """
     right, scores, n_objects = [], [], 0
     for detections, scene in zip(found, scenes, strict=True):

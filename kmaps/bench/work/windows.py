@@ -45,7 +45,6 @@ class Candidates:
     boxes: list[NDArray[np.int64]]
 
     def average_precision(self, name: str, scores: NDArray) -> float:
-        """Return the average precision of a class by the rules of VOC 2007."""
         parts = np.split(scores, np.cumsum([len(boxes) for boxes in self.boxes])[:-1])
         found = [
             suppress(Detections(boxes, part), 0.3)
@@ -63,9 +62,8 @@ def load_windows(
     """Return the windows of VOC 2007 as tasks, one per class.
 
     ``protocol`` says how many images, the first ones, of ``trainval`` and ``test`` to take, which
-    windows (:class:`kmaps.bench.work.voc.Windows`), how many ``beside`` objects in an image to
-    train on, how many ``candidates`` to keep of a test image, and maybe how many a ``linear`` stage
-    leaves.
+    windows, how many ``beside`` objects in an image to train on, how many ``candidates`` to keep of
+    a test image, and maybe how many a ``linear`` stage leaves.
     """
     folder = devkit_folder()
     train = load_voc(folder, "trainval")[: protocol.get("train")]

@@ -10,7 +10,7 @@ from kmaps.bench.paper.claims import judge_claims
 from kmaps.bench.records.columns import COLUMNS, cell_name
 from kmaps.bench.report.laws import falls, falls_table
 from kmaps.bench.run.clock import UNTIMED
-from kmaps.bench.work.pairs import uniform_samples
+from kmaps.bench.work.pairs import drawn_columns, uniform_samples
 from kmaps.errors import ConfigError
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* lie outside the range:UserWarning")
@@ -138,6 +138,13 @@ def test_samples_of_a_dataset_have_their_own_split():
 def test_mistakes_are_told(old, new, message):
     with pytest.raises(ConfigError, match=message):
         spec.parse(TEXT.replace(old, new, 1))
+
+
+def test_samples_and_features_are_drawn_for_a_split():
+    samples = uniform_samples("0.1:1", 400, 40, 30, split=0)
+    assert 0.1 <= samples.x_train.min() < 0.11 < 0.99 < samples.x_test.max() <= 1
+    few, more, other = (drawn_columns(10, n, split=s) for n, s in ((2, 0), (4, 0), (4, 1)))
+    assert set(few) < set(more) != set(other)
 
 
 def test_more_features_than_there_are_is_an_error():

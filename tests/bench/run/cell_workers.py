@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from kmaps.bench.kinds.kind import Cell
+from kmaps.bench.kinds.kind import Cell, Measured
 from kmaps.bench.records.arrays import Correct
 from kmaps.bench.records.columns import cell_name
-from kmaps.bench.run.measure import Result
 from kmaps.bench.run.processes import failure
 
 
@@ -28,7 +27,7 @@ class Each:
     def __call__(self, batch: Mapping[str, Cell]) -> Iterator[tuple[str, Any]]:
         for key, cell in batch.items():
             try:
-                yield key, Result(self.worker(cell))
+                yield key, Measured(self.worker(cell))
             except ValueError as error:
                 yield key, failure(error)
 
@@ -44,7 +43,7 @@ class Seen:
         predicted = truth + (np.arange(self.n_test) == 0)
         correct = Correct.of(truth, predicted)
         for key in batch:
-            yield key, Result({"n_test": self.n_test, **correct.columns}, correct=correct)
+            yield key, Measured({"n_test": self.n_test, **correct.columns}, correct=correct)
 
 
 def instant(cell: Cell) -> dict[str, Any]:

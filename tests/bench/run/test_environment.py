@@ -6,7 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from kmaps.bench.run.environment import PACKAGES, cpu_model, describe, source_state
+from kmaps.bench.run.environment import (
+    PACKAGES,
+    cpu_model,
+    describe,
+    source_state,
+    versions_of,
+)
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -22,6 +28,7 @@ def test_versions_are_those_of_the_installed_packages():
     assert list(versions) == ["kmaps", *PACKAGES]
     assert versions["numpy"] == np.__version__
     assert all(versions.values())
+    assert (list(versions_of("sklearn.svm.SVC")), versions_of("spline")) == (["scikit-learn"], {})
 
 
 def test_the_processor_is_told_by_its_numbers_too(tmp_path):

@@ -18,7 +18,7 @@ from kmaps.bench.work.voc import (
     training_windows,
 )
 from kmaps.data.annotations import Scene, load_voc
-from kmaps.errors import ConfigError, DataError
+from kmaps.errors import DataError
 from kmaps.features import Phog
 from kmaps.maps import HomogeneousMap
 from kmaps.svm import LiblinearSVC
@@ -74,7 +74,7 @@ def test_a_perfect_detector():
     curve = evaluate([found((A, 1), (B, 2)), found()], [scene([A, B]), scene([])], "car")
     assert curve.precision.tolist() == [1, 1]
     assert curve.recall.tolist() == [0.5, 1]
-    assert curve.average_precision() == curve.average_precision("area") == 1
+    assert curve.average_precision() == 1
 
 
 def test_the_second_detection_of_an_object_is_wrong():
@@ -103,10 +103,7 @@ def test_average_precision_by_hand():
     hits = np.cumsum([1, 0, 1, 0, 0, 1])
     curve = Curve(hits / np.arange(1, 7), hits / 4, 4)
     # Best precision at recall >= t: 1 to 0.25, 2/3 to 0.5, 1/2 to 0.75, then nothing.
-    assert curve.average_precision("area") == pytest.approx((1 + 2 / 3 + 1 / 2) / 4)
     assert curve.average_precision() == pytest.approx((3 * 1 + 3 * 2 / 3 + 2 * 1 / 2) / 11)
-    with pytest.raises(ConfigError, match="expected '11-point' or 'area', got 'mean'"):
-        curve.average_precision("mean")
 
 
 def test_a_recall_that_is_a_tenth_counts_there():
@@ -118,7 +115,7 @@ def test_a_recall_that_is_a_tenth_counts_there():
 
 def test_nothing_found():
     curve = evaluate([found()], [scene([A])], "car")
-    assert curve.average_precision() == curve.average_precision("area") == 0
+    assert curve.average_precision() == 0
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """Approximations: how near the inner products of maps are to a kernel; no dataset, no learner."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -70,13 +70,9 @@ class ApproximationKind(Kind):
 
     model = Approximation
     shown = SHOWN
-
-    def imports(self, cells: Iterable[Cell]) -> tuple[str, ...]:
-        """Return the module that measures."""
-        return ("kmaps.bench.work.approximation",)
+    work = ("kmaps.bench.work.approximation",)
 
     def cells(self, experiment: Approximation) -> list[Cell]:
-        """Return the cells range by range."""
         return [
             Cell(
                 **experiment.cell_fields,
@@ -90,7 +86,6 @@ class ApproximationKind(Kind):
         ]
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
-        """Compare the map with the kernel; keep both for the figures."""
         from kmaps.bench.work.approximation import compare, made_for
 
         made, kernel = made_for(cell.row.method, cell.row.params, cell.kernel, cell.options)

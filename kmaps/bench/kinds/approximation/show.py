@@ -9,8 +9,6 @@ from kmaps.bench.records.gate import EXACT, NUMERICAL, Judged
 
 
 class ApproximationShown(Shown):
-    """The largest and the root mean square error of each map, and the pair with the largest."""
-
     fills = ("linf", "rms", "l1", "error_bound", "period", "worst", "dim", "fit_s")
     judged = (Judged("linf", NUMERICAL), Judged("rms", NUMERICAL), Judged("dim", EXACT))
     known_figures: ClassVar[Mapping[str, Figure]] = {
@@ -30,7 +28,7 @@ class ApproximationShown(Shown):
     }
 
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
-        """Return the errors and the outputs; mean errors, bounds and periods where they matter."""
+        """Return mean errors, bounds and periods only where they matter."""
         for_l1 = any("norm" in record["params"] for record in records)
         bounded = all(record["error_bound"] is not None for record in records)
         own = ("bound", "period") if bounded else ()

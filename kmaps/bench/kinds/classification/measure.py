@@ -60,7 +60,6 @@ class Learner(Model):
         return self
 
     def settings(self, solver: str) -> dict[str, Any]:
-        """Return the settings that a solver has."""
         names = set(SOLVERS.get(solver, ()))
         return self.model_dump(include=names - ({"max_iter"} if self.max_iter is None else set()))
 
@@ -136,20 +135,14 @@ class ClassificationKind(SampledKind):
     takes_estimators = True
 
     def mistakes(self, root: Node, content: dict[str, Any]) -> Iterable[Mistake]:
-        """Yield what is wrong with the solvers of an experiment's rows."""
         return solver_mistakes(root, content)
 
     def imports(self, cells: Iterable[Cell]) -> tuple[str, ...]:
-        """Return the module that measures, and the coded solver where a row has it."""
         coded = any(cell.row.solver == "coded" for cell in cells)
         return ("kmaps.bench.work.classify", *["kmaps.svm.coded.classifier"] * coded)
 
     def cells(self, experiment: Classification) -> list[Cell]:
-        """Return the cells, split by split.
-
-        Within a split: each reduction, with the baselines first; the linear one has no kernel and
-        comes once.
-        """
+        """Return the cells, split by split and reduction by reduction, with the baselines first."""
         rows = list(_rows(experiment))
         return [
             Cell(
@@ -167,18 +160,15 @@ class ClassificationKind(SampledKind):
         ]
 
     def with_C(self, cell: Cell, C: float) -> Cell:
-        """Return a cell whose grid is one value of C."""
         return replace(cell, C={"grid": [C], "unit_norm": cell.C["unit_norm"]})
 
     def warm_up(self, cell: Cell, shared: Any) -> None:
-        """Train on a few samples along the path of the measurement."""
         from kmaps.bench.work.classify import warm_up
 
         grid = cell.C["grid"]
         warm_up(_spec(cell), 1.0 if grid == AUTO else grid[0], _scaled(cell, shared))
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
-        """Choose C inside the training split, train with it, predict the test split."""
         from kmaps.bench.work.classify import Choosing, choose_c, evaluate
 
         spec, shared = _spec(cell), _scaled(cell, shared)

@@ -16,8 +16,6 @@ def _is_pickled(record: dict[str, Any]) -> bool:
 
 
 class ClassificationShown(Shown):
-    """Accuracy, time, memory and storage of models, each on every split."""
-
     fills = (
         *(*CHOICE, *SIZES, *TIMES, "accuracy", "accuracy_per_class", "dim"),
         *("train_bytes", "table_bytes", "model_bytes", "storage_bytes", "storage_form"),
@@ -41,17 +39,13 @@ class ClassificationShown(Shown):
     }
 
     def measures(self, records: Sequence[dict]) -> tuple[str, ...]:
-        """Return accuracy, time and storage; accuracy per class where the test samples are so.
-
-        Conversion, which the solver's library makes necessary, is shown apart as well, and the time
-        at one C where it was measured.
-        """
+        """Conversion, which the solver's library makes necessary, is shown apart as well, and the
+        time at one C where it was measured."""
         common = any("common_repeats" in record for record in records)
         times = ("time", "convert", "time-common") if common else ("time", "convert")
         return (accuracy_of(records), *times, "storage")
 
     def sections(self, records: Sequence[dict]) -> list[Section]:
-        """Return the rows side by side where some are third-party."""
         if not any(is_third_party(record["method"]) for record in records):
             return []
         from kmaps.bench.report.front import side_by_side  # only third-party rows need it

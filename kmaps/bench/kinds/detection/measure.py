@@ -33,12 +33,10 @@ class Devkit(Data):
 
     @property
     def title(self) -> str:
-        """What records call it."""
         return self.name
 
     @property
     def protocol(self) -> dict[str, Any]:
-        """What the samples are."""
         return self.model_dump(exclude={"name"}, exclude_none=True)
 
 
@@ -71,7 +69,6 @@ class DetectionKind(TradeOffKind):
         return ""
 
     def draw_splits(self, cells: Iterable[Cell]) -> None:
-        """Look for the images."""
         from kmaps.bench.work.windows import devkit_folder
 
         devkit_folder()
@@ -79,11 +76,9 @@ class DetectionKind(TradeOffKind):
     def prepare(
         self, cells: Iterable[Cell], *, skip_bad: bool = False, progress: Report | None = None
     ) -> None:
-        """Look for the images."""
         self.draw_splits(cells)
 
     def set_up(self, cell: Cell, *, skip_bad: bool = False) -> Any:
-        """Describe the windows of a batch's images."""
         from kmaps.bench.work.trials import Trials
         from kmaps.bench.work.windows import load_windows
 

@@ -58,12 +58,10 @@ class Pairs(OnSamples):
 
     @property
     def subject(self) -> str:
-        """What is measured, in a word."""
         return self.dataset.title if self.dataset else "uniform samples"
 
     @property
     def cell_fields(self) -> dict[str, Any]:
-        """The fields that all of its cells have."""
         if self.dataset:
             return super().cell_fields
         return {**super(OnDataset, self).cell_fields, "protocol": self.uniform.model_dump()}
@@ -103,7 +101,6 @@ class PairsKind(SampledKind):
     row_keys = ("columns",)
 
     def cells(self, experiment: Pairs) -> list[Cell]:
-        """Return the cells split by split."""
         return [
             Cell(
                 **experiment.cell_fields,
@@ -118,14 +115,12 @@ class PairsKind(SampledKind):
         ]
 
     def batches(self, cells: Sequence[Cell]) -> list[list[Cell]]:
-        """Return the cells split by split."""
         splits: dict[int | None, list[Cell]] = {cell.split: [] for cell in cells}
         for cell in cells:
             splits[cell.split].append(cell)
         return list(splits.values())
 
     def draw_splits(self, cells: Iterable[Cell]) -> None:
-        """Load the data and draw every split; of uniform samples there is nothing to load."""
         of_data = [cell for cell in cells if cell.dataset]
         if of_data:
             super().draw_splits(of_data)
@@ -133,13 +128,11 @@ class PairsKind(SampledKind):
     def prepare(
         self, cells: Iterable[Cell], *, skip_bad: bool = False, progress: Report | None = None
     ) -> None:
-        """Load the data, draw every split and extract the features, where there are some."""
         of_data = [cell for cell in cells if cell.dataset]
         if of_data:
             super().prepare(of_data, skip_bad=skip_bad, progress=progress)
 
     def set_up(self, cell: Cell, *, skip_bad: bool = False) -> Any:
-        """Load the samples of a split, or draw them."""
         from kmaps.bench.work.pairs import uniform_samples
 
         if cell.dataset:
@@ -147,7 +140,6 @@ class PairsKind(SampledKind):
         return uniform_samples(**cell.protocol, split=cell.split)
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
-        """Compare the map with the kernel on all pairs of samples."""
         from kmaps.bench.work.pairs import drawn_columns, pair_errors
 
         options, params = cell.options, cell.row.params

@@ -10,8 +10,6 @@ from kmaps.bench.report.laws import falls_table
 
 
 class PairsShown(Shown):
-    """The mean, the spread and the largest error of each map, and its stored training set."""
-
     fills = (
         *("linf", "rms", "bias", "deviation", "dim"),
         *("train_bytes", "storage_form", "paper_train_bytes", "table_bytes"),
@@ -27,7 +25,6 @@ class PairsShown(Shown):
     }
 
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
-        """Return the errors and the storage."""
         return ("bias", "deviation", "rms", "linf", "storage-train")
 
     def figures(self, experiment: Any) -> dict[str, Figure]:
@@ -41,7 +38,6 @@ class PairsShown(Shown):
         return {name: self.known_figures[name]}
 
     def sections(self, records: Sequence[Record]) -> list[Section]:
-        """Return how the errors fall, where rows say it."""
         table = falls_table(records)
         return [("How the errors fall", table)] if table else []
 

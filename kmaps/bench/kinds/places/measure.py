@@ -43,7 +43,6 @@ class PlacesKind(Kind):
     shown = SHOWN
 
     def cells(self, experiment: Places) -> list[Cell]:
-        """Return a cell for each split and sampling."""
         options = experiment.model_dump(include={"patch", "step", "longest"})
         return [
             Cell(
@@ -57,16 +56,13 @@ class PlacesKind(Kind):
         ]
 
     def draw_splits(self, cells: Iterable[Cell]) -> None:
-        """Load the data and draw every split."""
         for cell in cells:
             draw_split(load_dataset(cell.source or cell.dataset), cell.protocol, cell.split or 0)
 
     def prepare(self, cells: Iterable[Cell], **_: Any) -> None:
-        """Load the data and draw every split."""
         self.draw_splits(cells)
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
-        """Place the patches of every image; keep those of the images that are shown."""
         from kmaps.bench.work.places import placed
         from kmaps.features import load_image
 

@@ -9,8 +9,6 @@ from kmaps.bench.records.gate import NUMERICAL, Judged
 
 
 class PlacesShown(Shown):
-    """The share of patches in important regions, and the patches of some images."""
-
     fills = ("important", "n_train")
     judged = (Judged("important", NUMERICAL),)
     known_figures: ClassVar[Mapping[str, Figure]] = {
@@ -18,11 +16,9 @@ class PlacesShown(Shown):
     }
 
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
-        """Return the share of patches in important regions."""
         return ("important",)
 
     def figures(self, experiment: Any) -> dict[str, Figure]:
-        """Return it, where images are to be shown."""
         return dict(self.known_figures) if experiment.shown else {}
 
 

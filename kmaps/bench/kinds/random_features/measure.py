@@ -1,6 +1,5 @@
 """Random features: how the error of maps of random frequencies falls with their number."""
 
-from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
@@ -33,13 +32,9 @@ class RandomFeaturesKind(SampledKind):
 
     model = RandomFeaturesExperiment
     shown = SHOWN
-
-    def imports(self, cells: Iterable[Cell]) -> tuple[str, ...]:
-        """Return the module that measures."""
-        return ("kmaps.bench.work.random_errors",)
+    work = ("kmaps.bench.work.random_errors",)
 
     def cells(self, experiment: RandomFeaturesExperiment) -> list[Cell]:
-        """Return a cell for each split, map and kernel; its draws are part of it."""
         return [
             Cell(
                 **experiment.cell_fields,
@@ -54,7 +49,6 @@ class RandomFeaturesKind(SampledKind):
         ]
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
-        """Compare the map with the kernel on all pairs of samples."""
         from kmaps.bench.work.random_errors import random_errors
 
         made = make_map(cell.row.method, cell.kernel, cell.row.params)

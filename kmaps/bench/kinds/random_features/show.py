@@ -10,8 +10,6 @@ from kmaps.bench.report.laws import convergence_table
 
 
 class RandomFeaturesShown(Shown):
-    """The errors of maps of random frequencies, and how they fall."""
-
     fills = ("linf", "rms", "additive_rms", "random_rms", "dim", *SIZES)
     judged = (
         *(Judged(name, NUMERICAL) for name in ("linf", "rms", "additive_rms", "random_rms")),
@@ -22,11 +20,9 @@ class RandomFeaturesShown(Shown):
     }
 
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
-        """Return the errors and the outputs."""
         return ("linf", "rms", "dim")
 
     def sections(self, records: Sequence[Record]) -> list[Section]:
-        """Return how the errors fall."""
         return [("Convergence", convergence_table(records))]
 
 

@@ -40,7 +40,6 @@ class ScalingKind(ClassificationKind):
     model: ClassVar[type[Scaling]] = Scaling
 
     def cells(self, experiment: Scaling) -> list[Cell]:
-        """Return the cells of all sizes, the smallest first."""
         whole = super().cells(experiment)
         return [
             replace(

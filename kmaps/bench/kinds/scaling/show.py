@@ -10,19 +10,15 @@ from kmaps.bench.report.laws import growth_table
 
 
 class ScalingShown(ClassificationShown):
-    """A classification, and how its time and memory grow with the samples."""
-
     known_figures: ClassVar[Mapping[str, Figure]] = {
         **ClassificationShown.known_figures,
         "scaling": Figure("kmaps.bench.figures.laws.draw_scaling"),
     }
 
     def figures(self, experiment: Any) -> dict[str, Figure]:
-        """Return the figures that the experiment names, and that over the samples."""
         return {**super().figures(experiment), "scaling": self.known_figures["scaling"]}
 
     def sections(self, records: Sequence[Record]) -> list[Section]:
-        """Return how time and memory grow."""
         return [("Growth", growth_table(records))]
 
 

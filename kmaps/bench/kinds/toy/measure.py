@@ -35,7 +35,6 @@ class ToyKind(Kind):
     shown = SHOWN
 
     def cells(self, experiment: Toy) -> list[Cell]:
-        """Return a cell for each map and kernel."""
         return [
             Cell(
                 **experiment.cell_fields,
@@ -49,7 +48,6 @@ class ToyKind(Kind):
         ]
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
-        """Train on the points; keep the function of the first coordinate for the figure."""
         from kmaps.bench.work.toy import fit_toy
 
         made = make_map(cell.row.method, cell.kernel, cell.row.params)

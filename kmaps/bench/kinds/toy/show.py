@@ -9,8 +9,6 @@ from kmaps.bench.records.gate import EXACT, FRACTION, Judged
 
 
 class ToyShown(Shown):
-    """Accuracy of each map on the points that it is trained on, and its function."""
-
     fills = ("accuracy", "dim", "train_s")
     judged = (Judged("accuracy", FRACTION, highest=True), Judged("dim", EXACT))
     known_figures: ClassVar[Mapping[str, Figure]] = {
@@ -18,7 +16,6 @@ class ToyShown(Shown):
     }
 
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
-        """Return accuracy and dimension."""
         return ("accuracy", "dim")
 
 

@@ -1,6 +1,6 @@
 """Trade-offs: accuracy against the time of a test, of random maps that learners thin out."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Annotated, Any, Literal
@@ -103,16 +103,13 @@ class TradeOffKind(SampledKind):
 
     model = TradeOff
     shown = SHOWN
-
-    def imports(self, cells: Iterable[Cell]) -> tuple[str, ...]:
-        """Return the module that measures."""
-        return ("kmaps.bench.work.trials",)
+    work = ("kmaps.bench.work.trials",)
 
     def cells(self, experiment: TradeOff) -> list[Cell]:
         """Return of every split the exact kernels, then every draw of every map with every learner.
 
-        The learners of one draw follow each other: they are one batch. Several splits have a draw
-        of their own each, of their number.
+        The learners of one draw follow each other: they are one batch. Each of several splits has
+        one draw, of its number.
         """
         return [
             cell for split in range(experiment.splits) for cell in self._of_split(experiment, split)
@@ -151,7 +148,6 @@ class TradeOffKind(SampledKind):
         return exact + drawn
 
     def with_C(self, cell: Cell, C: float) -> Cell:
-        """Return a cell whose learner has one value of C, where it was to choose it."""
         if cell.row.learner["C"] != AUTO:
             return cell
         row = replace(cell.row, learner={**cell.row.learner, "C": C})
@@ -167,21 +163,18 @@ class TradeOffKind(SampledKind):
         return [list(batch) for _, batch in groupby(cells, key=drawn)]
 
     def set_up(self, cell: Cell, *, skip_bad: bool = False) -> Any:
-        """Load the samples of a batch; what its first cell draws is kept with them."""
         from kmaps.bench.work.trials import Trials, tasks_of
 
         split = super().set_up(cell, skip_bad=skip_bad)
         return Trials(tasks_of(split, cell.options.get("classes", ())))
 
     def warm_up(self, cell: Cell, shared: Any) -> None:
-        """Run the trial on a few samples and frequencies."""
         from kmaps.bench.run.clock import UNTIMED
 
         C = cell.row.learner["C"]
         _try(cell, shared.few(), 1.0 if C == AUTO else C, UNTIMED)
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
-        """Choose C where it is to be chosen; train, thin out, and time the test of what is left."""
         choice = _choose(cell, shared, timing)
         columns, predicted = _try(cell, shared, choice["C"], timing)
         correct = None

@@ -10,8 +10,6 @@ from kmaps.bench.report.tradeoff import tradeoff_table
 
 
 class TradeOffShown(Shown):
-    """Quality, time of a test, and frequencies kept, of every learner."""
-
     fills = (*CHOICE, *SIZES, *TIMES, "accuracy", "average_precision", "dim", "model_bytes")
     judged = (
         Judged("accuracy", FRACTION, highest=True),
@@ -24,12 +22,10 @@ class TradeOffShown(Shown):
     }
 
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
-        """Return the quality, accuracy or average precision, and the outputs."""
         quality = "ap" if any("classes" in record["options"] for record in records) else "accuracy"
         return (quality, "dim")
 
     def sections(self, records: Sequence[Record]) -> list[Section]:
-        """Return the points of the learners."""
         several = len({record["split"] for record in records}) > 1
         over = "splits, each with a draw of its own" if several else "draws"
         return [("Trade-off", f"Mean ± std over the {over}.\n\n{tradeoff_table(records)}")]
