@@ -12,8 +12,9 @@ import ctypes
 import re
 import threading
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -55,6 +56,8 @@ _NEWTON_STEP = b"iter "  # the start of a line of the primal ones
 # Not "of inner iterations", which the outer loop makes up for.
 _LIMIT_REACHED = re.compile(rb"reaching max number of (Newton )?iterations")
 
+_Trained = tuple[NDArray[np.float64], int, bool]  # weights, passes, whether at the limit
+
 # C's rand() is one for the whole process: seeding and training must not be interleaved.
 _rand_lock = threading.Lock()
 
@@ -87,14 +90,13 @@ class LiblinearSVC(LinearClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray, shape (K,)
-    coef_ : ndarray, shape (P, d), dtype of the training data
+    coef_, intercept_ : ndarray, shape (P, d) and (P,), dtype of the training data
         P is 1 for two classes, K for one-vs-rest, K(K-1)/2 for one-vs-one, in the order of
         :func:`kmaps.svm.reduction.class_pairs`.
-    intercept_ : ndarray, shape (P,)
     n_iter_ : ndarray of int, shape (P,)
         Passes over the samples, Newton steps where the primal is solved.
-    n_features_in_ : int
+    classes_, n_features_in_
+        As in :class:`CodedSVC`.
     timings_ : dict
         Seconds: ``convert_s`` (building LIBLINEAR's rows), ``train_s`` and ``probability_s``.
     copy_bytes_, model_bytes_ : int
@@ -115,9 +117,8 @@ class LiblinearSVC(LinearClassifier):
     weights, or with ``max_iter``, scikit-learn's build of LIBLINEAR (LinearSVC, LogisticRegression)
     solves the same problem; ``penalty="l1"`` with ``loss="logistic"`` takes no such weights.
 
-    Reaching the limit on passes is reported as a ``ConvergenceWarning``. On MNIST, mapped by the
-    homogeneous map, hinge does reach its 300: one digit against the others ends 2.5 % above the
-    optimum with C = 1, and at three times the optimum with C = 10.
+    A ``ConvergenceWarning`` reports the limit on passes. On MNIST hinge does reach its 300: one
+    digit against the others ends 2.5 % above the optimum with C = 1, threefold with C = 10.
 
     Examples
     --------
@@ -157,12 +158,18 @@ class LiblinearSVC(LinearClassifier):
         self._fit_probabilities(X, labels)
         if self.max_iter or any(problem.side_factors is None for problem in problems):
             self.timings_["convert_s"], self.copy_bytes_ = 0.0, 0
-            weights = self._timed("train_s", self._train_by_sklearn, X, problems, solver)
+            train = partial(self._train_by_sklearn, X)
         else:
             rows = self._timed("convert_s", feature_rows, X, self.bias)
             self.copy_bytes_ = rows.nbytes
-            weights = self._timed("train_s", self._train, rows, problems, solver)
-        self._set_weights(weights, X)
+            train = partial(self._train, rows)
+        tol = solver.tol if self.tol is None else self.tol
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        trained = self._timed("train_s", list, train(problems, solver.number, tol, seed))
+        weights, passes, unfinished = zip(*trained, strict=True)
+        self.n_iter_ = np.array(passes)
+        self._warn_unfinished(sum(unfinished), len(problems), tol)
+        self._set_weights(np.array(weights), X)
         return self
 
     def check_parameters(self) -> _Solver:
@@ -177,37 +184,26 @@ class LiblinearSVC(LinearClassifier):
         return _SOLVERS[self.penalty][self.loss]
 
     def _train(
-        self, rows: NodeRows, problems: Iterable[BinaryProblem], solver: _Solver
-    ) -> NDArray[np.float64]:
+        self, rows: NodeRows, problems: list[BinaryProblem], number: int, tol: float, seed: int
+    ) -> Iterator[_Trained]:
         from liblinear.liblinear import liblinear, parameter
 
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        options = blank(
-            parameter,
-            solver_type=solver.number,
-            eps=solver.tol if self.tol is None else self.tol,
-            C=self.C,
-            regularize_bias=1,
-        )
-        weights, passes, unfinished = [], [], 0
+        options = blank(parameter, solver_type=number, eps=tol, C=self.C, regularize_bias=1)
         with _rand_lock, captured(liblinear.set_print_string_function) as printed:
             for problem in problems:
                 ctypes.CDLL(None).srand(seed)
-                weights.append(_train_binary(rows, problem, options, self.bias))
+                weights = _train_binary(rows, problem, options, self.bias)
                 text = b"".join(printed)
-                passes.append(_passes(text))
-                unfinished += _LIMIT_REACHED.search(text) is not None
                 printed.clear()
-        self.n_iter_ = np.array(passes)
-        self._warn_unfinished(unfinished, len(weights), options.eps)
-        return np.array(weights)
+                finished = _PASSES.search(text)
+                passes = int(finished[1]) if finished else max(1, text.count(_NEWTON_STEP))
+                yield weights, passes, _LIMIT_REACHED.search(text) is not None
 
     def _train_by_sklearn(
-        self, X: Any, problems: list[BinaryProblem], solver: _Solver
-    ) -> NDArray[np.float64]:
+        self, X: Any, problems: list[BinaryProblem], number: int, tol: float, seed: int
+    ) -> Iterator[_Trained]:
         """Train with scikit-learn's LIBLINEAR: the official one has no weights and no limits."""
-        model = self._sklearn_model(solver)
-        weights, passes, unfinished = [], [], 0
+        model = self._sklearn_model(tol, seed)
         for problem in problems:
             if problem.side_factors is None:
                 factors = problem.factors
@@ -223,26 +219,23 @@ class LiblinearSVC(LinearClassifier):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", ConvergenceWarning)
                 model.fit(X[problem.rows], problem.signs, factors)
-            passes.append(int(np.max(model.n_iter_)))
-            unfinished += any(issubclass(one.category, ConvergenceWarning) for one in caught)
+            unfinished = any(issubclass(one.category, ConvergenceWarning) for one in caught)
             constant = model.intercept_ / self.bias if self.bias else []
-            weights.append(np.concatenate([model.coef_[0], constant]))
-        self.n_iter_ = np.array(passes)
-        self._warn_unfinished(unfinished, len(weights), model.tol)
-        return np.array(weights)
+            weights = np.concatenate([model.coef_[0], constant])
+            yield weights, int(np.max(model.n_iter_)), unfinished
 
-    def _sklearn_model(self, solver: _Solver) -> Any:
+    def _sklearn_model(self, tol: float, seed: int) -> Any:
         """Return scikit-learn's estimator of the same problem, unfitted."""
         from sklearn.linear_model import LogisticRegression
         from sklearn.svm import LinearSVC
 
         shared = {
             "C": self.C,
-            "tol": solver.tol if self.tol is None else self.tol,
+            "tol": tol,
             "max_iter": self.max_iter or self._own_limit,
             "fit_intercept": self.bias > 0,
             "intercept_scaling": self.bias or 1.0,
-            "random_state": check_random_state(self.random_state).randint(np.iinfo(np.int32).max),
+            "random_state": seed,
         }
         if self.loss == "logistic":
             model = LogisticRegression(solver="liblinear", **shared)
@@ -265,14 +258,8 @@ class LiblinearSVC(LinearClassifier):
                 f"{tol:g}) or max_iter (now {self.max_iter or self._own_limit}), or replace the "
                 "hinge by loss='squared_hinge'",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=3,
             )
-
-
-def _passes(text: bytes) -> int:
-    """Return how many passes, or Newton steps, LIBLINEAR says that it made."""
-    finished = _PASSES.search(text)
-    return int(finished[1]) if finished else max(1, text.count(_NEWTON_STEP))
 
 
 def _train_binary(

@@ -144,8 +144,7 @@ class KernelSVC(ProbabilisticClassifier):
     C, class_weight, probability
         As in :class:`CodedSVC`. A width that is learnt is that of all samples.
     multiclass : {"ovo", "ovr"}, default="ovo"
-        One-vs-one, LIBSVM's own choice and so the default here, where other learners have
-        one-vs-rest: on pairs of classes the Gram matrix is small.
+        One-vs-one is LIBSVM's choice: on pairs of classes the Gram matrix is small.
     gamma : float, default=1.0
         Degree of homogeneity of an additive kernel.
     sigma : float or None, default=None
@@ -158,29 +157,22 @@ class KernelSVC(ProbabilisticClassifier):
         Most steps, ≥ 1; each changes two coefficients. None is LIBSVM's compiled limit, ten million
         or 100 per row; with a number, scikit-learn's build of LIBSVM trains, on 8 bytes more per
         value of the Gram matrix.
-    random_state : int, RandomState or None, default=0
-        Draws the folds of ``probability``.
-    n_jobs : int or None, default=None
-        Threads for the binary problems, each with a cache of its own. None: one, so that times
-        compare; -1: one per processor.
+    random_state, n_jobs
+        The folds of ``probability``; threads, as in :class:`GroupLassoSVC`, each with a cache.
 
     Attributes
     ----------
-    classes_ : ndarray, shape (K,)
     support_ : ndarray of intp, shape (s,)
         Training rows that are a support vector of at least one problem, ascending.
     support_vectors_ : ndarray or CSR, shape (s, d)
         Those rows; absent for a precomputed kernel.
     dual_coef_ : scipy.sparse.csc_array of float64, shape (s, P)
-        P is 1 for two classes, K for one-vs-rest, K(K-1)/2 for one-vs-one, in the order of
-        :func:`kmaps.svm.reduction.class_pairs`. Sparse, because a row takes part in K-1 pairs at
-        most; float64, because the terms cancel (each column sums to zero).
-    intercept_ : ndarray of float64, shape (P,)
-    n_iter_ : ndarray of int, shape (P,)
-        Steps of LIBSVM.
+        Sparse, because a row takes part in K-1 pairs at most; float64, because the terms cancel
+        (each column sums to zero).
+    classes_, intercept_, n_iter_, n_features_in_
+        As in :class:`LiblinearSVC`, in float64; ``n_iter_`` has steps of LIBSVM.
     sigma_ : float or None
         The width in use.
-    n_features_in_ : int
     timings_ : dict
         Seconds: ``gram_s``, ``convert_s`` (building LIBSVM's rows), ``train_s`` and
         ``probability_s``.
@@ -201,13 +193,9 @@ class KernelSVC(ProbabilisticClassifier):
     rows, convert it with :func:`gram_rows` and pass ``rows`` or ``rows.take(subset)`` to ``fit``.
 
     LIBSVM has factors on C for classes, not for samples. Where samples of a class have different
-    weights, or with ``max_iter``, scikit-learn's build of LIBSVM solves the same problem.
-
-    LIBSVM is built with OpenMP and LIBLINEAR is not: it is held to one thread, so that training
-    times compare. A second thread could only help to copy kernel rows: on 5,000 MNIST images it
-    took a fifth off the time on an idle computer, and made it ten times as long on a busy one.
-
-    Reaching the limit on steps is reported as a ``ConvergenceWarning``.
+    weights, or with ``max_iter``, scikit-learn's build of LIBSVM solves the same problem. Both are
+    held to one thread each: a second one of OpenMP could only copy kernel rows, and on a busy
+    computer training took ten times as long. A ``ConvergenceWarning`` reports the limit on steps.
 
     Examples
     --------

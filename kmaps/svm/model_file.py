@@ -72,18 +72,9 @@ def _plain(array: NDArray) -> NDArray:
 class ModelFile:
     """What a model file holds, checked piece by piece as an estimator takes it.
 
-    Attributes
-    ----------
-    path : Path
-    estimator : str
-        The name of the class that the model is of.
-    parameters, fitted, record : dict
-        As the header has them, not checked; ``record`` is empty when nobody said.
-
-    Raises
-    ------
-    InputError
-        When the file is missing, no model, damaged, or of another version of the format.
+    ``estimator`` is the name of the class that the model is of; ``parameters``, ``fitted`` and
+    ``record`` are as the header has them, not checked. A file that is missing, no model, damaged,
+    or of another version of the format raises InputError.
     """
 
     def __init__(self, path: str | Path) -> None:

@@ -39,8 +39,8 @@ class Labels:
 class BinaryProblem:
     """One two-class problem out of a multi-class one."""
 
-    positive: int  # the class codes on each side; ``negative`` is None for "all the others"
-    negative: int | None  # the class codes on each side; ``negative`` is None for "all the others"
+    positive: int  # the code of the class on this side
+    negative: int | None  # None: of all other classes
     rows: NDArray[np.intp]  # which training rows take part, ascending
     signs: NDArray[np.float64]  # +1 for the rows of ``positive`` and -1 for the others
     factors: NDArray[np.float64]  # the factor on C of each of the rows
@@ -59,15 +59,6 @@ def class_pairs(n_classes: int, reduction: str) -> list[tuple[int, int | None]]:
 
     One-vs-one pairs go (0, 1), (0, 2), ..., (1, 2), ... as in LIBSVM, with the *later* class as
     the positive one, so that two classes follow scikit-learn's convention with no special case.
-
-    Examples
-    --------
-    >>> class_pairs(3, "ovo")
-    [(1, 0), (2, 0), (2, 1)]
-    >>> class_pairs(3, "ovr")
-    [(0, None), (1, None), (2, None)]
-    >>> class_pairs(2, "ovr")
-    [(1, 0)]
     """
     if reduction == "ovr" and n_classes > 2:
         return [(k, None) for k in range(n_classes)]
@@ -75,13 +66,7 @@ def class_pairs(n_classes: int, reduction: str) -> list[tuple[int, int | None]]:
 
 
 def count_problems(n_classes: int, reduction: str) -> int:
-    """Return how many binary problems there are, the length of :func:`class_pairs`.
-
-    Examples
-    --------
-    >>> count_problems(10, "ovr"), count_problems(10, "ovo"), count_problems(2, "ovr")
-    (10, 45, 1)
-    """
+    """Return how many binary problems there are, the length of :func:`class_pairs`."""
     if reduction == "ovr" and n_classes > 2:
         return n_classes
     return n_classes * (n_classes - 1) // 2
@@ -121,13 +106,6 @@ def combine_scores(scores: NDArray, n_classes: int, reduction: str) -> NDArray:
     the class's signed scores, squeezed to s / (3 (|s| + 1)): it breaks ties and never outweighs
     a vote. The result has shape (n,) for two classes, positive for the second; else (n, K), and the
     largest wins.
-
-    Examples
-    --------
-    A cycle, each class with one vote; the largest sum of scores decides:
-
-    >>> combine_scores(np.array([[1.0, -3.0, 1.0]]), 3, "ovo").argmax()
-    np.int64(0)
     """
     if n_classes == 2:
         return scores[:, 0]
@@ -144,27 +122,12 @@ def combine_scores(scores: NDArray, n_classes: int, reduction: str) -> NDArray:
 
 
 def winners(decision: NDArray) -> NDArray[np.intp]:
-    """Return the number of the class of each row of a decision function, (n,) or (n, K).
-
-    Examples
-    --------
-    >>> winners(np.array([-1.0, 2.0])), winners(np.array([[0.0, 3.0, 1.0]]))
-    (array([0, 1]), array([1]))
-    """
+    """Return the number of the class of each row of a decision function, (n,) or (n, K)."""
     return decision.argmax(axis=1) if decision.ndim == 2 else (decision > 0).astype(np.intp)
 
 
 def check_sample_weight(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64]:
-    """Return the weights of n samples as a new array; None: all count once.
-
-    Examples
-    --------
-    >>> check_sample_weight([1, 2], 2).tolist(), check_sample_weight(None, 3).tolist()
-    ([1.0, 2.0], [1.0, 1.0, 1.0])
-    >>> check_sample_weight([1, -2], 2)
-    Traceback (most recent call last):
-    kmaps.errors.InputError: sample_weight[1]=-2: expected finite weights of at least 0
-    """
+    """Return the weights of n samples as a new array; None: all count once."""
     if sample_weight is None:
         return np.ones(n)
     try:

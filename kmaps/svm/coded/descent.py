@@ -25,18 +25,18 @@ from kmaps.svm.coded.problem import (
 
 Report = Callable[[float, float], None]
 
-_MARGIN = 0.8  # of the tolerance, at which to look whether the gap is what it seems
+MARGIN = 0.8  # of the tolerance, at which to look whether the gap is what it seems
 _PASSES_A_CALL = 5  # between two reports of progress
-_PASSES_A_REBUILD = 25  # of changes to float32 weights, whose rounding adds up
+PASSES_A_REBUILD = 25  # of changes to float32 weights, whose rounding adds up
 
-_AFTER = 10  # passes of coordinate descent, which finds the variables at bounds
-_PAUSE, _COSTS = 5, 2  # passes, and costs, after a climb that gained less than descent would have
-_STEPS = 12  # of conjugate gradients
-_ENOUGH = 1e-2  # of the first residual
+AFTER = 10  # passes of coordinate descent, which finds the variables at bounds
+_PAUSE, COSTS = 5, 2  # passes, and costs, after a climb that gained less than descent would have
+STEPS = 12  # of conjugate gradients
+ENOUGH = 1e-2  # of the first residual
 FLAT = float(np.finfo(np.float32).eps)  # least curvature, per size: a step up to the bounds
-_CUT = 0.05  # of a step's square that the bounds may take; a longer one would not do what it says
-_TRIALS = 3  # of a step, each a quarter of the one before
-_MOST = _STEPS + _TRIALS + 1  # evaluations of a free member
+CUT = 0.05  # of a step's square that the bounds may take; a longer one would not do what it says
+TRIALS = 3  # of a step, each a quarter of the one before
+_MOST = STEPS + TRIALS + 1  # evaluations of a free member
 
 
 def solve(
@@ -81,9 +81,9 @@ class _Descent:
         self.weights, self.constant = aligned_zeros(problem.n_weights), 0.0
         self.rebuilt = aligned_zeros(problem.n_weights)
         self.margins, self.order = np.zeros(self.n), np.arange(self.n)
-        self.spent, self.goal = 0, _MARGIN * tol
+        self.spent, self.goal = 0, MARGIN * tol
         self.rise, self.fall, self.random = np.inf, -np.inf, random_state(seed)
-        self.climber = Climber(problem)
+        self.climb_due = AFTER * self.n
         self.apart_by = 0.0, 0.0
 
     def solve(self) -> CodedSolution:
@@ -96,8 +96,7 @@ class _Descent:
             if solution.gap <= self.tol or self.spent >= self.most:
                 return solution
             if reached:
-                # The gap added up during a pass is an estimate: aim lower where it was wrong.
-                self.goal *= min(max(_MARGIN * self.tol / solution.gap, 0.1), _MARGIN)
+                self.goal *= aim(self.tol, solution.gap)
             reached = self._descend(solution.dual)
 
     def _certified(self) -> CodedSolution:
@@ -112,8 +111,15 @@ class _Descent:
             self.spent += self.n
             if self.spent == self.n:  # nothing but the start
                 self.constant *= _stretch(self.task, self.alpha, self.margins, self.weights)
-        state = self.weights, self.constant, self.alpha, self.margins, self.spent / self.n
-        return _assess(self.task, *state, *self.apart_by)
+        # Not by BLAS, whose threads take longer to start than this does.
+        product = np.sum(self.alpha * self.margins)  # of the weights and those of the variables
+        difference, square = self.apart_by
+        square = square or product
+        dual = float(loops.dual_value(self.task, self.alpha) - square / 2)
+        loss = loops.total_loss(self.task, self.margins)
+        primal = float((2 * product - square + difference) / 2 + loss)
+        state = self.weights, self.constant, self.alpha, self.margins
+        return CodedSolution(*state, primal, dual, self.spent / self.n)
 
     def _descend(self, dual: float) -> bool:
         """Descend until the gap seems small or it is time to look; return whether it does."""
@@ -121,7 +127,7 @@ class _Descent:
         n_active = loops.set_active(
             task, self.alpha, self.margins, self.order, self.rise, self.fall
         )
-        last = min(self.spent + _PASSES_A_REBUILD * self.n, self.most)
+        last = min(self.spent + PASSES_A_REBUILD * self.n, self.most)
         while True:
             before, budget = dual, min(_PASSES_A_CALL * self.n, last - self.spent)
             state = n_active, self.rise, self.fall, dual, self.constant, self.random
@@ -135,14 +141,32 @@ class _Descent:
             reached = n_active == 0 or gap <= self.goal * (dual + gap)
             if reached or self.spent >= last:
                 return bool(reached)
-            rate = (dual - before) / max(evaluations, 1)
-            self.constant, gain, evaluations = self.climber.climb(
-                self.spent, self.most, rate, self.alpha, self.weights, self.constant
-            )
-            if evaluations:
-                self.spent += evaluations
-                dual += gain
-                self.rise, self.fall = np.inf, -np.inf
+            dual += self._climb((dual - before) / max(evaluations, 1))
+
+    def _climb(self, rate: float) -> float:
+        """Climb, if it is time, and return the gain.
+
+        It alternates with descent, which gains ``rate`` per evaluation, while it gains more.
+        """
+        if self.spent < self.climb_due or self.task.logistic:  # whose dual is no parabola
+            return 0.0
+        face = Face(self.problem, self.alpha)
+        if len(face.free) < 2 or self.spent + _MOST * len(face.free) > self.most:
+            return 0.0
+        self.constant, gain = face.climb(self.weights, self.constant)
+        self.alpha[face.free] = face.alpha
+        self.spent += face.evaluations
+        good = gain > face.evaluations * rate
+        self.climb_due = self.spent
+        if not good:
+            self.climb_due += max(_PAUSE * self.n, COSTS * face.evaluations)
+        self.rise, self.fall = np.inf, -np.inf
+        return gain
+
+
+def aim(tol: float, gap: float) -> float:
+    """Return by what to lower the goal: the gap added up during a pass is an estimate."""
+    return min(max(MARGIN * tol / gap, 0.1), MARGIN)
 
 
 def _stretch(task: loops.Task, alpha: NDArray, margins: NDArray, weights: NDArray) -> float:
@@ -161,77 +185,15 @@ def _stretch(task: loops.Task, alpha: NDArray, margins: NDArray, weights: NDArra
     return factor
 
 
-def _assess(
-    task: loops.Task,
-    weights: NDArray,
-    constant: float,
-    alpha: NDArray,
-    margins: NDArray,
-    passes: float,
-    difference: float,
-    square: float,
-) -> CodedSolution:
-    # Not by BLAS, whose threads take longer to start than this does.
-    product = np.sum(alpha * margins)  # of the weights and those of the variables
-    square = square or product
-    dual = loops.dual_value(task, alpha) - square / 2
-    primal = (2 * product - square + difference) / 2 + loops.total_loss(task, margins)
-    return CodedSolution(weights, constant, alpha, margins, float(primal), float(dual), passes)
-
-
-class Climber:
-    """Alternates with coordinate descent while it gains more of the dual for its work."""
-
-    def __init__(self, problem: CodedProblem):
-        self.problem, self.task, self.n = problem, problem.task, len(problem.task.members)
-        self.due = _AFTER * self.n
-
-    def climb(
-        self,
-        spent: int,
-        most: int,
-        rate: float,
-        alpha: NDArray[np.float64],
-        weights: NDArray[np.float32],
-        constant: float,
-    ) -> tuple[float, float, int]:
-        """Move variables and weights in place, if it is time; return constant, gain, evaluations.
-
-        ``spent`` and ``most`` are evaluations so far, and at most; ``rate`` is what coordinate
-        descent gained of the dual in each of its last ones. No evaluations: it is not time.
-        """
-        if spent < self.due or self.task.logistic:  # whose dual is no parabola
-            return constant, 0.0, 0
-        face = Face(self.problem, alpha)
-        if len(face.free) < 2 or spent + _MOST * len(face.free) > most:
-            return constant, 0.0, 0
-        constant, gain = face.climb(weights, constant)
-        alpha[face.free] = face.alpha
-        good = gain > face.evaluations * rate
-        pause = max(_PAUSE * self.n, _COSTS * face.evaluations)
-        self.due = spent + face.evaluations + (0 if good else pause)
-        return constant, gain, face.evaluations
-
-
 class Face:
-    """The variables of a task that are at no bound, and what changes with them.
-
-    Attributes
-    ----------
-    free : ndarray of intp
-        Which members they are of.
-    alpha : ndarray of float64
-        Their variables.
-    evaluations : int
-        How many rows were evaluated.
-    """
+    """The variables ``alpha`` of the members ``free`` of a task, which are at no bound."""
 
     def __init__(self, problem: CodedProblem, alpha: NDArray[np.float64]):
         self.free = np.flatnonzero((alpha != 0) & (np.abs(alpha) < problem.task.upper))
         self.problem = problem.part(self.free)
         self.task = self.problem.task
         self.alpha = alpha[self.free]
-        self.evaluations = 0
+        self.evaluations = 0  # of rows
 
     def climb(self, weights: NDArray[np.float32], constant: float) -> tuple[float, float]:
         """Move the variables and the weights; return the new constant and what the dual gained."""
@@ -242,7 +204,7 @@ class Face:
         low = np.where(self.alpha > 0, 0, -self.task.upper)
         high = np.where(self.alpha > 0, self.task.upper, 0)
         wanted = self._conjugate_gradients(slopes, change, low, high)
-        for _ in range(_TRIALS):
+        for _ in range(TRIALS):
             step = np.clip(self.alpha + wanted, low, high) - self.alpha
             of_constant, curved = self._product(step, change)
             gain = float(np.sum(step * (slopes - curved / 2)))
@@ -261,15 +223,15 @@ class Face:
         step, rest = np.zeros(len(slopes)), slopes.copy()
         direction = rest / diagonal
         size = first = float(np.sum(rest * direction))
-        for _ in range(_STEPS if size > 0 else 0):
+        for _ in range(STEPS if size > 0 else 0):
             curved = self._product(direction, change)[1]
             length = size / max(float(np.sum(direction * curved)), FLAT * size)
             step += length * direction
             rest -= length * curved
             size, before = float(np.sum(rest**2 / diagonal)), size
             cut = np.clip(self.alpha + step, low, high) - self.alpha - step
-            is_cut = np.sum(cut**2 * diagonal) > _CUT * np.sum(step**2 * diagonal)
-            if is_cut or size <= _ENOUGH**2 * first:
+            is_cut = np.sum(cut**2 * diagonal) > CUT * np.sum(step**2 * diagonal)
+            if is_cut or size <= ENOUGH**2 * first:
                 break
             direction = rest / diagonal + size / before * direction
         return step

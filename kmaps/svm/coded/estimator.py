@@ -33,7 +33,13 @@ from kmaps.maps.capabilities import Tabulated
 from kmaps.mercer import kernel_name
 from kmaps.parallel import for_blocks, num_threads
 from kmaps.svm.coded.descent import solve
-from kmaps.svm.coded.model import CodedModel, FeatureFunction, function_of, importances
+from kmaps.svm.coded.model import (
+    CodedModel,
+    FeatureFunction,
+    code_counts,
+    deviations,
+    function_of,
+)
 from kmaps.svm.coded.problem import CodedProblem, CodedSolution
 from kmaps.svm.coded.training import CodedRows, code_rows, code_samples, learns, weights_in_memory
 from kmaps.svm.learner import BlockSource, Learner, input_errors
@@ -225,7 +231,9 @@ class CodedEstimator(Learner):
     ) -> NDArray[np.float32]:
         """Return the standard deviation of each function over the training samples, (P, d)."""
         members = np.arange(len(weights)) if training.members is None else training.members
-        return importances(model, training.rows, members, weights)
+        shape = model.weights.shape[1], model.n_rows
+        counts = code_counts(training.rows, members, weights, shape, model.zero)
+        return deviations(model, counts)
 
     def _objectives(self, primal: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what is minimised, in the units of the class, from what the solver minimises."""
@@ -288,19 +296,10 @@ class CodedEstimator(Learner):
     def function(self, feature: int | str) -> FeatureFunction:
         """Return what a feature adds to the scores, on its levels.
 
-        The scores of a sample are ``baseline_`` plus the values of all features, each on the level
-        nearest to the sample's.
-
-        Parameters
-        ----------
-        feature : int or str
-            Its number, or its name if the training samples came with names.
-
-        Returns
-        -------
-        FeatureFunction
-            ``name``, ``levels`` (l,) and ``values`` (l, P): a column for each class in
-            one-vs-rest, for each pair in one-vs-one, and one for two classes or a regression.
+        The feature is a number, or a name if the training samples came with names. The scores of a
+        sample are ``baseline_`` plus the values of all features, each on the level nearest to the
+        sample's: a column for each class in one-vs-rest, for each pair in one-vs-one, and one for
+        two classes or a regression.
 
         Examples
         --------
@@ -334,13 +333,8 @@ class CodedEstimator(Learner):
     ) -> None:
         """Write the model to an ``.npz`` file, which takes its name once it is complete.
 
-        Parameters
-        ----------
-        path : str or Path
-        force : bool, default=False
-            Whether an existing file may be replaced; otherwise it raises InputError.
-        record : mapping, optional
-            How the model was trained, in what JSON can hold, for `kmaps info`.
+        An existing file is replaced by ``force`` only, and raises InputError otherwise. ``record``
+        says how the model was trained, in what JSON can hold, for `kmaps info`.
         """
         check_is_fitted(self)
         parameters = {name: getattr(self, name) for name in self._stored}

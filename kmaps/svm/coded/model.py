@@ -24,7 +24,8 @@ from kmaps.svm.model_file import ModelFile
 
 _TOGETHER = 16  # problems in one vector
 _KEPT = 1 << 28  # bytes of tables to keep; larger ones are made again for each group of problems
-_BLOCK_VALUES = 1 << 18
+_BLOCK_VALUES = 1 << 16
+_BLOCK_CODES, _MOST_BLOCKS = 1 << 22, 8
 
 
 class ScoreTables:
@@ -221,34 +222,12 @@ def _ends(file: ModelFile, n_ranges: int) -> NDArray[np.float64] | None:
     return ends
 
 
-_BLOCK_VALUES = 1 << 16
-_BLOCK_CODES, _MOST_BLOCKS = 1 << 22, 8
-
-
 class FeatureFunction(NamedTuple):
-    """What one feature adds to the scores.
-
-    Attributes
-    ----------
-    name : str
-        The feature's name.
-    levels : ndarray of float64, shape (l,)
-        Ascending. A value of the feature counts as the nearest of them.
-    values : ndarray of float64, shape (l, P)
-        What a level adds to each column of scores.
-    """
+    """What one feature adds to the scores. A value of the feature counts as the nearest level."""
 
     name: str
-    levels: NDArray[np.float64]
-    values: NDArray[np.float64]
-
-
-def importances(
-    model: CodedModel, rows: CodeRows, members: NDArray[np.intp], weights: NDArray[np.float64]
-) -> NDArray[np.float32]:
-    """Return the standard deviation of each function over some rows with weights, (P, d)."""
-    shape = model.weights.shape[1], model.n_rows
-    return deviations(model, code_counts(rows, members, weights, shape, model.zero))
+    levels: NDArray[np.float64]  # (l,), ascending
+    values: NDArray[np.float64]  # (l, P): what a level adds to each column of scores
 
 
 def code_counts(

@@ -71,13 +71,7 @@ def code_gram(rows: CodedRows, others: CodedRows | None = None) -> NDArray[np.fl
     if others is None:
         above = np.triu_indices(len(out), 1)
         out[above] = out.T[above]
-    with_usual = _products_with_usual(outputs)
-    if with_usual.any():
-        out += (
-            _sums(walked, with_usual)[:, None]
-            + _sums(listed, with_usual)
-            + _square_of_usual(outputs)
-        )
+    _add_usual(out, walked, listed, outputs)
     return out
 
 
@@ -91,12 +85,6 @@ class _Outputs(NamedTuple):
     def table_of(self, features: NDArray[np.intp]) -> NDArray[np.float32]:
         """The outputs of each code of some features, (k, r, L)."""
         return self.table[features if len(self.table) > 1 else np.zeros_like(features)]
-
-    @property
-    def of_usual(self) -> NDArray[np.float64]:
-        """The outputs of the usual codes, (d, r)."""
-        own = np.arange(len(self.usual)) if len(self.table) > 1 else 0
-        return self.table[own, :, self.usual].astype(np.float64)
 
 
 def _outputs(rows: CodedRows) -> _Outputs:
@@ -194,19 +182,18 @@ def _without_usual(
     return table.swapaxes(1, 2)[places, codes].reshape(len(codes), -1)
 
 
-def _products_with_usual(outputs: _Outputs) -> NDArray[np.float64]:
-    """Return the products of each code, less the usual one, with the usual one, (d, L)."""
-    of_usual = outputs.of_usual
-    products = np.einsum("jrc,jr->jc", outputs.table - of_usual[..., None], of_usual)
-    return products * outputs.scale[:, None]
-
-
-def _sums(listed: csr_array, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sum over each sample of the values (d, L) of its codes."""
-    sample = np.repeat(np.arange(listed.shape[0]), np.diff(listed.indptr))
-    added = np.bincount(sample, values[listed.indices, listed.data], listed.shape[0])
-    return added.astype(np.float64)
-
-
-def _square_of_usual(outputs: _Outputs) -> float:
-    return float(outputs.scale @ np.square(outputs.of_usual).sum(axis=1))
+def _add_usual(
+    out: NDArray[np.float32], walked: csr_array, listed: csr_array, outputs: _Outputs
+) -> None:
+    """Add s(a) + s(b) and the squares of the usual codes' outputs."""
+    own = np.arange(len(outputs.usual)) if len(outputs.table) > 1 else 0
+    usual = outputs.table[own, :, outputs.usual].astype(np.float64)  # (d, r)
+    products = np.einsum("jrc,jr->jc", outputs.table - usual[..., None], usual)
+    products *= outputs.scale[:, None]
+    if not products.any():
+        return
+    sums = []
+    for side in (walked, listed):
+        sample = np.repeat(np.arange(side.shape[0]), np.diff(side.indptr))
+        sums.append(np.bincount(sample, products[side.indices, side.data], side.shape[0]))
+    out += sums[0][:, None] + sums[1] + float(outputs.scale @ np.square(usual).sum(axis=1))

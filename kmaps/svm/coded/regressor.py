@@ -58,22 +58,8 @@ class CodedRegressor(RegressorMixin, CodedEstimator):
     ) -> Self:
         """Turn X into codes and train the model; X, ``sample_weight``, ``progress`` as `CodedSVC`.
 
-        Parameters
-        ----------
-        y : array-like, shape (n,)
-            Targets, finite numbers.
-
-        Warns
-        -----
-        ConvergenceWarning
-            With the gap reached, when ``max_iter`` passes were not enough.
-        UserWarning
-            When all targets are the same.
-
-        Raises
-        ------
-        ConfigError, InputError, MemoryError
-            As ``CodedSVC.fit``.
+        y (n,) are targets, finite numbers. It warns and raises as ``CodedSVC.fit``, and warns when
+        all targets are the same.
         """
         self._check_parameters()
         self.timings_ = {"convert_s": 0.0}
@@ -174,11 +160,6 @@ class CodedSVR(CodedRegressor):
     --------
     CodedRidge : Squared errors, all of them.
     CodedSVC : The classifier.
-
-    References
-    ----------
-    Ho and Lin, Large-scale linear support vector regression, JMLR 2012 (LIBLINEAR's solvers 12
-    and 13).
 
     Examples
     --------

@@ -20,21 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.svm.coded import block as blocks
+from kmaps.svm.coded import descent
 from kmaps.svm.coded.block import State, StepResult, Table
-from kmaps.svm.coded.descent import FLAT, Report
+from kmaps.svm.coded.descent import Report
 from kmaps.svm.coded.problem import CodedProblem, CodedSolution, rescaled
 
-_MARGIN = 0.8  # of the tolerance, at which to look whether the gap is what it seems
 EFFORT = 0.15
 """Part of all members that a round evaluates, about, where a round costs little."""
 
-_PASSES_A_REBUILD = 25  # of changes to float32 weights, whose rounding adds up
 _SLOWEST, _FASTEST = 2 / 3, 1.5  # changes of the factor from round to round
-_CLIMB_AFTER, _CLIMB_PAUSE = 10, 2  # passes
-_CLIMB_COSTS = 2  # of a climb that gained less than descent would have, until the next
-_CLIMB_STEPS, _CLIMB_TRIALS = 12, 3
-_ENOUGH = 1e-2  # of the first residual
-_CUT = 0.05  # of a step's square that the bounds may take
+_PAUSE = 2  # passes, after a climb that gained less than descent would have
 
 _TWO_BLOCKS = 1 << 24  # codes: from here on a second worker may be worth more passes
 _MOST_CODES = 1 << 31
@@ -72,11 +67,6 @@ def count_blocks(n_codes: int) -> int:
     """Return how many blocks a problem is cut into, which follows from its size alone.
 
     Few: with 200,000 rows of 981 features, two take 1.2 times the passes of one, six 2.5 times.
-
-    Examples
-    --------
-    >>> [count_blocks(n) for n in (10**7, 20_000 * 984, 10**6 * 784, 10**11)]
-    [1, 2, 2, 47]
     """
     return 1 if n_codes < _TWO_BLOCKS else max(2, -(-n_codes // _MOST_CODES))
 
@@ -100,11 +90,11 @@ class Rounds:
         self.effort, self.n_active = effort, float(workers.n_rows)
         self.workers, self.tol, self.most = workers, tol, float(max_iter * workers.n_rows)
         self.report = report or (lambda passes, gap: None)
-        self.goal = _MARGIN * tol
+        self.goal = descent.MARGIN * tol
         self.factor = float(workers.n_blocks)
         self.step = self.constant = self.dual = 0.0
         self.spent = 0.0
-        self.climb_due = float(_CLIMB_AFTER * workers.n_rows)
+        self.climb_due = float(descent.AFTER * workers.n_rows)
 
     def solve(self, begun: bool) -> Certificate:
         """Go on until the gap is small, or the passes are used up.
@@ -119,8 +109,7 @@ class Rounds:
             if certificate.gap <= self.tol or self.spent >= self.most:
                 return certificate
             if reached:
-                # The gap added up during a round is an estimate: aim lower where it was wrong.
-                self.goal *= min(max(_MARGIN * self.tol / certificate.gap, 0.1), _MARGIN)
+                self.goal *= descent.aim(self.tol, certificate.gap)
                 # It was wrong by what blocks do to each other, which climbing sees.
                 self.climb_due = self.spent
                 self._climb(0.0)
@@ -132,7 +121,7 @@ class Rounds:
 
     def _descend(self) -> bool:
         """Go round until the gap seems small or it is time to look; return whether it does."""
-        last = min(self.spent + _PASSES_A_REBUILD * self.workers.n_rows, self.most)
+        last = min(self.spent + descent.PASSES_A_REBUILD * self.workers.n_rows, self.most)
         while True:
             gap, gain, evaluations = self._round()
             reached = self.n_active == 0 or gap <= self.goal * (self.dual + gap)
@@ -193,24 +182,24 @@ class Rounds:
         self._conjugate_gradients(n_free, size, constant)
         gained = self._proposed(n_free)
         good = gained > (self.spent - before) * rate
-        pause = max(_CLIMB_PAUSE * self.workers.n_rows, _CLIMB_COSTS * (self.spent - before))
+        pause = max(_PAUSE * self.workers.n_rows, descent.COSTS * (self.spent - before))
         self.climb_due = self.spent + (0 if good else pause)
 
     def _conjugate_gradients(self, n_free: float, size: float, constant: float) -> None:
         run, first = self.workers.run, size
-        for _ in range(_CLIMB_STEPS):
+        for _ in range(descent.STEPS):
             (curvature,) = run(blocks.bend, constant)
             self.spent += n_free
-            length = size / max(curvature, FLAT * size)
+            length = size / max(curvature, descent.FLAT * size)
             remaining, cut, square = run(blocks.follow, length)
-            if cut > _CUT * square or remaining <= _ENOUGH**2 * first:
+            if cut > descent.CUT * square or remaining <= descent.ENOUGH**2 * first:
                 return
             (constant,) = run(blocks.turn_direction, remaining / size)
             size = remaining
 
     def _proposed(self, n_free: float) -> float:
         """Take as much of a step as the dual grows by; return by how much."""
-        for trial in range(_CLIMB_TRIALS):
+        for trial in range(descent.TRIALS):
             (constant,) = self.workers.run(blocks.propose, 0.25**trial)
             (gained,) = self.workers.run(blocks.gain, constant)
             self.spent += n_free

@@ -104,19 +104,16 @@ class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
         ----------
         X : ndarray or CSR of uint8, shape (n, d)
             Codes of ``levels``, such as those of `kmaps.Quantizer`.
-        y : array-like, shape (n,)
-            Labels. Every class must have a sample in the first call.
+        y, sample_weight : array-like, shape (n,)
+            As in :meth:`fit`; every class must have a sample in the first call.
         classes : array-like, shape (K,), optional
             All labels, in ascending order; the first call needs them.
-        sample_weight : array-like, shape (n,), optional
-            As in :meth:`fit`, which also says what is warned of and refused.
 
         Raises
         ------
         ConfigError
-            Also for levels, a map, a penalty or a reduction other than those of the first call; for
-            classes that are not in ascending order, or not those of the first call; and for a model
-            that ``fit`` or a file made, which keeps no samples.
+            Also for levels, a map, a penalty, a reduction or classes other than those of the first
+            call; and for a model that ``fit`` or a file made, which keeps no samples.
         InputError
             Also for a label that is not in ``classes``. A call that fails leaves out its samples.
 

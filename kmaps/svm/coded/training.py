@@ -179,17 +179,29 @@ def code_samples(
     """Turn an array of samples into codes; the parameters are those of :class:`CodedSVC`."""
     if levels is None:
         map = fitted(map, X)
-        book = choose_codebook(Columns(X), n_levels, level_strategy(map))
+        book = choose_codebook(Columns(X), n_levels, _level_strategy(map))
         known = book.levels
     else:
         _check_ready(map)
         book, known = None, check_levels(levels, X.shape[1])
-    tables = smoothed(tabulate(map, known), known, smooth)
-    layout = choose(tables, form)
-    coder = Coder(book, known.shape[1], tables.cells)
+    coding = _without_rows(map, book, known, form, smooth, X.shape[1])
     with codes_in_memory(*X.shape):
-        rows = coded(coder, X, tables.zero)
-    return CodedRows(map, known, coder, tables.zero, layout, rows, X.shape[1])
+        return replace(coding, rows=coded(coding.coder, X, coding.zero))
+
+
+def _without_rows(
+    map: Tabulated | ScalarKernel | str,
+    book: Codebook | None,
+    levels: NDArray[np.float64],
+    form: str,
+    smooth: float,
+    n_features: int,
+) -> CodedRows:
+    tables = smoothed(tabulate(map, levels), levels, smooth)
+    layout = choose(tables, form)
+    coder = Coder(book, levels.shape[1], tables.cells)
+    rows = CodeRows(np.empty(0, np.uint8), np.zeros(1, np.int64), None)
+    return CodedRows(map, levels, coder, tables.zero, layout, rows, n_features)
 
 
 def codes_in_memory(n: int, d: int) -> AbstractContextManager[None]:
@@ -213,7 +225,7 @@ def _in_memory(what: str, n_bytes: int, remedy: str) -> Iterator[None]:
         raise MemoryError(f"{needed}, more than there is: {remedy}") from None
 
 
-def level_strategy(map: Tabulated | ScalarKernel | str) -> str:
+def _level_strategy(map: Tabulated | ScalarKernel | str) -> str:
     """Return how to choose levels: all features share them if they have the same curve."""
     if not isinstance(map, Tabulated) or (isinstance(map, SaysWhetherShared) and map.shared_curve_):
         return "shared"
@@ -315,12 +327,8 @@ def learned(
         ends = np.stack([columns.low, columns.high])
         sample = vstack([sample, ends], "csr") if issparse(sample) else np.vstack([sample, ends])
     map = fitted(map, sample)
-    book = choose_codebook(columns, n_levels, level_strategy(map))
-    tables = smoothed(tabulate(map, book.levels), book.levels, smooth)
-    coder = Coder(book, book.levels.shape[1], tables.cells)
-    rows = CodeRows(np.empty(0, np.uint8), np.zeros(1, np.int64), None)
-    layout = choose(tables, form)
-    return CodedRows(map, book.levels, coder, tables.zero, layout, rows, columns.n_columns)
+    book = choose_codebook(columns, n_levels, _level_strategy(map))
+    return _without_rows(map, book, book.levels, form, smooth, columns.n_columns)
 
 
 def _floats(X: Block) -> Block:

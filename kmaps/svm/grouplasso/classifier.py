@@ -25,8 +25,9 @@ class GroupLassoSVC(LinearClassifier):
         \min_w \; \sum_g \|w_g\| + C \sum_i \ell(y_i\, w^\top x_i), \qquad
         \ell(m) = \max(0, 1 - m) \text{ or its square}
 
-    with the bias as one more group. For genrbf eq. 18 the groups are the pairs of a frequency's
-    cosine and sine, and the paper's C is N/2 times this one. Samples are dense.
+    with the bias as one more group. In Vempati et al., BMVC 2010, eq. 18, which they leave undone,
+    the groups are the pairs of a frequency's cosine and sine, and C is N/2 times this one. Samples
+    are dense.
 
     Use it for few random frequencies out of many, and for any dense features in groups.
 
@@ -50,12 +51,10 @@ class GroupLassoSVC(LinearClassifier):
     ----------
     classes_, coef_, intercept_, n_features_in_, model_bytes_
         As in :class:`LiblinearSVC`.
-    duality_gap_ : ndarray, shape (P,)
-        The relative duality gap of each binary problem.
+    duality_gap_, timings_
+        As in :class:`CodedSVC`.
     n_iter_ : int
         Most rounds of a binary problem.
-    timings_ : dict
-        Seconds: ``train_s`` and ``probability_s``.
 
     See Also
     --------
@@ -68,11 +67,6 @@ class GroupLassoSVC(LinearClassifier):
     -----
     The time grows with the cube of the features that stay, hardly with the others. The columns of
     those that stay are copied, and their Gram matrix is held. A larger C keeps more features.
-
-    References
-    ----------
-    Vempati, Vedaldi, Zisserman and Jawahar, Generalized RBF Feature Maps for Efficient Detection,
-    BMVC 2010, eq. 18, which the paper leaves undone.
 
     Examples
     --------

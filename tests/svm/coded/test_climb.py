@@ -92,6 +92,6 @@ def test_hard_problems_take_fewer_passes(model, factor, monkeypatch):
     y = (y > 0) if isinstance(model, CodedSVC) else y
     climbing = model.fit(X, y).n_iter_[0]
     objective = model.objective_[0]
-    monkeypatch.setattr(descent, "_AFTER", np.inf)
+    monkeypatch.setattr(descent, "AFTER", np.inf)
     assert model.fit(X, y).n_iter_[0] > factor * climbing
     assert model.objective_[0] == pytest.approx(objective, rel=2e-4)
