@@ -29,15 +29,14 @@ _TOL, _PASSES = 0.01, 100  # where none are said
 class BlockProblem:
     """A binary problem with the hinge or its square, and where its variables are."""
 
-    places: NDArray[np.intp]  # of all rows: the number among the problem's own, or -1
-    # Of its own rows, as in `kmaps._loops.train.Task`:
-    signs: NDArray[np.float64]
-    upper: NDArray[np.float64]
-    ridge: NDArray[np.float64]
+    loss: Loss
+    places: NDArray[np.intp]  # of all rows: the number among those of the problem, or -1
+    signs: NDArray[np.float64]  # of the rows of the problem, as are costs and alpha
+    costs: NDArray[np.float64]
     alpha: NDArray[np.float64]
     weights: NDArray[np.float64]  # (r + 1,): that of the constant feature last
     gap: float = np.inf  # the relative duality gap
-    loss: float = 0.0  # of the rows so far in a pass
+    cost: float = 0.0  # of the rows so far in a pass
 
     @property
     def square(self) -> float:
@@ -47,11 +46,12 @@ class BlockProblem:
     @property
     def dual(self) -> float:
         """The dual objective."""
-        return float(np.sum(self.alpha - self.ridge * self.alpha**2 / 2)) - self.square / 2
+        taken = self.loss.conjugate(self.alpha, self.costs)
+        return float(np.sum(self.alpha - taken)) - self.square / 2
 
     def set_gap(self) -> None:
-        """Take the loss of a whole pass for that of the weights."""
-        primal = self.square / 2 + self.loss
+        """Take the cost of a whole pass for the cost of the weights."""
+        primal = self.square / 2 + self.cost
         self.gap = (primal - self.dual) / primal if primal > 0 else 0.0
 
 
@@ -75,17 +75,9 @@ def train_in_blocks(
     max_iter: int | None,
     seed: int,
 ) -> Learnt:
-    """Train until the relative duality gap of every problem is at most ``tol``.
+    """Train until the relative duality gap of every problem is at most ``tol``, for the hinges.
 
-    Raises
-    ------
-    ConfigError
-        For another loss than the hinges.
-
-    Warns
-    -----
-    ConvergenceWarning
-        When ``max_iter`` passes were not enough.
+    It warns (ConvergenceWarning) when ``max_iter`` passes were not enough.
     """
     how = (
         f"{len(rows):,} rows with {2 * rows.map.n_frequencies:,} outputs are trained in blocks "
@@ -119,17 +111,11 @@ def _gaps(states: list[BlockProblem]) -> NDArray[np.float64]:
 
 
 def _begun(problem: BinaryProblem, rows: StreamedRows, C: float, loss: Loss) -> BlockProblem:
-    n, costs = len(problem.rows), C * problem.factors
+    n = len(problem.rows)
     places = np.full(len(rows), -1)
     places[problem.rows] = np.arange(n)
-    return BlockProblem(
-        places=places,
-        signs=problem.signs,
-        upper=loss.high(costs),
-        ridge=loss.ridge(costs),
-        alpha=np.zeros(n),
-        weights=np.zeros(2 * rows.map.n_frequencies + 1),
-    )
+    weights = np.zeros(2 * rows.map.n_frequencies + 1)
+    return BlockProblem(loss, places, problem.signs, C * problem.factors, np.zeros(n), weights)
 
 
 def _descend(
@@ -137,7 +123,7 @@ def _descend(
 ) -> None:
     """Visit all rows; set the gaps by the losses on the way."""
     for state in states:
-        state.loss = 0.0
+        state.cost = 0.0
     for chunk, (found, outputs) in enumerate(rows.chunks()):
         norms = np.einsum("ij,ij->i", outputs, outputs, dtype=np.float64) + bias**2
         visit = partial(_visit, states, found, outputs, norms, bias, (*seed, chunk))
@@ -159,15 +145,15 @@ def _visit(
     """Let one problem descend on the rows ``found``, which have these outputs."""
     state = states[k]
     places = state.places[found]
-    own, random = np.flatnonzero(places >= 0), np.random.default_rng((*seed, k))
-    state.loss += loops.descend_rows(
+    members, random = np.flatnonzero(places >= 0), np.random.default_rng((*seed, k))
+    state.cost += loops.descend_rows(
         outputs,
-        np.stack([random.permutation(own) for _ in range(_VISITS)]),
+        np.stack([random.permutation(members) for _ in range(_VISITS)]),
         places,
         state.signs,
         norms,
-        state.upper,
-        state.ridge,
+        state.loss.high(state.costs),
+        state.loss.ridge(state.costs),
         float(bias),
         state.alpha,
         state.weights,
@@ -178,16 +164,13 @@ def _measure(rows: StreamedRows, states: list[BlockProblem], bias: float) -> Non
     """Score all rows with the weights as they are, and set the gaps by that."""
     weights = np.stack([state.weights for state in states])
     for state in states:
-        state.loss = 0.0
+        state.cost = 0.0
     for found, outputs in rows.chunks():
         scores = outputs @ weights[:, :-1].T + bias * weights[:, -1]
         for k, state in enumerate(states):
-            places = state.places[found]
-            own = places[places >= 0]
-            short = np.maximum(0, 1 - state.signs[own] * scores[places >= 0, k])
-            if state.ridge.any():
-                state.loss += float(np.sum(short**2 / (2 * state.ridge[own])))
-            else:
-                state.loss += float(np.sum(state.upper[own] * short))
+            counts = state.places[found] >= 0
+            members = state.places[found[counts]]
+            excess = state.signs[members] * scores[counts, k] - 1
+            state.cost += float(np.sum(state.loss.cost(excess, state.costs[members])))
     for state in states:
         state.set_gap()

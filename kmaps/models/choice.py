@@ -53,10 +53,6 @@ def _value(exponent: int) -> float:
     return float(f"{10 ** (exponent / _PER_DECADE):.6g}")
 
 
-def _exponent(C: float) -> int:
-    return round(_PER_DECADE * log10(C))
-
-
 START = tuple(map(_value, range(-_PER_DECADE, _PER_DECADE + 1)))
 """The values that ``"auto"`` and ``"path"`` begin with."""
 
@@ -75,10 +71,10 @@ def extension(scores: Scores) -> tuple[float, ...]:
     grid = sorted(scores)
     best = _best(scores, grid)
     if best == len(grid) - 1 and not _is_flat(scores, grid, best):
-        top = _exponent(grid[-1])
+        top = round(_PER_DECADE * log10(grid[-1]))
         exponents = range(top + 1, min(top + _PER_DECADE, _BOUND) + 1)
     elif best == 0 and not _is_flat(scores, grid, best):
-        bottom = _exponent(grid[0])
+        bottom = round(_PER_DECADE * log10(grid[0]))
         exponents = range(max(bottom - _PER_DECADE, -_BOUND), bottom)
     else:
         exponents = range(0)
@@ -136,6 +132,8 @@ Places = NDArray[np.intp]
 
 Predict = Callable[[Sequence[float], Places, Places], Iterable[NDArray]]
 """``predict(grid, train, test)``: for each C, train on some samples and yield labels of others."""
+
+Output = Literal["predict", "decision_function"]
 
 Score = Callable[[NDArray, NDArray], NDArray]
 """``score(truth, predicted)``: the score of each unit, such as whether each label is right."""
@@ -205,10 +203,6 @@ class Choice:
         return len(self.grid) > 1 and self.C in (self.grid[0], self.grid[-1])
 
 
-def _right(truth: NDArray, predicted: NDArray) -> NDArray:
-    return predicted == truth
-
-
 def cross_validate(
     prepare: Callable[[Places], Predict],
     grid: Iterable[float] | Literal["auto"],
@@ -218,7 +212,7 @@ def cross_validate(
     seed: int = 0,
     samples: int | None = None,
     groups: ArrayLike | None = None,
-    score: Score = _right,
+    score: Score = np.equal,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Choice:
     """Choose C by the accuracy on samples left out, each once, in stratified folds.
@@ -273,10 +267,11 @@ def cross_validate(
 
 def choice_of(scores: dict[float, NDArray], *, extended: bool) -> Choice:
     """Return what the scores of all samples, by C, say; ``extended`` as in `choose`."""
-    ascending = [scores[C] for C in sorted(scores)]
+    grid = tuple(sorted(scores))
+    ascending = [scores[C] for C in grid]
     return Choice(
         choose(scores, extended=extended),
-        tuple(sorted(scores)),
+        grid,
         tuple(float(np.mean(units)) for units in ascending),
         tuple(float(np.std(units, ddof=1) / len(units) ** 0.5) for units in ascending),
     )
@@ -326,40 +321,22 @@ def _folds_of(groups: NDArray, folds: int) -> Places:
     return fold_of[group]
 
 
-def along_c(
-    model: Any,
-    X: Any,
-    y: ArrayLike,
-    output: Literal["predict", "decision_function"] = "predict",
-) -> Predict:
+def along_c(model: Any, X: Any, y: ArrayLike, output: Output = "predict") -> Predict:
     """Return ``predict`` for :func:`cross_validate`: copies of a learner on one set of rows.
 
     A learner that has ``warm_start`` starts the model of a C from that of the one before, so that
     a whole path takes little longer than its largest C alone. X is an array, a CSR matrix or what
     ``prepare_rows`` of the learner made; ``output`` says whether labels or scores are yielded.
     """
-    y = np.asarray(y)
 
-    def predict(grid: Sequence[float], train: Places, test: Places) -> Iterable[NDArray]:
-        learner = clone(model)
-        if "warm_start" in learner.get_params():
-            learner.set_params(warm_start=True)
-        for_training, for_test = taken(X, train), taken(X, test)
-        for C in grid:
-            yield _output(learner.set_params(C=C).fit(for_training, y[train]), output)(for_test)
+    def rows_of(train: Places, test: Places) -> tuple[Any, Any]:
+        return taken(X, train), taken(X, test)
 
-    return predict
-
-
-def _output(model: Any, output: str) -> Callable[[Any], NDArray]:
-    return model.predict if output == "predict" else model.decision_function
+    return _along(model, rows_of, np.asarray(y), output)
 
 
 def along_c_precomputed(
-    model: "KernelSVC",
-    matrix: NDArray,
-    y: ArrayLike,
-    output: Literal["predict", "decision_function"] = "predict",
+    model: "KernelSVC", matrix: NDArray, y: ArrayLike, output: Output = "predict"
 ) -> Predict:
     """Return ``predict`` for :func:`cross_validate`: copies of a learner on one Gram matrix (n, n).
 
@@ -367,12 +344,27 @@ def along_c_precomputed(
     """
     from kmaps.svm import gram_rows  # with LIBSVM's learner, which others do without
 
-    rows, y = gram_rows(matrix), np.asarray(y)
+    rows = gram_rows(matrix)
 
+    def rows_of(train: Places, test: Places) -> tuple[Any, NDArray]:
+        return rows.take(train), matrix[np.ix_(test, train)]
+
+    return _along(model, rows_of, np.asarray(y), output)
+
+
+def _along(
+    model: Any,
+    rows_of: Callable[[Places, Places], tuple[Any, Any]],
+    y: NDArray,
+    output: Output,
+) -> Predict:
     def predict(grid: Sequence[float], train: Places, test: Places) -> Iterable[NDArray]:
         learner = clone(model)
-        for_training, for_test = rows.take(train), matrix[np.ix_(test, train)]
+        if "warm_start" in learner.get_params():
+            learner.set_params(warm_start=True)
+        for_training, for_test = rows_of(train, test)
         for C in grid:
-            yield _output(learner.set_params(C=C).fit(for_training, y[train]), output)(for_test)
+            fitted = learner.set_params(C=C).fit(for_training, y[train])
+            yield getattr(fitted, output)(for_test)
 
     return predict
