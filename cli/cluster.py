@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from kmaps import __version__
+from kmaps.cli.train_model import record_of
 from kmaps.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ def train_there(
     """Train a model with the parameters of ``model``; return it, the facts, and the record."""
     from kmaps.dask import BlockwiseSVC, column_names
     from kmaps.io import whole_labels
-    from kmaps.models import training_facts, training_record
+    from kmaps.models import training_facts
     from kmaps.svm import CodedSVC
 
     if not isinstance(model, CodedSVC):
@@ -104,16 +103,9 @@ def train_there(
     facts = training_facts(there, there.n_rows_, [], None)
     facts |= {"n_blocks": int(there.n_blocks_.max()), "index_base": None}
     facts |= {f"{name}_s": there.timings_[key] for name, key in _TIMES.items()}
-    columns = column_names(source)
-    record = training_record(
-        facts,
-        by=f"kmaps {__version__}",
-        file=Path(source).name,
-        columns=columns and [name for name in columns if name != label_column],
-        label_column=label_column,
-        kernel=None if isinstance(there.map_, str) else there.map_.get_params().get("kernel"),
-    )
-    return there, facts, record
+    names = column_names(source)
+    columns = names and [name for name in names if name != label_column]
+    return there, facts, record_of(there, facts, source, label_column, columns)
 
 
 def _labelled(source: str, labels: str | None, label_column: str | None) -> tuple[str, Any]:

@@ -3,9 +3,8 @@
 import csv
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,7 +18,7 @@ from kmaps.errors import ConfigError, InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kmaps.models import Evaluation
+    from kmaps.models import Calibration, Evaluation
 
 _WIDEST = 20  # classes of a confusion matrix that is printed whole
 _MOST_CONFUSED = 10  # pairs of classes that are printed instead
@@ -108,14 +107,16 @@ def command(
         check_labelled(reader, y)
         with progress_bar(f"evaluate {reader.name}", quiet=quiet) as report:
             found = _evaluate(trained.model, reader, y, memory, report)
+    told = _as_names(found)
     for target in confusion:
-        _write(target, force, _confusion_csv, _draw_confusion, found)
+        _write(target, force, _confusion_rows(found), found)
     for target in reliability:
-        _write(target, force, _reliability_csv, _draw_reliability, found)
+        bins = told["calibration"]["bins"]
+        _write(target, force, [[*bins[0]], *([*one.values()] for one in bins)], found.calibration)
     if found.n_unknown and not quiet:
-        told = unknown_labels(found.n_unknown, int(found.confusion.sum()), found.unknown)
-        click.echo(f"warning: {told}", err=True)
-    click.echo(json.dumps(_as_names(found), indent=2) if as_json else _text(found))
+        warning = unknown_labels(found.n_unknown, told["rows"], found.unknown)
+        click.echo(f"warning: {warning}", err=True)
+    click.echo(json.dumps(told, indent=2) if as_json else _text(found, told))
 
 
 def _check_target(option: str, target: str) -> None:
@@ -131,11 +132,7 @@ def _suffix(target: str) -> str:
 
 
 def _write(
-    target: str,
-    force: bool,
-    as_csv: Callable[["Evaluation"], str],
-    draw: Callable[["Evaluation", BinaryIO, str], None],
-    found: "Evaluation",
+    target: str, force: bool, rows: list[list[Any]], shown: "Evaluation | Calibration | None"
 ) -> None:
     """Write a table or its figure, as the name of the file says."""
     from kmaps.io import atomic_file
@@ -143,23 +140,15 @@ def _write(
     with atomic_file(target, force=force) as file:
         form = _suffix(target)
         if form == "csv":
-            file.write(as_csv(found).encode())
-        else:
-            draw(found, file, form)
+            file.write(_csv(rows).encode())
+            return
+        from kmaps.bench.figures.evaluation import draw_confusion, draw_reliability
+        from kmaps.models import Evaluation
 
-
-def _draw_confusion(found: "Evaluation", file: BinaryIO, form: str) -> None:
-    from kmaps.bench.figures.evaluation import draw_confusion
-
-    draw_confusion(found, file, form)
-
-
-def _draw_reliability(found: "Evaluation", file: BinaryIO, form: str) -> None:
-    from kmaps.bench.figures.evaluation import draw_reliability
-
-    if found.calibration is None:  # it is asked for of models with probabilities alone
-        raise InputError("the model has no probabilities: train one with probability")
-    draw_reliability(found.calibration, file, form)
+        if isinstance(shown, Evaluation):
+            draw_confusion(shown, file, form)
+        elif shown is not None:
+            draw_reliability(shown, file, form)
 
 
 def _evaluate(
@@ -182,59 +171,50 @@ def _evaluate(
     return evaluate(rows.labels(model.classes_), scores, model.classes_, probabilities)
 
 
-def _number(value: float) -> float | None:
-    """Return a metric for JSON, which has no NaN."""
-    return None if value != value else float(value)
+def _records(**columns: "NDArray") -> list[dict[str, Any]]:
+    """Return columns as one dictionary per row, with None for NaN, which JSON does not have."""
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return [
+        {name: None if value != value else value for name, value in zip(columns, row, strict=True)}
+        for row in rows
+    ]
 
 
 def _as_names(found: "Evaluation") -> dict[str, Any]:
-    n_rows = found.confusion.sum(axis=1)
+    """Return what was found, in what JSON can hold."""
+    n_rows, of = found.confusion.sum(axis=1), found.calibration
+    calibration = of and {
+        "error": of.error,
+        "brier": of.brier,
+        "log_loss": None if of.log_loss != of.log_loss else of.log_loss,
+        "bins": _records(
+            **{"from": of.bounds[:-1], "to": of.bounds[1:]},
+            rows=of.rows,
+            probability=of.confidence,
+            accuracy=of.accuracy,
+        ),
+    }
     return {
         "rows": int(n_rows.sum()),
         "accuracy": found.accuracy,
         "roc_auc": found.ranking(found.roc_auc),
         "average_precision": found.ranking(found.average_precision),
-        "classes": [
-            {
-                "label": label,
-                "rows": int(n_rows[place]),
-                "recall": _number(found.recall[place]),
-                "precision": _number(found.precision[place]),
-                "roc_auc": _number(found.roc_auc[place]),
-                "average_precision": _number(found.average_precision[place]),
-            }
-            for place, label in enumerate(found.classes.tolist())
-        ],
+        "classes": _records(
+            label=found.classes,
+            rows=n_rows[: len(found.classes)],
+            recall=found.recall,
+            precision=found.precision,
+            roc_auc=found.roc_auc,
+            average_precision=found.average_precision,
+        ),
         "unknown_labels": found.unknown.tolist(),
         "unknown_rows": found.n_unknown,
         "confusion": found.confusion.tolist(),
-        "calibration": _calibration(found),
+        "calibration": calibration,
     }
 
 
-def _calibration(found: "Evaluation") -> dict[str, Any] | None:
-    of = found.calibration
-    if of is None:
-        return None
-    return {
-        "error": of.error,
-        "brier": of.brier,
-        "log_loss": _number(of.log_loss),
-        "bins": [
-            {
-                "from": float(of.bounds[place]),
-                "to": float(of.bounds[place + 1]),
-                "rows": int(of.rows[place]),
-                "probability": _number(of.confidence[place]),
-                "accuracy": _number(of.accuracy[place]),
-            }
-            for place in range(len(of.rows))
-        ],
-    }
-
-
-def _text(found: "Evaluation") -> str:
-    told = _as_names(found)
+def _text(found: "Evaluation", told: dict[str, Any]) -> str:
     right = int(found.confusion.diagonal().sum())
     lines = [f"accuracy {100 * found.accuracy:.2f} % ({right:,} of {told['rows']:,})"]
     of = f"of {found.classes[1]}" if len(found.classes) == 2 else "mean over the classes"
@@ -285,12 +265,8 @@ def _confusion_text(found: "Evaluation") -> list[str]:
     """Return the lines of the matrix, or of many classes those that are confused most."""
     names = [str(label) for label in found.labels.tolist()]
     if len(found.classes) <= _WIDEST:
-        rows = [
-            [name, *map(str, counts)]
-            for name, counts in zip(names, found.confusion.tolist(), strict=True)
-        ]
-        table = [["true \\ predicted", *names[: len(found.classes)]], *rows]
-        return ["confusion matrix", *_aligned(table)]
+        [_, *header], *rows = [[*map(str, row)] for row in _confusion_rows(found)]
+        return ["confusion matrix", *_aligned([["true \\ predicted", *header], *rows])]
     wrong = [
         (count, names[row], names[column])
         for row, counts in enumerate(found.confusion.tolist())
@@ -314,18 +290,9 @@ def _aligned(rows: list[list[str]]) -> list[str]:
     ]
 
 
-def _confusion_csv(found: "Evaluation") -> str:
+def _confusion_rows(found: "Evaluation") -> list[list[Any]]:
     rows = zip(found.labels.tolist(), found.confusion.tolist(), strict=True)
-    header = ["true", *found.classes.tolist()]
-    return _csv([header, *([label, *counts] for label, counts in rows)])
-
-
-def _reliability_csv(found: "Evaluation") -> str:
-    known = _calibration(found)
-    if known is None:  # as above
-        raise InputError("the model has no probabilities: train one with probability")
-    bins = known["bins"]
-    return _csv([list(bins[0]), *(list(one.values()) for one in bins)])
+    return [["true", *found.classes.tolist()], *([label, *counts] for label, counts in rows)]
 
 
 def _csv(rows: list[list[Any]]) -> str:

@@ -90,12 +90,12 @@ def _aligned(lines: dict[str, str]) -> str:
 
 
 def _model_text(model: dict[str, Any]) -> str:
-    record = model.pop("record")
+    record, classes = model.pop("record"), model.pop("classes")
     names = model.pop("feature_names") or record.pop("columns", None)
     lines = {
         "model": f"{model.pop('estimator')}, {model.pop('map')} map",
-        "classes": _classes(model.pop("classes")),
-        "features": _features(model.pop("features"), names),
+        "classes": "none, a regression" if classes is None else _counted(len(classes), classes),
+        "features": _counted(model.pop("features"), names),
         "size": f"{model.pop('model_bytes'):,} bytes, the file {model.pop('file_bytes'):,}",
     }
     lines |= {name: _value(value) for name, value in model.items() if value is not None}
@@ -108,7 +108,10 @@ def _model_text(model: dict[str, Any]) -> str:
         for name, value in record.items()
         if value not in (None, [])
     }
-    return _aligned(lines | {"converged": _converged(unfinished)})
+    converged = "yes" if unfinished == [] else "the file does not say"
+    if unfinished:
+        converged = f"no: {_value(unfinished)}"
+    return _aligned(lines | {"converged": converged})
 
 
 def _value(value: Any) -> str:
@@ -121,21 +124,9 @@ def _value(value: Any) -> str:
     return str(value)
 
 
-def _converged(unfinished: Any) -> str:
-    if unfinished is None:
-        return "the file does not say"
-    return f"no: {_value(unfinished)}" if unfinished else "yes"
-
-
-def _classes(classes: list | None) -> str:
-    if classes is None:
-        return "none, a regression"
-    more = ", …" if len(classes) > _SHOWN else ""
-    return f"{len(classes)}: {', '.join(map(str, classes[:_SHOWN]))}{more}"
-
-
-def _features(n_features: int, names: Any) -> str:
-    if not isinstance(names, list):
-        return f"{n_features:,}"
-    more = ", …" if len(names) > _SHOWN else ""
-    return f"{n_features:,}: {', '.join(map(str, names[:_SHOWN]))}{more}"
+def _counted(count: int, values: Any) -> str:
+    """Return how many there are, and the first ones where they are known."""
+    if not isinstance(values, list):
+        return f"{count:,}"
+    more = ", …" if len(values) > _SHOWN else ""
+    return f"{count:,}: {', '.join(map(str, values[:_SHOWN]))}{more}"

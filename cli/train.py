@@ -6,14 +6,12 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from math import inf
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
-from kmaps import __version__
 from kmaps.cli import array_files
 from kmaps.cli.array_files import (
     as_input_error,
@@ -35,6 +33,7 @@ from kmaps.cli.train_model import (
     Setting,
     Settings,
     model_of_options,
+    record_of,
 )
 from kmaps.errors import ConfigError, InputError
 
@@ -190,7 +189,15 @@ def command(
     ) as (reader, y):
         model = describe()
         facts = _trained(model, reader, y, costs, folds, hold_out, given, quiet)
-        record = _record_of(model, facts, reader, split_label_column(label_column, labels)[0])
+        record = record_of(
+            model,
+            facts,
+            reader.name,
+            split_label_column(label_column, labels)[0],
+            reader.columns,
+            index_base=reader.index_base,
+            dtype=None if reader.is_text else reader.dtype.name,
+        )
         save(model, facts | {"index_base": reader.index_base}, record)
 
 
@@ -242,24 +249,6 @@ def _trained(
         except MemoryError as error:
             told = f"{reader.name}: too large for the memory there is: {error}"
             raise InputError(told) from None
-
-
-def _record_of(
-    model: Any, facts: dict[str, Any], reader: "Reader", label_column: str | None
-) -> dict[str, Any]:
-    """Return what the model file keeps of its training."""
-    from kmaps.models import training_record
-
-    return training_record(
-        facts,
-        by=f"kmaps {__version__}",
-        file=Path(reader.name).name,
-        index_base=reader.index_base,
-        dtype=None if reader.is_text else reader.dtype.name,
-        columns=reader.columns,
-        label_column=label_column,
-        kernel=None if isinstance(model.map_, str) else model.map_.get_params().get("kernel"),
-    )
 
 
 def _save(

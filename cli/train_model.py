@@ -1,10 +1,12 @@
 """The model that the options of ``kmaps train`` describe."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from kmaps import __version__
 from kmaps.cli.map_options import AnyValue, build_map, map_options
 from kmaps.errors import ConfigError, suggest
 
@@ -119,4 +121,26 @@ def _random_features(
         structure=of_map["structure"],
         random_state=of_map["random_state"],
         **given,
+    )
+
+
+def record_of(
+    model: Any,
+    facts: dict[str, Any],
+    source: str,
+    label_column: str | None,
+    columns: list[str] | None,
+    **of_the_file: Any,
+) -> dict[str, Any]:
+    """Return what the model file keeps of its training."""
+    from kmaps.models import training_record
+
+    return training_record(
+        facts,
+        by=f"kmaps {__version__}",
+        file=Path(source).name,
+        **of_the_file,
+        columns=columns,
+        label_column=label_column,
+        kernel=None if isinstance(model.map_, str) else model.map_.get_params().get("kernel"),
     )
