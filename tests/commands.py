@@ -4,13 +4,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from kmaps.cli.main import cli
 
@@ -25,6 +26,30 @@ for line in sys.stdin:
     told = {"code": done.exit_code, "stdout": done.stdout, "stderr": done.stderr}
     print(json.dumps(told), flush=True)
 """
+
+
+def kmaps(*args: object, code: int = 0, **options: Any) -> Result:
+    """Return how a command ended, which must be with the exit code ``code``, in this folder."""
+    result = CliRunner().invoke(cli, [*map(str, args)], **options)
+    assert result.exit_code == code, result.output + repr(result.exception)
+    return result
+
+
+def refused(*args: object, code: int = 2, **options: Any) -> str:
+    """Return the one line of a command that refuses; it prints nothing else and leaves no file."""
+    before = sorted(os.listdir())
+    result = kmaps(*args, code=code, **options)
+    assert sorted(os.listdir()) == before
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    return result.stderr.removeprefix("error: ").rstrip("\n")
+
+
+def write_records(cells: Iterable[Mapping[str, Any]], path: str = "records.jsonl") -> None:
+    """Write records as a run does, but in any folder, and any."""
+    Path(path).parent.mkdir(exist_ok=True)
+    Path(path).write_text("".join(json.dumps(cell) + "\n" for cell in cells))
 
 
 @dataclass(frozen=True)
