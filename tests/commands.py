@@ -8,12 +8,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 from kmaps.cli.main import cli
+
+TERMINAL = SimpleNamespace(stdout=SimpleNamespace(isatty=lambda: True))
+"""In the place of ``sys`` where bytes must not go to a terminal."""
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = """

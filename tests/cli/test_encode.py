@@ -5,48 +5,33 @@ import os
 import re
 import subprocess
 import sys
+from functools import partial
+from io import BytesIO
 from pathlib import Path
-from types import SimpleNamespace
 
+import commands
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from click.testing import CliRunner
+from commands import TERMINAL, kmaps
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from kmaps import HomogeneousMap
-from kmaps.cli.main import cli
 from kmaps.maps import MAPS, FeatureMap
 
 KMAPS = Path(sys.executable).parent / "kmaps"
 RNG = np.random.default_rng(0)
 X = RNG.random((40, 6)).astype(np.float32)
 X[X < 0.4] = 0
-TERMINAL = SimpleNamespace(stdout=SimpleNamespace(isatty=lambda: True))
+
+
+encode = partial(kmaps, "encode")
+refused = partial(commands.refused, "encode")
 
 
 @pytest.fixture(autouse=True)
-def _in_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def _in_folder(_in_a_folder):
     np.save("in.npy", X)
-
-
-def encode(*args, code=0, **options):
-    """Run `kmaps encode` and return the result; the exit code must be as said."""
-    result = CliRunner().invoke(cli, ["encode", *map(str, args)], **options)
-    assert result.exit_code == code, result.output + repr(result.exception)
-    return result
-
-
-def refused(*args, code=2, **options):
-    """Return the one line that a refused `kmaps encode` prints; it must leave no file."""
-    before = sorted(os.listdir())
-    result = encode(*args, code=code, **options)
-    assert sorted(os.listdir()) == before
-    assert result.stdout == ""
-    assert result.stderr.startswith("error: ")
-    assert result.stderr.count("\n") == 1
-    return result.stderr.removeprefix("error: ").rstrip("\n")
 
 
 @pytest.mark.parametrize("kernel", ["chi2", "js"])
@@ -67,11 +52,6 @@ def test_the_file_holds_what_the_map_gives(kernel, target):
     else:
         written = load_svmlight_file(target, n_features=30)[0].toarray()
     np.testing.assert_allclose(written, expected, rtol=1e-7)
-
-
-def test_the_default_is_the_homogeneous_map_of_chi2():
-    encode("in.npy", "out.npy")
-    np.testing.assert_array_equal(np.load("out.npy"), HomogeneousMap().fit_transform(X))
 
 
 def test_sparse_stays_sparse_where_the_format_can():
@@ -111,13 +91,12 @@ def test_the_precision_follows_the_input_unless_told():
 def test_standard_input_and_output():
     text = "".join(",".join(map(str, row)) + "\n" for row in X.tolist())
     arguments = "-", "-", "--input-format", "csv", "--output-format", "svm"
-    result = encode(*arguments, input=text)
-    Path("written.svm").write_text(result.stdout)
-    written = load_svmlight_file("written.svm", n_features=18)[0].toarray()
-    np.testing.assert_allclose(written, HomogeneousMap().fit_transform(X), rtol=1e-6)
+    written = BytesIO(encode(*arguments, input=text).stdout_bytes)
+    rows = load_svmlight_file(written, n_features=18)[0].toarray()
+    np.testing.assert_allclose(rows, HomogeneousMap().fit_transform(X), rtol=1e-6)
     encode("-", "out.npy", "--input-format", "npy", input=Path("in.npy").read_bytes())
     np.testing.assert_array_equal(np.load("out.npy"), HomogeneousMap().fit_transform(X))
-    assert sorted(os.listdir()) == ["in.npy", "out.npy", "written.svm"]
+    assert sorted(os.listdir()) == ["in.npy", "out.npy"]
 
 
 def test_paths_that_are_refused():
@@ -178,9 +157,7 @@ def test_train_reads_what_encode_writes(name):
     if name.endswith("svm"):
         Path("y.txt").write_text("0\n1\n" * 20)
     encode("in.npy", name, "--labels", "y.txt")
-    trained = CliRunner().invoke(cli, ["train", name, "m.npz", *labels, "--json"])
-    assert trained.exit_code == 0, trained.stderr
-    told = json.loads(trained.stdout)
+    told = json.loads(kmaps("train", name, "m.npz", *labels, "--json").stdout)
     assert (told["rows"], told["features"], told["classes"]) == (40, 18, 2)
 
 

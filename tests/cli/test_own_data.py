@@ -6,11 +6,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
+from commands import kmaps, refused
 from sklearn.datasets import dump_svmlight_file
 
 from kmaps import CodedSVC, load_model
-from kmaps.cli.main import cli
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, size=(90, 6)).astype(np.float32)
@@ -32,27 +31,15 @@ def table(path, X, labels, names=NAMES, place=2):
 
 
 @pytest.fixture(autouse=True)
-def _in_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def _in_folder(_in_a_folder):
     np.save("X.npy", X)
     np.save("y.npy", Y)
     table(Path("words.csv"), X, WORDS)
     table(Path("numbers.csv"), X, Y)
 
 
-def kmaps(*args, code=0):
-    """Run a command and return the result; the exit code must be as said."""
-    result = CliRunner().invoke(cli, [*map(str, args)])
-    assert result.exit_code == code, result.output + repr(result.exception)
-    return result
-
-
-def refused(*args):
-    """Return the one line that a refused command prints."""
-    result = kmaps(*args, code=2)
-    assert result.stdout == ""
-    assert result.stderr.count("\n") == 1
-    return result.stderr.removeprefix("error: ").rstrip("\n")
+def as_json(*args):
+    return json.loads(kmaps(*args, "--json").stdout)
 
 
 @pytest.mark.parametrize(("file", "labels"), [("words.csv", WORDS), ("numbers.csv", Y)])
@@ -133,9 +120,7 @@ def test_models_and_labels_are_streams_too():
     model = told.stdout_bytes
 
     def piped(content, *arguments, code=0):
-        done = CliRunner().invoke(cli, [*map(str, arguments)], input=content)
-        assert done.exit_code == code, done.output
-        return done
+        return kmaps(*arguments, code=code, input=content)
 
     labels = "".join(f"{word}\n" for word in WORDS)
     expected = kmaps("evaluate", "m.npz", "words.csv", "--label-column", "kind").stdout
@@ -190,9 +175,7 @@ def test_classes_of_text_may_look_like_numbers():
     kmaps("train", "t.csv", "m.npz", "--label-column", "kind")
     few = labels != "a"
     table(Path("t.csv"), X[few], labels[few])
-    told = json.loads(
-        kmaps("evaluate", "m.npz", "t.csv", "--label-column", "kind", "--json").stdout
-    )
+    told = as_json("evaluate", "m.npz", "t.csv", "--label-column", "kind")
     assert told["accuracy"] == np.mean(CodedSVC().fit(X, labels).predict(X)[few] == labels[few])
 
 
@@ -311,8 +294,7 @@ def test_every_command_reads_standard_input():
         ["evaluate", "m.npz", "-"],
         ["encode", "-", "o.npz"],
     ):
-        result = CliRunner().invoke(cli, [*arguments, *given], input=text)
-        assert result.exit_code == 0, result.output
+        result = kmaps(*arguments, *given, input=text)
         if arguments[0] == "evaluate":
             expected = np.mean(load_model("m.npz").predict(X) == Y)
             assert result.stdout.startswith(f"accuracy {100 * expected:.2f} %")
@@ -393,7 +375,7 @@ def test_explain_reads_what_the_model_was_trained_on():
     assert Path("svm.html").read_text() == Path("npy.html").read_text()
     arguments = "--data", "-", "--input-format", "csv", "--label-column", "kind", "--out", "-"
     text = Path("words.csv").read_text()
-    page = CliRunner().invoke(cli, ["explain", "m.npz", *arguments], input=text).stdout
+    page = kmaps("explain", "m.npz", *arguments, input=text).stdout
     assert page == Path("npy.html").read_text()
     arguments = "--data", "words.csv", "--label-column", "kind", "--out", "csv.html"
     kmaps("explain", "m.npz", *arguments)

@@ -1,14 +1,12 @@
 """kmaps plot: a figure of a run, of any measures, in three formats."""
 
-import json
-import os
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import kmaps, refused, write_records
 
 from kmaps.bench.kinds import SHOWN
-from kmaps.cli.main import cli
 from tests.bench.sample_records import record
 
 TIMES = {"fit_s": 0.1, "encode_s": 0.2, "convert_s": 0.3, "train_s": 0.4, "predict_s": 0.1}
@@ -18,29 +16,19 @@ CELLS = [
 ]
 
 
+plot = partial(kmaps, "plot")
+write = partial(write_records, path="run/records.jsonl")
+
+
 @pytest.fixture(autouse=True)
-def _in_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("run").mkdir()
+def _in_folder(_in_a_folder):
     write(CELLS)
-
-
-def write(cells):
-    Path("run/records.jsonl").write_text("".join(json.dumps(cell) + "\n" for cell in cells))
-
-
-def plot(*args, code=0):
-    result = CliRunner().invoke(cli, ["plot", *map(str, args)])
-    assert result.exit_code == code, result.output + repr(result.exception)
-    return result
 
 
 def test_the_figure_stands_beside_the_records():
     assert plot("run").output == "run/front.png\n"
     assert Path("run/front.png").read_bytes().startswith(b"\x89PNG")
-    assert plot("run", code=2).stderr == (
-        "error: run/front.png: exists already; choose another name, or pass --force\n"
-    )
+    assert "run/front.png: exists already" in refused("plot", "run")
     assert plot("run/records.jsonl", "--force", "-q").output == ""
 
 
@@ -65,18 +53,16 @@ def test_times_of_different_machines_are_warned_of():
     ("args", "code", "message"),
     [
         (["--x", "trian"], 2, "unknown measure 'trian', did you mean 'train'? ("),
-        (["--x", "gram"], 5, "--x gram: not measured in these records\n"),
-        (["--y", "linf"], 5, "--y linf: not measured in any of these records\n"),
-        (["-o", "a.jpg"], 2, "a.jpg: a figure is a .png, .svg or .pdf file; name it so\n"),
+        (["--x", "gram"], 5, "--x gram: not measured in these records"),
+        (["--y", "linf"], 5, "--y linf: not measured in any of these records"),
+        (["-o", "a.jpg"], 2, "a.jpg: a figure is a .png, .svg or .pdf file; name it so"),
         (["--figure", "cost"], 2, "--figure cost: unknown, did you mean 'costs'?; records of the"),
         (["--figure", "costs", "--x", "time"], 2, "--figure: has axes of its own; leave --x and"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_in_one_line(args, code, message):
-    result = plot("run", *args, code=code)
-    assert result.stderr.startswith(f"error: {message}")
-    assert result.stderr.count("\n") == 1
-    assert os.listdir("run") == ["records.jsonl"]
+    assert refused("plot", "run", *args, code=code).startswith(message)
+    assert [path.name for path in Path("run").iterdir()] == ["records.jsonl"]
 
 
 def test_figures_of_a_kind_are_drawn_for_print():

@@ -1,23 +1,20 @@
 """kmaps predict: labels, scores and probabilities in every format."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
+from commands import TERMINAL, kmaps, refused
 from sklearn.datasets import load_svmlight_file
 
 from kmaps import CodedSVC, RandomFeatureSVC
-from kmaps.cli.main import cli
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, size=(90, 6)).astype(np.float32)
 Y = np.digitize(X[:, 0] + X[:, 1] + RNG.normal(0, 0.2, 90), [1, 2])
 WORDS = np.array(["low", "middle, or so", "high"])[Y]
 NAMES = ["high", "low", "middle, or so"]
-TERMINAL = SimpleNamespace(stdout=SimpleNamespace(isatty=lambda: True))
 
 
 @pytest.fixture(scope="module")
@@ -32,17 +29,13 @@ def models(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def _in_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def _in_folder(_in_a_folder):
     np.save("X.npy", X)
 
 
 def predict(models, name, *args, code=0):
-    """Run the command on X with a model; the exit code must be as said."""
-    arguments = ["predict", str(models[0] / f"{name}.npz"), "X.npy", *args]
-    result = CliRunner().invoke(cli, arguments)
-    assert result.exit_code == code, result.output + repr(result.exception)
-    return result
+    """Run the command on X with a model."""
+    return kmaps("predict", models[0] / f"{name}.npz", "X.npy", *args, code=code)
 
 
 def read_csv(path):
@@ -132,7 +125,7 @@ def test_a_terminal_is_sent_no_bytes(models, monkeypatch):
 def test_random_features_have_probabilities():
     model = RandomFeatureSVC("exp-js", 20, sigma=0.5, probability="sigmoid").fit(X, Y)
     model.save("f.npz")
-    assert CliRunner().invoke(cli, ["predict", "f.npz", "X.npy", "p.npy", "--proba"]).exit_code == 0
+    kmaps("predict", "f.npz", "X.npy", "p.npy", "--proba")
     np.testing.assert_array_equal(np.load("p.npy"), model.predict_proba(X))
 
 
@@ -147,15 +140,10 @@ def test_what_has_no_place(models):
         ("words", "p.svm", "p.svm: svm has rows of numbers; write labels alone to txt or csv"),
         ("words", "p.svm --scores", "svm files have numbers for labels, not text ("),
     ):  # fmt: skip
-        result = predict(models, name, *arguments.split(), code=2)
-        assert result.stdout == ""
-        assert result.stderr.startswith(f"error: {message}")
-        assert result.stderr.count("\n") == 1
-        assert not list(Path().glob("p.*"))
-    result = CliRunner().invoke(cli, ["predict", "plain.npz", "X.npy", "p.npy", "--proba"])
-    assert result.stderr == (
-        "error: plain.npz: has no probabilities; train it with --set probability=sigmoid\n"
-    )
+        file = models[0] / f"{name}.npz"
+        assert refused("predict", file, "X.npy", *arguments.split()).startswith(message)
+    message = "plain.npz: has no probabilities; train it with --set probability=sigmoid"
+    assert refused("predict", "plain.npz", "X.npy", "p.npy", "--proba") == message
 
 
 def test_threads_are_pinned(models, monkeypatch):

@@ -5,13 +5,12 @@ from pathlib import Path
 
 import cell_workers
 import pytest
-from click.testing import CliRunner
+from commands import kmaps
 
 from kmaps.bench.records.file import read_records
 from kmaps.bench.records.times import read_times
 from kmaps.bench.run import repeats
 from kmaps.bench.run.clock import Load
-from kmaps.cli.main import cli
 
 TEXT = """\
 experiment: tiny
@@ -21,12 +20,6 @@ reductions: [ovo]
 baselines: [linear, exact]
 C: 1
 """
-
-
-def kmaps(*arguments, code=0):
-    result = CliRunner().invoke(cli, list(map(str, arguments)))
-    assert result.exit_code == code, result.output + repr(result.exception)
-    return result
 
 
 @pytest.fixture
@@ -48,8 +41,7 @@ def worker(monkeypatch):
 
 
 @pytest.fixture
-def results(tmp_path, monkeypatch, worker):
-    monkeypatch.chdir(tmp_path)
+def results(worker):
     Path("tiny.yaml").write_text(TEXT)
     kmaps("run", "tiny.yaml", "--quiet")
     return Path("runs/tiny")
