@@ -46,14 +46,6 @@ class NothingMeasured(KmapsError):
 
 
 def suggest(word: object, known: Iterable[str]) -> str:
-    """Return ``", did you mean 'order'?"`` for the nearest known word, or ``""``.
-
-    Examples
-    --------
-    >>> suggest("ordr", ["order", "period"])
-    ", did you mean 'order'?"
-    >>> suggest("zzz", ["order"])
-    ''
-    """
+    """Return ``", did you mean 'order'?"`` for the nearest known word, or ``""``."""
     near = difflib.get_close_matches(str(word), list(known), n=1)
     return f", did you mean '{near[0]}'?" if near else ""

@@ -51,10 +51,8 @@ def gram(
 
     Parameters
     ----------
-    X : array or CSR of shape (n, d), any real dtype
-        Samples; with additive kernels mostly histograms. Stored zeros of a CSR are zeros.
-    Y : array or CSR of shape (m, d), optional
-        The other samples. Without them Y is X at half the work, and the result exactly symmetric.
+    X, Y : array or CSR of shape (n, d) and (m, d), any real dtype
+        Samples. Without Y it is X at half the work, and the result exactly symmetric.
     kernel : str or callable
         One of :data:`kmaps.kernels.GRAM_KERNELS`; or any positive semi-definite ``k(x, y)``,
         elementwise on arrays: a function, or a `kmaps.TableKernel`. Its sum over the features is
@@ -74,15 +72,12 @@ def gram(
     ------
     InputError, ConfigError
         For data that are not a finite real matrix, of different widths, or too large for float32;
-        for an unknown kernel, one with a negative eigenvalue on up to 256 of the values, or a
-        parameter that is out of range or not the kernel's.
+        also for a kernel with a negative eigenvalue on up to 256 of the values.
 
     Examples
     --------
     >>> gram([[1, 3, 0]], [[1, 1, 5], [0, 0, 2]])
     array([[2.5, 0. ]], dtype=float32)
-    >>> gram([[0.0, 2.0]], [[0.0, 4.0]], kernel="intersection")
-    array([[2.]], dtype=float32)
     """
     if callable(kernel):
         if gamma != 1:
@@ -124,20 +119,11 @@ def squared_distance(
 
     For non-negative rows: chi2 :math:`\sum (x-y)^2/(x+y)`, intersection :math:`\|x-y\|_1`, js the
     Jensen-Shannon divergence in bits, hellinger :math:`\|\sqrt x - \sqrt y\|^2`, linear and rbf
-    :math:`\|x-y\|^2`.
+    :math:`\|x-y\|^2`. Parameters as for :func:`gram`; an exp- kernel stands for its metric.
 
-    Parameters
-    ----------
-    X, Y, kernel, gamma
-        As for :func:`gram`; an exp- kernel stands for its metric.
-
-    Returns
-    -------
-    float32 array of shape (n, m)
-        Never negative, with a zero diagonal when Y is left out. Each is right to about 1e-6 of
-        itself, however near the rows are to each other and whatever the others hold. With
-        hellinger, and with gamma other than 1, powers are rounded to float64 first: there values
-        have to differ by more than some 1e-9 of themselves.
+    Each of the (n, m) float32 is right to about 1e-6 of itself, however near the rows are to each
+    other, and the diagonal is zero when Y is left out. With hellinger, and with gamma other than 1,
+    powers are rounded to float64: there values have to differ by some 1e-9 of themselves.
 
     Examples
     --------
@@ -157,11 +143,9 @@ def mean_squared_distance(
     sample: int = 1000,
     seed: int = 0,
 ) -> float:
-    """Return the mean D² over all pairs of different rows in a random sample of X.
+    """Return the mean D² over all pairs of different rows among ``sample`` drawn ones of X.
 
-    It is the usual σ² of an exponential kernel, and the default one of :func:`gram`. ``sample``
-    rows are drawn without replacement, all when there are no more; the same rows and ``seed`` give
-    the same mean. Fewer than two rows are refused (InputError).
+    It is the usual σ² of an exponential kernel, and the default one of :func:`gram`.
     """
     base = _base_kernel(kernel, gamma)
     return _mean_distance(SampleMatrix.check(X, "X"), base, sample, seed)

@@ -36,9 +36,7 @@ def sums_of(
 ) -> "Sums":
     """Return the sums of an additive kernel, or of its squared distances.
 
-    They have a ``dtype``, which blocks of rows are to have, and ``largest``, which the largest
-    value of the data is to be scaled to; ``pack`` turns a block, which may be changed, into what
-    they are taken of.
+    Blocks of rows have their ``dtype``, scaled to ``largest``; ``pack`` may change a block.
     """
     if distance:
         sums = _Differences if _few_common(X, Y) else _Distances
@@ -76,7 +74,7 @@ class _Loop:
         self.width = int(np.clip(chunk, wanted, 2048))
 
     def context(self) -> AbstractContextManager:
-        """Return what has to hold while blocks are multiplied: nothing."""
+        """Return what has to hold while blocks are multiplied."""
         return nullcontext()
 
     def _entries(self, block: AnyMatrix, *, signed: bool) -> Entries:

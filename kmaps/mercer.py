@@ -102,10 +102,8 @@ def eigensystems(
 ) -> tuple[NDArray, NDArray]:
     """Decompose the kernel matrix of each feature's points (f, N), the first ``counts[j]`` of them.
 
-    ``rank(eigenvalues)`` returns how many to keep of each row of descending eigenvalues (b, N).
-
-    The eigenvalues (f, r) descend, with zeros after a feature's rank; each eigenvector of (f, N, r)
-    has a positive largest component, and zeros for a point with k(z, z) = 0.
+    Of each row of descending eigenvalues (b, N) ``rank(eigenvalues)`` are kept, zeros after them;
+    each eigenvector has a positive largest component, and zeros for a point with k(z, z) = 0.
     """
     k = scalar_kernel(kernel)
     name = kernel_name(kernel)

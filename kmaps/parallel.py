@@ -20,13 +20,8 @@ def num_threads() -> int:
     """Return how many threads the compiled loops use.
 
     In this order: the innermost :func:`threads` block, the environment variable
-    ``KMAPS_NUM_THREADS``, ``OMP_NUM_THREADS``, which joblib sets in its processes, the processors
-    this process may run on.
-
-    Raises
-    ------
-    ConfigError
-        When the first variable is not a positive whole number.
+    ``KMAPS_NUM_THREADS`` (ConfigError, when it is not a positive whole number),
+    ``OMP_NUM_THREADS``, which joblib sets in its processes, the processors this process may run on.
     """
     chosen = _threads.get()
     if chosen is not None:
@@ -63,11 +58,6 @@ def threads_of(n_jobs: object, default: int | None = None) -> int:
 @contextmanager
 def threads(n: int) -> Iterator[None]:
     """Pin the number of threads inside a ``with`` block.
-
-    Raises
-    ------
-    ConfigError
-        When ``n`` is not a positive whole number.
 
     Examples
     --------

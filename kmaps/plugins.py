@@ -16,19 +16,11 @@ Value = TypeVar("Value")
 class Registry(MutableMapping[str, Value]):
     """Values by name: those of kmaps, then those of entry points; each is loaded when it is used.
 
-    A package cannot replace a name of kmaps.
+    ``places`` has the ``module.attribute`` of each name, ``group`` names the entry points, which
+    cannot replace a name of kmaps, and ``accept(loaded)`` returns the value of what is loaded, or
+    raises a ValueError that says what is expected.
 
     Use it for classes whose import takes seconds: names are listed without importing anything.
-
-    Parameters
-    ----------
-    places : mapping of str to str
-        ``module.attribute`` of each name.
-    group : str, optional
-        The group of the entry points, as packages name it.
-    accept : callable, optional
-        ``accept(loaded)`` returns the value of what is loaded, or raises a ValueError that says
-        what is expected.
 
     See Also
     --------

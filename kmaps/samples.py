@@ -26,24 +26,14 @@ def float_type(X: AnyMatrix) -> type[np.floating]:
 
 
 def read_only(array: NDArray) -> NDArray:
-    """Return a view that cannot be written through.
-
-    Whether an array can is part of its type, and a loop is compiled again for each type: so
-    whatever a loop only reads is passed to it as this.
-    """
+    """Return a view that cannot be written through, the type that loops are compiled for."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def ratio_of_sizes(X: AnyMatrix) -> float | None:
-    """Return the largest magnitude in X over the smallest one that is not zero; None if they agree.
-
-    Examples
-    --------
-    >>> ratio_of_sizes(np.array([[0.0, -8.0], [2.0, 4.0]]))
-    4.0
-    """
+    """Return the largest magnitude in X over the smallest but zero; None if they agree."""
     values = np.asarray(X.data if sparse.issparse(X) else X, float)
     sizes = np.abs(values[values != 0])
     if len(sizes) == 0 or sizes.max() == sizes.min():

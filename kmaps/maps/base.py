@@ -43,19 +43,12 @@ class AdditiveMap(FeatureMap):
 
     Attributes
     ----------
-    n_features_in_ : int
-        Number of features d seen in `fit`.
     n_outputs_ : int
         Number of outputs r of each feature; feature j owns the columns j·r … (j+1)·r-1.
     zero_to_zero_ : bool
         Whether zero maps to zero for every feature; then CSR input gives CSR output.
     low_, high_ : ndarray (d,) or None
-        The range of each feature in the data of `fit`; values outside are clamped to it. None: the
-        curve has no ends.
-    code_bits_ : int or None
-        Bits of a code when the samples can be stored as codes (see `to_codes`), one per value.
-    table_bytes_ : int
-        Size in float32 of what was learnt and encoding needs; 0 for a formula.
+        The range of each feature, to which values outside are clamped. None: the curve has no ends.
     """
 
     shared_curve_: bool = True
@@ -78,10 +71,7 @@ class AdditiveMap(FeatureMap):
 
     @abstractmethod
     def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
-        """Return each ``feature``'s curve at ``x`` (same shape): float64, ``x.shape + (r,)``.
-
-        ``x`` lies inside the range of its feature.
-        """
+        """Return each feature's curve at ``x``, in its range: float64, ``x.shape + (r,)``."""
 
     @abstractmethod
     def _grid(self) -> LogGrid | PieceGrid | StepGrid | None:
@@ -118,22 +108,14 @@ class AdditiveMap(FeatureMap):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray:
-        """Encode every value of X by its feature's curve.
+        """Encode every value of X by its feature's curve, (n, d·r).
 
         float64 input (and integers beyond 16 bits) is encoded by the curve itself in float64;
         float32 (and half precision, and integers of up to 16 bits) by interpolation in a table, in
-        float32; uint8 by direct look-up, in float32.
+        float32; uint8 by direct look-up, in float32. The result is CSR for CSR input, which only
+        maps with ``zero_to_zero_`` accept, and from maps that say so.
 
-        Returns
-        -------
-        ndarray or CSR matrix, shape (n, d·r)
-            CSR for CSR input, which only maps with ``zero_to_zero_`` accept, and from maps that
-            say so.
-
-        Warns
-        -----
-        UserWarning
-            Once per call, with their number, when values lie outside the range of `fit`.
+        Values outside the range of `fit` are counted in one warning per call.
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", ensure_all_finite=False)
@@ -146,18 +128,9 @@ class AdditiveMap(FeatureMap):
         return csr_matrix(self._encode_local(values, features, pointers))
 
     def tabulate(self, levels: ArrayLike) -> NDArray:
-        """Return the curve on given levels.
+        """Return the curve on the levels (L,) of all features, or (d, L) of each, as float64.
 
-        Parameters
-        ----------
-        levels : array-like, shape (L,) or (d, L)
-            Levels common to all features, or those of each feature.
-
-        Returns
-        -------
-        ndarray, shape (1, L, r) or (d, L, r), float64
-            One table when all features share curve and levels, else one per feature. Row l of table
-            j is what `transform` gives for the value ``levels[l]`` of feature j.
+        There is one table (1, L, r) when all features share curve and levels, else one per feature.
         """
         check_is_fitted(self)
         levels, features = self._levels_and_features(levels)
@@ -174,13 +147,8 @@ class AdditiveMap(FeatureMap):
     def to_codes(self, X: ArrayLike) -> NDArray:
         """Return the code of every value of X: its row of the table of its feature.
 
-        Samples can be stored so, in ``code_bits_`` bits per value; `transform` is the look-up of
-        the codes in ``table_``. Only maps whose curve is a step function have codes. CSR input
-        gives CSR, and is refused unless the code of zero is 0 for every feature.
-
-        Returns
-        -------
-        ndarray or CSR matrix of uint8, shape (n, d)
+        `transform` is the look-up of the codes (n, d), uint8, in ``table_``. CSR input gives CSR,
+        and is refused unless the code of zero is 0 for every feature.
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", ensure_all_finite=False)
@@ -212,10 +180,7 @@ class AdditiveMap(FeatureMap):
         return widened(X, self._encode(values, X.indices)[0], self.n_outputs_)
 
     def _encode_local(self, values: NDArray, features: NDArray, pointers: NDArray) -> csr_array:
-        """Encode ``values`` (n, m) of the m ``features`` with ``n_stored_`` numbers each.
-
-        ``pointers`` says where each row of the result begins among the values.
-        """
+        """Encode ``values`` (n, m) with ``n_stored_`` numbers each; rows begin at ``pointers``."""
         n, m = values.shape
         width = present(self.n_stored_, "n_stored_")
         grid = self._fitted_grid
@@ -316,12 +281,7 @@ class AdditiveMap(FeatureMap):
 class SteppedMap(AdditiveMap):
     """Base of the maps whose curve is a step function; `_fit_curve` calls `_set_steps`.
 
-    One byte per value stores their samples.
-
-    Attributes
-    ----------
-    table_ : ndarray, shape (1 or d, n_codes, r)
-        The outputs of each code, float64; one table when all features share it.
+    One byte per value stores their samples; ``table_`` (1 or d, n_codes, r) has the codes' outputs.
     """
 
     has_codes = True

@@ -28,12 +28,15 @@ class FeatureMap(TransformerMixin, BaseEstimator, ABC):
         Bits of a code when the samples can be stored as codes, one per value (see ``to_codes``).
     table_bytes_ : int
         Size in float32 of what was learnt and encoding needs; 0 for a formula.
+    shared_curve_ : bool
+        Whether all features have one curve, once the map is fitted.
     """
 
     source: ClassVar[str] = ""
     approximates: ClassVar[str] = ""
     code_bits_: int | None = None
     table_bytes_: int = 0
+    shared_curve_: bool = False
 
     @property
     def learns_from_data(self) -> bool:
@@ -52,28 +55,11 @@ class FeatureMap(TransformerMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Check the parameters and learn what `transform` needs.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix, shape (n, d)
-            Numbers of any real type; finite.
-
-        Raises
-        ------
-        ValueError
-            For NaN or infinity, complex or textual data, or a parameter out of range.
-        """
+        """Check the parameters and learn what `transform` needs of X (n, d), real and finite."""
 
     @abstractmethod
     def transform(self, X: ArrayLike) -> Any:
-        """Map every row of X; the result is an ndarray or a CSR matrix.
-
-        Raises
-        ------
-        ValueError
-            For NaN or infinity, or another number of features.
-        """
+        """Map every row of X; the result is an ndarray or a CSR matrix."""
 
     def check_parameters(self, X: NDArray) -> None:
         """Refuse what `fit` would refuse on X: by fitting, or without it where that takes long.
@@ -145,21 +131,3 @@ class Regularized(Tabulated, Protocol):
     @property
     def regularizer_(self) -> NDArray:
         """H, shape (r, r), positive definite."""
-
-
-@runtime_checkable
-class SaysWhetherShared(Protocol):
-    """A map that says, when fitted, whether all features have one curve."""
-
-    @property
-    def shared_curve_(self) -> bool:
-        """Whether all features have one curve."""
-
-
-@runtime_checkable
-class SaysWhetherItLearns(Protocol):
-    """A map that says whether `fit` needs more of X than its number of columns."""
-
-    @property
-    def learns_from_data(self) -> bool:
-        """Whether `fit` needs more of X than its number of columns."""

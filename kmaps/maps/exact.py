@@ -33,8 +33,7 @@ class ExactMap(SteppedMap):
     Parameters
     ----------
     kernel : {"chi2", "intersection", "js", "hellinger"} or callable
-        The scalar kernel; a callable ``k(x, y)`` works elementwise on arrays and must be positive
-        semi-definite. The named kernels take non-negative data only.
+        The scalar kernel; as of `AnchorMap`.
     n_levels : int
         L, from 2 to 256.
     tol : float
@@ -45,10 +44,8 @@ class ExactMap(SteppedMap):
     ----------
     levels_ : ndarray, shape (1 or d, L)
         Ascending; a feature with fewer levels repeats its last.
-    table_ : ndarray, shape (1 or d, L, r)
-        The outputs of each level; r is the largest rank of a feature.
-    code_bits_ : int
-        Bits of a code, :math:`\lceil\log_2 L\rceil`.
+    table_, code_bits_
+        As of `AnchorMap`; r is the largest rank of a feature.
 
     See Also
     --------

@@ -8,7 +8,7 @@ remembers the key, and any subset of its frequencies is made by itself.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,8 +49,7 @@ class Frequencies(ABC):
     def blocks(self, dtype: type) -> Iterator[tuple[int, int, Projector]]:
         """Yield (first, last, project) for one block of frequencies after the other.
 
-        ``project`` multiplies rows by the frequencies ``first`` … ``last - 1`` over 2π: it gives
-        turns, not radians, of the given type. If all fit into one block, they are made once.
+        ``project`` multiplies rows by the frequencies ``first`` … ``last - 1`` over 2π.
         """
         m, size = len(self.indices), self._block_size()
         for first in range(0, m, size):
@@ -174,17 +173,6 @@ class OrthogonalFrequencies(DenseFrequencies):
         return columns * np.sign(np.diagonal(upper, axis1=1, axis2=2))[:, None, :]
 
 
-class _Stacks(NamedTuple):
-    """Stacks of S H G Π H B, as `kmaps._loops.fourier.fastfood` takes them."""
-
-    flips: NDArray
-    order: NDArray
-    gains: NDArray
-    starts: NDArray
-    places: NDArray
-    lengths: NDArray
-
-
 class FastfoodFrequencies(Frequencies):
     r"""Products of diagonal, Hadamard and permutation matrices (Le, Sarlos and Smola).
 
@@ -198,7 +186,7 @@ class FastfoodFrequencies(Frequencies):
     def _block_size(self) -> int:
         return len(self.indices)
 
-    def _make(self, indices: NDArray, dtype: type) -> _Stacks:
+    def _make(self, indices: NDArray, dtype: type) -> tuple[NDArray, ...]:
         p = 1 << (self.n_features - 1).bit_length()
         of_output, places = np.divmod(indices, p)
         stacks, starts = np.unique(of_output, return_index=True)
@@ -209,9 +197,10 @@ class FastfoodFrequencies(Frequencies):
         flips: NDArray = 1 - 2 * (words(self.key, _FLIPS, stacks, p) >> 31).astype(dtype)
         order = np.argsort(words(self.key, _ORDERS, stacks, p), axis=1, kind="stable")
         ends = np.append(starts, len(indices))
-        return _Stacks(flips, order, gains.astype(dtype), ends, places, scale.astype(dtype))
+        # As `kmaps._loops.fourier.fastfood` takes them.
+        return flips, order, gains.astype(dtype), ends, places, scale.astype(dtype)
 
-    def _multiply(self, made: _Stacks, dtype: type, rows: Any) -> NDArray:
+    def _multiply(self, made: tuple[NDArray, ...], dtype: type, rows: Any) -> NDArray:
         dense = rows.toarray() if issparse(rows) else rows
         turns = np.empty((rows.shape[0], len(self.indices)), dtype)
         loops.fastfood(np.ascontiguousarray(dense, dtype), *made, turns)

@@ -49,19 +49,12 @@ class GeneralizedRBFMap(RandomFeatures):
         Width of the kernel, > 0. None: σ² is the mean squared distance D² between the rows of a
         sample, as in `kmaps.gram`.
     structure : {"dense", "orthogonal", "fastfood"}
-        Of the frequencies, as of `RandomFourierMap`.
+        Of the frequencies; as of `RandomFourierMap`, like the fitted attributes.
     random_state : int, RandomState or None
         Draws the key of the frequencies.
     additive : AdditiveMap or None
         Any other additive map to use inside, unfitted, instead of the homogeneous one; then σ² is
         by default the mean squared distance between its outputs.
-
-    Attributes
-    ----------
-    additive_ : AdditiveMap
-        The fitted map inside.
-    sigma_, key_, frequency_version_, frequency_indices_
-        As of `RandomFourierMap`.
 
     See Also
     --------
@@ -159,13 +152,9 @@ class RadialMap(GeneralizedRBFMap):
 
     with a profile k: "gaussian", :math:`e^{-t/2}`, as of `GeneralizedRBFMap`; "laplace",
     :math:`e^{-\sqrt t}`; "cauchy", 1/(1 + t); "inverse-multiquadric", :math:`1/\sqrt{1+t}`. The
-    frequencies are drawn from the profile's spectral density (genrbf eq. 8 and Fig. 1): all four
-    are mixtures of Gaussian ones, :math:`k(t) = E\,e^{-st/2}`, so that
-    :math:`\omega = \sqrt s\,z/\sigma` with z normal.
+    frequencies are drawn from the profile's spectral density (genrbf eq. 8 and Fig. 1).
 
     Use it where near samples should not count as much, or far ones more, than the Gaussian has it.
-
-    See Vempati et al., BMVC 2010, Sect. 2.3; Rahimi and Recht, NIPS 2007.
 
     Parameters
     ----------
@@ -173,19 +162,13 @@ class RadialMap(GeneralizedRBFMap):
         The additive kernel of the metric.
     profile : {"laplace", "cauchy", "inverse-multiquadric", "gaussian"}
     order : int
-        n ≥ 0 of the `HomogeneousMap` inside; the hellinger kernel needs none and is exact.
+        n ≥ 0 of the `HomogeneousMap` inside.
     n_frequencies : int
-        m ≥ 1, the number of frequencies; there are twice as many outputs.
+        m ≥ 1, the number of frequencies.
     sigma : float or None
-        Width of the kernel, > 0. None: σ² is the mean squared distance D² between the rows of a
-        sample.
+        Width of the kernel, > 0.
     random_state : int, RandomState or None
-        Draws the key of the frequencies.
-
-    Attributes
-    ----------
-    additive_, sigma_, key_, frequency_version_, frequency_indices_
-    As of `GeneralizedRBFMap`.
+        Draws the key of the frequencies. All as of `GeneralizedRBFMap`.
 
     See Also
     --------
@@ -193,9 +176,9 @@ class RadialMap(GeneralizedRBFMap):
 
     Notes
     -----
-    The standard deviation of an entry is as of `RandomFourierMap`: at most :math:`1/\sqrt{m}`,
-    whatever the profile. That of the laplace profile has a kink at zero, :math:`-\sqrt t`, so that
-    between samples near each other errors of the additive map inside become their square roots.
+    The standard deviation of an entry is at most :math:`1/\sqrt{m}`, whatever the profile. The
+    laplace profile has a kink at zero, :math:`-\sqrt t`, so that between samples near each other
+    errors of the additive map inside become their square roots.
 
     Examples
     --------

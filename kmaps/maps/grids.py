@@ -21,14 +21,11 @@ _LARGEST_WAVE_BYTES = 64 << 20  # beyond, many harmonics are faster computed tha
 
 
 class LogGrid:
-    """Every float32, cut by its own exponent and ``mantissa_bits`` leading bits of its mantissa.
+    """Every float32, cut by its own exponent and b leading bits of its mantissa; for shared curves.
 
     The cells of an octave are equally wide, so the relative spacing of the knots is between
-    2^-(b+1) and 2^-b over the whole range of float32, and no range has to be fitted. It serves
-    curves shared by all features.
-
-    ``curve(x, feature)`` gives ``x.shape + (r,)``, of float64 values and feature 0; with b mantissa
-    bits, linear interpolation errs by at most 2^-2b / 8 · x² |ψ''(x)|.
+    2^-(b+1) and 2^-b over the whole range of float32, and no range has to be fitted. Linear
+    interpolation errs by at most 2^-2b / 8 · x² |ψ''(x)|.
     """
 
     dtypes = (np.float32,)
@@ -58,9 +55,10 @@ class LogGrid:
         return (512 << mantissa_bits) * 2 * r * 4
 
     def encode(self, values: NDArray, features: NDArray, out: NDArray) -> tuple[bool, int]:
-        """Fill ``out`` (n, m·r) from float32 ``values`` (n, m).
+        """Fill ``out`` (n, m·r) from float32 ``values`` (n, m) of the m ``features``.
 
-        Returns whether a value is not finite, and how many lie outside the grid: none.
+        Returns whether a value is not finite, and how many lay outside the grid and were clamped:
+        here none.
         """
         outputs = loops.unrolled(self.table.shape[2] // 2)
         bits, table = read_only(values.view(np.uint32)), read_only(self.table)
@@ -70,11 +68,9 @@ class LogGrid:
 def wave_grid(
     curve: Curve, frequency: NDArray, amplitude: NDArray, gamma: float = 1.0
 ) -> LogGrid | None:
-    """Return the grid of waves of log x that grow as a power of x.
+    """Return the grid of waves amplitude · x^(gamma/2) · cos or sin(frequency · log x).
 
-    The outputs of ``curve`` are amplitude · x^(gamma/2) · cos or sin(frequency · log x), tabulated
-    with an error of at most 5e-6 of x^(gamma/2). None when that table is so large that computing
-    is faster.
+    They are tabulated with an error of at most 5e-6 of x^(gamma/2); None: computing is faster.
     """
     half = gamma / 2
     # The largest x²|ψ''(x)| / x^half of each wave; see LogGrid for the rest.
@@ -109,10 +105,7 @@ class PieceGrid:
         self.ranges = {dtype: _ranges(dtype, low, high, scale) for dtype in self.dtypes}
 
     def encode(self, values: NDArray, features: NDArray, out: NDArray) -> tuple[bool, int]:
-        """Fill ``out`` (n, m·r) from ``values`` (n, m) of the m ``features``.
-
-        Returns whether a value is not finite, and how many lay outside and were clamped.
-        """
+        """Fill ``out`` (n, m·r), as :meth:`LogGrid.encode` does."""
         pieces, ranges = self._tables(values.dtype)
         powers = (0,) * (pieces.shape[2] - 1)
         # Of fewer powers a loop over the outputs is as fast, of few outputs up to three times.
@@ -141,10 +134,7 @@ class LocalGrid(PieceGrid):
     def encode(  # type: ignore[override]  # a CSR has two arrays to fill
         self, values: NDArray, features: NDArray, data: NDArray, columns: NDArray
     ) -> tuple[bool, int]:
-        """Fill the parts of a CSR (n, m·(p+1)) from ``values`` (n, m) of the m ``features``.
-
-        Returns whether a value is not finite, and how many lay outside and were clamped.
-        """
+        """Fill the parts of a CSR (n, m·(p+1)), and return what :meth:`LogGrid.encode` does."""
         pieces, ranges = self._tables(values.dtype)
         values, features, neighbours = read_only(values), read_only(features), (0,) * len(pieces)
         return loops.local_pieces(
@@ -156,8 +146,6 @@ class StepGrid:
     """The curve that has the value ``table[f, c]`` wherever feature f has the code c.
 
     It takes the place of a grid, but is the curve itself, for every dtype.
-
-    The float64 table is one for all features when these share the codebook.
     """
 
     dtypes = (np.uint8, np.float32, np.float64)
@@ -168,10 +156,7 @@ class StepGrid:
         self.tables = {np.float32: single, np.float64: table}
 
     def encode(self, values: NDArray, features: NDArray, out: NDArray) -> tuple[bool, int]:
-        """Fill ``out`` (n, m·r) from ``values`` (n, m) of the m ``features``.
-
-        Returns whether a value is not finite, and how many lay outside and were clamped.
-        """
+        """Fill ``out`` (n, m·r), as :meth:`LogGrid.encode` does."""
         codes = np.empty(values.shape, np.uint8)
         outside = self.codebook.encode(values, features, codes)
         self.tables[out.dtype.type].fill(codes, features, out)
@@ -190,20 +175,14 @@ def _ranges(dtype: type, low: NDArray, high: NDArray, scale: NDArray | float) ->
 
 
 def range_width(low: NDArray, high: NDArray) -> tuple[NDArray, NDArray]:
-    """Return the width of each range, or 1 where it has none, and whether it has one.
-
-    One over the width has to be a float32, so a range narrower than the smallest one has none.
-    """
+    """Return the width of each range, or 1 where it has no float32, and whether it has one."""
     width = np.asarray(high) - low
     varies = width > np.finfo(np.float32).tiny
     return np.where(varies, width, 1), varies
 
 
 def evaluate_pieces(pieces: NDArray, position: NDArray) -> NDArray:
-    """Evaluate polynomials on equal cells of [0, 1] at positions there: ``position.shape + (r,)``.
-
-    ``pieces`` (cells, p+1, r) has the coefficients of the powers 0 … p of the position in the cell.
-    """
+    """Evaluate ``pieces`` (cells, p+1, r) of :class:`PieceGrid` at positions in [0, 1]."""
     scaled = position * len(pieces)
     cell = np.minimum(np.floor(scaled), len(pieces) - 1).astype(int)
     t = (scaled - cell)[..., None]
@@ -218,8 +197,8 @@ def cubic_pieces(
 ) -> NDArray | None:
     """Approximate a smooth curve on [0, 1] by cubic polynomials on equal cells, (cells, 4, r).
 
-    The largest error of each output is at most ``tolerance`` times its largest value. None when it
-    takes more than ``most_values`` coefficients: computing is faster.
+    The largest error of each output is at most ``tolerance`` times its largest value. None:
+    computing is faster.
     """
     nodes = (1 - np.cos(np.pi * (np.arange(4) + 0.5) / 4)) / 2  # Chebyshev's, in [0, 1]
     to_powers = np.linalg.inv(np.vander(nodes, increasing=True))

@@ -53,8 +53,6 @@ class IntersectionMap(RangedMap):
     ----------
     regularizer_ : ndarray, shape (N, N)
         H, what takes the place of the identity for the weights of each feature when ``sparse``.
-    table_ : ndarray, shape (1 or d, N + 1, N)
-        The outputs of each code, with ``piece="constant"``.
 
     See Also
     --------
@@ -142,7 +140,7 @@ class IntersectionMap(RangedMap):
 class _HatGrid(LocalGrid):
     """The two hats around a value, of those at the knots above zero."""
 
-    def encode(  # type: ignore[override]  # as in LocalGrid
+    def encode(  # type: ignore[override]
         self, values: NDArray, features: NDArray, data: NDArray, columns: NDArray
     ) -> tuple[bool, int]:
         report = super().encode(values, features, data, columns)

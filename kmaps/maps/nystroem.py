@@ -41,8 +41,7 @@ class NystroemMap(AdditiveMap):
     Parameters
     ----------
     kernel : {"chi2", "intersection", "js", "hellinger"} or callable
-        The scalar kernel; a callable ``k(x, y)`` works elementwise on arrays and must be positive
-        semi-definite. The named kernels take non-negative data only.
+        The scalar kernel; as of `AnchorMap`.
     dim : int
         r ≥ 1, at most ``n_points``. A feature with fewer distinct values than that has zeros in
         the outputs that are left.
@@ -68,11 +67,9 @@ class NystroemMap(AdditiveMap):
     Notes
     -----
     Values outside the range of the training data are clamped to it; where these are sparse, and the
-    kernel is a named one, zero is in it. float32 input is encoded by cubic polynomials on cells
-    equally wide in :math:`\sqrt x` (for a callable in :math:`\sqrt{x - \min}`). With 100 points the
-    error was measured as 4e-6 of the largest output at most for chi2, 4e-5 for js, and 1.1e-3 for
-    intersection, whose curve has a corner at every point; few points, orders of magnitude apart,
-    err more.
+    kernel is a named one, zero is in it. The error of encoding float32 with 100 points was measured
+    as 4e-6 of the largest output at most for chi2, 4e-5 for js, and 1.1e-3 for intersection, whose
+    curve has a corner at every point; few points, orders of magnitude apart, err more.
 
     Examples
     --------
@@ -155,10 +152,7 @@ class NystroemMap(AdditiveMap):
 
 
 class _RootGrid(PieceGrid):
-    """Cubic polynomials on cells that are equal in the root of the distance from an origin.
-
-    There kernels are like a root, and histograms have most of their values.
-    """
+    """Cubic polynomials on cells that are equal in the root of the distance from an origin."""
 
     def __init__(self, curve: Curve, origin: NDArray, low: NDArray, high: NDArray, r: int):
         self.origin, self.low, self.high = (a.astype(np.float32) for a in (origin, low, high))

@@ -33,11 +33,6 @@ class FourierMap(RangedMap):
     penalty : {0, 1, 2, 3}
         Order s of the derivative that is penalised.
 
-    Attributes
-    ----------
-    low_, high_, scale_
-    As of `RangedMap`.
-
     See Also
     --------
     SplineMap : Local detail, sparse outputs, and ends of the range that may differ.
@@ -93,9 +88,7 @@ class HermiteMap(RangedMap):
         \frac{\sqrt{(j-s)!}}{j!}\,He_j(t), \quad j \ge s, \qquad
         \frac{1}{\sqrt{j!}}\,He_j(t), \quad j < s.
 
-    Polynomials of degree j < s have no s-th derivative; they have unit norm themselves. So the
-    factor is :math:`1/\sqrt{j\,j!}` for s = 1, and for s = 2 it is 1 at j = 1 and
-    :math:`1/\sqrt{j(j-1)\,j!}` beyond.
+    Polynomials of degree j < s have no s-th derivative; they have unit norm themselves.
 
     Use it for smooth functions of features that are spread like a normal distribution.
 
@@ -108,20 +101,10 @@ class HermiteMap(RangedMap):
     penalty : {0, 1, 2, 3}
         Order s of the derivative that is penalised.
 
-    Attributes
-    ----------
-    low_, high_, scale_
-    As of `RangedMap`.
-
     See Also
     --------
     SplineMap : Local detail, and no polynomials that run away at the ends.
-    FourierMap : The same for a range with ends.
-
-    Notes
-    -----
-    The constant is left to the bias of the model. float32 input is encoded with an error below
-    1e-6 of each output's largest value.
+    FourierMap : The same for a range with ends; its notes hold here, but for the period.
 
     Examples
     --------

@@ -88,15 +88,12 @@ def check_intersection(given: Any) -> None:
     check_choice("piece", given.piece, PIECES)
     check_flag("sparse", given.sparse)
     in_codes = given.piece == "constant"
-    check_whole("n_bins", given.n_bins, 2 if given.sparse else 1, _most_bins(in_codes))
+    most = MAX_LEVELS - 1 if in_codes else None
+    check_whole("n_bins", given.n_bins, 2 if given.sparse else 1, most)
     if given.sparse and in_codes:
         raise ConfigError("sparse=True: only piece='linear' has a sparse form")
     if given.upper is not None:
         check_positive("upper", given.upper)
-
-
-def _most_bins(in_codes: bool) -> int | None:
-    return MAX_LEVELS - 1 if in_codes else None
 
 
 def check_spline(given: Any) -> None:
@@ -105,14 +102,13 @@ def check_spline(given: Any) -> None:
     check_whole("penalty", given.penalty, 0, 3)
 
 
-def check_fourier(given: Any) -> None:
-    check_whole("degree", given.degree, 1)
+def check_fourier(given: Any, most: int | None = None) -> None:
+    check_whole("degree", given.degree, 1, most)
     check_whole("penalty", given.penalty, 0, 3)
 
 
 def check_hermite(given: Any) -> None:
-    check_whole("degree", given.degree, 1, 100)
-    check_whole("penalty", given.penalty, 0, 3)
+    check_fourier(given, most=100)
 
 
 def check_sign_cauchy(given: Any) -> None:
@@ -122,8 +118,12 @@ def check_sign_cauchy(given: Any) -> None:
 
 
 def check_random_fourier(given: Any) -> None:
-    check_whole("n_frequencies", given.n_frequencies, 1)
     check_choice("structure", given.structure, STRUCTURES)
+    _check_frequencies(given)
+
+
+def _check_frequencies(given: Any) -> None:
+    check_whole("n_frequencies", given.n_frequencies, 1)
     if given.sigma is not None:
         check_positive("sigma", given.sigma, note=", or None to take it from the data")
     check_seed("random_state", given.random_state)
@@ -131,10 +131,7 @@ def check_random_fourier(given: Any) -> None:
 
 def check_radial(given: Any) -> None:
     check_choice("profile", given.profile, PROFILES)
-    check_whole("n_frequencies", given.n_frequencies, 1)
-    if given.sigma is not None:
-        check_positive("sigma", given.sigma, note=", or None to take it from the data")
-    check_seed("random_state", given.random_state)
+    _check_frequencies(given)
     get_kernel(given.kernel)
     if given.kernel != "hellinger":
         check_whole("order", given.order, 0)
@@ -165,7 +162,7 @@ def problem_kind(given: Any) -> str:
 def check_problem(given: Any, *, on_data: bool = False) -> None:
     """Refuse a kernel and a range of inputs that are unfit or do not go together.
 
-    With ``on_data`` a ratio, an end of the range that is None is what data will say.
+    With ``on_data`` a ratio or an end of the range may be None: data will say it.
     """
     if not callable(given.kernel):
         known = (*KERNELS, *STATIONARY, *LOG_KERNELS)
@@ -203,45 +200,30 @@ def _check_without_range(given: Any) -> None:
             )
 
 
-def check_request(
-    kind: str,
-    dim: int,
-    norm: str,
-    pool: str | int,
-    continuous: bool,
-    optimal: bool | None,
-    max_error: float | None,
-) -> bool:
+def check_request(kind: str, given: Any) -> bool:
     """Refuse what programs cannot do; return whether the shipped table may have what is asked."""
-    check_whole("dim", dim, 1)
-    check_choice("norm", norm, NORMS)
-    if pool != "fine":
-        check_whole("pool", pool, 0)
-    check_flag("continuous", continuous)
-    if optimal is not None:
-        check_flag("optimal", optimal, note=", or None for what the shipped table has")
-    plain = norm == "linf" and pool == "fine" and continuous and kind != "periodic"
-    if optimal and not plain:
+    check_whole("dim", given.dim, 1)
+    check_choice("norm", given.norm, NORMS)
+    if given.pool != "fine":
+        check_whole("pool", given.pool, 0)
+    check_flag("continuous", given.continuous)
+    if given.optimal is not None:
+        check_flag("optimal", given.optimal, note=", or None for what the shipped table has")
+    of_programs = given.norm == "linf" and given.pool == "fine" and given.continuous
+    plain = of_programs and kind != "periodic"
+    if given.optimal and not plain:
         raise ConfigError(
             "optimal=True: the global search minimises the largest error over all frequencies, so "
             "it goes with norm='linf', pool='fine', continuous=True and no period"
         )
-    if max_error is not None:
-        check_positive("max_error", max_error)
+    if given.max_error is not None:
+        check_positive("max_error", given.max_error)
     return plain
 
 
 def check_lowdim(given: Any) -> None:
     check_problem(given, on_data=True)
-    check_request(
-        problem_kind(given),
-        given.dim,
-        given.norm,
-        given.pool,
-        given.continuous,
-        given.optimal,
-        given.max_error,
-    )
+    check_request(problem_kind(given), given)
 
 
 def check_joint(given: Any) -> None:

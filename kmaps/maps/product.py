@@ -22,9 +22,9 @@ class ProductMap(DenseMap):
         K(x, y) = \prod_l k_l(x_l, y_l) \approx \Big\langle\bigotimes_l \psi_l(x_l),
         \bigotimes_l \psi_l(y_l)\Big\rangle
 
-    Its outputs are all products of one output of each map, the last column's running fastest: so
-    many as the product of their numbers. `fit` makes the maps of the single columns alone and says
-    that number, `n_outputs_`, before anything of that size is built.
+    Its outputs are all products of one output of each map, the last column's running fastest. `fit`
+    makes the maps of the single columns alone and says how many products there are, `n_outputs_`,
+    before anything of that size is built.
 
     Use it for few inputs that count together, such as position and angle.
 
@@ -37,13 +37,6 @@ class ProductMap(DenseMap):
         Unfitted, each of one column; a single one is that of every column.
     max_outputs : int
         More outputs are refused.
-
-    Attributes
-    ----------
-    maps_ : list
-        The fitted maps.
-    n_outputs_ : int
-        Outputs of a row.
 
     See Also
     --------
@@ -74,13 +67,7 @@ class ProductMap(DenseMap):
         self.max_outputs = max_outputs
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Fit the map of each column, and say how many outputs their product has.
-
-        Raises
-        ------
-        ValueError
-            For another number of maps than columns, or a product of more than ``max_outputs``.
-        """
+        """Fit the map of each column, and count the outputs of their product."""
         check_whole("max_outputs", self.max_outputs, 1)
         self._refuse_sparse(X)
         X = validate_data(self, X, dtype=[np.float64, np.float32])

@@ -31,8 +31,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
 
     .. math::
         P\big(\mathrm{sign}(c^\top x) = \mathrm{sign}(c^\top y)\big) \approx
-        1 - \frac{1}{\pi}\arccos K_{\chi^2}(x, y), \qquad
-        K_{\chi^2}(x, y) = \sum_j \frac{2 x_j y_j}{x_j + y_j}
+        1 - \frac{1}{\pi}\arccos \sum_j \frac{2 x_j y_j}{x_j + y_j}
 
     (Li et al.). The outputs are the signs along ``n_projections`` such vectors, scaled so that the
     inner product of two samples is the rate at which their signs agree (``output="onehot"``), or
@@ -55,8 +54,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     Attributes
     ----------
     key_ : ndarray, shape (2,), uint64
-        The key of the counter-based generator (Philox) that the projections come from. With it any
-        block of them is made on demand, so they are never stored.
+        The key of the counter-based generator (Philox) that makes any block of the projections.
 
     See Also
     --------
@@ -65,14 +63,12 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
 
     Notes
     -----
-    The histograms need not be normalised: the sign of a projection does not depend on the sum of
-    the row. Negative values are refused. A row of zeros projects to zero, which counts as
-    positive.
+    The sign of a projection does not depend on the sum of the row, so the histograms need not be
+    normalised. A row of zeros projects to zero, which counts as positive.
 
-    The formula is an approximation. For two histograms that share a part of the same shape, and
-    have nothing in common otherwise, it is right to 0.006 when the shared part is at most half of
-    either, and up to 0.032 too low when it is nearly all of one and half of the other. For
-    identical and for disjoint histograms it is exact.
+    For two histograms that share a part of the same shape, and have nothing in common otherwise,
+    the formula is right to 0.006 when the shared part is at most half of either, and up to 0.032
+    too low when it is nearly all of one and half of the other.
 
     The signs do not depend on the number of threads or rows, nor on whether the input is dense or
     sparse. Those of float32 and of float64 input can differ where a projection is nearly zero.
@@ -114,12 +110,9 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray:
-        """Project every row of X, non-negative, and keep the signs.
+        """Project every row of X, non-negative, and keep the signs: (n, m) or (n, 2m).
 
-        Returns
-        -------
-        ndarray, shape (n, m) or (n, 2m)
-            float64 for float64 input and integers beyond 16 bits, else float32.
+        They are float64 for float64 input and integers beyond 16 bits, else float32.
         """
         X = self._validated(X)
         out = np.empty((X.shape[0], self._n_features_out), float_type(X))
@@ -136,14 +129,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         return out
 
     def to_codes(self, X: ArrayLike) -> NDArray:
-        """Return the signs of the projections as bits, eight to a byte.
-
-        Returns
-        -------
-        ndarray, shape (n, ⌈m/8⌉), uint8
-            Bit 1 for a positive sign, the first projection in the highest bit, as
-            `numpy.unpackbits` has it.
-        """
+        """Return the signs as bits, 1 for a positive one, as `numpy.packbits` does: (n, ⌈m/8⌉)."""
         X = self._validated(X)
         codes = np.empty((X.shape[0], -(-self.n_projections // 8)), np.uint8)
 
@@ -160,10 +146,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         return summed(X) if issparse(X) else X
 
     def _project(self, X: AnyMatrix, receive: Callable[[slice, int, int, NDArray], None]) -> None:
-        """Call ``receive(rows, first, last, positive)`` for every block of rows and projections.
-
-        Blocks of projections start at multiples of eight.
-        """
+        """Call ``receive(rows, first, last, positive)`` for every block, ``first`` in eights."""
         n, d = X.shape
         width = min(max(8, _BLOCK_VALUES // d // 8 * 8), _WIDEST)
         for first in range(0, self.n_projections, width):

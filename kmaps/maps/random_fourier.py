@@ -36,10 +36,9 @@ _FEWEST_ROWS = 32  # for which a matrix product is worth its start
 class RandomFeatures(FeatureMap):
     """Base of the maps made of cosines and sines of random frequencies.
 
-    A subclass sets ``source``, takes the parameters ``n_frequencies``, ``sigma``, ``structure`` and
-    ``random_state``, and writes `_fit_embedding`, `_embed` and `_mean_distance`: what the
-    frequencies multiply, and how far apart samples are there. ``additive_`` is the additive map
-    inside, once fitted; None: there is none. ``profile`` is the radial profile of the kernel.
+    A subclass takes the parameters ``n_frequencies``, ``sigma``, ``structure`` and
+    ``random_state``, and writes `_fit_embedding`, `_embed` and `_mean_distance`. ``additive_`` is
+    the fitted additive map inside, if any; ``profile`` the radial profile of the kernel.
     """
 
     additive_: AdditiveMap | None = None
@@ -70,11 +69,7 @@ class RandomFeatures(FeatureMap):
         return self.sigma is None
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Check the parameters, take sigma from the data unless it is given, and draw the key.
-
-        Of the values of X nothing is used when sigma is given. Samples that are all alike are
-        refused when sigma is to come from them.
-        """
+        """Check the parameters, take sigma from the data unless it is given, and draw the key."""
         X = validate_data(self, X, accept_sparse="csr")
         self._check_parameters()
         self._n_embedded = self._fit_embedding(X)
@@ -88,18 +83,10 @@ class RandomFeatures(FeatureMap):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray:
-        """Return the cosine and the sine of every row along each frequency.
+        """Return the cosine and the sine of every row along each frequency, pair by pair: (n, 2k).
 
-        Returns
-        -------
-        ndarray, shape (n, 2k), of the k frequencies kept
-            Pair by pair: the cosine and the sine of one frequency, then those of the next.
-            float64 for float64 input and integers beyond 16 bits, else float32.
-
-        Raises
-        ------
-        ValueError
-            Also for values so large that their products with the frequencies overflow.
+        They are float64 for float64 input and integers beyond 16 bits, else float32. Values are
+        refused whose products with the frequencies overflow.
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr")
@@ -127,25 +114,15 @@ class RandomFeatures(FeatureMap):
         return out
 
     def keep(self, frequencies: ArrayLike) -> Self:
-        """Return a copy that has only some of the frequencies.
+        """Return a copy that has only the frequencies at some positions, or where a mask is true.
 
         Its outputs are the same columns that this map gives for them, to the last digits of sums,
         and the others cost nothing. Fitted again, the copy has all frequencies.
 
-        No frequency, and one that is out of range, are refused (InputError).
-
-        Parameters
-        ----------
-        frequencies : array-like of int, or a mask
-            Positions in ``frequency_indices_``; at least one. Their order does not matter.
-
         Examples
         --------
         >>> feature_map = RandomFourierMap(n_frequencies=100).fit([[0.0, 1.0]])
-        >>> small = feature_map.keep([7, 30])
-        >>> small.frequency_indices_
-        array([ 7, 30])
-        >>> small.transform([[0.0, 1.0]]).shape
+        >>> feature_map.keep([7, 30]).transform([[0.0, 1.0]]).shape
         (1, 4)
         """
         check_is_fitted(self)
@@ -163,15 +140,6 @@ class RandomFeatures(FeatureMap):
         """Return a copy with the frequencies that belong to another key.
 
         A model that holds the key of a map makes the same map again, whatever drew the key.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> X = np.eye(2)
-        >>> one = RandomFourierMap(n_frequencies=10, random_state=5).fit(X)
-        >>> other = RandomFourierMap(n_frequencies=10).fit(X).with_key(one.key_)
-        >>> bool((other.transform(X) == one.transform(X)).all())
-        True
         """
         check_is_fitted(self)
         check_whole("key", key, 0, 2**64 - 1)
@@ -181,23 +149,11 @@ class RandomFeatures(FeatureMap):
         return other
 
     def draw_near(self, n_frequencies: int) -> Self:
-        r"""Return a copy that has, besides its frequencies, others drawn near them.
+        r"""Return a copy with ``n_frequencies`` more, drawn near each of those there are, in turn.
 
         One near :math:`\omega` is :math:`0.9\,\omega + \sqrt{0.19}\,\omega'` with a new
-        :math:`\omega' \sim N(0, I/\sigma^2)`, so that it has that distribution too.
-
-        The structure has to be "dense" (ConfigError).
-
-        Parameters
-        ----------
-        n_frequencies : int
-            How many are added, at least 1: near each of those that there are, in turn.
-
-        Examples
-        --------
-        >>> feature_map = RandomFourierMap(n_frequencies=100).fit([[0.0, 1.0]])
-        >>> feature_map.keep([7, 30]).draw_near(4).frequency_indices_
-        array([  7,  30, 100, 101, 102, 103])
+        :math:`\omega' \sim N(0, I/\sigma^2)`, so that it has that distribution too. The structure
+        has to be "dense".
         """
         check_is_fitted(self)
         check_whole("n_frequencies", n_frequencies, 1)
@@ -305,14 +261,11 @@ class RandomFourierMap(RandomFeatures):
     sigma_ : float
         The width used.
     key_ : int
-        The key of the counter-based generator (Philox) that the frequencies come from. They are
-        not stored: with the key, each is made when it is needed.
+        The key of the counter-based generator (Philox) that makes the frequencies when needed.
     frequency_version_ : int
-        The version of the frequencies that belong to a key; a pickled map whose version is not
-        this program's is refused.
+        Of the frequencies that belong to a key; a pickled map of another version is refused.
     frequency_indices_ : ndarray (k,), int64
-        Which frequencies the map has: all m, or those kept by `keep`, and from m on those added by
-        `draw_near`.
+        Which frequencies the map has: all m, or those of `keep`; from m on those of `draw_near`.
 
     See Also
     --------

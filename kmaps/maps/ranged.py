@@ -22,17 +22,8 @@ class RangedMap(AdditiveMap):
     """Base of the maps that stretch one curve over each feature's range.
 
     A subclass writes `_check_parameters`, `_unit_curve`, and, where they matter, `_ends`, `_scale`
-    and `_grid`. Values outside the range are clamped to it. A constant feature has no range: its
-    outputs are all zero, whatever the value.
-
-    Data in which no feature varies are refused in `fit`.
-
-    Attributes
-    ----------
-    low_, high_ : ndarray, shape (d,)
-        The range of each feature in the training data.
-    scale_ : ndarray, shape (d,)
-        The factor of each feature's outputs; zero for a constant feature.
+    and `_grid`. A constant feature has no range: its outputs are all zero, whatever the value, by
+    its factor in ``scale_`` (d,). Data in which no feature varies are refused in `fit`.
     """
 
     low_: NDArray

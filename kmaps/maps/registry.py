@@ -58,11 +58,9 @@ _EMPTY = inspect.Parameter.empty
 
 @dataclass(frozen=True)
 class MapDescription:
-    """What a map says of itself.
+    """What the class of a map says of itself.
 
-    ``name`` and ``doc`` are those of its class; ``source`` is the paper and equation, "" where it
-    is in none; ``approximates`` the kernel of a map without a parameter ``kernel``; ``parameters``
-    the defaults, ``inspect.Parameter.empty`` where there is none.
+    ``parameters`` has the defaults, ``inspect.Parameter.empty`` where there is none.
     """
 
     name: str
@@ -78,12 +76,6 @@ def described(name: str) -> MapDescription:
 
     A map that comes with kmaps is not imported, because scikit-learn takes seconds: its file is
     read, in which ``source``, ``approximates`` and the defaults of ``__init__`` are literals.
-
-    Examples
-    --------
-    >>> found = described("homogeneous")
-    >>> found.source, found.parameters["order"]
-    ('hkm eq. 17-19', 1)
     """
     if name not in MAPS.places:
         cls = MAPS[name]

@@ -37,11 +37,6 @@ def product_pool(axes: list[NDArray], form: str) -> NDArray:
     r"""Return the products of each axis' frequencies, Ω_⊗ (ldefm eq. 21), as rows (P, n).
 
     For a projection every combination of signs belongs to it, up to a common one.
-
-    Examples
-    --------
-    >>> product_pool([np.array([0.0, 1.0]), np.array([0.0, 2.0])], "projection").tolist()
-    [[0.0, 0.0], [0.0, 2.0], [1.0, -2.0], [1.0, 0.0], [1.0, 2.0]]
     """
     rows = np.array(list(product(*axes)))
     return rows if form == "modulation" else with_signs(rows)
@@ -89,13 +84,10 @@ def product_starts(
 ) -> list[NDArray]:
     """Draw sets of frequencies of at most ``dim`` outputs from products of the axes' maps.
 
-    A program over one product pool finds one set of its atoms, and moving frequencies ends in the
-    local optimum next to it. Which set is best depends on a few atoms of small weight and on
-    where the lattice lies: shifted by half a step along an axis it keeps its period and loses the
-    constant there, and lines of it may be shifted alone. A draw shifts some, and takes the atoms
-    with the largest products of weights an output, up to some noise.
-
-    Each choice has a map for each axis. Equal draws of the ``count`` are returned once.
+    Which set is best depends on a few atoms of small weight and on where the lattice lies: shifted
+    by half a step along an axis it keeps its period and loses the constant there, and lines of it
+    may be shifted alone. A draw shifts some, and takes the atoms with the largest products of
+    weights per output, up to some noise. Equal draws of the ``count`` are returned once.
     """
     rng = np.random.default_rng(0)
     found: dict[bytes, NDArray] = {}
@@ -150,8 +142,7 @@ _MOVED = {"modulation": (32, 2000), "projection": (6, 800)}
 class BoxProblem:
     """A stationary kernel of n variables with differences up to ``length`` (n,) in size.
 
-    ``signature`` takes differences (N, n); ``levels`` and ``continuous`` as for
-    `MultiLowDimMap`; at most ``dim`` outputs are wanted.
+    The parameters are those of `MultiLowDimMap`; ``signature`` takes differences (N, n).
     """
 
     signature: Callable

@@ -68,10 +68,7 @@ class SampledTarget:
 def best_weights(
     sampled: SampledTarget, frequencies: NDArray, form: str, near: Fit | None = None
 ) -> tuple[CosineSum, Fit]:
-    """Return the sum of least error with the given frequencies, and the fit of its weights.
-
-    ``near`` is the fit of a sum near by, where there is one.
-    """
+    """Return the sum of least error with the given frequencies, and the fit of its weights."""
     columns = sampled.columns(frequencies, form)
     fit = minimise(columns, sampled.values, quadrature=sampled.quadrature, near=near)
     return CosineSum(frequencies, fit.x, form), fit
@@ -83,10 +80,7 @@ def move(
     most_steps: int = _MOST_STEPS,
     precision: float = PRECISION,
 ) -> tuple[CosineSum, Fit]:
-    """Move all frequencies that are not zero towards a local optimum of the error on the points.
-
-    Frequencies that are zero stay, because an atom's number of outputs depends on them.
-    """
+    """Move all frequencies that are not zero towards a local optimum of the error on the points."""
     cosines, fit = best_weights(sampled, cosines.frequencies, cosines.form)
     step = FIRST_STEP
     for _ in range(most_steps):

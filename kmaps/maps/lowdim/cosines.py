@@ -48,17 +48,6 @@ class CosineSum:
 
     ``frequencies`` (m, n) have a row per atom, in radians per unit of λ; ``weights`` (m,) are α ≥
     0; ``form`` says how an atom is made of its n frequencies, alike for n = 1.
-
-    Examples
-    --------
-    >>> k = CosineSum(np.array([[0.0], [2.0]]), np.array([0.25, 0.75]))
-    >>> k.dim
-    3
-    >>> float(k(np.pi / 2))
-    -0.5
-    >>> Z = k.features(np.array([[1.0], [4.0]]))
-    >>> bool(np.isclose(Z[0] @ Z[1], k(3.0)))
-    True
     """
 
     frequencies: NDArray
@@ -81,9 +70,8 @@ class CosineSum:
     def features(self, x: NDArray) -> NDArray:
         r"""Return the map :math:`\hat\Psi` of points (N, n) as (N, dim), float64.
 
-        An atom of a projection gives :math:`\sqrt\alpha\cos\omega^\top x` and
-        :math:`\sqrt\alpha\sin\omega^\top x` (ldefm Sect. 2), one of a modulation the tensor
-        product of such pairs (ldefm Sect. 6.2). A zero frequency gives no sine.
+        An atom of a projection gives a cosine and a sine (ldefm Sect. 2), one of a modulation the
+        tensor product of such pairs (ldefm Sect. 6.2). A zero frequency gives no sine.
         """
         x = np.asarray(x, float)
         outputs = []
@@ -99,11 +87,7 @@ class CosineSum:
         return np.concatenate(outputs, axis=1)
 
     def on_grid(self, axes: list[NDArray]) -> NDArray:
-        """Return k̂ on the product of ``axes`` (n arrays), shape ``(len(axes[0]), …)``.
-
-        Complex exponentials of the axes multiply, so this costs a matrix product where calling
-        with all the points would need a cosine for each point and atom.
-        """
+        """Return k̂ on the product of ``axes`` (n arrays), by a matrix product of their cosines."""
         last = axes[-1][:, None] * self.frequencies[:, -1]
         if self.form == "modulation":
             head = self.weights * np.cos(axes[0][:, None] * self.frequencies[:, 0])

@@ -23,8 +23,7 @@ from kmaps.maps.signatures import check_signature
 class JointMap(DenseMap):
     """A sum of cosines in place of a stationary kernel of few variables, on a range.
 
-    A map has the parameters ``kernel``, ``dim``, ``low``, ``high`` and ``sigma``, says how many
-    columns it takes, and finds the cosines.
+    A map has the parameters ``kernel``, ``dim``, ``low``, ``high`` and ``sigma``.
     """
 
     columns: tuple[int, ...]
@@ -110,11 +109,9 @@ class MultiLowDimMap(JointMap):
 
     Attributes
     ----------
-    frequencies_ : ndarray, shape (m, n)
-    weights_ : ndarray, shape (m,)
+    frequencies_, weights_ : ndarray, shape (m, n) and (m,)
     error_ : float
         The largest error on the box, or on the levels.
-    n_outputs_ : int
 
     See Also
     --------
@@ -184,20 +181,13 @@ class HarmonicMap(JointMap):
     Parameters
     ----------
     kernel : str or callable
-        "rbf", "laplace" or "cosine", a product over the variables, or a signature: a function of
-        differences (N, n), even in each variable and positive at 0, giving (N,).
+        "rbf", "laplace" or "cosine", or a signature, even in each variable.
     dim : int
         Outputs, at most.
     low, high : float, optional
-        The range of every input; values outside are clamped. None takes that of the data.
+        The range of every input.
     sigma : float
-        Width of the named kernels.
-
-    Attributes
-    ----------
-    frequencies_ : ndarray, shape (m, n)
-    weights_ : ndarray, shape (m,)
-    n_outputs_ : int
+        Width of the named kernels. All as of `MultiLowDimMap`, like the fitted attributes.
 
     See Also
     --------

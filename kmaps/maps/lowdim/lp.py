@@ -65,11 +65,9 @@ def minimise(
     Of many rows only few have the largest residual. They are found by exchange: solve over some,
     add those with a larger residual, solve again, until there are none.
 
-    The last ``n_free`` coefficients may be negative; ``ties`` (c, m) are the conditions Ex ≤ 0.
-    With ``quadrature`` (N,), C is the quadrature of the absolute residual, else its maximum. A good
-    ``guess`` of the error saves a round of refinement; ``near`` is the fit of a program near by, on
-    the same rows: its error is the guess where prices do not matter, and rows with a large residual
-    are the first.
+    The last ``n_free`` coefficients may be negative; ``ties`` (c, m) are the conditions Ex ≤ 0. A
+    good ``guess`` of the error saves a round of refinement; ``near`` is the fit of a program near
+    by, on the same rows, whose error is the guess where prices do not matter.
     """
     m = A.shape[1]
     program = _Program(

@@ -52,9 +52,8 @@ Box = tuple[tuple[int, int], ...]
 def certified_optimum(target: Target, dim: int, gap: float = 0.01) -> Solution:
     r"""Search the best map of at most ``dim`` ≤ 7 outputs for a target of one variable.
 
-    An odd ``dim`` has the constant and (dim-1)/2 frequencies, an even one dim/2 frequencies. The
-    search ends when no map can be better by more than the part ``gap``; the ``lower_bound`` of the
-    solution holds for all frequencies up to ``target.band`` half waves.
+    The search ends when no map can be better by more than the part ``gap``; the ``lower_bound`` of
+    the solution holds for all frequencies up to ``target.band`` half waves.
     """
     if dim > LARGEST_DIM:
         raise ConfigError(

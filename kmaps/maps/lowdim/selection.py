@@ -34,8 +34,7 @@ class Solution:
     """An approximate signature and what is known of its error.
 
     ``error`` is the true one, between the points too, in the target's weight; nothing of as many
-    outputs has an error below ``lower_bound``, which is 0 when that was not asked; ``source`` is
-    "lp" (linear programs), "search" (the global one) or "table" (the shipped one of its results).
+    outputs has an error below ``lower_bound``; ``source`` is as `LowDimMap.solved_by_`.
     """
 
     cosines: CosineSum
@@ -47,11 +46,7 @@ class Solution:
 def line_pool(
     target: Target, pool: str | int = "fine", continuous: bool = True
 ) -> tuple[NDArray, NDArray]:
-    """Return a pool of frequencies (P, 1) of one variable, and which distance (1,) is none.
-
-    The pool is "fine", with the spacing :data:`FINE_SPACING`, or j ≥ 0 for Ω_j, the multiples of
-    π/(2^j M) (ldefm eq. 8).
-    """
+    """Return a pool of frequencies (P, 1), as of `LowDimMap`, and which distance (1,) is none."""
     half_waves = FINE_SPACING[continuous] if pool == "fine" else 0.5 ** int(pool)
     count = int(np.ceil(target.band / half_waves)) + 1
     near = 1.5 * half_waves if half_waves <= _SPLIT else 0.0
@@ -59,22 +54,10 @@ def line_pool(
 
 
 class PoolSelection:
-    """Select few frequencies of a pool, by linear programs.
+    """Select few frequencies of a pool (P, n), by linear programs.
 
-    Parameters
-    ----------
-    target : Target
-    pool : ndarray, shape (P, n)
-    near : ndarray, shape (n,)
-        Atoms no further apart count as one; 0 keeps all apart.
-    form : {"projection", "modulation"}
-    norm : {"linf", "l1"}
-    continuous : bool
-        Whether the frequencies may leave the pool.
-    tried : int
-        How many candidates of the programs have their frequencies moved; ldefm moves the best.
-    precision : float
-        Of the error, to which they are moved.
+    Atoms no further apart than ``near`` (n,) count as one. Of the programs' candidates the
+    ``tried`` best have their frequencies moved, to a ``precision`` of the error; ldefm moves one.
     """
 
     def __init__(
@@ -116,10 +99,7 @@ class PoolSelection:
         return Solution(*polish(self.sampled, best, self.continuous))
 
     def start(self, max_dim: int) -> tuple[CosineSum, Fit]:
-        """Return the most promising map of at most ``max_dim`` outputs, and its fit.
-
-        Its error is the one on the points of the programs, and not yet the least.
-        """
+        """Return the most promising map of at most ``max_dim`` outputs, and its fit."""
         candidates = self._candidates(max_dim)
         tried = self.tried if self.continuous else 0
         best, fit = best_start(self.sampled, candidates, self.form, tried, self.precision)
@@ -170,10 +150,7 @@ class PoolSelection:
 def best_start(
     sampled: SampledTarget, candidates: list[NDArray], form: str, tried: int, precision: float
 ) -> tuple[CosineSum, Fit]:
-    """Return the best of sets of frequencies, after those of the ``tried`` best have moved a while.
-
-    The fit is that of its weights on the points.
-    """
+    """Return the best of sets of frequencies, once the ``tried`` best have moved a while."""
     fitted = [best_weights(sampled, omega, form) for omega in candidates]
     fitted.sort(key=lambda pair: pair[1].error)
     if tried:
@@ -184,8 +161,7 @@ def best_start(
 def merge(pool: NDArray, weights: NDArray, near: NDArray, *, snap: bool) -> CosineSum:
     """Join the pool's atoms that stand for one frequency between them, heaviest first.
 
-    A program over a fine pool splits the weight of a frequency that it lacks between the
-    neighbours. The joint atom stands at their mean, or with ``snap`` at the heaviest.
+    The joint atom stands at their mean, or with ``snap`` at the heaviest.
     """
     open_ = np.flatnonzero(weights > 1e-9 * weights.max(initial=0))
     open_ = open_[np.argsort(-weights[open_], kind="stable")]

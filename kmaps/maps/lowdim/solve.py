@@ -2,7 +2,7 @@ r"""From a problem to its low-dimensional approximation, by whichever source is 
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from kmaps.checks import check_whole
 from kmaps.errors import ConfigError
@@ -30,22 +30,9 @@ def lp_signature(
 ) -> Solution:
     r"""Approximate a kernel's signature by few cosines, by linear programs (ldefm).
 
-    Parameters
-    ----------
-    kernel, dim, ratio, error, norm, pool, continuous, max_error
-        As for :class:`kmaps.LowDimMap`.
-    **inputs
-        ``low``, ``high``, ``period``, ``sigma``, ``levels``, as for :class:`kmaps.LowDimMap`.
-
-    Returns
-    -------
-    Solution
-        With ``cosines`` (frequencies (m, 1), weights (m,)), and their true ``error``.
-
-    Raises
-    ------
-    ConfigError
-        For a parameter out of range, or a ``max_error`` that is not reached.
+    The parameters, ``low``, ``high``, ``period``, ``sigma`` and ``levels`` among them, are those of
+    :class:`kmaps.LowDimMap`. The solution has ``cosines`` (frequencies (m, 1), weights (m,)), and
+    their true ``error``.
 
     Examples
     --------
@@ -57,7 +44,7 @@ def lp_signature(
     (0.6, True)
     """
     problem = Problem(kernel, ratio, error, **inputs).check()
-    return solve(problem, dim, norm, pool, continuous, optimal=False, max_error=max_error)
+    return solve(problem, Request(dim, norm, pool, continuous, False, max_error))
 
 
 def optimal_signature(
@@ -71,23 +58,9 @@ def optimal_signature(
 ) -> Solution:
     """Search the best approximation of at most ``dim`` ≤ 7 outputs, with a proof of how good it is.
 
-    Parameters
-    ----------
-    kernel, dim, ratio, error, **inputs
-        As for :func:`lp_signature`.
-    gap : float
-        The search ends when nothing can be better by more than this part.
-
-    Returns
-    -------
-    Solution
-        Nothing of at most ``dim`` outputs has an error below its ``lower_bound``, whatever its
-        frequencies up to ``target.band`` half waves on the interval.
-
-    Raises
-    ------
-    ConfigError
-        For a parameter out of range.
+    The parameters are those of :func:`lp_signature`; the search ends when nothing can be better by
+    more than the part ``gap``. No sum of at most ``dim`` outputs has an error below the solution's
+    ``lower_bound``, whatever its frequencies up to ``target.band`` half waves on the interval.
 
     Examples
     --------
@@ -100,27 +73,31 @@ def optimal_signature(
     return certified_optimum(problem.target(dim), dim, gap)
 
 
-def solve(
-    problem: Problem,
-    dim: int,
-    norm: str,
-    pool: str | int,
-    continuous: bool,
-    optimal: bool | None,
-    max_error: float | None,
-) -> Solution:
-    """Approximate a problem; see :class:`kmaps.LowDimMap` for the parameters."""
-    plain = check_request(problem.kind, dim, norm, pool, continuous, optimal, max_error)
-    if problem.kind == "periodic":
-        pool, continuous = 0, False
+class Request(NamedTuple):
+    """What is asked for, by parameters of :class:`kmaps.LowDimMap`."""
+
+    dim: int
+    norm: str
+    pool: str | int
+    continuous: bool
+    optimal: bool | None
+    max_error: float | None
+
+
+def solve(problem: Problem, asked: Any) -> Solution:
+    """Approximate a problem as a `LowDimMap` or a `Request` asks."""
+    plain = check_request(problem.kind, asked)
+    periodic = problem.kind == "periodic"
+    pool = (0, False) if periodic else (asked.pool, asked.continuous)
 
     def best(dim: int) -> Solution:
-        shipped = tabulated(problem, dim) if plain and optimal is not False else None
-        return shipped or _solved(problem, dim, norm, pool, continuous, bool(optimal))
+        shipped = tabulated(problem, dim) if plain and asked.optimal is not False else None
+        return shipped or _solved(problem, dim, asked.norm, *pool, bool(asked.optimal))
 
-    if max_error is None:
-        return best(dim)
-    return _least_dim(best, max_error, LARGEST_DIM if optimal else LARGEST_DIM_FOR_AN_ERROR)
+    if asked.max_error is None:
+        return best(asked.dim)
+    most = LARGEST_DIM if asked.optimal else LARGEST_DIM_FOR_AN_ERROR
+    return _least_dim(best, asked.max_error, most)
 
 
 @lru_cache(maxsize=256)  # a map is fitted again and again: for each fold, each value of C

@@ -100,9 +100,8 @@ class Target:
     def peaks(self, cosines: CosineSum) -> tuple[NDArray, NDArray]:
         """Return where w·|k̂ - k| has its local maxima (P, n), and those maxima (P,).
 
-        They are found on a grid ten times finer than that of the linear programs and then climbed
-        from there, so that nothing hides between the points; or on the points, where only those
-        count.
+        They are found on a grid ten times finer than that of the linear programs and then climbed,
+        so that nothing hides between the points; or on the points, where only those count.
         """
         if self.discrete:
             points = self.grid()
@@ -184,9 +183,8 @@ def line_target(
 ) -> Target:
     r"""Return the target of one variable on [0, ``length``], for at most ``dim`` outputs.
 
-    The signature is an even function of λ, positive at 0, elementwise; ``decay`` is c of the
-    absolute error's weight :math:`e^{-c\lambda}`: 1/2 for a homogeneous kernel, 0 for a stationary
-    one. With ``levels``, errors count at so many equally spaced λ only.
+    ``decay`` is c of the absolute error's weight :math:`e^{-c\lambda}`. With ``levels``, errors
+    count at so many equally spaced λ only.
     """
     check_signature(lambda lam: signature(lam[:, 0]), np.array([length]))
     check_choice("error", error, ERRORS)
@@ -218,9 +216,7 @@ def box_target(
     """Return the target of n variables with differences up to ``length`` (n,) in size.
 
     A modulation is even in each variable; a projection only in all of them at once, so its box
-    has negative differences too, except in the last variable (ldefm Sect. 6.1, 6.2). There are
-    ``n_points`` evaluation points between 0 and ``length`` on each axis; ``discrete`` says that
-    errors count at them only. ``band`` is the largest frequency, in half waves.
+    has negative differences too, except in the last variable (ldefm Sect. 6.1, 6.2).
     """
     check_signature(signature, length, each=form == "modulation")
     low = np.zeros(len(length))
@@ -242,13 +238,6 @@ class Problem:
     r"""A kernel of one variable, the range of its inputs, and which error counts.
 
     The parameters are those of `LowDimMap`, the ratio or the range given.
-
-    Examples
-    --------
-    >>> Problem("chi2", ratio=255.0).kind
-    'homogeneous'
-    >>> Problem("rbf", low=0.0, high=1.0).kind
-    'stationary'
     """
 
     kernel: str | Callable

@@ -27,9 +27,6 @@ class LowDimMap(AdditiveMap):
 
     Use it for the fewest outputs when the range of the values is known, such as that of bytes.
 
-    ValueError is raised in `fit`, for a parameter out of range, a signature that is not a kernel's,
-    or a ``max_error`` that cannot be reached.
-
     See Chum, Low Dimensional Explicit Feature Maps, ICCV 2015, eq. 2-18. The optimum and its
     certificate are not in the paper.
 
@@ -96,9 +93,9 @@ class LowDimMap(AdditiveMap):
     Notes
     -----
     Of a homogeneous kernel, zero maps to zero and negative values use the signed extension,
-    sign(x)·Ψ(|x|). Beyond the ratio the absolute error is at most
-    :math:`e^{-\lambda/2}(\mathcal{K}(\lambda) + \sum\alpha)`, which tends to zero. float32 input is
-    encoded with an error of at most 1e-5 of √x, or of 1e-6 for a stationary kernel.
+    sign(x)·Ψ(|x|); beyond the ratio the absolute error is at most
+    :math:`e^{-\lambda/2}(\mathcal{K}(\lambda) + \sum\alpha)`. float32 input is encoded with an
+    error of at most 1e-5 of √x, or of 1e-6 for a stationary kernel.
 
     Examples
     --------
@@ -182,13 +179,10 @@ class LowDimMap(AdditiveMap):
         high = float(values.max()) if self.high is None else self.high
         return self._problem(None, low, high).check()
 
-    def _request(self) -> tuple:
-        return self.dim, self.norm, self.pool, self.continuous, self.optimal, self.max_error
-
     def _fit_curve(self, X: AnyMatrix) -> None:
         check_lowdim(self)
         problem = self._problem_on(X)
-        solution = solve(problem, *self._request())
+        solution = solve(problem, self)
         self.frequencies_, self.weights_ = solution.cosines.ascending()
         self.error_, self.lower_bound_ = solution.error, solution.lower_bound
         self.solved_by_ = solution.source

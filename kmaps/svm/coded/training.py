@@ -20,7 +20,7 @@ from kmaps.codes.levels import Columns, RunningColumns, check_levels, choose_cod
 from kmaps.codes.table import check_codes
 from kmaps.errors import ConfigError, InputError
 from kmaps.kernels import ScalarKernel
-from kmaps.maps.capabilities import SaysWhetherItLearns, SaysWhetherShared, Tabulated
+from kmaps.maps.capabilities import FeatureMap, Tabulated
 from kmaps.parallel import for_blocks
 from kmaps.samples import AnyMatrix
 from kmaps.svm.coded.forms import Layout, choose
@@ -227,7 +227,7 @@ def _in_memory(what: str, n_bytes: int, remedy: str) -> Iterator[None]:
 
 def _level_strategy(map: Tabulated | ScalarKernel | str) -> str:
     """Return how to choose levels: all features share them if they have the same curve."""
-    if not isinstance(map, Tabulated) or (isinstance(map, SaysWhetherShared) and map.shared_curve_):
+    if not isinstance(map, Tabulated) or (isinstance(map, FeatureMap) and map.shared_curve_):
         return "shared"
     return "uniform"
 
@@ -244,7 +244,7 @@ def learns(map: Tabulated | ScalarKernel | str) -> bool:
     """Return whether fitting needs samples and not only their width."""
     if not isinstance(map, Tabulated):
         return False
-    return map.learns_from_data if isinstance(map, SaysWhetherItLearns) else True
+    return map.learns_from_data if isinstance(map, FeatureMap) else True
 
 
 def _check_ready(map: Tabulated | ScalarKernel | str) -> None:
