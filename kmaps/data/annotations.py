@@ -52,8 +52,6 @@ def load_voc(folder: str | Path, image_set: str) -> list[Scene]:
 
     The folder is ``VOCdevkit/VOC2007``, with ``JPEGImages``, ``Annotations`` and
     ``ImageSets/Main``.
-
-    Raises a DataError, which names the file, if one is missing or malformed.
     """
     folder = Path(folder)
     listed = folder / "ImageSets" / "Main" / f"{image_set}.txt"
@@ -87,8 +85,6 @@ def load_inria(folder: str | Path, part: str) -> list[Scene]:
     """Read the scenes of a part, Train or Test, of INRIA person: with people, then without.
 
     The folder is ``INRIAPerson``, where each part has ``pos``, ``neg`` and ``annotations``.
-
-    Raises as :func:`load_voc`, and a ConfigError if there is no such part.
     """
     if part not in ("Train", "Test"):
         raise ConfigError(
@@ -98,11 +94,9 @@ def load_inria(folder: str | Path, part: str) -> list[Scene]:
     for needed in ("pos", "neg", "annotations"):
         if not (root / needed).is_dir():
             raise DataError(f"{root / needed}: not there; give the unpacked folder INRIAPerson")
-    scenes = [_read_inria(root, path) for path in sorted((root / "pos").iterdir())]
-    without = np.empty((0, 4))
-    return scenes + [
-        _scene(path.stem, path, without, [], []) for path in sorted((root / "neg").iterdir())
-    ]
+    people, without = (sorted((root / part).iterdir()) for part in ("pos", "neg"))
+    scenes = [_read_inria(root, path) for path in people]
+    return scenes + [_scene(path.stem, path, [], [], []) for path in without]
 
 
 def _read_inria(root: Path, image: Path) -> Scene:

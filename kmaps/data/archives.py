@@ -15,7 +15,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from io import RawIOBase
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -58,8 +58,6 @@ def read_file(path: Path, size: int, report: Report) -> tuple[bytes, str, int]:
 
     Returned are at most ``size`` bytes of the content, whatever the file unpacks to, and the
     SHA-256 and the size of the whole content. ``report(done, total)`` counts compressed bytes.
-
-    Raises a DataError if the file is truncated or damaged.
     """
     digest, content, content_size = hashlib.sha256(), bytearray(), 0
     with _readable(path), open(path, "rb") as raw, _decompressed(raw) as stream:
@@ -80,15 +78,14 @@ def read_members(
     ``rename`` gives the name to keep a member under, from its path in the archive, or None to leave
     it out; a wanted member of more than ``largest`` bytes is refused. ``report(done, total)``
     counts compressed bytes.
-
-    Raises a DataError if the archive is truncated, damaged or unsafe, holds a wanted name twice, or
-    would unpack to more than an honest copy can.
     """
     contents: dict[str, bytes] = {}
     kept = 0
     with _readable(path), open(path, "rb") as raw:
         total = path.stat().st_size
-        for i, (member, size, read) in enumerate(_entries(raw)):
+        entries = _zip_entries if raw.read(4) == b"PK\x03\x04" else _tar_entries
+        raw.seek(0)
+        for i, (member, size, read) in enumerate(entries(raw)):
             if i % _REPORT_EVERY == 0:
                 report(raw.tell(), total)
             _refuse_bomb(i, member, size, total)
@@ -120,21 +117,10 @@ class _Unsafe(Exception):
     """A member that no honest copy of a dataset has."""
 
 
-@contextmanager
-def _decompressed(raw: IO[bytes]) -> Iterator[IO[bytes]]:
+def _decompressed(raw: IO[bytes]) -> AbstractContextManager[IO[bytes]]:
     magic = raw.read(2)
     raw.seek(0)
-    if magic != b"\x1f\x8b":
-        yield raw
-        return
-    with gzip.open(raw) as stream:
-        yield stream
-
-
-def _entries(raw: IO[bytes]) -> Iterator[_Entry]:
-    magic = raw.read(4)
-    raw.seek(0)
-    return _zip_entries(raw) if magic == b"PK\x03\x04" else _tar_entries(raw)
+    return gzip.open(raw) if magic == b"\x1f\x8b" else nullcontext(raw)
 
 
 def _refuse_nameless(name: str) -> None:
@@ -168,13 +154,11 @@ class _Metered(RawIOBase):
 
 def _tar_entries(raw: IO[bytes]) -> Iterator[_Entry]:
     # gzip is opened here: the stream reader of tarfile takes a truncated file for a whole one.
-    with _decompressed(raw) as unpacked:
-        stream = _Metered(unpacked)
-        yield from _members(stream)
-
-
-def _members(stream: _Metered) -> Iterator[_Entry]:
-    with tarfile.open(fileobj=stream, mode="r|") as archive:
+    with (
+        _decompressed(raw) as unpacked,
+        _Metered(unpacked) as stream,
+        tarfile.open(fileobj=stream, mode="r|") as archive,
+    ):
         for member in archive:
             stream.left = max(member.size, 0) + 2 * _HEADER_BYTES
             _refuse_outside(member.name)
@@ -195,7 +179,9 @@ def _zip_entries(raw: IO[bytes]) -> Iterator[_Entry]:
             kind = stat.S_IFMT(member.external_attr >> 16)
             if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
                 raise _Unsafe(f"member {name!r} is a link or a device")
-            if name.endswith((".tar", ".tar.gz", ".tgz")) and not _is_metadata(name):
+            # macOS adds a small companion, named ._x, to every file x of a zip.
+            companion = PurePosixPath(name).name.startswith("._")
+            if name.endswith((".tar", ".tar.gz", ".tgz")) and not companion:
                 with archive.open(member) as nested:
                     yield from _tar_entries(nested)
             elif not member.is_dir():
@@ -208,8 +194,3 @@ def _refuse_outside(name: str) -> None:
     has_drive = any(":" in part for part in path.parts[:1])
     if path.is_absolute() or ".." in path.parts or has_drive:
         raise _Unsafe(f"member {name!r} lies outside the archive's folder")
-
-
-def _is_metadata(name: str) -> bool:
-    # macOS adds a small companion, named ._x, to every file x of a zip.
-    return PurePosixPath(name).name.startswith("._")

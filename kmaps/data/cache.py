@@ -44,8 +44,31 @@ def cache_root(data_dir: str | Path | None = None) -> Path:
 
 
 def work_folder(root: Path, name: str) -> Path:
-    """Return the folder for what is under way with one dataset."""
     return root / ".work" / name
+
+
+def keep(
+    root: Path,
+    entry: Entry,
+    write: Callable[[Path], object],
+    on_wait: Callable[[], object] = lambda: None,
+) -> bool:
+    """Have a folder in the cache, whole, and return whether ``write(folder)`` was to write it."""
+    if is_whole(root, entry):
+        return False
+    with lock(root, entry.name, on_wait):
+        if is_whole(root, entry):  # by the process that we waited for
+            return False
+        _install(root, entry, write)
+    return True
+
+
+def is_whole(root: Path, entry: Entry) -> bool:
+    try:
+        stamped_files(root, entry)
+    except DataError:
+        return False
+    return True
 
 
 def stamped_files(root: Path, entry: Entry, damaged: dict[str, str] | None = None) -> list[str]:
@@ -53,8 +76,6 @@ def stamped_files(root: Path, entry: Entry, damaged: dict[str, str] | None = Non
 
     ``damaged`` receives the path of each file that is not as it was written, and what is wrong with
     it; without this mapping, the first such file is an error.
-
-    Raises a DataError if the dataset is missing, of another version, or a file has changed.
     """
     folder, name = root / entry.name, entry.name
     if not folder.is_dir():
@@ -77,7 +98,6 @@ def stamped_files(root: Path, entry: Entry, damaged: dict[str, str] | None = Non
 
 
 def repair_hint(entry: Entry) -> str:
-    """Say how to repair a damaged dataset."""
     return f"run `kmaps download {entry.name}` to repair it"
 
 
@@ -94,7 +114,7 @@ def _fault(path: Path, size: int, mtime_ns: int, sha256: str) -> str | None:
     return None
 
 
-def install(root: Path, entry: Entry, write: Callable[[Path], object]) -> None:
+def _install(root: Path, entry: Entry, write: Callable[[Path], object]) -> None:
     """Put what ``write(folder)`` writes into the cache, whole or not at all."""
     staging = work_folder(root, entry.name) / "staging"
     shutil.rmtree(staging, ignore_errors=True)  # left by a killed process; ours is the lock

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from kmaps.data.archives import describe
-from kmaps.data.cache import cache_root, install, lock, stamped_files, work_folder
+from kmaps.data.cache import cache_root, keep, work_folder
 from kmaps.data.formats import Content, get_format
 from kmaps.data.manifest import Manifest, SourceFile, load_manifest
 from kmaps.data.transfer import fetch_url
@@ -30,8 +30,7 @@ class Download:
     """What :func:`download` did.
 
     The status is ``present``, ``downloaded``, ``repaired`` or ``embedded`` (then there is no
-    folder). Size and digest (SHA-256) are those of the verified content; notes say what went wrong
-    on the way: sources that failed, a damaged cache.
+    folder); notes say what went wrong on the way: sources that failed, a damaged cache.
     """
 
     name: str
@@ -52,25 +51,9 @@ def download(
 ) -> Download:
     """Fetch a dataset, verify it and put it into the cache; do nothing when it is there.
 
-    Parameters
-    ----------
-    name : str or Manifest
-    data_dir : path, optional
-        The cache; by default ``KMAPS_DATA_DIR`` or the platform's folder for caches.
-    mirror : path or URL, or several, optional
-        Tried in this order before the publishers; by default ``KMAPS_MIRROR``, none when empty. A
-        mirror has one folder per dataset: ``mnist/train-images-idx3-ubyte.gz``.
-    offline : bool
-        Never touch the network; ``KMAPS_OFFLINE=1`` does the same. Folders still serve as mirrors.
-    progress : callable, optional
-        ``progress(label, done, total)`` is called as bytes come in; total may be None.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such dataset, or no such mirror folder.
-    DataError
-        If no source serves the right content; it says what was wrong with each.
+    Mirrors, by default ``KMAPS_MIRROR``, are tried before the publishers; each has one folder per
+    dataset: ``mnist/train-images-idx3-ubyte.gz``. With ``offline``, or ``KMAPS_OFFLINE=1``, only
+    folders serve. ``progress(label, done, total)`` is called as bytes come in.
     """
     manifest = name if isinstance(name, Manifest) else load_manifest(name)
     get_format(manifest)
@@ -81,8 +64,7 @@ def download(
     report = progress or (lambda label, done, total: None)
     job = _Job(manifest, cache_root(data_dir), mirrors, offline, report)
     try:
-        if not job.is_done():
-            job.run()
+        job.run()
     except OSError as error:
         raise DataError(
             f"{manifest.name}: cannot write to {job.root}: {error.strerror or error}; "
@@ -119,31 +101,21 @@ class _Job:
     status: str = "present"
     notes: list[str] = field(default_factory=list)
 
-    def is_done(self) -> bool:
-        """Whether the cache holds the dataset, as it was verified."""
-        try:
-            stamped_files(self.root, self.manifest)
-        except DataError:
-            return False
-        return True
-
     def run(self) -> None:
-        """Fetch every file, then put all of them into the cache at once."""
-        name, folder = self.manifest.name, self.root / self.manifest.name
-        wait = f"waiting for another download of {name}"
-        with lock(self.root, name, lambda: self.report(wait, 0, None)):
-            if self.is_done():  # by the process that we waited for
-                return
-            if folder.exists():
-                self.notes.append(f"{folder} was damaged or of another version; it is replaced")
-            self.status = "repaired" if folder.exists() else "downloaded"
-            payloads = {source.role: self.obtain(source).payload for source in self.manifest.files}
-            store = get_format(self.manifest).store
-            install(self.root, self.manifest, lambda fresh: store(payloads, self.manifest, fresh))
+        wait = f"waiting for another download of {self.manifest.name}"
+        if keep(self.root, self.manifest, self.write, lambda: self.report(wait, 0, None)):
             shutil.rmtree(self._downloads(), ignore_errors=True)
 
+    def write(self, fresh: Path) -> None:
+        """Fetch every file, then write all of them into a folder."""
+        folder = self.root / self.manifest.name
+        if folder.exists():
+            self.notes.append(f"{folder} was damaged or of another version; it is replaced")
+        self.status = "repaired" if folder.exists() else "downloaded"
+        payloads = {source.role: self.obtain(source).payload for source in self.manifest.files}
+        get_format(self.manifest).store(payloads, self.manifest, fresh)
+
     def obtain(self, source: SourceFile) -> Content:
-        """Return the verified content of a file from the first place that has it."""
         failures: list[str] = []
         for place in self._places(source):
             try:
@@ -151,11 +123,10 @@ class _Job:
                     content = self._verified(place, source, str(place))
                 else:
                     content = self._from_url(place, source)
+                self.notes += failures
+                return content
             except DataError as error:
                 failures.append(str(error))
-                continue
-            self.notes += failures
-            return content
         if self.offline:
             failures.append("offline, so no address was tried")
         raise DataError(
@@ -165,13 +136,12 @@ class _Job:
 
     def _places(self, source: SourceFile) -> Iterator[Path | str]:
         for mirror in self.mirrors:
-            if _is_url(mirror):
-                addresses = [f"{str(mirror).rstrip('/')}/{path}" for path in source.mirror_paths]
-                yield from [] if self.offline else addresses
-            else:
+            if not _is_url(mirror):
                 files = [Path(mirror).expanduser() / path for path in source.mirror_paths]
                 # When there is none, the first is tried all the same, and reported as missing.
                 yield next((file for file in files if file.exists()), files[0])
+            elif not self.offline:
+                yield from (f"{str(mirror).rstrip('/')}/{path}" for path in source.mirror_paths)
         yield from () if self.offline else source.urls
 
     def _from_url(self, url: str, source: SourceFile) -> Content:

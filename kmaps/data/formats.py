@@ -68,7 +68,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Content:
-    """What a source file holds once decompressed: its digest, its size in bytes, the content."""
+    """What a source file holds once decompressed."""
 
     digest: str
     size: int
@@ -92,7 +92,6 @@ class Format:
 
 
 def get_format(manifest: Manifest) -> Format:
-    """Return the format of a manifest; raise a ConfigError if it is unknown or needs more."""
     name, known = manifest.name, FORMATS
     if manifest.format not in known:
         raise ConfigError(
@@ -133,16 +132,7 @@ def _load_arrays(manifest: Manifest, folder: Path, paths: list[str]) -> Samples:
 
 
 def read_idx(content: bytes, where: str, n_dims: int) -> NDArray[np.uint8]:
-    """Return the array in an idx file: two zeros, type, number of axes, sizes, then the data.
-
-    Raises a DataError, which begins with ``where``, if it is not an idx file of unsigned bytes with
-    ``n_dims`` axes, or has another length than its header says.
-
-    Examples
-    --------
-    >>> read_idx(bytes([0, 0, 8, 1, 0, 0, 0, 2, 7, 9]), "two-labels", 1)
-    array([7, 9], dtype=uint8)
-    """
+    """Return the array in an idx file: two zeros, type, number of axes, sizes, then the data."""
     header = bytes([0, 0, 8, n_dims])  # 8: unsigned bytes
     if content[:4] != header:
         raise DataError(f"{where}: not idx: expected {header!r} in front, got {content[:4]!r}")
@@ -253,16 +243,7 @@ def _load_jpegs(manifest: Manifest, folder: Path, paths: list[str]) -> Samples:
 
 
 def read_pgm(content: bytes, where: str, shape: tuple[int, int]) -> bytes:
-    """Return the pixels, row by row, of a binary PGM image with one byte per pixel.
-
-    Raises a DataError, which begins with ``where``, if it is not a binary PGM of ``shape`` (height,
-    width) with levels 0 … 255.
-
-    Examples
-    --------
-    >>> read_pgm(b"P5 3 2 255 abcdef", "six-pixels", (2, 3))
-    b'abcdef'
-    """
+    """Return the pixels, row by row, of a binary PGM image of ``shape`` (height, width)."""
     header = _PGM.match(content)
     if header is None:
         raise DataError(f"{where}: not a binary PGM: it begins {content[:16]!r}")

@@ -24,15 +24,6 @@ def load_dataset(
 
     The cache is ``data_dir``, ``KMAPS_DATA_DIR`` or the platform's folder for caches. ``skip_bad``
     accepts damaged image files, named in the result, unless a class has no others.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such dataset.
-    DataError
-        If it has not been downloaded, the cache is damaged, or a file is missing.
-    InputError
-        If a file of the user is not as it should be.
     """
     if not isinstance(name, str | Manifest):
         from kmaps.data.user_tables import load_user_files  # with readers, which need SciPy

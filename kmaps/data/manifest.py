@@ -10,8 +10,8 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import MISSING, dataclass, field, fields
+from functools import cache, partial
 from importlib import resources
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -23,18 +23,13 @@ from kmaps.errors import ConfigError, suggest
 
 @dataclass(frozen=True)
 class SourceFile:
-    """One file to fetch.
+    """One file to fetch; digest and size are of the decompressed content."""
 
-    The path is its place in a mirror (``mnist/train-labels-idx1-ubyte.gz``), the URLs those at the
-    publishers, in the order to try them; digest and size are of the decompressed content. The role
-    says what the file is to the dataset's format.
-    """
-
-    path: str
-    urls: tuple[str, ...]
+    path: str  # in a mirror: mnist/train-labels-idx1-ubyte.gz
+    urls: tuple[str, ...]  # at the publishers, in the order to try them
     sha256: str
     size: int
-    role: str = "archive"
+    role: str = "archive"  # what the file is to the dataset's format
 
     @property
     def mirror_paths(self) -> tuple[str, ...]:
@@ -73,12 +68,10 @@ class Manifest:
 
     @property
     def embedded(self) -> bool:
-        """Whether the dataset comes with a dependency, so that nothing is fetched."""
         return not self.files
 
     @property
     def size(self) -> int:
-        """Bytes of the decompressed content of all files."""
         return sum(source.size for source in self.files)
 
 
@@ -96,7 +89,6 @@ def tree_digest(digests: Mapping[str, str]) -> str:
 
 @cache
 def packaged() -> tuple[str, ...]:
-    """Return the names of the datasets whose manifests come with kmaps."""
     folder = resources.files("kmaps.datasets")
     return tuple(sorted(f.name[:-5] for f in folder.iterdir() if f.name.endswith(".yaml")))
 
@@ -119,8 +111,7 @@ def _user_folders() -> list[Path]:
 def load_manifest(name: str, folder: str | Path | None = None) -> Manifest:
     """Return the manifest of a dataset that comes with kmaps, or of the user's NAME.yaml.
 
-    It is looked for in ``folder`` and in the folders of ``KMAPS_DATA_PATH``. Raises a ConfigError
-    if there is none, or it is malformed.
+    It is looked for in ``folder`` and in the folders of ``KMAPS_DATA_PATH``.
     """
     if name in packaged():
         return _packaged_manifest(name)
@@ -148,10 +139,6 @@ def _of_name(manifest: Manifest, name: str) -> Manifest:
 
 
 def read_manifest(path: str | Path) -> Manifest:
-    """Return the manifest of a dataset from a YAML file.
-
-    Raises a ConfigError if the file cannot be read or is malformed.
-    """
     try:
         return parse_manifest(read_text(Path(path)), str(path))
     except (OSError, UnicodeDecodeError) as error:
@@ -161,17 +148,17 @@ def read_manifest(path: str | Path) -> Manifest:
 def parse_manifest(text: str, where: str) -> Manifest:
     """Validate a YAML text as a whole and return the manifest.
 
-    Raises a ConfigError that names every mistake in the file ``where``: unknown or missing keys,
-    wrong values, a digest that does not follow from the digests of the files.
+    A ConfigError names every mistake: unknown or missing keys, wrong values, a digest that does not
+    follow from the digests of the files.
     """
     _, tree = read_yaml(text, where)
     problems: list[str] = []
-    values = _checked(tree, _MANIFEST_RULES, _MANIFEST_REQUIRED, "", problems)
+    values = _checked(tree, Manifest, _MANIFEST_RULES, "", problems)
     sources = []
     for i, entry in enumerate(values.pop("files", ())):
-        fields = _checked(entry, _FILE_RULES, _FILE_REQUIRED, f"files[{i}].", problems)
-        if fields.keys() >= _FILE_REQUIRED:
-            sources.append(SourceFile(**fields))
+        given = _checked(entry, SourceFile, _FILE_RULES, f"files[{i}].", problems)
+        if given.keys() >= _required(SourceFile):
+            sources.append(SourceFile(**given))
     if not problems:
         problems += _inconsistencies(values["digest"], sources)
     if problems:
@@ -191,10 +178,14 @@ def _inconsistencies(digest: str, sources: list[SourceFile]) -> Iterable[str]:
         yield f"digest: expected {derived}, which follows from the files, got {digest}"
 
 
+def _required(made: type[Manifest | SourceFile]) -> set[str]:
+    return {one.name for one in fields(made) if one.default is one.default_factory is MISSING}
+
+
 def _checked(
     tree: Any,
-    rules: Mapping[str, "Callable[[Any], Any]"],
-    required: frozenset[str],
+    made: type[Manifest | SourceFile],
+    rules: Mapping[str, Callable[[Any], Any]],
     prefix: str,
     problems: list[str],
 ) -> dict[str, Any]:
@@ -211,56 +202,47 @@ def _checked(
             values[key] = rules[key](value)
         except ValueError as error:
             problems.append(f"{prefix}{key}: expected {error}, got {value!r}")
-    problems += [f"{prefix}{key}: missing" for key in sorted(required - tree.keys())]
+    problems += [f"{prefix}{key}: missing" for key in sorted(_required(made) - tree.keys())]
     return values
 
 
-def _matches(pattern: str, expected: str) -> Callable[[Any], str]:
-    def rule(value: Any) -> str:
-        if not isinstance(value, str) or not re.fullmatch(pattern, value, re.DOTALL):
+def _rule(
+    expected: str, holds: Callable[[Any], object], made: Callable[[Any], Any] = lambda value: value
+) -> Callable[[Any], Any]:
+    def rule(value: Any) -> Any:
+        if not holds(value):
             raise ValueError(expected)
-        return value.strip()
+        return made(value)
 
     return rule
 
 
-def _count(value: Any) -> int:
-    if not is_whole(value, 1):
-        raise ValueError("a positive integer")
-    return value
+def _matches(pattern: str, expected: str) -> Callable[[Any], str]:
+    whole = re.compile(pattern, re.DOTALL).fullmatch
+    return _rule(expected, lambda value: isinstance(value, str) and whole(value), str.strip)
 
 
 def _list_of(rule: Callable[[Any], Any], expected: str) -> Callable[[Any], tuple]:
-    def list_rule(value: Any) -> tuple:
-        if not isinstance(value, list) or not value:
-            raise ValueError(expected)
-        return tuple(rule(item) for item in value)
+    def given(value: Any) -> bool:
+        return isinstance(value, list) and len(value) > 0
 
-    return list_rule
+    return _rule(expected, given, lambda value: tuple(map(rule, value)))
 
 
-def _shape(value: Any) -> tuple[int, int]:
-    if not isinstance(value, list) or len(value) != 2:
-        raise ValueError("[height, width]")
-    return _count(value[0]), _count(value[1])
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError("a mapping")
-    return value
-
-
-def _path(value: Any) -> str:
+def _is_path(value: Any) -> bool:
     path = PurePosixPath(value) if isinstance(value, str) else PurePosixPath("/")
-    if path.is_absolute() or ".." in path.parts or len(path.parts) < 2:
-        raise ValueError("a relative path, folder/file")
-    return str(path)
+    return not path.is_absolute() and ".." not in path.parts and len(path.parts) > 1
 
 
 _text = _matches(r".*\S.*", "some text")
 _url = _matches(r"https?://\S+", "an http(s) address")
 _sha256 = _matches(r"[0-9a-f]{64}", "64 hexadecimal digits")
+_count = _rule("a positive integer", partial(is_whole, low=1))
+_shape = _rule(
+    "[height, width]",
+    lambda value: isinstance(value, list) and len(value) == 2,
+    lambda value: tuple(map(_count, value)),
+)
 
 _MANIFEST_RULES = {
     "name": _matches(r"[a-z0-9][a-z0-9_-]*", "lower-case letters, digits, - or _"),
@@ -275,18 +257,16 @@ _MANIFEST_RULES = {
     "max_level": _count,
     "n_samples": _count,
     "first_per_class": _count,
-    "protocol": _mapping,
+    "protocol": _rule("a mapping", lambda value: isinstance(value, dict)),
     "digest": _sha256,
     "files": _list_of(lambda entry: entry, "a list of files"),
 }
-_MANIFEST_REQUIRED = frozenset(
-    ("name", "title", "licence", "citation", "homepage", "format", "classes", "digest")
-)
 _FILE_RULES = {
-    "path": _path,
+    "path": _rule(
+        "a relative path, folder/file", _is_path, lambda value: str(PurePosixPath(value))
+    ),
     "urls": _list_of(_url, "a list of http(s) addresses"),
     "sha256": _sha256,
     "size": _count,
     "role": _text,
 }
-_FILE_REQUIRED = frozenset(("path", "urls", "sha256", "size"))

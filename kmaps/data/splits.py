@@ -8,6 +8,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,46 +31,25 @@ _KEYS = ("train", "test", "stratified", "choose", "official", "train_per_class",
 
 
 def draw_split(dataset: Samples, protocol: Mapping[str, Any], split: int) -> Split:
-    """Return the indices of the training and of the test samples.
+    """Return the indices of the training and of the test samples of a split, counted from 0.
 
-    Drawn samples are in random order, groups in the dataset's order. Where the dataset has
-    ``clusters``, numbers and fractions draw whole ones in random order: so many that their samples
-    together are no more than asked for.
+    A protocol is one of
 
-    Parameters
-    ----------
-    dataset : Dataset or Table
-    protocol : mapping
-        One of
+    - ``{train: n, test: m}``: a disjoint draw from all samples, uniform, not stratified;
+    - ``{train: 0.7, test: 0.2}``: the same with fractions of all samples; without ``test``, of
+      numbers or fractions, the rest is tested on;
+    - either of them with ``stratified: true``: each class is drawn in proportion to its size;
+    - ``{train_per_class: n, test_per_class: m}``: n samples of every class to train, at most m of
+      the rest to test;
+    - ``{train: [names], test: [names]}``: all samples of some official groups;
+    - ``{choose: k, train: [names], test: [names]}``: a split for every choice of k of the training
+      groups and one of the test groups, the latter changing first;
+    - ``{official: true}``: the groups ``train`` and ``test``;
+    - ``{official: true, train: n}``: n samples of the group ``train``, the group ``test``; a larger
+      n adds samples.
 
-        - ``{train: n, test: m}``: a disjoint draw from all samples, uniform, not stratified;
-        - ``{train: 0.7, test: 0.2}``: the same with fractions of all samples; without ``test``, of
-          numbers or fractions, the rest is tested on;
-        - either of them with ``stratified: true``: each class is drawn in proportion to its size;
-        - ``{train_per_class: n, test_per_class: m}``: n samples of every class to train, at most m
-          of the rest to test;
-        - ``{train: [names], test: [names]}``: all samples of some official groups;
-        - ``{choose: k, train: [names], test: [names]}``: a split for every choice of k of the
-          training groups and one of the test groups, the latter changing first;
-        - ``{official: true}``: the groups ``train`` and ``test``;
-        - ``{official: true, train: n}``: n samples of the group ``train``, the group ``test``; a
-          larger n adds samples.
-    split : int
-        The number of the draw, from 0. Protocols by groups draw nothing: without ``choose`` every
-        split is equal.
-
-    Raises
-    ------
-    ConfigError
-        If the protocol is none of these, asks for more than there is, or puts samples of one
-        cluster into both parts.
-
-    Examples
-    --------
-    >>> from kmaps.data import load_dataset
-    >>> train, test = draw_split(load_dataset("digits"), {"train": 1000, "test": 500}, 0)
-    >>> len(train), len(test), len(set(train) & set(test))
-    (1000, 500, 0)
+    Drawn samples are in random order, groups in the dataset's. Where the dataset has ``clusters``,
+    numbers and fractions draw whole ones, with no more samples together than asked for.
     """
     check_protocol(protocol)
     found = _drawn(dataset, protocol, split)
@@ -94,12 +74,11 @@ def _drawn(dataset: Samples, protocol: Mapping[str, Any], split: int) -> Split:
         return _draw_stratified(dataset, n_train, n_test, rng)
     if dataset.clusters is not None:
         return _draw_clusters(dataset, n_train, n_test, rng)
-    order = rng.permutation(len(dataset.y))
-    return order[:n_train], order[n_train : n_train + n_test]
+    train, test, _ = np.split(rng.permutation(len(dataset.y)), [n_train, n_train + n_test])
+    return train, test
 
 
 def _numbers(dataset: Samples, protocol: Mapping[str, Any]) -> tuple[int, int]:
-    """Return how many samples to train and to test on."""
     n, train, test = len(dataset.y), protocol["train"], protocol.get("test")
     n_train = train if isinstance(train, int) else round(train * n)
     if test is None:
@@ -136,11 +115,10 @@ def _draw_stratified(
                 f"among {n_train} to train on"
             )
     members = [rng.permutation(np.flatnonzero(dataset.y == label)) for label in range(len(sizes))]
-    train = [one[:n] for one, n in zip(members, of_train, strict=True)]
-    test = [
-        one[start : start + n] for one, start, n in zip(members, of_train, of_test, strict=True)
-    ]
-    return rng.permutation(np.concatenate(train)), rng.permutation(np.concatenate(test))
+    ends = zip(members, of_train, of_train + of_test, strict=True)
+    parts = [np.split(one, [n_first, end])[:2] for one, n_first, end in ends]
+    train, test = (rng.permutation(np.concatenate(part)) for part in zip(*parts, strict=True))
+    return train, test
 
 
 def _shares(total: int, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -196,28 +174,22 @@ def check_protocol(protocol: Mapping[str, Any]) -> None:
     for key in protocol:
         if key not in _KEYS:
             raise ConfigError(f"protocol: unknown key {key!r}{suggest(key, _KEYS)}; give {_FORMS}")
-    keys = set(protocol)
+    keys, count = set(protocol), partial(is_whole, low=1)
     if keys in ({"official"}, {"official", "train"}):
-        sound = protocol["official"] is True and _is_count(protocol.get("train", 1))
+        sound = protocol["official"] is True and count(protocol.get("train", 1))
     elif keys | {"test", "stratified"} == {"train", "test", "stratified"} and "train" in keys:
         values = [protocol[key] for key in ("train", "test") if key in protocol]
-        numbers = all(map(_is_count, values)) or all(map(_is_part, values))
+        numbers = all(map(count, values)) or all(map(_is_part, values))
         named = keys == {"train", "test"} and all(map(_is_names, values))
         sound = (numbers or named) and protocol.get("stratified", True) is True
     elif keys == {"choose", "train", "test"}:
-        sound = _is_count(protocol["choose"]) and all(
-            map(_is_names, (protocol["train"], protocol["test"]))
-        )
+        named = all(map(_is_names, (protocol["train"], protocol["test"])))
+        sound = count(protocol["choose"]) and named
     else:
-        sound = keys == {"train_per_class", "test_per_class"} and all(
-            map(_is_count, protocol.values())
-        )
+        per_class = keys == {"train_per_class", "test_per_class"}
+        sound = per_class and all(map(count, protocol.values()))
     if not sound:
         raise ConfigError(f"protocol: got {dict(protocol)}, expected {_FORMS}")
-
-
-def _is_count(value: Any) -> bool:
-    return is_whole(value, 1)
 
 
 def _is_part(value: Any) -> bool:
@@ -229,7 +201,6 @@ def _is_names(value: Any) -> bool:
 
 
 def _choice(name: str, protocol: Mapping[str, Any], split: int) -> tuple[list, list]:
-    """Return the groups to train on and to test on in one split."""
     chosen = itertools.combinations(protocol["train"], protocol["choose"])
     pairs = list(itertools.product(chosen, protocol["test"]))
     if split >= len(pairs):

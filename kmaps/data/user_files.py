@@ -61,11 +61,10 @@ class UserFiles:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the content of all files and of how they are read, whatever their names."""
         return self.digest_now()
 
     def digest_now(self) -> str:
-        """Return the digest of the files as they are now."""
+        """Return the SHA-256 of the content of all files and of how they are read."""
         how = {
             "formats": {part: path.suffix.lower() for part, path in self.rows.items()},
             "columns": [self.label_column, self.image_column, self.aside],

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
 
 from kmaps.checks import present
-from kmaps.data.cache import cache_root, install, lock, stamped_files
+from kmaps.data.cache import cache_root, keep
 from kmaps.data.formats import Dataset, Table
 from kmaps.data.user_files import UserFiles
 from kmaps.errors import DataError, InputError
@@ -31,10 +31,7 @@ _READING = 1
 
 
 def load_user_files(files: UserFiles, *, data_dir: str | Path | None = None) -> Dataset | Table:
-    """Return the samples of the user's files; raises as :func:`kmaps.data.load_dataset`.
-
-    Tables are read once, into the cache, where they are kept under the digest of the files.
-    """
+    """Return the samples; tables are read once, and kept under the digest of their files."""
     return _images(files) if files.images else _table(files, cache_root(data_dir))
 
 
@@ -58,13 +55,7 @@ class _Kept:
 
 def _table(files: UserFiles, root: Path) -> Table:
     kept = _Kept(f"user-{files.digest[:16]}-{_READING}", files.digest)
-    if not _is_whole(root, kept):
-        with lock(root, kept.name, lambda: None):
-            if not _is_whole(root, kept):  # another process may have read it meanwhile
-                if files.digest_now() != files.digest:
-                    raise DataError(f"{files.name}: its files were changed meanwhile; start again")
-                arrays = _read(files)
-                install(root, kept, lambda folder: _write(folder, arrays))
+    keep(root, kept, lambda folder: _write(files, folder))
     arrays = {path.stem: np.load(path) for path in (root / kept.name).glob("*.npy")}
     X = arrays.get("X")
     if X is None:
@@ -74,17 +65,10 @@ def _table(files: UserFiles, root: Path) -> Table:
     return Table(files.name, X, arrays["y"], arrays["groups"], *about)
 
 
-def _is_whole(root: Path, kept: _Kept) -> bool:
-    """Return whether the cache has a table as it was written."""
-    try:
-        stamped_files(root, kept)
-    except DataError:
-        return False
-    return True
-
-
-def _read(files: UserFiles) -> dict[str, NDArray]:
-    """Return the arrays of a table, as the cache keeps them."""
+def _write(files: UserFiles, folder: Path) -> None:
+    """Read the files, and keep the arrays of their table."""
+    if files.digest_now() != files.digest:
+        raise DataError(f"{files.name}: its files were changed meanwhile; start again")
     parts = _read_parts(files)
     y, classes = _classes_of({part: rows.y for part, rows in parts.items()}, files.name)
     sizes = {part: (rows.aside, len(rows.y)) for part, rows in parts.items()}
@@ -93,14 +77,12 @@ def _read(files: UserFiles) -> dict[str, NDArray]:
     if clusters is not None:
         arrays["clusters"] = clusters
     matrices = [rows.X for rows in parts.values()]
-    if not issparse(matrices[0]):
-        return {**arrays, "X": np.concatenate(matrices)}
-    X = vstack(matrices, "csr")
-    sparse = {"data": X.data, "indices": X.indices, "indptr": X.indptr}
-    return {**arrays, **sparse, "shape": np.array(X.shape)}
-
-
-def _write(folder: Path, arrays: Mapping[str, NDArray]) -> None:
+    if issparse(matrices[0]):
+        X = vstack(matrices, "csr")
+        arrays |= {"data": X.data, "indices": X.indices, "indptr": X.indptr}
+        arrays["shape"] = np.array(X.shape)
+    else:
+        arrays["X"] = np.concatenate(matrices)
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", array)
 

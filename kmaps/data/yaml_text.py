@@ -74,10 +74,7 @@ _TOO_MANY = f"more than {MOST_NODES:,} values, with what aliases stand for"
 
 
 def read_yaml(text: str, source: str) -> tuple[Node | None, Any]:
-    """Return the nodes and the content of a YAML text.
-
-    Raises a ConfigError, with the place in ``source``, when the text is not YAML, or is too long,
-    too deep or, by its aliases, too large.
+    """Return the nodes and the content of a YAML text; ConfigErrors have the place in ``source``.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,12 +63,11 @@ class Feature(ABC):
         """Return what the first stage leaves of some images, none smaller than ``smallest``.
 
         Without a second stage that is ``{"vectors": float32 (n, d)}``. The images are one array if
-        the feature is ``uniform``; if it does not fit them, it raises an InputError.
+        the feature is ``uniform``.
         """
 
     @property
-    def smallest(self) -> int:
-        """The least height and width of an image."""
+    def smallest(self) -> int:  # the least height and width of an image
         return 1
 
     def description(self) -> dict[str, Any]:
@@ -88,8 +87,7 @@ class LearnedFeature(Feature):
 
     @property
     @abstractmethod
-    def n_columns(self) -> int:
-        """Length of the vectors."""
+    def n_columns(self) -> int: ...
 
     @abstractmethod
     def sample(
@@ -119,7 +117,6 @@ class Intensity(Feature):
     block_images: ClassVar[int] = 4096
 
     def describe(self, images: NDArray) -> Arrays:
-        """Return the vectors, height × width values each."""
         return {"vectors": images.reshape(len(images), -1)}
 
 
@@ -136,10 +133,7 @@ FEATURES: Registry[type[Feature]] = Registry(
 
 
 def make_feature(name: str, parameters: Mapping[str, Any] | None = None) -> Feature:
-    """Return a feature by its name; lists stand for tuples.
-
-    Raises a ConfigError if a name is unknown or a value unfit.
-    """
+    """Return a feature by its name; lists stand for tuples."""
     if name not in FEATURES:
         raise ConfigError(
             f"unknown features {name!r}{suggest(name, FEATURES)} (known: {', '.join(FEATURES)})"
@@ -154,7 +148,6 @@ def make_feature(name: str, parameters: Mapping[str, Any] | None = None) -> Feat
 
 
 def parameters_of(name: str) -> list[str]:
-    """Return the names of a feature's parameters."""
     return [field.name for field in fields(FEATURES[name])]
 
 
@@ -163,13 +156,7 @@ def get_normalization(name: str) -> Callable[[Matrix], Matrix]:
 
     The name is ``none`` or the norm that becomes one, with rows of zeros left alone: ``l1``,
     ``l2``, or ``gamma=G``, for a number G > 0, the norm (Σ|x|^G)^(1/G), under which a G-homogeneous
-    additive kernel has K(x, x) = 1 (hkm, Sect. 2.2). Other names raise a ConfigError.
-
-    Examples
-    --------
-    >>> get_normalization("gamma=0.5")(np.array([[1, 4], [0, 0]], np.float32))
-    array([[0.11111111, 0.44444445],
-           [0.        , 0.        ]], dtype=float32)
+    additive kernel has K(x, x) = 1 (hkm, Sect. 2.2).
     """
     named, gamma = name in _NAMED, _GAMMA.fullmatch(name)
     if not named and (gamma is None or float(gamma[1]) == 0):
@@ -204,18 +191,10 @@ class Images(Protocol):
     name: str
     images: NDArray[np.uint8] | Sequence[Path]
     max_level: int
-    digest: str  # only for a cache
-
-
-@runtime_checkable
-class NamesDamaged(Protocol):
-    """A dataset that names images which are not to be used, and says why."""
-
-    damaged: Mapping[int, str]
+    digest: str  # only for a cache; a dataset may also have ``damaged``, as kmaps.data.Dataset
 
 
 def image_name(dataset: Images, row: int) -> str:
-    """Return what to call an image in a message."""
     image = dataset.images[row]
     return f"image {row}" if isinstance(image, np.ndarray) else str(image)
 
@@ -229,8 +208,7 @@ def load_image(image: NDArray[np.uint8] | Path, max_level: int, longest: int | N
     """Return an array of levels, or an image file, as grey values from 0 to 1.
 
     White is ``max_level`` in arrays, always 255 in files. The longer side of larger images is
-    shrunk to ``longest`` pixels, unless it is None.
-    If a file cannot be read, it raises an InputError; the caller adds the name.
+    shrunk to ``longest`` pixels. The caller adds the name of the file to an InputError.
     """
     from PIL import Image, UnidentifiedImageError  # not where features are only named
 

@@ -28,40 +28,19 @@ class DenseSiftBow(LearnedFeature):
     for the nearest of the words that k-means found among descriptors of the training images, and
     the words are counted in each cell of the pyramid (annfm, Sect. 5.2; hkm, Sect. 8): with the
     defaults 21 × 1,024 values, most of them zero.
-
-    Parameters
-    ----------
-    patches : tuple of int
-        Sides of the patches in pixels, multiples of 4.
-    step : int
-        Pixels from one patch to the next.
-    sampling : {"grid", "salient"}
-        Whether the patches lie on the grid, or as many of them where the image is salient
-        (:mod:`kmaps.features.saliency`, which needs scikit-image).
-    longest : int or None
-        The longer side of larger images is shrunk to this many pixels.
-    contrast : float
-        Descriptors become zero whose patch has a mean gradient up to this, in grey values (0
-        to 1) per pixel; they all belong to the word nearest to zero.
-    root : bool
-        Whether to take the square roots of the descriptors' values, after making them sum to one.
-    words : int
-        The size of the vocabulary.
-    samples : int
-        Descriptors drawn to learn it, for each of its words.
-    divisions : tuple of int
-        The levels of the pyramid: g divides the image into g × g cells.
     """
 
-    patches: tuple[int, ...] = (16, 24, 32)
-    step: int = 6
-    sampling: str = "grid"
-    longest: int | None = 300
+    patches: tuple[int, ...] = (16, 24, 32)  # sides in pixels, multiples of 4
+    step: int = 6  # pixels from one patch to the next
+    sampling: str = "grid"  # or "salient": as many patches, placed by kmaps.features.saliency
+    longest: int | None = 300  # the longer side in pixels; larger images are shrunk to it
+    # Descriptors become zero whose patch has a mean gradient up to this, in grey values (0 to 1)
+    # per pixel; they all belong to the word nearest to zero.
     contrast: float = 0.005
-    root: bool = True
+    root: bool = True  # take the square roots of the descriptors' values, after they sum to one
     words: int = 1024
-    samples: int = 100
-    divisions: tuple[int, ...] = (1, 2, 4)
+    samples: int = 100  # descriptors drawn to learn the words, for each of them
+    divisions: tuple[int, ...] = (1, 2, 4)  # g: g × g cells
 
     name: ClassVar[str] = "dense-sift-bow"
     # What the descriptors do not depend on.
@@ -83,16 +62,13 @@ class DenseSiftBow(LearnedFeature):
 
     @property
     def smallest(self) -> int:
-        """A patch of the largest size."""
         return max(self.patches)
 
     @property
     def n_columns(self) -> int:
-        """Words times cells."""
         return self.words * sum(g * g for g in self.divisions)
 
     def description(self) -> dict[str, Any]:
-        """Return the parameters that the descriptors depend on."""
         return {k: v for k, v in asdict(self).items() if k not in self.second_stage}
 
     def describe(self, images: GreyImages) -> Arrays:
@@ -193,7 +169,6 @@ def learn_words(sample: NDArray[np.float32], n_words: int, seed: int) -> NDArray
 
     It starts from rows drawn at random. A centre that no row is nearest to moves to the row that
     is farthest from its centre.
-    It raises a ConfigError if the sample has fewer different rows than words.
     """
     # Rows of equal bytes: many patches of one grey are the same.
     distinct = np.unique(np.ascontiguousarray(sample).view(f"V{sample.strides[0]}"), axis=0)
@@ -215,14 +190,7 @@ def learn_words(sample: NDArray[np.float32], n_words: int, seed: int) -> NDArray
 
 
 def nearest_words(descriptors: NDArray[np.float32], words: NDArray[np.float32]) -> NDArray[np.intp]:
-    """Return the number of the nearest word (k, d), the first of equals, of each row (m, d).
-
-    Examples
-    --------
-    >>> ends = np.array([[0], [10]], np.float32)
-    >>> nearest_words(np.array([[4], [6], [5]], np.float32), ends)
-    array([0, 1, 0])
-    """
+    """Return the number of the nearest word (k, d), the first of equals, of each row (m, d)."""
     return _nearest(descriptors, words)[0]
 
 

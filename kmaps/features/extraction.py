@@ -7,7 +7,7 @@ one do no harm.
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -27,7 +27,6 @@ from kmaps.features.base import (
     Images,
     LearnedFeature,
     Matrix,
-    NamesDamaged,
     Report,
     describe_images,
     get_normalization,
@@ -125,13 +124,11 @@ class _Stage:
 
 
 def _key_of(**what: Any) -> str:
-    """Return a short name for what a stage depends on."""
     text = json.dumps(what, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _keep_arrays(path: Path, arrays: Arrays) -> None:
-    """Write arrays to a file of the cache, with their check sums, whole or not at all."""
     with atomic_file(path, force=True) as file:
         np.savez(file, **arrays)
 
@@ -167,15 +164,6 @@ def extract(
     :func:`~kmaps.features.make_feature`. ``on_bad(row, reason)`` is called for each wanted image
     that is unreadable or too small; nothing is learned from it, and its row, a blank image's, is to
     be left out. Without ``on_bad``, the first such image raises DataError.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> images = np.array([[[1, 3]], [[0, 0]]], np.uint8)
-    >>> two = SimpleNamespace(name="two", images=images, max_level=4)
-    >>> extract(two)
-    array([[0.25, 0.75],
-           [0.  , 0.  ]], dtype=float32)
     """
     feature, normalized = make_feature(name, parameters), get_normalization(normalize)
     skip_bad = on_bad is not None
@@ -211,7 +199,7 @@ class Extractor:
             raise ConfigError(f"{feature.name} learns from the training images: name them")
         self._dataset, self._feature = dataset, feature
         self._progress, self._skip_bad = progress, skip_bad
-        self._damaged = dataset.damaged if isinstance(dataset, NamesDamaged) else {}
+        self._damaged: Mapping[int, str] = getattr(dataset, "damaged", {})
         self._label = f"{dataset.name} {feature.name}"
         self._stage = self._described(cache)
         self.learned = None
@@ -247,7 +235,6 @@ class Extractor:
         return X, list(chain.from_iterable(bad))
 
     def fill_cache(self) -> None:
-        """Have all images in the cache, so that later calls only read it."""
         if self._feature.cached:
             every = np.arange(len(self._dataset.images))
             self._stage.visit(every, self._bad, self._label, self._progress)
@@ -266,7 +253,6 @@ class Extractor:
         return found
 
     def _described(self, cache: str | Path | None) -> _Stage:
-        """Return the first stage."""
         feature, dataset = self._feature, self._dataset
         about = {
             "features": feature.name,
@@ -279,16 +265,13 @@ class Extractor:
         if cache is not None and feature.cached:
             about["digest"] = dataset.digest
             folder = Path(cache, dataset.name, f"{feature.name}-{_key_of(**about)}")
-        return _Stage(
-            lambda start, stop: describe_images(feature, dataset, start, stop, self._damaged),
-            len(dataset.images),
-            feature.block_images,
-            folder,
-            about,
-        )
+
+        def describe(start: int, stop: int) -> Arrays:
+            return describe_images(feature, dataset, start, stop, self._damaged)
+
+        return _Stage(describe, len(dataset.images), feature.block_images, folder, about)
 
     def _encoded(self, feature: LearnedFeature, stage: _Stage, train: NDArray[np.intp]) -> _Stage:
-        """Learn, and return the second stage."""
         learned_from = hashlib.sha256(train.astype("<i8").tobytes()).hexdigest()
         about = {**stage.about, "parameters": asdict(feature), "training_images": learned_from}
         if left_out := self._left_out(stage, train):
@@ -296,15 +279,14 @@ class Extractor:
         folder = stage.folder and stage.folder.with_name(f"{feature.name}-{_key_of(**about)}")
         kept = folder and folder / "learned.npz"
         found = _kept_arrays(kept) if kept else None
-        learned = found["learned"] if found else self._learn(feature, stage, train)
-        self.learned = learned
-        second = _Stage(
-            lambda start, stop: _encode(feature, stage, start, self.learned),
-            stage.n_images,
-            stage.block_images,
-            folder,
-            about,
-        )
+        self.learned = learned = found["learned"] if found else self._learn(feature, stage, train)
+
+        def encode(start: int, stop: int) -> Arrays:
+            arrays = stage.block(start // stage.block_images)
+            noted: Arrays = {key: arrays[key] for key in ("bad", "reasons") if key in arrays}
+            return {**feature.encode(arrays, learned), **noted}
+
+        second = _Stage(encode, stage.n_images, stage.block_images, folder, about)
         if kept and not found:
             _keep_arrays(kept, {"learned": learned})
         return second
@@ -335,12 +317,6 @@ class Extractor:
             self._progress(f"{self._label}: learning from {len(samples)} samples", 0, 1)
         with threadpool_limits(1):
             return feature.fit(samples)
-
-
-def _encode(feature: LearnedFeature, stage: _Stage, start: int, learned: NDArray) -> Arrays:
-    arrays = stage.block(start // stage.block_images)
-    noted: Arrays = {key: arrays[key] for key in ("bad", "reasons") if key in arrays}
-    return {**feature.encode(arrays, learned), **noted}
 
 
 def _csr(arrays: Arrays, n_columns: int) -> sparse.csr_array:

@@ -52,11 +52,7 @@ def oriented(
 
 
 def level_out(energies: NDArray[np.float32], width: float) -> None:
-    """Divide energies, in place, by the mean magnitude around each pixel.
-
-    Edges of low and of high contrast then count alike. ``width`` is that of the Gaussian that
-    weights the mean, in pixels.
-    """
+    """Divide energies, in place, by their mean around each pixel, under a Gaussian of ``width``."""
     from scipy import ndimage
 
     magnitudes = energies.sum(axis=-1)
@@ -69,11 +65,6 @@ def partition(shape: tuple[int, int], divisions: Sequence[int]) -> tuple[Cells, 
 
     Height and width of the image are at least the largest g. The cells come level by level, row by
     row; the second array has the level of each.
-
-    Examples
-    --------
-    >>> partition((4, 6), (1, 2))[0].tolist()
-    [[0, 4, 0, 6], [0, 2, 0, 3], [0, 2, 3, 6], [2, 4, 0, 3], [2, 4, 3, 6]]
     """
     cells = []
     for g in divisions:
@@ -94,15 +85,8 @@ def half_overlapping(
     program that accompanies Maji and Malik, "Fast and accurate digit classification" (2009): sides
     14, 7 and 4 give 181 cells on 28 × 28 pixels.
 
-    Height and width of the image are at least the largest side. The cells come level by level,
-    tiling by tiling, row by row; the second array has the level of each.
-
-    Examples
-    --------
-    >>> half_overlapping((28, 28), (14, 7, 4), True)[0].shape
-    (181, 4)
-    >>> half_overlapping((3, 2), (2,), False)[0].tolist()
-    [[0, 2, 0, 2]]
+    The cells come level by level, tiling by tiling, row by row; the second array has the level of
+    each.
     """
     height, width = shape
     cells = []

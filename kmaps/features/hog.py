@@ -6,13 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.checks import (
-    check_flag,
-    check_number,
-    check_positive,
-    check_whole,
-    check_whole_list,
-)
+from kmaps.checks import check_flag, check_number, check_positive, check_whole, check_whole_list
 from kmaps.errors import InputError
 from kmaps.features.base import Arrays, Feature
 from kmaps.features.gradients import Cells, gradients, half_overlapping, level_out, oriented
@@ -28,33 +22,17 @@ class HogPyramid(Feature):
     weighted by ``growth`` to the power of the level, fine cells more. After Maji and Malik, "Fast
     and accurate digit classification" (2009), the features of lac, Sect. 6: with the defaults an
     image of MNIST has 12 × 181 = 2,172 values.
-
-    Parameters
-    ----------
-    cells : tuple of int, optional
-        Sides of the cells in pixels, coarse to fine; by default a half, a quarter and a seventh of
-        the image's shorter side.
-    overlap : bool
-        Whether to tile also with cells shifted by half a side.
-    orientations : int
-        At least 2.
-    signed : bool
-        Whether opposite gradients differ.
-    sigma : float
-        Width of the Gaussian in pixels; 0 for plain differences.
-    growth : float
-        Weight of a level relative to the next coarser one.
-    local : float
-        Width in pixels of the Gaussian surroundings whose mean magnitude each gradient is divided
-        by, so that faint edges count next to strong ones; 0 for none.
     """
 
+    # Sides in pixels, coarse to fine; None: a half, a quarter, a seventh of the shorter side.
     cells: tuple[int, ...] | None = None
-    overlap: bool = True
+    overlap: bool = True  # tile also with cells shifted by half a side
     orientations: int = 12
-    signed: bool = False
-    sigma: float = 0.5
+    signed: bool = False  # opposite gradients differ
+    sigma: float = 0.5  # of the Gaussian, in pixels; 0 for plain differences
     growth: float = 2.0
+    # Width in pixels of the Gaussian surroundings whose mean magnitude each gradient is divided
+    # by, so that faint edges count next to strong ones; 0 for none.
     local: float = 0.0
 
     name: ClassVar[str] = "hog-pyramid"

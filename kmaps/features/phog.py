@@ -6,13 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.checks import (
-    check_flag,
-    check_number,
-    check_positive,
-    check_whole,
-    check_whole_list,
-)
+from kmaps.checks import check_flag, check_number, check_positive, check_whole, check_whole_list
 from kmaps.features.base import Arrays, Feature, GreyImage, GreyImages
 from kmaps.features.gradients import gradients, oriented, partition
 
@@ -25,30 +19,14 @@ class Phog(Feature):
 
     After genrbf, Sect. 4. Each edge pixel counts with the magnitude of its gradient, shared
     linearly between the two nearest orientations. The defaults give 16 × (1 + 4 + 16) = 336 values.
-
-    Parameters
-    ----------
-    orientations : int
-        At least 2.
-    signed : bool
-        Whether opposite gradients differ.
-    divisions : tuple of int
-        The levels: g divides the image into g × g cells.
-    longest : int
-        The longer side of larger images is shrunk to this many pixels.
-    sigma : float
-        Width of the edge detector's Gaussian in pixels.
-    edges : float
-        The share of pixels whose gradient is too weak to begin an edge; an edge goes on where it
-        has at least 0.4 times the strength that this takes.
     """
 
     orientations: int = 16
-    signed: bool = False
-    divisions: tuple[int, ...] = (1, 2, 4)
-    longest: int = 300
-    sigma: float = 1.4
-    edges: float = 0.7
+    signed: bool = False  # opposite gradients differ
+    divisions: tuple[int, ...] = (1, 2, 4)  # g: g × g cells
+    longest: int = 300  # the longer side in pixels; larger images are shrunk to it
+    sigma: float = 1.4  # of the edge detector's Gaussian, in pixels
+    edges: float = 0.7  # the part of all pixels whose gradient is too weak to begin an edge
 
     name: ClassVar[str] = "phog"
 
@@ -62,19 +40,16 @@ class Phog(Feature):
 
     @property
     def smallest(self) -> int:
-        """One pixel per cell of the finest level."""
         return max(self.divisions)
 
-    def describe(self, images: GreyImages) -> Arrays:
-        """Return the vectors, cell by cell, the orientations of a cell side by side."""
+    def describe(self, images: GreyImages) -> Arrays:  # cell by cell, each with its orientations
         return {"vectors": np.stack([self._vector(image) for image in images])}
 
     def edge_map(self, image: GreyImage) -> NDArray[np.bool_]:
-        """Return the edge pixels of an image."""
         return canny(*gradients(image, self.sigma), self.edges)
 
     def edge_energies(self, image: GreyImage) -> NDArray[np.float32]:
-        """Return the energies (height, width, orientations) of the edge pixels, zero elsewhere."""
+        """Return (height, width, orientations), zero where there is no edge."""
         gx, gy = gradients(image, self.sigma)
         edges = canny(gx, gy, self.edges)
         return oriented((gx * edges)[None], (gy * edges)[None], self.orientations, self.signed)[0]

@@ -26,8 +26,7 @@ def salient_places(
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Return the first rows and columns of so many patches of each size; the same for equal images.
 
-    The image is not smaller than a patch; patches at its border are moved inside.
-    Without scikit-image it raises a ConfigError.
+    Patches at the image's border are moved inside.
     """
     places = []
     for patch, both in zip(patches, salient_centres(image, counts), strict=True):
@@ -46,7 +45,7 @@ def salient_centres(
     """Return the pixels (numbers in the flat image) on which so many patches are centred.
 
     For each of the counts these are (along, within): those along the boundary of the important
-    regions, and the others. Raises as :func:`salient_places`.
+    regions, and the others.
     """
     from scipy import ndimage  # slow to import
 
@@ -79,10 +78,7 @@ def important_regions(
 def segmented(
     image: GreyImage,
 ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]:
-    """Return the region of each pixel, the importance of each region, the saliency of each pixel.
-
-    Raises as :func:`salient_places`.
-    """
+    """Return each pixel's region, each region's importance, each pixel's saliency."""
     try:
         from skimage.segmentation import felzenszwalb
     except ImportError:

@@ -25,15 +25,7 @@ _ENVELOPE = np.outer(_GAUSSIAN, _GAUSSIAN).astype(np.float32)
 def grid(
     shape: tuple[int, int], patch: int, step: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first rows and columns of the patches of a regular grid, centred in an image.
-
-    A patch has sides of ``patch`` pixels, no more than the image's; the next is ``step`` pixels on.
-
-    Examples
-    --------
-    >>> grid((6, 9), 4, 2)
-    (array([0, 0, 0, 2, 2, 2]), array([0, 2, 4, 0, 2, 4]))
-    """
+    """Return the first rows and columns of the patches of a regular grid, centred in an image."""
     tops, lefts = (np.arange((side - patch) % step // 2, side - patch + 1, step) for side in shape)
     return np.repeat(tops, len(lefts)), np.tile(lefts, len(tops))
 

@@ -24,7 +24,6 @@ class WindowWords:
     def learn(
         cls, feature: DenseSiftBow, images: Iterable[GreyImage], n_images: int, seed: int = 0
     ) -> Self:
-        """Learn the words from descriptors drawn from so many images."""
         drawn = [
             feature.sample(feature.describe([image]), np.array([0]), n_images, seed + i)
             for i, image in enumerate(images)
