@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,7 +191,12 @@ class Images(Protocol):
     name: str
     images: NDArray[np.uint8] | Sequence[Path]
     max_level: int
-    digest: str  # only for a cache; a dataset may also have ``damaged``, as kmaps.data.Dataset
+    digest: str  # only for a cache
+
+
+@runtime_checkable
+class NamesDamaged(Protocol):
+    damaged: Mapping[int, str]  # images not to be used, and why
 
 
 def image_name(dataset: Images, row: int) -> str:

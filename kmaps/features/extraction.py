@@ -7,7 +7,7 @@ one do no harm.
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -27,6 +27,7 @@ from kmaps.features.base import (
     Images,
     LearnedFeature,
     Matrix,
+    NamesDamaged,
     Report,
     describe_images,
     get_normalization,
@@ -199,7 +200,7 @@ class Extractor:
             raise ConfigError(f"{feature.name} learns from the training images: name them")
         self._dataset, self._feature = dataset, feature
         self._progress, self._skip_bad = progress, skip_bad
-        self._damaged: Mapping[int, str] = getattr(dataset, "damaged", {})
+        self._damaged = dataset.damaged if isinstance(dataset, NamesDamaged) else {}
         self._label = f"{dataset.name} {feature.name}"
         self._stage = self._described(cache)
         self.learned = None
