@@ -18,7 +18,7 @@ from kmaps.maps import (
     has_local_tables,
     has_tables,
 )
-from kmaps.svm.coded.training import learns, level_strategy
+from kmaps.svm.coded.training import _level_strategy, learns
 
 X = np.random.default_rng(0).random((30, 2)).astype(np.float32)
 LEVELS = np.linspace(0.1, 0.9, 5)
@@ -118,7 +118,7 @@ def test_a_map_that_says_nothing_is_taken_to_learn_a_curve_per_feature():
     assert isinstance(Bare(), Tabulated)
     assert not isinstance(Bare(), LocallyTabulated)
     assert learns(Bare())
-    assert level_strategy(Bare()) == "uniform"
+    assert _level_strategy(Bare()) == "uniform"
     assert not learns(MAPS["homogeneous"]())
-    assert level_strategy(fitted("homogeneous")) == "shared"
-    assert level_strategy(fitted("spline")) == "uniform"
+    assert _level_strategy(fitted("homogeneous")) == "shared"
+    assert _level_strategy(fitted("spline")) == "uniform"

@@ -10,6 +10,8 @@ On a line the k nearest anchors are neighbours, so the first of them names them 
 value for any k, where the paper stores k.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,6 +30,7 @@ from kmaps.samples import AnyMatrix
 _MOST_CHOICES = 1 << 28  # 4 bytes each: where the last cluster begins, by value and clusters
 
 
+@dataclass(eq=False, repr=False)
 class AnchorMap(SteppedMap):
     r"""Give every value the outputs of its nearest anchor, or the mean of its k nearest.
 
@@ -96,25 +99,14 @@ class AnchorMap(SteppedMap):
 
     source = "annfm eq. 2-5"
 
-    def __init__(
-        self,
-        kernel: str | ScalarKernel = "chi2",
-        n_anchors: int = 40,
-        anchors: str = "uniform",
-        n_neighbors: int = 1,
-        energy: float = 0.99,
-        rank: int | None = None,
-        epsilon: float | None = None,
-        shared: bool | str = "auto",
-    ):
-        self.kernel = kernel
-        self.n_anchors = n_anchors
-        self.anchors = anchors
-        self.n_neighbors = n_neighbors
-        self.energy = energy
-        self.rank = rank
-        self.epsilon = epsilon
-        self.shared = shared
+    kernel: str | ScalarKernel = "chi2"
+    n_anchors: int = 40
+    anchors: str = "uniform"
+    n_neighbors: int = 1
+    energy: float = 0.99
+    rank: int | None = None
+    epsilon: float | None = None
+    shared: bool | str = "auto"
 
     @property
     def _unsigned(self) -> bool:

@@ -6,6 +6,8 @@ but the values between levels. Smooth kernels have few eigenvalues above the rou
 equally spaced levels chi2 has 20, js 17, hellinger one; intersection has 255.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,6 +19,7 @@ from kmaps.mercer import eigensystems
 from kmaps.samples import AnyMatrix
 
 
+@dataclass(eq=False, repr=False)
 class ExactMap(SteppedMap):
     r"""Map each of up to 256 levels per feature so that inner products are the kernel exactly.
 
@@ -66,12 +69,9 @@ class ExactMap(SteppedMap):
 
     source = "kernel matrix on levels, factorised"
 
-    def __init__(
-        self, kernel: str | ScalarKernel = "chi2", n_levels: int = 256, tol: float = 1e-14
-    ):
-        self.kernel = kernel
-        self.n_levels = n_levels
-        self.tol = tol
+    kernel: str | ScalarKernel = "chi2"
+    n_levels: int = 256
+    tol: float = 1e-14
 
     @property
     def _unsigned(self) -> bool:

@@ -1,5 +1,6 @@
 """Generalized RBF maps: random Fourier features of what an additive map gives."""
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from numpy.random import RandomState
@@ -17,6 +18,7 @@ from kmaps.maps.random_fourier import RandomFeatures
 from kmaps.samples import SampleMatrix
 
 
+@dataclass(eq=False, repr=False)
 class GeneralizedRBFMap(RandomFeatures):
     r"""Approximate exp-chi2, exp-js, exp-intersection or exp-hellinger by cosines and sines.
 
@@ -80,25 +82,15 @@ class GeneralizedRBFMap(RandomFeatures):
     """
 
     source = "genrbf eq. 11-14"
-    additive_: AdditiveMap
+    additive_: AdditiveMap = field(init=False)
 
-    def __init__(
-        self,
-        kernel: str = "chi2",
-        order: int = 1,
-        n_frequencies: int = 1000,
-        sigma: float | None = None,
-        structure: str = "dense",
-        random_state: int | RandomState | None = 0,
-        additive: AdditiveMap | None = None,
-    ):
-        self.kernel = kernel
-        self.order = order
-        self.n_frequencies = n_frequencies
-        self.sigma = sigma
-        self.structure = structure
-        self.random_state = random_state
-        self.additive = additive
+    kernel: str = "chi2"
+    order: int = 1
+    n_frequencies: int = 1000
+    sigma: float | None = None
+    structure: str = "dense"
+    random_state: int | RandomState | None = 0
+    additive: AdditiveMap | None = None
 
     @property
     def learns_from_data(self) -> bool:

@@ -16,6 +16,7 @@ rectangular one repeats only the piece of the signature inside one period,
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -40,6 +41,7 @@ DEFAULT_PERIODS = {
 """Published fits of the best period to the order n (hkm Sect. 5.1); `optimal_period` recomputes."""
 
 
+@dataclass(eq=False, repr=False)
 class HomogeneousMap(AdditiveMap):
     r"""Approximate a homogeneous kernel by 2n+1 outputs per feature, at every scale alike.
 
@@ -101,19 +103,11 @@ class HomogeneousMap(AdditiveMap):
 
     source = "hkm eq. 17-19"
 
-    def __init__(
-        self,
-        kernel: str | Callable | Kernel = "chi2",
-        order: int = 1,
-        window: str = "rectangular",
-        period: float | str | None = None,
-        gamma: float = 1.0,
-    ):
-        self.kernel = kernel
-        self.order = order
-        self.window = window
-        self.period = period
-        self.gamma = gamma
+    kernel: str | Callable | Kernel = "chi2"
+    order: int = 1
+    window: str = "rectangular"
+    period: float | str | None = None
+    gamma: float = 1.0
 
     @property
     def learns_from_data(self) -> bool:

@@ -15,6 +15,8 @@ tridiagonal matrix made of the differences D of neighbours. The other way round,
 :math:`\lVert w\rVert^2`; :math:`C = \sqrt N D` gives the unary form itself.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,6 +30,7 @@ from kmaps.samples import AnyMatrix
 _HATS = np.array([[1.0, 0.0], [-1.0, 1.0]])  # 1 - t and t, by the powers of t
 
 
+@dataclass(eq=False, repr=False)
 class IntersectionMap(RangedMap):
     r"""Approximate the intersection kernel by counting bins in unary.
 
@@ -73,17 +76,10 @@ class IntersectionMap(RangedMap):
     approximates = "intersection"
     _unsigned = True
 
-    def __init__(
-        self,
-        n_bins: int = 20,
-        piece: str = "linear",
-        sparse: bool = False,
-        upper: float | None = None,
-    ):
-        self.n_bins = n_bins
-        self.piece = piece
-        self.sparse = sparse
-        self.upper = upper
+    n_bins: int = 20
+    piece: str = "linear"
+    sparse: bool = False
+    upper: float | None = None
 
     @property
     def has_codes(self) -> bool:

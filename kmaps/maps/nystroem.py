@@ -10,6 +10,8 @@ Among the points the inner products are the best approximation of rank r of thei
 Being fitted to the sample, it serves the dynamic range of the sample (hkm Fig. 2).
 """
 
+from dataclasses import dataclass, field
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
@@ -29,6 +31,7 @@ _N_CELLS = 128
 _BLOCK_KNOTS = 1 << 15
 
 
+@dataclass(eq=False, repr=False)
 class NystroemMap(AdditiveMap):
     r"""Approximate a scalar kernel by the leading kernel principal components of each feature.
 
@@ -86,20 +89,13 @@ class NystroemMap(AdditiveMap):
     source = "addkpca, hkm Sect. 4.1"
     shared_curve_ = False
 
-    low_: NDArray
-    high_: NDArray
+    low_: NDArray = field(init=False)
+    high_: NDArray = field(init=False)
 
-    def __init__(
-        self,
-        kernel: str | ScalarKernel = "chi2",
-        dim: int = 3,
-        n_points: int = 100,
-        random_state: int | np.random.RandomState | None = 0,
-    ):
-        self.kernel = kernel
-        self.dim = dim
-        self.n_points = n_points
-        self.random_state = random_state
+    kernel: str | ScalarKernel = "chi2"
+    dim: int = 3
+    n_points: int = 100
+    random_state: int | np.random.RandomState | None = 0
 
     @property
     def _unsigned(self) -> bool:

@@ -5,6 +5,7 @@ the weights of :math:`f = w^\top\phi` have :math:`\|w\|^2 = \|f^{(s)}\|^2`: a pl
 on the features :math:`\phi_j` penalises the s-th derivative (lac Sect. 3.1).
 """
 
+from dataclasses import dataclass
 from math import factorial
 
 import numpy as np
@@ -15,6 +16,7 @@ from kmaps.maps.parameters import check_fourier, check_hermite
 from kmaps.maps.ranged import RangedMap
 
 
+@dataclass(eq=False, repr=False)
 class FourierMap(RangedMap):
     r"""Fit a trigonometric polynomial to each feature by a linear model.
 
@@ -56,9 +58,8 @@ class FourierMap(RangedMap):
 
     source = "lac Sect. 3.1, Table 1"
 
-    def __init__(self, degree: int = 4, penalty: int = 1):
-        self.degree = degree
-        self.penalty = penalty
+    degree: int = 4
+    penalty: int = 1
 
     def _check_parameters(self) -> None:
         check_fourier(self)
@@ -75,6 +76,7 @@ class FourierMap(RangedMap):
         return [f"{wave}{j}" for j in range(1, self.degree + 1) for wave in ("cos", "sin")]
 
 
+@dataclass(eq=False, repr=False)
 class HermiteMap(RangedMap):
     r"""Fit a polynomial to each feature by a linear model.
 
@@ -117,9 +119,8 @@ class HermiteMap(RangedMap):
 
     source = "lac Sect. 3.1, Table 1"
 
-    def __init__(self, degree: int = 4, penalty: int = 1):
-        self.degree = degree
-        self.penalty = penalty
+    degree: int = 4
+    penalty: int = 1
 
     def _check_parameters(self) -> None:
         check_hermite(self)

@@ -1,6 +1,7 @@
 r"""Products of maps: the map of a product of kernels (hkm eq. 13; ldefm Sect. 6.2)."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Self
 
@@ -15,6 +16,7 @@ from kmaps.errors import ConfigError, InputError
 from kmaps.maps.capabilities import DenseMap, FeatureMap
 
 
+@dataclass(eq=False, repr=False)
 class ProductMap(DenseMap):
     r"""Map the product of scalar kernels, one for each column, by the product of their maps.
 
@@ -62,9 +64,8 @@ class ProductMap(DenseMap):
 
     source = "hkm eq. 13"
 
-    def __init__(self, maps: FeatureMap | Sequence[FeatureMap], max_outputs: int = 10_000):
-        self.maps = maps
-        self.max_outputs = max_outputs
+    maps: FeatureMap | Sequence[FeatureMap]
+    max_outputs: int = 10_000
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Fit the map of each column, and count the outputs of their product."""

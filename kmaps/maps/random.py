@@ -1,6 +1,7 @@
 """Maps made of random projections of the whole sample, not additive over the features."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -24,6 +25,7 @@ _SUMS = 1 << 16  # projections of samples at a time in one thread
 _PART_VALUES = 1 << 16  # values of it that a thread makes at once
 
 
+@dataclass(eq=False, repr=False)
 class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     r"""Approximate a function of the chi2 kernel by the signs of Cauchy projections.
 
@@ -89,15 +91,9 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     learns_from_data = False
     has_codes = True
 
-    def __init__(
-        self,
-        n_projections: int = 1000,
-        output: str = "sign",
-        random_state: int | RandomState | None = 0,
-    ):
-        self.n_projections = n_projections
-        self.output = output
-        self.random_state = random_state
+    n_projections: int = 1000
+    output: str = "sign"
+    random_state: int | RandomState | None = 0
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Check the parameters and draw the key; of X, non-negative, only the width matters."""

@@ -2,6 +2,7 @@
 
 import copy
 from abc import abstractmethod
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Self
 
@@ -226,6 +227,7 @@ class RandomFeatures(FeatureMap):
         return tags
 
 
+@dataclass(eq=False, repr=False)
 class RandomFourierMap(RandomFeatures):
     r"""Approximate the Gaussian kernel by 2m cosines and sines.
 
@@ -287,17 +289,10 @@ class RandomFourierMap(RandomFeatures):
     source = "genrbf eq. 8-10"
     approximates = "rbf"
 
-    def __init__(
-        self,
-        n_frequencies: int = 1000,
-        sigma: float | None = 1.0,
-        structure: str = "dense",
-        random_state: int | RandomState | None = 0,
-    ):
-        self.n_frequencies = n_frequencies
-        self.sigma = sigma
-        self.structure = structure
-        self.random_state = random_state
+    n_frequencies: int = 1000
+    sigma: float | None = 1.0
+    structure: str = "dense"
+    random_state: int | RandomState | None = 0
 
     def _fit_embedding(self, X: Any) -> int:
         return X.shape[1]

@@ -75,7 +75,7 @@ def described(name: str) -> MapDescription:
     """Return what the map of a name says of itself.
 
     A map that comes with kmaps is not imported, because scikit-learn takes seconds: its file is
-    read, in which ``source``, ``approximates`` and the defaults of ``__init__`` are literals.
+    read, in which ``source``, ``approximates`` and the defaults of the parameters are literals.
     """
     if name not in MAPS.places:
         cls = MAPS[name]
@@ -89,9 +89,13 @@ def described(name: str) -> MapDescription:
     node = classes[class_name]
     base = classes.get(ast.unparse(node.bases[0]))  # in the same file, for what it passes on
     literals, defaults = {"source": "", "approximates": ""}, {}
-    for part in [*(base.body if base else []), *node.body]:
+    for owner, part in [(one, part) for one in (base, node) if one for part in one.body]:
         if isinstance(part, ast.Assign) and ast.unparse(part.targets[0]) in literals:
             literals[ast.unparse(part.targets[0])] = ast.literal_eval(part.value)
+        if isinstance(part, ast.AnnAssign) and owner.decorator_list:  # a field of a dataclass
+            field = ast.unparse(part.target)
+            if not field.endswith("_"):
+                defaults[field] = ast.literal_eval(part.value) if part.value else _EMPTY
         if isinstance(part, ast.FunctionDef) and part.name == "__init__":
             names = [argument.arg for argument in part.args.args[1:]]
             given = [ast.literal_eval(default) for default in part.args.defaults]

@@ -12,6 +12,8 @@ The range of each feature is cut into bins of equal width h, which carry n_bins 
 turn the penalised model into a plain linear one (lac Sect. 3).
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
@@ -30,6 +32,7 @@ BASIS = (
 """By degree p: the p+1 B-splines at fraction t of a bin, as coefficients (power of t, spline)."""
 
 
+@dataclass(eq=False, repr=False)
 class SplineMap(RangedMap):
     r"""Fit a spline to each feature, of any smoothness, by a linear model.
 
@@ -79,10 +82,9 @@ class SplineMap(RangedMap):
 
     source = "lac Sect. 3"
 
-    def __init__(self, n_bins: int = 10, degree: int = 1, penalty: int = 1):
-        self.n_bins = n_bins
-        self.degree = degree
-        self.penalty = penalty
+    n_bins: int = 10
+    degree: int = 1
+    penalty: int = 1
 
     def tabulate_local(self, levels: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
         """Return the B-splines that are not zero on levels (L,) or (d, L).

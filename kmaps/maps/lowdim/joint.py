@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -76,6 +77,7 @@ class JointMap(DenseMap):
         return self._cosines.features(inside).astype(X.dtype)
 
 
+@dataclass(eq=False, repr=False)
 class MultiLowDimMap(JointMap):
     r"""Approximate one stationary kernel of two or three variables by few outputs.
 
@@ -133,25 +135,14 @@ class MultiLowDimMap(JointMap):
     source = "ldefm eq. 19-21"
     columns = (2, 3)
 
-    def __init__(
-        self,
-        kernel: str | Callable = "rbf",
-        dim: int = 31,
-        method: str = "modulation",
-        low: float | None = None,
-        high: float | None = None,
-        sigma: float = 1.0,
-        levels: int | None = None,
-        continuous: bool = True,
-    ):
-        self.kernel = kernel
-        self.dim = dim
-        self.method = method
-        self.low = low
-        self.high = high
-        self.sigma = sigma
-        self.levels = levels
-        self.continuous = continuous
+    kernel: str | Callable = "rbf"
+    dim: int = 31
+    method: str = "modulation"
+    low: float | None = None
+    high: float | None = None
+    sigma: float = 1.0
+    levels: int | None = None
+    continuous: bool = True
 
     def _check_parameters(self) -> None:
         check_lowdim_joint(self)
@@ -166,6 +157,7 @@ class MultiLowDimMap(JointMap):
 _POINTS = {1: 8193, 2: 513, 3: 97}  # of the trapezoidal rule along each axis, by their number
 
 
+@dataclass(eq=False, repr=False)
 class HarmonicMap(JointMap):
     r"""Approximate one stationary kernel of up to three variables by its harmonics.
 
@@ -206,19 +198,11 @@ class HarmonicMap(JointMap):
     source = "ldefm Sect. 3, 4.1"
     columns = tuple(_POINTS)
 
-    def __init__(
-        self,
-        kernel: str | Callable = "rbf",
-        dim: int = 11,
-        low: float | None = None,
-        high: float | None = None,
-        sigma: float = 1.0,
-    ):
-        self.kernel = kernel
-        self.dim = dim
-        self.low = low
-        self.high = high
-        self.sigma = sigma
+    kernel: str | Callable = "rbf"
+    dim: int = 11
+    low: float | None = None
+    high: float | None = None
+    sigma: float = 1.0
 
     def _approximate(self, signature: Callable, length: NDArray) -> CosineSum:
         check_signature(signature, length, each=True)

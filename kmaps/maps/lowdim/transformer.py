@@ -1,6 +1,7 @@
 """The low-dimensional map on the additive engine."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from kmaps.maps.parameters import check_lowdim
 from kmaps.samples import AnyMatrix, ratio_of_sizes
 
 
+@dataclass(eq=False, repr=False)
 class LowDimMap(AdditiveMap):
     r"""Approximate a kernel by as few outputs per feature as possible, on the range that matters.
 
@@ -111,37 +113,20 @@ class LowDimMap(AdditiveMap):
 
     source = "ldefm eq. 2-18; the optimum: this package"
 
-    def __init__(
-        self,
-        kernel: str | Callable = "chi2",
-        dim: int = 5,
-        ratio: float | None = 255.0,
-        error: str = "absolute",
-        norm: str = "linf",
-        pool: str | int = "fine",
-        continuous: bool = True,
-        optimal: bool | None = None,
-        max_error: float | None = None,
-        low: float | None = None,
-        high: float | None = None,
-        period: float | None = None,
-        sigma: float = 1.0,
-        levels: int | None = None,
-    ):
-        self.kernel = kernel
-        self.dim = dim
-        self.ratio = ratio
-        self.error = error
-        self.norm = norm
-        self.pool = pool
-        self.continuous = continuous
-        self.optimal = optimal
-        self.max_error = max_error
-        self.low = low
-        self.high = high
-        self.period = period
-        self.sigma = sigma
-        self.levels = levels
+    kernel: str | Callable = "chi2"
+    dim: int = 5
+    ratio: float | None = 255.0
+    error: str = "absolute"
+    norm: str = "linf"
+    pool: str | int = "fine"
+    continuous: bool = True
+    optimal: bool | None = None
+    max_error: float | None = None
+    low: float | None = None
+    high: float | None = None
+    period: float | None = None
+    sigma: float = 1.0
+    levels: int | None = None
 
     @property
     def learns_from_data(self) -> bool:
