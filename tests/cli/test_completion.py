@@ -10,6 +10,11 @@ import pytest
 
 # Half-typed lines, and what completes them; None stands for the shell's own completion of files.
 LINES = {
+    "kmaps in": "info",
+    "kmaps table --fo": "--format\n--force",
+    "kmaps encode --map homo": "homogeneous",
+    "kmaps encode --ord": "--order",
+    "kmaps encode --map nonsense --ord": "--order",
     "kmaps run quicks": "quickstart",
     "kmaps run own/": None,
     "kmaps encode in.n": None,

@@ -1,6 +1,7 @@
 """The group: lazy, one line an error, the designed exit codes."""
 
 import os
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -9,7 +10,9 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
+from commands import kmaps
 
+from kmaps import __version__
 from kmaps.cli.main import COMMANDS, cli
 from kmaps.errors import CellsFailed, ConfigError, DataError, GateFailed, NothingMeasured
 
@@ -52,19 +55,10 @@ def test_help_imports_nothing_heavy_and_no_command():
     assert not {f"kmaps.cli.{name}" for name in COMMANDS} & loaded
 
 
-def test_every_command_is_listed_with_its_help():
-    output = CliRunner().invoke(cli, ["--help"]).output
-    for name, text in COMMANDS.items():
-        assert f"  {name} " in output
-        assert text in output
-
-
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_help_with_an_example(name):
-    result = CliRunner().invoke(cli, [name, "--help"])
-    assert result.exit_code == 0
-    assert "Example" in result.output
-    assert f"kmaps {name} " in result.output.partition("Example")[2]
+def test_every_command_is_listed_and_has_help_with_an_example(name):
+    assert re.search(rf"^  {name} +{re.escape(COMMANDS[name])}$", kmaps("--help").output, re.M)
+    assert f"kmaps {name} " in kmaps(name, "--help").output.partition("Example")[2]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +73,7 @@ def test_every_command_has_help_with_an_example(name):
 )
 def test_commands_share_options(options, commands):
     for name in commands.split():
-        text = CliRunner().invoke(cli, [name, "--help"]).output
+        text = kmaps(name, "--help").output
         assert [option for option in options if f"{option} " not in text] == [], name
 
 
@@ -107,38 +101,36 @@ def test_an_error_is_one_line_with_its_exit_code(run_failing, error, code):
     assert result.stderr == f"error: {error}\n"
 
 
-def test_an_interruption_exits_130(run_failing):
-    result = run_failing(KeyboardInterrupt())
-    assert (result.exit_code, result.stderr) == (130, "interrupted\n")
+@pytest.mark.parametrize(
+    ("error", "code", "told"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted\n"),
+        (OSError(28, "No space", "out.npy"), 2, "error: out.npy: No space\n"),
+        (MemoryError("the codes need 9.0 GiB"), 2, "error: the codes need 9.0 GiB\n"),
+        (MemoryError(), 2, "error: out of memory\n"),
+        (
+            RuntimeError("two\n  lines"),
+            70,
+            "error: unforeseen, a mistake of kmaps: RuntimeError: two lines; "
+            "`kmaps --traceback COMMAND …` shows where, please report it\n",
+        ),
+    ],
+)
+def test_what_python_or_the_system_raises_is_one_line(run_failing, error, code, told):
+    result = run_failing(error)
+    assert (result.exit_code, result.stdout, result.stderr) == (code, "", told)
+    if code == 70:
+        traced = CliRunner().invoke(cli, ["--traceback", "info"])
+        assert isinstance(traced.exception, RuntimeError)
 
 
-def test_a_full_disk_is_one_line(run_failing):
-    result = run_failing(OSError(28, "No space left on device", "out.npy"))
-    assert (result.exit_code, result.stderr) == (2, "error: out.npy: No space left on device\n")
-
-
-def test_what_does_not_fit_is_one_line(run_failing):
-    result = run_failing(MemoryError("the codes need 9.0 GiB"))
-    assert (result.exit_code, result.stderr) == (2, "error: the codes need 9.0 GiB\n")
-    assert run_failing(MemoryError()).stderr == "error: out of memory\n"
-
-
-def test_an_unknown_command_suggests_the_nearest():
-    result = CliRunner().invoke(cli, ["tabel"])
-    assert result.exit_code == 2
-    assert "no command 'tabel', did you mean 'table'?" in result.stderr
-
-
-def test_an_unknown_option_suggests_the_nearest():
-    result = CliRunner().invoke(cli, ["list", "--jsn"])
-    assert result.exit_code == 2
-    assert "--json" in result.stderr
+def test_unknown_names_suggest_the_nearest():
+    assert "no command 'tabel', did you mean 'table'?" in kmaps("tabel", code=2).stderr
+    assert "--json" in kmaps("list", "--jsn", code=2).stderr
 
 
 def test_version():
-    import kmaps
-
-    assert CliRunner().invoke(cli, ["--version"]).output == f"kmaps, version {kmaps.__version__}\n"
+    assert kmaps("--version").output == f"kmaps, version {__version__}\n"
 
 
 def test_the_installed_script_gives_exit_codes_and_no_traceback(tmp_path):
@@ -186,40 +178,3 @@ def test_a_reader_that_goes_away_is_no_error():
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 141
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_prints_a_script(shell):
-    result = CliRunner().invoke(cli, ["completion", shell])
-    assert result.exit_code == 0
-    assert "_KMAPS_COMPLETE" in result.output
-
-
-def completions(*words: str) -> set[str]:
-    """Return what the shell would offer for the last word."""
-    environment = {
-        "_KMAPS_COMPLETE": "bash_complete",
-        "COMP_WORDS": " ".join(["kmaps", *words]),
-        "COMP_CWORD": str(len(words)),
-    }
-    result = CliRunner(env=environment).invoke(cli, prog_name="kmaps")
-    return {line.partition(",")[2] for line in result.output.splitlines()}
-
-
-def test_completion_knows_commands_options_maps_and_the_options_of_a_map():
-    assert completions("in") == {"info"}
-    assert completions("table", "--fo") == {"--format", "--force"}
-    assert completions("encode", "--map", "homo") == {"homogeneous"}
-    assert completions("encode", "--ord") == {"--order"}
-    assert completions("encode", "--map", "nonsense", "--ord") == {"--order"}
-
-
-def test_what_nobody_foresaw_has_a_code_of_its_own_and_one_line(run_failing):
-    result = run_failing(RuntimeError("two\n  lines"))
-    assert result.exit_code == 70
-    assert result.stderr == (
-        "error: unforeseen, a mistake of kmaps: RuntimeError: two lines; "
-        "`kmaps --traceback COMMAND …` shows where, please report it\n"
-    )
-    traced = CliRunner().invoke(cli, ["--traceback", "info"])
-    assert isinstance(traced.exception, RuntimeError)

@@ -5,16 +5,16 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 from cell_workers import Each
-from click.testing import CliRunner
+from commands import kmaps, refused
 
 from kmaps.bench.kinds.load import load
 from kmaps.bench.records.file import read_records
 from kmaps.bench.run import runner
-from kmaps.cli.main import cli
 
 TEXT = """\
 experiment: tiny
@@ -55,25 +55,19 @@ def measure_by(monkeypatch, worker):
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Run the command in an empty folder that holds the experiment, with nothing measured."""
-    monkeypatch.chdir(tmp_path)
+    """Run the command in a folder that holds the experiment, with nothing measured."""
     measure_by(monkeypatch, succeed)
     Path("tiny.yaml").write_text(TEXT)
     compiled = tmp_path / "compiled"
     compiled.mkdir()
     (compiled / "loop.nbi").touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(compiled))
-
-    def invoke(*arguments: str):
-        return CliRunner().invoke(cli, ["run", *arguments])
-
-    return invoke
+    return partial(kmaps, "run")
 
 
 def test_a_preset_has_a_folder_of_its_own(run):
     Path("tiny.yaml").write_text(f"{TEXT}presets: {{small: {{baselines: [linear], maps: []}}}}\n")
-    result = run("tiny.yaml", "--preset", "small")
-    assert result.exit_code == 0
+    run("tiny.yaml", "--preset", "small")
     (record,) = read_records("runs/tiny-small")
     assert (record["experiment"], record["method"]) == ("tiny-small", "linear")
     assert not Path("runs/tiny").exists()
@@ -81,7 +75,6 @@ def test_a_preset_has_a_folder_of_its_own(run):
 
 def test_records_by_default_in_runs_and_the_table_alone_on_stdout(run):
     result = run("tiny.yaml")
-    assert result.exit_code == 0
     assert len(read_records("runs/tiny")) == 3
     assert "accuracy, %; 1 split" in result.stdout.splitlines()[0]
     lines = result.stderr.splitlines()
@@ -93,19 +86,13 @@ def test_records_by_default_in_runs_and_the_table_alone_on_stdout(run):
 def test_a_second_run_does_nothing_and_says_so(run):
     first = run("tiny.yaml", "--out", "here")
     second = run("tiny.yaml", "--out", "here")
-    assert second.exit_code == 0
     assert second.stderr == "nothing to do: all 3 cells are in here\n"
     assert second.stdout == first.stdout
-
-
-def test_quiet(run):
-    assert run("tiny.yaml", "--quiet").stderr == ""
-    assert run("tiny.yaml", "--quiet").stderr == ""
+    assert run("tiny.yaml", "--out", "here", "--quiet").stderr == ""
 
 
 def test_dry_run_lists_and_runs_nothing(run, monkeypatch):
     result = run("tiny.yaml", "--dry-run")
-    assert result.exit_code == 0
     assert result.stdout.splitlines() == [f"to do   {name}" for name in CELLS]
     assert result.stderr == (
         "3 cells: 0 done, 0 failed, 3 to do, in runs/tiny\n"
@@ -113,11 +100,9 @@ def test_dry_run_lists_and_runs_nothing(run, monkeypatch):
     )
     assert not Path("runs").exists()
     measure_by(monkeypatch, fail_on_exact)
-    run("tiny.yaml")
-    states = [
-        line.split("  ")[0].strip() for line in run("tiny.yaml", "--dry-run").stdout.splitlines()
-    ]
-    assert states == ["done", "failed", "done"]
+    run("tiny.yaml", code=3)
+    listed = run("tiny.yaml", "--dry-run").stdout.splitlines()
+    assert [line.split()[0] for line in listed] == ["done", "failed", "done"]
 
 
 def test_dry_run_says_what_the_published_cells_took(run):
@@ -126,7 +111,6 @@ def test_dry_run_says_what_the_published_cells_took(run):
     seconds = sum(r[name] for r in records for name in r if name.endswith("_s") and r[name])
     peak = max(record["peak_bytes"] for record in records)
     result = run("quickstart", "--only", "exact", "--dry-run")
-    assert result.exit_code == 0
     counted, estimate = result.stderr.splitlines()
     assert counted == "9 cells: 0 done, 0 failed, 9 to do, in runs/quickstart"
     assert estimate.startswith(
@@ -138,16 +122,6 @@ def test_dry_run_says_what_the_published_cells_took(run):
     nothing = run("quickstart", "--only", "exact", "--set", "C=5", "--dry-run")
     assert nothing.stderr.splitlines()[1] == "no estimate: no published record of these cells"
     assert run("quickstart", "--quiet", "--dry-run").stderr == ""
-
-
-def test_dry_run_refuses_a_split_that_there_is_not(run):
-    result = run(
-        "tiny.yaml", "--set", "dataset.train=1700", "--set", "dataset.test=200", "--dry-run"
-    )
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == (
-        "error: digits: train 1700 and test 200 ask for 1900 samples, there are 1797\n"
-    )
 
 
 @pytest.mark.parametrize(
@@ -162,7 +136,7 @@ def test_dry_run_refuses_a_split_that_there_is_not(run):
 )
 def test_only_some_rows(run, patterns, methods):
     given = [word for pattern in patterns for word in ("--only", pattern)]
-    assert run("tiny.yaml", *given).exit_code == 0
+    run("tiny.yaml", *given)
     assert [record["method"] for record in read_records("runs/tiny")] == methods
     again = run("tiny.yaml", *given).stderr
     assert again == f"nothing to do: all {len(methods)} cells are in runs/tiny\n"
@@ -176,19 +150,8 @@ def test_rows_one_after_the_other_are_one_run(run):
     assert run("tiny.yaml").stderr.startswith(f"1/1  {CELLS[2]}")
 
 
-def test_a_pattern_that_names_no_row(run):
-    result = run("tiny.yaml", "--only", "exat")
-    assert result.exit_code == 2
-    assert result.stderr == (
-        "error: --only exat: no row of that name, did you mean 'exact'? "
-        "(rows: linear, exact, homogeneous order=1)\n"
-    )
-
-
 def test_changed_keys_are_another_run(run):
-    given = ["tiny.yaml", "--set", "splits=2", "--set", "C=10", "--only", "linear"]
-    result = run(*given)
-    assert result.exit_code == 0, result.stderr
+    run("tiny.yaml", "--set", "splits=2", "--set", "C=10", "--only", "linear")
     records = read_records("runs/tiny-splits-2-C-10")
     assert [(r["experiment"], r["split"], r["C_grid"]) for r in records] == [
         ("tiny-splits-2-C-10", 0, [10.0]),
@@ -198,22 +161,26 @@ def test_changed_keys_are_another_run(run):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("arguments", "message"),
     [
-        ("split=2", "--set split=2: split: unknown key, did you mean 'splits'?"),
-        ("splits=two", "--set splits=two: splits: should be a valid integer, got 'two'"),
-        ("splits", "--set splits: expected KEY=VALUE, such as splits=2"),
-        ("maps.3.order=1", "--set maps.3.order=1: maps is a list of 1: expected a number from 0"),
-        ("C.grid=auto", "--set C.grid=auto: C is 1, which has no keys"),
-        ("learner.los=hinge", "learner.los: unknown key, did you mean 'loss'?"),
-        ("splits=[", "--set splits=[:2:1: did not find expected node content"),
+        ("quikstart", "no experiment 'quikstart', did you mean 'quickstart'?"),
+        ("nowhere.yaml", "nowhere.yaml: cannot be read: No such file or directory"),
+        ("tiny.yaml --only exat", "--only exat: no row of that name, did you mean 'exact'? (rows:"),
+        (
+            "tiny.yaml --set dataset.train=1700 --set dataset.test=200 --dry-run",
+            "digits: train 1700 and test 200 ask for 1900 samples, there are 1797",
+        ),
+        ("tiny.yaml --set split=2", "--set split=2: split: unknown key, did you mean 'splits'?"),
+        ("tiny.yaml --set splits=two", "splits=two: splits: should be a valid integer, got 'two'"),
+        ("tiny.yaml --set splits", "--set splits: expected KEY=VALUE, such as splits=2"),
+        ("tiny.yaml --set maps.3.order=1", "maps is a list of 1: expected a number from 0"),
+        ("tiny.yaml --set C.grid=auto", "--set C.grid=auto: C is 1, which has no keys"),
+        ("tiny.yaml --set learner.los=hinge", "learner.los: unknown key, did you mean 'loss'?"),
+        ("tiny.yaml --set splits=[", "--set splits=[:2:1: did not find expected node content"),
     ],
 )
-def test_changes_that_cannot_be(run, change, message):
-    result = run("tiny.yaml", "--set", change)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert message in result.stderr
-    assert not Path("runs").exists()
+def test_mistakes_are_one_line_and_make_no_folder(run, arguments, message):
+    assert message in refused("run", *arguments.split())
 
 
 def test_lines_and_tables_mark_what_the_records_warn_of(run, monkeypatch):
@@ -241,12 +208,11 @@ claims:
 """
 
 
-def test_the_page_of_an_own_experiment_has_what_it_is_about_and_its_claims(run, tmp_path):
+def test_the_page_of_a_user_s_experiment_has_what_it_is_about_and_its_claims(run):
     Path("tiny.yaml").write_text(TEXT + CLAIM)
-    assert run("tiny.yaml", "--threads", "1").exit_code == 0
+    run("tiny.yaml", "--threads", "1")
     Path("tiny.yaml").unlink()
-    done = CliRunner().invoke(cli, ["report", "runs/tiny"])
-    assert done.exit_code == 0, done.stderr
+    kmaps("report", "runs/tiny")
     page = Path("runs/tiny/README.md").read_text()
     assert "\n\nWhat one would like to know.\n\n    kmaps run tiny.yaml --threads 1\n\n" in page
     assert "| as-exact | The map does what the kernel does. |" in page
@@ -276,23 +242,22 @@ def test_a_kept_experiment_finds_its_files(run, monkeypatch, given, name):
     Path("project/experiments").mkdir(parents=True)
     Path("project/experiments/own.yaml").write_text(OWN)
     Path("project/t.csv").write_text("a,b,kind\n" + "1,2,up\n2,1,down\n" * 6)
-    ran = run("project/experiments/own.yaml", *given, "--out", f"project/runs/{name}", "--quiet")
-    assert ran.exit_code == 0, ran.stderr
+    run("project/experiments/own.yaml", *given, "--out", f"project/runs/{name}", "--quiet")
     Path("project").rename("moved")  # as a whole
     monkeypatch.chdir("moved/runs")
     listed = run(f"{name}/experiment.yaml", "--out", name, "--dry-run")
     assert {line.split()[0] for line in listed.stdout.splitlines()} == {"done"}, listed.stderr
     # Resuming writes it anew, from itself.
     Path(name, "records.jsonl").unlink()
-    assert run(f"{name}/experiment.yaml", "--out", name, "--quiet").exit_code == 0
+    run(f"{name}/experiment.yaml", "--out", name, "--quiet")
     assert run(f"{name}/experiment.yaml", "--out", name).stderr.startswith("nothing to do")
     assert load(Path(name, "experiment.yaml")).folder == Path("../experiments").resolve()
 
 
 def test_experiments_that_come_with_kmaps_are_not_kept_beside_the_records(run):
-    assert run("quickstart", "--only", "linear").exit_code == 0
+    run("quickstart", "--only", "linear")
     assert not Path("runs/quickstart/experiment.yaml").exists()
-    assert run("quickstart", "--only", "linear", "--set", "splits=1").exit_code == 0
+    run("quickstart", "--only", "linear", "--set", "splits=1")
     kept = Path("runs/quickstart-splits-1/experiment.yaml").read_text()
     assert "splits: 1\n" in kept
     assert "base:" not in kept  # they name no files
@@ -325,91 +290,50 @@ def test_that_all_has_to_be_compiled_is_said(run):
 
 def test_failed_cells_exit_3_with_one_line_after_the_table(run, monkeypatch):
     measure_by(monkeypatch, fail_on_exact)
-    result = run("tiny.yaml", "--quiet")
-    assert result.exit_code == 3
+    result = run("tiny.yaml", "--quiet", code=3)
     assert "homogeneous, r = 3" in result.stdout
     assert result.stderr == (
         "error: 1 of 3 cells failed: split 0 ovo chi2 exact "
         "(ValueError: the Gram matrix needs 9 GiB). --retry-failed measures them again\n"
     )
-    again = run("tiny.yaml")
-    assert again.exit_code == 3  # a recorded failure is not forgotten
+    run("tiny.yaml", code=3)  # a recorded failure is not forgotten
     measure_by(monkeypatch, succeed)
     retried = run("tiny.yaml", "--retry-failed")
-    assert retried.exit_code == 0
     assert retried.stderr.startswith("1/1  split 0 ovo chi2 exact: accuracy 50.00 %")
 
 
 def test_fail_fast(run, monkeypatch):
     measure_by(monkeypatch, fail_on_exact)
-    result = run("tiny.yaml", "--quiet", "--fail-fast")
-    assert result.exit_code == 3
+    result = run("tiny.yaml", "--quiet", "--fail-fast", code=3)
     assert "1 of 3 cells failed, 1 not run: split 0 ovo chi2 exact" in result.stderr
 
 
 def test_mistakes_in_the_experiment_all_at_once(run):
     Path("tiny.yaml").write_text(TEXT.replace("chi2", "chi").replace("order", "ordr"))
-    result = run("tiny.yaml")
-    assert result.exit_code == 2
+    result = run("tiny.yaml", code=2)
     assert result.stdout == ""
-    assert result.stderr.splitlines() == [
-        "error: tiny.yaml:3:11: kernels[0]: unknown kernel 'chi', did you mean 'chi2'? "
-        "(known: chi2, intersection, js, hellinger, linear, exp-chi2, exp-intersection, "
-        "exp-js, exp-hellinger, rbf)",
-        "tiny.yaml:6:27: maps[0].ordr: unknown key, did you mean 'order'?",
-    ]
+    kernel, key = result.stderr.splitlines()
+    known = (
+        "error: tiny.yaml:3:11: kernels[0]: unknown kernel 'chi', did you mean 'chi2'? (known: c"
+    )
+    assert kernel.startswith(known)
+    assert key == "tiny.yaml:6:27: maps[0].ordr: unknown key, did you mean 'order'?"
     assert not Path("runs").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["quikstart"], "error: no experiment 'quikstart', did you mean 'quickstart'?"),
-        (["nowhere.yaml"], "error: nowhere.yaml: cannot be read: No such file or directory"),
-        (["tiny.yaml", "--jobs", "0"], "Invalid value for '--jobs'"),
-        (["tiny.yaml", "--threads", "many"], "Invalid value for '--threads'"),
-    ],
-)
-def test_bad_arguments(run, arguments, message):
-    result = run(*arguments)
-    assert result.exit_code == 2
-    assert message in result.stderr
-    assert "Traceback" not in result.output
 
 
 def test_missing_data_is_exit_4_and_writes_nothing(run, monkeypatch, tmp_path):
     monkeypatch.setenv("KMAPS_DATA_DIR", str(tmp_path / "empty"))
     Path("tiny.yaml").write_text(TEXT.replace("digits", "mnist"))
-    result = run("tiny.yaml")
-    assert result.exit_code == 4
-    assert "run `kmaps download mnist`" in result.stderr
-    assert len(result.stderr.splitlines()) == 1
-    assert not Path("runs").exists()
-
-
-def kmaps(folder, *arguments, **options) -> subprocess.Popen:
-    command = [sys.executable, "-c", "from kmaps.cli.main import main; main()", *arguments]
-    return subprocess.Popen(command, cwd=folder, text=True, stderr=subprocess.PIPE, **options)
-
-
-@pytest.mark.slow  # tests/test_readme.py runs experiments too, and the next test the process
-def test_from_end_to_end(tmp_path):
-    (tmp_path / "tiny.yaml").write_text(TEXT)
-    with kmaps(tmp_path, "run", "tiny.yaml", stdout=subprocess.PIPE) as process:
-        stdout, stderr = process.communicate(timeout=120)
-    assert process.returncode == 0, stderr
-    records = read_records(tmp_path / "runs" / "tiny")
-    assert [record["status"] for record in records] == ["ok"] * 3
-    assert all(record["accuracy"] > 0.75 for record in records)
-    assert "one-vs-one: accuracy" in stdout
-    for record in records:
-        assert f"{100 * record['accuracy']:.2f}" in stdout
+    assert "run `kmaps download mnist`" in refused("run", "tiny.yaml", code=4)
 
 
 def test_interrupted_is_exit_130_and_keeps_the_finished_cells(tmp_path):
     text = TEXT.replace("C: 1", "splits: 30\nC: {grid: [0.1, 1, 10, 100], folds: 5}")
     (tmp_path / "tiny.yaml").write_text(text)
-    with kmaps(tmp_path, "run", "tiny.yaml", start_new_session=True) as process:
+    command = [sys.executable, "-m", "kmaps", "run", "tiny.yaml"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, text=True, stderr=subprocess.PIPE, start_new_session=True
+    ) as process:
         first = process.stderr.readline()
         if first.startswith("compiling, once"):  # nothing was compiled here before
             first = process.stderr.readline()
