@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from commands import kmaps
 
 # Half-typed lines, and what completes them; None stands for the shell's own completion of files.
 LINES = {
@@ -68,6 +69,11 @@ def shell(name: str, program: str, lines: list[str], folder: Path) -> list[str]:
     )
     assert done.returncode == 0, done.stderr
     return [block.strip() for block in done.stdout.split("----\n")[: len(lines)]]
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
+def test_a_script_for_each_shell(name):
+    assert "_KMAPS_COMPLETE" in kmaps("completion", name).stdout
 
 
 def test_bash(tmp_path):

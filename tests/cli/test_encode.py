@@ -375,17 +375,3 @@ def test_memory_is_bounded_and_the_file_whole():
     written = np.load("out.npy", mmap_mode="r")
     assert written.shape == (n, 3 * 784)
     np.testing.assert_array_equal(written[-1000:], HomogeneousMap().fit_transform(block))
-
-
-def test_interrupting_leaves_no_file():
-    code = (
-        "import os, signal, sys\n"
-        "from kmaps.cli.main import main\n"
-        "from kmaps import HomogeneousMap\n"
-        "HomogeneousMap.transform = lambda self, X: os.kill(os.getpid(), signal.SIGINT)\n"
-        "sys.argv = ['kmaps', 'encode', 'in.npy', 'out.npy']\n"
-        "main()\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (130, "interrupted\n")
-    assert os.listdir() == ["in.npy"]

@@ -1,79 +1,97 @@
-"""Labels, and columns that are no features, beside the rows of text files and archives."""
+"""Labels, and columns that are no features, next to the rows of every format that has names."""
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
 from kmaps.errors import InputError
-from kmaps.io import open_reader, open_writer, read_columns, read_whole
+from kmaps.io import LabelledRows, open_reader, open_writer, read_columns, read_whole
 
 X = np.arange(12, dtype=np.float32).reshape(4, 3)
-TEXT = 'a,who,b,kind,c\n0,p1,1,cat,2\n3,p1,4,"dog, big",5\n6,p2,7,cat,8\n9,p3,10,cat,11\n'
+WHO = ["p1", "p1", "p2", "p3"]
+KINDS = ["cat", "dog, big", "cat", "cat"]
+FRAME = pd.DataFrame(X, columns=["a", "b", "c"]).assign(who=WHO, kind=KINDS)
+FRAME = FRAME[["a", "who", "b", "kind", "c"]]
+
+
+def write_stream(frame, path):
+    table = pa.Table.from_pandas(frame)
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
+        writer.write_table(table, max_chunksize=3)
+
+
+WRITE = {
+    "t.csv": lambda frame, path: frame.to_csv(path, index=False),
+    "t.npz": lambda frame, path: np.savez(path, rows=X, who=WHO, kind=KINDS),
+    "whole.parquet": lambda frame, path: frame.to_parquet(path),
+    "groups.parquet": lambda frame, path: frame.to_parquet(path, row_group_size=3),
+    "t.feather": lambda frame, path: frame.to_feather(path),
+    "t.arrow": write_stream,
+}
 
 
 @pytest.fixture
 def table(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text(TEXT)
-    return path
+    WRITE["t.csv"](FRAME, tmp_path / "t.csv")
+    return tmp_path / "t.csv"
 
 
-def test_csv_columns_set_aside(table):
-    reader = open_reader(table, label_column="kind", aside=["who"])
-    assert reader.columns == ["a", "b", "c"]
-    blocks = list(reader.blocks(3, 1))
-    assert [block.X.shape for block in blocks] == [(3, 3), (1, 3)]
-    assert blocks[0].aside["who"].tolist() == ["p1", "p1", "p2"]
+@pytest.mark.parametrize("name", WRITE)
+@pytest.mark.parametrize("rows", [1, 3, 100])
+def test_what_is_named_is_no_feature(tmp_path, name, rows):
+    WRITE[name](FRAME, tmp_path / name)
+    reader = open_reader(tmp_path / name, label_column="kind", aside=["who"])
+    assert reader.has_labels
+    assert reader.columns == (None if name.endswith("npz") else ["a", "b", "c"])
+    for _ in range(2):
+        blocks = [*reader.blocks(rows, 1)]
+        sizes = [len(block.X) for block in blocks]
+        assert max(sizes) <= rows
+        assert [block.start for block in blocks] == np.cumsum([0, *sizes[:-1]]).tolist()
+        assert [text for block in blocks for text in block.aside["who"]] == WHO
+        assert reader.done == reader.total
     found, y, aside = read_whole(reader, dtype=np.dtype(np.float32))
     np.testing.assert_array_equal(found, X)
     assert found.dtype == np.float32
-    assert y.tolist() == ["cat", "dog, big", "cat", "cat"]
-    assert {name: texts.tolist() for name, texts in aside.items()} == {
-        "who": ["p1", "p1", "p2", "p3"]
-    }
+    assert (y.tolist(), aside["who"].tolist(), list(aside)) == (KINDS, WHO, ["who"])
+    labels = LabelledRows(reader)
+    assert sum(len(block) for block in labels.blocks()) == 4
+    assert labels.labels().tolist() == KINDS
 
 
-def test_a_value_that_is_missing_beside_the_rows(table):
-    table.write_text(TEXT.replace("p2", ""))
+def test_a_value_that_is_missing_next_to_the_rows(table):
+    table.write_text(table.read_text().replace("p2", ""))
     message = "t.csv:4: column 'who' is '', expected a text or a finite number"
     with pytest.raises(InputError, match=message):
         read_whole(open_reader(table, label_column="kind", aside=["who"]))
 
 
-def test_aside_needs_a_header(tmp_path):
+def test_names_that_there_are_not(tmp_path):
     (tmp_path / "t.csv").write_text("1,2\n3,4\n")
     with pytest.raises(InputError, match=r"t.csv: has no header, which the column 'who' needs"):
         open_reader(tmp_path / "t.csv", aside=["who"])
     np.save(tmp_path / "X.npy", X)
     with pytest.raises(InputError, match="npy has no columns with names; leave who out"):
         open_reader(tmp_path / "X.npy", aside=["who"])
+    with pytest.raises(InputError, match="npy has no columns with names; leave label_column=y out"):
+        open_reader(tmp_path / "X.npy", label_column="y")
 
 
-@pytest.mark.parametrize("y", [np.array([0, 1, 0, 1]), np.array(["a", "b", "a", "b"])])
-def test_labels_in_an_archive(tmp_path, y):
-    np.savez(tmp_path / "a.npz", X=X, y=y)
-    reader = open_reader(tmp_path / "a.npz")
-    assert reader.has_labels
-    assert [block.y.tolist() for block in reader.blocks(3, 1)] == [y[:3].tolist(), y[3:].tolist()]
-    np.savez(tmp_path / "b.npz", rows=X, kinds=y, who=[1, 1, 2, 3])
-    reader = open_reader(tmp_path / "b.npz", label_column="kinds", aside=["who"])
-    found, labels, aside = read_whole(reader)
-    np.testing.assert_array_equal(found, X)
-    assert (labels.tolist(), aside["who"].tolist()) == (y.tolist(), ["1", "1", "2", "3"])
-
-
-@pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("y", [np.arange(4) % 3, np.array(["a", "bcd", "e", "f"])])
-def test_labels_are_written_beside_the_rows(tmp_path, sparse, y):
-    rows = sp.csr_matrix(X) if sparse else X
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix])
+def test_labels_are_written_to_an_archive_and_found_there(tmp_path, convert, y):
+    rows = convert(X)
     with open_writer(tmp_path / "a.npz") as writer:
         writer.write(rows[:1], y[:1])
         writer.write(rows[1:], y[1:])
     reader = open_reader(tmp_path / "a.npz")
+    assert reader.has_labels
     found, labels, _ = read_whole(reader)
-    np.testing.assert_array_equal(found.toarray() if sparse else found, X)
+    np.testing.assert_array_equal(found.toarray() if reader.sparse else found, X)
     assert labels.tolist() == y.tolist()
-    if sparse:
+    if reader.sparse:
         assert (sp.load_npz(tmp_path / "a.npz") != rows).nnz == 0
 
 
@@ -101,7 +119,7 @@ def test_what_are_no_labels_of_an_archive(tmp_path, arrays, column, message):
 
 
 def test_columns_of_text(table):
-    assert read_columns(table, ["kind"])["kind"].tolist() == ["cat", "dog, big", "cat", "cat"]
+    assert read_columns(table, ["kind"])["kind"].tolist() == KINDS
     for text, message in {
         "a,b\n": "expected a header and a row per line",
         "a,b\n1,2\n3\n": "t.csv:3: column 'b' is ''",

@@ -2,17 +2,9 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from kmaps.errors import InputError
-from kmaps.io import LabelledRows, open_reader, read_labels, text_files
-
-X = np.eye(3)
-
-
-def dense(matrix):
-    return matrix.toarray() if sp.issparse(matrix) else np.array(matrix)
-
+from kmaps.io import LabelledRows, open_reader, read_labels, read_whole, text_files
 
 BAD = {
     "a.csv": {
@@ -20,7 +12,6 @@ BAD = {
         b"a,b\n": "a header but no row of numbers",
         b"a,b\n1,2\n\n3,4,5\n": "a.csv:4: 3 columns, the first line has 2",
         b"1,2\n3,four\n": "a.csv:2: column 2: 'four' is not a number",
-        b"1,2\n3,\n": "a.csv:2: column 2: '' is not a number",
         b"1,b\n3,4\n": "a.csv:1: column 2: 'b'",
         b"1,2\n3,\xe9\n": "a.csv:2: column 2:",
         b"True,False\n1,2\n": "a.csv:1: column 1: 'True' is not a number",
@@ -34,12 +25,8 @@ BAD = {
         b"1,2 1:2\n": "a.svm:1: '1,2' is not a label",
         b"1 1:2\n1 3:a\n": "a.svm:2: '3:a' is not 'index:va",
         b"1 3:1 2:1\n": "a.svm:1: index 2 after 3",
-        b"1 2:1 2:1\n": "a.svm:1: index 2 after 2",
-        b"1 1:2\nnan 1:2\n": "a.svm:2: 'nan' is not a",
-        b"1e999 1:2\n": "a.svm:1: '1e999' is not a lab",
         "\u0661 1:2\n".encode(): "a.svm:1: '\u0661' is not a label",
         "1 1:\u0662\n".encode(): "a.svm:1: '1:\u0662' is not 'index:value'",
-        b"1 1:1_0\n": "a.svm:1: '1:1_0' is not 'index",
         b"1 qid:x 1:2\n": "a.svm:1: 'qid:x' is not 'qid:nu",
         b"1 1:2\n1 2147483648:1\n": "a.svm:2: index 2147483648 is beyond 2147483647, the last",
         b"1 " + b"9" * 5000 + b":1\n": "is beyond 21474",
@@ -63,7 +50,7 @@ def test_a_bad_file_is_refused_in_one_line(tmp_path, monkeypatch, name, large):
 def test_svm_keeps_queries_and_comments_out(tmp_path):
     (tmp_path / "a.svm").write_text("1 qid:3 1:2 # a_b\n2 qid:3 2:4\n")
     (block,) = open_reader(tmp_path / "a.svm").blocks(9, 9)
-    assert dense(block.X).tolist() == [[2, 0], [0, 4]]
+    assert block.X.toarray().tolist() == [[2, 0], [0, 4]]
     assert block.y.tolist() == [1, 2]
 
 
@@ -74,13 +61,6 @@ def test_labels_that_differ_stay_different(tmp_path):
     rows = LabelledRows(open_reader(tmp_path / "a.svm"))
     list(rows.blocks())
     assert rows.labels().tolist() == [1e300, 2e300]
-
-
-def test_svm_columns_can_be_given(tmp_path):
-    (tmp_path / "a.svm").write_text("1 2:1\n")
-    assert open_reader(tmp_path / "a.svm", n_features=9).n_features == 9
-    with pytest.raises(InputError, match=r"a\.svm:1: index 2 is beyond 1, the last"):
-        list(open_reader(tmp_path / "a.svm", n_features=1).blocks(1, 1))
 
 
 def svm(*rows):
@@ -113,12 +93,13 @@ def test_indices_count_from_0_or_1(tmp_path, rows, n_features, zero_based, base,
 
 def test_indices_are_as_they_were_said_to_be(tmp_path):
     (tmp_path / "a.svm").write_text(svm((1, 2), (0, 2)))
-    with pytest.raises(InputError, match=r"a\.svm:2: index 0, but these indices were said"):
-        open_reader(tmp_path / "a.svm", zero_based=False)
-    with pytest.raises(InputError, match=r"a\.svm:2: index 0, but these indices were said"):
-        list(open_reader(tmp_path / "a.svm", n_features=5, zero_based=False).blocks(9, 99))
-    with pytest.raises(InputError, match=r"a\.svm:1: index 2 is beyond 1, the last"):
-        list(open_reader(tmp_path / "a.svm", n_features=2).blocks(9, 99))
+    for options, message in (
+        ({"zero_based": False}, r"a\.svm:2: index 0, but these indices were said"),
+        ({"n_features": 5, "zero_based": False}, r"a\.svm:2: index 0, but these indices were said"),
+        ({"n_features": 2}, r"a\.svm:1: index 2 is beyond 1, the last"),
+    ):
+        with pytest.raises(InputError, match=message):
+            list(open_reader(tmp_path / "a.svm", **options).blocks(9, 99))
 
 
 TABLE = """name,a,"b, c",digit
@@ -133,12 +114,9 @@ def test_a_column_of_labels(tmp_path):
         list(open_reader(tmp_path / "t.csv").blocks(9, 9))
     reader = open_reader(tmp_path / "t.csv", label_column="name")
     assert reader.columns == ["a", "b, c", "digit"]
-    blocks = list(reader.blocks(1, 9))
-    assert [block.y.tolist() for block in blocks] == [["x, y"], ["z"]]
-    np.testing.assert_array_equal(np.vstack([b.X for b in blocks]), [[1, 2.5, 7], [3, 4, 8]])
-    rows = LabelledRows(reader)
-    list(rows.blocks())
-    assert rows.labels().tolist() == ["x, y", "z"]
+    found, labels, _ = read_whole(reader)
+    np.testing.assert_array_equal(found, [[1, 2.5, 7], [3, 4, 8]])
+    assert labels.tolist() == ["x, y", "z"]
 
 
 def test_labels_of_a_column_are_numbers_if_all_are(tmp_path):
@@ -176,9 +154,3 @@ def test_a_column_of_labels_that_cannot_be_used(tmp_path, text, column, message)
     with pytest.raises(InputError) as caught:
         list(open_reader(tmp_path / "t.csv", label_column=column, name="t.csv").blocks(9, 9))
     assert str(caught.value).startswith(message)
-
-
-def test_only_csv_has_columns_with_names(tmp_path):
-    np.save(tmp_path / "a.npy", X)
-    with pytest.raises(InputError, match="npy has no columns with names; leave label_column=y out"):
-        open_reader(tmp_path / "a.npy", label_column="y")
