@@ -12,12 +12,9 @@ from kmaps.samples import AnyMatrix, read_only, summed
 
 
 class Columns:
-    """The columns of a dense or CSR matrix; zeros that a CSR matrix does not store are values too.
+    """The columns of a dense or CSR matrix, of which ``low`` and ``high`` (d,) are the ranges.
 
-    Attributes
-    ----------
-    low, high : ndarray (d,)
-        The range of each column.
+    Zeros that a CSR matrix does not store are values too.
     """
 
     def __init__(self, X: AnyMatrix) -> None:
@@ -88,11 +85,12 @@ def _ends(X: AnyMatrix) -> tuple[NDArray, NDArray]:
 class RunningColumns:
     """What `choose_levels` asks of columns, of samples that come in blocks.
 
-    Parameters
-    ----------
-    most : int
-        Distinct values of all columns up to which they are kept.
+    The distinct values of all columns are kept as long as they are at most ``most``.
     """
+
+    low: NDArray
+    high: NDArray
+    _zero: NDArray
 
     def __init__(self, most: int):
         self.most = most
@@ -101,20 +99,15 @@ class RunningColumns:
 
     def add(self, X: AnyMatrix) -> None:
         """Take the next samples into account."""
-        if self.n_rows and X.shape[1] != self.n_columns:
-            raise InputError(f"a block of {X.shape[1]} features after one of {self.n_columns}")
         columns = Columns(X)
-        low, high, zero = columns.low, columns.high, columns.has_zero()
-        if not np.isfinite([low, high]).all():
+        if not np.isfinite([columns.low, columns.high]).all():
             refuse_not_finite(X.toarray() if issparse(X) else X)
-        if not self.n_rows:
-            self.n_columns, self.low, self.high, self._zero = X.shape[1], low, high, zero
-        self.low, self.high = np.minimum(self.low, low), np.maximum(self.high, high)
-        self._zero = self._zero | zero
-        self.n_rows += X.shape[0]
-        self.n_nonzero += X.count_nonzero() if issparse(X) else int(np.count_nonzero(X))
-        if self._values is not None:
-            self._take_values(columns.few(self.most))
+        block = RunningColumns(self.most)
+        block.low, block.high, block._zero = columns.low, columns.high, columns.has_zero()
+        block.n_rows, block.n_columns = X.shape
+        block.n_nonzero = X.count_nonzero() if issparse(X) else int(np.count_nonzero(X))
+        block._values = None if self._values is None else columns.few(self.most)
+        self.merge(block)
 
     def merge(self, other: "RunningColumns") -> None:
         """Take into account what another one knows, with the same ``most``, of other samples."""
@@ -129,12 +122,11 @@ class RunningColumns:
         self._zero = self._zero | other._zero
         self.n_rows += other.n_rows
         self.n_nonzero += other.n_nonzero
-        self._take_values(other._values)
-
-    def _take_values(self, found: NDArray | None) -> None:
-        if self._values is not None:
-            together = None if found is None else np.union1d(self._values, found)
-            self._values = None if together is None or len(together) > self.most else together
+        if self._values is not None and other._values is not None:
+            together = np.union1d(self._values, other._values)
+            self._values = together if len(together) <= self.most else None
+        else:
+            self._values = None
 
     def few(self, most: int) -> NDArray | None:
         """Return the distinct values of all columns, ascending; None if they are more."""

@@ -70,17 +70,9 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.strategy = strategy
 
     def fit(self, X: ArrayLike, y: object = None) -> "Quantizer":
-        """Choose the levels.
+        """Choose the levels for finite numbers (n, d) of any real type, dense or CSR.
 
-        Parameters
-        ----------
-        X : array-like or CSR matrix, shape (n, d)
-            Numbers of any real type; finite.
-
-        Raises
-        ------
-        ValueError
-            Also for more distinct values than levels with ``strategy="exact"``.
+        More distinct values than levels raise ValueError with ``strategy="exact"``.
         """
         check_whole("n_levels", self.n_levels, 2, MAX_LEVELS)
         check_choice("strategy", self.strategy, STRATEGIES)
@@ -91,17 +83,10 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray:
-        """Return the code of every value; values outside the range of `fit` have that of its end.
+        """Return the code of every value, uint8 (n, d), CSR for CSR input.
 
-        Returns
-        -------
-        ndarray or CSR matrix of uint8, shape (n, d)
-            CSR for CSR input, which is refused unless the code of zero is 0 for every feature.
-
-        Warns
-        -----
-        UserWarning
-            Once per call, with their number, when values lie outside.
+        A value outside the range of `fit` has the code of its end, and one warning per call says
+        how many there are. CSR is refused unless the code of zero is 0 for every feature.
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", ensure_all_finite=False)

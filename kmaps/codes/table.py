@@ -66,30 +66,17 @@ class LookupTable:
         return (self.values.shape[1] - 1).bit_length()
 
     def take(self, codes: AnyMatrix) -> NDArray:
-        """Return the outputs of every code.
+        """Return the outputs (n, d·r) of codes (n, d), an ndarray or CSR matrix of uint8.
 
-        Parameters
-        ----------
-        codes : ndarray or CSR matrix of uint8, shape (n, d)
-            What a CSR matrix does not store has the code 0.
-
-        Returns
-        -------
-        ndarray or CSR matrix, shape (n, d·r)
-            In the dtype of the table; feature j owns the columns j·r … (j+1)·r-1.
-
-        Raises
-        ------
-        InputError
-            When the codes are not uint8 or not in the table, or for CSR codes when the outputs of
-            code 0 are not zero.
+        They have the dtype of the table; feature j owns the columns j·r … (j+1)·r-1. What a CSR
+        matrix does not store has the code 0, whose outputs must be zero then. Other types, and
+        codes that the table does not have, raise InputError.
         """
         tables, n_codes, _ = self.values.shape
         check_codes(codes, tables if tables > 1 else None, n_codes)
         if not issparse(codes):
-            return self._take(
-                np.ascontiguousarray(codes), np.arange(codes.shape[1], dtype=np.int32)
-            )
+            features = np.arange(codes.shape[1], dtype=np.int32)
+            return self._take(np.ascontiguousarray(codes), features)
         if self.values[:, 0].any():
             raise InputError(
                 "the outputs of code 0 are not zero, so sparse codes would give dense output: pass "
@@ -99,18 +86,12 @@ class LookupTable:
         return widened(codes, data, self.values.shape[2])
 
     def fill(self, codes: NDArray, features: NDArray, out: NDArray) -> None:
-        """Write the outputs of a block of codes, which are not checked.
+        """Write the outputs (n, m·r) of a block of codes (n, m), which are not checked.
 
-        Parameters
-        ----------
-        codes : ndarray of uint8, shape (n, m)
-        features : ndarray of int, shape (m,)
-            Which feature each column belongs to: all in order, when there are several rows.
-        out : ndarray, shape (n, m·r)
-            In the dtype of the table.
+        ``features`` (m,) says which feature each column is of: all in order, for several rows.
         """
-        own = read_only(features) if len(codes) == 1 and len(self.values) > 1 else None
-        loops.take(read_only(codes), own, read_only(self.values), out, self._outputs)
+        some = read_only(features) if len(codes) == 1 and len(self.values) > 1 else None
+        loops.take(read_only(codes), some, read_only(self.values), out, self._outputs)
 
     def at(self, codes: NDArray, feature: NDArray) -> NDArray:
         """Return the outputs, ``codes.shape + (r,)``, of unchecked codes, each of its feature."""

@@ -277,12 +277,13 @@ def choice_of(scores: dict[float, NDArray], *, extended: bool) -> Choice:
     )
 
 
-def checked_grid(grid: Iterable[float] | str) -> tuple[float, ...]:
+def checked_grid(grid: Iterable[float] | str, path: bool = False) -> tuple[float, ...]:
     """Return the values of C to begin with, ascending; or raise ConfigError."""
     if isinstance(grid, str):
-        if grid != AUTO:
-            raise ConfigError(f"grid={grid!r}: expected values of C, or 'auto'")
-        return START
+        if grid == AUTO or (path and grid == PATH):
+            return START
+        known = f"{PATH!r} or {AUTO!r}" if path else f"or {AUTO!r}"
+        raise ConfigError(f"grid={grid!r}: expected values of C, {known}")
     values = list(grid)
     for C in values:
         check_positive("C", C)

@@ -12,11 +12,9 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kmaps.checks import MAX_LEVELS, check_whole
-from kmaps.errors import ConfigError
 from kmaps.kernels import ScalarKernel
 from kmaps.maps.capabilities import Tabulated
 from kmaps.models.choice import (
-    AUTO,
     PATH,
     Choice,
     checked_grid,
@@ -81,7 +79,7 @@ def choose_along_path(
     >>> found.grid[0], found.grid[-1] <= 100, max(found.accuracies) > 0.9
     (0.1, True, True)
     """
-    values = _first_values(grid)
+    values = checked_grid(grid, path=True)
     check_whole("folds", folds, 2)
     check_whole("seed", seed, 0)
     y, weights = np.asarray(y), check_sample_weight(sample_weight, len(rows))
@@ -104,13 +102,6 @@ def choose_along_path(
                 break
         values = extension(scores) if extended else ()
     return choice_of(scores, extended=extended)
-
-
-def _first_values(grid: Values) -> tuple[float, ...]:
-    """Return the values of C to begin with."""
-    if isinstance(grid, str) and grid not in (PATH, AUTO):
-        raise ConfigError(f"grid={grid!r}: expected values of C, 'path' or 'auto'")
-    return checked_grid(AUTO if grid == PATH else grid)
 
 
 @dataclass(eq=False, repr=False)

@@ -84,27 +84,34 @@ def _described(
     shown = [model.function(int(j)) for j in order]
     titles = [function.name for function in shown] if names is None else [names[j] for j in order]
     spread = model.model_.importance[:, order].T
+    curved = f" Curved functions had a price of {model.smooth:g}." if model.smooth else ""
     data: dict[str, Any] = {
         "title": f"{type(model).__name__} of {model.map_}",
         "about": f"{model.n_features_in_:,} features, of which the {len(order)} most important "
-        f"are shown.{_smoothness(model)}",
+        f"are shown.{curved}",
         "columns": _columns(model),
         "baseline": model.baseline_.tolist(),
-        "features": [_feature(*one) for one in zip(titles, shown, spread, strict=True)],
+        "features": [
+            {
+                "name": name,
+                "levels": function.levels.tolist(),
+                "values": function.values.tolist(),
+                "importance": importance.tolist(),
+                "density": [],
+            }
+            for name, function, importance in zip(titles, shown, spread, strict=True)
+        ],
         "rows": [],
         "image": None,
     }
     if X is not None:
         numbers = level_numbers(model.model_, X, order)
-        for feature, function, own in zip(data["features"], shown, numbers.T, strict=True):
-            feature["density"] = _density(function.levels, own)
+        for feature, function, given in zip(data["features"], shown, numbers.T, strict=True):
+            ends = function.levels[0], function.levels[-1]
+            counts, _ = np.histogram(function.levels[given], _BINS, ends)
+            feature["density"] = (counts / len(given)).tolist()  # the part of all samples
         data["rows"] = [_row(model, X, row, shown, numbers) for row in rows]
     return data
-
-
-def _smoothness(model: CodedEstimator) -> str:
-    """Return what to say of the price of curvature, if there was one."""
-    return f" Curved functions had a price of {model.smooth:g}." if model.smooth else ""
 
 
 def _columns(model: CodedEstimator) -> list[str]:
@@ -116,22 +123,6 @@ def _columns(model: CodedEstimator) -> list[str]:
         names[positive] if negative is None else f"{names[positive]} against {names[negative]}"
         for positive, negative in class_pairs(len(names), model.multiclass)
     ]
-
-
-def _feature(name: str, function: FeatureFunction, spread: NDArray[np.float64]) -> dict[str, Any]:
-    return {
-        "name": name,
-        "levels": function.levels.tolist(),
-        "values": function.values.tolist(),
-        "importance": spread.tolist(),
-        "density": [],
-    }
-
-
-def _density(levels: NDArray[np.float64], numbers: NDArray[np.intp]) -> list[float]:
-    """Return the share of samples in equal parts of a function's range."""
-    counts, _ = np.histogram(levels[numbers], _BINS, (levels[0], levels[-1]))
-    return (counts / len(numbers)).tolist()
 
 
 def _row(

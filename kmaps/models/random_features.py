@@ -211,22 +211,7 @@ class RandomFeatureSVC(ProbabilisticClassifier):
 
         No more than a block of the samples is in memory at a time; all outputs are, in single
         precision, 8 bytes × ``n_frequencies`` per row, up to 1 GB; beyond that none are, and they
-        are encoded again in every pass. ``source`` has ``blocks()`` and ``sample()``, as
-        `kmaps.io.LabelledRows` has them.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> X, y = np.random.default_rng(0).random((90, 5)), np.arange(90) % 2
-        >>> class Source:
-        ...     def blocks(self):
-        ...         return (X[start : start + 30] for start in range(0, 90, 30))
-        ...
-        ...     def sample(self):
-        ...         return X
-        >>> model = RandomFeatureSVC(n_frequencies=50)
-        >>> model.fit(model.prepare_rows(Source()), y).predict(X[:2]).shape
-        (2,)
+        are encoded again in every pass. ``source`` is a :class:`BlockSource`, as for `CodedSVC`.
         """
         self._make_learner()  # a parameter out of range is found before all is read
         random_map = self._make_map()

@@ -15,6 +15,7 @@ from kmaps.errors import InputError
 from kmaps.models.choice import along_c, cross_validate, stratified_sample
 from kmaps.models.coded_path import choose_along_path
 from kmaps.svm import CodedSVC, count_problems
+from kmaps.svm.coded.estimator import Progress
 from kmaps.svm.learner import LabelledSource
 
 if TYPE_CHECKING:
@@ -49,16 +50,11 @@ def train_model(
         With ``blocks()``, ``sample()`` and ``labels()``, as `kmaps.io.LabelledRows` has them.
     costs : list of float, "path" or "auto"
         Values of C; several are compared, and one is when ``folds`` are given.
-    folds : int, optional
-        Parts of the rows in cross-validation, three by default.
-    hold_out : float, optional
-        Part of the rows of each class that is only used to measure the accuracy.
-    seed : int
-        Draws the folds and the rows held out.
-    report : callable
-        As `Report`.
-    clock : callable
-        Returns seconds.
+    folds, hold_out, seed
+        Parts of the rows in cross-validation, three by default; the part of the rows of each class
+        that is only used to measure the accuracy; what draws both.
+    report, clock : callable
+        As `Report`; returns seconds.
 
     Returns
     -------
@@ -140,7 +136,7 @@ def _fit(model: "CodedSVC | RandomFeatureSVC", rows: Any, y: NDArray, report: Re
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if isinstance(model, CodedSVC):
-            model.fit(rows, y, progress=_Gap(model, len(set(y.tolist())), report))
+            model.fit(rows, y, progress=_gap_report(model, len(set(y.tolist())), report))
         else:
             model.fit(rows, y)
     for one in caught:
@@ -180,15 +176,14 @@ def _choose_c(
     return [{"C": C, "accuracy": accuracy} for C, accuracy in tried]
 
 
-class _Gap:
-    """Progress of training: how far the duality gaps have come, by their logarithms."""
+def _gap_report(model: CodedSVC, n_classes: int, report: Report) -> Progress:
+    """Return a progress of training: how far the gaps have come, by their logarithms."""
+    n, tol = count_problems(n_classes, model.multiclass), model.tol
+    come = dict.fromkeys(range(n), 0.0)
 
-    def __init__(self, model: CodedSVC, n_classes: int, report: Report) -> None:
-        self._n = count_problems(n_classes, model.multiclass)
-        self._tol, self._report = model.tol, report
-        self._come = dict.fromkeys(range(self._n), 0.0)
+    def progress(problem: int, passes: float, gap: float) -> None:
+        part = min(1.0, log(max(gap, 1e-300)) / log(tol)) if 0 < tol < 1 else 1.0
+        come[problem] = max(come[problem], part)
+        report("train", int(1000 * sum(come.values())), 1000 * n)
 
-    def __call__(self, problem: int, passes: float, gap: float) -> None:
-        come = min(1.0, log(max(gap, 1e-300)) / log(self._tol)) if 0 < self._tol < 1 else 1.0
-        self._come[problem] = max(self._come[problem], come)
-        self._report("train", int(1000 * sum(self._come.values())), 1000 * self._n)
+    return progress
