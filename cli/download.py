@@ -1,12 +1,11 @@
 """``kmaps download``: fetch datasets and verify them."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
 
 from kmaps.cli.completing import datasets, names
+from kmaps.cli.progress import byte_bar
 from kmaps.errors import DataError
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def command(
     failures = []
     for manifest in manifests:
         try:
-            with _bar(quiet) as report:
+            with byte_bar(quiet=quiet) as report:
                 done = download(
                     manifest,
                     data_dir=data_dir,
@@ -76,31 +75,3 @@ def _line(done: "Download") -> str:
     return (
         f"{done.name}: {status}, {done.size / 1e6:.1f} MB, sha256 {done.digest} ok, {done.folder}"
     )
-
-
-@contextmanager
-def _bar(quiet: bool) -> Iterator[Callable[[str, int, int | None], None]]:
-    """Show a bar with the time left on standard error, and yield the function that moves it."""
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    bar = Progress(
-        *(TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn()),
-        console=console,
-        transient=True,
-        disable=quiet or not console.is_terminal,
-        redirect_stdout=False,  # or rich would send what belongs on standard output to the other
-    )
-    with bar:
-        task = bar.add_task("", total=None)
-        shown = ""
-
-        def report(label: str, done: int, total: int | None) -> None:
-            nonlocal shown
-            if label != shown:
-                bar.reset(task, description=label, total=total)
-                shown = label
-            bar.update(task, completed=done, total=total)
-
-        yield report

@@ -104,7 +104,7 @@ def cell_bar(
             if quiet:
                 yield lambda progress: None, lambda title, done, total: None
             elif sys.stderr.isatty():
-                yield _shown_on(shown.enter_context(_bar(counted=True)))
+                yield _shown_on(shown.enter_context(_bar("cells")))
             else:
                 yield _print_cell, _print_stage
         except KeyboardInterrupt:
@@ -114,7 +114,19 @@ def cell_bar(
             raise
 
 
-def _shown_on(bar: "Bar") -> tuple[Callable[["Progress"], None], Callable[[str, int, int], None]]:
+@contextmanager
+def byte_bar(*, quiet: bool) -> Iterator[Callable[[str, int, int | None], None]]:
+    """Yield a function ``report(title, done, total)`` that shows a bar of bytes."""
+    if quiet:
+        yield lambda title, done, total: None
+    else:
+        with _bar("bytes") as bar:
+            yield _shown_on(bar)[1]
+
+
+def _shown_on(
+    bar: "Bar",
+) -> tuple[Callable[["Progress"], None], Callable[[str, int, int | None], None]]:
     task = bar.add_task("")
 
     def show(progress: "Progress") -> None:
@@ -123,7 +135,7 @@ def _shown_on(bar: "Bar") -> tuple[Callable[["Progress"], None], Callable[[str, 
         if progress.last and progress.last["status"] == "failed":
             bar.console.print(_described(progress.last), markup=False, highlight=False)
 
-    def show_stage(title: str, done: int, total: int) -> None:
+    def show_stage(title: str, done: int, total: int | None) -> None:
         bar.update(task, total=total, completed=done, description=title)
 
     return show, show_stage
@@ -140,11 +152,12 @@ def _print_stage(title: str, done: int, total: int) -> None:
         click.echo(f"{title}: {total} images", err=True)
 
 
-def _bar(*, counted: bool = False) -> "Bar":
+def _bar(counted: str = "") -> "Bar":
     # Rich takes a tenth of a second to import: only for those who wait.
     from rich.console import Console
     from rich.progress import (
         BarColumn,
+        DownloadColumn,
         MofNCompleteColumn,
         Progress,
         TaskProgressColumn,
@@ -153,11 +166,15 @@ def _bar(*, counted: bool = False) -> "Bar":
     )
 
     console = Console(stderr=True)
-    ends = [MofNCompleteColumn()] if counted else [TaskProgressColumn(), TimeRemainingColumn()]
+    ends = {
+        "": [TaskProgressColumn(), TimeRemainingColumn()],
+        "cells": [MofNCompleteColumn()],
+        "bytes": [DownloadColumn(), TimeRemainingColumn()],
+    }
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        *ends,
+        *ends[counted],
         console=console,
         transient=True,
         disable=not console.is_terminal,
