@@ -43,18 +43,10 @@ _QUALITY = "accuracy"
 
 @dataclass(frozen=True)
 class Limits:
-    """What a model may take.
+    """What a model may take."""
 
-    Parameters
-    ----------
-    max_bytes : float
-        Its training rows, tables and weights, as stored.
-    max_us : float
-        Microseconds to predict a row.
-    """
-
-    max_bytes: float = inf
-    max_us: float = inf
+    max_bytes: float = inf  # its training rows, tables and weights, as stored
+    max_us: float = inf  # microseconds to predict a row
 
     def hold(self, record: Record) -> bool:
         """Return whether a measured model keeps them."""
@@ -63,35 +55,21 @@ class Limits:
 
 @dataclass(frozen=True)
 class Choice:
-    """A model that no other one beats.
-
-    Attributes
-    ----------
-    record : dict
-    point : Point
-        Its name, and its measures as printed.
-    interval : (float, float)
-        95 % interval (Wilson's) of its accuracy on the rows held out, in [0, 1].
-    """
+    """A model that no other one beats."""
 
     record: Record
     point: Point
-    interval: tuple[float, float]
 
-    @classmethod
-    def of(cls, record: Record, point: Point) -> "Choice":
-        """Return the choice of a record, its interval computed."""
-        n_test = record["n_test"]
-        found = binomtest(round(record["accuracy"] * n_test), n_test).proportion_ci(method="wilson")
-        return cls(record, point, (float(found.low), float(found.high)))
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 % interval (Wilson's) of its accuracy on the rows held out, in [0, 1]."""
+        n_test, accuracy = self.record["n_test"], self.record["accuracy"]
+        found = binomtest(round(accuracy * n_test), n_test).proportion_ci(method="wilson")
+        return float(found.low), float(found.high)
 
     @property
     def standing(self) -> float:
-        """The accuracy by which choices are ordered: of the rows held out and of the folds.
-
-        Few rows held out say little on which of two models is the better one; the folds of the
-        chosen C add theirs.
-        """
+        """The accuracy by which choices are ordered: of the rows held out and of the folds."""
         record = self.record
         tried = dict(zip(record["cv_C"], record["cv_accuracy"], strict=True))
         n_folds = min(record["C_samples"] or record["n_train"], record["n_train"])
@@ -101,21 +79,11 @@ class Choice:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """What models do on a sample.
+    """What models do on a sample."""
 
-    Attributes
-    ----------
-    records : list of dict
-        Of all models, those that failed among them.
-    choices : list of Choice
-        Those within the limits that no other one beats, the best one first.
-    points : list of Point
-        All within the limits, the choices first: a figure numbers them as they are numbered.
-    """
-
-    records: list[Record]
-    choices: list[Choice]
-    points: list[Point]
+    records: list[Record]  # of all models, those that failed among them
+    choices: list[Choice]  # those within the limits that no other one beats, the best one first
+    points: list[Point]  # all within the limits, the choices first, as a figure numbers them
 
     @property
     def failed(self) -> list[Record]:
@@ -131,25 +99,7 @@ def row_us(record: Record) -> float:
 def draw_sample(source: LabelledRows, n_rows: int, folder: Path) -> NDArray:
     """Draw rows of a file class by class, always the same ones, and write them to a folder.
 
-    The file is read twice, block by block: for its labels, and for the rows that were drawn.
-
-    Parameters
-    ----------
-    source : LabelledRows
-    n_rows : int
-        At most so many; all of a file that has no more.
-    folder : Path
-        Gets the file ``sample.npz``.
-
-    Returns
-    -------
-    ndarray
-        The labels of all rows of the file.
-
-    Raises
-    ------
-    InputError
-        When there is one class, or a class has a single row in the sample.
+    The file is read twice, block by block: for its labels, which are returned, and for the rows.
     """
     for _ in source.blocks():  # the labels of a file are known once it was read
         pass
@@ -187,11 +137,7 @@ def _check_classes(y: NDArray, drawn: NDArray, n_rows: int) -> None:
 
 
 def content(n_classes: int, *, hold_out: float, exact_only: bool = False) -> dict[str, Any]:
-    """Return the experiment that compares models on a sample, as its YAML says it.
-
-    Every model is one that ``kmaps train`` makes: exact kernels and additive maps on codes,
-    LIBLINEAR on random frequencies. C is chosen by the rule ``auto`` on the training part.
-    """
+    """Return the experiment that compares models of ``kmaps train``, as its YAML says it."""
     return {
         "experiment": "recommend",
         "about": "Models compared on a sample of the user's rows.",
@@ -219,28 +165,7 @@ def recommend(
 ) -> Recommendation:
     """Measure models on the sample in a folder, and choose those that no other one beats.
 
-    A model is on the front of a cost (training time, test time, memory, storage) when no other is
-    as accurate and cheaper, or more accurate and as cheap, on the rows held out.
-
-    Parameters
-    ----------
-    folder : Path
-        With the sample; gets the experiment and its records. What is measured stays so.
-    n_classes : int
-    hold_out : float
-        The part of the sample that accuracies are measured on.
-    limits : Limits
-    exact_only : bool
-        Whether to measure exact kernels only.
-    threads, progress, command
-        As of :func:`kmaps.bench.run.runner.run`.
-
-    Raises
-    ------
-    CellsFailed
-        When every model failed.
-    NothingMeasured
-        When no model is within the limits.
+    The folder gets the experiment and its records; what is measured there already stays so.
     """
     write_definition(folder, content(n_classes, hold_out=hold_out, exact_only=exact_only), None)
     experiment = load(folder / DEFINITION)
@@ -290,20 +215,12 @@ def unbeaten(records: Sequence[Record], points: dict[str, Point]) -> list[Choice
     by_point = {id(points[record["key"]]): record for record in records}
     shown = [point for point in points.values() if id(point) in by_point]
     kept = {id(point): point for cost in COSTS for point in front(shown, cost, _QUALITY)}
-    choices = [Choice.of(by_point[place], point) for place, point in kept.items()]
+    choices = [Choice(by_point[place], point) for place, point in kept.items()]
     return sorted(choices, key=lambda choice: (-choice.standing, choice.point.values["time"]))
 
 
 def model_of(record: Record) -> CodedSVC | RandomFeatureSVC:
-    """Return the model of a record, unfitted.
-
-    Examples
-    --------
-    >>> record = {"method": "exact-coded", "kernel": "js", "params": {}, "C": 0.1,
-    ...           "reduction": "ovo", "settings": {"loss": "hinge"}, "seed": 7}
-    >>> model_of(record)
-    CodedSVC(C=0.1, map='js', multiclass='ovo')
-    """
+    """Return the model of a record, unfitted."""
     method, params = record["method"], record["params"]
     shared = {
         "C": record["C"],
@@ -319,15 +236,7 @@ def model_of(record: Record) -> CodedSVC | RandomFeatureSVC:
 
 
 def options_of(record: Record) -> list[str]:
-    """Return the options of ``kmaps train`` for the model of a record.
-
-    Examples
-    --------
-    >>> record = {"method": "generalized-rbf", "kernel": "chi2", "params": {"n_frequencies": 500},
-    ...           "C": 10.0, "reduction": "ovo", "settings": {"loss": "hinge"}, "seed": 7}
-    >>> " ".join(options_of(record))
-    '--kernel exp-chi2 -m 500 --random-state 7 -C 10 --set multiclass=ovo'
-    """
+    """Return the options of ``kmaps train`` for the model of a record."""
     options = [*_kernel_options(record), "-C", f"{record['C']:g}"]
     if record["reduction"] != "ovr":
         options += ["--set", f"multiclass={record['reduction']}"]
@@ -353,16 +262,7 @@ def _kernel_options(record: Record) -> list[str]:
 
 
 def python_of(record: Record) -> str:
-    """Return Python that trains the model of a record on rows ``X`` with labels ``y``.
-
-    Examples
-    --------
-    >>> record = {"method": "spline", "kernel": "", "params": {"n_bins": 5}, "C": 0.5,
-    ...           "reduction": "ovr", "settings": {"loss": "hinge"}, "seed": 7}
-    >>> print(python_of(record))
-    from kmaps import CodedSVC, SplineMap
-    model = CodedSVC(C=0.5, map=SplineMap(n_bins=5)).fit(X, y)
-    """
+    """Return Python that trains the model of a record on rows ``X`` with labels ``y``."""
     model = model_of(record)
     classes = [type(model).__name__]
     if isinstance(model, CodedSVC) and not isinstance(model.map, str):

@@ -67,10 +67,7 @@ def _compared(record: Record, own: Arrays) -> tuple[Any, Any, int, bool]:
 def _panels(
     records: Sequence[Record], arrays: Mapping[str, Arrays], of: type, needed: str, made: Any
 ) -> dict[str, dict[str, Any]]:
-    """Return what is made of each record whose range is one of a kind, by panel and short label.
-
-    The ranges of one kernel stand side by side; the range is in the title where there are several.
-    """
+    """Return what is made of each record whose range is one of a kind, by panel and short label."""
     shown = _over(records, of, needed)
     kernels = list(dict.fromkeys(record["kernel"] for record in shown))
     shown.sort(key=lambda record: kernels.index(record["kernel"]))
@@ -262,9 +259,7 @@ def draw_spectra(records: Sequence[Record], path: Path) -> None:
     """Draw the spectrum of the largest map of each kernel and window, then the eigenfunctions.
 
     Bars are the outputs' mean squares at x = 1, κ̂₀, κ̂₁, κ̂₁, …; crosses are the eigenvalues of
-    Nyström's kernel matrix on one period, sorted. Below are its first eigenfunctions, of the last
-    window, and in grey the harmonics nearest to them. Hellinger's spectrum, a single number, is
-    left out.
+    Nyström's kernel matrix on one period. Grey are the harmonics nearest to its eigenfunctions.
     """
     largest: dict[str, dict[str, Record]] = {}
     for record in sorted(records, key=lambda record: record["dim"]):

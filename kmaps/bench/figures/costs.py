@@ -37,11 +37,10 @@ def draw_costs(records: Sequence[Record], path: Path) -> None:
 def draw_front(
     points: Sequence[Point], path: Path, quality: str, costs: Sequence[str] = COSTS
 ) -> None:
-    """Draw points over each of their costs, an axes for each, or for each group and cost.
+    """Draw points over each of their costs, an axes for each group and cost.
 
     A line joins the points that no other one of their group beats; they are named by numbers, the
-    others are pale. Colours are methods, markers are kernels, bars are standard deviations over
-    the splits.
+    others are pale. Bars are standard deviations over the splits.
     """
     panels = [
         (group, cost)

@@ -52,20 +52,16 @@ def draw_tiles(panels: Mapping[str, Mapping[str, Tile]], bar: Bar, path: Path) -
     """
     labels = list(dict.fromkeys(label for tiles in panels.values() for label in tiles))
     if len(panels) >= len(labels):
-        lines = _by_label(panels, labels)
+        names = [wrapped(name) for name in panels]
+        columns = [[tiles.get(label) for tiles in panels.values()] for label in labels]
+        empty = [""] * len(names)
+        lines = [
+            (label, list(zip(empty if i else names, tiles, strict=True)))
+            for i, (label, tiles) in enumerate(zip(labels, columns, strict=True))
+        ]
     else:
         lines = [line for name, tiles in panels.items() for line in broken(name, tiles)]
     draw_lines(lines, bar, path)
-
-
-def _by_label(panels: Mapping[str, Mapping[str, Tile]], labels: Sequence[str]) -> list[TileLine]:
-    return [
-        (
-            label,
-            [(wrapped(name) if i == 0 else "", tiles.get(label)) for name, tiles in panels.items()],
-        )
-        for i, label in enumerate(labels)
-    ]
 
 
 def broken(heading: str, tiles: Mapping[str, Tile]) -> list[TileLine]:
@@ -97,13 +93,7 @@ def draw_lines(lines: Sequence[TileLine], bar: Bar, path: Path) -> None:
 
 
 def wrapped(text: str) -> str:
-    """Break a label after commas, so that it fits above a tile.
-
-    Examples
-    --------
-    >>> wrapped("homogeneous, r = 3, uniform window").splitlines()
-    ['homogeneous, r = 3', 'uniform window']
-    """
+    """Break a label after commas, so that it fits above a tile."""
     lines = [""]
     for part in text.split(", "):
         longer = f"{lines[-1]}, {part}".removeprefix(", ")

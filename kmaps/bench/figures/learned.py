@@ -203,8 +203,7 @@ def lines_of(learner: LearnerPoints) -> list[tuple[str, list[TrialPoint]]]:
     """Return the lines that join the points of a learner, with what tells them apart.
 
     They go over the frequencies that it was asked to keep of the most drawn; or over C, if it has
-    more of these than of frequencies drawn; or over the frequencies drawn. An exact kernel has
-    none.
+    more of these than of frequencies drawn; or over the frequencies drawn.
     """
     points = [] if learner.exact else learner.points
     sizes, values = {point.drawn for point in points}, {point.setting for point in points}

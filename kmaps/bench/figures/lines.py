@@ -75,9 +75,8 @@ def draw_series(
 ) -> None:
     """Draw series, an axes for each panel in the order in which they come, and the legend.
 
-    An axes is ``size`` inches, ``columns`` stand side by side. The title of a common y is written
-    at the left end only; with ``legend_each`` each axes has a legend and hues of its own; ``notes``
-    are texts in the lower left corner of panels.
+    An axes is ``size`` inches. The title of a common y is written at the left end only; with
+    ``legend_each`` each axes has a legend and hues; ``notes`` stand in the lower left corner.
     """
     panels: dict[str, list[Series]] = {}
     for one in series:

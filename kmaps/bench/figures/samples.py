@@ -29,9 +29,8 @@ def draw(
 ) -> None:
     """Draw a row for each image: itself, what the feature saw of it, and its vector.
 
-    Gradients are drawn as the edges they stand for: a stroke across the gradient, the stronger the
-    more energy the cell has in that orientation. Words are dots at the centres of their patches, a
-    colour for each word, for the smallest patches and the largest.
+    Gradients are strokes across them, the stronger the more energy the cell has in that
+    orientation. Words are coloured dots at the centres of the smallest and the largest patches.
     """
     X, _ = extractor.vectors(rows)
     table = []

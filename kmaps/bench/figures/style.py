@@ -160,10 +160,7 @@ def legend_of(figure: Figure, handles: Sequence[Artist], labels: Sequence[str]) 
 
 
 def mark_ends(ax: Axes, ends: Iterable[tuple[float, str, str]], gap: float = 0.055) -> None:
-    """Write texts, given as (y, text, colour), at the right end of axes that are complete.
-
-    They are at least ``gap`` of the height apart.
-    """
+    """Write texts, given as (y, text, colour), at the right end, ``gap`` of the height apart."""
     right, _ = ax.get_xlim()[1], ax.get_ylim()  # brings the limits up to date
     to_axes = ax.transData + ax.transAxes.inverted()
     previous = -np.inf
@@ -182,11 +179,7 @@ def mark_ends(ax: Axes, ends: Iterable[tuple[float, str, str]], gap: float = 0.0
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a figure of lines to a file of the format that its suffix names.
-
-    In PDF and SVG files letters stay text, which journals ask for and searches find, and the same
-    figure is the same bytes.
-    """
+    """Write a figure of lines; in PDF and SVG letters stay text, and the bytes do not vary."""
     undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
     with rc_context(_AS_TEXT), atomic_file(path, force=True) as file:
         form = path.suffix.removeprefix(".")

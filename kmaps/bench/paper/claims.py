@@ -52,11 +52,10 @@ def estimate(
     correct: Mapping[str, Correct],
     against: str | None = None,
 ) -> Estimate | None:
-    """Compare two lines by one measure.
+    """Compare two lines by one measure; None where no pair has it.
 
     ``smaller`` compares by a ratio, the others by a difference in points; ``against`` is the
-    measure of the second record, if it is another one. None where the measure was not measured
-    in any pair.
+    measure of the second record, if it is another one.
     """
     value, other_value = MEASURES[measure].value, MEASURES[against or measure].value
     measured = [
@@ -125,21 +124,15 @@ def _design(pairs: Sequence[Pair]) -> Design:
     sizes = record["n_train"], record["n_test"]
     if None in sizes:  # as if half of all samples were tested on: as wide as it gets
         return design_of(record["protocol"], splits, 1, 1)
-    return design_of(record["protocol"], splits, *sizes, _n_pool(record))
+    # Where each class is drawn alone, almost all of a small one is in every split.
+    drawn = isinstance(record["protocol"].get("train"), int)
+    n_pool = n_samples(record["dataset"]) if drawn else None
+    return design_of(record["protocol"], splits, *sizes, n_pool)
 
 
 def _is_redrawn(pairs: Sequence[Pair]) -> bool:
     drawn = any(one["draw"] is not None for pair in pairs for one in pair)
     return is_redrawn(drawn, [left["split"] for left, _ in pairs])
-
-
-def _n_pool(record: Record) -> int | None:
-    """Return the samples that random splits are drawn from; None where that is not known.
-
-    None also where each class is drawn alone: of a small one almost all is in every split.
-    """
-    drawn = isinstance(record["protocol"].get("train"), int)
-    return n_samples(record["dataset"]) if drawn else None
 
 
 @dataclass(frozen=True)
@@ -156,33 +149,20 @@ def judge_claims(
     records: Iterable[Record],
     correct: Mapping[str, Correct] = NOT_ON_RECORD,
 ) -> list[JudgedClaim]:
-    """Judge the claims of an experiment on its records.
+    """Judge the claims of an experiment on its records; entries of one ``id`` are one claim.
 
-    An entry has an ``id``; a ``text``, for what no paper claims; ``left`` and ``right``,
-    selections by ``kernel`` and :func:`~kmaps.bench.records.lines.row_names`; ``kernels``,
-    those that it speaks of, all when there are none; ``relation``, ``by`` and ``measure``;
-    ``against``, another measure of the same row. Accuracies are compared in points, ``above``
-    and ``about``; errors, sizes and times by a factor, ``smaller``. Claims are in the order in
-    which their identifiers first stand.
+    ``left`` and ``right`` are selections by ``kernel`` and
+    :func:`~kmaps.bench.records.lines.row_names`; ``against`` is another measure of the same row.
     """
     lines = lines_of(records)
     labels = line_labels(lines)
-    by_id: dict[str, list[Mapping[str, Any]]] = {}
+    texts: dict[str, str] = {}
+    by_id: dict[str, list[Comparison]] = {}
     for entry in entries:
-        by_id.setdefault(entry["id"], []).append(entry)
-    return [
-        JudgedClaim(
-            name,
-            _text(group[0]),
-            judge(c for e in group for c in _comparisons(e, lines, labels, correct)),
-        )
-        for name, group in by_id.items()
-    ]
-
-
-def _text(entry: Mapping[str, Any]) -> str:
-    known = paper_claims()
-    return known[entry["id"]].text if entry["id"] in known else entry["text"]
+        of_paper = paper_claims().get(entry["id"])
+        texts.setdefault(entry["id"], of_paper.text if of_paper else entry["text"])
+        by_id.setdefault(entry["id"], []).extend(_comparisons(entry, lines, labels, correct))
+    return [JudgedClaim(name, texts[name], judge(found)) for name, found in by_id.items()]
 
 
 def _comparisons(

@@ -38,16 +38,12 @@ class RandomSplits:
 
 @dataclass(frozen=True)
 class CrossedSets:
-    """Each split trains on ``choose`` of some training sets and tests on one of some test sets.
-
-    ``splits`` are numbered by every choice of training sets with every test set, the latter
-    changing first, from 0.
-    """
+    """Each split trains on ``choose`` of some training sets and tests on one of some test sets."""
 
     n_train_sets: int
     choose: int
     n_test_sets: int
-    splits: tuple[int, ...]
+    splits: tuple[int, ...]  # numbers from 0 of choices of training sets with each test set in turn
 
     @property
     def n_choices(self) -> int:
@@ -104,15 +100,11 @@ _AT_END = 1e-12  # of ± 1, where the score is not defined
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """Which test samples two rows got right on one split.
-
-    ``weights`` are what each sample counts where the accuracy is a mean over classes: one over
-    the samples of its class.
-    """
+    """Which test samples two rows got right on one split."""
 
     left: NDArray[np.bool_]  # the same samples in the same order
     right: NDArray[np.bool_]
-    weights: NDArray[np.float64] | None = None
+    weights: NDArray[np.float64] | None = None  # of a mean over classes: 1 / samples of the class
 
     def __post_init__(self) -> None:
         arrays = [self.left, self.right, *([] if self.weights is None else [self.weights])]
@@ -147,11 +139,6 @@ class Outcomes:
         only_right = self.shares[self.right & ~self.left].sum()
         return float(only_left), float(only_right)
 
-    @property
-    def difference(self) -> float:
-        """The accuracy of the left row less that of the right one, in [-1, 1]."""
-        return self.discordant[0] - self.discordant[1]
-
     @cached_property
     def n_effective(self) -> float:
         """How many equally weighted samples say as much (Kish, Survey Sampling, 1965)."""
@@ -164,10 +151,7 @@ class Outcomes:
 
 
 def outcomes_of(left: Correct, right: Correct, *, by_class: bool) -> Outcomes:
-    """Return the outcomes of two rows on the test samples of one split.
-
-    ``by_class`` compares accuracies per class: each class counts the same.
-    """
+    """Return the outcomes of two rows on the test samples of one split."""
     if not np.array_equal(left.per_class, right.per_class):
         sizes = len(left.correct), len(right.correct)
         raise InputError(
@@ -193,8 +177,7 @@ def score_interval(
     this is McNemar's test. Unlike ± two standard errors it has a width when b = c = 0, and it needs
     neither many samples nor many that differ.
 
-    ``only_left`` and ``only_right`` are b / n and c / n; n may be how many independent samples
-    they are worth; ``alpha`` is the error probability of the two-sided interval in [-1, 1].
+    ``only_left`` and ``only_right`` are b / n and c / n; the interval lies in [-1, 1].
     """
     from scipy.optimize import brentq  # scipy is slow to import, and most readers need none
     from scipy.special import ndtri

@@ -30,13 +30,7 @@ def _read(name: str) -> dict[str, Any]:
 
 
 def paper_of(name: str) -> str:
-    """Return the short name of the paper that an experiment reproduces; empty where it is none.
-
-    Examples
-    --------
-    >>> paper_of("ldefm-table1"), paper_of("quickstart")
-    ('ldefm', '')
-    """
+    """Return the short name of the paper that an experiment reproduces; empty where it is none."""
     return _read(name).get("paper", "")
 
 
@@ -46,24 +40,12 @@ def about(name: str) -> str:
 
 
 def claim_entries(names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
-    """Return the claims of each experiment by its name; none of those that do not come with kmaps.
-
-    Examples
-    --------
-    >>> [entry["id"] for entry in claim_entries(["annfm-table2-mnist-kmeans"]).popitem()[1]]
-    ['A7']
-    """
+    """Return the claims of each experiment that comes with kmaps, by its name; none of others."""
     return {name: [_DEFAULTS | entry for entry in _read(name).get("claims", [])] for name in names}
 
 
 @cache
 def n_samples(dataset: str) -> int | None:
-    """Return the number of samples of a dataset of kmaps; None where its manifest has none.
-
-    Examples
-    --------
-    >>> n_samples("mnist"), n_samples("no-such-dataset")
-    (70000, None)
-    """
+    """Return the number of samples of a dataset of kmaps; None where its manifest has none."""
     file = resources.files("kmaps.datasets") / f"{dataset}.yaml"
     return yaml.safe_load(file.read_text("utf-8")).get("n_samples") if file.is_file() else None

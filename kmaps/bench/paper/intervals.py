@@ -26,20 +26,10 @@ def difference(
     design: Design,
     outcomes: Sequence[Outcomes] | None = None,
 ) -> Estimate:
-    """Compare the accuracies of two rows, split by split.
-
-    - One split: the score interval of paired proportions on its test samples
-      (:func:`~kmaps.bench.paper.designs.score_interval`). It is about the two models
-      as they were trained: another training set is not in it.
-    - Random splits: the corrected resampled t interval (:func:`random_splits`).
-    - Combinations of training and test sets: a jackknife over the training sets
-      (:func:`crossed_sets`).
-    - Draws of a random map on one split: a t interval over the draws (:func:`repeated_draws`).
+    """Return the mean difference of two rows in points, with an interval by the design.
 
     ``left`` and ``right`` are accuracies in [0, 1] of the same splits, ``outcomes`` those of
-    each split, where they are on record. The estimate is of the mean difference in points,
-    without an interval for one split without outcomes, for splits that are all equal, and for
-    incomplete combinations.
+    each split, where they are on record.
     """
     if len(left) != len(right) or not len(left):
         raise InputError(
@@ -75,6 +65,7 @@ def _check_outcomes(
 
 
 def _one_split(differences: Values, outcomes: Sequence[Outcomes] | None) -> Estimate:
+    """Return the score interval of its test samples: another training set is not in it."""
     value = 100 * float(differences[0])
     if outcomes is None:
         return unknown(value, f"one split, and {_NO_OUTCOMES}")
@@ -93,12 +84,8 @@ def random_splits(
     .. math:: \left(\frac{1}{J} + \frac{\rho}{1 - \rho}\right) s^2
 
     (Nadeau and Bengio, Machine Learning 52, 2003), in a t interval of J - 1 degrees of freedom.
-    :attr:`RandomSplits.correlation` is theirs, with which the second term is the number of test
-    samples over that of training samples, or less where the pool is known to be larger.
-
     With outcomes it is never narrower than the score interval of as many samples as the test sets
-    are worth together, :math:`n / ((1 - \rho)/J + \rho)` of n each: splits that happen to agree do
-    not make the test samples more.
+    are worth together, :math:`n / ((1 - \rho)/J + \rho)` of n each.
     """
     n_splits, rho = len(differences), design.correlation
     variance = differences.var(ddof=1) * (1 / n_splits + rho / (1 - rho))
@@ -114,19 +101,12 @@ def random_splits(
 def crossed_sets(
     differences: Values, design: CrossedSets, outcomes: Sequence[Outcomes] | None
 ) -> Estimate:
-    r"""Return an interval for all combinations of some training sets with some test sets.
+    """Return an interval for all combinations of some training sets with some test sets.
 
     Combinations that share a set are not independent. With training sets as the units, the means of
-    the choices over the test sets are the delete-d jackknife's replicates; its variance (Shao and
-    Wu, Annals of Statistics 17, 1989) has one degree of freedom less than there are training sets.
-    For two of three sets it is four times the variance of three independent means.
-
-    To this comes the variance of the test sets' mean. With outcomes it is that of their samples:
-    the test sets are taken for the ones that the claim is about, their samples for a random draw.
-    Without outcomes the difference between the test sets is all there is to tell it from, and they
-    are a random draw of test sets: with two of them the interval is wide. The degrees of freedom of
-    the sum are Satterthwaite's (Biometrics Bulletin 2, 1946). Incomplete combinations have no
-    interval.
+    the choices over the test sets are the delete-d jackknife's replicates; its variance has one
+    degree of freedom less than there are training sets. To this comes the variance of the test
+    sets' mean: with outcomes of their samples, else of the test sets as a random draw.
     """
     value = 100 * float(differences.mean())
     if not design.is_complete:
@@ -155,9 +135,7 @@ def crossed_sets(
 def repeated_draws(differences: Values, outcomes: Sequence[Outcomes] | None) -> Estimate:
     """Return the interval over independent draws of a random map on one split.
 
-    The draws are independent, the test samples the same: the variance of the mean is that of the
-    draws over their number, with one degree of freedom less, and, with outcomes, that of the test
-    samples' mean outcomes. Without outcomes it is the former alone.
+    The variance is that of the draws' mean and, with outcomes, of the test samples' mean.
     """
     parts: Parts = [(float(differences.var(ddof=1)) / len(differences), len(differences) - 1)]
     floor = None
@@ -169,10 +147,7 @@ def repeated_draws(differences: Values, outcomes: Sequence[Outcomes] | None) -> 
 
 
 def _of_samples(outcomes: Sequence[Outcomes], n_tests: int) -> tuple[float, float]:
-    """Return what one test set adds to the variance of the mean over ``n_tests``, and its degrees.
-
-    The rows were tested on its samples more than once; a sample counts by the mean over these.
-    """
+    """Return what one of some test sets adds to the variance of the mean, and its degrees."""
     sizes = sorted({len(found.left) for found in outcomes})
     if len(sizes) > 1:
         counts = ", ".join(map(str, sizes))
@@ -188,7 +163,7 @@ def _estimate(
 ) -> Estimate:
     """Return the t interval of a variance that is a sum of parts, no narrower than the floor.
 
-    The floor comes from outcomes; ``note`` is what the interval does not know though it has them.
+    The degrees of freedom of the sum are Satterthwaite's (Biometrics Bulletin 2, 1946).
     """
     from scipy.special import stdtrit  # scipy is slow to import, and most readers need none
 
@@ -227,10 +202,7 @@ _SAME = 1e-12  # of logarithms of ratios, which are rounded
 
 
 def exact_ratio(left: Sequence[float], right: Sequence[float]) -> Estimate:
-    """Compare numbers without chance, such as bytes, by the ratio right / left of their means.
-
-    It is infinite where only the left row is zero, 1 where both are.
-    """
+    """Compare numbers without chance, such as bytes, by the ratio right / left of their means."""
     over, under = float(np.mean(right)), float(np.mean(left))
     if under == 0:
         return exact(float("inf") if over else 1.0)
@@ -240,14 +212,10 @@ def exact_ratio(left: Sequence[float], right: Sequence[float]) -> Estimate:
 def measured_ratio(left: Sequence[ArrayLike], right: Sequence[ArrayLike]) -> Estimate:
     """Compare measured numbers, such as times, by the ratio right / left.
 
-    Several splits: the t interval of the mean over the splits of log(right / left), each of the
-    medians of its repeats; repeats vary within a split, and their variance is in that between the
-    splits (Kalibera and Jones, Rigorous Benchmarking in Reasonable Time, ISMM 2013: the highest
-    level counts). One split: Welch's t interval (Biometrika 34, 1947) of the logarithms of its
-    repeats, which need not be paired. The ratio is the geometric mean.
-
-    There is no interval for one split measured once; a ratio that is the same on every split,
-    as of numbers that are counted, is exact.
+    Several splits: the t interval of the mean log(right / left) of the medians of each split
+    (Kalibera and Jones, Rigorous Benchmarking in Reasonable Time, ISMM 2013: the highest level
+    counts). One split: Welch's t interval (Biometrika 34, 1947) of the logarithms of its repeats.
+    A ratio that is the same on every split, as of numbers that are counted, is exact.
     """
     logs = [[np.log(_positive(values)) for values in row] for row in (left, right)]
     if len(logs[0]) != len(logs[1]) or not logs[0]:

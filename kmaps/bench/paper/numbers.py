@@ -47,16 +47,12 @@ _SCALES = {"%": 100.0, "MB": 1e-6, "s": 1.0, "": 1.0}
 
 @dataclass(frozen=True)
 class PrintedTable:
-    """What is common to the numbers of a table.
-
-    Times are divided by that of ``reference_row`` and ``reference_column``, empty where there
-    are no times.
-    """
+    """What is common to the numbers of a table."""
 
     paper: str  # the paper's short name; the table as the paper calls it
     table: str
     title: str
-    reference_row: str
+    reference_row: str  # of the time that all times are divided by; empty where there are none
     reference_column: str
     note: str  # how our runs differ from the paper's, where that matters for all numbers
 
@@ -127,10 +123,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class PrintedComparison:
-    """A printed number next to ours.
-
-    Times are ``shown``; what the experiment has no record of is ``missing``.
-    """
+    """A printed number next to ours."""
 
     number: PrintedNumber
     printed: float  # in its unit; for a time, over that of the reference of its table

@@ -36,8 +36,7 @@ def page(
 ) -> str:
     """Return a Markdown page on the records of one experiment.
 
-    ``measures`` that no record has are left out of its tables; ``sections`` are headings and
-    Markdown of the parts that only this kind has; ``notes`` stand below the heading Findings.
+    ``sections`` are headings and Markdown of the parts that only this kind has.
     """
     name = records[0]["experiment"]
     parts = [f"# {name}", about, _commands(records), environment(records)]

@@ -33,13 +33,7 @@ GOOD = (str(Outcome.MET), str(Verdict.HOLDS))
 
 @dataclass(frozen=True)
 class Item:
-    """A number or a claim of the papers, and what becomes of it in a run.
-
-    ``verdict`` is an :class:`Outcome` of a number; of a claim ``holds``, ``fails``,
-    ``undecided`` or ``missing``. ``standing`` is the verdict that a baseline keeps: without
-    times and memory, which depend on the computer. ``off`` is in points for percentages, else
-    in percent.
-    """
+    """A number or a claim of the papers, and what becomes of it in a run."""
 
     kind: str
     name: str  # the paper, table, row and column; or the claim's identifier and the run
@@ -48,10 +42,10 @@ class Item:
     ours: str
     difference: str
     verdict: str
-    standing: str
+    standing: str  # what a baseline keeps: without times and memory, which depend on the computer
     reason: str = ""  # why it is not measured
     of: str = ""  # the paper and the table of a number, the identifier of a claim
-    off: float | None = None
+    off: float | None = None  # points for percentages, else percent
 
 
 @dataclass(frozen=True)
@@ -172,13 +166,11 @@ def failures(items: Sequence[Item], baseline: Iterable[Item], runs: Iterable[str
     """Return what a baseline met and these items do not."""
     ours = {item.name: item for item in items}
     expected = {"", *runs}
-    found = []
-    for theirs in baseline:
-        if theirs.run in expected:
-            reason = _worse(ours.get(theirs.name), theirs)
-            if reason:
-                found.append(Failure(theirs.name, theirs.run, reason))
-    return found
+    return [
+        Failure(theirs.name, theirs.run, reason)
+        for theirs in baseline
+        if theirs.run in expected and (reason := _worse(ours.get(theirs.name), theirs))
+    ]
 
 
 def _worse(ours: Item | None, theirs: Item) -> str:
@@ -212,16 +204,17 @@ def cell_failures(
     correct: Mapping[str, CorrectOf],
     baseline_correct: Mapping[str, CorrectOf],
 ) -> list[Failure]:
-    """Return the cells of a baseline's runs that are worse, missing, or could not be compared.
-
-    Fractions are compared split by split, since the splits are the same: within the floor.
-    """
+    """Return the cells of a baseline's runs that are worse, missing, or could not be compared."""
+    split_by_split = gate.Tolerance(absolute=floor)  # of fractions, since the splits are the same
     found = []
     for name, theirs in baseline.items():
         if name not in runs:
             found.append(Failure(name, name, "missing: no run of it"))
             continue
-        columns = [_split_by_split(what, floor) for what in judged[theirs[0]["kind"]]]
+        columns = [
+            replace(what, tolerance=split_by_split) if what.tolerance.of_mean else what
+            for what in judged[theirs[0]["kind"]]
+        ]
         for cell in gate.compare(
             runs[name],
             theirs,
@@ -234,12 +227,6 @@ def cell_failures(
                 reason = f"{cell.verdict}: {cell.reason}"
                 found.append(Failure(cell.name, name, reason, undecided))
     return found
-
-
-def _split_by_split(what: gate.Judged, floor: float) -> gate.Judged:
-    if not what.tolerance.of_mean:
-        return what
-    return replace(what, tolerance=gate.Tolerance(absolute=floor))
 
 
 def outcome(found: Sequence[Failure]) -> KmapsError | None:

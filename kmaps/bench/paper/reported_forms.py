@@ -67,11 +67,7 @@ def as_markdown(items: Sequence[Item], found: Sequence[Failure], edges: Edges) -
 
 
 def as_junit(items: Sequence[Item], found: Sequence[Failure]) -> str:
-    """Return a JUnit XML document: a case an item, and a case a cell that fails.
-
-    A number or a claim fails where the baseline says so; without a verdict either way it counts as
-    skipped.
-    """
+    """Return a JUnit XML document: a case per item, and a case per cell that fails."""
     failed = {failure.name: failure for failure in found}
     cases = [_case(item, failed.pop(item.name, None)) for item in items]
     cases += [Case(of.name, of.run, _verdict(of), of.reason) for of in failed.values()]

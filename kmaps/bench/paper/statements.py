@@ -44,13 +44,7 @@ class Elsewhere:
 
 @cache
 def papers() -> tuple[Paper, ...]:
-    """Return the papers.
-
-    Examples
-    --------
-    >>> [paper.name for paper in papers()]
-    ['annfm', 'ldefm', 'genrbf', 'lac', 'hkm']
-    """
+    """Return the papers."""
     return tuple(Paper(**line) for line in _read("papers.csv"))
 
 

@@ -38,18 +38,12 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Estimate:
-    """A comparison of two rows, with its intervals.
+    """A comparison of two rows, with its intervals."""
 
-    ``value`` is the difference left - right in points, or the ratio right / left; NaN where it
-    may not be published. ``bounds(alpha)`` is the two-sided interval that misses the truth with
-    probability alpha; None where the records allow none. ``note`` says what the interval does
-    not know, or why there is none.
-    """
-
-    value: float
-    bounds: Bounds | None
+    value: float  # left - right in points, or right / left; NaN where it may not be published
+    bounds: Bounds | None  # of alpha, the two-sided interval; None where the records allow none
     method: str  # how the interval was made, in a few words
-    note: str = ""
+    note: str = ""  # what the interval does not know, or why there is none
 
 
 def exact(value: float) -> Estimate:
@@ -143,10 +137,7 @@ class Judgement:
 
     @property
     def verdict_of_any_computer(self) -> Verdict | None:
-        """The verdict without the comparisons of times and memory; None when there are no others.
-
-        Judged again: how clear a time is must not change what Holm's correction leaves to the rest.
-        """
+        """The verdict, judged again without times and memory; None when there is nothing else."""
         kept = [found.comparison for found in self.findings if not found.comparison.of_computer]
         return judge(kept).verdict if kept else None
 
@@ -166,10 +157,8 @@ class Judgement:
 def judge(comparisons: Iterable[Comparison]) -> Judgement:
     """Judge the comparisons under one claim, and the claim.
 
-    Each comparison is decided either way by two one-sided tests of 2.5 %. Over the comparisons of a
-    claim Holm's step-down procedure (Holm, Scand. J. Stat. 6, 1979) keeps the chance of any wrong
-    verdict at 5 %: the smallest of n p-values counts n times, the next n - 1 times, and so on. A
-    comparison without an interval is not a test and does not count among the n.
+    Each comparison is decided either way by two one-sided tests of 2.5 %, corrected by Holm's
+    step-down procedure (Scand. J. Stat. 6, 1979). One without an interval is not a test.
     """
     given = list(comparisons)
     decided = [_first_decision(comparison) for comparison in given]

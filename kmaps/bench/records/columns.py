@@ -109,14 +109,7 @@ _FITTING: dict[str, tuple[Callable[[Any], bool], str]] = {
 
 
 def cell_name(record: Mapping[str, Any]) -> str:
-    """Return a record's cell in words.
-
-    Examples
-    --------
-    >>> row = Row("linear", solver="liblinear").columns
-    >>> cell_name({"split": 0, "draw": None, "reduction": "ovo", "kernel": "", "setting": ""} | row)
-    'split 0 ovo linear'
-    """
+    """Return a record's cell in words, such as ``split 0 ovo chi2 homogeneous order=2``."""
     split = None if record["split"] is None else f"split {record['split']}"
     draw = None if record["draw"] is None else f"draw {record['draw']}"
     words = record["setting"], split, draw, record["reduction"], record["kernel"]

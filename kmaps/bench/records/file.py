@@ -23,11 +23,7 @@ def records_path(path: str | Path) -> Path:
 
 
 def read_records(path: str | Path) -> list[Record]:
-    """Read records, the latest of each key, in the order the cells first finished.
-
-    They have the columns of :data:`COLUMNS`, those that only their kind has and, where they
-    were timed again, ``repeats`` and ``common_repeats`` (:mod:`kmaps.bench.records.times`).
-    """
+    """Read records with their times, the latest of each key, as the cells first finished."""
     path = records_path(path)
     if not path.is_file():
         raise NothingMeasured(f"{path}: no records there; `kmaps run` writes them")
@@ -57,11 +53,7 @@ def _parse(content: bytes, path: Path) -> tuple[list[Record], int]:
 
 
 class RecordsFile(AppendedFile):
-    """A records file open for appending by one run at a time (context manager).
-
-    Refuses a file that another run has open, or in which a line is no record; ``records`` are
-    those that it held when it was opened.
-    """
+    """A records file open for appending; ``records`` are those that it held when it was opened."""
 
     def __init__(self, path: str | Path) -> None:
         super().__init__(records_path(path))
@@ -88,8 +80,7 @@ def latest(records: Iterable[Record], keys: Iterable[str]) -> list[Record]:
 def write_definition(folder: Path, content: Mapping[str, Any], base: Path | None) -> None:
     """Keep the YAML of an experiment next to its records.
 
-    ``content`` has its keys but ``base``, the folder that the files in it are relative to,
-    which is kept relative to ``folder`` so that both can be moved together.
+    ``base``, the folder of the files in it, is kept relative to ``folder``: both may be moved.
     """
     from kmaps.data.yaml_text import write_yaml
 

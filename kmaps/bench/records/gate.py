@@ -60,15 +60,11 @@ _ROUNDING = 1e-12  # a loss of exactly the tolerance is within it, whatever the 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far a number may be from the baseline's and count as the same.
+    """How far a number may be from the baseline's and count as the same, split by split."""
 
-    ``of_mean`` compares means over the splits instead, within their standard errors and a
-    floor.
-    """
-
-    relative: float = 0.0  # as a part of the baseline's number, split by split
-    absolute: float = 0.0  # as a number, split by split
-    of_mean: bool = False
+    relative: float = 0.0  # as a part of the baseline's number
+    absolute: float = 0.0
+    of_mean: bool = False  # compare means over the splits, within standard errors and a floor
 
     def of(self, baseline: float) -> float:
         """Return the tolerance on a number of one split."""
@@ -146,10 +142,8 @@ def compare(
 ) -> list[CellVerdict]:
     """Compare records with a baseline and return one verdict per cell, the worst first.
 
-    ``judged`` is what the kind is judged by, ``floor`` the smallest tolerance on a mean
-    fraction, ``correct`` and ``baseline_correct`` the keys of the cells of either of which it
-    is on record which test samples were right. Failed records of the baseline set no standard;
-    without a cell in common nothing is measured.
+    ``correct`` and ``baseline_correct`` are the keys of the cells of which it is on record which
+    test samples were right. Failed records of the baseline set no standard.
     """
     measured = [record for record in baseline if record["status"] == "ok"]
     if not measured:
@@ -301,11 +295,7 @@ def count(verdicts: Iterable[CellVerdict]) -> dict[str, int]:
 
 
 def outcome(verdicts: list[CellVerdict]) -> KmapsError | None:
-    """Return the error the gate ends with, or None when it passes.
-
-    :class:`~kmaps.errors.GateFailed` (exit code 1) when a cell is worse or missing; otherwise
-    :class:`~kmaps.errors.NothingMeasured` (5) when a cell of the baseline could not be compared.
-    """
+    """Return the error the gate ends with, or None when it passes."""
     counts = count(verdicts)
     if counts["worse"] or counts["missing"]:
         return GateFailed(f"gate failed: {in_words(counts)}")

@@ -20,9 +20,8 @@ Pair = tuple[Record, Record]
 def row_names(record: Record) -> dict[str, Any]:
     """Return what a selection can name of a record: :attr:`Row.names`, and more of a study.
 
-    On ranges there are also the ``range``, its ``levels``, and ``dim``, the outputs (those asked
-    for, where that is a parameter), on pairs of samples the ``columns``, so many of the features:
-    rows are compared where all of these agree, unless a selection names them.
+    Of ranges also the ``range``, its ``levels`` and the outputs, of pairs of samples the
+    ``columns``: rows are compared where all of these agree, unless a selection names them.
     """
     names, options = Row.of(record).names, record["options"]
     if "range" in options:
@@ -97,23 +96,23 @@ def compared_lines(
 ) -> Iterator[tuple[Line, Line]]:
     """Yield the pairs of lines that two selections pick.
 
-    They are of one reduction and of one kernel, unless a selection names the kernel; a line without
-    a kernel, the linear one, stands next to every kernel. The parameters that neither selection
-    names agree. With ``same`` each line stands next to itself alone, where both pick it.
+    They are of one reduction and of one kernel, unless a selection names the kernel or a line, the
+    linear one, has none. The parameters that neither selection names agree. With ``same`` each
+    line stands next to itself alone, where both pick it.
     """
-    named = (left_selection.keys() | right_selection.keys()) - {"method"}
+    named = left_selection.keys() | right_selection.keys() | {"method"}
     lines = list(lines)
     for left in lines:
         for right in lines:
-            kernels = left.kernel, right.kernel
-            fits = "" in kernels or left.kernel == right.kernel or "kernel" in named
+            fits = "" in (left.kernel, right.kernel) or left.kernel == right.kernel
+            names, others = dict(left.names), dict(right.names)
             if (
                 left.reduction == right.reduction
-                and fits
+                and (fits or "kernel" in named)
                 and (left == right) == same
                 and left.is_picked(left_selection)
                 and right.is_picked(right_selection)
-                and _others_agree(dict(left.names), dict(right.names), named | {"method"})
+                and all(names[n] == others[n] for n in (names.keys() & others.keys()) - named)
             ):
                 yield left, right
 
@@ -124,11 +123,6 @@ def compared(entry: Mapping[str, Any], lines: Iterable[Line]) -> Iterator[tuple[
     spoken_of = (line for line in lines if not entry.get("kernels") or line.kernel in kernels)
     same = bool(entry.get("against"))
     return compared_lines(spoken_of, entry["left"], entry["right"], same=same)
-
-
-def _others_agree(left: dict, right: dict, named: set[str]) -> bool:
-    common = (left.keys() & right.keys()) - named
-    return all(left[name] == right[name] for name in common)
 
 
 def side_by_side(left: Mapping[Place, Record], right: Mapping[Place, Record]) -> list[Pair]:

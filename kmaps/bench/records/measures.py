@@ -127,13 +127,7 @@ MEASURES = _Measures(
 
 
 def accuracy_of(records: Iterable[Mapping[str, Any]]) -> str:
-    """Return the measure that classifications are read by: per class where they are tested so.
-
-    Examples
-    --------
-    >>> accuracy_of([{"protocol": {"train_per_class": 15, "test_per_class": 15}}])
-    'per-class'
-    """
+    """Return the measure that classifications are read by: per class where they are tested so."""
     tested = any("test_per_class" in record["protocol"] for record in records)
     return "per-class" if tested else "accuracy"
 

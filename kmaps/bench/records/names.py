@@ -151,24 +151,12 @@ SOLVERS: dict[str, str] = {
 
 
 def words_of(method: str) -> Words:
-    """Return the words for a method; a third-party estimator goes by the name of its class.
-
-    Examples
-    --------
-    >>> words_of("exact-coded").name, words_of("sklearn.svm.SVC").name
-    ('exact on codes', 'SVC')
-    """
+    """Return the words for a method; a third-party estimator goes by the name of its class."""
     return VOCABULARY.get(method, Words(method.rpartition(".")[2]))
 
 
 def plain(value: Any) -> str:
-    """Write a value: numbers with separators of thousands, without zeros at the end.
-
-    Examples
-    --------
-    >>> plain(10000), plain(0.5), plain(10.0), plain(True), plain("fine")
-    ('10,000', '0.5', '10', 'yes', 'fine')
-    """
+    """Write a value: numbers with separators of thousands, without zeros at the end."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
@@ -177,13 +165,7 @@ def plain(value: Any) -> str:
 
 
 def worded(name: str, value: Any, wording: Wording | None) -> str:
-    """Write a parameter.
-
-    Examples
-    --------
-    >>> worded("n_anchors", 1000, "N = {}"), worded("n_levels", 64, None)
-    ('N = 1,000', 'n levels = 64')
-    """
+    """Write a parameter, by its name where there are no words for it."""
     if isinstance(wording, str):
         return wording.format(plain(value))
     if callable(wording):
@@ -194,24 +176,10 @@ def worded(name: str, value: Any, wording: Wording | None) -> str:
 
 
 def short_labels(rows: Iterable[Row]) -> tuple[dict[str, str], list[str]]:
-    """Return the labels of the rows of a table, and what holds for all rows of a method.
+    """Return the labels of the rows of a table by their identity, and what is said once below it.
 
     The parameters that a method is known by always show. Others show where the rows of the method
-    differ in them; those that are the same in all of them are said once, below the table.
-
-    The former by the identity of a row, different for different rows.
-
-    Examples
-    --------
-    >>> shared = {"energy": 0.95, "shared": True}
-    >>> rows = [Row("exact"), Row("homogeneous", {"order": 1}),
-    ...         Row("anchor", {"n_anchors": 40, "n_neighbors": 1, **shared}),
-    ...         Row("anchor", {"n_anchors": 40, "n_neighbors": 2, **shared})]
-    >>> labels, said_once = short_labels(rows)
-    >>> list(labels.values())
-    ['exact', 'homogeneous, r = 3', 'ANNFM, N = 40', '2-ANNFM, N = 40']
-    >>> said_once
-    ['ANNFM: energy = 0.95, shared range']
+    differ in them; those that are the same in all of them are said once.
     """
     distinct = {row.identity: row for row in rows}
     table = _Table(list(distinct.values()))
@@ -224,27 +192,14 @@ def short_labels(rows: Iterable[Row]) -> tuple[dict[str, str], list[str]]:
 
 
 def short_names(rows: Iterable[Row]) -> dict[str, str]:
-    """Return what the labels of the rows of a table begin with, by the identity of a row.
-
-    Examples
-    --------
-    >>> rows = [Row("anchor", {"n_anchors": 40, "n_neighbors": 2}), Row("exact-coded")]
-    >>> list(short_names(rows).values())
-    ['2-ANNFM', 'exact on codes']
-    """
+    """Return what the labels of the rows of a table begin with, by the identity of a row."""
     rows = list(rows)
     table = _Table(rows)
     return {row.identity: _learner(row) or table.name(row) for row in rows}
 
 
 def short_label(row: Row) -> str:
-    """Return the label of a row by itself.
-
-    Examples
-    --------
-    >>> short_label(Row("spline", {"n_bins": 10, "degree": 3, "penalty": 1}))
-    'spline, p = 3, s = 1, 10 bins'
-    """
+    """Return the label of a row by itself."""
     return short_labels([row])[0][row.identity]
 
 

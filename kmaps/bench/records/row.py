@@ -13,13 +13,7 @@ BY_ITSELF = "own"
 
 
 def is_third_party(method: str) -> bool:
-    """Return whether a method is third-party, named by its place in Python.
-
-    Examples
-    --------
-    >>> is_third_party("sklearn.svm.SVC"), is_third_party("homogeneous")
-    (True, False)
-    """
+    """Return whether a method is third-party, named by its place in Python."""
     return "." in method
 
 
@@ -32,12 +26,6 @@ class Row:
     ``liblinear``, ``libsvm``, ``coded``, ``own`` of a third-party classifier, or empty;
     ``learner`` is what else tells models on one map apart: ``form``, ``calibrate`` and
     ``normalize``, or the ``name``, ``C`` and ``keep`` of a trade-off's learner.
-
-    Examples
-    --------
-    >>> row = Row("homogeneous", {"order": 2}, solver="coded")
-    >>> row.label, row.without("order").label
-    ('homogeneous order=2 solver=coded', 'homogeneous solver=coded')
     """
 
     method: str
@@ -65,10 +53,8 @@ class Row:
     def names(self) -> dict[str, Any]:
         """What a selection of rows can name, by name.
 
-        The parameters of the map, the ``solver`` of a map's row and the ``learner`` with its
-        settings, and the ``size`` where rows differ in it. A map's own parameter ``method`` stands
-        for the map's name. What solves its problem by itself, an exact kernel or a classifier of
-        others, has no solver that could differ from that of a map.
+        A map's parameter ``method`` takes the place of the map's name. What solves its problem by
+        itself, an exact kernel or a third-party classifier, has no solver that a map could share.
         """
         learner = {"learner" if key == "name" else key: v for key, v in self.learner.items()}
         has_solver = self.solver not in ("", BY_ITSELF) and self.method not in REFERENCES
@@ -102,13 +88,7 @@ class Row:
 
 
 def in_words(params: Mapping[str, Any]) -> str:
-    """Return parameters as they follow a name.
-
-    Examples
-    --------
-    >>> in_words({"cells": [9], "signed": True})
-    ' cells=[9] signed=True'
-    """
+    """Return parameters as they follow a name: each as `` name=value``."""
     return "".join(f" {key}={value}" for key, value in params.items())
 
 

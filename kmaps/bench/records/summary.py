@@ -28,11 +28,7 @@ STATISTICS = ("measure", "unit", "mean", "std", "n", "failed", "over", "form", *
 
 
 def latest_cells(records: Iterable[Record]) -> list[Record]:
-    """Return the records, keeping only the last one of each cell.
-
-    A cell that failed and was retried, or that ran again after its map had changed, stands in the
-    file more than once; the last line is the one that counts.
-    """
+    """Return the last record of each cell: one that was retried has several."""
     kept = {(*_line_of(record), record["split"], record["draw"]): record for record in records}
     return list(kept.values())
 
@@ -48,12 +44,8 @@ Line = dict[str, Any]
 def summarize(records: Iterable[Record], measures: Sequence[str]) -> list[Line]:
     """Aggregate records over splits and draws: one line per row, kernel and measure.
 
-    The lines have the columns :data:`LINE` and :data:`STATISTICS`, in plain units: ``std`` is
-    the sample standard deviation, None for one split; ``n`` and ``failed`` count cells;
-    ``over`` is ``splits`` or ``draws``; of what was timed again there are the median, the
-    quartiles, the number of repeats, whether they are of unlike computers and whether one was
-    busy. Sorted as printed: references first, then methods by name and parameters by value,
-    kernels in the order of their registry.
+    ``std`` is the sample standard deviation, None for one split; ``n`` and ``failed`` count cells.
+    Sorted as printed: references first, then methods by name and parameters by value.
     """
     cells = latest_cells(records)
     check_measures(measures, {name for cell in cells for name in cell if is_number(cell[name])})
@@ -87,6 +79,7 @@ def _statistics(group: Sequence[Record], name: str) -> dict[str, Any]:
     drawn = any(record["draw"] is not None for record in group)
     redrawn = is_redrawn(drawn, [record["split"] for record in group])
     split = any(record["split"] is not None for record in group)
+    said = {name for record in group for name in warned(record)}
     return {
         "measure": name,
         "unit": MEASURES[name].unit,
@@ -97,14 +90,8 @@ def _statistics(group: Sequence[Record], name: str) -> dict[str, Any]:
         "over": "draws" if redrawn else "splits" if split else "",
         "form": _form(group, MEASURES[name].form),
         **_repeated(group, MEASURES[name]),
-        **_warned(group),
+        **{name: name in said for name in WARNED},
     }
-
-
-def _warned(group: Sequence[Record]) -> dict[str, bool]:
-    """Return of what one of the records of a row warns."""
-    found = {name for record in group for name in warned(record)}
-    return {name: name in found for name in WARNED}
 
 
 def _repeated(group: Sequence[Record], measure: Measure) -> dict[str, Any]:
@@ -155,10 +142,7 @@ def _natural(text: str) -> list:
 
 
 def mixed_conditions(records: Iterable[Record]) -> list[str]:
-    """Return the names of the conditions that differ, so that times do not compare.
-
-    Those of what was timed again are the conditions of the repeats.
-    """
+    """Return the names of the conditions that differ; of what was timed again, of its repeats."""
     lines = [line for record in records for line in timed(record) or [record]]
     seen = [{name: line.get(name) for name in CONDITIONS} for line in lines]
     return [name for name in CONDITIONS if len({conditions[name] for conditions in seen}) > 1]

@@ -64,11 +64,7 @@ def read_times(folder: Path) -> list[Line]:
 
 
 def with_times(records: Sequence[Record], folder: Path) -> list[Record]:
-    """Return records with what was timed of them; those that were not are as they were.
-
-    Lines of cells without a record, or of another C than the record's, are left out: the cell was
-    measured again since.
-    """
+    """Return records with what was timed of them, at their C and at the one in common."""
     lines = read_times(folder)
     known = {record["key"] for record in records}
     if lines and not any(line["key"] in known for line in lines):
@@ -142,8 +138,7 @@ def is_beside_others(record: Record) -> bool:
 def ran_alone(record: Record) -> bool:
     """Return whether a cell is known to have been measured on an otherwise idle computer.
 
-    What others did in less than half a second nobody knows: then the load average counts, the run
-    included.
+    What others did in less than half a second is not on record: then the load average counts.
     """
     if record.get("other_cpus") is not None:
         return not is_beside_others(record)
@@ -154,8 +149,7 @@ def ran_alone(record: Record) -> bool:
 def without_doubtful_times(records: Iterable[Record]) -> list[Record]:
     """Return the records of a run with the times that may be published.
 
-    These are the repeats and, where all cells without repeats ran alone, what was timed once of
-    those that did: a table never mixes conditions.
+    These are the repeats and, where all other cells ran alone, what was timed once of them.
     """
     records = list(records)
     some = not has_doubtful_times(records)

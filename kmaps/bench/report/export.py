@@ -23,8 +23,7 @@ TIMED = "repeats"
 def record_table(records: Iterable[Record]) -> pd.DataFrame:
     """Return records as a table, one line each, failures included, with the number of repeats.
 
-    The types of columns do not depend on the values; mappings and lists are JSON. A time that was
-    measured again is the median of its repeats.
+    Mappings and lists are JSON. A time that was measured again is the median of its repeats.
     """
     records = list(records)
     more = {name for record in records for name in record} - {*COLUMNS, *_REPEATS}
@@ -50,12 +49,11 @@ def as_csv(records: Iterable[Record]) -> bytes:
 def csv_of(table: pd.DataFrame) -> str:
     """Return a table as CSV, in which no spreadsheet takes a text for a formula."""
     texts = table.select_dtypes(["object", "string"])
-    safe = {name: texts[name].map(_safe) for name in texts}
+    safe = {
+        name: [csv_text(value) if isinstance(value, str) else value for value in texts[name]]
+        for name in texts
+    }
     return table.assign(**safe).to_csv(index=False, lineterminator="\n")
-
-
-def _safe(value: Any) -> Any:
-    return csv_text(value) if isinstance(value, str) else value
 
 
 def as_parquet(records: Iterable[Record]) -> bytes:

@@ -43,24 +43,12 @@ _EQUATION = re.compile(r"(?<!\w)([A-Za-zσγε]) = (\d[\d,.]*\d|\d)")
 
 
 def csv_text(text: str) -> str:
-    """Return text that no spreadsheet takes for a formula.
-
-    Examples
-    --------
-    >>> csv_text("=1+1"), csv_text("exact")
-    ("'=1+1", 'exact')
-    """
+    """Return text that no spreadsheet takes for a formula."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def xml_text(text: str) -> str:
-    r"""Return text that XML can hold: the characters that it forbids are shown as escapes.
-
-    Examples
-    --------
-    >>> print(xml_text("a\x1b[31m & b"))
-    a\x1b[31m & b
-    """
+    """Return text that XML can hold: the characters that it forbids are shown as escapes."""
     return _NOT_XML.sub(lambda found: ascii(found.group())[1:-1], text)
 
 
@@ -70,15 +58,7 @@ def markdown(text: str) -> str:
 
 
 def latex(text: str) -> str:
-    r"""Return text with what is special to LaTeX escaped, and equations set as such.
-
-    Examples
-    --------
-    >>> print(latex("50 % ± 1"))
-    50 \% $\pm$ 1
-    >>> print(latex("random Fourier, m = 1,000"))
-    random Fourier, $m = 1{,}000$
-    """
+    """Return text with what is special to LaTeX escaped, and equations set as such."""
     pieces = _EQUATION.split(text)  # text, name, number, text, …
     set_pieces = [_escaped(pieces[0])]
     for name, number, after in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
@@ -92,39 +72,20 @@ def _escaped(text: str) -> str:
 
 
 def latex_kernel(name: str) -> str:
-    r"""Return the name of a kernel as papers write it.
-
-    Examples
-    --------
-    >>> print(latex_kernel("exp-chi2"), latex_kernel("intersection"))
-    exp-$\chi^2$ intersection
-    """
+    """Return the name of a kernel as papers write it."""
     additive = name.removeprefix("exp-")
     return name.removesuffix(additive) + _KERNELS.get(additive, _escaped(additive))
 
 
 def latex_label(words: Sequence[str]) -> str:
-    r"""Return what ``\ref`` calls a table by, of the words that tell it from the others.
-
-    Examples
-    --------
-    >>> latex_label(["quickstart", "hog-pyramid cells=[9]", "", "accuracy"])
-    'tab:quickstart-hog-pyramid-cells-9-accuracy'
-    """
+    r"""Return what ``\ref`` calls a table by, of the words that tell it from the others."""
     return "tab:" + re.sub(r"[^A-Za-z0-9.]+", "-", " ".join(filter(None, words))).strip("-")
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], *, texts: int = 1) -> str:
-    r"""Return a table in Markdown, without a newline at its end.
+    """Return a table in Markdown, without a newline at its end.
 
     The first ``texts`` columns hold text; the others hold numbers and are aligned to the right.
-
-    Examples
-    --------
-    >>> print(markdown_table(["map", "error"], [["a|b", "0.1"]]))
-    | map | error |
-    | --- | ---: |
-    | a\|b | 0.1 |
     """
     alignment = ["---" if i < texts else "---:" for i in range(len(head))]
     lines = [map(markdown, head), alignment, *(map(markdown, row) for row in rows)]

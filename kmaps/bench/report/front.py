@@ -7,7 +7,7 @@ from kmaps.bench.records.columns import Record
 from kmaps.bench.records.measures import MEASURES, accuracy_of
 from kmaps.bench.records.names import short_labels, short_names
 from kmaps.bench.records.row import Row
-from kmaps.bench.records.summary import Line, latest_cells, summarize
+from kmaps.bench.records.summary import latest_cells, summarize
 from kmaps.bench.report.forms import markdown_table
 
 COSTS = {
@@ -57,52 +57,34 @@ def points_of(records: Iterable[Record], measures: Sequence[str]) -> list[Point]
         group = ", ".join(filter(None, (line[name] for name in differing)))
         name = " ".join(filter(None, words))
         new = Point(group, name, methods[line["label"]], line["kernel"])
-        _add(points.setdefault((*identity, line["label"]), new), line)
+        point = points.setdefault((*identity, line["label"]), new)
+        if line["n"]:
+            scale = MEASURES[line["measure"]].scale
+            middle = line["median"] if line["repeats"] else line["mean"]
+            point.values[line["measure"]] = scale * middle
+            point.whole &= not line["failed"]
+        if line["n"] > 1:
+            point.spreads[line["measure"]] = scale * line["std"]
     return [point for point in points.values() if measures[0] in point.values]
-
-
-def _add(point: Point, line: Line) -> None:
-    """Add a line of a summary to its point."""
-    if not line["n"]:
-        return
-    scale = MEASURES[line["measure"]].scale
-    middle = line["median"] if line["repeats"] else line["mean"]
-    point.values[line["measure"]] = scale * middle
-    point.whole &= not line["failed"]
-    if line["n"] > 1:
-        point.spreads[line["measure"]] = scale * line["std"]
 
 
 def front(points: Iterable[Point], cost: str, quality: str) -> list[Point]:
     """Return the points that no other one beats, from the cheapest to the best.
 
-    A point beats another when it is as good in both measures and better in one; whether more or
-    less is better is the measure's to say.
-
-    Examples
-    --------
-    >>> times = {"fast": (1, 90), "slow": (9, 95), "beaten": (9, 94)}
-    >>> points = [Point("", name, name, "", {"time": t, "accuracy": a})
-    ...           for name, (t, a) in times.items()]
-    >>> [point.name for point in front(points, "time", "accuracy")]
-    ['fast', 'slow']
+    A point beats another when it is as good in both measures and better in one.
     """
-    signs = {name: -1 if MEASURES[name].highest else 1 for name in (cost, quality)}
-    known = [p for p in points if p.whole and {cost, quality} <= p.values.keys()]
-    ordered = sorted(known, key=lambda p: (signs[cost] * p.values[cost], _worth(p, quality, signs)))
+
+    def place(point: Point) -> tuple[float, float]:
+        """Return the cost and the quality, of each the less the better."""
+        values = ((-1 if MEASURES[n].highest else 1) * point.values[n] for n in (cost, quality))
+        return next(values), next(values)
+
     kept: list[Point] = []
-    for point in ordered:
-        worth = _worth(point, quality, signs)
-        best = _worth(kept[-1], quality, signs) if kept else float("inf")
-        same = bool(kept) and kept[-1].values[cost] == point.values[cost] and worth == best
-        if worth < best or same:
+    known = [p for p in points if p.whole and {cost, quality} <= p.values.keys()]
+    for point in sorted(known, key=place):
+        if not kept or place(point)[1] < place(kept[-1])[1] or place(point) == place(kept[-1]):
             kept.append(point)
     return kept
-
-
-def _worth(point: Point, quality: str, signs: dict[str, int]) -> float:
-    """Return the quality of a point, the better the less."""
-    return signs[quality] * point.values[quality]
 
 
 def side_by_side(records: Sequence[Record]) -> str:

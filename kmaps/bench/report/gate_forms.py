@@ -14,14 +14,11 @@ Verdict = Literal["failure", "error", "skipped", ""]
 
 @dataclass(frozen=True)
 class Case:
-    """A case of a suite.
-
-    It failed, is an ``error`` where that could not be decided, was ``skipped``, or passed.
-    """
+    """A case of a suite."""
 
     name: str
     group: str  # where it belongs, a run say
-    verdict: Verdict = ""
+    verdict: Verdict = ""  # an error where it could not be decided; empty where it passed
     message: str = ""  # why, in one line
 
 
@@ -29,12 +26,10 @@ def junit(suite: str, cases: Iterable[Case]) -> str:
     """Return a JUnit XML document."""
     cases = list(cases)
     root = ElementTree.Element("testsuite", name=xml_text(suite))
-    for verdict, attribute in (
-        ("failure", "failures"),
-        ("error", "errors"),
-        ("skipped", "skipped"),
-    ):
-        root.set(attribute, str(sum(case.verdict == verdict for case in cases)))
+    verdicts = [case.verdict for case in cases]
+    root.set("failures", str(verdicts.count("failure")))
+    root.set("errors", str(verdicts.count("error")))
+    root.set("skipped", str(verdicts.count("skipped")))
     root.set("tests", str(len(cases)))
     for case in cases:
         names = {"name": xml_text(case.name), "classname": xml_text(case.group)}
@@ -99,11 +94,7 @@ def _table(verdicts: Sequence[CellVerdict]) -> str:
 
 
 def as_junit(verdicts: Sequence[CellVerdict], run: str) -> str:
-    """Return a JUnit XML document: a case a cell.
-
-    A cell that is worse or missing fails, one that could not be compared is an error; all others
-    pass.
-    """
+    """Return a JUnit XML document: a case per cell, an error where it could not be compared."""
     cases = [
         Case(cell.name, run, _JUNIT.get(cell.verdict, ""), f"{cell.verdict}: {cell.text}")
         for cell in verdicts

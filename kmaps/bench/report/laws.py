@@ -69,8 +69,7 @@ def power_laws(
     """Return the laws of each row and kernel, in the order of the records; failures are left out.
 
     ``place`` returns what the place of a record is a number of, its row without that, and the
-    place, or None. ``mean`` is of the values of one place; the ``largest`` places are fitted, 0 for
-    all.
+    place, or None. The ``largest`` places are fitted, 0 for all.
     """
     groups: dict[tuple[str, str, str], dict[float, list[Record]]] = {}
     rows: dict[str, Row] = {}
@@ -88,18 +87,14 @@ def power_laws(
             known = {at: [v for r in group[at] if (v := value(r)) is not None] for at in group}
             means = {at: mean(known[at]) for at in sorted(known) if known[at]}
             if means:
-                fit = _fitted(list(means.items())[-largest:])
                 at, values = np.array(list(means)), np.array(list(means.values()))
-                laws.append(PowerLaw(labels[identity], kernel, over, name, at, values, *fit))
+                exponent, logarithm = np.nan, np.nan
+                if len(at[-largest:]) > 1 and (values[-largest:] > 0).all():
+                    logs = np.log(at[-largest:]), np.log(values[-largest:])
+                    exponent, logarithm = map(float, np.polyfit(*logs, 1))
+                row = labels[identity], kernel
+                laws.append(PowerLaw(*row, over, name, at, values, exponent, np.exp(logarithm)))
     return laws
-
-
-def _fitted(places: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    at, values = np.array(places).T
-    if len(at) < 2 or not (values > 0).all():
-        return np.nan, np.nan
-    exponent, logarithm = np.polyfit(np.log(at), np.log(values), 1)
-    return float(exponent), float(np.exp(logarithm))
 
 
 # ---- errors on pairs of samples
@@ -154,10 +149,7 @@ def _place(fall: PowerLaw, i: int) -> str:
 
 
 def convergence(records: Iterable[Record]) -> list[dict[str, PowerLaw]]:
-    """Return the errors of each map of random frequencies over their number, by their column.
-
-    ``rms`` is that of the kernel, ``random_rms`` and ``additive_rms`` are its two parts.
-    """
+    """Return the errors of each map of random frequencies over their number, by their column."""
 
     def place(record: Record) -> tuple[str, Row, float]:
         # Two outputs per frequency.
@@ -204,10 +196,7 @@ def growth(records: Iterable[Record]) -> dict[str, dict[str, PowerLaw]]:
 
 
 def growth_table(records: Iterable[Record]) -> str:
-    """Return a Markdown table: each row at its largest size, and the exponents.
-
-    What the solver's library needs for its own structures is part of the time, and shown apart.
-    """
+    """Return a Markdown table: each row at its largest size, and the exponents."""
     lines = []
     for name, by_measure in growth(records).items():
         if "accuracy" not in by_measure:

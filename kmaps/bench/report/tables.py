@@ -44,22 +44,18 @@ class Entry:
 
 @dataclass(frozen=True)
 class Block:
-    """One printed table: a title, the words that tell it from others, and what it shows.
-
-    ``columns`` are the kernels, ``rows`` pairs of (label, entries).
-    """
+    """One printed table."""
 
     title: str
-    words: list[str]
-    columns: list[str]
-    rows: list[tuple[str, list[Entry]]]
+    words: list[str]  # what tells it from others
+    columns: list[str]  # the kernels
+    rows: list[tuple[str, list[Entry]]]  # by their labels
 
 
 def render(records: Iterable[Record], form: str, measures: Sequence[str]) -> str:
     """Return the tables of some measures of records as text in one of :data:`FORMATS`.
 
-    Text, Markdown and LaTeX are for reading: percent, seconds, megabytes, one block per measure and
-    reduction. CSV and JSON hold :func:`summarize` as it is, for programs.
+    CSV and JSON hold :func:`summarize` as it is, for programs; the others are for reading.
     """
     records = list(records)
     summary = summarize(records, measures)
@@ -110,10 +106,7 @@ def short_features(records: Iterable[Record]) -> dict[str, str]:
 
 
 def lay_out(summary: Sequence[Line], features: dict[str, str]) -> list[Block]:
-    """Lay a summary out as one block per setting, reduction and measure.
-
-    ``features`` are the names to print, by those on record.
-    """
+    """Lay a summary out as one block per setting, reduction and measure."""
     parts: dict[tuple, list[Line]] = {}
     for line in summary:
         parts.setdefault(tuple(line[name] for name in (*SETTING, "measure")), []).append(line)

@@ -49,10 +49,7 @@ def quality(records: Iterable[Record]) -> str:
 
 
 def learners(records: Iterable[Record]) -> list[LearnerPoints]:
-    """Return the learners with their points, in the order of the records.
-
-    Where there are several kernels of random maps, or several maps, a learner is one with each.
-    """
+    """Return the learners, one with each map and kernel, in the order of the records."""
     measured = [record for record in records if record["status"] == "ok"]
     rows: dict[tuple[str, str], list[Record]] = {}
     for record in measured:

@@ -50,16 +50,11 @@ def test_a_table_says_how_many_are_met_and_how_far_they_are(page):
 
 def test_a_run_says_how_many_rows_have_c_at_an_edge(page):
     """Counted by hand from the records: quickstart's 0.01 and 10, annfm Table 4's 3."""
+    names = "kernel", "reduction", "solver", "method", "params"
     for name in ("annfm-table4-daimler", "quickstart"):
         at_edge, rows = set(), set()
         for one in records()[name]:
-            row = (
-                one["kernel"],
-                one["reduction"],
-                one["solver"],
-                one["method"],
-                str(one["params"]),
-            )
+            row = str([one[column] for column in names])
             rows.add(row)
             if one["C"] in (min(one["C_grid"]), max(one["C_grid"])):
                 at_edge.add(row)
@@ -75,8 +70,5 @@ def test_a_claim_links_to_what_decides_it(page):
     assert "holds: `tests/maps/test_homogeneous.py::" in line
     [line] = lines_with(page, "| L5 | ")
     assert "::test_passes_hardly_grow_with_bins` (passes of the on-the-fly solver" in line
-
-
-def test_what_has_no_run_is_named(page):
     assert "Other runs: [quickstart](quickstart/README.md)." in page
-    assert "`annfm-table1-mnist`" in page.splitlines()[-1]
+    assert "`annfm-table1-mnist`" in page.splitlines()[-1]  # has no run

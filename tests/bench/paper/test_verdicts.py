@@ -93,15 +93,17 @@ def test_holm_steps_down_from_the_smallest():
     assert adjusted(0.01, 0.04, 0.03, 0.005) == pytest.approx([0.03, 0.06, 0.06, 0.02], rel=1e-5)
 
 
-def test_holm_is_neither_bonferroni_nor_without_correction():
-    verdicts = [
-        f.verdict for f in judged("above", 0, [("", at(p)) for p in (0.012, 0.02, 0.04)]).findings
-    ]
-    assert verdicts == ["holds"] * 3  # Bonferroni: 0.06 and 0.12 would be undecided
-    verdicts = [f.verdict for f in judged("above", 0, [("", at(p)) for p in (0.02, 0.03)]).findings]
-    assert verdicts == ["holds", "holds"]
-    verdicts = [f.verdict for f in judged("above", 0, [("", at(p)) for p in (0.03, 0.04)]).findings]
-    assert verdicts == ["undecided", "undecided"]  # each alone would hold
+@pytest.mark.parametrize(
+    ("p_values", "verdict"),
+    [
+        ((0.012, 0.02, 0.04), "holds"),  # Bonferroni: 0.06 and 0.12 would be undecided
+        ((0.02, 0.03), "holds"),
+        ((0.03, 0.04), "undecided"),  # each alone would hold
+    ],
+)
+def test_holm_is_neither_bonferroni_nor_without_correction(p_values, verdict):
+    found = judged("above", 0, [("", at(p)) for p in p_values]).findings
+    assert {finding.verdict for finding in found} == {verdict}
 
 
 def test_a_false_verdict_among_many_true_nulls_stays_rare():
@@ -172,7 +174,5 @@ def test_what_holm_leaves_open_is_told_from_what_is_open_anyway():
     named = [("one", at(0.03)), ("two", at(0.04)), ("three", at(0.2)), ("four", unknown(1.0, ""))]
     together = judged("above", 0, named).findings
     assert [found.is_left_open_by_holm for found in together] == [True, True, False, False]
-    alone = judged("above", 0, named[:1]).findings
-    assert [(str(found.verdict), found.is_left_open_by_holm) for found in alone] == [
-        ("holds", False)
-    ]
+    [alone] = judged("above", 0, named[:1]).findings
+    assert (alone.verdict, alone.is_left_open_by_holm) == ("holds", False)

@@ -76,24 +76,16 @@ def test_accuracy_has_the_tolerance_of_the_baselines_spread(shift, expected, exi
 
 
 @pytest.mark.parametrize(("shift", "expected"), [(-0.0051, "worse"), (-0.005, "same")])
-def test_without_spread_the_floor_holds(shift, expected):
-    one = cell([0.90])
-    assert verdict(cell([0.90 + shift]), one).verdict == expected
-    flat = cell([0.90] * 3)
-    assert verdict(cell([0.90 + shift] * 3), flat).verdict == expected
+@pytest.mark.parametrize("n_splits", [1, 3])
+def test_without_spread_the_floor_holds(shift, expected, n_splits):
+    flat, ours = cell([0.90] * n_splits), cell([0.90 + shift] * n_splits)
+    assert verdict(ours, flat).verdict == expected
+    assert verdict(ours, flat, floor=0.0).verdict == "worse"
     assert FLOOR == 0.005
-
-
-def test_the_floor_can_be_chosen():
-    assert verdict(cell([0.899]), cell([0.9]), floor=0.0).verdict == "worse"
 
 
 def test_erratic_results_do_not_widen_their_own_tolerance():
     assert verdict(cell([0.99, 0.99, 0.5])).verdict == "worse"
-
-
-def test_times_are_not_compared():
-    assert verdict(cell(train_s=1e6)).verdict == "same"
 
 
 @pytest.mark.parametrize("column", ["train_bytes", "table_bytes", "model_bytes"])
@@ -104,14 +96,11 @@ def test_storage_is_compared_to_the_byte(column, grown, expected):
     assert judged.reason == f"{column} {grown:+}"
 
 
-def test_storage_is_compared_split_by_split():
+def test_storage_is_compared_split_by_split_whatever_the_accuracy():
     ours = cell()
     ours[0]["train_bytes"] -= 50
     ours[2]["train_bytes"] += 5
     assert verdict(ours).verdict == "worse"
-
-
-def test_more_storage_is_worse_whatever_the_accuracy():
     assert verdict(shifted(0.05, train_bytes=601)).verdict == "worse"
     assert verdict(shifted(-0.05, train_bytes=599)).verdict == "worse"
 
@@ -154,11 +143,8 @@ def test_draws_of_a_trade_off_are_taken_together():
 
 
 def test_a_judged_number_that_is_gone_fails():
-    (found,) = compare(cell(train_bytes=None), BASELINE)
-    assert (found.verdict, found.reason) == (
-        "missing",
-        "no train_bytes recorded, the baseline has it",
-    )
+    found = verdict(cell(train_bytes=None))
+    assert (found.verdict, found.reason.split(",")[0]) == ("missing", "no train_bytes recorded")
 
 
 def test_a_missing_cell_or_split_fails():
@@ -183,30 +169,21 @@ def test_a_failed_cell_is_not_measured_and_leaves_the_gate_undecided():
 
 
 def test_what_has_nothing_that_is_judged_is_not_measured():
-    nothing = [
-        made | dict.fromkeys(("accuracy", "train_bytes", "table_bytes", "model_bytes"))
-        for made in BASELINE
-    ]
+    judged = "accuracy", "train_bytes", "table_bytes", "model_bytes"
+    nothing = [made | dict.fromkeys(judged) for made in BASELINE]
     assert verdict(nothing, nothing).verdict == "not measured"
     assert verdict(nothing, nothing).reason == "the baseline has nothing that is judged"
     assert code(nothing, nothing) == 5
 
 
-def test_a_cell_the_baseline_could_not_measure_sets_no_standard():
+def test_what_failed_in_the_baseline_or_is_new_passes():
     failed = cell(params={"order": 2}, status="failed", accuracy=None)
-    judged = compare([*BASELINE, *cell(params={"order": 2})], [*BASELINE, *failed])
-    assert [j.verdict for j in judged] == ["new", "same"]
-
-
-def test_a_new_cell_passes_even_when_it_failed():
-    extra = cell(params={"order": 2}, status="failed", accuracy=None)
-    assert [j.verdict for j in compare([*BASELINE, *extra], BASELINE)] == ["new", "same"]
-    assert code([*BASELINE, *extra]) == 0
-
-
-def test_more_splits_than_the_baseline_has_are_left_out():
-    judged = verdict([*BASELINE, *(r | {"split": 3} for r in cell([0.1]))])
-    assert judged.verdict == "same"
+    ours = [*BASELINE, *cell(params={"order": 2})]
+    for judged in (compare(ours, [*BASELINE, *failed]), compare([*BASELINE, *failed], BASELINE)):
+        assert [j.verdict for j in judged] == ["new", "same"]
+        assert outcome(judged) is None
+    more_splits = [*BASELINE, *(r | {"split": 3} for r in cell([0.1]))]
+    assert verdict(more_splits).verdict == "same"
 
 
 @pytest.mark.parametrize(
@@ -236,9 +213,12 @@ def test_a_baseline_of_other_conditions_is_named_and_leaves_the_gate_undecided(
     assert code(ours) == 5
 
 
-@pytest.mark.parametrize("column", ["cpu", "threads", "started", "commit", "key", "seed", "C"])
+FREE = ("cpu", "threads", "started", "commit", "key", "seed", "C", "train_s", "peak_bytes")
+
+
+@pytest.mark.parametrize("column", FREE)
 def test_what_may_differ(column):
-    assert verdict(cell(**{column: "other"})).verdict == "same"
+    assert verdict(cell(**{column: 1e6})).verdict == "same"
 
 
 @pytest.mark.parametrize(
@@ -256,16 +236,18 @@ def test_cells_are_told_apart_by(columns):
     assert [j.verdict for j in compare(both, both)] == ["same", "same"]
 
 
-def test_nothing_to_compare():
-    failed = cell(status="failed", accuracy=None)
-    with pytest.raises(NothingMeasured, match="the baseline holds no measured cell"):
-        compare(BASELINE, failed)
-    with pytest.raises(NothingMeasured, match="the baseline holds no measured cell"):
-        compare(BASELINE, [])
-    with pytest.raises(NothingMeasured, match="results are on mnist, the baseline on digits"):
-        compare(cell(dataset="mnist"), BASELINE)
-    with pytest.raises(NothingMeasured, match="results are on nothing"):
-        compare([], BASELINE)
+@pytest.mark.parametrize(
+    ("ours", "baseline", "expected"),
+    [
+        (BASELINE, cell(status="failed", accuracy=None), "the baseline holds no measured cell"),
+        (BASELINE, [], "the baseline holds no measured cell"),
+        (cell(dataset="mnist"), BASELINE, "results are on mnist, the baseline on digits"),
+        ([], BASELINE, "results are on nothing"),
+    ],
+)
+def test_nothing_to_compare(ours, baseline, expected):
+    with pytest.raises(NothingMeasured, match=expected):
+        compare(ours, baseline)
 
 
 def mixture():
@@ -286,17 +268,10 @@ def test_the_worst_come_first():
     judged = compare(*mixture())
     assert [j.verdict for j in judged] == list(VERDICTS)
     assert count(judged) == dict.fromkeys(VERDICTS, 1)
-    prefix = "digits intensity ovo chi2 homogeneous"
-    assert (judged[0].name, judged[0].text) == (
-        f"{prefix} order=0",
-        "accuracy 72.00 %, baseline 92.00 ± 3.27",
-    )
-    assert judged[0].differences[0].ours == pytest.approx(0.72)
+    assert judged[0].name == "digits intensity ovo chi2 homogeneous order=0"
+    assert judged[0].text == "accuracy 72.00 %, baseline 92.00 ± 3.27"
     assert (judged[1].text, judged[1].differences) == ("no record at all", ())
-
-
-def test_the_outcome_in_words():
-    error = outcome(compare(*mixture()))
+    error = outcome(judged)
     assert isinstance(error, GateFailed)
     assert str(error).startswith("gate failed: 1 worse, 1 missing, 1 not measured")
     undecided = outcome(compare(cell(map_version=2), BASELINE))

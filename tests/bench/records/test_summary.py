@@ -1,5 +1,7 @@
 """Records summed up: which count, in which order, with which numbers."""
 
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -36,11 +38,8 @@ def test_time_is_the_sum_of_its_parts_without_choosing_c_or_predicting():
     assert set(lines["unit"]) == {"s"}
     assert lines["std"].isna().all()
 
-
-def test_a_part_that_was_not_measured_leaves_no_sum():
-    (line,) = summary_of([record(fit_s=1.0, encode_s=None)], ["time"]).to_dict("records")
-    assert line["mean"] is None
-    assert line["n"] == 0
+    (line,) = summarize([record(fit_s=1.0, encode_s=None)], ["time"])
+    assert (line["mean"], line["n"]) == (None, 0)  # no sum without a part
 
 
 @pytest.mark.parametrize("recorded", [None, 0.1])
@@ -77,24 +76,28 @@ def test_cells_that_differ_are_kept_apart(column, value):
     assert lines["n"].tolist() == [1, 1]
 
 
-def test_splits_and_draws_are_taken_together():
-    cells = [record(split=i, draw=j, accuracy=0.8 + i / 10) for i in (0, 1) for j in (0, 1)]
-    (line,) = summary_of(cells, ["accuracy"]).to_dict("records")
-    assert (line["n"], line["over"], line["mean"]) == (4, "draws", pytest.approx(0.85))
-    own = summary_of([record(split=i, draw=i) for i in (0, 1)], ["accuracy"])
-    assert own["over"].tolist() == ["splits"]  # each with a draw of its own
-    splits = summary_of([record(split=i) for i in (0, 1)], ["accuracy"])
-    assert splits["over"].tolist() == ["splits"]
-    assert summary_of([record(split=None)], ["accuracy"])["over"].tolist() == [""]
+@pytest.mark.parametrize(
+    ("places", "over"),
+    [
+        ([(0, 0), (0, 1), (1, 0), (1, 1)], "draws"),
+        ([(0, 0), (1, 1)], "splits"),  # each with a draw of its own
+        ([(0, None), (1, None)], "splits"),
+        ([(None, None)], ""),
+    ],
+)
+def test_splits_and_draws_are_taken_together(places, over):
+    cells = [record(split=i, draw=j, accuracy=0.8 + (i or 0) / 10) for i, j in places]
+    (line,) = summarize(cells, ["accuracy"])
+    mean = np.mean([cell["accuracy"] for cell in cells])
+    assert (line["n"], line["over"], line["mean"]) == (len(places), over, pytest.approx(mean))
 
 
-def test_parameters_keep_cells_apart_whatever_their_order():
+def test_the_order_of_parameters_is_free():
     cells = [
         record(split=0, params={"order": 1, "period": 2.0}),
         record(split=1, params={"period": 2.0, "order": 1}),
-        record(split=0, params={"period": 2.0, "order": 2}),
     ]
-    assert summary_of(cells, ["accuracy"])["n"].tolist() == [2, 1]
+    assert summary_of(cells, ["accuracy"])["n"].tolist() == [2]
 
 
 def test_lines_come_references_first_then_by_name_and_number():
@@ -138,11 +141,10 @@ def test_conditions_that_differ_are_named():
     assert mixed_conditions([*same, record(cpu="b", threads=1, jobs=1)]) == ["cpu", "threads"]
 
 
-def test_the_tidy_table_survives_a_round_trip(tmp_path):
+def test_the_tidy_table_survives_a_round_trip():
     records = [record(params={"order": 1}, size=100), record("exact")]
     text = render(records, "csv", ["accuracy"])
-    (tmp_path / "a.csv").write_text(text)
-    back = pd.read_csv(tmp_path / "a.csv")
+    back = pd.read_csv(io.StringIO(text))
     assert back["params"].tolist() == ["{}", '{"order": 1}']
     assert back["learner"].tolist() == ["{}", "{}"]
     assert back["size"].tolist()[1] == 100
