@@ -198,14 +198,6 @@ def test_names_and_values_that_are_refused():
         assert re.search(message, result.stderr, re.DOTALL)
 
 
-def test_help_shows_the_options_of_the_map_with_defaults_and_choices():
-    output = " ".join(encode("--help").output.split())
-    assert "Options of the homogeneous map:" in output
-    assert "--window rectangular|uniform How the discrete spectrum is made" in output
-    assert "--order INTEGER n ≥ 0, the number of harmonics. [default: 1]" in output
-    assert "--period VALUE" in output
-
-
 class Toy(FeatureMap):
     """Subtract the fitted minimum.
 
@@ -213,7 +205,7 @@ class Toy(FeatureMap):
     ----------
     n_copies : int
         How often. And more.
-    sign, shape : {"plus", "minus"}
+    sign : {"plus", "minus"}
         Which one:
 
         - a list
@@ -263,6 +255,7 @@ def test_a_new_map_brings_its_own_options(toy):
     output = " ".join(encode("--map", "toy", "--help").output.split())
     assert "Options of the toy map:" in output
     assert "--n-copies INTEGER How often. [default: 1]" in output
+    assert "--sign plus|minus Which one. [default: plus]" in output
     assert "--level VALUE The level. [default: none]" in output
     assert "--strict BOOLEAN Whether. [default: False]" in output
     assert "--order" not in output.partition("Examples:")[0]

@@ -109,14 +109,10 @@ def test_standard_output_is_text_unless_another_format_is_asked_for(models):
     assert labels[WORDS.tolist().index("middle, or so")] == '"middle, or so"'
 
 
-@pytest.mark.parametrize("form", ["npy", "parquet", "arrow"])
-def test_bytes_go_to_standard_output_too(models, form):
-    predict(models, "words", f"p.{form}", "--proba")
-    sent = predict(models, "words", "-", "--proba", "--output-format", form).stdout_bytes
-    assert sent == Path(f"p.{form}").read_bytes()
-
-
-def test_a_terminal_is_sent_no_bytes(models, monkeypatch):
+def test_bytes_go_to_standard_output_too_unless_it_is_a_terminal(models, monkeypatch):
+    predict(models, "words", "p.npy", "--proba")
+    sent = predict(models, "words", "-", "--proba", "--output-format", "npy").stdout_bytes
+    assert sent == Path("p.npy").read_bytes()
     monkeypatch.setattr("kmaps.io.atomic.sys", TERMINAL)
     result = predict(models, "words", "-", "--output-format", "npz", code=2)
     assert "-: npz is no text, and standard output is a terminal" in result.stderr

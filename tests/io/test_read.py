@@ -70,16 +70,11 @@ def test_every_format_gives_the_same_rows_in_blocks_of_any_size(tmp_path, name, 
         parts.append(dense(block.X))
         labels.append(block.y)
     assert starts == list(np.cumsum([0, *map(len, parts)])[:-1])
+    assert reader.sparse or set(map(len, parts[:-1])) <= {rows}  # as large as asked
     np.testing.assert_allclose(np.concatenate(parts), X, rtol=1e-7)
     assert reader.done == reader.total > 0
     if name.endswith("svm"):
         np.testing.assert_array_equal(np.concatenate(labels), Y)
-
-
-def test_blocks_are_as_large_as_asked(tmp_path):
-    np.save(tmp_path / "a.npy", X)
-    sizes = [len(block.X) for block in open_reader(tmp_path / "a.npy").blocks(10, 1)]
-    assert sizes == [10, 10, 3]
 
 
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int64", "float16", "float64"])
@@ -105,13 +100,6 @@ def wrong_checksum(path):
     with zipfile.ZipFile(path) as archive:
         checksum = archive.infolist()[0].CRC.to_bytes(4, "little")
     path.write_bytes(path.read_bytes().replace(checksum, b"\0" * 4))
-
-
-def damaged_zip(path):
-    np.savez(path, X)
-    content = bytearray(path.read_bytes())
-    content[200] ^= 255
-    path.write_bytes(content)
 
 
 def npy(header, values=b""):
@@ -147,7 +135,7 @@ def broken_lzma(path):
 
 
 def csr(**parts):
-    """Return what writes a CSR matrix of 2 rows and 3 values, with some parts replaced."""
+    """Return what writes a CSR matrix of 2 rows and 3 values, some parts replaced or left out."""
     good = {
         "format": np.array(b"csr"),
         "shape": np.array([2, 3]),
@@ -155,20 +143,13 @@ def csr(**parts):
         "indices": np.array([0, 1, 2]),
         "indptr": np.array([0, 1, 3]),
     }
-    return lambda path: write_npz(path, **(good | parts))
-
-
-CSR = {"format": np.array(b"csr"), "shape": np.array([2, 3]), "data": np.ones(2, np.float32)}
+    members = {name: part for name, part in (good | parts).items() if part is not None}
+    return lambda path: write_npz(path, **members)
 
 
 def promising(shape):
     """Return a .npy file whose header promises a shape."""
     return lambda path: path.write_bytes(header_of_shape(shape) + bytes(24))
-
-
-def csr_values(**parts):
-    """Return what writes a CSR matrix of 2 rows and 2 values, with some parts added."""
-    return lambda path: write_npz(path, **CSR, **parts)
 
 
 def cut_member(path):
@@ -206,7 +187,6 @@ BAD_NPY = {
 BAD_NPZ = {
     "not a whole .npz file (File is not a zip file)": lambda p: p.write_text("hello"),
     "not a whole .npz file (Bad CRC-32": wrong_checksum,
-    "not a whole .npz file (Bad CRC": damaged_zip,
     "holds a, b; expected one array, or one named X": lambda p: np.savez(p, a=X, b=X),
     r"holds 'a\nb', c; expected one array": lambda p: np.savez(p, **{"a\nb": X, "c": X}),
     r"'a\nb' holds values of type <U": lambda p: np.savez(p, **{"a\nb": X[0].astype(str)}),
@@ -228,10 +208,10 @@ BAD_NPZ = {
     "row pointers of shape (4,), expected 3 for 2 rows": csr(indptr=np.array([0, 1, 2, 3])),
     "values of shape (3,) and indices of shape (4,), expected as": csr(indices=np.arange(4)),
     "csc format, expected csr": lambda p: sp.save_npz(p, sp.csc_matrix(X)),
-    "(There is no item named 'indices.npy'": csr_values(indptr=np.arange(3)),
-    "not a CSR matrix": csr_values(indptr=np.arange(3), indices=np.array([0, 3])),
-    "indptr holds values of type <U1": csr_values(indptr=np.array(["a"]), indices=np.arange(2)),
-    "row pointers that decrease": csr_values(indptr=np.array([0, 2, 1]), indices=np.array([0, 1])),
+    "(There is no item named 'indices.npy'": csr(indices=None),
+    "not a CSR matrix": csr(indices=np.array([0, 3, 1])),
+    "indptr holds values of type <U1": csr(indptr=np.array(["a"])),
+    "row pointers that decrease": csr(indptr=np.array([0, 2, 1])),
 }
 BAD = {
     **{message: ("a.npy", write) for message, write in BAD_NPY.items()},
