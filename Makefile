@@ -40,7 +40,7 @@ test-all: $(VENV)/.installed ## Run both
 soak: $(VENV)/.installed-fuzz ## Half an hour of faults, hostile files and load, and what was tried
 	KMAPS_SOAK_INPUTS=$(SOAK_INPUTS) KMAPS_SOAK_SECONDS=$(SOAK_SECONDS) \
 		$(VENV)/$(PYTEST) -m 'soak or not slow' tests/hostile tests/faults
-	$(BIN)/python -m pytest -m soak tests/load
+	$(BIN)/python -m pytest -m soak tests/load tests/svm
 
 test-oldest: $(OLDEST)/.installed ## Run the tests with the oldest versions of the dependencies
 	$(OLDEST)/$(PYTEST)

@@ -4,14 +4,14 @@ import numpy as np
 from scipy.optimize import minimize
 
 
-def primal(square, margins, costs, loss):
+def primal(square, margins, costs, loss, targets=1):
     """Return |w|²/2 plus the loss of each margin times its cost."""
-    short = np.maximum(0, 1 - margins)
+    short = np.maximum(0, targets - margins)
     losses = {"hinge": short, "squared_hinge": short**2, "logistic": np.logaddexp(0, -margins)}
     return square / 2 + costs @ losses[loss]
 
 
-def solve_dual(kernel, signs, costs, loss):
+def solve_dual(kernel, signs, costs, loss, targets=1):
     """Return the dual variables of a machine without intercept, and the dual objective.
 
     The box-constrained quadratic programme goes to a quasi-Newton method that knows nothing of
@@ -23,9 +23,10 @@ def solve_dual(kernel, signs, costs, loss):
         Q = Q + np.diag(1 / (2 * costs))
     unit = np.sqrt(1 / np.trace(Q))  # so that the variables are of the order of one
     scaled, alpha = Q * unit**2, np.zeros(len(signs))
+    slopes = unit * targets * np.ones(len(signs))
     for _ in range(100):
         alpha = minimize(
-            lambda a: ((scaled @ a) @ a / 2 - a.sum() * unit, scaled @ a - unit),
+            lambda a: ((scaled @ a) @ a / 2 - a @ slopes, scaled @ a - slopes),
             alpha,
             jac=True,
             bounds=[(0, c / unit) for c in upper],
@@ -33,11 +34,58 @@ def solve_dual(kernel, signs, costs, loss):
             options={"maxiter": 10_000, "ftol": 0, "gtol": 1e-12, "maxcor": 100},
         ).x
         found = alpha * unit
-        dual = found.sum() - found @ Q @ found / 2
+        dual = found @ (targets * np.ones(len(signs))) - found @ Q @ found / 2
         margins = signs * (kernel @ (found * signs))
-        if primal(found @ margins, margins, costs, loss) < dual * (1 + 1e-5):
+        if primal(found @ margins, margins, costs, loss, targets) < dual * (1 + 1e-5):
             return found, dual
     raise AssertionError("the quadratic programme was not solved")
+
+
+def solve_two_sided(kernel, y, costs, loss, epsilon):
+    """Return the optimum of a regression without intercept: every sample is short on either side.
+
+    ``loss`` is the hinge, or its square, of what an error has beyond epsilon.
+    """
+    mirrored = np.block([[kernel, -kernel], [-kernel, kernel]])
+    targets, costs = np.r_[y - epsilon, -y - epsilon], np.r_[costs, costs]
+    return solve_dual(mirrored, np.ones(2 * len(y)), costs, loss, targets)[1]
+
+
+def solve_with_intercept(kernel, signs, costs):
+    """Return the optimum of a hinge with a free intercept: its variables times signs sum to 0."""
+    Q = signs[:, None] * signs * kernel
+    found = minimize(
+        lambda a: a @ Q @ a / 2 - a.sum(),
+        np.zeros(len(signs)),
+        jac=lambda a: Q @ a - 1,
+        bounds=[(0, c) for c in costs],
+        constraints=[{"type": "eq", "fun": lambda a: a @ signs, "jac": lambda a: signs}],
+        method="SLSQP",
+        options={"ftol": 1e-14, "maxiter": 2000},
+    )
+    return -found.fun
+
+
+def solve_lasso(X, signs, costs, loss):
+    """Return the least sum of the weights' sizes plus a smooth loss: weights as two parts >= 0."""
+    both = signs[:, None] * np.hstack([X, -X])
+
+    def objective(parts):
+        margins = both @ parts
+        slopes = -costs / (1 + np.exp(margins))
+        if loss == "squared_hinge":
+            slopes = -2 * costs * np.maximum(0, 1 - margins)
+        return parts.sum() + primal(0, margins, costs, loss), 1 + both.T @ slopes
+
+    found = minimize(
+        objective,
+        np.zeros(both.shape[1]),
+        jac=True,
+        bounds=[(0, None)] * both.shape[1],
+        method="L-BFGS-B",
+        options={"maxiter": 20_000, "maxfun": 40_000, "ftol": 0, "gtol": 1e-9, "maxcor": 50},
+    )
+    return found.fun
 
 
 def solve_logistic(kernel, signs, costs):

@@ -15,6 +15,7 @@ from sklearn.svm import LinearSVC
 from kmaps.errors import ConfigError
 from kmaps.svm import LiblinearSVC, clib, liblinear
 from kmaps.svm.reduction import class_pairs
+from tests.oracles import machines
 
 COMBINATIONS = [
     ("l2", "hinge"),
@@ -24,11 +25,6 @@ COMBINATIONS = [
     ("l1", "logistic"),
 ]
 C = 0.1
-LOSSES = {
-    "hinge": lambda m: np.maximum(0, 1 - m),
-    "squared_hinge": lambda m: np.maximum(0, 1 - m) ** 2,
-    "logistic": lambda m: np.logaddexp(0, -m),
-}
 
 
 @pytest.fixture(scope="module")
@@ -42,10 +38,10 @@ def digits():
 def objective(w, X, signs, costs, penalty, loss):
     """The primal of the module docstring; the last column of X is the bias feature."""
     penalty_value = w @ w / 2 if penalty == "l2" else np.abs(w).sum()
-    return penalty_value + costs @ LOSSES[loss](signs * (X @ w))
+    return penalty_value + machines.primal(0, signs * (X @ w), costs, loss)
 
 
-def theirs(X, signs, penalty, loss, bias, class_weight=None):
+def theirs(X, signs, penalty, loss, bias):
     """Solve the same binary problem with scikit-learn, to a hundredth of our tolerance."""
     common = {
         "C": C,
@@ -54,7 +50,6 @@ def theirs(X, signs, penalty, loss, bias, class_weight=None):
         "tol": 1e-6,
         "max_iter": 100_000,
         "random_state": 0,
-        "class_weight": class_weight,
     }
     if loss == "logistic":
         # Which of the two parameters says it depends on the version of scikit-learn.
@@ -80,8 +75,7 @@ def theirs(X, signs, penalty, loss, bias, class_weight=None):
         ("l1", "logistic", None, 3e-5),
     ],
 )
-@pytest.mark.parametrize("bias", [0.0, 1.0, 5.0])
-@pytest.mark.parametrize("reduction", ["ovr", "ovo"])
+@pytest.mark.parametrize(("bias", "reduction"), [(0.0, "ovo"), (5.0, "ovr")])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_objective_is_the_optimum(digits, penalty, loss, tol, gap, reduction, bias):
     X, y = digits
@@ -95,34 +89,6 @@ def test_objective_is_the_optimum(digits, penalty, loss, tol, gap, reduction, bi
         problem = with_bias[used], signs, np.full(used.sum(), C), penalty, loss
         best = objective(theirs(X[used], signs, penalty, loss, bias), *problem)
         assert -1e-9 <= objective(w, *problem) / best - 1 <= gap
-
-
-@pytest.mark.parametrize("reduction", ["ovr", "ovo"])
-def test_class_weights_multiply_C(digits, reduction):
-    X, y = digits
-    weight = {0: 10.0, 1: 0.1, 2: 1.0, 3: 3.0}
-    model = LiblinearSVC(C, multiclass=reduction, class_weight=weight).fit(X, y)
-    with_bias = np.hstack([X, np.ones((len(X), 1))])
-    for row, (positive, negative) in enumerate(class_pairs(4, reduction)):
-        used = np.full(len(y), True) if negative is None else np.isin(y, (positive, negative))
-        signs = np.where(y[used] == positive, 1.0, -1.0)
-        sides = {1: weight[positive], -1: weight.get(negative, 1.0)}
-        costs = C * np.where(signs > 0, sides[1], sides[-1])
-        problem = with_bias[used], signs, costs, "l2", "squared_hinge"
-        w = np.append(model.coef_[row], model.intercept_[row])
-        best = theirs(X[used], signs, "l2", "squared_hinge", 1.0, sides)
-        # Measured: 4.7e-5 (the tolerance counts for the rarer, lighter class).
-        assert objective(w, *problem) == pytest.approx(objective(best, *problem), rel=1.5e-4)
-
-
-def test_balanced_weights_count_the_samples_of_each_class(digits):
-    few = (digits[1] != 0) | (np.arange(len(digits[1])) % 4 == 0)
-    X, y = digits[0][few], digits[1][few]
-    counted = {k: len(y) / (4 * (y == k).sum()) for k in range(4)}
-    balanced = LiblinearSVC(C, class_weight="balanced").fit(X, y)
-    given = LiblinearSVC(C, class_weight=counted).fit(X, y)
-    np.testing.assert_array_equal(balanced.coef_, given.coef_)
-    assert not np.allclose(balanced.coef_, LiblinearSVC(C).fit(X, y).coef_, rtol=1e-2)
 
 
 SEEDED = {"penalty": "l2", "loss": "hinge", "tol": 0.1}
@@ -226,30 +192,6 @@ def test_integers_are_converted_not_truncated(digits):
 def test_reaching_the_limit_of_passes_is_reported(digits):
     with pytest.warns(ConvergenceWarning, match=r"in 4 of 4 binary problems: lower C \(now 1000\)"):
         LiblinearSVC(1e3, loss="hinge", tol=1e-9).fit(*digits)
-
-
-# How far two builds of LIBLINEAR are apart: measured 6.9e-4, 7.7e-5, 4.3e-5, 4.8e-4, 2.8e-3.
-@pytest.mark.parametrize(
-    ("penalty", "loss", "tol", "apart"),
-    [
-        ("l2", "hinge", 1e-3, 2e-3),
-        ("l2", "squared_hinge", 1e-5, 2e-4),
-        ("l2", "logistic", 1e-5, 1e-4),
-        ("l1", "squared_hinge", 1e-5, 1e-3),
-        ("l1", "logistic", 1e-5, 8e-3),
-    ],
-)
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_with_a_limit_of_ones_own_the_problem_is_the_same(digits, penalty, loss, tol, apart):
-    X, y = digits
-    weight = {0: 3.0, 1: 1.0, 2: 1.0, 3: 0.5}
-    given = {"penalty": penalty, "loss": loss, "tol": tol, "bias": 2.0, "class_weight": weight}
-    limited = LiblinearSVC(C, max_iter=100_000, **given).fit(X, y)
-    ours = LiblinearSVC(C, **given).fit(X, y)
-    for found in ("coef_", "intercept_"):
-        np.testing.assert_allclose(getattr(limited, found), getattr(ours, found), atol=apart)
-    assert limited.n_iter_.shape == ours.n_iter_.shape == (4,)
-    assert (np.maximum(limited.n_iter_, ours.n_iter_) < 2 * ours.n_iter_ + 2).all()
 
 
 def test_fewer_and_more_passes_than_liblinears_own(digits):

@@ -28,7 +28,6 @@ from kmaps import (
     threads,
 )
 from kmaps.maps import MAPS
-from kmaps.svm.reduction import class_pairs
 from tests.oracles import machines
 
 # Each with a C for which LIBLINEAR can reach the optimum.
@@ -205,42 +204,6 @@ def test_sparse_bins_are_trained_with_their_regularizer(histograms):
     assert np.abs(model.decision_function(X) - scores).max() < 0.03
     plain = make_pipeline(bins, LiblinearSVC(0.3, loss="hinge"))
     assert np.abs(plain.fit(X, y).decision_function(X) - scores).max() > 0.1
-
-
-@pytest.mark.parametrize("reduction", ["ovr", "ovo"])
-@pytest.mark.parametrize("loss", LOSSES)
-def test_each_column_is_a_binary_machine(digits, reduction, loss):
-    X, y = digits
-    model = CodedSVC("chi2", 0.1, loss=loss, multiclass=reduction).fit(X, y)
-    pairs = class_pairs(4, reduction)
-    assert len(model.objective_) == len(model.n_iter_) == len(pairs)
-    raw = model.model_.scores(X)
-    for column, (positive, negative) in enumerate(pairs):
-        used = np.full(len(y), True) if negative is None else np.isin(y, (positive, negative))
-        alone = CodedSVC("chi2", 0.1, loss=loss, tol=1e-4).fit(X[used], y[used] == positive)
-        assert model.objective_[column] == pytest.approx(alone.objective_[0], rel=1.1e-3)
-        np.testing.assert_allclose(raw[used, column], alone.decision_function(X[used]), atol=0.1)
-    assert model.decision_function(X).shape == (len(y), 4)
-    assert model.score(X, y) > 0.99
-
-
-@pytest.mark.parametrize("reduction", ["ovr", "ovo"])
-def test_class_weights_multiply_C(digits, reduction):
-    X, y = digits
-    weight = {0: 10.0, 1: 0.1, 2: 1.0, 3: 3.0}
-    model = CodedSVC(
-        HomogeneousMap(), 0.02, multiclass=reduction, class_weight=weight, loss="squared_hinge"
-    ).fit(X, y)
-    E = features(model, X)
-    for column, (positive, negative) in enumerate(class_pairs(4, reduction)):
-        used = np.full(len(y), True) if negative is None else np.isin(y, (positive, negative))
-        signs = np.where(y[used] == positive, 1.0, -1.0)
-        sides = {1: weight[positive], -1: weight.get(negative, 1.0)}
-        w = best_linear(E[used], signs, 0.02, "squared_hinge", class_weight=sides)
-        costs = 0.02 * np.where(signs > 0, sides[1], sides[-1])
-        margins = signs * (E[used] @ w[:-1] + w[-1])
-        best = machines.primal(w @ w, margins, costs, "squared_hinge")
-        assert model.objective_[column] == pytest.approx(best, rel=1e-3)
 
 
 def test_listed_and_dense_codes_give_the_same_machine(digits):

@@ -164,17 +164,6 @@ def test_blocks_give_the_same_model_on_any_number_of_threads():
     assert (scores[0] == scores[2]).all()
 
 
-@pytest.mark.parametrize("loss", ["hinge", "logistic"])
-def test_blocks_give_the_model_of_one(loss):
-    X, y = histograms()
-    one = CodedSVC("chi2", C=10, loss=loss, tol=1e-5).fit(X, y)
-    two = CodedSVC("chi2", C=10, loss=loss, tol=1e-5, n_blocks=2).fit(X, y)
-    assert two.objective_[0] == pytest.approx(one.objective_[0], rel=1e-5)
-    # Measured: 7e-3.
-    np.testing.assert_allclose(two.decision_function(X), one.decision_function(X), atol=2e-2)
-    assert (two.duality_gap_ <= 1e-5).all()
-
-
 def test_several_classes_weights_and_a_warm_start():
     X, _ = histograms(n=300)
     y = np.arange(300) % 3
