@@ -9,10 +9,10 @@ SOAK_SECONDS ?= 5
 # Each worker takes neighbouring tests, which share fixtures and compiled loops, and helps the other
 # one in the end. The many short processes of the tests share Python's compiled files.
 PYTEST := bin/python -m pytest -n 2 --dist worksteal
-test test-one test-slow test-all soak test-oldest: export PYTHONDONTWRITEBYTECODE =
+test test-one test-slow test-all soak test-oldest test-portable: export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help run reproduce test test-one test-slow test-all soak test-oldest canary house lint format bench build clean check-machine
+.PHONY: help run reproduce test test-one test-slow test-all soak test-oldest test-portable canary house lint format bench build clean check-machine
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -44,6 +44,9 @@ soak: $(VENV)/.installed-fuzz ## Half an hour of faults, hostile files and load,
 
 test-oldest: $(OLDEST)/.installed ## Run the tests with the oldest versions of the dependencies
 	$(OLDEST)/$(PYTEST)
+
+test-portable: $(VENV)/.installed ## Run tests as if on a system that is not Linux (simulated)
+	$(BIN)/python -m tests.portable
 
 canary: $(VENV)/.installed ## Measure a few cells of each published run again, and compare (20 minutes at most)
 	$(BIN)/kmaps download --all --quiet

@@ -168,7 +168,7 @@ def labelled_rows(
 def input_file(source: str, target: str, form: str | None) -> Iterator[tuple[Path, str]]:
     """Yield the file to read and its name; standard input is first copied next to the target.
 
-    The copy has no name, so that nothing is left of it however the process ends.
+    On Linux the copy has no name, so that nothing is left of it however the process ends.
     """
     if source != "-":
         yield Path(source), source
@@ -176,9 +176,16 @@ def input_file(source: str, target: str, form: str | None) -> Iterator[tuple[Pat
     if form is None:
         raise ConfigError("-: name the format of standard input with --input-format")
     folder = None if target == "-" else Path(target).absolute().parent
-    with tempfile.TemporaryFile(dir=folder) as copy:
-        _copy_input(copy)
-        yield Path(f"/proc/self/fd/{copy.fileno()}"), "standard input"
+    if sys.platform == "linux":
+        with tempfile.TemporaryFile(dir=folder) as copy:
+            _copy_input(copy)
+            yield Path(f"/proc/self/fd/{copy.fileno()}"), "standard input"
+        return
+    with tempfile.TemporaryDirectory(dir=folder) as made:
+        path = Path(made, "input")
+        with open(path, "wb") as copy:
+            _copy_input(copy)
+        yield path, "standard input"
 
 
 def _copy_input(copy: IO[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""Every command in the README runs, in the order it stands there; Python blocks are doctests.
+"""Every command in README and docs runs, in the order it stands there; Python blocks are doctests.
 
 Among them is the quickstart, whose records pass the gate.
 """
@@ -21,16 +21,19 @@ from kmaps.bench.records.row import Row
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
+USER_DATA = (ROOT / "docs" / "user-data.md").read_text()
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 
 
 def shell_lines() -> list[str]:
-    blocks = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    text = (ROOT / "docs" / "command-line.md").read_text() + USER_DATA
+    blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
     return [line for block in blocks for line in block.splitlines() if line]
 
 
-def write_own_data(folder):
-    """Write the files of the section "Your own data"."""
-    section = README.split("### Your own data")[1]
+def write_user_data(folder):
+    """Write the files of the section "User data"."""
+    section = USER_DATA.split("## User data")[1]
     [experiment] = re.findall(r"```yaml\n(.*?)```", section, re.DOTALL)[:1]
     (folder / "digits.yaml").write_text(experiment)
     X = np.random.default_rng(1).integers(0, 9, (60, 5))
@@ -46,9 +49,9 @@ def write_own_data(folder):
     np.savetxt(folder / "test-labels.txt", y[40:], "%d")
 
 
-def write_own_method(folder):
-    """Write the two files of the section "Your own method", as they stand there."""
-    section = README.split("### Your own method")[1]
+def write_user_method(folder):
+    """Write the two files of the section "User methods", as they stand there."""
+    section = USER_DATA.split("## User methods")[1]
     for name, language in {"my_methods.py": "python", "mine.yaml": "yaml"}.items():
         [text] = re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL)[:1]
         (folder / name).write_text(text)
@@ -58,8 +61,8 @@ def write_own_method(folder):
 def test_commands_run(tmp_path):
     np.save(tmp_path / "histograms.npy", np.random.default_rng(0).random((50, 8)))
     np.save(tmp_path / "labels.npy", np.arange(50) % 2)
-    write_own_data(tmp_path)
-    write_own_method(tmp_path)
+    write_user_data(tmp_path)
+    write_user_method(tmp_path)
     # The quickstart is there already, which `run` resumes; another test starts from nothing.
     for folder in ("runs", "results"):
         shutil.copytree(ROOT / "results" / "quickstart", tmp_path / folder / "quickstart")
@@ -73,13 +76,13 @@ def test_commands_run(tmp_path):
         done = kmaps(*words[1:])
         if words[1:] == ["run", "quickstart"]:
             assert "digits, intensity, one-vs-one: accuracy" in done.stdout
-        if words[1:3] == ["table", "own-digits"]:
-            assert r"\caption{own-digits, columns (l1), one-vs-rest: accuracy" in done.stdout
-    assert (tmp_path / "own-digits" / "accuracy.png").exists()
+        if words[1:3] == ["table", "my-digits"]:
+            assert r"\caption{my-digits, columns (l1), one-vs-rest: accuracy" in done.stdout
+    assert (tmp_path / "my-digits" / "accuracy.png").exists()
     assert np.load(tmp_path / "encoded.npy").shape == (50, 40)
     assert (tmp_path / "confusion.csv").read_text().startswith("true,3,4\n3,")
-    own = {record["method"]: record["accuracy"] for record in read_records(tmp_path / "mine")}
-    assert own["my_methods.NearestMean"] > 0.8 < own["my_methods.RootMap"]
+    found = {record["method"]: record["accuracy"] for record in read_records(tmp_path / "mine")}
+    assert found["my_methods.NearestMean"] > 0.8 < found["my_methods.RootMap"]
     assert (tmp_path / "confusion.pdf").read_bytes().startswith(b"%PDF")
     named = ["label", "score:4", "proba:3", "proba:4"]
     assert pd.read_parquet(tmp_path / "new.parquet").columns.tolist() == named
@@ -107,20 +110,25 @@ def the_gate_passes_and_can_fail(kmaps, folder):
     kmaps("check", ours, "--against", "better.jsonl", code=1)
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
-def test_make_targets_and_links_exist(name):
-    text = (ROOT / name).read_text()
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_make_targets_and_links_exist(page):
+    text = page.read_text()
     makefile = (ROOT / "Makefile").read_text()
     for target in set(re.findall(r"\bmake ([a-z-]+)\b(?= {2,}#|`)", text)):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"make {target}"
     for link in re.findall(r"\]\((?!http)([^)#]+)\)", text):
-        assert (ROOT / link).exists(), link
+        assert (page.parent / link).exists(), link
+
+
+def test_the_first_page_is_short():
+    assert (ROOT / "README.md").stat().st_size <= 9_000
 
 
 def test_experiments_named_are_packaged():
     from kmaps.bench.paper.entries import packaged
 
-    table = README.split("| experiment | what |")[1].split("\n\n")[0]
+    page = (ROOT / "docs" / "experiments.md").read_text()
+    table = page.split("| experiment | what |")[1].split("\n\n")[0]
     named = set(re.findall(r"`([a-z0-9-]+)`", table))
     assert named == set(packaged())
 

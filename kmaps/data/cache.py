@@ -6,7 +6,6 @@ time is hashed again, which also lets a cache be copied. ``.work/`` next to the 
 is under way: a lock, broken downloads, folders not yet complete.
 """
 
-import fcntl
 import hashlib
 import json
 import os
@@ -16,6 +15,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
+
+from filelock import FileLock, Timeout
 
 from kmaps.errors import DataError
 
@@ -157,10 +158,13 @@ def lock(root: Path, name: str, on_wait: Callable[[], object]) -> Iterator[None]
     """
     work = work_folder(root, name)
     work.mkdir(parents=True, exist_ok=True)
-    with open(work / "lock", "w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            on_wait()
-            fcntl.flock(file, fcntl.LOCK_EX)
+    held = FileLock(work / "lock")
+    try:
+        held.acquire(blocking=False)
+    except Timeout:
+        on_wait()
+        held.acquire()
+    try:
         yield
+    finally:
+        held.release()

@@ -80,7 +80,7 @@ def atomic_file(path: str | Path, *, force: bool = False, tidy: bool = True) -> 
     try:
         with open(partial, "w+b", opener=_create) as file:
             if target.exists():
-                os.fchmod(file.fileno(), stat.S_IMODE(target.stat().st_mode))
+                os.chmod(partial, stat.S_IMODE(target.stat().st_mode))
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -135,14 +135,14 @@ def _node() -> str:
 
 def _remove_of_the_dead(folder: Path, is_ours: Callable[[str], bool]) -> None:
     """Delete the unfinished files of processes that ended, by what stands before the process."""
-    if not Path("/proc/self").exists():
-        return
+    from psutil import pid_exists
+
     # A run has thousands of files: names alone, in one go.
     for name in os.listdir(folder):
         if not name.endswith(_SUFFIX):
             continue
         stem, _, process = name.removesuffix(_SUFFIX).rpartition(".")[0].rpartition(".")
-        if process.isdecimal() and is_ours(stem) and not Path("/proc", process).exists():
+        if process.isdecimal() and is_ours(stem) and not pid_exists(int(process)):
             left = folder / name
             if left.is_dir() and not left.is_symlink():
                 shutil.rmtree(left, ignore_errors=True)

@@ -10,17 +10,33 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from math import prod
+from types import ModuleType
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+
+from kmaps.errors import ConfigError
 
 NODE = np.dtype([("index", np.int32), ("value", np.float64)], align=True)
 _END = -1  # the index that ends a row
 _BLOCK_VALUES = 2**18  # 4 MB of nodes: a block is filled and copied while it is in cache
 
 _printed = threading.local()
+
+
+def solver_library(module: str) -> ModuleType:
+    """Import the binding of LIBLINEAR or LIBSVM, or say what to install (ConfigError)."""
+    try:
+        return import_module(module)
+    except ImportError:
+        package = f"{module.partition('.')[0]}-official"
+        raise ConfigError(
+            f"{package} is not installed, which this estimator needs: pip install {package} "
+            "(it is compiled: a C++ compiler is needed)"
+        ) from None
 
 
 @dataclass(frozen=True, eq=False)

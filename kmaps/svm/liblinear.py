@@ -10,6 +10,7 @@ weight):
 
 import ctypes
 import re
+import sys
 import threading
 import warnings
 from collections.abc import Iterator
@@ -24,7 +25,7 @@ from sklearn.utils import check_random_state
 
 from kmaps.checks import check_choice, check_positive, check_whole
 from kmaps.errors import ConfigError
-from kmaps.svm.clib import NodeRows, blank, captured, feature_rows, pointer_to
+from kmaps.svm.clib import NodeRows, blank, captured, feature_rows, pointer_to, solver_library
 from kmaps.svm.losses import Combined
 from kmaps.svm.probabilities import LinearClassifier
 from kmaps.svm.reduction import REDUCTIONS, BinaryProblem, counting
@@ -186,12 +187,11 @@ class LiblinearSVC(LinearClassifier):
     def _train(
         self, rows: NodeRows, problems: list[BinaryProblem], number: int, tol: float, seed: int
     ) -> Iterator[_Trained]:
-        from liblinear.liblinear import liblinear, parameter
-
-        options = blank(parameter, solver_type=number, eps=tol, C=self.C, regularize_bias=1)
-        with _rand_lock, captured(liblinear.set_print_string_function) as printed:
+        lib = solver_library("liblinear.liblinear")
+        options = blank(lib.parameter, solver_type=number, eps=tol, C=self.C, regularize_bias=1)
+        with _rand_lock, captured(lib.liblinear.set_print_string_function) as printed:
             for problem in problems:
-                ctypes.CDLL(None).srand(seed)
+                _c_library().srand(seed)
                 weights = _train_binary(rows, problem, options, self.bias)
                 text = b"".join(printed)
                 printed.clear()
@@ -262,12 +262,15 @@ class LiblinearSVC(LinearClassifier):
             )
 
 
+def _c_library() -> ctypes.CDLL:
+    return ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
+
+
 def _train_binary(
     rows: NodeRows, problem: BinaryProblem, options: ctypes.Structure, bias: float
 ) -> NDArray[np.float64]:
     """Return the weights of one problem, the bias feature's last, positive for ``signs`` = +1."""
-    from liblinear import liblinear as lib
-
+    lib = solver_library("liblinear.liblinear")
     addresses = rows.addresses[problem.rows]
     labels, factors = np.array([1, -1], np.int32), np.array(problem.side_factors)
     options.nr_weight = len(labels)

@@ -25,7 +25,7 @@ from kmaps.gram_matrix import gram, mean_squared_distance
 from kmaps.kernels import WIDTH_KERNELS
 from kmaps.parallel import for_blocks, threads, threads_of
 from kmaps.samples import AnyMatrix
-from kmaps.svm.clib import NodeRows, blank, captured, gram_of, gram_rows, pointer_to
+from kmaps.svm.clib import NodeRows, blank, captured, gram_of, gram_rows, pointer_to, solver_library
 from kmaps.svm.learner import input_errors
 from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import BinaryProblem, Labels, counting
@@ -47,10 +47,8 @@ class Solver:
     """Solves binary problems, each on one thread, in at most ``max_iter`` steps."""
 
     def __init__(self, tol: float, C: float, cache_mb: float, max_iter: int | None):
-        from libsvm.svm import libsvm
-
         self.options = {"eps": tol, "C": C, "cache_size": cache_mb}
-        self.max_iter, self._library = max_iter, libsvm
+        self.max_iter, self._library = max_iter, solver_library("libsvm.svm").libsvm
         # It sees LIBSVM's OpenMP only once it is loaded, hence after the import.
         self._pools = ThreadpoolController()
 
@@ -69,8 +67,7 @@ class Solver:
 def _train(
     rows: NodeRows, problem: BinaryProblem, options: dict[str, float], printed: list[bytes]
 ) -> SupportVectors:
-    from libsvm import svm as lib
-
+    lib = solver_library("libsvm.svm")
     addresses = rows.addresses[problem.rows]
     labels, factors = np.array([1, -1], np.int32), np.array(problem.side_factors)
     parameters = blank(

@@ -4,14 +4,15 @@ A line is written whole, flushed and synced before what it says counts as done, 
 killed loses at most a half-written last line, which is ignored on reading and cut before appending.
 """
 
-import fcntl
 import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Self
+
+from filelock import FileLock, Timeout
 
 from kmaps.errors import ConfigError, InputError
 
@@ -34,6 +35,7 @@ class AppendedFile(ABC):
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._held = FileLock(path.with_name(f".{path.name}.lock"))
 
     @abstractmethod
     def _read(self, content: bytes) -> int:
@@ -42,38 +44,44 @@ class AppendedFile(ABC):
     def __enter__(self) -> Self:
         self._made = [folder for folder in self.path.parents if not folder.exists()]
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = open(self.path, "a+b")
-        try:
+        with ExitStack() as opened:
             self._lock()
+            opened.callback(self._unlock)
+            self._file = opened.enter_context(open(self.path, "a+b"))
             self._file.seek(0)
             content = self._file.read()
             whole = self._read(content)
             self._file.truncate(whole)
             if content[:whole] and not content[:whole].endswith(b"\n"):
                 self._file.write(b"\n")
-        except BaseException:
-            self._file.close()
-            raise
+            self._opened = opened.pop_all()
         return self
 
     def __exit__(self, kind: type | None, *_: object) -> None:
-        if self._file.seek(0, 2) == 0:  # nothing to keep, as when the data are missing
-            self.path.unlink(missing_ok=True)
-            for folder in self._made:
-                with suppress(OSError):  # somebody else's file is in it
-                    folder.rmdir()
-        elif kind is None:
-            self._check_in_place()
-        self._file.close()
+        with self._opened:
+            if self._file.seek(0, 2) == 0:  # nothing to keep, as when the data are missing
+                self._file.close()
+                self.path.unlink(missing_ok=True)
+            elif kind is None:
+                self._check_in_place()
+        for folder in self._made:
+            with suppress(OSError):  # a file is in it
+                folder.rmdir()
 
     def _lock(self) -> None:
-        # The kernel drops the lock with the process, however it ends: no stale lock files.
+        # The system drops the lock with the process, however it ends.
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            self._held.acquire(blocking=False)
+        except Timeout:
             raise ConfigError(
                 f"{self.path}: another run is writing it; wait for it or choose another folder"
             ) from None
+
+    def _unlock(self) -> None:
+        # Deleted while it is held: others that have it open see that it is gone.
+        with suppress(OSError):
+            os.unlink(self._held.lock_file)
+        self._held.release()
 
     def _write(self, line: Mapping[str, Any]) -> None:
         """Write one line and do not return before it is on the disk."""

@@ -1,22 +1,23 @@
 """The clock of the runner: seconds, peaks of memory, warnings, pinned threads, other work.
 
-This is the only module of experiments that times and pins. What else the machine does is read from
-``/proc/stat`` (Linux), which counts the time that all processors together worked and the time that
-the host of a virtual machine took from them; the time of this process is subtracted.
+This is the only module of experiments that times and pins. What else the machine does is the time
+that all processors together worked and, on Linux, the time that the host of a virtual machine took
+from them, less the time of this process.
 """
 
 import ctypes
 import gc
-import os
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from math import isnan, nan
 from statistics import fmean
 from time import perf_counter, process_time, sleep
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+import psutil
 from threadpoolctl import threadpool_limits
 
 from kmaps import threads as compiled_threads
@@ -63,13 +64,17 @@ def pinned(threads: int) -> Iterator[None]:
 @contextmanager
 def held(n_processors: int) -> Iterator[None]:
     """Hold the process to so many processors, the last of those that it may run on: the system's
-    work prefers the first."""
-    allowed = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, sorted(allowed)[-n_processors:])
+    work prefers the first. On macOS, which holds no process to processors, nothing is done."""
+    affinity = getattr(psutil.Process(), "cpu_affinity", None)
+    if affinity is None:
+        yield
+        return
+    allowed = affinity()
+    affinity(sorted(allowed)[-n_processors:])
     try:
         yield
     finally:
-        os.sched_setaffinity(0, allowed)
+        affinity(allowed)
 
 
 class Clock(Timing):
@@ -114,9 +119,9 @@ class Clock(Timing):
         self._training: int | None = None
         self._before: int | None = None
         gc.collect()
-        with suppress(AttributeError):  # the GNU library has it
+        with suppress(AttributeError, TypeError):  # only the GNU library has it
             ctypes.CDLL(None).malloc_trim(0)
-        with suppress(OSError):
+        with suppress(OSError):  # Linux has it
             with open("/proc/self/clear_refs", "w") as file:
                 file.write("5")
             self._before = _status("VmRSS")
@@ -158,9 +163,7 @@ def _status(field: str) -> int:
 
 
 _SHORTEST_S = 0.5  # the system counts in hundredths of a second: less says nothing
-_STAT = "/proc/stat"
-_WORKING = (0, 1, 2, 5, 6)  # user, nice, system, irq, softirq
-_STEAL = 7
+_WORKING = ("user", "nice", "system", "irq", "softirq")  # those that the system counts
 
 
 @dataclass(frozen=True)
@@ -201,12 +204,27 @@ class Watch:
         """Return what else the machine has done since."""
         seconds = perf_counter() - self._start
         own, now = process_time() - self._own, _counted()
-        n = os.cpu_count() or 1
+        n = psutil.cpu_count() or 1
         if self._counted is None or now is None or seconds < _SHORTEST_S:
             return Load(load_average(), None, None, n)
-        worked, stolen = (after - before for after, before in zip(now, self._counted, strict=True))
-        others = max(0.0, worked - own) / seconds
-        return Load(load_average(), round(others, 3), round(stolen / seconds, 3), n)
+        others = max(0.0, now.worked - self._counted.worked - own) / seconds
+        stolen = (now.stolen - self._counted.stolen) / seconds
+        return Load(
+            load_average(), round(others, 3), None if isnan(stolen) else round(stolen, 3), n
+        )
+
+
+def unmeasured() -> list[str]:
+    """Return what this system does not report, in words; nothing on Linux."""
+    with Clock() as clock:
+        counted = _counted()
+    lacking = {
+        "peaks of memory": clock.columns["peak_bytes"] is None,
+        "other work": counted is None,
+        "time that the host takes away": counted is None or isnan(counted.stolen),
+        "which processors a process runs on": not hasattr(psutil.Process(), "cpu_affinity"),
+    }
+    return [name for name, is_lacking in lacking.items() if is_lacking]
 
 
 def look(seconds: float = 1.0) -> Load:
@@ -219,18 +237,21 @@ def look(seconds: float = 1.0) -> Load:
 def load_average() -> float | None:
     """Return the load average of the last minute; None where the system does not report it."""
     try:
-        return round(os.getloadavg()[0], 2)
+        return round(psutil.getloadavg()[0], 2)
     except OSError:
         return None
 
 
-def _counted() -> tuple[float, float] | None:
+class _Counted(NamedTuple):
+    worked: float
+    stolen: float  # nan where the system does not count it: all but Linux
+
+
+def _counted() -> _Counted | None:
     """Return the seconds that all processors have worked and lost so far."""
     try:
-        with open(_STAT) as file:
-            ticks = [int(word) for word in file.readline().split()[1:]]
+        times = psutil.cpu_times()
     except OSError:
         return None
-    second = os.sysconf("SC_CLK_TCK")
-    steal = ticks[_STEAL] if len(ticks) > _STEAL else 0
-    return sum(ticks[i] for i in _WORKING) / second, steal / second
+    worked = sum(getattr(times, name, 0.0) for name in _WORKING)
+    return _Counted(worked, getattr(times, "steal", nan))

@@ -1,17 +1,21 @@
 """What of a machine and an installation can spoil a run, and what to do about it."""
 
 import os
+import platform
 import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
+from joblib import cpu_count
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from kmaps import num_threads
+from kmaps.bench.run.clock import unmeasured
 from kmaps.data import cache_root
 
 _LEAST_FREE = 2e9  # bytes: the packaged datasets and their features take about one
@@ -39,7 +43,9 @@ def examine(compiled: Path) -> list[Finding]:
         _compiler,
         _instructions,
         _threads,
+        _solvers,
         _libraries,
+        _measures,
         lambda: iter([_folder("compiled loops", compiled, "NUMBA_CACHE_DIR")]),
         lambda: iter([_folder("datasets", cache_root(), "KMAPS_DATA_DIR")]),
         _mirrors,
@@ -49,7 +55,7 @@ def examine(compiled: Path) -> list[Finding]:
 
 
 def _versions() -> Iterator[Finding]:
-    wanted = [line for line in metadata.requires("kmaps") or () if "extra ==" not in line]
+    wanted = [line for line in metadata.requires("kmaps-svm") or () if "extra ==" not in line]
     old = []
     for line in wanted:
         name, _, least = line.partition(">=")
@@ -63,7 +69,7 @@ def _versions() -> Iterator[Finding]:
     if old:
         yield Finding("versions", "; ".join(old), "install kmaps again with pip", fault=True)
     else:
-        yield Finding("versions", f"kmaps {metadata.version('kmaps')}, {len(wanted)} packages")
+        yield Finding("versions", f"kmaps {metadata.version('kmaps-svm')}, {len(wanted)} packages")
 
 
 def _limbs(version: str) -> list[int]:
@@ -83,7 +89,8 @@ def _instructions() -> Iterator[Finding]:
     try:
         flags = set(Path("/proc/cpuinfo").read_text().split())
     except OSError:
-        yield Finding("instructions", "unknown on this system")
+        found = "asimd" if platform.machine() == "arm64" else "unknown on this system"
+        yield Finding("instructions", found)
         return
     widest = next((name for name in ("avx512f", "avx2", "asimd") if name in flags), None)
     remedy = (
@@ -93,16 +100,38 @@ def _instructions() -> Iterator[Finding]:
 
 
 def _threads() -> Iterator[Finding]:
-    used, cores = num_threads(), len(os.sched_getaffinity(0))
+    used, cores = num_threads(), cpu_count()
     remedy = "set KMAPS_NUM_THREADS to the number of cores or fewer" if used > cores else ""
     yield Finding("threads", f"{used} on {cores} cores", remedy)
+
+
+def _solvers() -> Iterator[Finding]:
+    missing = [name for name in ("liblinear", "libsvm") if find_spec(name) is None]
+    remedy = (
+        f"for LiblinearSVC and KernelSVC: pip install {' '.join(f'{m}-official' for m in missing)}"
+    )
+    yield Finding(
+        "solvers",
+        f"without {', '.join(missing)}" if missing else "liblinear, libsvm",
+        remedy if missing else "",
+    )
+
+
+def _measures() -> Iterator[Finding]:
+    lacking = unmeasured()
+    if lacking:
+        found = f"this system does not report {', '.join(lacking)}"
+        yield Finding("measures", found, "their columns are empty in records, – in tables")
+    else:
+        yield Finding("measures", "times, peaks of memory, other work")
 
 
 def _libraries() -> Iterator[Finding]:
     from kmaps.svm import KernelSVC
 
-    # threadpoolctl sees LIBSVM's OpenMP once something was trained.
-    KernelSVC("linear").fit([[0.0], [1.0]], [0, 1])
+    if find_spec("libsvm"):
+        # threadpoolctl sees LIBSVM's OpenMP once something was trained.
+        KernelSVC("linear").fit([[0.0], [1.0]], [0, 1])
     for kind, name in (("blas", "BLAS"), ("openmp", "OpenMP")):
         with threadpool_limits(1, user_api=kind):
             found = [library for library in threadpool_info() if library["user_api"] == kind]

@@ -1,6 +1,5 @@
 """Where a record was measured: processor, packages, and the commit of the source checkout."""
 
-import os
 import platform
 import subprocess
 from contextlib import suppress
@@ -8,6 +7,8 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+from joblib import cpu_count
 
 import kmaps
 from kmaps.bench.records.row import is_third_party
@@ -33,7 +34,7 @@ def describe() -> dict[str, Any]:
     return {
         "versions": {"kmaps": kmaps.__version__, **{name: _version(name) for name in PACKAGES}},
         "cpu": cpu_model(),
-        "cores": len(os.sched_getaffinity(0)),
+        "cores": cpu_count(),
         "python": platform.python_version(),
         "commit": commit,
         "dirty": dirty,

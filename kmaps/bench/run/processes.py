@@ -1,22 +1,23 @@
 """Batches, each in its own process: a crash becomes a failure, and children exit with the parent.
 
-The processes are forked from a server (multiprocessing's forkserver) that has imported the
+On Linux the processes are forked from a server (multiprocessing's forkserver) that has imported the
 measuring code once, so that a batch starts in milliseconds, with the memory of a fresh process, and
-without the threads of its parent.
+without the threads of its parent. Elsewhere each process imports that code itself (spawn).
 """
 
 import gc
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import traceback
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from multiprocessing import connection, forkserver, resource_tracker
+from multiprocessing import connection
 from time import monotonic, sleep
 from typing import Any, cast
 
@@ -122,11 +123,11 @@ def _start(
     own = {name: value for name, value in os.environ.items() if name.startswith("KMAPS_")}
     asked = _Moment()
     while True:
-        context = _forkserver(preloaded)
+        context = _context(preloaded)
         reader, writer = context.Pipe(duplex=False)
         child = context.Process(target=_child, args=(writer, function, batch, own))
         try:
-            with _uninterrupted():
+            with _uninterrupted(), _starting_quietly():
                 child.start()
                 running[reader] = _Running(child, batch, _Moment())
             return
@@ -154,17 +155,27 @@ def _ended(process: _Running, reader: connection.Connection, waiting: deque) -> 
     yield Finished(key, failed, process.started.date, process.started.seconds_ago)
 
 
-def _forkserver(modules: Iterable[str]) -> Any:
+def _context(modules: Iterable[str]) -> Any:
+    """Return how processes start here; on Linux the server runs afterwards."""
+    # On macOS a forked process may not use the system's own libraries, BLAS among them.
+    methods = multiprocessing.get_all_start_methods()
+    if "forkserver" not in methods or sys.platform == "darwin":
+        return multiprocessing.get_context("spawn")
+    from multiprocessing import forkserver, resource_tracker
+
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([*_PRELOADED, *modules])
-    # OpenMP reads its environment when it is loaded, which is in the server.
-    policy = os.environ.get(_WAIT_POLICY) or "passive"
-    with starting({_WAIT_POLICY: policy}):
+    with _starting_quietly():
         # Started by the server's start it would undo the mask that keeps Ctrl-C from the server.
         resource_tracker.ensure_running()
         with _uninterrupted():
             forkserver.ensure_running()
     return context
+
+
+def _starting_quietly() -> AbstractContextManager[None]:
+    # OpenMP reads its environment when it is loaded: in the server, or in each process.
+    return starting({_WAIT_POLICY: os.environ.get(_WAIT_POLICY) or "passive"})
 
 
 @contextmanager
@@ -195,11 +206,13 @@ def _uninterrupted() -> Iterator[None]:
     handler = signal.signal(signal.SIGINT, lambda *_: pending.append(True))
     # A handler alone is not inherited by the server, a mask alone does not keep other threads from
     # taking the signal for the process.
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    masked = getattr(signal, "pthread_sigmask", None)  # Windows has none
+    mask = masked(signal.SIG_BLOCK, {signal.SIGINT}) if masked else None
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if masked:
+            masked(signal.SIG_SETMASK, mask)
         signal.signal(signal.SIGINT, handler)
         if pending:
             signal.raise_signal(signal.SIGINT)

@@ -1,12 +1,13 @@
 """Running an experiment of any kind: plan its cells, measure those without a record."""
 
-import os
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from joblib import cpu_count
 
 from kmaps import threads as compiled_threads
 from kmaps.bench.kinds import KINDS
@@ -107,7 +108,7 @@ class Workers:
         """Return workers; without a number, threads are divided by the jobs, 1 on a cluster."""
         if client is not None:
             return cls(sum(client.nthreads().values()) or 1, threads or 1, client)
-        return cls(jobs, threads or max(1, len(os.sched_getaffinity(0)) // jobs))
+        return cls(jobs, threads or max(1, cpu_count() // jobs))
 
     @property
     def threads_here(self) -> int:

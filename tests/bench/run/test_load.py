@@ -1,5 +1,8 @@
 """The load of the machine: other work and stolen time are seen, our own work is not."""
 
+from copy import copy
+from types import SimpleNamespace
+
 import pytest
 
 from kmaps.bench.run import clock as clocks
@@ -7,28 +10,23 @@ from kmaps.bench.run.clock import Load, Watch, look
 
 
 @pytest.fixture
-def machine(tmp_path, monkeypatch):
+def machine(monkeypatch):
     """Return a function that lets time pass: seconds of all, of others, of ourselves, stolen."""
-    stat, clock = tmp_path / "stat", {"now": 100.0, "own": 7.0}
-    ticks = dict.fromkeys(("user", "nice", "system", "idle", "iowait", "irq", "soft", "steal"), 900)
-    second = clocks.os.sysconf("SC_CLK_TCK")
-
-    def write():
-        stat.write_text("cpu  " + " ".join(map(str, ticks.values())) + " 5 6\ncpu0 1 2 3\n")
+    clock = {"now": 100.0, "own": 7.0}
+    names = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal", "guest")
+    counted = SimpleNamespace(**dict.fromkeys(names, 900.0))
 
     def passes(seconds, others=0.0, own=0.0, stolen=0.0, idle=0.0):
         clock["now"] += seconds
         clock["own"] += own
-        ticks["user"] += round((own + others / 2) * second)
-        ticks["nice"] += round(others / 4 * second)
-        ticks["system"] += round(others / 4 * second)
-        ticks["steal"] += round(stolen * second)
-        ticks["idle"] += round(idle * second)
-        ticks["iowait"] += round(idle * second)
-        write()
+        counted.user += own + others / 2
+        counted.nice += others / 4
+        counted.system += others / 4
+        counted.steal += stolen
+        counted.idle += idle
+        counted.iowait += idle
 
-    write()
-    monkeypatch.setattr(clocks, "_STAT", str(stat))
+    monkeypatch.setattr(clocks.psutil, "cpu_times", lambda: copy(counted))
     monkeypatch.setattr(clocks, "perf_counter", lambda: clock["now"])
     monkeypatch.setattr(clocks, "process_time", lambda: clock["own"])
     monkeypatch.setattr(clocks, "sleep", passes)
@@ -56,7 +54,14 @@ def test_a_look_lasts_a_second_and_uses_nothing(machine):
 
 
 def test_a_system_that_does_not_tell(machine, monkeypatch):
-    monkeypatch.setattr(clocks, "_STAT", "/nowhere/stat")
+    monkeypatch.setattr(clocks.psutil, "cpu_times", lambda: SimpleNamespace(user=1.0, idle=2.0))
+    found = look()
+    assert (found.others, found.steal) == (0.0, None)  # macOS, Windows
+
+    def refuse():
+        raise PermissionError
+
+    monkeypatch.setattr(clocks.psutil, "cpu_times", refuse)
     found = look()
     assert (found.others, found.steal, found.is_known) == (None, None, False)
     assert Load(None, None, None).reason == ""
