@@ -182,10 +182,9 @@ def input_file(source: str, target: str, form: str | None) -> Iterator[tuple[Pat
             yield Path(f"/proc/self/fd/{copy.fileno()}"), "standard input"
         return
     with tempfile.TemporaryDirectory(dir=folder) as made:
-        path = Path(made, "input")
-        with open(path, "wb") as copy:
+        with tempfile.NamedTemporaryFile(dir=made, delete=False) as copy:
             _copy_input(copy)
-        yield path, "standard input"
+        yield Path(copy.name), "standard input"
 
 
 def _copy_input(copy: IO[bytes]) -> None:

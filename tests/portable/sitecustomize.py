@@ -51,6 +51,15 @@ class _Lacking(types.ModuleType):
         return super().__getattribute__(name)
 
 
+class _OtherSystem(types.ModuleType):
+    """The module sys, which names another system to kmaps."""
+
+    def __getattribute__(self, name: str) -> object:
+        if name == "platform" and _is_kmaps(1):
+            return "other"
+        return super().__getattribute__(name)
+
+
 class _Missing(importlib.abc.MetaPathFinder):
     """Finds none of the modules that other systems lack, for kmaps and filelock."""
 
@@ -82,6 +91,7 @@ _found = ctypes.CDLL.__getattr__
 ctypes.CDLL.__getattr__ = _without_malloc_trim
 for _module in HIDDEN:
     _module.__class__ = _Lacking
+sys.__class__ = _OtherSystem
 for _name in MODULES:
     sys.modules.pop(_name, None)
 sys.meta_path.insert(0, _Missing())

@@ -65,7 +65,7 @@ def pinned(threads: int) -> Iterator[None]:
 def held(n_processors: int) -> Iterator[None]:
     """Hold the process to so many processors, the last of those that it may run on: the system's
     work prefers the first. On macOS, which holds no process to processors, nothing is done."""
-    affinity = getattr(psutil.Process(), "cpu_affinity", None)
+    affinity = _affinity()
     if affinity is None:
         yield
         return
@@ -75,6 +75,11 @@ def held(n_processors: int) -> Iterator[None]:
         yield
     finally:
         affinity(allowed)
+
+
+def _affinity() -> Callable[..., Any] | None:
+    """Return what gets and sets the processors that this process may run on."""
+    return getattr(psutil.Process(), "cpu_affinity", None)
 
 
 class Clock(Timing):
@@ -222,7 +227,7 @@ def unmeasured() -> list[str]:
         "peaks of memory": clock.columns["peak_bytes"] is None,
         "other work": counted is None,
         "time that the host takes away": counted is None or isnan(counted.stolen),
-        "which processors a process runs on": not hasattr(psutil.Process(), "cpu_affinity"),
+        "which processors a process runs on": _affinity() is None,
     }
     return [name for name, is_lacking in lacking.items() if is_lacking]
 
