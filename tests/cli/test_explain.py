@@ -4,12 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from commands import kmaps, refused
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 from kmaps import CodedSVC, RandomFeatureSVC
-from kmaps.cli.main import cli
 from kmaps.models import explanation
 
 X = np.random.default_rng(0).random((60, 4)).astype(np.float32)
@@ -22,39 +21,31 @@ def model():
 
 
 @pytest.fixture(autouse=True)
-def _in_folder(model, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def _in_folder(_in_a_folder, model):
     model.save("model.npz")
     np.save("data.npy", X)
 
 
-def explain(*arguments, code=0):
-    result = CliRunner().invoke(cli, ["explain", *map(str, arguments)])
-    assert result.exit_code == code, result.output + repr(result.exception)
-    return result
-
-
 def test_writes_the_page_of_the_library(model):
-    assert explain("model.npz").stdout == "model.html\n"
+    assert kmaps("explain", "model.npz").stdout == "model.html\n"
     assert Path("model.html").read_text() == explanation(model)
     options = "--data data.npy --row 3 --row 5 --features 2 --shape 2x2 -o page.html -q"
-    assert explain("model.npz", *options.split()).output == ""
+    assert kmaps("explain", "model.npz", *options.split()).output == ""
     expected = explanation(model, X, rows=(3, 5), n_features=2, shape=(2, 2))
     assert Path("page.html").read_text() == expected
 
 
 def test_takes_sparse_files():
     dump_svmlight_file(sparse.csr_matrix(X), np.zeros(60), "data.svm", zero_based=False)
-    explain("model.npz", "--data", "data.svm", "--row", 3)
+    kmaps("explain", "model.npz", "--data", "data.svm", "--row", 3)
     assert '"number": 3' in Path("model.html").read_text()
 
 
 def test_features_are_called_as_the_columns_that_the_model_was_trained_on():
     table = np.column_stack([X, Y.astype(int)])
     np.savetxt("t.csv", table, delimiter=",", header="red,green,blue,grey,label", comments="")
-    train = ["train", "t.csv", "named.npz", "--label-column", "label", "-q"]
-    assert CliRunner().invoke(cli, train).exit_code == 0
-    explain("named.npz")
+    kmaps("train", "t.csv", "named.npz", "--label-column", "label", "-q")
+    kmaps("explain", "named.npz")
     page = Path("named.html").read_text()
     assert all(f'"name": "{name}"' in page for name in ("red", "green", "blue", "grey"))
 
@@ -75,6 +66,5 @@ def test_what_cannot_be_explained():
         "model.npz -o model.npz --force": "model.npz: is the input itself; choose another name "
         "for OUT",
     }.items():
-        result = explain(*arguments.split(), code=2)
-        assert result.stderr == f"error: {message}\n"
+        assert refused("explain", *arguments.split()) == message
     assert Path("old.html").read_text() == "old"
