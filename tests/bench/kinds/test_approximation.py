@@ -84,14 +84,6 @@ def test_measuring_fills_the_columns_of_the_kind():
         assert {"values", "exact", "approximate"} <= set(result.arrays)
 
 
-def test_a_map_that_fails_is_recorded(tmp_path):
-    text = APPROXIMATION.replace('"0:1", "0:0.1"', '"-1:1"').replace("spline, n_bins: 4", "anchor")
-    text = text.replace('fit_range: "0:1"', 'fit_range: "-1:1"')
-    outcome = run(spec.parse(text), tmp_path)
-    assert {record["method"] for record in outcome.failed} == {"anchor"}
-    assert "egative" in outcome.failed[0]["error"]
-
-
 def test_an_infinite_relative_error_is_a_failure(tmp_path):
     """A spline is not zero at zero, where the kernel is."""
     text = APPROXIMATION.replace(', "0:0.1"', "").replace(", intersection", "")

@@ -192,3 +192,9 @@ def test_images_left_out_are_counted_in_the_record(kind, tmp_path, monkeypatch):
     columns = measured(cells[0], skip_bad=True).columns
     assert columns["n_skipped"] == 2
     assert columns["n_train"] + columns["n_test"] == 1795
+    split = samples.load_split(
+        "digits", cells[0].protocol, 0, cells[0].feature, "l1", skip_bad=True
+    )
+    assert split.x_train.shape[0] == len(split.y_train) == columns["n_train"]
+    y = np.concatenate([split.y_train, split.y_test])
+    np.testing.assert_array_equal(np.bincount(y), np.bincount(digits.y[:-2]))

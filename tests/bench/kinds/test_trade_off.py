@@ -76,15 +76,6 @@ def test_counts_the_frequencies_that_are_left(done):
         assert kept["sparse-svm", 1, draw] <= kept["sparse-svm", 10, draw] <= 60
 
 
-def test_the_cells_of_one_draw_share_its_times(done):
-    by_draw = [
-        {record["encode_s"] for record in done[1].records if record["draw"] == draw}
-        for draw in (0, 1)
-    ]
-    assert [len(times) for times in by_draw] == [1, 1]
-    assert by_draw[0] != by_draw[1]
-
-
 def test_exact_kernels_come_first_then_draw_by_draw():
     names = [cell_name(cell.columns) for cell in cells_of(TEXT)]
     assert names[:4] == [

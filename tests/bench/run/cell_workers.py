@@ -79,11 +79,6 @@ def logged(folder: str, seconds: float, cell: Cell) -> dict[str, Any]:
     return instant(cell)
 
 
-def logged_times(folder: str, seconds: float, cell: Cell) -> dict[str, Any]:
-    """Take some seconds, leave files as `logged` does, and return times."""
-    return logged(folder, seconds, cell) | timed(cell)
-
-
 def chatty(cell: Cell) -> dict[str, Any]:
     """Print, as solvers do from C."""
     os.write(1, b"noise\n")

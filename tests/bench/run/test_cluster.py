@@ -1,9 +1,5 @@
 """Runs on clusters: the records of a local run, each once, whatever becomes of the workers."""
 
-import signal
-import subprocess
-import sys
-import time
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -124,22 +120,3 @@ def test_cells_of_a_killed_worker_are_measured_again(tmp_path):
     assert len(keys) == len(set(keys)) == N_CELLS
     run(tmp_path / "here")
     assert content(tmp_path / "out") == content(tmp_path / "here")
-
-
-@pytest.mark.slow
-def test_a_killed_driver_resumes(tmp_path):
-    (tmp_path / "small.yaml").write_text(TEXT)
-    command = [str(Path(sys.executable).with_name("kmaps")), "run", "small.yaml", "--out", "out"]
-    command += ["--quiet", "--cluster", "local:2"]
-    started = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
-    records = tmp_path / "out" / "records.jsonl"
-    while not records.exists() or records.read_text().count("\n") < 2:
-        assert started.poll() is None
-        time.sleep(0.05)
-    started.send_signal(signal.SIGKILL)
-    started.wait()
-    before = records.read_text().splitlines(keepends=True)
-    subprocess.run(command, cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
-    after = records.read_text()
-    assert after.startswith("".join(line for line in before if line.endswith("\n")))
-    assert len(read_records(tmp_path / "out")) == N_CELLS

@@ -1,14 +1,8 @@
 """Timing again: interleaved, resumed, refused on a busy machine, and of the same work alone."""
 
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
-import time
 from functools import partial
-from pathlib import Path
 
 import cell_workers
 import pytest
@@ -99,13 +93,8 @@ def test_more_repeats_add_to_those_there_are(folder):
     assert (len(order), found.measured) == (8, 8)
     order, found = ordered(folder, repeats=3)
     assert (order, found.total) == ([], 0)
-
-
-def test_a_file_that_was_deleted_is_made_anew(folder):
-    again(folder, repeats=2)
     (folder / "times.jsonl").unlink()
-    order, _ = ordered(folder, repeats=2)
-    assert len(order) == 8
+    assert len(ordered(folder, repeats=2)[0]) == 8
 
 
 def test_half_a_line_is_measured_again(folder):
@@ -245,38 +234,3 @@ def test_the_real_measuring_code_has_times_of_the_same_work(tmp_path):
         assert set(line["seconds"]) == {"fit_s", "encode_s", "convert_s", "train_s", "predict_s"}
         assert line["C"] in ((0.5,) if line["common"] else (0.1, 1.0))
     assert all(len(MEASURES["time"].repeats(r)) == 1 for r in read_records(tmp_path))
-
-
-@pytest.mark.slow  # its short siblings: half a line, and more repeats
-def test_a_killed_run_resumes_without_repeating_a_measurement(folder):
-    log = folder.parent / "log"
-    script = folder.parent / "script.py"
-    script.write_text(
-        f"""\
-import sys, time
-from functools import partial
-sys.path.insert(0, {str(Path(__file__).parent)!r})
-import cell_workers
-from kmaps.bench.kinds import load as spec
-from kmaps.bench.run.clock import Load
-from kmaps.bench.run.repeats import time_again
-if __name__ == "__main__":
-    measure = cell_workers.Each(partial(cell_workers.logged_times, {str(folder.parent)!r}, 0.2))
-    time_again(spec.parse({TEXT!r}), {str(folder)!r}, repeats=9, measure=measure,
-               look=lambda: Load(0.0, 0.0, 0.0))
-"""
-    )
-    path = folder / "times.jsonl"
-    with subprocess.Popen([sys.executable, script]) as process:
-        end = time.monotonic() + 120
-        while not path.exists() or path.read_bytes().count(b"\n") < 6:
-            assert time.monotonic() < end
-            assert process.poll() is None
-            time.sleep(0.02)
-        os.kill(process.pid, signal.SIGKILL)
-    done = read_times(folder)
-    assert 6 <= len(done) < 36
-    again(folder, partial(cell_workers.listed, str(log)), repeats=9)
-    assert len(log.read_text().splitlines()) == 36 - len(done)
-    assert len(path.read_text().splitlines()) == 36
-    assert read_times(folder)[: len(done)] == done

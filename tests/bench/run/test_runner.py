@@ -119,19 +119,6 @@ def test_a_record_describes_its_cell_and_where_it_ran(tmp_path):
     assert record["started"].endswith("+00:00")
 
 
-def test_a_record_is_written_after_its_arrays(tmp_path, monkeypatch):
-    """Otherwise a run that dies in between leaves a record without them."""
-    written, append = [], RecordsFile.append
-    monkeypatch.setattr(runner, "write_arrays", lambda _, key, *rest: written.append(key))
-
-    def appended(file, record):
-        assert record["key"] in written
-        append(file, record)
-
-    monkeypatch.setattr(RecordsFile, "append", appended)
-    assert run(tmp_path).measured == N_CELLS
-
-
 def test_measurements_are_the_same_with_any_number_of_jobs(tmp_path):
     """The real measuring code: linear, exact and two maps on two splits."""
     run(tmp_path / "one", None, jobs=1)
@@ -145,15 +132,6 @@ def test_measurements_are_the_same_with_any_number_of_jobs(tmp_path):
     assert {path.name for path in (tmp_path / "one").iterdir()} == {"records.jsonl", "correct.npz"}
 
 
-def test_adding_a_method_changes_no_other_record(tmp_path):
-    run(tmp_path / "all")
-    fewer = TEXT.replace("baselines: [linear, exact]\n", "").replace("[1, 2]", "2")
-    run(tmp_path / "fewer", text=fewer)
-    some, every = content(tmp_path / "fewer"), content(tmp_path / "all")
-    assert len(some) == 2
-    assert all(every[key] == record for key, record in some.items())
-
-
 def test_a_cut_off_record_is_measured_again(tmp_path):
     run(tmp_path)
     path = tmp_path / "records.jsonl"
@@ -165,37 +143,25 @@ def test_a_cut_off_record_is_measured_again(tmp_path):
 
 
 def test_samples_that_were_right_are_kept_over_runs_that_stop(tmp_path):
-    worker = cell_workers.Seen(4)
+    worker, auto = cell_workers.Seen(4), TEXT.replace("{grid: [0.1, 1], folds: 3}", "auto")
+
+    def stop(at):
+        if at.done == 3:
+            raise KeyboardInterrupt
+
     with pytest.raises(KeyboardInterrupt):
-        runner.run(spec.parse(TEXT), tmp_path, measure=worker, progress=stop_after(3))
+        runner.run(spec.parse(auto), tmp_path, measure=worker, progress=stop)
     records = read_records(tmp_path)
     assert len(records) == 3
     parts = sorted((tmp_path / "correct").glob("*.npz"))
     assert {path.stem for path in parts} == {record["key"] for record in records}
     assert read_correct(tmp_path, records).keys() == {record["key"] for record in records}
-    records = runner.run(spec.parse(TEXT), tmp_path, measure=worker).records
+    outcome = runner.run(spec.parse(auto), tmp_path, measure=worker)
+    records = outcome.records
+    assert (outcome.measured, {record["C_grid"] for record in records}) == (N_CELLS - 3, {"auto"})
     assert not (tmp_path / "correct").exists()
     assert read_correct(tmp_path, records).keys() == {record["key"] for record in records}
     assert len(records) == N_CELLS
-
-
-def test_a_run_whose_c_is_auto_resumes(tmp_path):
-    text = TEXT.replace("{grid: [0.1, 1], folds: 3}", "auto")
-    worker = cell_workers.Seen(4)
-    with pytest.raises(KeyboardInterrupt):
-        runner.run(spec.parse(text), tmp_path, measure=worker, progress=stop_after(3))
-    outcome = runner.run(spec.parse(text), tmp_path, measure=worker)
-    assert (outcome.measured, outcome.missing) == (N_CELLS - 3, 0)
-    assert {record["C_grid"] for record in outcome.records} == {"auto"}
-    assert runner.run(spec.parse(text), tmp_path, measure=worker).measured == 0
-
-
-def stop_after(n):
-    def progress(at):
-        if at.done == n:
-            raise KeyboardInterrupt
-
-    return progress
 
 
 def test_an_exception_is_a_record(tmp_path):
@@ -296,9 +262,7 @@ from functools import partial
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 import cell_workers
 from kmaps.bench.run import runner
-from kmaps.bench.kinds import SHOWN
 from kmaps.bench.kinds import load as spec
-from kmaps.bench.kinds.shown import draw_figures
 if __name__ == "__main__":
     measure = cell_workers.Each({worker})
     runner.run(spec.parse({LONGER!r}), {str(folder / "out")!r}, jobs=2, measure=measure)
@@ -327,19 +291,6 @@ def begun(tmp_path):
         process.kill()
 
 
-@pytest.fixture
-def process(tmp_path, begun):
-    """Return the process of a run with four of its cells finished."""
-    wait_until(lambda: n_records(tmp_path) >= 4 or begun.poll() is not None, 120)
-    assert begun.poll() is None, begun.stderr.read().decode()
-    return begun
-
-
-def n_records(folder: Path) -> int:
-    path = folder / "out" / "records.jsonl"
-    return path.read_bytes().count(b"\n") if path.exists() else 0
-
-
 def wait_until(condition, seconds: float) -> None:
     end = time.monotonic() + seconds
     while not condition():
@@ -362,46 +313,33 @@ def under_way(folder: Path) -> set[int]:
     return pids("started") - pids("finished")
 
 
-def finish_and_check(folder: Path) -> None:
-    """Resume; every cell then has one record, and those recorded before were left alone."""
-    before = {record["key"]: record for record in read_records(folder / "out")}
-    finished = sorted(folder.glob("*.finished"))
-    outcome = run(folder / "out", partial(cell_workers.logged, str(folder), 0), LONGER)
-    assert outcome.measured == 3 * N_CELLS - len(before) > 0
-    assert len(outcome.records) == n_records(folder) == 3 * N_CELLS
-    assert all(record in outcome.records for record in before.values())
-    assert len(list(folder.glob("*.finished"))) == len(finished) + outcome.measured
-
-
 @pytest.mark.slow
-def test_a_killed_run_resumes_without_losing_or_repeating_a_cell(tmp_path, process):
+def test_a_killed_run_resumes_without_losing_or_repeating_a_cell(tmp_path, begun):
+    records = tmp_path / "out" / "records.jsonl"
+    wait_until(lambda: records.read_bytes().count(b"\n") >= 4 or begun.poll() is not None, 120)
+    assert begun.poll() is None, begun.stderr.read().decode()
     wait_until(lambda: len(under_way(tmp_path)) == 2, 10)
     orphans = under_way(tmp_path)
-    process.kill()  # SIGKILL: no chance to tidy up
-    process.wait()
+    begun.kill()  # SIGKILL: no chance to tidy up
+    begun.wait()
     wait_until(lambda: not any(map(alive, orphans)), 20)
-    finish_and_check(tmp_path)
+    before = {record["key"]: record for record in read_records(tmp_path / "out")}
+    finished = sorted(tmp_path.glob("*.finished"))
+    outcome = run(tmp_path / "out", partial(cell_workers.logged, str(tmp_path), 0), LONGER)
+    assert outcome.measured == 3 * N_CELLS - len(before) > 0
+    assert len(outcome.records) == records.read_bytes().count(b"\n") == 3 * N_CELLS
+    assert all(record in outcome.records for record in before.values())
+    assert len(list(tmp_path.glob("*.finished"))) == len(finished) + outcome.measured
 
 
-def interrupt(process: subprocess.Popen) -> None:
-    """Do what Ctrl-C does: everybody in the group gets it, and the parent alone speaks."""
-    os.killpg(process.pid, signal.SIGINT)
-    assert process.wait(60) == -signal.SIGINT
-    stderr = process.stderr.read().decode()
-    assert stderr.count("Traceback") == 1, stderr
-
-
-@pytest.mark.slow  # tests/cli/test_run.py interrupts the command
-def test_an_interrupted_run_keeps_what_is_finished(tmp_path, process):
-    interrupt(process)
-    assert not any(map(alive, under_way(tmp_path)))
-    finish_and_check(tmp_path)
-
-
-@pytest.mark.slow
+@pytest.mark.slow  # tests/cli/test_run.py interrupts a run with some cells done
 def test_a_run_interrupted_before_its_first_cell(begun):
+    """Everybody in the group gets Ctrl-C, and the parent alone speaks."""
     time.sleep(0.3)  # the server has started and imports
-    interrupt(begun)
+    os.killpg(begun.pid, signal.SIGINT)
+    assert begun.wait(60) == -signal.SIGINT
+    stderr = begun.stderr.read().decode()
+    assert stderr.count("Traceback") == 1, stderr
 
 
 def test_a_figure_of_rows_that_were_left_out_is_left_out(tmp_path):

@@ -124,15 +124,13 @@ def test_c_can_be_chosen_on_fewer_samples(split, monkeypatch):
     assert len(seen[-1][0]) == 150
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_every_part_of_a_measurement_is_timed(split, method):
-    with Clock() as clock:
-        measured, _ = evaluate(MACHINES[method], 1.0, split, clock)
+def test_every_part_of_libsvm_on_a_map_is_timed(split):
+    with Clock() as clock:  # those of the other solvers are in tests/bench/kinds
+        evaluate(MACHINES["homogeneous libsvm"], 1.0, split, clock)
     times = {name for name in clock.columns if name.endswith("_s")}
     assert times == {"fit_s", "encode_s", "convert_s", "train_s", "predict_s"}
-    assert min(clock.columns["train_s"], clock.columns["predict_s"]) > 0
+    assert clock.columns["train_s"] > 0 < clock.columns["predict_s"]
     assert clock.columns["train_peak_bytes"] is not None
-    assert not times & set(measured)
 
 
 def test_predictions_are_those_of_the_model(split):

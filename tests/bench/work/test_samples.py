@@ -1,15 +1,11 @@
 """The samples of a split: features extracted once, learned from the training images alone."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from PIL import Image
 
-from kmaps.bench.work import samples
 from kmaps.bench.work.samples import Split, features_cache, fill_cache, load_split
 from kmaps.data import UserFiles, draw_split, load_dataset
-from kmaps.errors import DataError, InputError
+from kmaps.errors import InputError
 from kmaps.features import extract, make_feature
 
 PROTOCOL = {"train": 120, "test": 60}
@@ -56,34 +52,6 @@ def test_descriptors_are_kept_once_and_words_for_each_training_set(words):
     by_size = [(words, {**PROTOCOL, "train": n}, 0) for n in (50, 70)]
     fill_cache(by_size, digits, skip_bad=False, progress=None)
     assert len(list(features_cache().rglob("learned.npz"))) == 5
-
-
-@pytest.fixture
-def spoiled(tmp_path, monkeypatch):
-    """The digits as files, of which the two last cannot be read."""
-    digits = load_dataset("digits")
-    paths = []
-    for i, image in enumerate(digits.images):
-        paths.append(tmp_path / f"{i}.png")
-        Image.fromarray(image * 15).save(paths[-1])
-    for path in paths[-2:]:
-        path.write_bytes(b"")
-    spoiled = replace(digits, images=paths, digest="spoiled")
-    monkeypatch.setattr(samples, "load_dataset", lambda name, skip_bad: spoiled)
-    return spoiled
-
-
-def test_skipped_images_are_left_out_and_counted(spoiled, words):
-    everything = {"train": 1700, "test": 97}
-    with pytest.raises(DataError, match="an empty file; skip_bad=True leaves such images out"):
-        load_split("digits", everything, 0, words, "l1")
-    split = load_split("digits", everything, 0, words, "l1", skip_bad=True)
-    assert split.n_skipped == split.sizes["n_skipped"] == 2
-    assert split.x_train.shape[0] == len(split.y_train)
-    assert len(split.y_train) + len(split.y_test) == 1795
-    assert 1698 <= len(split.y_train) <= 1700
-    y = np.concatenate([split.y_train, split.y_test])
-    np.testing.assert_array_equal(np.bincount(y), np.bincount(spoiled.y[:-2]))
 
 
 def test_columns_of_a_table_go_by_the_range_of_the_training_rows(tmp_path):

@@ -73,34 +73,10 @@ def test_another_draw_is_drawn(trials, fits):
     assert fits == [200, 200]
 
 
-def test_a_trial_on_few_samples_leaves_the_draw_alone(trials, fits):
-    before, _ = trials.learner(random_map(), DENSE, UNTIMED)
-    few = trials.few()
-    assert few.tasks.x_train.shape[0] < 70
-    few.learner(random_map(), STRONGEST, UNTIMED)
-    assert fits == [200, few.tasks.x_train.shape[0]]
-    assert trials.learner(random_map(), DENSE, UNTIMED)[0] == before
-    assert len(fits) == 2
-    # The next warm-up of the batch need not draw, either.
-    trials.few().learner(random_map(), DENSE, UNTIMED)
-    assert len(fits) == 2
-
-
 def test_few_samples_have_every_label_of_every_task(split):
     few = Trials(tasks_of(split, ["3", "8"])).few().tasks
     assert [set(y_train) for y_train, _ in few.labels] == [{0, 1}, {0, 1}]
     assert all(len(y_test) == few.x_test.shape[0] == 50 for _, y_test in few.labels)
-
-
-def test_every_part_of_a_trial_is_timed(trials):
-    with Clock() as clock:
-        trials.learner(random_map(), STRONGEST, clock)
-    times = {name for name in clock.columns if name.endswith("_s")}
-    assert times == {"fit_s", "encode_s", "train_s", "predict_s"}
-    with Clock() as clock:
-        trials.exact("chi2", 1.0, clock)
-    times = {name for name in clock.columns if name.endswith("_s")}
-    assert times == {"encode_s", "convert_s", "train_s", "predict_s"}
 
 
 def test_detectors_of_classes_have_average_precision(split):

@@ -70,32 +70,29 @@ def test_suppression_keeps_the_best_of_those_that_overlap():
     assert len(suppress(found(), 0.3).scores) == 0
 
 
-def test_a_perfect_detector():
-    curve = evaluate([found((A, 1), (B, 2)), found()], [scene([A, B]), scene([])], "car")
-    assert curve.precision.tolist() == [1, 1]
-    assert curve.recall.tolist() == [0.5, 1]
-    assert curve.average_precision() == 1
+NEAR, BUS = [1, 0, 11, 10], [40, 0, 50, 10]
+MIXED = scene([A, B, BUS], [False, True, False], ["car", "car", "bus"])
 
 
-def test_the_second_detection_of_an_object_is_wrong():
-    near = [1, 0, 11, 10]
-    curve = evaluate([found((A, 3), (near, 2), (B, 1))], [scene([A, B])], "car")
-    assert curve.precision.tolist() == [1, 1 / 2, 2 / 3]
-    assert curve.recall.tolist() == [0.5, 0.5, 1]
-
-
-def test_half_an_overlap_is_enough_and_less_is_not():
-    half, less = [0, 0, 10, 5], [0, 0, 10, 4]
-    for box, right in ((half, 1), (less, 0)):
-        assert evaluate([found((box, 1))], [scene([A])], "car").precision.tolist() == [right]
-
-
-def test_difficult_objects_and_other_classes_do_not_count():
-    truth = scene([A, B, [40, 0, 50, 10]], [False, True, False], ["car", "car", "bus"])
-    curve = evaluate([found((B, 3), (A, 2), ([40, 0, 50, 10], 1))], [truth], "car")
-    assert curve.n_objects == 1
-    assert curve.precision.tolist() == [1, 1 / 2]
-    assert curve.recall.tolist() == [1, 1]
+@pytest.mark.parametrize(
+    ("boxes", "truth", "precision", "recall"),
+    [
+        ([(A, 1), (B, 2)], scene([A, B]), [1, 1], [0.5, 1]),
+        # The second detection of an object is wrong.
+        ([(A, 3), (NEAR, 2), (B, 1)], scene([A, B]), [1, 1 / 2, 2 / 3], [0.5, 0.5, 1]),
+        # Half an overlap is enough, and less is not.
+        ([([0, 0, 10, 5], 1)], scene([A]), [1], [1]),
+        ([([0, 0, 10, 4], 1)], scene([A]), [0], [0]),
+        # Difficult objects and other classes do not count.
+        ([(B, 3), (A, 2), (BUS, 1)], MIXED, [1, 1 / 2], [1, 1]),
+        ([], scene([A]), [], []),
+    ],
+)
+def test_the_rules_of_voc_2007(boxes, truth, precision, recall):
+    curve = evaluate([found(*boxes), found()], [truth, scene([])], "car")
+    assert (curve.precision.tolist(), curve.recall.tolist()) == (precision, recall)
+    assert curve.n_objects == (~truth.of_class("car")[1]).sum()
+    assert curve.average_precision() == float(any(recall) and max(precision))
 
 
 def test_average_precision_by_hand():
@@ -111,11 +108,6 @@ def test_a_recall_that_is_a_tenth_counts_there():
     precision = np.linspace(1, 0.1, 10)
     curve = Curve(precision, hits / 10, 10)
     assert curve.average_precision() == pytest.approx((precision.sum() + precision[0]) / 11)
-
-
-def test_nothing_found():
-    curve = evaluate([found()], [scene([A])], "car")
-    assert curve.average_precision() == 0
 
 
 @pytest.fixture(scope="module")

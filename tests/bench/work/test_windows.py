@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 from voc_drawn import draw_voc
 
-from kmaps.bench.work.trials import Trials
 from kmaps.bench.work.voc import overlaps
-from kmaps.bench.work.windows import Candidates, devkit_folder, load_windows
+from kmaps.bench.work.windows import Candidates, load_windows
 from kmaps.data.annotations import load_voc
-from kmaps.errors import DataError
 from kmaps.features import Phog
 from kmaps.features.bow import DenseSiftBow
 from kmaps.svm import LiblinearSVC
@@ -56,13 +54,6 @@ def test_candidates_are_judged_by_the_rules(folder, windows):
     }
 
 
-def test_few_windows_have_objects_and_what_is_beside_them(windows):
-    few = Trials(windows).few().tasks
-    assert [set(y_train) for y_train, _ in few.labels] == [{0, 1}, {0, 1}]
-    assert [name for _, name in few.labels] == ["car", "bus"]
-    assert few.x_test.shape[0] == 50
-
-
 def test_a_linear_stage_leaves_few_windows_those_of_objects(folder, monkeypatch):
     monkeypatch.setenv("KMAPS_DATA_DIR", str(folder))
     given = PROTOCOL | {"test": 3, "linear": 8}
@@ -84,11 +75,3 @@ def test_windows_may_be_described_by_words(folder, monkeypatch):
     cars, name = tasks.labels[0]
     found = LiblinearSVC(10.0).fit(tasks.x_train, cars).decision_function(tasks.x_test)
     assert tasks.judge(name, found) > 1.5 * tasks.judge(name, -found)  # measured: 1.7
-
-
-def test_says_where_the_images_belong(tmp_path, monkeypatch):
-    monkeypatch.setenv("KMAPS_DATA_DIR", str(tmp_path))
-    with pytest.raises(
-        DataError, match=r"voc2007 is not in .*: unpack VOCtrainval_06-Nov-2007\.tar"
-    ):
-        devkit_folder()
