@@ -133,19 +133,6 @@ def test_csr_with_64_bit_indices(digits):
     assert model.coef_.tobytes() == same.coef_.tobytes()
 
 
-@pytest.mark.parametrize(("penalty", "loss"), COMBINATIONS)
-@pytest.mark.parametrize("first", [0, 1])
-def test_scores_point_to_the_second_class_whichever_comes_first(digits, penalty, loss, first):
-    X, y = digits
-    order = np.flatnonzero(y < 2)
-    order = order[np.argsort(y[order] != first, kind="stable")]
-    model = LiblinearSVC(C, penalty=penalty, loss=loss).fit(X[order], y[order])
-    assert y[order][0] == first
-    decision = model.decision_function(X[order])
-    assert decision.shape == (len(order),)
-    assert ((decision > 0) == (y[order] == 1)).mean() > 0.99
-
-
 def test_direction_follows_the_label_the_library_lists_first(digits, monkeypatch):
     from liblinear.liblinear import liblinear as library
 

@@ -36,6 +36,10 @@ def stated(problem, loss, members=None):
     return problems.stated(codes, signs, tables, loss, costs, members)
 
 
+def solved(given, tol, max_iter=1000, **options):
+    return solve(given, tol=tol, max_iter=max_iter, seed=(0,), **options)
+
+
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("n_passes", [1, 2, 6])
 def test_passes_are_those_of_the_plain_descent(problem, loss, n_passes):
@@ -63,7 +67,7 @@ def test_passes_are_those_of_the_plain_descent(problem, loss, n_passes):
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_solution_is_that_of_the_quadratic_programme(problem, loss):
     _, signs, _, gram = problem
-    solution = solve(stated(problem, loss), tol=1e-5, max_iter=10_000, seed=(0,))
+    solution = solved(stated(problem, loss), 1e-5, 10_000)
     costs = costs_of(signs)
     alpha, dual = machines.solve_dual(gram, signs, costs, loss)
     margins = signs * (gram @ (alpha * signs))
@@ -82,7 +86,7 @@ def test_gap_bounds_the_distance_from_the_optimum(problem, loss):
     _, best = machines.solve_dual(gram, signs, costs, loss)
     gaps = []
     for max_iter in (1, 3, 10, 100):
-        solution = solve(stated(problem, loss), tol=1e-9, max_iter=max_iter, seed=(0,))
+        solution = solved(stated(problem, loss), 1e-9, max_iter)
         assert solution.dual <= best * (1 + 1e-6) <= solution.primal * (1 + 2e-6)
         of_alpha = signs * (gram @ (solution.alpha * signs))
         factor = (solution.margins @ of_alpha) / (of_alpha @ of_alpha)
@@ -105,32 +109,28 @@ def test_logistic_solution_is_that_of_the_primal(problem, factor):
     margins, best = machines.solve_logistic(gram, signs, factor * costs_of(signs))
     gaps = []
     for tol, max_iter in ((1e-9, 1), (1e-6, 10_000)):
-        solution = solve(scaled, tol=tol, max_iter=max_iter, seed=(0,))
+        solution = solved(scaled, tol, max_iter)
         assert solution.dual <= best * (1 + 1e-6) <= solution.primal * (1 + 2e-6)
         gaps.append(solution.gap)
     assert gaps[1] <= 1e-6 < gaps[0]
     np.testing.assert_allclose(solution.margins, margins, atol=5e-3 * max(1, np.abs(margins).max()))
     probability = 1 / (1 + np.exp(solution.margins))
     np.testing.assert_allclose(solution.alpha / task.upper, probability, atol=2e-3)
-    again = solve(scaled, tol=1e-5, max_iter=10_000, seed=(0,), alpha=solution.alpha)
+    again = solved(scaled, 1e-5, 10_000, alpha=solution.alpha)
     assert again.passes == 1
 
 
 def test_members_are_a_problem_of_their_own(problem):
     codes, signs, tables, _ = problem
     members = np.flatnonzero(codes[:, 0] % 2)
-    part = solve(stated(problem, "hinge", members), tol=1e-5, max_iter=1000, seed=(0,))
+    part = solved(stated(problem, "hinge", members), 1e-5)
     alone = stated((codes[members], signs[members], tables, None), "hinge")
-    assert solve(alone, tol=1e-5, max_iter=1000, seed=(0,)).primal == pytest.approx(
-        part.primal, rel=1e-12
-    )
+    assert solved(alone, 1e-5).primal == pytest.approx(part.primal, rel=1e-12)
 
 
 def test_starting_at_the_solution_takes_one_look(problem):
-    solution = solve(stated(problem, "hinge"), tol=1e-3, max_iter=1000, seed=(0,))
-    again = solve(
-        stated(problem, "hinge"), tol=1e-3, max_iter=1000, seed=(0,), alpha=solution.alpha
-    )
+    solution = solved(stated(problem, "hinge"), 1e-3)
+    again = solved(stated(problem, "hinge"), 1e-3, alpha=solution.alpha)
     assert again.passes == 1
     np.testing.assert_allclose(again.weights, solution.weights, rtol=1e-3)
 
@@ -138,17 +138,10 @@ def test_starting_at_the_solution_takes_one_look(problem):
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("factor", [1e-3, 0.5, 1.5, 10])
 def test_another_start_is_stretched_and_cut_at_the_bounds(problem, loss, factor):
-    solution = solve(stated(problem, loss), tol=1e-3, max_iter=1000, seed=(0,))
-    start = factor * solution.alpha
-    gaps = []
-    again = solve(
-        stated(problem, loss),
-        tol=1e-3,
-        max_iter=1000,
-        seed=(0,),
-        alpha=start,
-        report=lambda _, gap: gaps.append(gap),
-    )
+    solution = solved(stated(problem, loss), 1e-3)
+    start, seen = factor * solution.alpha, []
+    again = solved(stated(problem, loss), 1e-3, alpha=start, report=lambda *told: seen.append(told))
+    gaps = [gap for _, gap in seen]
     assert gaps[0] < 0.95  # one, from nothing
     assert gaps[0] < 0.05 or (loss == "hinge" and factor > 1)
     assert again.gap <= 1e-3
@@ -159,13 +152,7 @@ def test_another_start_is_stretched_and_cut_at_the_bounds(problem, loss, factor)
 
 def test_progress_is_reported(problem):
     seen = []
-    solution = solve(
-        stated(problem, "hinge"),
-        tol=1e-4,
-        max_iter=1000,
-        seed=(0,),
-        report=lambda passes, gap: seen.append((passes, gap)),
-    )
+    solution = solved(stated(problem, "hinge"), 1e-4, report=lambda *told: seen.append(told))
     passes, gaps = zip(*seen, strict=True)
     assert list(passes) == sorted(passes)
     assert (passes[0], gaps[0]) == (0, 1)
@@ -177,7 +164,7 @@ def test_a_row_of_zeros_without_bias_ends_at_the_bound():
     tables = tabulate("chi2", np.linspace(0, 1, 4)[None])
     problem = problems.stated(codes, signs, tables, "hinge", np.full(3, 0.5), bias=0.0)
     assert problem.task.norms[0] == 0
-    solution = solve(problem, tol=1e-6, max_iter=100, seed=(0,))
+    solution = solved(problem, 1e-6)
     np.testing.assert_allclose(solution.alpha, [0.5, 0.5, 0.5])
 
 
@@ -187,7 +174,7 @@ def test_rounding_costs_little_even_with_a_large_C(problem, loss):
     separable = codes, np.where(codes[:, :3].mean(axis=1) > 32, 1.0, -1.0), tables, gram
     dear = stated(separable, loss)
     task = dear.task._replace(upper=1e5 * dear.task.upper, ridge=dear.task.ridge / 1e5)
-    solution = solve(dear._replace(task=task), tol=1e-3, max_iter=2000, seed=(0,))
+    solution = solved(dear._replace(task=task), 1e-3, 2000)
     assert solution.gap <= 1e-3
     assert solution.margins.min() > 0.99
 
@@ -305,15 +292,13 @@ def test_distance_and_norm_are_those_of_the_features():
     assert apart(low_rank(scale), weights, 2.0, rebuilt, 2.0) == (0.0625, 29.25 / 4 + 4)
 
 
-def test_without_features_there_is_no_distance():
-    full = low_rank()._replace(basis=None)
-    assert apart(full, np.ones(2, np.float32), 0, np.ones(2, np.float32), 0)[0] == np.inf
-
-
 def test_weights_stay_if_they_cost_little_of_the_tolerance():
     assert is_close(9e-7, 1.0, 1e-4)
     assert not is_close(2e-6, 1.0, 1e-4)
     assert is_close(0.0, 0.0, 1e-4)
+    without_features = low_rank()._replace(basis=None)
+    ones = np.ones(2, np.float32)
+    assert apart(without_features, ones, 0, ones, 0)[0] == np.inf
 
 
 @pytest.mark.parametrize("n_blocks", [1, 2])

@@ -5,13 +5,13 @@ import itertools
 import numpy as np
 import pytest
 
-from kmaps import CodedSVC, HomogeneousMap, IntersectionMap, SplineMap, gram
+from kmaps import HomogeneousMap, IntersectionMap, SplineMap, gram
 from kmaps._loops.train import Task, margins, rebuild
 from kmaps.errors import ConfigError
 from kmaps.kernels import KERNELS
 from kmaps.svm.coded.forms import FORMS, choose, cost
 from kmaps.svm.coded.model import ScoreTables
-from kmaps.svm.coded.tables import Tables, merged, narrowed, padded, shared, tabulate
+from kmaps.svm.coded.tables import Tables, merged, narrowed, shared, tabulate
 from kmaps.svm.coded.training import Coder, coded, rows_of
 
 NOTHING = np.empty(0, np.intp)
@@ -283,19 +283,6 @@ def test_scores_of_several_problems(n_problems, n_bases, kept, monkeypatch):
     np.testing.assert_allclose(tables.values(), values.transpose(1, 2, 0), atol=1e-4)
 
 
-def test_rows_hold_vectors():
-    assert [padded(r) for r in (1, 4, 5, 8, 9, 16, 17, 255)] == [
-        (4, 1),
-        (4, 1),
-        (8, 1),
-        (8, 1),
-        (16, 1),
-        (16, 1),
-        (16, 2),
-        (16, 16),
-    ]
-
-
 def test_the_cheapest_form_is_chosen():
     levels = np.linspace(0, 1, 256)[None]
     chosen = {
@@ -316,17 +303,3 @@ def test_the_cheapest_form_is_chosen():
     many = Tables(np.zeros((2000, 256, 1)))
     assert cost(many, "full") == np.inf
     assert choose(many).name == "low-rank"
-
-
-@pytest.mark.slow
-def test_passes_hardly_grow_with_bins():
-    """A pass touches two weights per feature, however many bins: training grows by passes alone."""
-    rng = np.random.default_rng(0)
-    X = rng.dirichlet(np.ones(20), 500).astype(np.float32)
-    y = np.sqrt(X[:, :10]).sum(1) > np.sqrt(X[:, 10:]).sum(1)
-    passes = {}
-    for n_bins in (10, 80):
-        model = CodedSVC(SplineMap(n_bins=n_bins, penalty=0), C=10, form="local").fit(X, y)
-        assert model.map_.tabulate_local(model.levels_)[1].shape[-1] == 2
-        passes[n_bins] = model.n_iter_.max()
-    assert passes[80] < 2 * passes[10]

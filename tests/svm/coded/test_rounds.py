@@ -179,10 +179,8 @@ def test_several_classes_weights_and_a_warm_start():
     assert (again.duality_gap_ <= 1e-5).all()
 
 
-def test_blocks_of_few_rows_and_of_one_class():
-    """More blocks than samples of a class: some have nothing to move, and none stops the others."""
-    X, y = histograms(n=12)
-    model = CodedSVC("chi2", C=100, n_blocks=50).fit(X, y)
+def test_more_blocks_than_samples_of_a_class_have_some_with_nothing_to_move():
+    model = CodedSVC("chi2", C=100, n_blocks=50).fit(*histograms(n=12))
     assert model.n_blocks_.tolist() == [12]
     assert model.duality_gap_[0] <= 1e-4
 

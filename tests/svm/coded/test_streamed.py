@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from kmaps import CodedSVC, load_model
-from kmaps.errors import ConfigError, InputError
+from kmaps.errors import ConfigError, InputError, KmapsError
 
 LEVELS = np.arange(17) / 16
 CLASSES = [0, 1, 2, 3]
@@ -102,44 +102,40 @@ def test_fit_begins_anew_and_the_warning_is_the_callers(codes):
     assert caught[0].filename == __file__
 
 
+FIRST = [
+    (None, "classes=None: the first call of partial_fit needs all labels there will be, in asc"),
+    ([1, 0, 2, 3], "classes=[1, 0, 2, 3]: expected two or more different labels in ascending"),
+    ([0, 0, 1], "classes=[0, 0, 1]: expected two or more different labels in ascending order"),
+    ([0], "classes=[0]: expected two or more different labels in ascending order"),
+    ([0, 1], "label 2 is none of classes=[0, 1]"),
+    ([*CLASSES, 4], "class 4 has no sample that counts in the first call of"),
+    (["a", "b"], "label 0 is none of classes=['a', 'b']"),
+]
+
+
+@pytest.mark.parametrize(("classes", "message"), FIRST)
+def test_bad_first_calls(codes, classes, message):
+    with pytest.raises(KmapsError) as refused:
+        CodedSVC(levels=LEVELS).partial_fit(*codes, classes=classes)
+    assert str(refused.value).startswith(message)
+
+
 def test_bad_streams(codes, tmp_path):
     X, y = codes
     assert not hasattr(CodedSVC(), "partial_fit")
-    model = CodedSVC(levels=LEVELS)
-    for classes, told in (
-        (
-            None,
-            "classes=None: the first call of partial_fit needs all labels there will be, in asc",
-        ),
-        ([1, 0, 2, 3], "classes=[1, 0, 2, 3]: expected two or more different labels in ascending"),
-        ([0, 0, 1], "classes=[0, 0, 1]: expected two or more different labels in ascending order"),
-        ([0], "classes=[0]: expected two or more different labels in ascending order"),
+    model = CodedSVC(levels=LEVELS).partial_fit(X, y, classes=CLASSES)
+    model.save(tmp_path / "model.npz")
+    for message, given in (
+        ("classes=[0, 1]: the first call of partial_fit had [", {"classes": [0, 1]}),
+        ("codes: dense in some calls of partial_fit and CSR in oth", {"X": csr_array(X)}),
+        ("X has 10 features, but CodedSVC is expecting 64", {"X": X[:, :10]}),
     ):
-        with pytest.raises(ConfigError) as refused:
-            model.partial_fit(X, y, classes=classes)
-        assert str(refused.value).startswith(told)
-    with pytest.raises(InputError, match=r"label 2 is none of classes=\[0, 1\]"):
-        model.partial_fit(X, y, classes=[0, 1])
-    with pytest.raises(InputError, match="class 4 has no sample that counts in the first call of"):
-        model.partial_fit(X, y, classes=[*CLASSES, 4])
-    with pytest.raises(InputError, match=r"label 0 is none of classes=\['a', 'b'\]"):
-        model.partial_fit(X, y, classes=["a", "b"])
-    model.partial_fit(X, y, classes=CLASSES).save(tmp_path / "model.npz")
-    with pytest.raises(
-        ConfigError, match=r"classes=\[0, 1\]: the first call of partial_fit had \["
-    ):
-        model.partial_fit(X, y, classes=[0, 1])
-    with pytest.raises(
-        InputError, match="codes: dense in some calls of partial_fit and CSR in oth"
-    ):
-        model.partial_fit(csr_array(X), y)
-    with pytest.raises(InputError, match="X has 10 features, but CodedSVC is expecting 64"):
-        model.partial_fit(X[:, :10], y)
+        with pytest.raises(KmapsError) as refused:
+            model.partial_fit(**{"X": X, "y": y} | given)
+        assert str(refused.value).startswith(message)
     with pytest.raises(ConfigError, match="levels: others than in the first call of partial_fit, "):
         model.set_params(levels=LEVELS * 2).partial_fit(X, y)
-    with pytest.raises(
-        ConfigError, match="map, penalty, multiclass: others than in the first call"
-    ):
+    with pytest.raises(ConfigError, match="map, penalty, multiclass: others than in the first ca"):
         model.set_params(levels=LEVELS, multiclass="ovo").partial_fit(X, y)
     for made in (CodedSVC(levels=LEVELS).fit(X, y), load_model(tmp_path / "model.npz")):
         with pytest.raises(ConfigError, match="partial_fit: fit or a file made this model, which "):
