@@ -1,5 +1,7 @@
 """The choice of C: against folds and machines made by hand."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
@@ -7,7 +9,13 @@ from sklearn.svm import SVC
 
 from kmaps import CodedSVC, HomogeneousMap, KernelSVC, LiblinearSVC, RandomFeatureSVC, gram
 from kmaps.errors import ConfigError, InputError
-from kmaps.models import along_c, along_c_precomputed, cross_validate, stratified_order
+from kmaps.models import (
+    along_c,
+    along_c_precomputed,
+    cross_validate,
+    stratified_order,
+    stratified_sample,
+)
 from kmaps.models.choice import splits
 from kmaps.svm import code_rows
 
@@ -73,17 +81,32 @@ def test_labels_of_all_samples_count_once():
     assert (found.C, found.accuracies) == (8.0, (0.0, 1 / 120))
 
 
+def test_the_order_goes_class_by_class_at_random():
+    y = np.array([2, 0, 1, 0, 2, 0] * 10)
+    order = stratified_order(y, 1)
+    assert sorted(order) == list(range(60))
+    np.testing.assert_array_equal(order, stratified_order(y, 1))
+    assert not np.array_equal(order, stratified_order(y, 2))
+    assert not np.array_equal(order, np.argsort(y, kind="stable"))
+    words = np.array(["b", "a", "c"])[y]
+    assert "".join(words[stratified_order(words, 1)]) == 10 * "a" + 30 * "b" + 20 * "c"
+    for first in range(7):  # every seventh is a stratified draw
+        counts = np.bincount(y[order[first::7]], minlength=3)
+        assert np.abs(counts - np.bincount(y) / 7).max() < 1
+
+
 def test_fewer_samples_are_a_stratified_draw():
-    prepare, calls = truth(Y)
-    cross_validate(prepare, [1], Y, samples=40, seed=2)
-    chosen = calls[0][0]
-    assert len(set(chosen.tolist())) == 40
-    share = np.bincount(Y[chosen]) - np.bincount(Y) / 3
-    assert np.abs(share).max() < 1
-    assert all(np.array_equal(call[0], chosen) for call in calls)
-    prepare, calls = truth(Y)
-    cross_validate(prepare, [1], Y, samples=4000, seed=2)
-    np.testing.assert_array_equal(calls[0][0], stratified_order(Y, 2))
+    for samples in (6, 7, 40, 119):
+        chosen = stratified_sample(Y, samples, 2)
+        assert len(set(chosen.tolist())) == samples
+        share = np.bincount(Y[chosen], minlength=3) - samples / 120 * np.bincount(Y)
+        assert np.abs(share).max() < 1
+        assert (np.diff(Y[chosen]) >= 0).all()
+        prepare, calls = truth(Y)
+        cross_validate(prepare, [1], Y, samples=samples, seed=2)
+        assert all(np.array_equal(call[0], chosen) for call in calls)
+    for everything in (None, 120, 4000):
+        np.testing.assert_array_equal(stratified_sample(Y, everything, 2), stratified_order(Y, 2))
 
 
 def test_codes_along_the_path_are_machines_trained_alone():
@@ -156,15 +179,7 @@ def test_a_gram_matrix_agrees_with_scikit_learn():
 
 def test_random_features_are_encoded_once(monkeypatch):
     model = RandomFeatureSVC(n_frequencies=60)
-
-    class Source:
-        def blocks(self):
-            return [X]
-
-        def sample(self):
-            return X
-
-    rows = model.prepare_rows(Source())
+    rows = model.prepare_rows(SimpleNamespace(blocks=lambda: [X], sample=lambda: X))
     monkeypatch.setattr(type(rows.map), "transform", None)
     found = cross_validate(lambda of: along_c(model, rows.take(of), Y[of]), GRID, Y)
     fold = folds_of(Y, 3, 0)
@@ -200,14 +215,9 @@ def test_auto_compares_more_values_until_the_best_is_inside():
     assert calls == [start] * 3 + [first] * 3 + [second] * 3
     assert (found.C, found.is_at_edge) == (100.0, False)
     assert found.grid == (*start, *first, *second)
-    assert found.accuracies == pytest.approx(
-        [4 / 12, 5 / 12, 0.5, 7 / 12, 8 / 12, 0.75, 10 / 12, 0.75, 8 / 12], abs=0.01
-    )
-    assert seen == [
-        *((i, 15) for i in range(1, 16)),
-        *((i, 21) for i in range(16, 22)),
-        *((i, 27) for i in range(22, 28)),
-    ]
+    twelfths = np.array([4, 5, 6, 7, 8, 9, 10, 9, 8])
+    assert found.accuracies == pytest.approx(twelfths / 12, abs=0.01)
+    assert seen == [(i, 15 if i < 16 else 21 if i < 22 else 27) for i in range(1, 28)]
 
 
 def test_errors_are_those_of_the_mean_over_samples():
@@ -256,6 +266,7 @@ def test_any_score_of_what_is_predicted_can_be_compared():
         ({"folds": 1}, "folds=1: expected a whole number of at least 2"),
         ({"seed": -1}, "seed=-1: expected a whole number of at least 0"),
         ({"samples": 0}, "samples=0: expected a whole number of at least 1"),
+        ({"samples": 2.5}, "samples=2.5: expected a whole number of at least 1"),
     ],
 )
 def test_bad_arguments(arguments, message):

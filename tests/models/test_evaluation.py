@@ -1,13 +1,18 @@
-"""Evaluations against counts by hand: classes, unknown labels, ranks, what is refused."""
+"""Evaluations against counts by hand, calibration against scikit-learn's metrics."""
 
 import numpy as np
 import pytest
+from sklearn.calibration import calibration_curve
+from sklearn.metrics import brier_score_loss, log_loss
 
 from kmaps.errors import InputError
 from kmaps.models import evaluate
+from kmaps.models.evaluation import calibration
 
 RNG = np.random.default_rng(0)
 CLASSES = np.array(["a", "b", "c"])
+GIVEN = RNG.dirichlet([1, 1, 1], 200)  # probabilities of rows of the classes TRUE
+TRUE = RNG.integers(0, 3, 200)
 
 
 def rank_statistic(own, scores):
@@ -91,12 +96,6 @@ def test_one_label_alone_has_no_rank():
             "that it was trained with",
         ),
         (
-            [1, 0],
-            ["0", "1"],
-            "the labels are numbers (0, 1), those of the model are text (0, 1); use the labels "
-            "that it was trained with",
-        ),
-        (
             [7, 8],
             [0, 1],
             "no row has a label of the model's (0, 1), they are 7, 8; check the labels and the "
@@ -108,3 +107,38 @@ def test_what_cannot_be_compared(y, classes, message):
     with pytest.raises(InputError) as caught:
         evaluate(y, [0.5, -0.5], classes)
     assert str(caught.value) == message
+
+
+def test_bins_are_scikit_learns():
+    largest, right = GIVEN.max(axis=1), GIVEN.argmax(axis=1) == TRUE
+    accuracy, confidence = calibration_curve(right, largest, n_bins=10)
+    found = calibration(TRUE, GIVEN)
+    some = found.rows > 0
+    assert some.tolist() == [False] * 3 + [True] * 7
+    np.testing.assert_allclose(found.accuracy[some], accuracy, rtol=1e-12)
+    np.testing.assert_allclose(found.confidence[some], confidence, rtol=1e-12)
+    assert np.isnan(found.accuracy[~some]).all()
+    assert found.rows.tolist() == np.histogram(largest, found.bounds)[0].tolist()
+    error = np.abs(accuracy - confidence) @ found.rows[some] / 200
+    assert found.error == pytest.approx(error, rel=1e-12)
+
+
+def test_scores_are_scikit_learns():
+    found = calibration(TRUE, GIVEN)
+    assert found.log_loss == pytest.approx(log_loss(TRUE, GIVEN), rel=1e-12)
+    two = GIVEN[:, :2] / GIVEN[:, :2].sum(axis=1, keepdims=True)
+    # Of two classes scikit-learn's counts one of two equal distances.
+    expected = 2 * brier_score_loss(TRUE > 0, two[:, 1])
+    assert calibration(TRUE > 0, two).brier == pytest.approx(expected, rel=1e-12)
+
+
+def test_certain_rows_and_unknown_labels():
+    found = calibration([0, 1, 2], [[1.0, 0.0]] * 3)
+    assert found.rows.tolist() == [0] * 9 + [3]
+    assert found.error == pytest.approx(2 / 3)
+    assert found.brier == pytest.approx((0 + 2 + 1) / 3)
+    # Of the rows with a known label one has the probability 0, which is taken for the smallest.
+    assert found.log_loss == pytest.approx(-np.log(np.finfo(float).tiny) / 2)
+    assert np.isnan(calibration([2], [[0.5, 0.5]]).log_loss)
+    with pytest.raises(InputError, match="1 labels and 2 rows of probabilities"):
+        calibration([0], [[1.0, 0.0]] * 2)

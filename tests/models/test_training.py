@@ -1,5 +1,7 @@
 """What `kmaps train` does, in Python: what is held out, what is timed, what is on record."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -8,17 +10,7 @@ from kmaps.models import train_model, training, training_record
 
 X = np.random.default_rng(0).random((90, 4)).astype(np.float32)
 Y = (X[:, 0] > X[:, 1]).astype(int)
-
-
-class Source:
-    def blocks(self):
-        return iter([X])
-
-    def sample(self):
-        return X
-
-    def labels(self):
-        return Y
+SOURCE = SimpleNamespace(blocks=lambda: [X], sample=lambda: X, labels=lambda: Y)
 
 
 @pytest.mark.parametrize("costs", [[1.0], [0.1, 1.0], "path"])
@@ -36,7 +28,7 @@ def test_each_stage_has_its_own_time(monkeypatch, costs):
     monkeypatch.setattr(CodedSVC, "prepare_rows", taking(3, CodedSVC.prepare_rows))
     monkeypatch.setattr(training, "_choose_c", taking(100, training._choose_c))
     monkeypatch.setattr(training, "_fit", taking(7, training._fit))
-    facts = train_model(CodedSVC(), Source(), costs, hold_out=0.2, clock=lambda: now[0])
+    facts = train_model(CodedSVC(), SOURCE, costs, hold_out=0.2, clock=lambda: now[0])
     assert (facts["code_s"], facts["cv_s"], facts["train_s"]) == (3, 100, 7)
     assert (facts["rows"], facts["hold_out"]["rows"], facts["classes"]) == (72, 18, 2)
     assert len(facts["cv"]) >= len(costs) or costs == [1.0]
@@ -44,7 +36,7 @@ def test_each_stage_has_its_own_time(monkeypatch, costs):
 
 def test_the_record_has_no_times_and_what_did_not_converge():
     with pytest.warns(UserWarning, match="max_iter=1"):
-        facts = train_model(CodedSVC(C=100.0, tol=1e-9, max_iter=1), Source(), [100.0])
+        facts = train_model(CodedSVC(C=100.0, tol=1e-9, max_iter=1), SOURCE, [100.0])
     record = training_record(facts, file="rows.npy")
     assert record["file"] == "rows.npy"
     assert "max_iter=1" in record["unfinished"][0]
