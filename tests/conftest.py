@@ -1,21 +1,17 @@
 """Fixtures for every test: no network, no cache of the user's, the real data if a mirror has it."""
 
 import gc
-import gzip
-import hashlib
 import os
 import signal
-import struct
 from collections import Counter
-from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from changed_package import changed_package
 from hypothesis import settings
 
-from kmaps.data import Manifest, SourceFile, download, tree_digest
+from kmaps.data import download
+from tests.samples import Tiny, tiny_dataset
 
 REAL = ("mnist", "daimler", "caltech101")
 
@@ -80,59 +76,10 @@ def changed(tmp_path_factory):
         yield kmaps, folder
 
 
-@dataclass
-class Tiny:
-    """A dataset drawn by the tests: three training and two test images of 2 × 3 pixels."""
-
-    manifest: Manifest
-    folder: Path  # a mirror of it
-    images: np.ndarray
-    y: np.ndarray
-
-    def at(self, *addresses: str) -> Manifest:
-        """Return the manifest with publishers at these addresses, tried in this order."""
-        files = tuple(
-            replace(source, urls=tuple(f"{address}/{source.path}" for address in addresses))
-            for source in self.manifest.files
-        )
-        return replace(self.manifest, files=files)
-
-
-def to_idx(array: np.ndarray) -> bytes:
-    """Return an array of bytes as an idx file."""
-    sizes = struct.pack(f">{array.ndim}I", *array.shape)
-    return bytes([0, 0, 8, array.ndim]) + sizes + array.astype(np.uint8).tobytes()
-
-
 @pytest.fixture
 def tiny(tmp_path) -> Tiny:
     """A dataset in MNIST's format with its mirror."""
-    images = np.arange(30, dtype=np.uint8).reshape(5, 2, 3)
-    y = np.array([1, 0, 1, 1, 0])
-    parts = {"train": slice(0, 3), "test": slice(3, 5)}
-    contents = {f"{group}-images": to_idx(images[part]) for group, part in parts.items()}
-    contents |= {f"{group}-labels": to_idx(y[part]) for group, part in parts.items()}
-    folder = tmp_path / "mirror"
-    (folder / "tiny").mkdir(parents=True)
-    sources = []
-    for role, content in contents.items():
-        (folder / f"tiny/{role}.gz").write_bytes(gzip.compress(content))
-        digest = hashlib.sha256(content).hexdigest()
-        sources.append(SourceFile(f"tiny/{role}.gz", (), digest, len(content), role))
-    manifest = Manifest(
-        name="tiny",
-        title="Five small images",
-        licence="none",
-        citation="none",
-        homepage="https://example.org",
-        format="idx",
-        classes=("no", "yes"),
-        groups=("train", "test"),
-        shape=(2, 3),
-        digest=tree_digest({source.role: source.sha256 for source in sources}),
-        files=tuple(sources),
-    )
-    return Tiny(manifest, folder, images, y)
+    return tiny_dataset(tmp_path / "mirror")
 
 
 def pytest_terminal_summary(terminalreporter):

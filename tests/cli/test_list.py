@@ -4,11 +4,9 @@ import json
 import re
 from functools import cache
 
-import pytest
-from click.testing import CliRunner
+from commands import kmaps
 
 from kmaps.cli.list import PAPERS
-from kmaps.cli.main import cli
 from kmaps.data import available
 from kmaps.features import FEATURES
 from kmaps.kernels import GRAM_KERNELS
@@ -17,9 +15,7 @@ from kmaps.maps import MAPS
 
 @cache  # all experiments are checked for it
 def listed(*args):
-    result = CliRunner().invoke(cli, ["list", *args])
-    assert result.exit_code == 0, repr(result.exception)
-    return result.stdout
+    return kmaps("list", *args).stdout
 
 
 def test_maps_with_paper_and_equation():
@@ -76,10 +72,3 @@ def test_paragraphs_are_cut_to_a_sentence_on_the_screen_only():
     screen = " ".join(listed("experiments").split())
     assert f" {first}. annfm-table2-mnist-kmeans " in screen
     assert rest not in screen
-
-
-@pytest.mark.parametrize("kind", ["map", "all"])
-def test_an_unknown_kind_is_a_usage_error(kind):
-    result = CliRunner().invoke(cli, ["list", kind])
-    assert result.exit_code == 2
-    assert "'features', 'kinds', 'experiments'" in result.stderr

@@ -1,11 +1,8 @@
 """Every command that writes files: what it needs, how it is given, and what it must leave."""
 
-import gzip
-import hashlib
 import json
-import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +12,7 @@ from PIL import Image
 from kmaps.bench.records.columns import COLUMNS
 from kmaps.bench.records.file import read_records
 from kmaps.bench.records.times import read_times
-from kmaps.data import tree_digest
+from tests.samples import tiny_dataset
 
 EXPERIMENT = """\
 experiment: small
@@ -67,27 +64,13 @@ def times(folder: Path) -> Found:
 
 @dataclass(frozen=True)
 class Writing:
-    """A command that writes files.
+    """A command that writes files."""
 
-    Attributes
-    ----------
-    arguments : list of str
-        In a folder with what :func:`prepare` makes.
-    target : str
-        The file that is replaced, with ``--force``, when it is there; empty for none.
-    found : callable
-        What must be alike after any fault and another try.
-    prepared_by : list of list of str
-        Commands that come before it.
-    after : list of str
-        What the arguments of another try have more.
-    """
-
-    arguments: list[str]
-    target: str = ""
-    found: Callable[[Path], Found] = files
-    prepared_by: tuple[list[str], ...] = ()
-    after: tuple[str, ...] = ()
+    arguments: list[str]  # in a folder with what `prepare` makes
+    target: str = ""  # the file that is replaced, with --force, when it is there
+    found: Callable[[Path], Found] = files  # what must be alike after any fault and another try
+    prepared_by: tuple[list[str], ...] = ()  # the commands that come before it
+    after: tuple[str, ...] = ()  # what the arguments of another try have more
 
 
 _TRAIN = ["train", "train.npy", "model.npz", "--labels", "labels.npy", "--quiet"]
@@ -135,31 +118,7 @@ def prepare(folder: Path) -> None:
         image = folder / "photos" / "ab"[number % 2] / f"{number}.png"
         image.parent.mkdir(parents=True, exist_ok=True)
         Image.fromarray(random.integers(0, 255, (32, 32), np.uint8)).save(image)
-    _write_dataset(folder)
-
-
-def _write_dataset(folder: Path) -> None:
-    """Write a dataset of five images of 2 × 3 pixels: a mirror and its manifest."""
-    (folder / "mirror" / "tiny").mkdir(parents=True)
-    sources = []
-    for role, sizes in {
-        **{"train-images": (3, 2, 3), "train-labels": (3,)},
-        **{"test-images": (2, 2, 3), "test-labels": (2,)},
-    }.items():
-        head = bytes([0, 0, 8, len(sizes)]) + struct.pack(f">{len(sizes)}I", *sizes)
-        content = head + bytes(i % 2 for i in range(int(np.prod(sizes))))
-        packed = gzip.compress(content, mtime=0)
-        (folder / "mirror" / "tiny" / f"{role}.gz").write_bytes(packed)
-        digest = hashlib.sha256(content).hexdigest()
-        sources.append(
-            {"role": role, "path": f"tiny/{role}.gz", "sha256": digest, "size": len(content)}
-        )
-    manifest = {
-        **{"name": "tiny", "title": "Five images", "licence": "none", "citation": "none"},
-        **{"homepage": "https://example.org", "format": "idx", "classes": ["no", "yes"]},
-        **{"groups": ["train", "test"], "shape": [2, 3], "n_samples": 5},
-        "protocol": {"official": True},
-        "digest": tree_digest({source["role"]: source["sha256"] for source in sources}),
-        "files": [{**source, "urls": ["https://example.org/none"]} for source in sources],
-    }
-    (folder / "tiny.yaml").write_text(yaml.safe_dump(manifest))
+    # Its manifest, which `kmaps download` reads; fields that are not set are left out.
+    manifest = asdict(tiny_dataset(folder / "mirror").at("https://example.org"))
+    known = {name: value for name, value in manifest.items() if value}
+    (folder / "tiny.yaml").write_text(yaml.safe_dump(known))

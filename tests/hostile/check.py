@@ -13,28 +13,19 @@ IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 SLOWEST_S = 10  # for a file of a kilobyte, on a machine that does other things
 
 
-def refusal(form: Format, path: Path) -> str | None:
-    """Return what a reader says of a file that it refuses; None for one that it reads."""
-    try:
-        form.read(path)
-    except KmapsError as error:
-        return str(error)
-    return None
-
-
 def is_refused(name: str, form: Format, path: Path, content: bytes) -> bool:
     """Let a reader read some bytes; return whether it refuses them, in one line with their file.
 
-    Raises
-    ------
-    AssertionError
-        For anything else: another exception, several lines, ten seconds.
+    Anything else is an AssertionError: another exception, several lines, ten seconds.
     """
     path.unlink(missing_ok=True)  # to write over a file, some systems wait for the disk
     path.write_bytes(content)
     start = time.monotonic()
+    said = None
     try:
-        said = refusal(form, path)
+        form.read(path)
+    except KmapsError as error:
+        said = str(error)
     except Exception as error:
         raise AssertionError(f"{name}: {type(error).__name__}: {content!r}") from error
     assert time.monotonic() - start < SLOWEST_S, f"{name}: slow: {content!r}"

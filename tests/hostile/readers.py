@@ -36,20 +36,11 @@ EXPERIMENTS = ("quickstart", "annfm-figure2-heatmaps")
 
 @dataclass(frozen=True)
 class Format:
-    """A format of files from outside.
-
-    Attributes
-    ----------
-    suffix : str
-    whole : list of bytes
-        Files as they should be.
-    read : callable
-        Reads a file and checks what it must hold.
-    """
+    """A format of files from outside."""
 
     suffix: str
-    whole: list[bytes]
-    read: Callable[[Path], object]
+    whole: list[bytes]  # files as they should be
+    read: Callable[[Path], object]  # reads a file and checks what it must hold
 
 
 def saved(write: Callable, *arguments, **options) -> bytes:
@@ -73,45 +64,32 @@ def read_rows(path: Path) -> None:
 
 def read_text_rows(path: Path) -> None:
     """Read a text file without pandas, and with it, which must say the same."""
-    large, text_files._LARGE = text_files._LARGE, 0
-    try:
-        by_pandas = refusal_of(path)
-    finally:
-        text_files._LARGE = large
-    told = refusal_of(path)
-    assert str(by_pandas) == str(told)
-    if told:
-        raise told
-
-
-def refusal_of(path: Path) -> InputError | None:
-    """Return what is said of rows that are refused."""
-    try:
-        read_rows(path)
-    except InputError as error:
-        return error
-    return None
-
-
-def arrow_table() -> pa.Table:
-    """Return the rows with a column of labels."""
-    columns = dict(zip("abc", X.T, strict=True))
-    return pa.table({**columns, "y": [str(label) for label in Y]})
+    large = text_files._LARGE
+    refusals = []
+    for size in (0, large):
+        text_files._LARGE = size
+        try:
+            read_rows(path)
+        except InputError as error:
+            refusals.append(error)
+    assert len({str(error) for error in refusals}) == bool(refusals)
+    assert len(refusals) in (0, 2)
+    if refusals:
+        raise refusals[0]
 
 
 def arrow_to(write: Callable, **options) -> bytes:
-    """Return what a function of pyarrow writes of the table."""
+    """Return what a function of pyarrow writes of the rows with a column of labels."""
     file = io.BytesIO()
-    write(arrow_table(), file, **options)
+    columns = dict(zip("abc", X.T, strict=True))
+    write(pa.table({**columns, "y": [str(label) for label in Y]}), file, **options)
     return file.getvalue()
 
 
-def arrow_stream() -> bytes:
-    """Return a stream of Arrow's, as a file."""
-    table, file = arrow_table(), io.BytesIO()
+def write_stream(table: pa.Table, file: io.BytesIO) -> None:
+    """Write a stream of Arrow's."""
     with pa.ipc.new_stream(file, table.schema) as writer:
         writer.write_table(table, max_chunksize=3)
-    return file.getvalue()
 
 
 def read_labelled_rows(path: Path) -> None:
@@ -197,7 +175,7 @@ def formats(tmp: Path) -> dict[str, Format]:
             read_labelled_rows,
         ),
         "arrow": Format(
-            ".arrow", [arrow_to(feather.write_feather), arrow_stream()], read_labelled_rows
+            ".arrow", [arrow_to(feather.write_feather), arrow_to(write_stream)], read_labelled_rows
         ),
         "model": Format(".npz", [model_file(tmp)], read_and_use_model),
         "manifest": Format(
