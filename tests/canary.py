@@ -40,17 +40,7 @@ are up to 0.8 points of accuracy, 0.05 % of stored bytes and 1 % of the error of
 class Outcome:
     """What measuring some cells of a run again came to.
 
-    Attributes
-    ----------
-    name : str
-        The run.
-    n_cells : int
-        Cells that were measured.
-    seconds : float
-        What it took, features included.
-    failed : bool
-    lines : list of str
-        What `kmaps check` says of each cell, or what went wrong.
+    ``lines`` have what `kmaps check` says of each cell, or what went wrong.
     """
 
     name: str

@@ -115,13 +115,7 @@ def _commands(folder: Path) -> dict[str, list[str]]:
 
 
 def entered(name: str) -> set[str]:
-    """Return the files of kmaps that a pinned command enters, its child processes included.
-
-    Raises
-    ------
-    RuntimeError
-        When the command fails.
-    """
+    """Return the files of kmaps that a pinned command enters, its child processes included."""
     with tempfile.TemporaryDirectory() as text:
         folder = Path(text)
         (folder / "site").mkdir()

@@ -16,6 +16,8 @@ import pytest
 from commands import kmaps_in
 from sklearn.datasets import dump_svmlight_file
 
+from kmaps.bench.kinds import KINDS
+from kmaps.bench.kinds.load import parse
 from kmaps.bench.records.file import read_records
 from kmaps.bench.records.row import Row
 
@@ -23,6 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
 USER_DATA = (ROOT / "docs" / "user-data.md").read_text()
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+EXPERIMENTS = (ROOT / "experiments" / "README.md").read_text()
 
 
 def shell_lines() -> list[str]:
@@ -161,3 +164,16 @@ def measured(record, columns):
         return sum(record[column] for column in columns)
     lines = [line["seconds"] for line in record["repeats"]]
     return median(sum(line[column] for column in columns) for line in lines)
+
+
+def test_examples_are_valid():
+    kinds = [
+        parse(block).kind for block in re.findall(r"```yaml\n(.*?)```", EXPERIMENTS, re.DOTALL)
+    ]
+    assert {"classification", "scaling", "random-features", "pairs", "trade-off"} <= set(kinds)
+
+
+def test_every_key_is_described():
+    for kind in KINDS.values():
+        for key in kind.model.model_fields:
+            assert f"`{key}`" in EXPERIMENTS or f"`{key}:" in EXPERIMENTS, key

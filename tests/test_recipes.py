@@ -1,11 +1,12 @@
 """The recipes of CONTRIBUTING, followed to the letter in a copy of the package, are enough."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-EXPERIMENT = """\
+POWERS = """\
 experiment: powers
 dataset: {name: digits, train: 300, test: 200}
 kernels: [hellinger]
@@ -15,6 +16,9 @@ maps:
   - {map: power, power: [0.5, 2]}
 C: 1
 """
+CONTRIBUTING = (Path(__file__).resolve().parent.parent / "CONTRIBUTING.md").read_text()
+EXPERIMENT = CONTRIBUTING.split("```yaml\n")[1].split("```")[0]
+N_CELLS = 8
 
 
 def test_a_map_is_one_file_one_line_and_one_entry_of_an_experiment(changed):
@@ -29,13 +33,13 @@ def test_a_map_is_one_file_one_line_and_one_entry_of_an_experiment(changed):
     refused = kmaps("encode", "in.npy", "no.npy", "--map", "power", "--power", "-1", code=2)
     assert "--power -1.0: expected a positive number" in refused.stderr
     # So do the rows of an experiment and the checks of its parameters.
-    (folder / "powers.yaml").write_text(EXPERIMENT)
+    (folder / "powers.yaml").write_text(POWERS)
     kmaps("run", "powers.yaml", "--out", "powers", "--quiet")
     records = map(json.loads, (folder / "powers" / "records.jsonl").read_text().splitlines())
     accuracy = {(r["method"], r["params"].get("power")): r["accuracy"] for r in records}
     assert set(accuracy) == {("exact", None), ("power", 0.5), ("power", 2)}
     assert accuracy["power", 0.5] == pytest.approx(accuracy["exact", None], abs=0.02)
-    (folder / "powers.yaml").write_text(EXPERIMENT.replace("power: [0.5, 2]", "powr: 1"))
+    (folder / "powers.yaml").write_text(POWERS.replace("power: [0.5, 2]", "powr: 1"))
     refused = kmaps("run", "powers.yaml", code=2)
     assert "powers.yaml:7:18: maps[0].powr: unknown key, did you mean 'power'?" in refused.stderr
 
@@ -57,3 +61,42 @@ def test_a_loss_is_one_class_and_one_line(changed):
     assert 0 <= found["duality_gap"] <= 1e-4
     refused = kmaps(*given, "--set", "penalty=l1", code=2)
     assert "smooth_hinge" in refused.stderr
+
+
+def records(folder):
+    return [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
+
+
+def test_a_kind_is_one_folder_one_line_and_one_yaml(changed):
+    kmaps, folder = changed
+    (folder / "long.yaml").write_text(EXPERIMENT)
+    listed = kmaps("run", "long.yaml", "--out", "out", "--dry-run")
+    assert listed.stdout.count("to do") == N_CELLS
+    assert "length at 0.5 chi2 homogeneous order=1" in listed.stdout
+    ran = kmaps("run", "long.yaml", "--out", "out", "--jobs", "2", "--threads", "1")
+    assert f"{N_CELLS}/{N_CELLS}" in ran.stderr
+    assert "length at 1" in ran.stdout
+    out = folder / "out"
+    first = records(out)
+    assert len(first) == N_CELLS
+    assert all(r["threads"] == 1 and r["jobs"] == 2 and r["encode_s"] > 0 for r in first)
+    assert all(0 < r["linf"] < 0.3 for r in first)
+    assert (out / "lengths.png").stat().st_size > 1000
+    assert "nothing to do" in kmaps("run", "long.yaml", "--out", "out").stderr
+
+    # Gated, by the column that the kind says is judged.
+    moved = [r | {"linf": 1.01 * r["linf"]} if i == 0 else r for i, r in enumerate(first)]
+    (folder / "moved.jsonl").write_text("".join(json.dumps(r) + "\n" for r in moved))
+    assert "linf" in kmaps("check", "moved.jsonl", "--against", "out", code=1).stdout
+
+    # Shown: as a table, and on a page with its figure and a part of its own.
+    assert "homogeneous, r = 3" in kmaps("table", "out").stdout
+    kmaps("report", "out")
+    page = (out / "README.md").read_text()
+    assert f"## Lengths\n\nThere are {N_CELLS} of them." in page
+    assert "![lengths.png](lengths.png)" in page
+
+    # Refused: a mistake in the file.
+    (folder / "long.yaml").write_text(EXPERIMENT.replace("values", "valeus"))
+    wrong = kmaps("run", "long.yaml", code=2)
+    assert "long.yaml:5:1: valeus: unknown key, did you mean 'values'?" in wrong.stderr

@@ -5,22 +5,25 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from kmaps import (
+    AnchorMap,
     CodedSVC,
     CodedSVCCV,
     CodedSVR,
     ExactMap,
     GeneralizedRBFMap,
     KernelSVC,
+    NystroemMap,
     TableKernel,
     gram,
 )
 from kmaps.errors import ConfigError
 from kmaps.kernels import get_kernel
+from kmaps.mercer import eigensystems
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 5, (80, 4)).astype(np.float32)
 Y = X[:, 0] + X[:, 1] - X[:, 2] + RNG.normal(0, 0.5, 80) > 2
-POINTS = np.arange(5.0)
+GRADES = np.arange(5.0)
 
 
 def bump(x, y):
@@ -28,11 +31,7 @@ def bump(x, y):
     return np.exp(-((x - y) ** 2) / 2) + 0.1 * x * y
 
 
-def distance(x, y):
-    return -np.abs(x - y)
-
-
-TABLE = TableKernel(POINTS, bump(POINTS[:, None], POINTS))
+TABLE = TableKernel(GRADES, bump(GRADES[:, None], GRADES))
 
 
 @pytest.mark.parametrize("kernel", [bump, TABLE])
@@ -71,7 +70,7 @@ def test_every_estimator_on_codes_takes_one(tmp_path):
     loaded = CodedSVC.load(tmp_path / "m.npz")
     assert loaded.map == "bump"
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
-    given = CodedSVC(TABLE, levels=POINTS).fit(X.astype(np.uint8), Y)
+    given = CodedSVC(TABLE, levels=GRADES).fit(X.astype(np.uint8), Y)
     expected = CodedSVC(bump).fit(X, Y)
     np.testing.assert_allclose(
         given.decision_function(X.astype(np.uint8)), expected.decision_function(X), atol=1e-5
@@ -100,35 +99,63 @@ def test_a_table_takes_the_nearest_point():
     np.testing.assert_array_equal(kernel(x[:, None], np.array([4.0])).shape, (6, 1))
 
 
-@pytest.mark.parametrize(
-    "use",
-    [
-        lambda kernel: CodedSVC(kernel).fit(X, Y),
-        lambda kernel: gram(X, kernel=kernel),
-        lambda kernel: ExactMap(kernel).fit(X),
-    ],
-    ids=["CodedSVC", "gram", "ExactMap"],
-)
+def not_psd(x, y):
+    return -np.abs(x - y)
+
+
+def one_sided(x, y):
+    return x * y**2 + x
+
+
+def scalar_only(x, y):
+    return x if x < y else y
+
+
+def infinite(x, y):
+    return 1 / (x * y)
+
+
+def summed(x, y):
+    return (x * y).sum()
+
+
+USES = {
+    "AnchorMap": lambda kernel: AnchorMap(kernel, n_anchors=2, shared=False).fit(TWO),
+    "ExactMap": lambda kernel: ExactMap(kernel).fit(TWO),
+    "NystroemMap": lambda kernel: NystroemMap(kernel, dim=1).fit(TWO),
+    "CodedSVC": lambda kernel: CodedSVC(kernel).fit(TWO, [0, 1]),
+    "gram": lambda kernel: gram(TWO, kernel=kernel),
+}
+TWO = np.array([[0.0, 0.0], [0.0, 1.0]])
+
+
+@pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize(
     ("kernel", "message"),
     [
-        # Eigenvalues of -|i - j| on 0, …, 4, by numpy.linalg.eigvalsh.
+        (not_psd, "kernel not_psd: not positive semi-definite: its matrix on 2 points from 0 to 1"),
+        (one_sided, "kernel one_sided: not symmetric, k.x, y. and k.y, x. differ"),
+        (scalar_only, "kernel scalar_only: failed on arrays .*: write k.x, y. elementwise"),
+        (infinite, "kernel infinite: gave a value that is not finite"),
+        (summed, r"kernel summed: gave shape \(\) for arrays of shape .*: write k.x, y. element"),
         (
-            distance,
-            "kernel distance: not positive semi-definite: .* has the eigenvalue -8.288, its",
-        ),
-        (lambda x, y: x + 2 * y, "kernel <lambda>: not symmetric"),
-        (lambda x, y: x * np.nan, "kernel <lambda>: gave a value that is not finite"),
-        (
-            TableKernel(POINTS, distance(POINTS[:, None], POINTS)),
-            "kernel TableKernel: not positive semi-definite: .* has the eigenvalue -8.288, its",
+            TableKernel([0, 1], [[0, -1], [-1, 0]]),
+            "kernel TableKernel: not positive semi-definite: .* has the eigenvalue -1, its largest",
         ),
     ],
-    ids=["negative", "one-sided", "nan", "table"],
 )
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_what_is_no_kernel_is_refused_with_the_reason(use, kernel, message):
     with pytest.raises(ConfigError, match=message):
-        use(kernel)
+        USES[use](kernel)
+
+
+def test_the_offending_feature_and_eigenvalue_are_named():
+    z = np.linspace(0, 1, 7)
+    smallest = np.linalg.eigvalsh(not_psd(z[:, None], z))[0]
+    message = rf"1 \(feature 1\) has the eigenvalue {smallest:.4g}, its largest"
+    with pytest.raises(ConfigError, match=message):
+        AnchorMap(not_psd, 7, shared=False).fit(TWO)
 
 
 @pytest.mark.parametrize(
@@ -157,3 +184,31 @@ def test_bad_arguments():
         ConfigError, match="map=3: expected the name of a kernel, a scalar kernel k"
     ):
         CodedSVC(3).fit(X, Y)
+
+
+# Eigenvectors of kernel matrices.
+POINTS = np.sort(np.random.default_rng(0).random((70, 40)), axis=1)
+
+
+def all_of(values):
+    return np.full(len(values), values.shape[1])
+
+
+def test_decomposes_every_feature_alike():
+    counts = np.arange(70) % 40 + 1
+    values, vectors = eigensystems("chi2", POINTS, counts, all_of)
+    for j, count in enumerate(counts):
+        z = POINTS[j, :count]
+        matrix = 2 * z[:, None] * z / (z[:, None] + z)
+        rebuilt = vectors[j] * values[j] @ vectors[j].T
+        np.testing.assert_allclose(rebuilt[:count, :count], matrix, atol=1e-14)
+        assert not rebuilt[count:].any()
+
+
+def test_many_points_go_in_blocks():
+    points = np.sort(np.random.default_rng(1).random((40, 256)), axis=1)
+    values, vectors = eigensystems("js", points, np.full(40, 256), lambda v: np.full(len(v), 3))
+    assert vectors.shape == (40, 256, 3)
+    alone = eigensystems("js", points[37:38], np.array([256]), lambda v: np.full(len(v), 3))
+    np.testing.assert_allclose(values[37:38], alone[0], rtol=1e-12)
+    np.testing.assert_allclose(vectors[37:38], alone[1], atol=1e-8)

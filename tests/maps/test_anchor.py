@@ -126,12 +126,6 @@ def test_features_that_need_fewer_outputs_have_zeros():
     assert feature_map.table_[1, 0, 0] == pytest.approx(np.sqrt(3))
 
 
-def test_rank_takes_the_place_of_energy():
-    feature_map = AnchorMap("chi2", 40, rank=5).fit(X)
-    assert feature_map.n_outputs_ == 5
-    assert feature_map.table_.any(axis=(0, 1)).all()
-
-
 def test_outputs_have_one_orientation():
     table = AnchorMap("js", 33, energy=0.9999).fit(X).table_
     largest = np.take_along_axis(table, np.abs(table).argmax(axis=1)[:, None], axis=1)
@@ -194,26 +188,6 @@ def test_what_is_stored_is_counted():
     assert AnchorMap(n_anchors=33, n_neighbors=2).fit(X).code_bits_ == 5
     own = AnchorMap(n_anchors=30, rank=3).fit(X)
     assert own.table_bytes_ == 4 * 4 * (30 + 30 * 3)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
-@pytest.mark.parametrize("container", [np.asarray, csr_matrix])
-@pytest.mark.parametrize("anchors", ["uniform", "kmeans"])
-def test_values_outside_are_clamped_counted_and_warned_of_once(dtype, container, anchors):
-    feature_map = AnchorMap(n_anchors=5, anchors=anchors).fit([[0.0, 0], [2, 8]])
-    far = container(np.array([[3, 9], [2, 200], [0, 0]], dtype))
-    for call in (feature_map.transform, feature_map.to_codes):
-        with pytest.warns(
-            UserWarning, match=r"3 of \d values lie outside the range that Anchor"
-        ) as w:
-            clamped = call(far)
-        assert len(w) == 1
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            inside = call(container(np.array([[2, 8], [2, 8], [0, 0]], dtype)))
-        np.testing.assert_array_equal(
-            *(Z.toarray() if hasattr(Z, "toarray") else Z for Z in (clamped, inside))
-        )
 
 
 def test_training_data_is_never_outside():

@@ -9,10 +9,12 @@ from scipy.sparse import csr_array, csr_matrix, issparse
 
 from kmaps.errors import ConfigError
 from kmaps.maps import (
+    MAPS,
     AnchorMap,
     ExactMap,
     FourierMap,
     GeneralizedRBFMap,
+    HarmonicMap,
     HermiteMap,
     HomogeneousMap,
     IntersectionMap,
@@ -24,6 +26,9 @@ from kmaps.maps import (
     SameSignMap,
     SignCauchyMap,
     SplineMap,
+    check_parameters,
+    make_map,
+    parameters_of,
 )
 from tests.oracles.kernels import gauss, laplace
 
@@ -101,6 +106,14 @@ def dense(Z):
     return Z.toarray() if issparse(Z) else Z
 
 
+@pytest.mark.parametrize("feature_map", [*SIGNED, *UNSIGNED], ids=str)
+def test_table_is_transform_on_the_levels(feature_map):
+    values = np.random.default_rng(0).random((60, 3)) * [1, 7, 0.01]
+    Z = dense(feature_map.fit_transform(values))
+    table = feature_map.tabulate(values.T)
+    np.testing.assert_array_equal(table.transpose(1, 0, 2).reshape(60, -1), Z)
+
+
 def calls(feature_map):
     return [feature_map.transform, *([feature_map.to_codes] if feature_map.has_codes else [])]
 
@@ -172,6 +185,9 @@ def test_values_outside_are_clamped_counted_and_warned_of_once(feature_map, dtyp
         (FourierMap(degree=2), ["cos1", "sin1", "cos2", "sin2"]),
         (HermiteMap(degree=3), ["hermite1", "hermite2", "hermite3"]),
         (HomogeneousMap(), ["root", "cos1", "sin1"]),
+        (SameSignMap(order=0), ["positive_root", "negative_root"]),
+        (LowDimMap(dim=5), ["root", "cos1", "sin1", "cos2", "sin2"]),
+        (LowDimMap("rbf", 4, low=0, high=1, sigma=0.3), ["cos1", "sin1", "cos2", "sin2"]),
     ],
 )
 def test_outputs_are_named_after_feature_and_function(feature_map, names):
@@ -251,10 +267,61 @@ REFUSED = [
     (GeneralizedRBFMap(kernel="exp-chi"), "unknown kernel 'exp-chi'"),
     (RadialMap(profile="laplacian"), "profile='laplacian': .*, did you mean 'laplace'"),
     (RadialMap(kernel="exp-chi2"), "unknown kernel 'exp-chi2', did you mean 'chi2'"),
+    (LowDimMap(low=1.0), "low=1.0: the inputs of a homogeneous kernel have a ratio and no range"),
+    (LowDimMap(period=1.0), "period=1.0: the inputs of a homogeneous kernel have a ratio"),
+    (LowDimMap("rbf", low=2.0, high=1.0), "expected two numbers, low < high"),
+    (LowDimMap(optimal=True, norm="l1"), "optimal=True: .* goes with norm='linf'"),
+    (HarmonicMap(low=2.0, high=1.0), "low=2.0, high=1.0: expected two numbers, low < high"),
 ]
 
 
 @pytest.mark.parametrize(("feature_map", "message"), REFUSED, ids=str)
 def test_bad_parameters_are_named(feature_map, message):
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ConfigError, match=message) as caught:
         feature_map.fit([[0.0], [1.0]])
+    [name] = [name for name in MAPS if MAPS[name] is type(feature_map)]
+    params = feature_map.get_params()
+    assert refusal(lambda: check_parameters(name, params.pop("kernel", ""), params)) == str(
+        caught.value
+    )
+
+
+# What parameters may be, asked without importing a map: the answer is that of `fit`, no other.
+X = np.linspace(0, 1, 40, dtype=np.float32).reshape(20, 2)
+ODD = [-1, 0, 0.5, 2, float("nan"), True, None, "linf", "no-such-word", [1, 2], {}]
+LONG = ("lowdim", "lowdim-joint", "harmonic")  # to fit, when nothing is refused
+QUICK = {
+    **{name: {"low": 0, "high": 1, "kernel": "rbf"} for name in LONG},
+    **{name: {"n_frequencies": 2} for name in ("random-fourier", "generalized-rbf", "radial")},
+    "sign-cauchy": {"n_projections": 2},
+}
+
+
+def refusal(act):
+    """Return in which words something is refused."""
+    try:
+        act()
+    except (ValueError, TypeError) as error:
+        return str(error)
+    return ""
+
+
+def compare(name, params):
+    own = {key: value for key, value in params.items() if key != "kernel"}
+    kernel = params.get("kernel", "chi2")
+    told = refusal(lambda: check_parameters(name, kernel, own))
+    if told or name not in LONG:
+        assert refusal(lambda: make_map(name, kernel, own).fit(X)) == told, (name, params)
+    return told
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", MAPS)
+def test_odd_values_are_refused_as_fit_does(name):
+    base = QUICK.get(name, {})
+    refused = {
+        key: [value for value in ODD if compare(name, {**base, key: value})]
+        for key in parameters_of(name)
+    }
+    refused.pop("ratio", None)  # which stationary kernels, of those maps here, do not have
+    assert all("no-such-word" in values for values in refused.values())

@@ -8,27 +8,10 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
 from kmaps import gram
-from kmaps.errors import InputError
-from kmaps.maps import AnchorMap, GeneralizedRBFMap, HomogeneousMap
-
-
-def _relative_entropy(x, y):
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(x > 0, x * np.log2(2 * x / (x + y)), 0)
-
-
-def _chi2(x, y):
-    with np.errstate(invalid="ignore"):
-        return np.where(x + y > 0, (x - y) ** 2 / (x + y), 0)
-
-
-METRICS = {
-    "chi2": _chi2,
-    "intersection": lambda x, y: np.abs(x - y),
-    "js": lambda x, y: _relative_entropy(x, y) + _relative_entropy(y, x),
-    "hellinger": lambda x, y: (np.sqrt(x) - np.sqrt(y)) ** 2,
-}
-"""The squared metrics of a feature, D² = Σ of these, written out."""
+from kmaps.errors import ConfigError, InputError
+from kmaps.kernels import KERNELS, PROFILES
+from kmaps.maps import AnchorMap, GeneralizedRBFMap, HomogeneousMap, RadialMap
+from tests.oracles import gram as oracle
 
 
 @pytest.fixture(scope="module")
@@ -39,31 +22,12 @@ def X():
 
 
 def distances(kernel, X):
-    return METRICS[kernel](X[:, None], X).sum(-1)
+    return oracle.squared_distance(X, X, kernel)
 
 
 def default_sigma(kernel, X):
     """The square root of the mean D² over pairs of different rows."""
     return np.sqrt(distances(kernel, X).sum() / (len(X) * (len(X) - 1)))
-
-
-@pytest.mark.parametrize("sigma", [None, 0.3])
-@pytest.mark.parametrize("kernel", METRICS)
-def test_exact_reference_is_the_formula(kernel, sigma, X):
-    width = sigma or default_sigma(kernel, X)
-    expected = np.exp(-distances(kernel, X) / (2 * width**2))
-    found = gram(X, kernel=f"exp-{kernel}", sigma=sigma)
-    np.testing.assert_allclose(found, expected, atol=6e-6)  # measured 2e-6
-    found = gram(X[:7], X, kernel=f"exp-{kernel}", sigma=width)
-    np.testing.assert_allclose(found, expected[:7], atol=6e-6)
-
-
-@pytest.mark.parametrize("sigma", [None, 0.3])
-def test_exact_rbf_is_the_formula(sigma, X):
-    squared = ((X[:, None] - X) ** 2).sum(-1)
-    width = sigma or np.sqrt(squared.sum() / (80 * 79))
-    expected = np.exp(-squared / (2 * width**2))
-    np.testing.assert_allclose(gram(X, kernel="rbf", sigma=sigma), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("structure", ["dense", "orthogonal", "fastfood"])
@@ -137,14 +101,6 @@ def test_sparse_and_dense_give_the_same(dtype, X):
     np.testing.assert_allclose(feature_map.transform(csr_matrix(X)), dense, atol=2e-6)
 
 
-def test_kept_frequencies_give_the_kept_columns(X):
-    feature_map = GeneralizedRBFMap(n_frequencies=100).fit(X)
-    kept = pickle.loads(pickle.dumps(feature_map.keep([4, 60])))
-    np.testing.assert_allclose(
-        kept.transform(X), feature_map.transform(X)[:, [8, 9, 120, 121]], atol=1e-12
-    )
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_distances_that_are_all_zero_are_refused(dtype, X):
     """Also where the products of equal rows differ by their rounding."""
@@ -153,6 +109,67 @@ def test_distances_that_are_all_zero_are_refused(dtype, X):
         for rows in (same, csr_matrix(same)):
             with pytest.raises(InputError, match="sigma cannot be estimated from rows that are al"):
                 feature_map.fit(rows)
-    for kernel in [f"exp-{name}" for name in METRICS] + ["rbf"]:
+    for kernel in [f"exp-{name}" for name in KERNELS] + ["rbf"]:
         with pytest.raises(InputError, match="sigma cannot be estimated from rows that are all"):
             gram(same, kernel=kernel)
+
+
+# Radial maps: their spectra against the profiles written out.
+WRITTEN_OUT = {
+    "gaussian": lambda d: np.exp(-(d**2) / 2),
+    "laplace": lambda d: np.exp(-d),
+    "cauchy": lambda d: 1 / (1 + d**2),
+    "inverse-multiquadric": lambda d: (1 + d**2) ** -0.5,
+}
+"""The profiles, of the distance over σ."""
+
+
+def test_every_profile_is_written_out():
+    distances = np.linspace(0, 5, 40)
+    assert WRITTEN_OUT.keys() == PROFILES.keys()
+    for name, formula in WRITTEN_OUT.items():
+        np.testing.assert_allclose(PROFILES[name](distances**2), formula(distances), rtol=1e-12)
+
+
+@pytest.mark.parametrize("profile", WRITTEN_OUT)
+def test_inner_products_are_the_radial_kernel(profile, X):
+    """Of the hellinger metric, which has no additive error; a wider kernel has other values."""
+    m = 5000
+    feature_map = RadialMap("hellinger", profile, n_frequencies=m).fit(X)
+    Z = feature_map.transform(X)
+    apart = np.sqrt(distances("hellinger", X))
+    expected = WRITTEN_OUT[profile](apart / feature_map.sigma_)
+    assert np.abs(Z @ Z.T - expected).max() < 5 / np.sqrt(2 * m)
+    others = [name for name in WRITTEN_OUT if name != profile]
+    for other in others:
+        formula = WRITTEN_OUT[other](apart / feature_map.sigma_)
+        assert np.abs(Z @ Z.T - formula).max() > 6 / np.sqrt(2 * m)
+
+
+def test_error_of_other_metrics_is_small_where_the_inner_map_is_good(X):
+    for kernel in ("chi2", "js"):
+        feature_map = RadialMap(kernel, "cauchy", order=4, n_frequencies=5000, sigma=0.5).fit(X)
+        Z = feature_map.transform(X)
+        expected = 1 / (1 + distances(kernel, X) / 0.25)
+        assert np.abs(Z @ Z.T - expected).max() < 5 / np.sqrt(10_000)
+
+
+def test_gaussian_profile_is_the_generalized_map(X):
+    given = {"n_frequencies": 30, "random_state": 4}
+    one = RadialMap(profile="gaussian", **given).fit_transform(X)
+    np.testing.assert_array_equal(one, GeneralizedRBFMap(**given).fit_transform(X))
+
+
+@pytest.mark.parametrize("map_class", [GeneralizedRBFMap, RadialMap])
+def test_some_of_the_frequencies_and_a_pickle_are_the_same_map(map_class, X):
+    feature_map = map_class(n_frequencies=30).fit(X)
+    Z = feature_map.transform(X).reshape(len(X), 30, 2)
+    kept = feature_map.keep([3, 17]).transform(X)
+    np.testing.assert_allclose(kept.reshape(len(X), 2, 2), Z[:, [3, 17]], atol=1e-12)
+    again = pickle.loads(pickle.dumps(feature_map))
+    np.testing.assert_array_equal(again.transform(X).reshape(Z.shape), Z)
+
+
+def test_frequencies_near_others_are_not_to_be_had(X):
+    with pytest.raises(ConfigError, match="structure='mixed': only frequencies of structure"):
+        RadialMap(n_frequencies=5).fit(X).draw_near(2)

@@ -9,7 +9,7 @@ from sklearn.kernel_approximation import AdditiveChi2Sampler
 
 from kmaps.errors import ConfigError, InputError
 from kmaps.kernels import KERNELS
-from kmaps.maps import HomogeneousMap
+from kmaps.maps import HomogeneousMap, SameSignMap
 from kmaps.maps.homogeneous import (
     DEFAULT_PERIODS,
     default_period,
@@ -57,12 +57,6 @@ def test_many_harmonics_reach_the_kernel(kernel):
     # Measured 2.4e-6, 2.8e-5 and 0.01: the intersection's spectrum falls as 1/ω² only.
     tolerance = {"chi2": 5e-6, "js": 6e-5, "intersection": 0.015}[kernel]
     np.testing.assert_allclose(encoded @ encoded.T, KERNELS[kernel](x[:, None], x), atol=tolerance)
-
-
-def test_hellinger_is_exact():
-    x = np.array([0.0, 0.3, 2.0])
-    encoded = curve("hellinger", x, order=2)
-    np.testing.assert_allclose(encoded @ encoded.T, np.sqrt(np.outer(x, x)), atol=1e-15)
 
 
 @settings(max_examples=25)
@@ -298,20 +292,35 @@ def test_csr_duplicates_are_summed_first():
     assert sparse.nnz == 2  # the caller's matrix is left alone
 
 
-def test_columns_are_feature_major_and_named():
-    pandas = pytest.importorskip("pandas")
-    X = pandas.DataFrame({"red": [0.1, 0.2], "blue": [0.3, 0.0]})
-    feature_map = HomogeneousMap().fit(X)
-    names = feature_map.get_feature_names_out()
-    assert list(names) == [
-        "red_root",
-        "red_cos1",
-        "red_sin1",
-        "blue_root",
-        "blue_cos1",
-        "blue_sin1",
-    ]
-    assert not feature_map.transform(X)[1, 3:].any()
-    table = feature_map.tabulate([0.1, 0.2])
-    assert table.shape == (1, 2, 3)
-    np.testing.assert_allclose(table[0], feature_map.transform(X)[:, :3])
+# Values with a sign: the second extension of homogeneous kernels (hkm Lemma 2).
+SIGNED_VALUES = np.r_[np.random.default_rng(0).normal(size=30), 0.0]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("gamma", [1.0, 0.5])
+def test_the_kernel_is_that_of_lemma_2(kernel, gamma):
+    x, y = SIGNED_VALUES[:, None], SIGNED_VALUES
+    expected = (np.sign(x * y) + 1) / 2 * KERNELS[kernel](np.abs(x), np.abs(y), gamma)
+    np.testing.assert_allclose(KERNELS[kernel].same_sign(x, y, gamma), expected, atol=1e-15)
+    assert np.linalg.eigvalsh(expected).min() > -1e-12
+
+
+def test_the_metric_of_the_intersection_kernel_is_the_l1_distance():
+    x, y = SIGNED_VALUES[:, None], SIGNED_VALUES
+    kernel = KERNELS["intersection"].same_sign
+    np.testing.assert_allclose(kernel(x, x) + kernel(y, y) - 2 * kernel(x, y), np.abs(x - y))
+
+
+@pytest.mark.parametrize("kernel", ["chi2", "js"])
+def test_the_map_has_the_homogeneous_map_on_either_side(kernel):
+    x = SIGNED_VALUES[:, None]
+    mapped = SameSignMap(kernel, order=2).fit_transform(x)
+    one_side = HomogeneousMap(kernel, order=2).fit_transform(np.abs(x))
+    assert mapped.shape == (31, 10)
+    for side, chosen in ((mapped[:, :5], SIGNED_VALUES > 0), (mapped[:, 5:], SIGNED_VALUES < 0)):
+        np.testing.assert_array_equal(side[chosen], one_side[chosen])
+        assert not side[~chosen].any()
+    exact = KERNELS[kernel].same_sign(x, SIGNED_VALUES)
+    assert np.abs(mapped @ mapped.T - exact).max() < 0.05  # the first extension would miss by 1
+    signed = HomogeneousMap(kernel, order=2).fit_transform(x)
+    assert np.abs(signed @ signed.T - exact).max() > 0.5

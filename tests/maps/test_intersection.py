@@ -3,28 +3,14 @@
 import numpy as np
 import pytest
 from scipy.linalg import cholesky
-from scipy.sparse import issparse
 
 from kmaps.codes import LookupTable
 from kmaps.errors import InputError
 from kmaps.maps import IntersectionMap
 
-CHECKED = [
-    IntersectionMap(),
-    IntersectionMap(5, "constant"),
-    IntersectionMap(5, sparse=True),
-    IntersectionMap(upper=2.0),
-]
-
-
 RNG = np.random.default_rng(0)
 X = RNG.random((60, 3)) * [1, 7, 0.01]
 X[RNG.random(X.shape) < 0.3] = 0
-every_form = pytest.mark.parametrize("feature_map", CHECKED, ids=str)
-
-
-def dense(Z):
-    return Z.toarray() if issparse(Z) else Z
 
 
 def by_hand(x, n_bins, piece, high):
@@ -113,13 +99,6 @@ def test_sparse_form_stores_two_values_for_what_is_not_zero():
     np.testing.assert_allclose(Z.toarray(), row, atol=1e-14)
     assert Z.nnz <= 2 * 4
     assert Z.has_canonical_format
-
-
-@every_form
-def test_table_is_transform_on_the_levels(feature_map):
-    Z = dense(feature_map.fit_transform(X))
-    table = feature_map.tabulate(X.T)
-    np.testing.assert_array_equal(table.transpose(1, 0, 2).reshape(len(X), -1), Z)
 
 
 def test_constant_pieces_are_stored_as_codes():

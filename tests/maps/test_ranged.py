@@ -37,18 +37,6 @@ def dense(Z):
 
 
 @every_map
-def test_table_is_transform_on_the_levels(feature_map, X):
-    Z = dense(feature_map.fit_transform(X))
-    table = feature_map.tabulate(X.T)
-    assert table.shape == (5, 300, feature_map.n_outputs_)
-    np.testing.assert_array_equal(table.transpose(1, 0, 2).reshape(300, -1), Z)
-    levels = np.linspace(-1, 3, 50)
-    np.testing.assert_array_equal(
-        feature_map.tabulate(levels)[1], feature_map.tabulate(np.tile(levels, (5, 1)))[1]
-    )
-
-
-@every_map
 def test_float32_follows_float64(feature_map, X):
     X = X.astype(np.float32)
     feature_map.fit(X)
