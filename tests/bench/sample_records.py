@@ -1,9 +1,10 @@
-"""Records for tests, with what a test does not set."""
+"""Records, and lines of times, for tests, with what a test does not set."""
 
 from typing import Any
 
 from kmaps.bench.records.columns import COLUMNS, FORMAT
 from kmaps.bench.records.row import Row
+from kmaps.bench.records.times import COLUMNS as OF_TIMES
 
 SOLVERS = {"exact": "libsvm", "exact-coded": "coded"}
 
@@ -39,3 +40,31 @@ def record(method: str = "homogeneous", split: int | None = 0, **columns: Any) -
     if made["key"] is None:
         made["key"] = " ".join(str(made[name]) for name in ("kernel", "split", "draw", *row))
     return made
+
+
+def times(record: dict[str, Any], *train_s: float, **columns: Any) -> list[dict[str, Any]]:
+    """Return a line of each repeat of a record that took so long to train, and nothing else."""
+    parts = {"fit_s": 0.0, "encode_s": 0.0, "convert_s": 0.0}
+    return [
+        dict.fromkeys(OF_TIMES)
+        | {
+            "key": record["key"],
+            "repeat": repeat,
+            "common": False,
+            "C": record["C"],
+            "seconds": parts | {"train_s": seconds},
+            "judged": {},
+            "busy": "",
+            "cpu": "a processor",
+            "cores": 2,
+            "threads": 1,
+            "jobs": 1,
+        }
+        | columns
+        for repeat, seconds in enumerate(train_s)
+    ]
+
+
+def again(record: dict[str, Any], *train_s: float, **columns: Any) -> dict[str, Any]:
+    """Return a record with what was timed of it again."""
+    return record | {"repeats": times(record, *train_s, **columns)}

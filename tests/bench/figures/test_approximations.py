@@ -138,6 +138,9 @@ def test_rows_that_differ_in_size_alone_are_one_line():
     assert [cell["dim"] for cell in lines["homogeneous, Λ = 9"]] == [3, 5]
     wider = [cell | {"setting": "ratios 1:9", "key": cell["key"] + "w"} for cell in ORDERS]
     assert list(families(ORDERS + wider))[:2] == ["js, ratios 1:100", "js, ratios 1:9"]
+    cells = [splines("0:1", n_bins=n, degree=p) for p in (1, 2) for n in (9, 5)]
+    (lines,) = families(cells).values()
+    assert [[cell["params"]["n_bins"] for cell in line] for line in lines.values()] == [[5, 9]] * 2
 
 
 @pytest.mark.parametrize("figure", ["decay", "periods", "kernels", "spectra"])
@@ -166,12 +169,6 @@ def splines(text, **params):
     return record("spline", params=params, kernel="chi2", options=options, key=key, **cell)
 
 
-def test_splines_that_differ_in_bins_alone_are_one_line():
-    cells = [splines("0:1", n_bins=n, degree=p) for p in (1, 2) for n in (9, 5)]
-    (lines,) = families(cells).values()
-    assert [[cell["params"]["n_bins"] for cell in line] for line in lines.values()] == [[5, 9]] * 2
-
-
 def test_outputs_are_those_of_the_map_on_its_range(tmp_path, monkeypatch):
     drawn = []
     monkeypatch.setattr(lines.style, "save", lambda figure, path: drawn.append(figure))
@@ -181,10 +178,8 @@ def test_outputs_are_those_of_the_map_on_its_range(tmp_path, monkeypatch):
     with pytest.warns(UserWarning, match="outside the range"):
         draw("outputs", with_spans, tmp_path / "outputs.png")
     first, second = drawn[0].axes[:2]
-    assert [ax.get_title("left") for ax in drawn[0].axes] == [
-        "spline, 4 bins, 0:2",
-        "js, homogeneous, r = 3, 0:1",
-    ]
+    titles = [ax.get_title("left") for ax in drawn[0].axes]
+    assert titles == ["spline, 4 bins, 0:2", "js, homogeneous, r = 3, 0:1"]
     assert (len(first.lines), len(second.lines)) == (5, 3)
     expected = SplineMap(n_bins=4).fit([[0.0], [1.0]])
     for i, line in enumerate(first.lines):

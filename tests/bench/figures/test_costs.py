@@ -56,9 +56,6 @@ def test_rows_stand_side_by_side_the_most_accurate_first():
     ]
     other = [*RECORDS, {**RECORDS[2], "reduction": "ovr"}]
     assert "| ovr SVC | 95.00 |" in side_by_side(other)
-
-
-def test_only_runs_with_rows_of_others_have_them_side_by_side():
     kind = SHOWN["classification"]
     [(heading, _)] = kind.sections(RECORDS)
     assert heading == "Side by side"

@@ -5,8 +5,7 @@ from math import isnan
 import pytest
 
 from kmaps.bench.paper.claims import judge_claims
-from tests.bench.sample_records import record
-from tests.bench.sample_times import again
+from tests.bench.sample_records import again, record
 
 
 def rows(method, values, **columns):

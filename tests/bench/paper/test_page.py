@@ -7,8 +7,7 @@ from kmaps.bench.paper.numbers import compare, numbers_of
 from kmaps.bench.paper.page import page
 from kmaps.bench.paper.tables import claims_section
 from kmaps.bench.paper.verdicts import Comparison, Estimate, judge
-from tests.bench.sample_records import record
-from tests.bench.sample_times import times
+from tests.bench.sample_records import record, times
 
 CLAIM = {
     "id": "as-good",

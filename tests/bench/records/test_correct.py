@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import balanced_accuracy_score
 
-from kmaps.bench.paper.claims import estimate, judge_claims
+from kmaps.bench.paper.claims import judge_claims
 from kmaps.bench.paper.designs import outcomes_of
 from kmaps.bench.records.arrays import (
     CORRECT,
@@ -175,22 +175,3 @@ def test_accuracies_per_class_weigh_the_classes():
     difference = records[0]["accuracy_per_class"] - records[1]["accuracy_per_class"]
     assert found.estimate.value == pytest.approx(100 * difference)
     assert found.interval != finding(ENTRY, records, correct).interval
-
-
-@pytest.mark.parametrize("n_splits", [1, 5])
-def test_equal_rows_are_rarely_told_apart(n_splits):
-    """Both are right by chance, on the same samples: 95 % intervals miss zero in 5 % of cases."""
-    n, trials, missed = 300, 400, 0
-    for _ in range(trials):
-        pairs, correct = [], {}
-        for split in range(n_splits):
-            rows = []
-            for method in ("homogeneous", "exact"):
-                found = Correct.of(np.zeros(n, int), (RNG.random(n) < 0.2).astype(int))
-                rows.append(record(method, split, n_train=n, n_test=n, **found.columns))
-                correct[rows[-1]["key"]] = found
-            pairs.append(tuple(rows))
-        low, high = estimate(pairs, "above", "accuracy", correct).bounds(0.05)
-        missed += not low <= 0 <= high
-    # 5 % and three standard deviations of 400 trials.
-    assert missed / trials < 0.05 + 3 * (0.05 * 0.95 / trials) ** 0.5
