@@ -12,7 +12,7 @@ PYTEST := bin/python -m pytest -n 2 --dist worksteal
 test test-one test-slow test-all soak test-oldest test-portable: export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help run reproduce test test-one test-slow test-all soak test-oldest test-portable canary house lint format bench build clean check-machine
+.PHONY: help run reproduce test test-one test-slow test-all soak test-oldest test-portable canary house lint format bench release build clean check-machine
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -59,6 +59,8 @@ lint: $(VENV)/.installed ## Check format, style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.gitlab-ci .gitlab-ci.yml
 
 format: $(VENV)/.installed ## Fix format and what style can be fixed by itself
 	$(BIN)/ruff format .
@@ -66,6 +68,9 @@ format: $(VENV)/.installed ## Fix format and what style can be fixed by itself
 
 bench: $(VENV)/.installed ## Measure the speed of each component against other libraries, as ratios
 	$(BIN)/python -m benchmarks
+
+release: $(VENV)/.installed ## Build the distributions, test them installed, and tag the version
+	packaging/release
 
 build: clean $(VENV)/.installed ## Build the wheel and the source distribution into dist/
 	$(BIN)/pip install --quiet build
