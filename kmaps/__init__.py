@@ -7,7 +7,7 @@ from pathlib import Path
 
 import lazy_loader
 
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"
 
 _HERE = Path(__file__).resolve().parent
 if not (_HERE / "cli").is_dir():

@@ -54,6 +54,16 @@ def test_the_oldest_versions_are_the_lower_bounds():
     }
 
 
+def test_the_conda_recipe_is_that_of_this_version():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    recipe = (ROOT / "packaging" / "meta.yaml").read_text()
+    assert f'version = "{project["version"]}"' in recipe
+    needed = {line.replace("matplotlib>", "matplotlib-base>") for line in project["dependencies"]}
+    needed |= {"python" + project["requires-python"]}
+    listed = re.findall(r"^    - (\S+) (>=\S+)$", recipe, re.MULTILINE)
+    assert {name + bound for name, bound in listed} == needed
+
+
 LOCKED = re.compile(r"^([a-z0-9-]+)==(\S+) \\\n((?: +--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.M)
 
 
@@ -120,7 +130,10 @@ def test_wheel_holds_all_modules_and_yaml_files(wheel):
     inside = set(zipfile.ZipFile(wheel).namelist())
     for folder in ("kmaps", *OUTSIDE):
         for path in (ROOT / folder).rglob("*"):
-            if path.suffix in (".py", ".pyi", ".yaml", ".csv", ".md") and "__pycache__" not in path.parts:
+            if (
+                path.suffix in (".py", ".pyi", ".yaml", ".csv", ".md")
+                and "__pycache__" not in path.parts
+            ):
                 name = str(path.relative_to(ROOT))
                 expected = name if folder == "kmaps" else f"kmaps/{name}"
                 assert expected in inside, f"{expected} is not in the wheel"
