@@ -61,45 +61,14 @@ def test_collisions_have_the_exact_probability(a, b):
     assert abs(rate - probability) <= 4 * standard_error(probability, m)
 
 
-def test_collisions_tell_cauchy_from_normal_projections():
-    """Those of normal ones follow the angle: here 11 standard errors away."""
-    x, y = sharing(0.5, 0.1)
-    angle = 1 - np.arccos(x @ y / np.sqrt((x @ x) * (y @ y))) / np.pi
-    exact = collision_probability(0.5, 0.1)
-    assert abs(angle - exact) > 10 * standard_error(exact, 100_000)
-
-
-def test_sparse_histograms_collide_as_the_chi2_kernel_says():
-    """Sparse ones share little, where the formula is right to 0.005, a standard error of m = 10⁴;
-    see the class for where it is not."""
-    rng = np.random.default_rng(4)
-    X = rng.gamma(0.5, size=(25, 400)) * (rng.random((25, 400)) < 0.2)
-    X /= X.sum(axis=1, keepdims=True)
-    pairs = np.triu_indices(25, 1)
-    m = 10_000
-    expected = formula(X)[pairs]
-    assert expected.max() > 0.53
-    error = collisions(X, m)[pairs] - expected
-    assert (np.abs(error) <= 4 * standard_error(expected, m)).all()
-
-
-@pytest.mark.parametrize(("a", "b"), [(0.2, 0.2), (0.5, 0.5), (0.5, 0.3), (0.3, 0.1)])
-def test_histograms_that_share_at_most_half_follow_the_formula(a, b):
-    m = 10_000
-    X = sharing(a, b)
-    assert collision_probability(a, b) == pytest.approx(formula(X)[0, 1], abs=0.006)
-    expected = formula(X)[0, 1]
-    assert abs(collisions(X, m, seed=7)[0, 1] - expected) <= 4 * standard_error(expected, m)
-
-
 def test_the_formula_is_an_approximation():
-    """It is too low by up to 0.032, as the class says."""
-    worst = max(
-        collision_probability(a, b) - formula(sharing(a, b))[0, 1]
-        for a in np.linspace(0.05, 1, 20)
-        for b in np.linspace(0.05, 1, 20)
+    """It is too low by up to 0.032, and right to 0.006 up to a half, as the class says."""
+    parts = np.linspace(0.05, 1, 20)
+    error = np.array(
+        [[collision_probability(a, b) - formula(sharing(a, b))[0, 1] for a in parts] for b in parts]
     )
-    assert 0.03 < worst < 0.0325
+    assert 0.03 < error.max() < 0.0325
+    assert np.abs(error[:10, :10]).max() < 0.00605
 
 
 def test_projections_are_cauchy():
@@ -200,10 +169,3 @@ def test_the_projection_matrix_is_never_whole():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 60e6  # measured 41 MB with two threads; the matrix is 240 MB in float64
-
-
-def test_outputs_are_named():
-    feature_map = SignCauchyMap(2).fit([[1.0]])
-    assert list(feature_map.get_feature_names_out()) == ["signcauchymap0", "signcauchymap1"]
-    feature_map = SignCauchyMap(2, "onehot").fit([[1.0]])
-    assert len(feature_map.get_feature_names_out()) == 4

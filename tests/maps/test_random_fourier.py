@@ -44,17 +44,6 @@ def test_variance_is_that_of_independent_frequencies(X):
     assert np.abs(found.mean(0) / expected * np.sqrt(200)).max() < 5
 
 
-@pytest.mark.parametrize(
-    "structure",
-    [pytest.param(s, marks=[pytest.mark.slow] * (s == "orthogonal")) for s in STRUCTURES],
-)
-def test_error_falls_as_one_over_the_root_of_m(structure, X):
-    sizes = 2 ** np.arange(5, 10)
-    means = [np.abs(errors(X, int(m), structure, 24)).mean() for m in sizes]
-    slope = np.polyfit(np.log(sizes), np.log(means), 1)[0]
-    assert slope == pytest.approx(-0.5, abs=0.05)
-
-
 def test_orthogonal_frequencies_err_less(X):
     dense, orthogonal = (
         np.abs(errors(X, 240, s, 20, sigma=2.0)).mean() for s in ("dense", "orthogonal")

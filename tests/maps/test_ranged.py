@@ -1,7 +1,5 @@
 """What the maps that stretch a curve over each feature's range have in common."""
 
-import warnings
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, csr_matrix, issparse
@@ -67,22 +65,6 @@ def test_equal_ranges_share_one_table(feature_map, X):
         dense(feature_map.fit_transform(X[:, [1]])),
         rtol=1e-12,
     )
-
-
-@every_map
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int16, np.uint8])
-def test_values_outside_are_clamped_and_counted(feature_map, dtype):
-    train = np.array([[10, 0], [20, 100], [13, 40]], dtype)
-    feature_map.fit(train)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        ends = feature_map.transform(train)
-    name = type(feature_map).__name__
-    message = f"3 of 4 values lie outside the range that {name} was fitted on and were clamped"
-    with pytest.warns(UserWarning, match=message) as caught:
-        beyond = feature_map.transform(np.array([[5, 0], [90, 120]], dtype))
-    assert [warning.filename for warning in caught] == [__file__]
-    np.testing.assert_array_equal(dense(beyond), dense(ends)[:2])
 
 
 @every_map
