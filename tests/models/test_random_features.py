@@ -82,12 +82,11 @@ def test_it_is_liblinear_on_the_map(kernel, dtype):
     random_map, parameters = COMPOSED[kernel]
     samples = X.astype(dtype)
     settings = {"C": 3.0, "loss": "squared_hinge", "bias": 2.0, "class_weight": "balanced"}
-    model = RandomFeatureSVC(kernel, 90, **settings, **parameters).fit(samples, WORDS)
+    model = RandomFeatureSVC(kernel, 90, **settings | parameters).fit(samples, WORDS)
     Z = random_map.fit_transform(samples)
-    of_learner = {
-        key: parameters[key] for key in ("multiclass", "random_state") if key in parameters
-    }
-    expected = LiblinearSVC(**settings, **of_learner).fit(Z, WORDS)
+    of_map = ("order", "structure", "sigma")
+    settings |= {key: value for key, value in parameters.items() if key not in of_map}
+    expected = LiblinearSVC(**settings).fit(Z, WORDS)
     np.testing.assert_array_equal(model.coef_, expected.coef_)
     np.testing.assert_array_equal(model.intercept_, expected.intercept_)
     assert model.coef_.dtype == dtype
@@ -101,11 +100,7 @@ def test_it_is_liblinear_on_the_map(kernel, dtype):
 
 
 @pytest.mark.parametrize(
-    "kernel",
-    [
-        pytest.param(kernel, marks=() if kernel == "exp-chi2" else pytest.mark.slow)
-        for kernel in WIDTH_KERNELS
-    ],
+    "kernel", ["exp-chi2", *(pytest.param(k, marks=pytest.mark.slow) for k in WIDTH_KERNELS[1:])]
 )
 def test_it_is_near_the_exact_machine(kernel):
     """Near the Gram matrix of this kernel, not of another one, and near LIBSVM's scores on it."""
@@ -170,23 +165,14 @@ def test_prepared_rows_are_single_and_taken_without_a_copy():
 
 
 BAD = [
-    (
-        {"kernel": "exp-ch2"},
-        "unknown kernel 'exp-ch2', did you mean 'exp-chi2'? (kernels: exp-chi2,",
-    ),
+    ({"kernel": "exp-ch2"}, "unknown kernel 'exp-ch2', did you mean 'exp-chi2'? (kernels: exp-c"),
     ({"kernel": "chi2"}, "unknown kernel 'chi2', did you mean 'exp-chi2'? (kernels: exp-chi2,"),
     ({"n_frequencies": 0}, "n_frequencies=0: expected a whole number of at least 1"),
-    ({"order": -1}, "order=-1: expected a whole number from 0 to 100"),
     ({"order": 101}, "order=101: expected a whole number from 0 to 100"),
     ({"sigma": 0.0}, "sigma=0.0: expected a positive number, or None to take it from the data"),
     ({"structure": "dens"}, "structure='dens': expected 'dense', 'orthogonal' or 'fastfood', did"),
     ({"C": 0}, "C=0: expected a positive number"),
-    ({"bias": -1}, "bias=-1: expected a number of at least 0"),
-    (
-        {"loss": "hing"},
-        "loss='hing': expected 'hinge', 'squared_hinge' or 'logistic', did",
-    ),
-    ({"multiclass": "ovx"}, "multiclass='ovx': expected 'ovr' or 'ovo'"),
+    ({"loss": "hing"}, "loss='hing': expected 'hinge', 'squared_hinge' or 'logistic', did"),
     ({"class_weight": {0: -1.0}}, "class_weight={0: -1.0}: expected positive, finite factors"),
 ]
 
