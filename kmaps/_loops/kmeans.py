@@ -59,14 +59,8 @@ def cluster(values, weights, most, radius):
 
     The number of clusters grows from 1 until every value is within ``radius`` of its mean (a
     negative one is never reached), there are ``most``, or each value has its own. Among equally
-    good clusterings the one whose last clusters begin first is taken.
-
-    Returns
-    -------
-    centres : float64 array (k,)
-        The means, ascending.
-    reached : float
-        The largest distance between a value and the mean of its cluster.
+    good clusterings the one whose last clusters begin first is taken. Returns the means (k,),
+    ascending, and the largest distance between a value and the mean of its cluster.
     """
     n = len(values)
     most = min(most, n)

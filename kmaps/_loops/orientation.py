@@ -76,18 +76,9 @@ def smooth(energies, bins, weights, work, out):
 def gather_sift(smoothed, tops, lefts, step, envelope, contrast, out):
     """Fill ``out`` (m, 16 * O), uint8, with the SIFT descriptors of m patches of 4 × 4 cells.
 
-    Parameters
-    ----------
-    smoothed : float32 array (h, w, O)
-        What :func:`smooth` leaves: windows by the pixel where they begin.
-    tops, lefts : int arrays (m,)
-        Where the window of each patch's first cell begins.
-    step : int
-        From one cell to the next.
-    envelope : float32 array (4, 4)
-        Weights of the cells.
-    contrast : float
-        Descriptors with a Euclidean norm up to this are set to zero.
+    ``smoothed`` (h, w, O) is what :func:`smooth` leaves, ``tops`` and ``lefts`` (m,) are where the
+    window of each patch's first cell begins, ``step`` pixels before the next; ``envelope`` (4, 4)
+    has the weights of the cells. Descriptors with a norm up to ``contrast`` are set to zero.
     """
     bins = smoothed.shape[2]
     values = zeros(16 * bins, float32)

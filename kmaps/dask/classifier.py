@@ -194,16 +194,7 @@ class BlockwiseSVC(CodedSVC):
             except LostBlocks:
                 if trial == _TRIALS_AGAIN:
                     raise
-        nothing = np.empty(0)  # of what the workers hold
-        return CodedSolution(
-            weights=layout.kept(weights),
-            constant=found.constant,
-            alpha=nothing,
-            margins=nothing,
-            primal=found.primal,
-            dual=found.dual,
-            passes=found.passes,
-        )
+        return found._replace(weights=layout.kept(weights))
 
     def _importances(
         self, model: CodedModel, training: CodedRows, weights: NDArray[np.float64]

@@ -185,9 +185,9 @@ class KernelSVC(ProbabilisticClassifier):
 
     Notes
     -----
-    LIBSVM's copy of the Gram matrix takes 16 (n + 2) bytes per row, four times a float32 matrix. It
-    is built once for all binary problems. To fit several times on one matrix, or on subsets of its
-    rows, convert it with :func:`gram_rows` and pass ``rows`` or ``rows.take(subset)`` to ``fit``.
+    LIBSVM's copy of the Gram matrix takes 16 (n + 2) bytes per row, four times a float32 matrix. To
+    fit several times on one matrix, or on subsets of its rows, convert it once with
+    :func:`gram_rows` and pass ``rows`` or ``rows.take(subset)`` to ``fit``.
 
     LIBSVM has factors on C for classes, not for samples. Where samples of a class have different
     weights, or with ``max_iter``, scikit-learn's build of LIBSVM solves the same problem. Both are

@@ -25,22 +25,10 @@ _PILOT_TOL = 1e-2
 def prune(map: RandomFeatures, model: Any) -> tuple[RandomFeatures, Any]:
     """Drop the frequencies to which a model gives no weight; the scores stay, to the last digits.
 
-    Parameters
-    ----------
-    map : RandomFourierMap or GeneralizedRBFMap
-        Fitted.
-    model : LiblinearSVC or GroupLassoSVC
-        Fitted on the outputs of the map, with ``penalty="l1"`` if the first.
-
-    Returns
-    -------
-    map, model
-        Copies with the frequencies that some binary problem of the model uses.
-
-    Raises
-    ------
-    ConfigError, InputError
-        For a map that draws no frequencies; for a model that is not of this map, or uses none.
+    ``map`` is a fitted RandomFourierMap or GeneralizedRBFMap, and ``model`` a GroupLassoSVC, or a
+    LiblinearSVC with ``penalty="l1"``, fitted on its outputs. Both are returned as copies with the
+    frequencies that some binary problem uses. A map that draws no frequencies raises ConfigError; a
+    model that is not of this map, or uses none, InputError.
 
     Examples
     --------
@@ -78,16 +66,9 @@ def resample(
     are drawn near those that it uses, as many as the map drew at first, and it picks from them all;
     and so on. Train on the outputs of the copy, by a model without that penalty.
 
-    Parameters
-    ----------
-    map : RandomFourierMap or GeneralizedRBFMap
-        Fitted, of structure "dense" unless ``rounds`` is 0.
-    X, y
-        Training samples, as the map takes them, and their labels.
-    n_frequencies : int
-        How many to keep; all, when there are no more.
-    rounds : int
-        How often others are drawn; with 0 the copy has none but the map's own.
+    ``map`` is a fitted RandomFourierMap or GeneralizedRBFMap, of structure "dense" unless
+    ``rounds``, how often others are drawn, is 0. X and y are training samples, as the map takes
+    them, and their labels; ``n_frequencies`` are kept, all when there are no more.
 
     Examples
     --------
@@ -107,9 +88,8 @@ def resample(
     check_whole("n_frequencies", n_frequencies, 1)
     check_whole("rounds", rounds, 0)
     _check_draws_frequencies(map)
-    C = map.n_frequencies**0.5 / (
-        2 * len(np.asarray(y))
-    )  # the outputs are so short: none is used below
+    # The outputs are so short: none is used below.
+    C = map.n_frequencies**0.5 / (2 * len(np.asarray(y)))
     for left in reversed(range(rounds + 1)):
         strength, C = _pilot(map, map.transform(X), y, n_frequencies, C / _STEP**2)
         if left:

@@ -148,18 +148,6 @@ def check_sample_weight(sample_weight: ArrayLike | None, n: int) -> NDArray[np.f
     return weights
 
 
-def check_every_class_counts(
-    classes: NDArray, codes: NDArray[np.intp], weights: NDArray[np.float64]
-) -> None:
-    """Raise InputError when all the samples of a class have the weight zero."""
-    empty = np.flatnonzero(np.bincount(codes, weights, len(classes)) == 0)
-    if len(empty):
-        raise InputError(
-            f"sample_weight: the weights of class {classes[empty[0]]} are all zero: leave its "
-            "samples out, or give one of them a weight"
-        )
-
-
 def class_factors(
     class_weight: Any, classes: NDArray, codes: NDArray[np.intp], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
@@ -243,7 +231,12 @@ class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
                 "classes, check the label column"
             )
         weights = check_sample_weight(sample_weight, len(codes))
-        check_every_class_counts(self.classes_, codes, weights)
+        empty = np.flatnonzero(np.bincount(codes, weights) == 0)
+        if len(empty):
+            raise InputError(
+                f"sample_weight: the weights of class {self.classes_[empty[0]]} are all zero: "
+                "leave its samples out, or give one of them a weight"
+            )
         places = np.flatnonzero(weights)
         return Labels(places, codes[places], weights[places], len(codes))
 

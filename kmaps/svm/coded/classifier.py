@@ -122,10 +122,8 @@ class CodedSVC(StreamedClassifier):
         The primal objective and the relative duality gap of each binary problem.
     n_iter_, n_blocks_ : ndarray of int, shape (P,)
         Passes, rounded up, and blocks (not with ``penalty="l1"``).
-    form_ : str
-        The form in use.
-    codes_bytes_, n_features_in_ : int
-        Bytes of the training set as codes; features.
+    form_, codes_bytes_, n_features_in_
+        The form in use, bytes of the training set as codes, features.
     timings_ : dict
         Seconds: ``convert_s`` (levels, codes, tables), ``train_s``, and ``probability_s``.
 
@@ -212,20 +210,11 @@ class CodedSVC(StreamedClassifier):
             Called from the training threads with the number of the problem, its passes so far, and
             its relative duality gap.
 
-        Warns
+        Notes
         -----
-        ConvergenceWarning
-            With the gap reached, when ``max_iter`` passes were not enough.
-
-        Raises
-        ------
-        ConfigError
-            For a parameter out of range.
-        InputError
-            For NaN, infinity, a wrong shape, labels of one class, weights that are negative, or
-            all zero in a class.
-        MemoryError
-            Saying how much was needed.
+        A ConvergenceWarning says which gap ``max_iter`` passes reached. A parameter out of range
+        raises ConfigError; NaN, infinity, a wrong shape, labels of one class, weights that are
+        negative, or all zero in a class, InputError; a MemoryError says how much was needed.
         """
         self._check_parameters()
         self._seen = None

@@ -150,7 +150,11 @@ class CodedEstimator(Learner):
         self.n_blocks_ = np.array([self._count_blocks(rows, size) for size in sizes])
 
         def train_one(column: int, n_threads: int) -> CodedSolution:
-            solver = _solver(int(self.n_blocks_[column]), n_threads)
+            n_blocks, solver = int(self.n_blocks_[column]), solve
+            if n_blocks > 1:
+                from kmaps.svm.coded.rounds import solve_in_blocks
+
+                solver = partial(solve_in_blocks, n_blocks=n_blocks, n_threads=n_threads)
             solution = solver(
                 CodedProblem(rows, layout.form, tasks[column](norms), n_weights),
                 tol=self.tol,
@@ -383,12 +387,3 @@ class CodedEstimator(Learner):
     def _take_own(self, file: ModelFile) -> tuple[int, tuple[str, ...]]:
         """Take :meth:`_own_arrays` out of a file; return the number of problems and their names."""
         return 1, ()
-
-
-def _solver(n_blocks: int, n_threads: int) -> Callable[..., CodedSolution]:
-    """Return what solves a problem in one block, or in several on so many threads."""
-    if n_blocks == 1:
-        return solve
-    from kmaps.svm.coded.rounds import solve_in_blocks
-
-    return partial(solve_in_blocks, n_blocks=n_blocks, n_threads=n_threads)

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +23,7 @@ from kmaps._loops.train import Task
 from kmaps.parallel import for_blocks, num_threads
 from kmaps.svm.coded.classifier import CodedSVC
 from kmaps.svm.coded.descent import solve
-from kmaps.svm.coded.problem import CodedProblem, CodedSolution, make_task
+from kmaps.svm.coded.problem import CodedProblem, make_task
 from kmaps.svm.coded.training import CodedRows, weights_in_memory
 from kmaps.svm.losses import Hinge
 from kmaps.svm.reduction import BinaryProblem, combine_scores, winners
@@ -100,10 +99,15 @@ class FoldModels:
             found = for_blocks(partial(self._train, n_weights), len(self.jobs), 1)
         self._warn_unfinished(C, [gap for _, gap in found])
         columns = iter(scores for scores, _ in found)
-        return [
-            self._labels(fold, np.stack([next(columns) for _ in fold.problems], axis=1))
-            for fold in self.folds
-        ]
+        labels = []
+        for fold in self.folds:
+            scores, classes = (
+                np.stack([next(columns) for _ in fold.problems], 1),
+                fold.learner.classes_,
+            )
+            decision = combine_scores(scores, len(classes), fold.learner.multiclass)
+            labels.append(classes[winners(decision)])
+        return labels
 
     def _train(self, n_weights: int, job: int, _: int) -> tuple[NDArray[np.float64], float]:
         """Solve one problem; return its scores of the held-out rows, and its gap."""
@@ -113,7 +117,13 @@ class FoldModels:
             solution = learner.solve_sparse_problem(self.rows, problem, fold.duals[k])
             weights = self.rows.layout.laid_out(solution.weights)
         else:
-            solution = self._solve(learner, problem, n_weights, k, fold.duals[k])
+            solution = solve(
+                self._problem(learner.task_of(problem, self.norms), n_weights),
+                tol=learner.tol,
+                max_iter=learner.max_iter,
+                seed=(self.seed, k),
+                alpha=fold.duals[k],
+            )
             weights = solution.weights
         fold.duals[k] = solution.alpha
         ones = np.ones(len(fold.held_out))
@@ -124,23 +134,8 @@ class FoldModels:
             scores = slope * scores + shift
         return scores, solution.gap
 
-    def _solve(
-        self, learner: CodedSVC, problem: BinaryProblem, n_weights: int, k: int, alpha: Any
-    ) -> CodedSolution:
-        return solve(
-            self._problem(learner.task_of(problem, self.norms), n_weights),
-            tol=learner.tol,
-            max_iter=learner.max_iter,
-            seed=(self.seed, k),
-            alpha=alpha,
-        )
-
     def _problem(self, task: Task, n_weights: int) -> CodedProblem:
         return CodedProblem(self.rows.rows, self.rows.layout.form, task, n_weights)
-
-    def _labels(self, fold: _Fold, scores: NDArray[np.float64]) -> NDArray:
-        classes = fold.learner.classes_
-        return classes[winners(combine_scores(scores, len(classes), fold.learner.multiclass))]
 
     def _warn_unfinished(self, C: float, gaps: list[float]) -> None:
         learner = self.folds[0].learner

@@ -37,13 +37,9 @@ def code_gram(rows: CodedRows, others: CodedRows | None = None) -> NDArray[np.fl
     on it (`KernelSVC` with ``kernel="precomputed"``) whatever the number of features and outputs.
     Entries are right to about 1e-6 of the largest one.
 
-    Parameters
-    ----------
-    rows : CodedRows
-        n samples, of :func:`code_rows` with ``form="low-rank"``.
-    others : CodedRows, optional
-        m samples in the same codes, of ``rows.encode``. When left out, they are those of ``rows``
-        at half the work, and the result is exactly symmetric.
+    ``rows`` are n samples, of :func:`code_rows` with ``form="low-rank"``, and ``others`` m samples
+    in the same codes, of ``rows.encode``. When left out, they are those of ``rows`` at half the
+    work, and the result is exactly symmetric.
 
     Examples
     --------

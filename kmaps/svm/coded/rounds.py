@@ -14,7 +14,7 @@ All sums are in the order of the blocks: the model is the same whoever works on 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ EFFORT = 0.15
 """Part of all members that a round evaluates, about, where a round costs little."""
 
 _SLOWEST, _FASTEST = 2 / 3, 1.5  # changes of the factor from round to round
+_THERE = np.empty(0)  # what is with the workers
 _PAUSE = 2  # passes, after a climb that gained less than descent would have
 
 _TWO_BLOCKS = 1 << 24  # codes: from here on a second worker may be worth more passes
@@ -47,20 +48,6 @@ class Workers(Protocol):
 
         The sum of the tables, if there are any, is the ``total`` of the steps that follow.
         """
-
-
-class Certificate(NamedTuple):
-    """How good the weights are that were scored last, and the constant feature's weight."""
-
-    constant: float
-    primal: float
-    dual: float
-    passes: float
-
-    @property
-    def gap(self) -> float:
-        """The relative duality gap."""
-        return (self.primal - self.dual) / self.primal if self.primal > 0 else 0.0
 
 
 def count_blocks(n_codes: int) -> int:
@@ -96,20 +83,21 @@ class Rounds:
         self.spent = 0.0
         self.climb_due = float(descent.AFTER * workers.n_rows)
 
-    def solve(self, begun: bool) -> Certificate:
-        """Go on until the gap is small, or the passes are used up.
+    def solve(self, begun: bool) -> CodedSolution:
+        """Go on until the gap is small, or the passes are used up; return how good it is.
 
-        ``begun`` says that the variables are not all zero.
+        ``begun`` says that the variables are not all zero. The workers have the weights, variables
+        and margins of the solution.
         """
         if begun:
             self._certified()
         while True:
             reached = self._descend()
-            certificate = self._certified()
-            if certificate.gap <= self.tol or self.spent >= self.most:
-                return certificate
+            solution = self._certified()
+            if solution.gap <= self.tol or self.spent >= self.most:
+                return solution
             if reached:
-                self.goal *= descent.aim(self.tol, certificate.gap)
+                self.goal *= descent.aim(self.tol, solution.gap)
                 # It was wrong by what blocks do to each other, which climbing sees.
                 self.climb_due = self.spent
                 self._climb(0.0)
@@ -153,7 +141,7 @@ class Rounds:
         self.factor = min(max(self.factor, 1.0), float(self.workers.n_blocks))
         return gap, gain, evaluations
 
-    def _certified(self) -> Certificate:
+    def _certified(self) -> CodedSolution:
         """Rebuild the weights, to compare, and score all rows."""
         (rebuilt,) = self._run_from_here(blocks.rebuild)
         product, loss, value, *of_each = self.workers.run(
@@ -166,9 +154,11 @@ class Rounds:
         self.dual = value - square / 2
         passes = self.spent / self.workers.n_rows
         primal = (2 * product - square + difference) / 2 + loss
-        certificate = Certificate(self.constant, primal, self.dual, passes)
-        self.report(passes, certificate.gap)
-        return certificate
+        solution = CodedSolution(
+            _THERE.astype(np.float32), self.constant, _THERE, _THERE, primal, self.dual, passes
+        )
+        self.report(passes, solution.gap)
+        return solution
 
     def _climb(self, rate: float) -> None:
         """Climb instead of descending, which gains ``rate`` per evaluation, if it is time."""
@@ -271,7 +261,5 @@ def solve_in_blocks(
     for own, state in zip(members, workers.states, strict=True):
         alpha[own], margins[own] = state.alpha, state.margins
     weights = workers.states[0].weights
-    solution = CodedSolution(
-        weights, found.constant, alpha, margins, found.primal, found.dual, found.passes
-    )
+    solution = found._replace(weights=weights, alpha=alpha, margins=margins)
     return solution if solution.gap <= tol else rescaled(problem.task, solution)

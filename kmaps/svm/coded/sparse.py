@@ -24,7 +24,7 @@ from kmaps.svm.reduction import BinaryProblem
 
 
 class CodedColumns:
-    """The columns of the tables of all features, for some of the rows."""
+    """The columns of the tables of all features, for some of the rows, as `FeatureColumns`."""
 
     dtype = np.dtype(np.float32)
 
@@ -44,16 +44,14 @@ class CodedColumns:
     def __len__(self) -> int:
         return self.shape[0] * self.shape[1]
 
-    def products(self, values: NDArray) -> NDArray:
-        """Return the product of every column with ``values`` (n,)."""
+    def __matmul__(self, values: NDArray) -> NDArray:
         rows, sums = self.rows, np.zeros((self.shape[0], self.table.shape[1]))
         # Codes that are left out map to zero.
         count_codes(rows.codes, rows.bounds, rows.features, self.members, values, sums)
         products = (sums[:, None, :] @ self.table.astype(np.float64))[:, 0]
         return (products * self.root[:, None]).reshape(-1)
 
-    def take(self, members: NDArray[np.intp]) -> NDArray:
-        """Return some columns, as the rows (k, n) of an array."""
+    def __getitem__(self, members: NDArray[np.intp]) -> NDArray:
         feature, column = np.divmod(members, self.shape[1])
         taken = np.empty((len(members), len(self.members)), np.float32)
         for j in np.unique(feature):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -258,35 +258,23 @@ def _check_ready(map: Tabulated | ScalarKernel | str) -> None:
         ) from None
 
 
-Block: TypeAlias = AnyMatrix
-
-
 def code_rows(
     map: Tabulated | ScalarKernel | str,
-    blocks: Callable[[], Iterable[Block]],
+    blocks: Callable[[], Iterable[AnyMatrix]],
     *,
     n_levels: int = MAX_LEVELS,
     form: str = "auto",
     smooth: float = 0.0,
-    sample: Block | None = None,
+    sample: AnyMatrix | None = None,
 ) -> CodedRows:
     """Turn samples that come in blocks into codes; no more than a block is ever floats.
 
-    Parameters
-    ----------
-    map, n_levels, form, smooth
-        As in :class:`CodedSVC`.
-    blocks : callable
-        ``blocks()`` gives all samples from the first on, as blocks of rows, dense or CSR; it is
-        called twice, for the levels and for the codes. A block may be overwritten by the next.
-    sample : ndarray or CSR, shape (m, d), optional
-        What a map that learns from data is fitted to, with the ends of the range of all samples as
-        two more rows; by default the first block.
-
-    Raises
-    ------
-    InputError
-        For NaN, infinity, blocks of different widths or no sample.
+    ``map``, ``n_levels``, ``form`` and ``smooth`` are as in :class:`CodedSVC`. ``blocks()`` gives
+    all samples from the first on, as blocks of rows, dense or CSR; it is called twice, for the
+    levels and for the codes. A block may be overwritten by the next. ``sample`` (m, d) is what a
+    map that learns from data is fitted to, with the ends of the range of all samples as two more
+    rows; by default the first block. NaN, infinity, blocks of different widths, or no sample raise
+    InputError.
 
     Examples
     --------
@@ -314,7 +302,7 @@ def code_rows(
 def learned(
     map: Tabulated | ScalarKernel | str,
     columns: RunningColumns,
-    sample: Block,
+    sample: AnyMatrix,
     n_levels: int,
     form: str,
     smooth: float = 0.0,
@@ -331,7 +319,7 @@ def learned(
     return _without_rows(map, book, book.levels, form, smooth, columns.n_columns)
 
 
-def _floats(X: Block) -> Block:
+def _floats(X: AnyMatrix) -> AnyMatrix:
     """Return a block as what levels and codes are made of."""
     return X if X.dtype in (np.float32, np.float64, np.uint8) else X.astype(np.float64)
 
@@ -350,7 +338,7 @@ def listed_below(coding: CodedRows, columns: RunningColumns) -> float:
     return np.inf if mapped_to_zero and few else 0
 
 
-def block_rows(coding: CodedRows, X: Block, sparse: float) -> CodeRows:
+def block_rows(coding: CodedRows, X: AnyMatrix, sparse: float) -> CodeRows:
     """Return a block of samples as codes; ``sparse`` is what `listed_below` says of all blocks."""
     X = _floats(X)
     # What a CSR block leaves out has code 0.
@@ -365,7 +353,7 @@ def _codes_of_zero(coding: CodedRows) -> NDArray[np.uint8]:
     return book.codes(np.zeros(len(features)), features)
 
 
-def _collected(blocks: Iterable[Block], coding: CodedRows, columns: RunningColumns) -> CodeRows:
+def _collected(blocks: Iterable[AnyMatrix], coding: CodedRows, columns: RunningColumns) -> CodeRows:
     """Return the codes of all blocks: one array, or lists of those that are not ``zero``."""
     sparse = listed_below(coding, columns)
     parts = (block_rows(coding, X, sparse) for X in blocks)

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from kmaps.checks import check_positive, check_whole
 from kmaps.parallel import for_blocks, threads, threads_of
-from kmaps.svm.grouplasso.problem import DenseColumns, GroupProblem, GroupSolution
+from kmaps.svm.grouplasso.problem import GroupProblem, GroupSolution
 from kmaps.svm.losses import HINGES, LOSSES, Combined
 from kmaps.svm.probabilities import LinearClassifier
 from kmaps.svm.reduction import Labels, counting
@@ -142,15 +142,8 @@ class GroupLassoSVC(LinearClassifier):
         def train_one(k: int, _: int) -> GroupSolution:
             problem = problems[k]
             own = columns if len(problem.rows) == columns.shape[1] else columns[:, problem.rows]
-            costs = self.C * problem.factors
-            task = GroupProblem(
-                DenseColumns(own),
-                self.group_size,
-                self.bias,
-                problem.signs,
-                costs,
-                LOSSES[self.loss](),
-            )
+            costs, loss = self.C * problem.factors, LOSSES[self.loss]()
+            task = GroupProblem(own, self.group_size, self.bias, problem.signs, costs, loss)
             return task.solve(self.tol, self.max_iter)
 
         return for_blocks(train_one, len(problems), 1)

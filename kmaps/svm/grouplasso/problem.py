@@ -176,42 +176,16 @@ _FEWEST = 100  # columns, in at most half as many groups, that may be added at a
 
 
 class FeatureColumns(Protocol):
-    """The features of all samples, of which few are ever needed one by one."""
+    """The columns of all samples as the rows of an array (d, n), or what acts like one."""
 
     @property
-    def dtype(self) -> np.dtype:
-        """Of :meth:`take`."""
+    def dtype(self) -> np.dtype: ...
 
     def __len__(self) -> int: ...
 
-    def products(self, values: NDArray) -> NDArray:
-        """Return the product of every column with ``values`` (n,)."""
+    def __matmul__(self, values: NDArray) -> NDArray: ...
 
-    def take(self, members: NDArray[np.intp]) -> NDArray:
-        """Return some columns, as the rows (k, n) of an array."""
-
-
-@dataclass(frozen=True)
-class DenseColumns:
-    """FeatureColumns that are there, as the rows of an array (d, n)."""
-
-    values: NDArray
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Of the values."""
-        return self.values.dtype
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def products(self, values: NDArray) -> NDArray:
-        """Return the product of every column with ``values`` (n,)."""
-        return self.values @ values
-
-    def take(self, members: NDArray[np.intp]) -> NDArray:
-        """Return some columns, as the rows (k, n) of an array."""
-        return self.values[members]
+    def __getitem__(self, members: NDArray[np.intp]) -> NDArray: ...
 
 
 @dataclass(frozen=True)
@@ -259,7 +233,7 @@ class GroupProblem:
         self.weights[:] = weights
         used = np.flatnonzero(weights[:-1])
         own = self.weights[used].astype(self.columns.dtype)
-        self.margins += self.signs * (own @ self.columns.take(used))
+        self.margins += self.signs * (own @ self.columns[used])
         self.margins += self.constant * self.weights[-1]
 
     def solve(self, tol: float, max_iter: int) -> GroupSolution:
@@ -267,7 +241,7 @@ class GroupProblem:
         for n_rounds in range(1, max_iter + 1):
             slopes = self.losses.slopes(self.margins)
             signed = slopes.astype(self.columns.dtype)
-            products = np.r_[self.columns.products(signed * self.signs), self.constant @ signed]
+            products = np.r_[self.columns @ (signed * self.signs), self.constant @ signed]
             lengths = group_lengths(products, self.starts)
             objective, gap = self._gap(slopes, lengths)
             if gap <= tol:
@@ -286,7 +260,7 @@ class GroupProblem:
         chosen[-1] = True
         sizes = np.diff(self.starts)
         members = np.flatnonzero(np.repeat(chosen, sizes))
-        part = np.vstack([self.columns.take(members[:-1]) * self.signs, self.constant])
+        part = np.vstack([self.columns[members[:-1]] * self.signs, self.constant])
         starts = np.r_[0, np.cumsum(sizes[chosen])]
         working = WorkingGroups(part, starts, self.weights[members], self.margins, self.losses)
         working.descend()
