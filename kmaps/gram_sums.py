@@ -41,7 +41,9 @@ def sums_of(
     if distance:
         sums = _Differences if _few_common(X, Y) else _Distances
         return sums(kernel, gamma, X, Y)
-    return _MatrixProduct(gamma, X, Y) if kernel == "hellinger" else _Products(kernel, gamma, X, Y)
+    if kernel == "hellinger":
+        return _MatrixProduct(gamma, X, Y)
+    return _Products(kernel, gamma, X, Y, single=True)
 
 
 class _Loop:
@@ -116,9 +118,6 @@ class _Loop:
 
 class _Products(_Loop):
     """The kernels chi2, intersection and js."""
-
-    def __init__(self, kernel: str, gamma: float, X: SampleMatrix, Y: SampleMatrix) -> None:
-        super().__init__(kernel, gamma, X, Y, single=True)
 
     def __call__(self, walk: list, others: list, skip: int) -> NDArray[np.float64]:
         """Return the sums over all pairs; with a skip, garbage above the diagonal."""

@@ -30,8 +30,6 @@ class TableKernel:
 
     Use it for similarities that are measured or made by hand, of ordered values.
 
-    ConfigError is raised for other shapes or values.
-
     Parameters
     ----------
     points : array-like, shape (L,)
@@ -178,10 +176,7 @@ def _refuse_indefinite(
 def user_gram(
     kernel: ScalarKernel, X: SampleMatrix, Y: SampleMatrix | None, sigma: float | None
 ) -> NDArray[np.float32]:
-    r"""Return :math:`K(x, y) = \sum_j k(x_j, y_j)`, or with sigma its exponential form (n, m).
-
-    That is :math:`e^{-D^2 / 2\sigma^2}` with :math:`D^2 = K(x, x) + K(y, y) - 2 K(x, y)`.
-    """
+    r"""Return :math:`K(x, y) = \sum_j k(x_j, y_j)`, or with sigma its exponential form (n, m)."""
     rows = _dense(X)
     columns = rows if Y is None else _dense(Y)
     check_mercer(kernel, _spread(rows, columns))

@@ -119,11 +119,10 @@ _MIXED_BY: dict[str, Callable[[NDArray], NDArray]] = {
 
 
 class MixedFrequencies(DenseFrequencies):
-    r"""Frequencies :math:`\omega = \sqrt s\,z`, with z normal and s of a distribution of its own.
+    r"""Frequencies :math:`\omega = \sqrt s\,z`, with z normal and s random.
 
-    The profile that they belong to is :math:`k(t) = E\,e^{-st/2}`: with 1/s chi-squared of one
-    degree of freedom :math:`e^{-\sqrt t}`, whose frequencies are Cauchy-distributed; with s
-    chi-squared of two degrees 1/(1 + t), of one :math:`1/\sqrt{1 + t}`.
+    Their profile is :math:`k(t) = E\,e^{-st/2}`: with 1/s chi-squared of one degree of freedom
+    :math:`e^{-\sqrt t}`, with s chi-squared of two 1/(1 + t), of one :math:`1/\sqrt{1 + t}`.
     """
 
     def __init__(self, key: int, indices: NDArray, n_features: int, width: float, profile: str):

@@ -49,17 +49,10 @@ class ProductMap(DenseMap):
     --------
     A chi2 kernel of the first column times an rbf kernel of the second:
 
-    >>> import numpy as np
-    >>> from kmaps import HomogeneousMap, LowDimMap, ProductMap, get_kernel
-    >>> X = np.array([[0.2, 0.0], [0.5, 1.0], [0.9, 0.5]])
-    >>> made = ProductMap([HomogeneousMap("chi2", order=3), LowDimMap("rbf", dim=5)]).fit(X)
-    >>> made.n_outputs_
+    >>> from kmaps import HomogeneousMap, LowDimMap, ProductMap
+    >>> made = ProductMap([HomogeneousMap("chi2", order=3), LowDimMap("rbf", dim=5)])
+    >>> made.fit([[0.2, 0.0], [0.5, 1.0]]).n_outputs_
     35
-    >>> x, t = X.T
-    >>> exact = get_kernel("chi2")(x[:, None], x) * np.exp(-((t[:, None] - t) ** 2) / 2)
-    >>> Z = made.transform(X)
-    >>> bool(np.abs(Z @ Z.T - exact).max() < 0.01)
-    True
     """
 
     source = "hkm eq. 13"

@@ -163,10 +163,9 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
             del block, directions  # before the next ones are made
 
     def _directions(self, first: int, last: int, d: int, dtype: DTypeLike) -> NDArray:
-        """Return projections ``first`` … ``last - 1`` as the columns of a (d, last-first) array.
+        """Return projections ``first`` … ``last - 1`` as columns: the same, whatever the block.
 
-        A counter of the generator yields four numbers, and each projection starts at a counter of
-        its own: whatever the block, it is the same.
+        A counter of the generator yields four numbers, and each projection starts at a new one.
         """
         counters = -(-d // 4)
         directions = np.empty((d, last - first), dtype)

@@ -4,7 +4,7 @@ The pools are a polar grid and Ω_⊗, the products of maps of one variable (lde
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
@@ -68,15 +68,6 @@ def polar_pool(target: Target) -> NDArray:
     sizes = np.arange(POLAR_RADIUS, target.band, POLAR_RADIUS)
     rows = (sizes[:, None, None] * directions * target.step).reshape(-1, n)
     return np.vstack([np.zeros(n), rows])
-
-
-def largest_products(axes: list[CosineSum], dim: int) -> CosineSum:
-    """Return the atoms with the largest products of the axes' weights (ldefm "⊗ no LP")."""
-    rows = np.array(list(product(*(axis.frequencies[:, 0] for axis in axes))))
-    weights = np.array([np.prod(row) for row in product(*(axis.weights for axis in axes))])
-    heaviest = CosineSum(rows, weights, "modulation").heaviest_first()
-    kept = largest_within(atom_dims(heaviest.frequencies, "modulation"), dim)
-    return CosineSum(heaviest.frequencies[kept], heaviest.weights[kept], "modulation")
 
 
 def product_starts(
@@ -208,11 +199,15 @@ class BoxProblem:
 
         Their weights are scaled to the kernel's value at 0.
         """
-        target = self._sampled("modulation").target
-        found = largest_products(self._axes, self.dim)
-        at_zero = self.signature(np.zeros((1, len(self.length))))[0]
-        cosines = replace(found, weights=found.weights * at_zero / found.weights.sum())
-        return Solution(cosines, target.true_error(cosines), source="product")
+        rows = np.array(list(product(*(axis.frequencies[:, 0] for axis in self._axes))))
+        weights = np.array([np.prod(row) for row in product(*(a.weights for a in self._axes))])
+        heaviest = CosineSum(rows, weights, "modulation").heaviest_first()
+        kept = largest_within(atom_dims(heaviest.frequencies, "modulation"), self.dim)
+        weights = heaviest.weights[kept]
+        weights *= self.signature(np.zeros((1, len(self.length))))[0] / weights.sum()
+        cosines = CosineSum(heaviest.frequencies[kept], weights, "modulation")
+        error = self._sampled("modulation").target.true_error(cosines)
+        return Solution(cosines, error, source="product")
 
     def _from_polar_grid(self) -> CosineSum:
         sampled = self._sampled("projection", _START_POINTS)

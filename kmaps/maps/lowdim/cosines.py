@@ -60,7 +60,7 @@ class CosineSum:
         return int(atom_dims(self.frequencies, self.form).sum())
 
     def __call__(self, lam: ArrayLike) -> NDArray:
-        """Return k̂(λ): for n = 1 of any shape, else ``lam`` has n components on its last axis."""
+        """Return k̂(λ): of any shape for n = 1, else with n components on the last axis."""
         lam = np.asarray(lam, float)
         n = self.frequencies.shape[1]
         shape = lam.shape if n == 1 else lam.shape[:-1]

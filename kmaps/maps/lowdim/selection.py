@@ -17,11 +17,7 @@ from kmaps.maps.lowdim.lp import Fit, minimise
 from kmaps.maps.lowdim.target import Target
 
 FINE_SPACING = {True: 0.1, False: 0.02}
-"""Spacing of the fine pool in half waves, by whether the frequencies may move afterwards.
-
-0.1 is the largest that ldefm Sect. 4.2 takes for M = π. Frequencies that stay on the pool need a
-finer one.
-"""
+"""Spacing of the fine pool in half waves (ldefm Sect. 4.2), by whether the frequencies may move."""
 
 _BISECTIONS = {1: 14, 2: 9, 3: 9}  # by the number of variables: of more, programs are large
 _LARGEST_LOG_GAMMA = np.log(1e9)

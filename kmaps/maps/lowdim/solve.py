@@ -38,8 +38,7 @@ def lp_signature(
     --------
     A sum of cosines is found exactly (ldefm Fig. 1):
 
-    >>> import numpy as np
-    >>> found = lp_signature(lambda lam: np.cos(0.6 * lam), dim=2, low=0, high=np.pi)
+    >>> found = lp_signature("cosine", dim=2, low=0, high=3, sigma=1 / 0.6)
     >>> round(float(found.cosines.frequencies[0, 0]), 6), found.error < 1e-9
     (0.6, True)
     """
