@@ -93,7 +93,7 @@ def command(
             samples,
             rows=rows or (0,),
             n_features=n_features,
-            shape=_shape(shape),
+            shape=None if shape is None else _shape(shape),
             names=trained.columns,
         )
     if out == "-":
@@ -105,9 +105,7 @@ def command(
         click.echo(out)
 
 
-def _shape(text: str | None) -> tuple[int, int] | None:
-    if text is None:
-        return None
+def _shape(text: str) -> tuple[int, int]:
     sides = re.fullmatch(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,5})", text)
     if sides is None:
         raise ConfigError(f"--shape {text}: expected height and width, such as 28x28")

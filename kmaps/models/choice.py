@@ -58,16 +58,7 @@ START = tuple(map(_value, range(-_PER_DECADE, _PER_DECADE + 1)))
 
 
 def extension(scores: Scores) -> tuple[float, ...]:
-    """Return the values of C to compare next, ascending; none when the choice is settled.
-
-    Examples
-    --------
-    >>> rising = {C: np.arange(8) < 2 + i for i, C in enumerate(START)}
-    >>> extension(rising)
-    (31.6228, 100.0)
-    >>> extension({C: np.arange(8) < 5 for C in START})
-    ()
-    """
+    """Return the values of C to compare next, ascending; none when the choice is settled."""
     grid = sorted(scores)
     best = _best(scores, grid)
     if best == len(grid) - 1 and not _is_flat(scores, grid, best):
@@ -82,14 +73,7 @@ def extension(scores: Scores) -> tuple[float, ...]:
 
 
 def has_fallen(scores: Scores) -> bool:
-    """Return whether the best value is better than all those a decade above it, surely.
-
-    Examples
-    --------
-    >>> peaked = {0.1: np.arange(8) < 2, 1.0: np.arange(8) < 7, 3.0: np.arange(8) < 5}
-    >>> has_fallen(peaked), has_fallen({**peaked, 10.0: np.arange(8) < 4})
-    (False, True)
-    """
+    """Return whether the best value is better than all those a decade above it, surely."""
     grid = sorted(scores)
     best = _best(scores, grid)
     after = grid[best + 1 :][-_PER_DECADE:]
@@ -103,7 +87,7 @@ def choose(scores: Scores, *, extended: bool) -> float:
     grid = sorted(scores)
     best = _best(scores, grid)
     if extended and best in (0, len(grid) - 1) and _is_flat(scores, grid, best):
-        return grid[_inside(grid, best)]
+        return grid[abs(best - _PER_DECADE)]  # a decade inside, of either edge
     return grid[best]
 
 
@@ -111,14 +95,9 @@ def _best(scores: Scores, grid: Sequence[float]) -> int:
     return int(np.argmax([np.mean(scores[C]) for C in grid]))
 
 
-def _inside(grid: Sequence[float], edge: int) -> int:
-    """Return the place of the value a decade inside an edge."""
-    return edge + _PER_DECADE if edge == 0 else edge - _PER_DECADE
-
-
 def _is_flat(scores: Scores, grid: Sequence[float], edge: int) -> bool:
     """Return whether the last decade before an edge gained at most one standard error."""
-    return _gains_little(scores[grid[_inside(grid, edge)]], scores[grid[edge]])
+    return _gains_little(scores[grid[abs(edge - _PER_DECADE)]], scores[grid[edge]])
 
 
 def _gains_little(before: NDArray, after: NDArray) -> bool:

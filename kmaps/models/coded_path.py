@@ -108,11 +108,9 @@ def choose_along_path(
 class CodedSVCCV(ProbabilisticClassifier):
     """`CodedSVC` whose C is chosen by cross-validation along a path.
 
-    A whole path of C takes at most about three times as long as its largest value alone: each value
-    starts where the models stopped at the one before, the folds share the codes and the threads,
-    and the path ends once held-out accuracy has fallen.
-
-    Use it where C is not known; what it gives is a `CodedSVC`.
+    Use it where C is not known; what it gives is a `CodedSVC`. A whole path of C takes at most
+    about three times as long as its largest value alone: each value starts where the models stopped
+    at the one before, and the folds share the codes and the threads.
 
     Parameters
     ----------
@@ -136,8 +134,6 @@ class CodedSVCCV(ProbabilisticClassifier):
     best_estimator_ : CodedSVC
         Trained on all samples with that C, the very one of ``CodedSVC(C=C_)``. It has functions,
         importances, and ``save``. ``n_iter_`` and ``duality_gap_`` are its own.
-    classes_ : ndarray, shape (K,)
-    n_features_in_ : int
     timings_ : dict
         Seconds: ``convert_s`` (levels, codes, tables), ``choose_s``, ``train_s``.
 

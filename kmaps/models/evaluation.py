@@ -124,11 +124,8 @@ def evaluate(
     probabilities : array-like, shape (n, K), optional
         The probabilities of the classes.
 
-    Raises
-    ------
-    InputError
-        When there are no rows, another number of labels than of rows, text against numbers, or no
-        row whose label is a class.
+    No rows, another number of labels than of rows, text against numbers, and labels of which none
+    is a class raise InputError.
 
     Examples
     --------
@@ -174,11 +171,11 @@ def _check(y: NDArray, scores: NDArray, classes: NDArray) -> None:
         )
 
 
-def _ranked(own: NDArray[np.bool_], scores: NDArray[np.float64]) -> tuple[float, float]:
+def _ranked(inside: NDArray[np.bool_], scores: NDArray[np.float64]) -> tuple[float, float]:
     """Return the area under the ROC curve and the average precision of one class."""
-    if own.all() or not own.any():
+    if inside.all() or not inside.any():
         return np.nan, np.nan
-    return float(roc_auc_score(own, scores)), float(average_precision_score(own, scores))
+    return float(roc_auc_score(inside, scores)), float(average_precision_score(inside, scores))
 
 
 def calibration(true: ArrayLike, probabilities: ArrayLike, bins: int = BINS) -> Calibration:

@@ -83,13 +83,7 @@ class PositionAngleMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     random_state: int | RandomState | None = 0
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Find the maps; of X only the number of columns matters.
-
-        Raises
-        ------
-        ValueError
-            For a parameter out of range, or rows that are not of the patch's shape.
-        """
+        """Find the maps; of X only the number of columns matters, which the patch's shape says."""
         self._check_parameters()
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         if X.shape[1] != self.height * self.width:
@@ -118,10 +112,8 @@ class PositionAngleMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return out
 
     def _check_parameters(self) -> None:
-        check_whole("height", self.height, 2)
-        check_whole("width", self.width, 2)
-        check_whole("angle_dim", self.angle_dim, 1)
-        check_whole("position_dim", self.position_dim, 1)
+        for name, least in (("height", 2), ("width", 2), ("angle_dim", 1), ("position_dim", 1)):
+            check_whole(name, getattr(self, name), least)
         check_positive("angle_width", self.angle_width)
         check_positive("position_width", self.position_width)
         check_choice("kind", self.kind, KINDS)

@@ -27,12 +27,7 @@ from kmaps.svm import LiblinearSVC
 from kmaps.svm.learner import BlockSource
 from kmaps.svm.model_file import ModelFile, write_model
 from kmaps.svm.probabilities import ProbabilisticClassifier
-from kmaps.svm.reduction import (
-    Labels,
-    combine_scores,
-    count_problems,
-    counting,
-)
+from kmaps.svm.reduction import Labels, combine_scores, count_problems, counting
 
 MAX_ORDER = 100
 
@@ -94,7 +89,6 @@ class RandomFeatureSVC(ProbabilisticClassifier):
         The fitted map. It holds the key of its frequencies, not the frequencies.
     sigma_ : float
         The width used.
-    coef_ : ndarray, shape (P, 2m), dtype of the training data
     duality_gap_ : ndarray, shape (P,)
         The relative duality gap, only where rows were trained on in blocks.
     timings_ : dict
@@ -102,8 +96,8 @@ class RandomFeatureSVC(ProbabilisticClassifier):
         rows) and ``train_s``.
     encoded_bytes_ : int
         Bytes of the encoded training set; a model from a file has none, nor ``n_iter_``.
-    classes_, intercept_, n_iter_, n_features_in_, model_bytes_
-        As in :class:`kmaps.LiblinearSVC`.
+    classes_, coef_, intercept_, n_iter_, n_features_in_, model_bytes_
+        As in :class:`kmaps.LiblinearSVC`, ``coef_`` (P, 2m) in the dtype of the training data.
 
     See Also
     --------
@@ -223,18 +217,10 @@ class RandomFeatureSVC(ProbabilisticClassifier):
         check_kernel(self.kernel, WIDTH_KERNELS)
         check_whole("n_frequencies", self.n_frequencies, 1)
         check_whole("order", self.order, 0, MAX_ORDER)
+        given = self.n_frequencies, self.sigma, self.structure, self.random_state
         if self.kernel == "rbf":
-            return RandomFourierMap(
-                self.n_frequencies, self.sigma, self.structure, self.random_state
-            )
-        return GeneralizedRBFMap(
-            self.kernel,
-            self.order,
-            self.n_frequencies,
-            self.sigma,
-            self.structure,
-            self.random_state,
-        )
+            return RandomFourierMap(*given)
+        return GeneralizedRBFMap(self.kernel, self.order, *given)
 
     def _make_learner(self) -> LiblinearSVC:
         """Return the unfitted linear learner, its parameters checked."""
@@ -279,11 +265,7 @@ class RandomFeatureSVC(ProbabilisticClassifier):
     def save(
         self, path: str | Path, *, force: bool = False, record: Mapping[str, Any] | None = None
     ) -> None:
-        """Write the model to an ``.npz`` file: the weights, and of the map the key of its
-        frequencies.
-
-        The arguments are those of ``CodedSVC.save``.
-        """
+        """Write the weights and the key of the map's frequencies, as ``CodedSVC.save``."""
         check_is_fitted(self)
         parameters = {name: getattr(self, name) for name in _STORED}
         fitted = {"n_features": self.n_features_in_, **described(self.map_)}
@@ -294,10 +276,7 @@ class RandomFeatureSVC(ProbabilisticClassifier):
 
     @classmethod
     def load(cls, path: str | Path) -> "RandomFeatureSVC":
-        """Return a model that :meth:`save` wrote, ready to predict, as ``CodedSVC.load`` does.
-
-        A file whose frequencies this version of kmaps cannot make again raises InputError.
-        """
+        """Return a saved model; InputError if this kmaps cannot make its frequencies again."""
         return cls.from_file(ModelFile(path))
 
     @classmethod
