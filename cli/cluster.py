@@ -22,8 +22,6 @@ cluster = click.option(
     "alike, by its name: .npy, .zarr or .parquet. Needs the extra `cluster`.",
 )
 
-_TIMES = {"code": "convert_s", "train": "train_s"}
-
 
 @contextmanager
 def connected(address: str, *not_there: str) -> Iterator[Any]:
@@ -102,7 +100,7 @@ def train_there(
     there.classes_ = whole_labels(there.classes_)
     facts = training_facts(there, there.n_rows_, [], None)
     facts |= {"n_blocks": int(there.n_blocks_.max()), "index_base": None}
-    facts |= {f"{name}_s": there.timings_[key] for name, key in _TIMES.items()}
+    facts |= {"code_s": there.timings_["convert_s"], "train_s": there.timings_["train_s"]}
     names = column_names(source)
     columns = names and [name for name in names if name != label_column]
     return there, facts, record_of(there, facts, source, label_column, columns)
@@ -150,15 +148,7 @@ def predict_there(
     if truth is not None and len(truth) != n_rows:
         raise InputError(f"{len(truth)} labels, but {source} has {n_rows} rows")
     blocks = kept(mapped(rows.blocks, model.predict, model.n_features_in_, dtype, None))
-    write(
-        blocks,
-        rows.lengths,
-        target,
-        dtype=dtype,
-        width=None,
-        columns=["label"],
-        force=force,
-    )
+    write(blocks, rows.lengths, target, dtype=dtype, width=None, columns=["label"], force=force)
     right = None
     if truth is not None:
         predicted = joined(blocks, rows.lengths, dtype, ())

@@ -3,7 +3,6 @@
 import json
 import shutil
 import sys
-from collections.abc import Callable
 from functools import partial
 from math import inf
 from tempfile import TemporaryDirectory
@@ -166,18 +165,14 @@ def command(
     and of rows held out, which `kmaps info` shows; - writes it to standard output.
     """
     look_for(source, labels)
-    if target == "-" and as_json:
-        raise ConfigError("--json: standard output is for the model; name a file for MODEL")
-    if target == "-":
-        from kmaps.io import refuse_terminal
-
-        refuse_terminal("a model")
-    check_paths(target, [source, labels], force)
+    _check_target(target, [source, labels], force, as_json)
     given = Settings.of({"loss": loss, **dict(settings)})
     save = partial(_save, target, force=force, as_json=as_json)
     describe = partial(model_of_options, map_name, kernel, of_map, given)
     if cluster is not None:
-        return save(*_trained_there(cluster, describe, source, costs, labels, label_column, quiet))
+        with connected(cluster, *_NOT_THERE) as client, as_input_error(), once_each_warning(quiet):
+            there = train_there(source, describe(), costs, labels, label_column, client)
+        return save(*there)
     with labelled_rows(
         source,
         target,
@@ -189,30 +184,23 @@ def command(
     ) as (reader, y):
         model = describe()
         facts = _trained(model, reader, y, costs, folds, hold_out, given, quiet)
-        record = record_of(
-            model,
-            facts,
-            reader.name,
-            split_label_column(label_column, labels)[0],
-            reader.columns,
-            index_base=reader.index_base,
-            dtype=None if reader.is_text else reader.dtype.name,
-        )
+        of_file = {
+            "index_base": reader.index_base,
+            "dtype": None if reader.is_text else reader.dtype.name,
+        }
+        column = split_label_column(label_column, labels)[0]
+        record = record_of(model, facts, reader.name, column, reader.columns, **of_file)
         save(model, facts | {"index_base": reader.index_base}, record)
 
 
-def _trained_there(
-    cluster: str,
-    describe: Callable[[], Any],
-    source: str,
-    costs: list[float] | str,
-    labels: str | None,
-    label_column: str | None,
-    quiet: bool,
-) -> tuple[Any, dict[str, Any], dict[str, Any]]:
-    """Train on a cluster; return the model, the facts about it, and the record."""
-    with connected(cluster, *_NOT_THERE) as client, as_input_error(), once_each_warning(quiet):
-        return train_there(source, describe(), costs, labels, label_column, client)
+def _check_target(target: str, sources: list[str | None], force: bool, as_json: bool) -> None:
+    if target == "-":
+        if as_json:
+            raise ConfigError("--json: standard output is for the model; name a file for MODEL")
+        from kmaps.io import refuse_terminal
+
+        refuse_terminal("a model")
+    check_paths(target, sources, force)
 
 
 def _trained(
@@ -261,20 +249,15 @@ def _save(
     as_json: bool,
 ) -> None:
     """Write the model, and say what was found."""
-    if target == "-":
-        _to_stdout(model, record)
+    if target == "-":  # where the file of a model cannot grow
+        with TemporaryDirectory() as folder:
+            model.save(f"{folder}/model.npz", force=False, record=record)
+            with open(f"{folder}/model.npz", "rb") as file:
+                shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
     else:
         model.save(target, force=force, record=record)
     told = json.dumps(facts, indent=2) if as_json else _summary(facts, target)
     click.echo(told, err=target == "-")
-
-
-def _to_stdout(model: Any, record: dict[str, Any]) -> None:
-    """Write the file of a model to standard output; a file of its kind cannot grow there."""
-    with TemporaryDirectory() as folder:
-        model.save(f"{folder}/model.npz", force=False, record=record)
-        with open(f"{folder}/model.npz", "rb") as file:
-            shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
 
 
 def _summary(facts: dict[str, Any], target: str) -> str:

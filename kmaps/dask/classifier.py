@@ -56,9 +56,7 @@ class BlockwiseSVC(CodedSVC):
         number of workers; no more than ``n_blocks`` descend at a time, one block on one thread
         each.
     client : distributed.Client, optional
-        By default the current one.
-    map, C, loss, multiclass, n_levels, bias, tol, max_iter, class_weight, random_state, form
-        As in `kmaps.CodedSVC`.
+        By default the current one. The other parameters are those of `kmaps.CodedSVC`.
 
     Attributes
     ----------
