@@ -3,8 +3,8 @@ r"""Additive nearest-neighbour feature maps (ANNFM and k-ANNFM).
 Each feature has a few anchors. The kernel matrix of the anchors is decomposed,
 :math:`K = U\Lambda U^\top`, and anchor n gets the outputs :math:`\phi_n = (\sqrt{\lambda_i}
 U_{ni})_{i=1..r}`, whose inner products are K (annfm Sect. 3.3). A value has those of the anchor
-nearest to it, :math:`\psi(x) = \phi_{\mathcal{N}(x)}` (annfm eq. 4), or the mean of those of its k
-nearest (annfm eq. 5).
+nearest to it, :math:`\psi(x) = \phi_{\mathcal{N}(x)}` (annfm eq. 4), or a weighted sum of those of
+its k nearest (annfm eq. 5): their mean, or, between two anchors, each weighted by how near it is.
 
 On a line the k nearest anchors are neighbours, so the first of them names them all: one code a
 value for any k, where the paper stores k.
@@ -22,6 +22,7 @@ from kmaps.codes.levels import Columns, value_ranges
 from kmaps.errors import ConfigError
 from kmaps.kernels import ScalarKernel
 from kmaps.maps.base import SteppedMap
+from kmaps.maps.grids import PieceGrid, StepGrid
 from kmaps.maps.parameters import check_anchor
 from kmaps.mercer import eigensystems
 from kmaps.parallel import for_blocks
@@ -32,9 +33,9 @@ _MOST_CHOICES = 1 << 28  # 4 bytes each: where the last cluster begins, by value
 
 @dataclass(eq=False, repr=False)
 class AnchorMap(SteppedMap):
-    r"""Give every value the outputs of its nearest anchor, or the mean of its k nearest.
+    r"""Give every value the outputs of its nearest anchor, or a mean of its k nearest.
 
-    The samples are then one code a value and the map is a table, see `to_codes`.
+    With equal weights the samples are one code per value and the map is a table, see `to_codes`.
 
     Use it for the smallest models and the least storage: with one neighbour a value is one code and
     one output.
@@ -55,8 +56,13 @@ class AnchorMap(SteppedMap):
         least squares in all (found exactly, by dynamic programming); or as few such means as leave
         no training value further than ``epsilon`` from one.
     n_neighbors : int
-        k, the nearest anchors whose outputs are averaged; 1 is ANNFM. With more than one, zero is
-        no longer mapped to zero.
+        k, the nearest anchors whose outputs are averaged; 1 is ANNFM. With more than one and equal
+        weights, zero is no longer mapped to zero.
+    weights : {"equal", "distance"}
+        The weights of annfm eq. 5: 1/k each, the paper's example; or, for ``n_neighbors=2``, those
+        of linear interpolation between the anchors a on either side,
+        :math:`\psi(x) = (1-t)\phi_n + t\phi_{n+1}` at :math:`x = (1-t)a_n + ta_{n+1}`. Zero then
+        stays zero where an anchor lies on it, and there are no codes.
     energy : float
         In (0, 1]: the fewest eigenvectors are kept whose eigenvalues reach this part of the trace.
         Where features differ, r is the largest number that one of them needs; the others have
@@ -74,9 +80,10 @@ class AnchorMap(SteppedMap):
     anchors_ : ndarray, shape (1 or d, N)
         Ascending; a feature with fewer anchors (it has fewer distinct values) repeats its last.
     table_ : ndarray, shape (1 or d, n_codes, r)
-        The outputs of each code: code c stands for the anchors c … c+k-1.
+        The outputs of each code: code c stands for the anchors c … c+k-1; by distance those of each
+        anchor.
     code_bits_ : int
-        Bits of a code, :math:`\lceil\log_2 (N-k+1)\rceil`.
+        Bits of a code, :math:`\lceil\log_2 (N-k+1)\rceil`; None where there are no codes.
 
     See Also
     --------
@@ -107,6 +114,12 @@ class AnchorMap(SteppedMap):
     rank: int | None = None
     epsilon: float | None = None
     shared: bool | str = "auto"
+    weights: str = "equal"
+
+    @property
+    def has_codes(self) -> bool:
+        """Whether the curve is a step function, so that the map has `to_codes`."""
+        return self.weights == "equal"
 
     @property
     def _unsigned(self) -> bool:
@@ -126,7 +139,45 @@ class AnchorMap(SteppedMap):
         codebook = Codebook(self.anchors_, low, high, self.n_neighbors)
         values, vectors = eigensystems(self.kernel, self.anchors_, codebook.counts, self._ranks)
         at_anchors = vectors * np.sqrt(values)[:, None, :]
-        self._set_steps(codebook, _window_means(at_anchors, codebook))
+        self.low_ = self.high_ = None
+        if self.has_codes:
+            self._set_steps(codebook, _window_means(at_anchors, codebook))
+        else:
+            self._set_lines(Codebook(self.anchors_, low, high), at_anchors)
+
+    def _set_lines(self, codebook: Codebook, at_anchors: NDArray) -> None:
+        """Keep what lies between the anchors: straight lines from one's outputs to the next's."""
+        self.shared_curve_ = codebook.shared
+        self.low_, self.high_ = (
+            np.resize(end, self.n_features_in_) for end in (codebook.low, codebook.high)
+        )
+        self._codebook, self.table_ = codebook, at_anchors
+
+    def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
+        if self.has_codes:
+            return super()._curve(x, feature)
+        own = np.zeros_like(feature) if self.shared_curve_ else feature
+        nearest = self._codebook.codes(x, feature).astype(np.intp)
+        below = np.maximum(nearest - (x < self.anchors_[own, nearest]), 0)
+        above = np.minimum(below + 1, self._codebook.counts[own] - 1)
+        start, width = (
+            self.anchors_[own, below],
+            self.anchors_[own, above] - self.anchors_[own, below],
+        )
+        t = np.divide(x - start, width, out=np.zeros(x.shape), where=width > 0)
+        t = np.clip(t, 0, 1)[..., None]  # beyond the first and the last anchor it is theirs
+        return (1 - t) * self.table_[own, below] + t * self.table_[own, above]
+
+    def _grid(self) -> StepGrid | PieceGrid | None:
+        if self.has_codes:
+            return super()._grid()
+        if self.anchors != "uniform":
+            return None
+        pieces = np.stack([self.table_[:, :-1], np.diff(self.table_, axis=1)], axis=2)
+        return PieceGrid(pieces, self._codebook.low, self._codebook.high, exact=True)
+
+    def _tables(self) -> tuple[NDArray, ...]:
+        return super()._tables() if self.has_codes else (self.anchors_, self.table_)
 
     def _clustered(self, columns: Columns, shared: bool) -> list[NDArray]:
         """Return the cluster means of the features, or of all together."""

@@ -284,7 +284,10 @@ class SteppedMap(AdditiveMap):
     One byte per value stores their samples; ``table_`` (1 or d, n_codes, r) has the codes' outputs.
     """
 
-    has_codes = True
+    @property
+    def has_codes(self) -> bool:
+        """Whether the curve is a step function: here always, unless a subclass has others."""
+        return True
 
     def _set_steps(self, codebook: Codebook, table: NDArray) -> None:
         self.table_ = table
@@ -294,7 +297,7 @@ class SteppedMap(AdditiveMap):
     def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
         return self._steps.curve(x, feature)
 
-    def _grid(self) -> StepGrid:
+    def _grid(self) -> StepGrid | PieceGrid | None:
         return self._steps
 
     def _tables(self) -> tuple[NDArray, ...]:

@@ -59,6 +59,12 @@ def check_anchor(given: Any) -> None:
     check_whole("n_anchors", given.n_anchors, 2, MAX_LEVELS)
     most = MAX_LEVELS if covers else int(given.n_anchors)
     check_whole("n_neighbors", given.n_neighbors, 1, most)
+    check_choice("weights", given.weights, ("equal", "distance"))
+    if given.weights == "distance" and given.n_neighbors != 2:
+        raise ConfigError(
+            f"weights='distance': takes n_neighbors=2, not {given.n_neighbors!r}; it interpolates "
+            "between the anchors on either side"
+        )
     if given.rank is not None:
         check_whole("rank", given.rank, 1, most)
     check_number("energy", given.energy, above=0, at_most=1)

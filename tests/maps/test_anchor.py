@@ -45,6 +45,54 @@ def test_inner_products_are_the_mean_kernel_of_the_nearest(choice, k, kernel):
 
 
 @every_choice
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_weights_by_distance_interpolate_between_the_anchors_on_either_side(choice, dtype):
+    values = X.astype(dtype)
+    feature_map = AnchorMap(n_neighbors=2, weights="distance", **choice).fit(values)
+    nearest = AnchorMap(n_neighbors=1, **choice).fit(values)
+    Z, r = feature_map.transform(values), feature_map.n_outputs_
+    tol = {np.float32: 2e-5, np.float64: 1e-12}[dtype]
+    for j in range(4):
+        table = 0 if len(feature_map.anchors_) == 1 else j
+        anchors, first = np.unique(feature_map.anchors_[table], return_index=True)
+        for output in range(r):
+            expected = np.interp(values[:, j], anchors, nearest.table_[table, first, output])
+            np.testing.assert_allclose(
+                Z[:, j * r + output], expected, rtol=0, atol=tol * np.abs(expected).max()
+            )
+    assert Z.dtype == dtype
+    assert not feature_map.has_codes
+    # Halfway between two anchors both count alike, where equal weights agree.
+    halfway = np.unique(feature_map.anchors_[0])[:2].mean()
+    sample = np.array([[halfway, 0.0, 0.0, 0.0]])
+    equal = AnchorMap(n_neighbors=2, **choice).fit(values)
+    np.testing.assert_allclose(feature_map.transform(sample)[0, :r], equal.transform(sample)[0, :r])
+
+
+def test_zero_stays_zero_by_distance_only():
+    sparse = csr_matrix(X * (X > 0.2))
+    feature_map = AnchorMap(n_anchors=12, n_neighbors=2, weights="distance").fit(sparse)
+    Z = feature_map.transform(sparse).toarray()
+    np.testing.assert_array_equal(Z, feature_map.transform(sparse.toarray()))
+    outputs = Z.reshape(*X.shape, feature_map.n_outputs_)
+    np.testing.assert_array_equal(outputs.any(axis=2), sparse.toarray() > 0)
+    assert not AnchorMap(n_anchors=12, n_neighbors=2).fit(X).zero_to_zero_
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"weights": "distance"}, "weights='distance': takes n_neighbors=2, not 1"),
+        ({"weights": "distance", "n_neighbors": 3}, "takes n_neighbors=2, not 3"),
+        ({"weights": "near"}, "weights='near'"),
+    ],
+)
+def test_weights_that_are_none(given, message):
+    with pytest.raises(ConfigError, match=message):
+        AnchorMap(**given).fit(X)
+
+
+@every_choice
 @pytest.mark.parametrize("k", [1, 2, 3])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_codes_name_the_nearest_anchors(choice, k, dtype):

@@ -77,6 +77,7 @@ VOCABULARY: dict[str, Words] = {
         {
             "n_neighbors": _neighbors,
             "anchors": {"kmeans": "{} k-means", "cover": "{} cover"},
+            "weights": {"distance": "{} by distance"},
         },
     ),
     "nystroem": Words("addKPCA", {"dim": "r = {}"}, {"n_points": "{} points"}),
