@@ -22,6 +22,9 @@ from kmaps.maps import MAP_VERSION, MAPS, resolved
 if TYPE_CHECKING:
     from kmaps.data import Manifest, UserFiles
 
+# Parameters that maps got after records were published, with the values that change no key.
+_LATER = {"anchor": {"weights": "equal"}}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
@@ -91,7 +94,9 @@ class Cell:
         config = self.columns | {"digest": digest, "map_version": MAP_VERSION}
         del config["experiment"], config["features"]
         if self.row.method in MAPS:
-            config["params"] = resolved(self.row.method, self.kernel, self.row.params)
+            params = resolved(self.row.method, self.kernel, self.row.params)
+            later = _LATER.get(self.row.method, {}).items()
+            config["params"] = {name: x for name, x in params.items() if (name, x) not in later}
         if self.feature:
             config |= {"feature": self.feature.name, "feature_params": asdict(self.feature)}
         return hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()
