@@ -61,21 +61,17 @@ def test_the_same_results_pass(recipe):
 
 @pytest.mark.parametrize("recipe", COMMANDS)
 def test_worse_results_fail_and_are_named(recipe):
-    better = [
-        record | {"accuracy": record["accuracy"] + 0.02} if record["method"] == "linear" else record
-        for record in read_records("baseline")
-    ]
+    better = read_records("baseline")
     for record in better:
+        record["accuracy"] += 0.02 * (record["method"] == "linear")
         record.pop("repeats", None)
     Path("baseline/records.jsonl").write_text("".join(json.dumps(r) + "\n" for r in better))
     Path("baseline/correct.npz").unlink()
     code, summary = follow(recipe)
     assert code == 1
-    assert summary.startswith("### quickstart: gate failed\n\n10 cells: 1 worse, 9 same.\n")
-    assert "| worse | digits intensity ovo any linear | accuracy 97.66 %, baseline 99.66" in summary
-    [failed] = [case for case in cases() if case.find("failure") is not None]
-    assert failed.get("name") == "digits intensity ovo any linear"
-    assert failed.find("failure").get("message").startswith("worse: accuracy 97.66 %")
+    assert "gate failed" in summary
+    [failed] = [case.get("name") for case in cases() if case.find("failure") is not None]
+    assert failed == "digits intensity ovo any linear"
 
 
 def test_what_the_recipes_keep_is_what_the_commands_write():

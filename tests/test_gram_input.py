@@ -76,14 +76,6 @@ def test_csr_that_is_not_canonical():
     assert np.array_equal(gram(X.tocoo(), Y, kernel="intersection"), expected)
 
 
-def test_wide_and_sparse():
-    X = sparse.random(80, 50_000, 1e-3, format="csr", random_state=0)
-    Y = sparse.random(20, 50_000, 1e-3, format="csr", random_state=1)
-    got = gram(X, Y, kernel="intersection")
-    expected = [[x.minimum(Y[[j]]).sum() for j in range(20)] for x in (X[[i]] for i in range(80))]
-    np.testing.assert_allclose(got, expected, rtol=1e-6)
-
-
 # --- dtypes and magnitudes ----------------------------------------------------------------------
 
 
