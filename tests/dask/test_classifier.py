@@ -23,15 +23,12 @@ from kmaps.errors import ConfigError, InputError
 from kmaps.svm.coded import block
 
 N, D = 600, 40
+THREADS = {"processes": False, "dashboard_address": ":0"}
 
 
 @pytest.fixture(scope="module")
 def client():
-    with (
-        Client(
-            processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0"
-        ) as client,
-    ):
+    with Client(**THREADS, n_workers=2, threads_per_worker=1) as client:
         yield client
 
 
@@ -68,9 +65,7 @@ def test_the_machine_does_not_depend_on_the_workers(client, data):
     X, y = chunked(data)
     models = [BlockwiseSVC(C=0.1, tol=0.1, n_blocks=2).fit(X, y)]
     with (
-        LocalCluster(
-            processes=False, n_workers=1, threads_per_worker=3, dashboard_address=":0"
-        ) as other,
+        LocalCluster(**THREADS, n_workers=1, threads_per_worker=3) as other,
         Client(other, set_as_default=False) as alone,
     ):
         models.append(BlockwiseSVC(C=0.1, tol=0.1, n_blocks=2, client=alone).fit(X, y))
@@ -135,11 +130,10 @@ def fitted_alike(X, y, model):
 def test_all_collections_give_the_same_machine(client, data):
     X, y = data
     model = BlockwiseSVC("chi2", C=0.01, tol=0.1, n_blocks=2).fit(*chunked(data))
-    halves = [slice(0, 200), slice(200, 400), slice(400, 600)]
-    parts = [dask.delayed(X[half]) for half in halves]
-    sparse = [dask.delayed(csr_matrix(X[half])) for half in halves]
-    labels = [dask.delayed(y[half]) for half in halves]
-    assert fitted_alike(parts, labels, model)
+    thirds = [slice(0, 200), slice(200, 400), slice(400, 600)]
+    sparse = [dask.delayed(csr_matrix(X[third])) for third in thirds]
+    labels = [dask.delayed(y[third]) for third in thirds]
+    assert fitted_alike([dask.delayed(X[third]) for third in thirds], labels, model)
     assert fitted_alike(sparse, labels, model)
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(D)]).assign(label=y)
     frames = dd.from_pandas(frame, chunksize=200)
@@ -174,14 +168,12 @@ def test_sparse_samples_several_classes_and_maps_that_learn(client):
     assert (there.predict(X) == here.predict(X)).mean() > 0.95
 
 
-def test_refused_parameters(data):
-    with pytest.raises(ConfigError) as error:
-        BlockwiseSVC(C=-1).fit(*chunked(data))
-    assert str(error.value) == "C=-1: expected a positive number"
-
-
-def test_refused_samples(client, data, tmp_path):
+def test_what_is_refused(client, data, tmp_path):
     X, y = chunked(data)
+    with pytest.raises(ConfigError, match="C=-1: expected a positive number"):
+        BlockwiseSVC(C=-1).fit(X, y)
+    with pytest.raises(ConfigError, match="calibrate=True: not on a cluster; leave it out"):
+        BlockwiseSVC(calibrate=True).fit(X, y)
     with pytest.raises(ConfigError, match="ndarray: expected a Dask array or DataFrame, a list"):
         BlockwiseSVC().fit(*data)
     with pytest.raises(InputError, match="400 labels for 600 rows"):

@@ -4,12 +4,11 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from commands import kmaps
 from sklearn.exceptions import ConvergenceWarning
 
 from kmaps import GeneralizedRBFMap, RandomFeatureSVC, threads
 from kmaps._loops.outputs import descend_rows
-from kmaps.cli.main import cli
 from kmaps.errors import ConfigError
 from kmaps.models import mapped_rows
 from kmaps.models.mapped_rows import StreamedRows
@@ -112,12 +111,9 @@ def test_files_are_trained_on_in_blocks(streamed, tmp_path, monkeypatch):
     np.save("y.npy", Y)
     options = ["--kernel", "exp-js", "-m", str(M), "-C", "0.1,0.3", "--hold-out", "0.25"]
     options += ["--set", "tol=0.05", "--json", "--labels", "y.npy"]
-    result = CliRunner().invoke(cli, ["train", "in.npy", "m.npz", *options])
-    assert result.exit_code == 0, result.output
-    found = json.loads(result.stdout)
+    found = json.loads(kmaps("train", "in.npy", "m.npz", *options).stdout)
     assert found["encoded_bytes"] == 0
     assert found["duality_gap"] <= 0.05
     assert [tried["C"] for tried in found["cv"]] == [0.1, 0.3]
     assert found["hold_out"]["accuracy"] > 0.5
-    result = CliRunner().invoke(cli, ["predict", "m.npz", "in.npy", "out.npy", "--labels", "y.npy"])
-    assert result.exit_code == 0, result.output
+    kmaps("predict", "m.npz", "in.npy", "out.npy", "--labels", "y.npy")

@@ -23,13 +23,10 @@ def settled(n_right):
     return scores, choose(scores, extended=True), rounds
 
 
-def test_the_start_is_a_decade_either_side_of_one():
-    assert START == (0.1, 0.316228, 1.0, 3.16228, 10.0)
-
-
 @pytest.mark.parametrize(("best", "C"), [(-1, 0.316228), (0, 1.0), (1, 3.16228)])
 def test_a_best_value_inside_is_chosen_at_once(best, C):
     """Also next to the edge: one worse value beyond it is enough."""
+    assert START == (0.1, 0.316228, 1.0, 3.16228, 10.0)
     scores, chosen, rounds = settled(lambda k: 900 - 10 * abs(k - best))
     assert (chosen, rounds, tuple(scores)) == (C, [()], START)
 
@@ -102,12 +99,9 @@ def test_scores_of_folds_are_compared_as_they_are():
     assert extension(scores | {10.0: np.array([0.53, 0.9, 0.69])}) == ()
 
 
-def test_values_that_are_all_as_good_stay_in_the_middle():
-    scores, chosen, rounds = settled(lambda k: 1000)
-    assert (chosen, rounds, len(scores)) == (1.0, [()], 5)
-
-
 def test_ties_go_to_the_smaller_value():
+    scores, chosen, rounds = settled(lambda k: 1000)  # both edges are flat
+    assert (chosen, rounds, len(scores)) == (1.0, [()], 5)
     assert choose({C: right(900 + (C >= 1)) for C in START}, extended=True) == 1.0
     # Against the outermost value too: the best one is then inside.
     assert extension({C: right(900 + 50 * (C > 3)) for C in START}) == ()
