@@ -3,12 +3,11 @@
 import json
 from pathlib import Path
 
+import commands
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import kmaps
-from kmaps.cli.main import cli
 from kmaps.data import available
 
 
@@ -17,12 +16,7 @@ def info(tmp_path, monkeypatch):
     monkeypatch.setenv("KMAPS_DATA_DIR", str(tmp_path))
     monkeypatch.setenv("KMAPS_NUM_THREADS", "3")
 
-    def run(*args):
-        result = CliRunner().invoke(cli, ["info", *args])
-        assert result.exit_code == 0, repr(result.exception)
-        return result.stdout
-
-    return run
+    return lambda *args: commands.kmaps("info", *args).stdout
 
 
 def test_json(info, tmp_path):

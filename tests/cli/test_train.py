@@ -1,8 +1,6 @@
 """kmaps train and predict: the library's machine from a file, whatever its size and format."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +13,8 @@ from kmaps import CodedSVC, CodedSVCCV, RandomFeatureSVC, SplineMap, load_model
 from kmaps.io import LabelledRows, open_reader
 from kmaps.models import along_c, choose_along_path, cross_validate
 from kmaps.models.choice import stratified_sample
+from tests.faults.forked import Forked
 
-KMAPS = Path(sys.executable).parent / "kmaps"
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, size=(90, 6)).astype(np.float32)
 X[X < 0.5] = 0
@@ -243,7 +241,7 @@ def test_what_cannot_be_predicted():
 
 
 @pytest.mark.slow
-def test_memory_is_bounded_by_the_codes():
+def test_memory_is_bounded_by_the_codes(tmp_path):
     """376 MB of features, 47 MB of codes: held as floats they would break the limit."""
     n, block = 60_000, RNG.random((1000, 784))
     block[:, 0] = np.arange(1000) % 2 + block[:, 0] / 10
@@ -253,18 +251,12 @@ def test_memory_is_bounded_by_the_codes():
         for _ in range(n // 1000):
             file.write(block.tobytes())
     np.save("labels.npy", np.arange(n) % 2)
-    # A child starts with the peak of the process it is forked from: let that be a small one.
-    code = (
-        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True)\n"
-        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
-    )
-    commands = {
-        "train": ["big.npy", "m.npz", "--labels", "labels.npy", "-C", "1e-4", "--json"],
-        "predict": ["m.npz", "big.npy", "out.npy"],
-    }
-    for name, arguments in commands.items():
-        command = [sys.executable, "-c", code, KMAPS, name, *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        assert done.stderr == ""
-        assert int(done.stdout.split()[-1]) < 400_000  # kB
+    with Forked() as forked:
+        for command in (
+            "train big.npy m.npz --labels labels.npy -C 1e-4 --json",
+            "predict m.npz big.npy out.npy",
+        ):
+            done = forked.run(tmp_path, command.split())
+            assert (done.code, done.stderr) == (0, "")
+            assert done.peak_kb < 400_000
     assert (np.load("out.npy") == np.load("labels.npy")).all()

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import kmaps
-from kmaps import CodedSVC, HomogeneousMap, RandomFeatureSVC, SplineMap, load_model
+from kmaps import CodedSVC, HomogeneousMap, RandomFeatureSVC, load_model
 from kmaps.errors import InputError
 from kmaps.models.files import ESTIMATORS
 
@@ -17,10 +17,7 @@ Y = np.digitize(X[:, 0] + X[:, 1] + RNG.normal(0, 0.2, 90), [1, 2])
 WORDS = np.array(["low", "middle", "high"], object)[Y]
 
 MODELS = {
-    "exact": (CodedSVC("js"), Y),
     "words": (CodedSVC(HomogeneousMap(), multiclass="ovo"), WORDS),
-    "log-odds": (CodedSVC(SplineMap(n_bins=5), calibrate=True), Y),
-    "two classes": (CodedSVC("intersection", n_levels=20), Y > 0),
     "exp-chi2": (RandomFeatureSVC(n_frequencies=80), Y),
     "exp-intersection": (
         RandomFeatureSVC("exp-intersection", 50, order=2, multiclass="ovo", tol=1e-3, bias=0.0),
