@@ -125,17 +125,6 @@ def test_damaged_everywhere(tiny, root, serve, damage):
     assert files_of(root) == [".work/tiny/lock"]
 
 
-def test_broken_download_goes_on_in_the_next_run(tiny, root, serve):
-    server = serve(tiny.folder, cuts=[5, 5, 5])
-    manifest = tiny.at(server.url)
-    with pytest.raises(DataError, match="the next download goes on from byte 15"):
-        download(manifest, data_dir=root, mirror=[])
-    assert not (root / "tiny").exists()
-    download(manifest, data_dir=root)
-    assert_is_tiny(tiny, root)
-    assert server.requests[3] == ("/tiny/train-images.gz", "bytes=15-")
-
-
 def test_files_already_fetched_are_not_fetched_again(tiny, root, serve):
     last = tiny.manifest.files[-1].path
     content = (tiny.folder / last).read_bytes()
