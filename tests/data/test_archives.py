@@ -2,12 +2,12 @@
 
 import gzip
 import hashlib
-import io
 import stat
 import tarfile
 import zipfile
 
 import pytest
+from packed import tarred, zipped
 
 from kmaps.data.archives import read_file, read_members
 from kmaps.errors import DataError
@@ -15,26 +15,6 @@ from kmaps.errors import DataError
 
 def silent(done, total):
     pass
-
-
-def tarred(*members, mode="w:gz"):
-    """Return a tar of ``(name or TarInfo, content)``."""
-    file = io.BytesIO()
-    with tarfile.open(fileobj=file, mode=mode) as archive:
-        for member, content in members:
-            info = tarfile.TarInfo(member) if isinstance(member, str) else member
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return file.getvalue()
-
-
-def zipped(*members, method=zipfile.ZIP_STORED):
-    """Return a zip of ``(name or ZipInfo, content)``."""
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", method) as archive:
-        for member, content in members:
-            archive.writestr(member, content)
-    return file.getvalue()
 
 
 def special(name, kind):

@@ -2,13 +2,13 @@
 
 import gzip
 import hashlib
-import io
 import random
 import struct
-import tarfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from packed import tarred
 from sklearn.utils import Bunch
 
 from kmaps.data import Manifest, SourceFile, Table, download, load_dataset, tree_digest
@@ -98,19 +98,25 @@ def test_bad_pgm(content):
         read_pgm(content, "x", (2, 3))
 
 
-def write_tar(path, members):
-    with tarfile.open(path, "w:gz") as archive:
-        for name, content in members:
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-
-
 def manifest_of(form, contents, **fields):
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
     digest, size = tree_digest(digests), sum(map(len, contents.values()))
-    source = SourceFile(f"{form}/a.tar.gz", ("https://example.org/a",), digest, size)
+    source = SourceFile(f"{form}/a.tar.gz", (), digest, size)
     return Manifest(name=form, format=form, digest=digest, files=(source,), **COMMON, **fields)
+
+
+@pytest.fixture
+def load(tmp_path):
+    """Return the function that loads a dataset from an archive of some members."""
+
+    def download_and_load(manifest, members):
+        path = tmp_path / "mirror" / manifest.files[0].path
+        path.parent.mkdir(parents=True)
+        path.write_bytes(tarred(*members))
+        download(manifest, data_dir=tmp_path, mirror=tmp_path / "mirror")
+        return load_dataset(manifest, data_dir=tmp_path)
+
+    return download_and_load
 
 
 PIXELS = {
@@ -123,7 +129,7 @@ PGM = manifest_of("pgm-folders", PIXELS, classes=("non", "ped"), groups=("1", "T
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_pgm_folders_do_not_depend_on_order_prefix_or_headers(tmp_path, seed):
+def test_pgm_folders_do_not_depend_on_order_prefix_or_headers(load, seed):
     rng = random.Random(seed)
     members = [
         (f"top{seed}/{name}", f"P5\n{'# x' * seed}\n3 2\n255\n".encode() + pixels)
@@ -131,10 +137,7 @@ def test_pgm_folders_do_not_depend_on_order_prefix_or_headers(tmp_path, seed):
     ]
     members += [("readme.txt", b"hello"), ("1/non/._0.pgm", b"junk"), ("2/non/0.pgm", b"junk")]
     rng.shuffle(members)
-    (tmp_path / "m/pgm-folders").mkdir(parents=True)
-    write_tar(tmp_path / "m/pgm-folders/a.tar.gz", members)
-    download(PGM, data_dir=tmp_path, mirror=tmp_path / "m")
-    data = load_dataset(PGM, data_dir=tmp_path)
+    data = load(PGM, members)
     assert data.images.shape == (12, 2, 3)
     np.testing.assert_array_equal(data.images[:, 0, 0], np.repeat([0, 1], 6))
     np.testing.assert_array_equal(data.images[:, 0, 1], data.y)
@@ -142,13 +145,11 @@ def test_pgm_folders_do_not_depend_on_order_prefix_or_headers(tmp_path, seed):
     assert data.groups.tolist() == ["1"] * 6 + ["T1"] * 6
 
 
-def test_pgm_folders_other_pixel(tmp_path):
+def test_pgm_folders_other_pixel(load):
     members = [(name, b"P5 3 2 255 " + pixels) for name, pixels in PIXELS.items()]
     members[0] = (members[0][0], members[0][1][:-1] + b"x")
-    (tmp_path / "m/pgm-folders").mkdir(parents=True)
-    write_tar(tmp_path / "m/pgm-folders/a.tar.gz", members)
     with pytest.raises(DataError, match=f"wrong content: expected 72 bytes of sha256 {PGM.digest}"):
-        download(PGM, data_dir=tmp_path, mirror=tmp_path / "m")
+        load(PGM, members)
 
 
 IMAGES = {
@@ -159,19 +160,12 @@ IMAGES = {
 JPEG = manifest_of("jpeg-folders", IMAGES, classes=("Zebra", "ant"), first_per_class=2)
 
 
-def jpeg_mirror(tmp_path, members):
-    (tmp_path / "m/jpeg-folders").mkdir(parents=True)
-    write_tar(tmp_path / "m/jpeg-folders/a.tar.gz", members)
-    return tmp_path / "m"
-
-
-def test_jpeg_folders_keep_the_first_of_each_class(tmp_path):
+def test_jpeg_folders_keep_the_first_of_each_class(load, tmp_path):
     extra = [("ant/image_3.jpg", b"a3"), ("BACKGROUND/image_1.jpg", b"b1"), ("ant/notes", b"")]
     members = [(f"top/{name}", content) for name, content in [*extra, *IMAGES.items()]]
-    mirror = jpeg_mirror(tmp_path, members)
-    done = download(JPEG, data_dir=tmp_path / "cache", mirror=mirror)
-    data = load_dataset(JPEG, data_dir=tmp_path / "cache")
-    assert [path.relative_to(done.folder).as_posix() for path in data.images] == sorted(IMAGES)
+    data = load(JPEG, members)
+    folder = tmp_path / "jpeg-folders"
+    assert [path.relative_to(folder).as_posix() for path in data.images] == sorted(IMAGES)
     assert [path.read_bytes() for path in data.images] == [b"z1", b"a1", b"a2"]
     assert data.y.tolist() == [0, 1, 1]
     assert data.groups.tolist() == [""] * 3
@@ -184,15 +178,14 @@ def test_jpeg_folders_keep_the_first_of_each_class(tmp_path):
         ([i for i in IMAGES.items() if "2" not in i[0]], r"expected 6 bytes .* got 4 bytes"),
     ],
 )
-def test_jpeg_folders_that_are_not_whole(tmp_path, members, message):
-    mirror = jpeg_mirror(tmp_path, members)
+def test_jpeg_folders_that_are_not_whole(load, members, message):
     with pytest.raises(DataError, match=message):
-        download(JPEG, data_dir=tmp_path / "cache", mirror=mirror)
+        load(JPEG, members)
 
 
-def test_damaged_images_are_named_and_can_be_skipped(tmp_path):
-    cache = {"data_dir": tmp_path / "cache"}
-    folder = download(JPEG, mirror=jpeg_mirror(tmp_path, IMAGES.items()), **cache).folder
+def test_damaged_images_are_named_and_can_be_skipped(load, tmp_path):
+    load(JPEG, IMAGES.items())
+    cache, folder = {"data_dir": tmp_path}, tmp_path / "jpeg-folders"
     (folder / "ant/image_2.jpg").write_bytes(b"")
     with pytest.raises(DataError, match=r"edited: ant/image_2.jpg: 0 bytes, expected 2; run"):
         load_dataset(JPEG, **cache)
@@ -214,14 +207,12 @@ def test_idx_files_that_do_not_fit_together(tiny, tmp_path):
     manifest = tiny.manifest
     content = idx(2, data=bytes(2))
     (tiny.folder / "tiny/train-labels.gz").write_bytes(gzip.compress(content))
+    digest = hashlib.sha256(content).hexdigest()
     files = tuple(
-        SourceFile(f.path, (), hashlib.sha256(content).hexdigest(), len(content), f.role)
-        if f.role == "train-labels"
-        else f
+        replace(f, sha256=digest, size=len(content)) if f.role == "train-labels" else f
         for f in manifest.files
     )
-    wrong = Manifest(**{**manifest.__dict__, "files": files})
     message = r"tiny: train: images of shape \(3, 2, 3\) for 2 labels, expected \(2, 2, 3\)"
     with pytest.raises(DataError, match=message):
-        download(wrong, data_dir=tmp_path / "cache", mirror=tiny.folder)
+        download(replace(manifest, files=files), data_dir=tmp_path / "cache", mirror=tiny.folder)
     assert not (tmp_path / "cache/tiny").exists()

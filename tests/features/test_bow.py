@@ -104,19 +104,3 @@ def test_one_grey_has_counts_and_no_nan(images):
     X = bow([*images, np.full((30, 30), 200, np.uint8)])
     assert np.isfinite(X.data).all()
     assert X[[12], :20].nnz == 1  # all patches are one word
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"patches": [16, 18]}, "patches=\\[16, 18\\]: expected a list of multiples of 4"),
-        ({"patches": []}, "patches=.*: expected a list of different"),
-        ({"words": 0}, "words=0: expected a whole number of at least 1"),
-        ({"longest": 20}, "longest=20: expected a whole number of at least 32"),
-        ({"contrast": -1}, "contrast=-1: expected a number of at least 0"),
-        ({"root": "yes"}, "root='yes': expected True or False"),
-    ],
-)
-def test_bad_parameters(parameters, message):
-    with pytest.raises(ConfigError, match=f"dense-sift-bow: {message}"):
-        make_feature("dense-sift-bow", parameters)

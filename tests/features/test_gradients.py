@@ -18,24 +18,6 @@ def test_plain_gradients_are_central_differences(image):
         np.testing.assert_allclose(found, expected, atol=1e-7)
 
 
-@pytest.mark.parametrize("sigma", [0, 0.7, 2])
-def test_a_slope_has_its_slope_and_the_border_is_no_edge(sigma):
-    y, x = np.mgrid[:24, :30].astype(np.float32)
-    gx, gy = gradients((0.02 * x - 0.01 * y)[None], sigma)
-    inner = np.s_[:, 9:-9, 9:-9]
-    np.testing.assert_allclose(gx[inner], 0.02, rtol=2e-2)
-    np.testing.assert_allclose(gy[inner], -0.01, rtol=2e-2)
-    flat = gradients(np.full((1, 8, 8), 0.7, np.float32), sigma)
-    np.testing.assert_allclose(flat, 0, atol=1e-7)
-
-
-def test_images_of_a_block_do_not_mix(image):
-    alone = gradients(image[None], 1.0)
-    among = gradients(np.stack([1 - image, image, image**2]), 1.0)
-    for one, three in zip(alone, among, strict=True):
-        np.testing.assert_array_equal(one[0], three[1])
-
-
 @pytest.mark.parametrize("signed", [False, True])
 @pytest.mark.parametrize("bins", [2, 8, 9])
 def test_energies_by_hand(image, bins, signed):

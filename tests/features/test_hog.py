@@ -5,7 +5,7 @@ import pytest
 from drawn import dataset, noise, photograph
 from oracles import images as oracle
 
-from kmaps.errors import ConfigError, InputError
+from kmaps.errors import InputError
 from kmaps.features import extract, make_feature
 
 
@@ -89,23 +89,3 @@ def test_cells_larger_than_the_images():
         InputError, match=r"18 × 36 pixels \(width × height\) are too few for cells of 20"
     ):
         hog(noise(1, 36, 18), cells=[20, 9])
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"cells": []}, "cells=\\[\\]: expected a list of different whole numbers of at least 1"),
-        ({"cells": [4, 4]}, "cells=.*: expected a list of different"),
-        ({"cells": 7}, "cells=7: expected a list of different whole numbers of at least 1"),
-        ({"orientations": 1}, "orientations=1: expected a whole number of at least 2"),
-        ({"orientations": True}, "orientations=True: expected a whole number of at least 2"),
-        ({"sigma": -1}, "sigma=-1: expected a number of at least 0"),
-        ({"sigma": float("nan")}, "sigma=nan: expected a number of at least 0"),
-        ({"local": -1}, "local=-1: expected a number of at least 0"),
-        ({"growth": 0}, "growth=0: expected a positive number"),
-        ({"signed": 1}, "signed=1: expected True or False"),
-    ],
-)
-def test_bad_parameters(parameters, message):
-    with pytest.raises(ConfigError, match=f"hog-pyramid: {message}"):
-        make_feature("hog-pyramid", parameters)

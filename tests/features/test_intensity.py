@@ -1,4 +1,4 @@
-"""Intensities and normalisations."""
+"""Intensities; names of features and their parameters."""
 
 from types import SimpleNamespace
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kmaps.errors import ConfigError
-from kmaps.features import FEATURES, extract, parameters_of
+from kmaps.features import FEATURES, extract, make_feature, parameters_of
 
 
 def toy(max_level=255):
@@ -35,14 +35,40 @@ def test_names():
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("name", "parameters", "message"),
     [
-        ({"name": "intensities"}, r"unknown features 'intensities', did you mean 'intensity'\?"),
-        ({"name": "hog-piramid"}, r"unknown features 'hog-piramid', did you mean 'hog-pyramid'\?"),
-        ({"cells": [3]}, r"intensity: unknown parameter 'cells' \(known: none\)"),
-        ({"name": "phog", "orientation": 9}, "phog: unknown parameter 'orientation', did you mean"),
+        ("intensities", {}, r"unknown features 'intensities', did you mean 'intensity'\?"),
+        ("hog-piramid", {}, r"unknown features 'hog-piramid', did you mean 'hog-pyramid'\?"),
+        ("intensity", {"cells": [3]}, r"unknown parameter 'cells' \(known: none\)"),
+        ("phog", {"orientation": 9}, "unknown parameter 'orientation', did you mean"),
+        ("hog-pyramid", {"cells": []}, r"cells=\[\]: expected a list of different whole numbers"),
+        ("hog-pyramid", {"cells": [4, 4]}, "cells=.*: expected a list of different whole numbers"),
+        ("hog-pyramid", {"cells": 7}, "cells=7: expected a list of .* numbers of at least 1"),
+        ("hog-pyramid", {"orientations": 1}, "orientations=1: expected a whole number of at least"),
+        ("hog-pyramid", {"orientations": True}, "orientations=True: expected a whole number"),
+        ("hog-pyramid", {"sigma": -1}, "sigma=-1: expected a number of at least 0"),
+        ("hog-pyramid", {"sigma": float("nan")}, "sigma=nan: expected a number of at least 0"),
+        ("hog-pyramid", {"local": -1}, "local=-1: expected a number of at least 0"),
+        ("hog-pyramid", {"growth": 0}, "growth=0: expected a positive number"),
+        ("hog-pyramid", {"signed": 1}, "signed=1: expected True or False"),
+        ("phog", {"edges": 1}, "edges=1: expected a number of at least 0, below 1"),
+        ("phog", {"sigma": 0}, "sigma=0: expected a positive number"),
+        ("phog", {"longest": 2.5}, "longest=2.5: expected a whole number of at least 1"),
+        ("phog", {"divisions": [0, 2]}, r"divisions=\[0, 2\]: expected a list .* at least 1"),
+        (
+            "dense-sift-bow",
+            {"patches": [16, 18]},
+            r"patches=\[16, 18\]: expected .* multiples of 4",
+        ),
+        ("dense-sift-bow", {"patches": []}, "patches=.*: expected a list of different"),
+        ("dense-sift-bow", {"words": 0}, "words=0: expected a whole number of at least 1"),
+        ("dense-sift-bow", {"longest": 20}, "longest=20: expected a whole number of at least 32"),
+        ("dense-sift-bow", {"contrast": -1}, "contrast=-1: expected a number of at least 0"),
+        ("dense-sift-bow", {"root": "yes"}, "root='yes': expected True or False"),
+        ("dense-sift-bow", {"sampling": "dense"}, "='dense': expected 'grid' or 'salient'"),
     ],
 )
-def test_unknown_names(words, message):
-    with pytest.raises(ConfigError, match=message):
-        extract(toy(), **words)
+def test_bad_names_and_parameters(name, parameters, message):
+    prefix = "" if message.startswith("unknown features") else f"{name}: .*"
+    with pytest.raises(ConfigError, match=f"^{prefix}{message}"):
+        make_feature(name, parameters)

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from drawn import dataset, photograph, step_edge
+from drawn import dataset, photograph
 from oracles import images as oracle
 
 from kmaps._loops import orientation as loops
-from kmaps.errors import ConfigError
-from kmaps.features import extract, make_feature
+from kmaps.features import extract
 from kmaps.features.gradients import gradients
 from kmaps.features.phog import canny
 
@@ -44,13 +43,6 @@ def test_the_sides_of_a_square_are_two_orientations_in_their_cells():
     assert finest[[0, 3]][:, [0, 3]].sum() < 0.02 * whole.sum()  # nothing in the corners
 
 
-def test_a_disc_has_every_orientation():
-    y, x = np.mgrid[:80, :80]
-    disc = np.where(np.hypot(y - 39.5, x - 39.5) < 25, 200, 50).astype(np.uint8)
-    whole = phog(disc)[0, :16]
-    assert whole.max() < 2 * whole.min()
-
-
 def test_one_grey_and_tiny_images():
     X = phog(np.full((20, 20), 80, np.uint8), photograph(4, 4, 0))
     assert not X[0].any()
@@ -61,14 +53,6 @@ def test_larger_images_are_shrunk():
     large = phog(np.kron(square(64, 32), np.ones((10, 10), np.uint8)), longest=64)
     small = phog(square(64, 32), longest=64)
     np.testing.assert_allclose(large / large.sum(), small / small.sum(), atol=5e-3)
-
-
-def test_edges_are_thin_lines_where_the_step_is():
-    edges = canny(*gradients(step_edge(30, 30, 15) / np.float32(255), 1.4), 0.7)
-    rows, columns = np.nonzero(edges)
-    assert set(rows) == set(range(1, 29))
-    assert len(rows) == 28  # one pixel a row
-    assert set(columns) <= {14, 15}
 
 
 def test_ridges_are_the_oracle_s():
@@ -96,17 +80,3 @@ def test_weak_edges_count_where_they_go_on_from_strong_ones():
     assert edges[45:55, 28:32].any()
     assert weak[28:42, 8:22].any()
     assert not edges[28:42, 8:22].any()
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"edges": 1}, "edges=1: expected a number of at least 0, below 1"),
-        ({"sigma": 0}, "sigma=0: expected a positive number"),
-        ({"longest": 2.5}, "longest=2.5: expected a whole number of at least 1"),
-        ({"divisions": [0, 2]}, "divisions=\\[0, 2\\]: expected a list .* at least 1"),
-    ],
-)
-def test_bad_parameters(parameters, message):
-    with pytest.raises(ConfigError, match=f"phog: {message}"):
-        make_feature("phog", parameters)

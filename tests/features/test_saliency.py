@@ -7,7 +7,7 @@ import pytest
 from drawn import dataset, photograph
 
 from kmaps.errors import ConfigError
-from kmaps.features import extract, make_feature
+from kmaps.features import extract
 from kmaps.features.saliency import salient_places, segmented
 
 BOW = {"patches": [8], "step": 4, "words": 10, "samples": 20}
@@ -90,6 +90,3 @@ def test_without_scikit_image(monkeypatch):
     data = dataset([photograph(60, 70, i) for i in range(2)])
     with pytest.raises(ConfigError, match=r"needs scikit-image: .*pip install scikit-image"):
         extract(data, "dense-sift-bow", train=[0], sampling="salient", **BOW)
-
-    with pytest.raises(ConfigError, match="sampling='dense': expected 'grid' or 'salient'"):
-        make_feature("dense-sift-bow", {"sampling": "dense"})

@@ -26,16 +26,6 @@ def test_nearest_is_nearest(points):
     assert nearest_words(np.array([[1, 1], [1, 0]], np.float32), words).tolist() == [1, 1]
 
 
-def test_separate_clusters_are_found():
-    rng = np.random.default_rng(1)
-    centres = rng.normal(0, 10, (12, 5))
-    sample = (centres[rng.integers(0, 12, 3000)] + rng.normal(0, 0.1, (3000, 5))).astype(np.float32)
-    # Five words a cluster, so that each has one from the start; then none is between clusters.
-    distances = cdist(centres, learn_words(sample, 60, seed=3))
-    assert distances.min(axis=1).max() < 0.2
-    assert distances.min(axis=0).max() < 0.5
-
-
 def test_rounds_lower_the_spread(points):
     words = learn_words(points, 30, seed=0)
     drawn = points[np.random.default_rng(5).choice(9000, 30, replace=False)]
