@@ -1,10 +1,15 @@
 """The options of commands: in groups in ``--help``; errors of the library in their words."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from kmaps.bench.spec.fields import Experiment
+
+Command = Callable[..., Any]
 
 _FEW = 5
 
@@ -62,3 +67,37 @@ def in_flags(message: str, params: Iterable[click.Parameter]) -> str:
 
 def _option(flag: str, value: str) -> str:
     return flag if value == "True" else f"{flag} {value.strip(chr(39))}"
+
+
+def allowing(command: Command) -> Command:
+    """Add the options ``--allow`` and ``--allow-code`` to a command."""
+    package = click.option(
+        "--allow",
+        multiple=True,
+        metavar="PACKAGE",
+        help="Let rows name estimators of this installed package. Repeat for several; those of "
+        "scikit-learn, LightGBM, interpret and kmaps always may.",
+    )
+    code = click.option(
+        "--allow-code",
+        is_flag=True,
+        help="Let rows name estimators in modules of the experiment's folder, which are run.",
+    )
+    return package(code(command))
+
+
+def say_imports(
+    experiment: "Experiment", allow: Collection[str], allow_code: bool, *, quiet: bool
+) -> None:
+    """Say on standard error which code the rows of an experiment import, and from where."""
+    from kmaps.bench.kinds import KINDS
+    from kmaps.bench.run.plan import imports_of
+
+    cells = KINDS[experiment.kind].cells(experiment)
+    parts = []
+    for one in imports_of(cells, experiment, allow, allow_code):
+        flag = "--allow-code" if one.folder else f"--allow {one.package}"
+        needs = "" if one.is_allowed else f", needs {flag}"
+        parts.append(f"{one.package} ({one.folder or 'installed'}{needs})")
+    if parts and not quiet:
+        click.echo(f"code that rows of this experiment import: {', '.join(parts)}", err=True)

@@ -9,7 +9,7 @@ import click
 
 from kmaps.cli.cluster import connected
 from kmaps.cli.completing import experiments, names
-from kmaps.cli.flags import few_of
+from kmaps.cli.flags import allowing, few_of, say_imports
 from kmaps.errors import CellsFailed, DataError
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ if TYPE_CHECKING:
 @click.option("--retry-failed", is_flag=True, help="Measure the cells that failed again.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first cell that fails.")
 @click.option("--skip-bad", is_flag=True, help="Leave out images that cannot be used.")
+@allowing
 @click.option(
     "--dry-run",
     is_flag=True,
@@ -85,6 +86,8 @@ def command(
     retry_failed: bool,
     fail_fast: bool,
     skip_bad: bool,
+    allow: tuple[str, ...],
+    allow_code: bool,
     dry_run: bool,
     quiet: bool,
 ) -> None:
@@ -98,6 +101,7 @@ def command(
 
     checked, content = load_whole(experiment, preset, changes)
     out = out or Path("runs", checked.experiment)
+    say_imports(checked, allow, allow_code, quiet=quiet)
     if dry_run:
         from kmaps.bench.run.plan import published_folder
 
@@ -120,6 +124,8 @@ def command(
             retry_failed=retry_failed,
             fail_fast=fail_fast,
             skip_bad=skip_bad,
+            allow=allow,
+            allow_code=allow_code,
             progress=progress,
             extracted=extracted,
             command=click.get_current_context().meta.get(GIVEN, ""),
@@ -127,12 +133,27 @@ def command(
         )
     if not outcome.measured and not quiet:
         click.echo(f"nothing to do: all {len(outcome.records)} cells are in {out}", err=True)
+    _show(outcome, checked.kind)
+
+
+def _show(outcome: "Outcome", kind: str) -> None:
+    """Print the table of a run, and fail if cells did."""
     from kmaps.bench.kinds import SHOWN
+    from kmaps.bench.records.columns import cell_name
     from kmaps.bench.report.tables import render
 
-    measures = SHOWN[checked.kind].measures(outcome.records)
+    measures = SHOWN[kind].measures(outcome.records)
     click.echo(render(outcome.records, "text", measures), nl=False)
-    _report_failures(outcome)
+    failed = outcome.failed
+    if not failed:
+        return
+    listed = few_of([f"{cell_name(record)} ({record['error']})" for record in failed])
+    missing = f", {outcome.missing} not run" if outcome.missing else ""
+    total = len(outcome.records) + outcome.missing
+    raise CellsFailed(
+        f"{len(failed)} of {total} cells failed{missing}: {listed}. "
+        "--retry-failed measures them again"
+    )
 
 
 def _list_cells(
@@ -194,18 +215,3 @@ def _duration(seconds: float) -> str:
 
 def _shown(path: Path) -> Path:
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-
-
-def _report_failures(outcome: "Outcome") -> None:
-    from kmaps.bench.records.columns import cell_name
-
-    failed = outcome.failed
-    if not failed:
-        return
-    listed = few_of([f"{cell_name(record)} ({record['error']})" for record in failed])
-    missing = f", {outcome.missing} not run" if outcome.missing else ""
-    total = len(outcome.records) + outcome.missing
-    raise CellsFailed(
-        f"{len(failed)} of {total} cells failed{missing}: {listed}. "
-        "--retry-failed measures them again"
-    )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kmaps.cli.flags import few_of
+from kmaps.cli.flags import allowing, few_of, say_imports
 from kmaps.errors import CellsFailed
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ _MEASURES = ("time", "convert", "train", "predict", "time-common")
     is_flag=True,
     help="Measure when other work runs on the machine, and mark the times.",
 )
+@allowing
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
 def command(
     results: Path,
@@ -63,6 +64,8 @@ def command(
     threads: int,
     common_C: float | None,
     even_if_busy: bool,
+    allow: tuple[str, ...],
+    allow_code: bool,
     quiet: bool,
 ) -> None:
     """Time the measured cells in the folder RESULTS again, and show the times.
@@ -90,6 +93,7 @@ def command(
         checked = load(kept)
     else:
         checked = load(experiment or recorded.removesuffix(f"-{preset}"), preset)
+    say_imports(checked, allow, allow_code, quiet=quiet)
     with cell_bar(quiet=quiet, kept="measurements") as (progress, extracted):
         timed = time_again(
             checked,
@@ -98,6 +102,8 @@ def command(
             threads=threads,
             common_C=common_C,
             even_if_busy=even_if_busy,
+            allow=allow,
+            allow_code=allow_code,
             command=click.get_current_context().meta.get(GIVEN, ""),
             progress=progress,
             extracted=extracted,

@@ -301,6 +301,7 @@ ATTRIBUTES_OF_OTHERS = {
     ("bench/run/clock.py", "cpu_affinity"),
     ("bench/run/clock.py", "steal"),
     ("bench/run/processes.py", "pthread_sigmask"),
+    ("bench/work/third_party.py", "fit"),
     ("data/transfer.py", "response"),
     ("data/transfer.py", "reason"),
     ("svm/clib.py", "parts"),

@@ -26,7 +26,7 @@ class Measuring:
     """Measures batches of cells of a kind; can be pickled, as processes need it.
 
     With ``hold`` the process may run on as many processors as it has threads. Rows may name modules
-    in ``folder``, where the experiment's file is.
+    in ``folder``.
     """
 
     kind: str
@@ -92,11 +92,13 @@ class Checking:
                 yield key, problems(row.method, row.params, row.solver)
 
 
-def check_estimators(cells: Collection[Cell], experiment: Experiment) -> None:
+def check_estimators(
+    cells: Collection[Cell], experiment: Experiment, folder: Path | None = None
+) -> None:
     """Refuse third-party estimators that cannot be made, all at once: the ConfigError has every
-    mistake and its place, one per line."""
+    mistake and its place, one per line. Modules in the folder can be imported."""
     rows = {cell.row.identity: cell.row for cell in cells if is_third_party(cell.row.method)}
-    checking, imports = Checking(experiment.folder), KINDS[experiment.kind].imports(cells)
+    checking, imports = Checking(folder), KINDS[experiment.kind].imports(cells)
     mistakes: dict[str, None] = {}
     for done in run_batches(checking, [rows] if rows else [], 1, imports):
         row, problems = rows[done.key], done.result

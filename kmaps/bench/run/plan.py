@@ -1,8 +1,11 @@
 """The cells of an experiment, all of them or those of some rows; what is left of several to run."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from importlib import metadata
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 import kmaps
@@ -12,6 +15,7 @@ from kmaps.bench.kinds.load import described, load
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.file import read_records
 from kmaps.bench.records.names import short_labels
+from kmaps.bench.records.row import is_third_party
 from kmaps.bench.records.times import Forecast, forecast
 from kmaps.bench.spec.fields import Experiment
 from kmaps.errors import ConfigError, NothingMeasured, suggest
@@ -56,6 +60,80 @@ def of_rows(planned: Mapping[str, Cell], only: Sequence[str]) -> dict[str, Cell]
 def _names(pattern: str, labels: Iterable[str]) -> bool:
     wanted = (pattern, f"{pattern} *", f"{pattern},*")
     return any(fnmatchcase(label, one) for label in labels for one in wanted)
+
+
+EVERYBODYS = ("interpret", "kmaps", "lightgbm", "sklearn")
+"""The packages from which any experiment may take estimators."""
+
+
+@dataclass(frozen=True)
+class Import:
+    """A package that rows import: an installed one, or a module in the experiment's folder."""
+
+    package: str
+    folder: Path | None
+    is_allowed: bool
+
+
+def imports_of(
+    cells: Iterable[Cell], experiment: Experiment, allow: Collection[str], allow_code: bool
+) -> list[Import]:
+    """Return what third-party rows import; nothing is imported here.
+
+    The user allows installed packages by name, and all modules in the experiment's folder together.
+    """
+    methods = {cell.row.method for cell in cells if is_third_party(cell.row.method)}
+    found = []
+    for package in sorted({_package(method) for method in methods}):
+        folder = experiment.folder if _is_beside(package, experiment.folder) else None
+        by_name = package in EVERYBODYS or package in allow
+        found.append(Import(package, folder, allow_code if folder else by_name))
+    return found
+
+
+def importable(
+    cells: Collection[Cell], experiment: Experiment, allow: Collection[str], allow_code: bool
+) -> Path | None:
+    """Refuse rows that import what nobody allowed; return the folder whose modules others import.
+
+    A ConfigError has every such row and its place, one per line.
+    """
+    imports = {one.package: one for one in imports_of(cells, experiment, allow, allow_code)}
+    refused = {name for name, one in imports.items() if not one.is_allowed}
+    rows = [cell.row for cell in cells if is_third_party(cell.row.method)]
+    lines = [
+        f"{experiment.place_of(row.method, row.params)}: estimator {row.method}: "
+        f"{_why_refused(imports[_package(row.method)])}".removeprefix(": ")
+        for row in rows
+        if _package(row.method) in refused
+    ]
+    if lines:
+        raise ConfigError("\n".join(dict.fromkeys(lines)))
+    return next((one.folder for one in imports.values() if one.folder), None)
+
+
+def _package(method: str) -> str:
+    return method.partition(".")[0]
+
+
+def _is_beside(package: str, folder: Path | None) -> bool:
+    """Return whether a name is that of a module in the folder, and of nothing that is installed."""
+    if folder is None or package in (*EVERYBODYS, *sys.stdlib_module_names):
+        return False
+    there = PathFinder.find_spec(package, [str(folder)])
+    return there is not None and package not in metadata.packages_distributions()
+
+
+def _why_refused(one: Import) -> str:
+    if one.folder:
+        return (
+            f"{one.package} is code in {one.folder}, which would run: look at it, and let it run "
+            "with allow_code=True"
+        )
+    return (
+        f"{one.package} is not among the packages that any experiment imports "
+        f"({', '.join(EVERYBODYS)}): if it is installed, allow it with allow='{one.package}'"
+    )
 
 
 def published_folder(name: str, preset: str | None = None) -> Path:

@@ -21,7 +21,7 @@ from kmaps.bench.records.times import Line, TimesFile
 from kmaps.bench.run.clock import Load, look
 from kmaps.bench.run.environment import describe
 from kmaps.bench.run.measure import Measuring
-from kmaps.bench.run.plan import plan
+from kmaps.bench.run.plan import importable, plan
 from kmaps.bench.run.processes import Failure, Finished, Function, run_batches
 from kmaps.bench.run.runner import Progress, Tally, batches_of
 from kmaps.bench.spec.fields import Experiment
@@ -64,6 +64,8 @@ def time_again(
     threads: int = 1,
     common_C: float | None = None,
     even_if_busy: bool = False,
+    allow: Sequence[str] = (),
+    allow_code: bool = False,
     command: str = "",
     look: Callable[[], Load] = look,
     progress: Callable[[Progress], None] = lambda progress: None,
@@ -92,13 +94,12 @@ def time_again(
         rounds = list(_rounds(kind, cells, records, repeats, common_C, file.lines))
         if not rounds:
             return Timed(0, 0, [], None)
+        code = importable(cells.values(), experiment, allow, allow_code)
         found = _checked(look(), even_if_busy)
         skip_bad = any(record["n_skipped"] for record in records.values())
         with compiled_threads(threads):
             kind.prepare(cells.values(), skip_bad=skip_bad, progress=extracted)
-        function = measure or Measuring(
-            experiment.kind, threads, skip_bad, hold=True, folder=experiment.folder
-        )
+        function = measure or Measuring(experiment.kind, threads, skip_bad, hold=True, folder=code)
         described = {
             **{name: value for name, value in describe().items() if name in _DESCRIBED},
             **{"threads": threads, "jobs": 1, "command": command, "busy": found.reason},

@@ -18,7 +18,7 @@ from kmaps.bench.records.columns import COLUMNS, FORMAT, Record
 from kmaps.bench.records.file import RecordsFile, latest, write_definition
 from kmaps.bench.run.environment import describe, versions_of
 from kmaps.bench.run.measure import Measuring, check_estimators
-from kmaps.bench.run.plan import of_rows, plan
+from kmaps.bench.run.plan import importable, of_rows, plan
 from kmaps.bench.run.processes import Batch, Failure, Finished, Function, run_batches
 from kmaps.bench.spec.fields import Experiment
 from kmaps.errors import ConfigError
@@ -140,6 +140,8 @@ def run(
     retry_failed: bool = False,
     fail_fast: bool = False,
     skip_bad: bool = False,
+    allow: Sequence[str] = (),
+    allow_code: bool = False,
     progress: Callable[[Progress], None] = lambda progress: None,
     extracted: Report | None = None,
     measure: Function | None = None,
@@ -163,14 +165,13 @@ def run(
         new: list[Record] = []
         if todo:
             workers = Workers.of(jobs, threads, client)
-            check_estimators(todo.values(), experiment)
+            code = importable(todo.values(), experiment, allow, allow_code)
+            check_estimators(todo.values(), experiment, code)
             with compiled_threads(workers.threads_here):
                 kind.prepare(todo.values(), skip_bad=skip_bad, progress=extracted)
             if definition:
                 write_definition(folder, definition, experiment.folder)
-            function = measure or Measuring(
-                experiment.kind, workers.threads, skip_bad, folder=experiment.folder
-            )
+            function = measure or Measuring(experiment.kind, workers.threads, skip_bad, folder=code)
             shared = _shared_columns(workers, command)
             tally = Tally({k: cell.row.method for k, cell in todo.items()}, workers.jobs, progress)
             with closing(workers.measured(kind, function, batches_of(kind, todo))) as results:

@@ -66,6 +66,8 @@ def _plain(value: dict[str, Any]) -> dict[str, Any]:
         raise ValueError(
             "expected texts, finite numbers, true, false, null, and lists and mappings of these"
         ) from None
+    if isinstance(value.get("memory"), str):
+        raise ValueError("memory: a folder of pickles, which may hold any code; leave it out")
     return value
 
 

@@ -5,7 +5,7 @@ Their code is imported here, in the processes that measure, and nowhere else.
 
 import inspect
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -32,15 +32,14 @@ METHODS = {
 _FREE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
-def find(estimator: str) -> Callable[..., Any]:
-    """Import what an experiment names: a class, or a function that returns an estimator."""
+def find(estimator: str) -> type[Any]:
+    """Import the class that an experiment names; nothing else is ever called."""
     module_name, _, name = estimator.rpartition(".")
     try:
         module = import_module(module_name)
     except ModuleNotFoundError as error:
         raise ConfigError(
-            f"estimator {estimator}: there is no module {error.name!r}: install its package, or "
-            "put it next to the experiment's file"
+            f"estimator {estimator}: there is no module {error.name!r}: install its package"
         ) from None
     except Exception as error:
         raise ConfigError(
@@ -51,11 +50,9 @@ def find(estimator: str) -> Callable[..., Any]:
     except AttributeError:
         hint = suggest(name, [known for known in dir(module) if not known.startswith("_")])
         raise ConfigError(f"estimator {estimator}: {module_name} has no {name!r}{hint}") from None
-    if not callable(found):
-        raise ConfigError(
-            f"estimator {estimator}: expected a class, or a function that returns an estimator, "
-            f"got {type(found).__name__}"
-        )
+    if not (isinstance(found, type) and callable(getattr(found, "fit", None))):
+        got = f"the class {name} without it" if isinstance(found, type) else type(found).__name__
+        raise ConfigError(f"estimator {estimator}: expected a class with the method fit, got {got}")
     return found
 
 

@@ -72,7 +72,11 @@ def kmaps(folder):
 
 @pytest.mark.slow  # README's own method runs in tests/test_readme.py
 def test_rows_of_others_run_and_are_shown_judged_and_gated(kmaps, folder):
-    ran = kmaps("run", "beside/mine.yaml", "--out", "out", code=3)
+    ran = kmaps("run", "beside/mine.yaml", "--out", "out", "--allow-code", code=3)
+    assert ran.stderr.startswith(
+        f"code that rows of this experiment import: kmaps (installed), own_methods "
+        f"({folder / 'beside'}), sklearn (installed)\n"
+    )
     assert "1 of 7 cells failed" in ran.stderr
     assert "own_methods.Breaks (RuntimeError: too much)" in ran.stderr
     assert "GaussianNB: sklearn.naive_bayes.GaussianNB" in ran.stdout
@@ -90,6 +94,10 @@ def test_rows_of_others_run_and_are_shown_judged_and_gated(kmaps, folder):
     spline = records["split 0 ovr kmaps.maps.SplineMap solver=coded"]
     assert spline["accuracy"] > 0.85 < roots["accuracy"]
 
+    refused = kmaps("time", "out", "--even-if-busy", "--quiet", code=2)
+    assert "own_methods is code in " in refused.stderr
+    timed = kmaps("time", "out", "--even-if-busy", "--repeats", 1, "--allow-code")
+    assert f"own_methods ({folder / 'beside'})" in timed.stderr
     kmaps("report", "out", "--quiet")
     assert "Roots, power = 1" in (folder / "out/README.md").read_text()
     # A pickle of another size is no change for the worse, more rows are one.
@@ -113,7 +121,7 @@ def test_what_cannot_be_made_is_told_before_anything_runs(kmaps, folder):
     text = EXPERIMENT.replace("own_methods.Breaks", "own_methods.Brakes")
     text = text.replace("sklearn.svm.SVC}\n", "sklearn.svm.SVC, params: {gama: 1}}\n", 1)
     (folder / name).write_text(text)
-    refused = kmaps("run", name, "--out", "other", code=2)
+    refused = kmaps("run", name, "--out", "other", "--allow-code", "--quiet", code=2)
     assert refused.stderr.splitlines() == [
         "error: beside/wrong.yaml:10:17: classifiers[0].estimator: estimator sklearn.svm.SVC: "
         "unknown parameter 'gama', did you mean 'gamma'?",
@@ -122,9 +130,63 @@ def test_what_cannot_be_made_is_told_before_anything_runs(kmaps, folder):
     ]
     # What is only listed runs none of it.
     (folder / "beside/own_methods.py").write_text("raise SystemExit(70)")
-    assert "own_methods.Roots" in kmaps("run", "beside/mine.yaml", "--dry-run").stdout
-    refused = kmaps("run", name, "--out", "other", code=2)
+    listed = kmaps("run", "beside/mine.yaml", "--dry-run")
+    assert "own_methods.Roots" in listed.stdout
+    assert f"own_methods ({folder / 'beside'}, needs --allow-code)" in listed.stderr
+    refused = kmaps("run", name, "--out", "other", "--allow-code", code=2)
     assert "estimator own_methods.Roots: the process ended with exit code 70" in refused.stderr
+
+
+TRAP = """\
+experiment: trap
+base: {base}
+dataset: {{name: digits, train: 20, test: 10}}
+reductions: [ovr]
+classifiers: [{{estimator: {estimator}, params: {params}}}]
+C: 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("estimator", "params", "flags", "told"),
+    [
+        (
+            *("subprocess.check_output", "{args: touch PWNED, shell: true}", ()),
+            "subprocess is not among the packages that any experiment imports (interpret, kmaps, "
+            "lightgbm, sklearn): if it is installed, allow it with --allow subprocess",
+        ),
+        (
+            *("subprocess.check_output", "{args: touch PWNED, shell: true}"),
+            ("--allow", "subprocess", "--allow-code"),
+            "expected a class with the method fit, got function",
+        ),
+        (
+            *("subprocess.Popen", "{args: touch PWNED, shell: true}", ("--allow", "subprocess")),
+            "expected a class with the method fit, got the class Popen without it",
+        ),
+        (
+            *("trap_of_a_test.Model", "{}", ("--allow", "trap_of_a_test")),
+            "trap_of_a_test is code in {}, which would run: look at it, and let it run with "
+            "--allow-code",
+        ),
+        # A package that is not installed is not taken from the folder.
+        ("lightgbm.trap.Model", "{}", (), "there is no module 'lightgbm"),
+    ],
+)
+def test_nothing_runs_that_nobody_allowed(tmp_path, estimator, params, flags, told):
+    text = TRAP.format(estimator=estimator, params=params, base=tmp_path / "base")
+    (tmp_path / "trap.yaml").write_text(text)
+    for name in ("trap_of_a_test", "lightgbm/__init__", "lightgbm/trap", "subprocess"):
+        path = tmp_path / "base" / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"open({str(tmp_path / 'PWNED')!r}, 'w')")
+    done = kmaps_in(tmp_path)("run", "trap.yaml", "--out", "out", *flags, "--quiet", code=2)
+    [line] = done.stderr.splitlines()
+    assert line.startswith(
+        f"error: trap.yaml:5:27: classifiers[0].estimator: estimator {estimator}: "
+        f"{told.format(tmp_path / 'base')}"
+    )
+    assert {path.name for path in tmp_path.iterdir()} <= {"trap.yaml", "base", "out"}
 
 
 BAD = """\
@@ -140,6 +202,7 @@ classifiers:
   - {estimator: PCA}
   - {estimater: a.b}
   - {estimator: a.b, params: {a b: 1}}
+  - {estimator: a.b, params: {memory: cache}}
 C: 1
 """
 
@@ -155,6 +218,8 @@ def test_mistakes_have_their_places():
         "e.yaml:11:5: classifiers[1]: missing key 'estimator'",
         "e.yaml:11:6: classifiers[1].estimater: unknown key, did you mean 'estimator'?",
         "e.yaml:12:30: classifiers[2].params: expected names of parameters, got 'a b'",
+        "e.yaml:13:30: classifiers[3].params: memory: a folder of pickles, which may hold any "
+        "code; leave it out",
     ]
 
 

@@ -18,10 +18,16 @@ from kmaps.errors import InputError
 from kmaps.models.choice import along_c, cross_validate
 
 MODULE = """\
-import numpy as np
-from sklearn.neighbors import KNeighborsClassifier
-
 number = 3
+
+
+def make():
+    raise SystemExit("called")
+
+
+class NoFit:
+    def __init__(self):
+        raise SystemExit("made")
 
 
 class Good:
@@ -40,7 +46,7 @@ class NoLabels(Good):
         return self
 
 
-class Picky:
+class Picky(Good):
     def __init__(self, size=None):
         if size is None:
             raise ValueError("size is\\nneeded")
@@ -49,10 +55,6 @@ class Picky:
 class Lambda(Good):
     def __init__(self):
         self.function = lambda x: x
-
-
-def neighbors(n=1):
-    return KNeighborsClassifier(n)
 """
 
 
@@ -71,7 +73,14 @@ def module(tmp_path, monkeypatch):
         ("no_such_module.X", {}, "own", "there is no module 'no_such_module': install its package"),
         ("broken_of_a_test.X", {}, "own", "importing broken_of_a_test failed: ZeroDivisionError"),
         ("{}.Goood", {}, "own", "methods_of_a_test has no 'Goood', did you mean 'Good'?"),
-        ("{}.number", {}, "own", "expected a class, or a function that returns an estimator, got"),
+        ("{}.number", {}, "own", "expected a class with the method fit, got int"),
+        ("{}.make", {}, "own", "expected a class with the method fit, got function"),
+        (
+            "{}.NoFit",
+            {},
+            "own",
+            "expected a class with the method fit, got the class NoFit without",
+        ),
         ("{}.Good", {"powr": 2}, "liblinear", "unknown parameter 'powr', did you mean 'power'?"),
         ("{}.Good", {"xyz": 2}, "liblinear", "unknown parameter 'xyz' (known: power)"),
         ("{}.Picky", {}, "own", "cannot be made: ValueError: size is needed"),
@@ -92,7 +101,6 @@ def test_what_cannot_be_a_row_is_told(module, estimator, params, solver, told):
     ("estimator", "params", "solver"),
     [
         ("{}.Good", {"power": 2}, "liblinear"),
-        ("{}.neighbors", {"n": 2}, "own"),
         ("sklearn.svm.SVC", {"C": 2}, "own"),
         ("kmaps.maps.SplineMap", {"n_bins": 5}, "coded"),
     ],
