@@ -219,6 +219,12 @@ class CodedSVCCV(ProbabilisticClassifier):
         warnings.warn("machine_ is now best_estimator_", DeprecationWarning, stacklevel=2)
         return self.best_estimator_
 
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """As ``importance_`` of ``best_estimator_``."""
+        check_is_fitted(self)
+        return self.best_estimator_.importance_
+
     def _check_rows(
         self, estimator: CodedSVC, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> tuple[CodedRows, NDArray]:

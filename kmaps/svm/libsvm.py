@@ -31,6 +31,7 @@ from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import BinaryProblem, Labels, counting
 
 _STEPS = re.compile(rb"optimization finished, #iter = (\d+)")
+_LEAST_KERNEL = np.finfo(np.float32).tiny  # below it, numbers lose their digits
 _LEAST_LIMIT = 10_000_000  # LIBSVM's max_iter for up to 100,000 rows
 
 
@@ -41,27 +42,6 @@ class SupportVectors(NamedTuple):
     dual: NDArray[np.float64]
     intercept: float
     steps: int
-
-
-class Solver:
-    """Solves binary problems, each on one thread, in at most ``max_iter`` steps."""
-
-    def __init__(self, tol: float, C: float, cache_mb: float, max_iter: int | None):
-        self.options = {"eps": tol, "C": C, "cache_size": cache_mb}
-        self.max_iter, self._library = max_iter, solver_library("libsvm.svm").libsvm
-        # It sees LIBSVM's OpenMP only once it is loaded, hence after the import.
-        self._pools = ThreadpoolController()
-
-    def solve(self, rows: NodeRows, problem: BinaryProblem) -> SupportVectors:
-        """Return the model of a problem whose rows are among those of a Gram matrix."""
-        # OpenMP has a limit for each thread.
-        with (
-            self._pools.limit(limits=1, user_api="openmp"),
-            captured(self._library.svm_set_print_string_function) as printed,
-        ):
-            if self.max_iter or problem.side_factors is None:
-                return _train_by_sklearn(rows, problem, self.options, self.max_iter)
-            return _train(rows, problem, self.options, printed)
 
 
 def _train(
@@ -305,13 +285,35 @@ class KernelSVC(ProbabilisticClassifier):
             mean = mean_squared_distance(X, kernel=self.kernel, gamma=self.gamma)
             # Rows all alike have no width: None lets gram say so.
             self.sigma_ = mean**0.5 or None
-        return gram(X, kernel=self.kernel, gamma=self.gamma, sigma=self.sigma_)
+        matrix = gram(X, kernel=self.kernel, gamma=self.gamma, sigma=self.sigma_)
+        largest = matrix.diagonal().max()
+        if largest < _LEAST_KERNEL and abs(X).max() > 0:
+            raise InputError(
+                f"the kernel of a row with itself is at most {largest:.2g}, in single precision "
+                f"next to nothing: it has to be {_LEAST_KERNEL:.2g} or more; multiply the features "
+                "by a number"
+            )
+        return matrix
 
     def _train(self, rows: NodeRows, problems: list[BinaryProblem]) -> NDArray[np.intp]:
         """Train all models; return the rows that are a support vector of any."""
-        solver = Solver(self.tol, self.C, self.cache_mb, self.max_iter)
+        library = solver_library("libsvm.svm").libsvm
+        # It sees LIBSVM's OpenMP only once it is loaded, hence after the import.
+        pools = ThreadpoolController()
+        options = {"eps": self.tol, "C": self.C, "cache_size": self.cache_mb}
+
+        def train_one(k: int, _: int) -> SupportVectors:
+            # OpenMP has a limit for each thread.
+            with (
+                pools.limit(limits=1, user_api="openmp"),
+                captured(library.svm_set_print_string_function) as printed,
+            ):
+                if self.max_iter or problems[k].side_factors is None:
+                    return _train_by_sklearn(rows, problems[k], options, self.max_iter)
+                return _train(rows, problems[k], options, printed)
+
         with threads(threads_of(self.n_jobs, 1)):
-            models = for_blocks(lambda k, _: solver.solve(rows, problems[k]), len(problems), 1)
+            models = for_blocks(train_one, len(problems), 1)
         self.n_iter_ = np.array([model.steps for model in models])
         sizes = [len(problem.rows) for problem in problems]
         limits = [self.max_iter or max(_LEAST_LIMIT, 100 * size) for size in sizes]

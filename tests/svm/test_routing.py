@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
@@ -72,3 +73,13 @@ def test_a_data_frame_comes_back_with_names(transformer):
     assert given.index.tolist() == frame.index.tolist()
     plain = transformer.set_output(transform="default").transform(frame)
     np.testing.assert_array_equal(given.to_numpy(), plain)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [CodedSVC(), CodedSVR(), CodedRidge(), CodedSVCCV(Cs=[1.0])],
+    ids=str,
+)
+def test_selectors_find_the_feature_that_counts_with_their_defaults(learner):
+    for selector in (RFE(learner), SelectFromModel(learner)):
+        assert selector.fit(X, Y).get_support().tolist() == [True, False, False]

@@ -292,6 +292,11 @@ class CodedEstimator(Learner):
         return np.sqrt((self.model_.importance.astype(np.float64) ** 2).mean(axis=0))
 
     @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """As ``importance_``; by this name scikit-learn's RFE and SelectFromModel look for it."""
+        return self.importance_
+
+    @property
     def baseline_(self) -> NDArray[np.float64]:
         """The scores (P,) before any feature adds to them."""
         check_is_fitted(self)
@@ -344,12 +349,9 @@ class CodedEstimator(Learner):
         parameters = {name: getattr(self, name) for name in self._stored}
         arrays = self.model_.arrays | self._own_arrays()
         names = vars(self).get("feature_names_in_")
-        fitted = {"map": self._map_text(), "feature_names": None if names is None else list(names)}
+        text = str(self.map_) if isinstance(self.map_, Tabulated) else kernel_name(self.map_)
+        fitted = {"map": text, "feature_names": None if names is None else list(names)}
         write_model(path, self, parameters, arrays, fitted=fitted, record=record, force=force)
-
-    def _map_text(self) -> str:
-        """Return what a file calls the map."""
-        return str(self.map_) if isinstance(self.map_, Tabulated) else kernel_name(self.map_)
 
     def _own_arrays(self) -> dict[str, NDArray]:
         """Return what a file holds besides ``model_``."""

@@ -25,6 +25,8 @@ from kmaps.svm.coded.tables import Tables, padded
 
 FORMS = ("low-rank", "full", "local", "two-level")
 
+_Rows = tuple[NDArray[np.float32], int, tuple[int, ...], int | None]
+
 _ONLY = {
     "local": "only a SplineMap or a sparse IntersectionMap whose features have their bins at the "
     "same levels has this form",
@@ -35,7 +37,7 @@ _CHANGES = 0.5  # for each evaluation; a third to nine tenths on MNIST and Daiml
 _BLOCK_ROWS = 1 << 12
 # Of a value with itself: so far from the ends of single precision, 1e-45 and 3.4e38, that sums over
 # features and samples, times C, stay between them.
-_KERNEL_RANGE = 1e-30, 1e30
+SINGLE_RANGE = 1e-30, 1e30
 _SECOND_CACHE = 1 << 20  # bytes
 _LARGEST = 64 << 20  # bytes of tables, one a feature, beyond which a full form is not considered
 
@@ -96,7 +98,7 @@ def _check_size(tables: Tables) -> None:
     largest = float(_squares(tables.values).max())
     if tables.scale is not None:
         largest *= float(tables.scale.max())
-    smallest, most = _KERNEL_RANGE
+    smallest, most = SINGLE_RANGE
     if largest and not smallest <= largest <= most:
         raise InputError(
             f"the kernel of a value with itself is up to {largest:.2g}: training on codes is in "
@@ -133,21 +135,14 @@ def cost(tables: Tables, name: str) -> float:
 
 def _low_rank(tables: Tables) -> Layout:
     values = tables.values
-    table, lanes, blocks = _laid_out(values)
-    stride = 0 if len(values) == 1 else table.size // len(values)
-    shape = stride, (0,) * lanes, blocks
-    size = lanes * (blocks or 1)
-    form = Form(size, table, *shape, None, table, *shape, None, _factor(tables))
+    size, rows = _rows(values)
+    form = Form(size, *rows, None, *rows, None, _factor(tables))
     return Layout("low-rank", form, _squares(values), tables.scale, values.astype(np.float32))
 
 
 def _full(tables: Tables) -> Layout:
-    kernel = tables.values @ tables.values.swapaxes(1, 2)
-    rows, lanes, blocks = _laid_out(kernel)
-    stride = 0 if len(kernel) == 1 else rows.size // len(kernel)
-    size = lanes * (blocks or 1)
-    change = rows, stride, (0,) * lanes, blocks, None, _factor(tables)
-    form = Form(size, None, 0, (0,), None, None, *change)
+    size, rows = _rows(tables.values @ tables.values.swapaxes(1, 2))
+    form = Form(size, None, 0, (0,), None, None, *rows, None, _factor(tables))
     return Layout("full", form, _squares(tables.values), tables.scale, None)
 
 
@@ -159,13 +154,11 @@ def _local(tables: Tables) -> Layout | None:
     basis = np.ascontiguousarray(local.basis, np.float32)
     values = basis.reshape(-1)  # one array for both, where changes are by the values too
     first, width = local.first.astype(np.int64), (0,) * basis.shape[1]
-    if local.kernel is None:
-        size, rows, lanes, blocks, origin = splines.shape[1], values, width, None, first
-    else:
-        rows, n_lanes, blocks = _laid_out((splines @ local.kernel)[None])
-        size, lanes, origin = n_lanes * (blocks or 1), (0,) * n_lanes, None
-    evaluation = values, 0, width, None, first
-    form = Form(size, *evaluation, rows, 0, lanes, blocks, origin, _factor(tables))
+    by_values: _Rows = (values, 0, width, None)
+    size, change, origin = splines.shape[1], by_values, first
+    if local.kernel is not None:
+        (size, change), origin = _rows((splines @ local.kernel)[None]), None
+    form = Form(size, *by_values, first, *change, origin, _factor(tables))
     basis_of_all = splines[None].astype(np.float32)
     return Layout("local", form, _squares(tables.values), tables.scale, basis_of_all)
 
@@ -174,7 +167,7 @@ def _two_level(tables: Tables) -> Layout | None:
     levels = tables.two_level
     if levels is None:
         return None
-    table, _, _ = _laid_out(np.hstack([levels.ends, levels.inside])[None])
+    table = _rows(np.hstack([levels.ends, levels.inside])[None])[1][0]
     lanes = levels.ends.shape[1]
     begin = lanes * (1 + levels.block)
     size = int(begin[-1]) + lanes
@@ -186,13 +179,14 @@ def _two_level(tables: Tables) -> Layout | None:
     return Layout("two-level", form, _squares(tables.values), tables.scale, basis[None])
 
 
-def _laid_out(values: NDArray) -> tuple[NDArray[np.float32], int, int | None]:
-    """Return rows (f, L, r) one after the other, padded to a whole number of vectors."""
+def _rows(values: NDArray) -> tuple[int, _Rows]:
+    """Return the padded r of rows (f, L, r), and these as `Form` has them."""
     lanes, blocks = padded(values.shape[2])
     flat = aligned_zeros(values.shape[0] * values.shape[1] * lanes * blocks)
     rows = flat.reshape(*values.shape[:2], -1)
     rows[:, :, : values.shape[2]] = values
-    return flat, lanes, None if blocks == 1 else blocks
+    stride = 0 if len(values) == 1 else flat.size // len(values)
+    return lanes * blocks, (flat, stride, (0,) * lanes, None if blocks == 1 else blocks)
 
 
 def _factor(tables: Tables) -> NDArray[np.float32] | None:

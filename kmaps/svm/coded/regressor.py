@@ -23,6 +23,7 @@ from kmaps.errors import InputError
 from kmaps.kernels import ScalarKernel
 from kmaps.maps.capabilities import Tabulated
 from kmaps.svm.coded.estimator import CodedEstimator, Progress
+from kmaps.svm.coded.forms import SINGLE_RANGE
 from kmaps.svm.coded.problem import make_task
 from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.learner import check_bias, input_errors, taken
@@ -77,7 +78,7 @@ class CodedRegressor(RegressorMixin, CodedEstimator):
         y = y.astype(np.float64)
         if y.min() == y.max():
             warnings.warn(f"y is constant: the model predicts {y[0]:g} everywhere", stacklevel=2)
-        shift = float(np.average(y, weights=weights))
+        shift = _mean(y, weights)
         members = np.arange(len(y)) if training.members is None else training.members
         task = partial(self._task, members, y - shift, weights)
         train = partial(self._descend, training, [task], [len(y)], progress)
@@ -112,6 +113,20 @@ class CodedRegressor(RegressorMixin, CodedEstimator):
         X = self.check_samples(X)
         blocks = range(0, X.shape[0], _BLOCK_ROWS)
         return np.concatenate([self._scores(X[i : i + _BLOCK_ROWS])[:, 0] for i in blocks])
+
+
+def _mean(y: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+    """Return the mean of targets; refuse those that single precision cannot hold without it."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = float(np.average(y, weights=weights))
+        largest = float(np.abs(y - mean).max())
+    smallest, most = SINGLE_RANGE
+    if largest and not smallest <= largest <= most:
+        raise InputError(
+            f"y is up to {largest:.2g} from its mean: training on codes is in single precision and "
+            f"takes {smallest:g} to {most:g}; multiply y by a number"
+        )
+    return mean
 
 
 def _check_targets(y: Any, n: int) -> NDArray[np.float64]:

@@ -95,7 +95,9 @@ class WorkingGroups:
         for _ in range(_ROUNDS):
             before = self.objective
             self._bend()
-            self._move(self._swept())
+            swept = self.weights.copy()
+            descend_groups(self.gram, self.starts, self._gradient(), swept, _SWEEPS)
+            self._move(swept - self.weights)
             self._move(self._newton())
             best = max(best, before - self.objective)
             if before - self.objective <= 0.1 * best:
@@ -128,11 +130,6 @@ class WorkingGroups:
         change = (curved - self.curved)[rows].astype(part.dtype)
         self.gram += (part * change) @ part.T
         self.curved = curved
-
-    def _swept(self) -> NDArray:
-        weights = self.weights.copy()
-        descend_groups(self.gram, self.starts, self._gradient(), weights, _SWEEPS)
-        return weights - self.weights
 
     def _newton(self) -> NDArray:
         """Return Newton's step for the groups that have weights."""
