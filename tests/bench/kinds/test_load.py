@@ -4,8 +4,10 @@ import textwrap
 
 import pytest
 
+from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
 from kmaps.bench.paper.entries import claim_entries, packaged
+from kmaps.bench.run.plan import importable
 from kmaps.errors import ConfigError
 from tests.bench.spec_text import GOOD, mistakes, replaced
 
@@ -169,6 +171,8 @@ def test_every_packaged_experiment_is_sound_and_named_as_its_file(name):
     assert experiment.experiment == name
     read = claim_entries([name])[name]  # without the models
     assert read == [claim.model_dump() for claim in experiment.claims]
+    cells = KINDS[experiment.kind].cells(experiment)
+    assert importable(cells, experiment, (), False) is None  # no row needs a flag
 
 
 def test_every_parameter_of_the_features_is_checked_with_the_others():

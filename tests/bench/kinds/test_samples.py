@@ -8,8 +8,6 @@ from measured import cells_of, measured
 from PIL import Image
 
 from kmaps.bench.kinds import KINDS
-from kmaps.bench.kinds import load as spec
-from kmaps.bench.run import runner
 from kmaps.bench.run.measure import measure_cell
 from kmaps.bench.work import samples
 from kmaps.bench.work.samples import features_cache
@@ -63,22 +61,6 @@ def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("KMAPS_DATA_DIR", str(tmp_path / "cache"))
 
 
-def test_records_say_which_features(tmp_path):
-    told = []
-    extracted = {"extracted": lambda *step: told.append(step)}
-    done = runner.run(spec.parse(HOG), tmp_path / "out", **extracted)
-    assert [told[0], told[-1]] == [("digits hog-pyramid", n, 1797) for n in (0, 1797)]
-    assert [record["status"] for record in done.records] == ["ok"] * 4
-    record = done.records[0]
-    assert record["features"] == "hog-pyramid cells=[4, 2] signed=True"
-    assert record["feature_params"] == {"cells": [4, 2], "signed": True}
-    assert (record["n_features"], record["n_skipped"]) == (576, 0)
-    assert all(record["accuracy"] > 0.85 for record in done.records)
-    # Measured again from the records: the same cells.
-    again = runner.run(spec.parse(HOG), tmp_path / "out")
-    assert again.measured == 0
-
-
 @pytest.mark.parametrize("kind", SAMPLED)
 def test_features_are_extracted_once_before_the_cells(kind):
     told = []
@@ -87,6 +69,7 @@ def test_features_are_extracted_once_before_the_cells(kind):
     assert told[0] == ("digits hog-pyramid", 0, 1797)
     assert told[-1] == ("digits hog-pyramid", 1797, 1797)
     assert len(list(features_cache().rglob("about.json"))) == 1
+    assert cells[0].features == "hog-pyramid cells=[4, 2] signed=True"
     told.clear()
     KINDS[kind].set_up(cells[0])
     KINDS[kind].prepare(cells, progress=lambda *step: told.append(step))

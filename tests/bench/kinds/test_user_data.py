@@ -12,10 +12,8 @@ from spec_text import GOOD, mistakes, replaced
 import kmaps
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds.load import load, parse
-from kmaps.bench.records.gate import compare
-from kmaps.bench.report.tables import render
 from kmaps.bench.run.clock import UNTIMED
-from kmaps.bench.run.runner import plan, run
+from kmaps.bench.run.runner import plan
 from kmaps.bench.work import classify
 from kmaps.data import Manifest, draw_split, load_dataset, load_manifest
 from kmaps.errors import DataError
@@ -158,19 +156,6 @@ def test_the_keys_of_cells_are_those_of_the_content(folder):
     with open(folder / "renamed" / "t.csv", "a") as file:
         file.write("1,1,1,1,1,up\n")
     assert list(plan(load(folder / "renamed" / "own.yaml"))) != [key]
-
-
-@pytest.mark.slow
-def test_a_changed_file_is_a_changed_condition_of_the_gate(folder, tmp_path):
-    records = run(load(folder / "own.yaml"), tmp_path / "one").records
-    assert records[0]["data_digest"] == load(folder / "own.yaml").dataset.source.digest
-    assert "own, one-vs-rest: accuracy" in render(records, "text", ["accuracy"])
-    changed = X.copy()
-    changed[0, 0] += 1
-    write(folder / "t.csv", changed, Y)
-    again = run(load(folder / "own.yaml"), tmp_path / "two").records
-    (verdict,) = compare(again, records, KIND.shown.judged)
-    assert (verdict.verdict, "digest of the data" in verdict.reason) == ("not measured", True)
 
 
 def test_folders_of_images_through_features(folder):

@@ -55,12 +55,7 @@ def test_commit_and_dirty(tmp_path):
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "records.jsonl").write_text("{}\n")
     assert source_state(tmp_path) == (commit, False)
+    # A repository around an installed package is not its source.
+    assert source_state(tmp_path / "kmaps") == ("", False)
     code.write_text("a = 2\n")
     assert source_state(tmp_path) == (commit, True)
-
-
-def test_a_repository_around_an_installed_package_is_not_its_source(tmp_path):
-    git(tmp_path, "init", "-q")
-    installed = tmp_path / "site-packages"
-    installed.mkdir()
-    assert source_state(installed) == ("", False)

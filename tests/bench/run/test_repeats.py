@@ -48,6 +48,12 @@ def again(folder, worker=cell_workers.timed, experiment=EXPERIMENT, load=IDLE, *
     return time_again(experiment, folder, **{**given, **options})
 
 
+def rewrite(path, change):
+    """Put every line of a file through a function."""
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps(change(line)) + "\n" for line in lines))
+
+
 def ordered(folder, **options):
     """Return the cells in the order in which they are measured, and what is left behind."""
     log = folder.parent / "log"
@@ -159,13 +165,9 @@ def test_a_cell_whose_process_dies_fails_once_and_the_others_go_on(folder):
 
 def test_storage_that_was_counted_before_forms_were_is_not_compared(folder):
     path = folder / "records.jsonl"
-    cells = [json.loads(line) | {"train_bytes": 5} for line in path.read_text().splitlines()]
-    path.write_text("".join(json.dumps(cell | {"storage_form": "x"}) + "\n" for cell in cells))
+    rewrite(path, lambda cell: cell | {"train_bytes": 5, "storage_form": "x"})
     assert "train_bytes is None, on record 5" in again(folder, repeats=1).failures[0]
-    for cell in cells:
-        for name in LATER:
-            cell.pop(name)
-    path.write_text("".join(json.dumps(cell) + "\n" for cell in cells))
+    rewrite(path, lambda cell: {name: cell[name] for name in cell if name not in LATER})
     assert again(folder, repeats=1).failures == []
 
 
@@ -189,10 +191,10 @@ def test_an_experiment_that_changed_is_refused(folder, old, new, told):
 
 
 def test_changed_data_are_refused(folder):
-    path = folder / "records.jsonl"
-    cells = [json.loads(line) for line in path.read_text().splitlines()]
-    changed = [cell | {"data_digest": "0" * 64, "key": cell["key"][::-1]} for cell in cells]
-    path.write_text("".join(json.dumps(cell) + "\n" for cell in changed))
+    rewrite(
+        folder / "records.jsonl",
+        lambda cell: cell | {"data_digest": "0" * 64, "key": cell["key"][::-1]},
+    )
     told = r"4 of 4 records .* such as split 0 ovo linear: the data have changed; measure them"
     with pytest.raises(ConfigError, match=told):
         again(folder)
@@ -200,9 +202,7 @@ def test_changed_data_are_refused(folder):
 
 def test_times_of_other_cells_beside_the_records_are_refused(folder):
     again(folder, repeats=1)
-    path = folder / "times.jsonl"
-    lines = [json.loads(line) | {"key": "x"} for line in path.read_text().splitlines()]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    rewrite(folder / "times.jsonl", lambda line: line | {"key": "x"})
     with pytest.raises(InputError, match="times of other cells"):
         again(folder)
 
