@@ -262,33 +262,26 @@ def describe_images(
         except InputError as error:
             image = blank
             bad[row - start] = str(error)
-        if feature.uniform:
-            _check_shape(feature, dataset, row, image.shape, blank.shape)
+        if feature.uniform and image.shape != blank.shape:
+            raise InputError(
+                f"{dataset.name}: the images differ in size, {feature.name} needs them all of one "
+                f"shape: {image_name(dataset, row)} has {image.shape[1]} × {image.shape[0]} pixels "
+                f"(width × height), others have {blank.shape[1]} × {blank.shape[0]}; use other "
+                "features"
+            )
         images.append(image)
-    noted: Arrays = (
-        {"bad": np.array(list(bad)), "reasons": np.array(list(bad.values()))} if bad else {}
-    )
-    return {**feature.describe(np.stack(images) if feature.uniform else images), **noted}
+    described = feature.describe(np.stack(images) if feature.uniform else images)
+    if bad:
+        described |= {"bad": np.array(list(bad)), "reasons": np.array(list(bad.values()))}
+    return described
 
 
-def _check_shape(
-    feature: Feature, dataset: Images, row: int, shape: tuple[int, ...], expected: tuple[int, ...]
-) -> None:
-    if shape != expected:
-        raise InputError(
-            f"{dataset.name}: the images differ in size, {feature.name} needs them all of one "
-            f"shape: {image_name(dataset, row)} has {shape[1]} × {shape[0]} pixels (width × "
-            f"height), others have {expected[1]} × {expected[0]}; use other features"
-        )
-
-
-def _first_shape(dataset: Images, damaged: Mapping[int, str]) -> tuple[int, int]:
+def _first_shape(dataset: Images, damaged: Mapping[int, str]) -> tuple[int, ...]:
     """Return the shape of the first image that can be read."""
     for row in range(len(dataset.images)):
         with suppress(InputError):
             if row not in damaged:
-                height, width = load_image(dataset.images[row], dataset.max_level, None).shape
-                return height, width
+                return load_image(dataset.images[row], dataset.max_level, None).shape
     raise InputError(f"{dataset.name}: no image can be used")
 
 

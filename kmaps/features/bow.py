@@ -115,12 +115,8 @@ class DenseSiftBow(LearnedFeature):
         words = self.words_of(described["descriptors"], learned)
         counts = described["counts"]
         image = np.repeat(np.arange(len(counts)), counts)
-        first, bins = 0, []
-        for g in self.divisions:
-            down, right = np.minimum((described["places"] * g).astype(np.int64), g - 1).T
-            bins.append(image * self.n_columns + first + (down * g + right) * self.words + words)
-            first += g * g * self.words
-        found, times = np.unique(np.concatenate(bins), return_counts=True)
+        columns = columns_of(described["places"], words, self.words, self.divisions)
+        found, times = np.unique(image * self.n_columns + columns, return_counts=True)
         rows, columns = np.divmod(found, self.n_columns)
         return {
             "data": times.astype(np.float32),
@@ -162,6 +158,18 @@ class Phow(DenseSiftBow):
     words: int = 300
 
     name: ClassVar[str] = "phow"
+
+
+def columns_of(
+    places: NDArray[np.floating], words: NDArray[np.intp], n_words: int, divisions: tuple[int, ...]
+) -> NDArray[np.int64]:
+    """Return the columns (levels, m) in which words count that are at ``places`` (m, 2), 0 to 1."""
+    first, columns = 0, []
+    for g in divisions:
+        down, right = np.minimum((places * g).astype(np.int64), g - 1).T
+        columns.append(first + (down * g + right) * n_words + words)
+        first += g * g * n_words
+    return np.stack(columns)
 
 
 def learn_words(sample: NDArray[np.float32], n_words: int, seed: int) -> NDArray[np.float32]:

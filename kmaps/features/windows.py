@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kmaps.errors import InputError
 from kmaps.features.base import GreyImage
-from kmaps.features.bow import DenseSiftBow
+from kmaps.features.bow import DenseSiftBow, columns_of
 from kmaps.features.phog import Phog
 
 
@@ -65,18 +65,14 @@ def _count_words(
     described = feature.feature.describe([image])
     words = feature.feature.words_of(described["descriptors"], feature.words)
     # Centres lie on pixels or between two of them.
-    down, right = (np.round(2.0 * described["places"] * image.shape) / 2).T
+    places = np.round(2.0 * described["places"] * image.shape) / 2
     k, divisions = len(feature.words), feature.feature.divisions
     vectors = np.empty((len(boxes), k * sum(g * g for g in divisions)), np.float32)
-    for vector, (x0, y0, x1, y1) in zip(vectors, boxes, strict=True):
-        inside = (x0 <= right) & (right < x1) & (y0 <= down) & (down < y1)
-        of_x, of_y = (right[inside] - x0) / (x1 - x0), (down[inside] - y0) / (y1 - y0)
-        first = 0
-        for g in divisions:
-            cells = (of_y * g).astype(np.int64) * g + (of_x * g).astype(np.int64)
-            counts = np.bincount(cells * k + words[inside], minlength=g * g * k)
-            vector[first : first + g * g * k] = counts
-            first += g * g * k
+    for vector, (left, top, right, bottom) in zip(vectors, boxes, strict=True):
+        parts = (places - (top, left)) / (bottom - top, right - left)
+        inside = ((parts >= 0) & (parts < 1)).all(axis=1)
+        columns = columns_of(parts[inside], words[inside], k, divisions)
+        vector[:] = np.bincount(columns.ravel(), minlength=len(vector))
     return vectors
 
 
