@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -42,6 +43,17 @@ def test_scoring_in_blocks_changes_nothing(digits, learner, monkeypatch):
     whole = model.decision_function(digits[0])
     monkeypatch.setattr("kmaps.svm.reduction._BLOCK_VALUES", 7 * model._score_width())
     np.testing.assert_allclose(model.decision_function(digits[0]), whole, atol=1e-6)
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array])
+@pytest.mark.parametrize("learner", ONE_EACH, ids=str)
+def test_sparse_is_dense(digits, learner, form):
+    X, y = digits
+    weights = np.arange(len(y)) % 3
+    dense = clone(learner).fit(X, y, weights).decision_function(X)
+    listed = clone(learner).fit(form(X), y, weights).decision_function(form(X))
+    # Measured: 1.3e-5 on codes, 1.2e-6 by LIBSVM.
+    np.testing.assert_allclose(listed, dense, atol=3e-5)
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)

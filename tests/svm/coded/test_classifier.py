@@ -160,38 +160,6 @@ def test_kernels_are_libsvms(histograms, kernel, C):
     assert np.abs(model.decision_function(X) - scores).max() < 0.01  # measured: 0.004
 
 
-FORMS = [
-    ("chi2", ("low-rank", "full")),
-    ("intersection", ("low-rank", "full", "two-level")),
-    (HomogeneousMap(), ("low-rank", "full")),
-    (AnchorMap(n_anchors=12), ("low-rank", "full")),
-    (SplineMap(n_bins=8, degree=1, penalty=1), ("low-rank", "full", "local")),
-    (SplineMap(n_bins=8, degree=2, penalty=0), ("low-rank", "full", "local")),
-    (IntersectionMap(n_bins=8, sparse=True, upper=1.0), ("low-rank", "full", "local")),
-]
-SHARED = FORMS[0], FORMS[2]  # what they need is compiled for other tests too
-
-
-@pytest.mark.parametrize(
-    ("feature_map", "forms"),
-    [
-        pytest.param(*given, id=str(given[0]), marks=[pytest.mark.slow] * (given not in SHARED))
-        for given in FORMS
-    ],
-)
-def test_forms_give_the_same_machine(histograms, feature_map, forms):
-    X, y = histograms
-    models = [CodedSVC(feature_map, C=0.3, tol=1e-5, form=form).fit(X, y) for form in forms]
-    assert tuple(model.form_ for model in models) == forms
-    first, *others = models
-    for other in others:
-        assert other.objective_ == pytest.approx(first.objective_, rel=2e-5)
-        # Measured: 4e-4.
-        np.testing.assert_allclose(
-            other.decision_function(X), first.decision_function(X), atol=2e-3
-        )
-
-
 def test_sparse_bins_are_trained_with_their_regularizer(histograms):
     """The machine of two hats a value, with wᵀHw, is that of LIBLINEAR on the unary form."""
     X, y = histograms

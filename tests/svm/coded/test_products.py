@@ -7,7 +7,7 @@ from scipy import sparse
 from kmaps import threads
 from kmaps.errors import ConfigError
 from kmaps.maps import AnchorMap, HomogeneousMap, IntersectionMap, SplineMap
-from kmaps.svm import KernelSVC, code_gram, code_rows
+from kmaps.svm import code_gram, code_rows
 from kmaps.svm.coded import products
 
 RNG = np.random.default_rng(3)
@@ -55,6 +55,7 @@ def test_products_are_those_of_the_outputs(kind, form, pair, monkeypatch):
 
 
 def test_some_of_the_samples_are_some_of_the_products():
+    assert not len(rows_of("2 anchors, zero between them").zero)
     rows, chosen = rows_of("bins"), np.array([40, 3, 3, 17])
     matrix = code_gram(rows)
     np.testing.assert_allclose(code_gram(rows.take(chosen)), matrix[np.ix_(chosen, chosen)], 1e-6)
@@ -77,11 +78,6 @@ def test_columns_of_a_csr_may_come_in_any_order():
     np.testing.assert_allclose(code_gram(known.encode(shuffled), known), expected, 1e-6)
 
 
-def test_whether_zero_maps_to_zero():
-    assert not len(rows_of("2 anchors, zero between them").zero)
-    assert len(rows_of("homogeneous").zero)
-
-
 @pytest.mark.parametrize("kind", MAPS)
 def test_they_are_the_same_on_any_number_of_threads(kind, monkeypatch):
     monkeypatch.setattr(products, "_PAIR", 4)
@@ -99,16 +95,3 @@ def test_other_codes_and_other_forms_are_refused():
         code_gram(rows_of("bins"), rows_of("bins"))
     with pytest.raises(ConfigError, match="form='full'; code them for form='low-rank'"):
         code_gram(code_rows("chi2", lambda: [X], form="full"))
-
-
-def test_libsvm_on_them_is_libsvm_on_the_outputs():
-    y = X[:, 8] > X[:, 7]
-    rows = rows_of("homogeneous")
-    encoded = outputs(rows, X)
-    on_codes = KernelSVC("precomputed", C=3.0).fit(code_gram(rows), y)
-    on_outputs = KernelSVC("linear", C=3.0).fit(encoded, y)
-    np.testing.assert_allclose(
-        on_codes.decision_function(code_gram(rows)),
-        on_outputs.decision_function(encoded),
-        atol=5e-3,
-    )
