@@ -10,7 +10,7 @@ from kmaps.bench.paper.reported import Item, Runs
 from kmaps.bench.paper.reported_forms import summary
 from kmaps.bench.paper.statements import Elsewhere, Paper, claims, elsewhere, papers
 from kmaps.bench.report.choice import edges_of_runs, grid_text
-from kmaps.bench.report.forms import markdown_table
+from kmaps.bench.report.forms import Markdown, bold, link, markdown_table
 
 _INTRODUCTION = """\
 # Results
@@ -77,7 +77,9 @@ def _table(key: tuple[str, str], items: Sequence[Item]) -> list[str]:
         f"{met} of {len(judged)}",
         _spread(printed, judged),
         "; ".join(f"{n} {why}" for why, n in others.items()),
-        ", ".join(_link(run) for run in dict.fromkeys(n.experiment for n in printed) if run),
+        Markdown(
+            ", ".join(map(_link, dict.fromkeys(n.experiment for n in printed if n.experiment)))
+        ),
     ]
 
 
@@ -102,7 +104,7 @@ def _claim(name: str, items: Sequence[Item]) -> list[str]:
     found = [item for item in items if item.of == name]
     decided = [f"{_marked(item.verdict)}: {_link(item.run)} ({item.ours})" for item in found]
     decided += [_tested(check) for check in elsewhere() if check.id == name]
-    return [name, claims()[name].text, "<br>".join(decided)]
+    return [name, claims()[name].text, Markdown("<br>".join(decided))]
 
 
 def _tested(check: Elsewhere) -> str:
@@ -110,7 +112,7 @@ def _tested(check: Elsewhere) -> str:
 
 
 def _marked(verdict: str) -> str:
-    return f"**{verdict}**" if verdict == "fails" else verdict
+    return bold(verdict, verdict == "fails")
 
 
 def _besides(items: Sequence[Item], runs: Sequence[str]) -> list[str]:
@@ -138,4 +140,4 @@ def _choices(records: Runs) -> str:
 
 
 def _link(run: str) -> str:
-    return f"[{run}]({run}/README.md)"
+    return link(run, f"{run}/README.md")

@@ -13,6 +13,7 @@ from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.summary import mixed_conditions
 from kmaps.bench.records.times import has_doubtful_times, timed, without_doubtful_times
 from kmaps.bench.report.choice import choice_section
+from kmaps.bench.report.forms import link, markdown, markdown_code
 from kmaps.bench.report.tables import render
 
 _NO_TIMES = (
@@ -36,10 +37,11 @@ def page(
 ) -> str:
     """Return a Markdown page on the records of one experiment.
 
-    ``sections`` are headings and Markdown of the parts that only this kind has.
+    ``sections`` are headings and Markdown of the parts that only this kind has. ``notes`` are the
+    user's Markdown; all other texts are shown as they are.
     """
-    name = records[0]["experiment"]
-    parts = [f"# {name}", about, _commands(records), environment(records)]
+    name = markdown(records[0]["experiment"])
+    parts = [f"# {name}", markdown(about), _commands(records), environment(records)]
     if has_doubtful_times(records):
         parts.append(_NO_TIMES)
     if notes:
@@ -48,7 +50,7 @@ def page(
         parts += ["## Claims", _evidence(claims, records, correct)]
         parts.append(claims_section(judge_claims(claims, records, correct)))
     for heading, text in sections:
-        parts += [f"## {heading}", text]
+        parts += [f"## {markdown(heading)}", text]
     if choice := choice_section(records):
         parts += ["## Choice of C", choice]
     if numbers:
@@ -56,7 +58,7 @@ def page(
     sure = without_doubtful_times(records)
     known = [m for m in measures if any(MEASURES[m].value(record) is not None for record in sure)]
     parts += ["## Tables", render(sure, "md", known or measures).strip()]
-    parts += [f"![{figure}]({figure})" for figure in figures]
+    parts += [f"!{link(figure, figure)}" for figure in figures]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
@@ -66,7 +68,7 @@ def _commands(records: Sequence[Record]) -> str:
     given = dict.fromkeys(one["command"] for one in lines if one.get("command"))
     if not any(record.get("command") for record in records):
         given = {f"kmaps run {records[0]['experiment']}": None, **given}
-    return "\n".join(f"    {command}" for command in given)
+    return "\n".join(map(markdown_code, given))
 
 
 def _evidence(
@@ -98,18 +100,19 @@ def environment(records: Sequence[Record]) -> str:
     for column in _SAME:
         values = sorted({str(r[column]) for r in records if r.get(column) not in (None, "")})
         if values:
-            lines.append(f"- {column}: {', '.join(values)}")
+            lines.append(f"- {column}: {', '.join(map(markdown, values))}")
     if any(record.get("dirty") for record in records):
         lines.append("- the checkout had changes that were not committed")
     versions = sorted({f"{k} {v}" for r in records for k, v in (r.get("versions") or {}).items()})
-    lines.append(f"- versions: {', '.join(versions)}")
+    lines.append(f"- versions: {', '.join(map(markdown, versions))}")
     started = sorted(record["started"] for record in records if record.get("started"))
     if started:
-        lines.append(f"- measured: {started[0]} to {started[-1]}")
+        lines.append(f"- measured: {markdown(started[0])} to {markdown(started[-1])}")
         lines += _load(records)
     repeats = sorted((line for record in records for line in timed(record)), key=_started)
     if repeats:
-        lines.append(f"- times measured again: {repeats[0]['started']} to {repeats[-1]['started']}")
+        first, last = markdown(_started(repeats[0])), markdown(_started(repeats[-1]))
+        lines.append(f"- times measured again: {first} to {last}")
         lines += [f"- then, {line.removeprefix('- ')}" for line in _load(repeats)]
     mixed = mixed_conditions(records)
     if mixed:

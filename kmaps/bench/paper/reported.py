@@ -16,6 +16,7 @@ from kmaps.bench.paper.numbers import Outcome, PrintedComparison, compare, print
 from kmaps.bench.paper.tables import deviation_text, interval_range, texts, verdict_of
 from kmaps.bench.paper.verdicts import Verdict
 from kmaps.bench.records import gate
+from kmaps.bench.records.appended import content_of, parsed
 from kmaps.bench.records.arrays import CorrectOf, read_correct
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.file import FILE_NAME, read_records
@@ -156,9 +157,14 @@ def read_stored(folder: Path) -> list[Item] | None:
     if not path.is_file():
         return None
     try:
-        lines = json.loads(path.read_text(encoding="utf-8"))
+        with open(path, "rb") as file:
+            lines = parsed(content_of(file, path))
+        if not all(isinstance(value, str) for line in lines for value in line.values()):
+            raise ValueError("not text")
         return [Item(**line, ours="", difference="", verdict=line["standing"]) for line in lines]
-    except (ValueError, TypeError, KeyError):
+    except InputError:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError):
         raise InputError(f"{path}: not as `kmaps report --all` writes it; write it again") from None
 
 

@@ -8,7 +8,7 @@ from kmaps.bench.paper.numbers import Outcome
 from kmaps.bench.paper.reported import Failure, Item
 from kmaps.bench.paper.verdicts import Verdict
 from kmaps.bench.report.choice import Edges
-from kmaps.bench.report.forms import markdown_table
+from kmaps.bench.report.forms import markdown, markdown_table
 from kmaps.bench.report.gate_forms import Case, junit
 
 _HEAD = ("verdict", "what", "printed", "ours", "difference")
@@ -57,8 +57,8 @@ def as_markdown(items: Sequence[Item], found: Sequence[Failure], edges: Edges) -
     parts = [
         "### What the papers report",
         f"{summary(items, found)}.",
-        "\n".join(f"- {_failure(failure)}" for failure in found),
-        edges_text(edges),
+        "\n".join(f"- {markdown(_failure(failure))}" for failure in found),
+        markdown(edges_text(edges)),
         f"<details>\n<summary>All {len(items)} numbers and claims</summary>",
         table,
         "</details>",

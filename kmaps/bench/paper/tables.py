@@ -6,7 +6,7 @@ from math import isnan
 from kmaps.bench.paper.claims import JudgedClaim
 from kmaps.bench.paper.numbers import Outcome, PrintedComparison, PrintedTable, printed_tables
 from kmaps.bench.paper.verdicts import Comparison, Finding, Verdict
-from kmaps.bench.report.forms import markdown_table
+from kmaps.bench.report.forms import bold, markdown, markdown_table
 
 _RULE = (
     "A comparison holds, or fails, when all of its 95 % interval does, with Holm's correction for "
@@ -36,7 +36,7 @@ def _left_open(claims: Iterable[JudgedClaim]) -> str:
         claim.id: sum(found.is_left_open_by_holm for found in claim.judgement.findings)
         for claim in claims
     }
-    named = ", ".join(f"{n} of {name}" for name, n in counts.items() if n)
+    named = ", ".join(f"{n} of {markdown(name)}" for name, n in counts.items() if n)
     if not named:
         return ""
     return (
@@ -75,7 +75,7 @@ def interval_range(findings: Iterable[Finding]) -> str:
 
 def _line(claim: JudgedClaim) -> list[str]:
     verdict = verdict_of(claim)
-    shown = f"**{verdict}**" if verdict == Verdict.FAILS else verdict
+    shown = bold(verdict, verdict == Verdict.FAILS)
     counts = claim.judgement.counts if claim.judgement.findings else ""
     return [claim.id, claim.text, shown, counts, interval_range(claim.judgement.findings)]
 
@@ -196,4 +196,4 @@ def _cell(found: PrintedComparison | None) -> str:
     if found is None:
         return ""
     text = " / ".join(texts(found))
-    return f"**{text}**" if found.outcome is Outcome.NOT_MET else text
+    return bold(text, found.outcome is Outcome.NOT_MET)

@@ -6,15 +6,57 @@ killed loses at most a half-written last line, which is ignored on reading and c
 
 import json
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
+from itertools import chain
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 from filelock import FileLock, Timeout
 
 from kmaps.errors import ConfigError, InputError
+
+MOST_BYTES = 1 << 30
+"""Of a file that is read whole; a run of 100,000 cells has a quarter of it."""
+
+_DEEPEST = 50  # lists and mappings within each other: those of records have three
+_MAY_BE_SURROGATE = re.compile(rb"\\u[dD]")
+
+
+def content_of(file: BinaryIO, path: Path) -> bytes:
+    """Return what an open file holds; refuse one that is larger than any run writes."""
+    size = os.fstat(file.fileno()).st_size
+    if size > MOST_BYTES:
+        raise InputError(f"{path}: {size:,} bytes, at most {MOST_BYTES:,} are read")
+    file.seek(0)
+    return file.read(MOST_BYTES)
+
+
+def parsed(text: bytes) -> Any:
+    """Return what JSON says, a lone surrogate, which is no text, as ``?``.
+
+    ValueError for what is no JSON, or so deep that reading it again would exceed Python's limit.
+    """
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        raise ValueError("too deep") from None
+    if text.count(b"[") + text.count(b"{") > _DEEPEST and _depth(found) > _DEEPEST:
+        raise ValueError("too deep")
+    if _MAY_BE_SURROGATE.search(text):
+        found = json.loads(json.dumps(found, ensure_ascii=False).encode(errors="replace"))
+    return found
+
+
+def _depth(value: Any) -> int:
+    depth, level = 0, [value]
+    while level:
+        mappings = [one.values() for one in level if isinstance(one, dict)]
+        lists = [one for one in level if isinstance(one, list)]
+        depth, level = depth + 1, [*chain(*mappings, *lists)]
+    return depth
 
 
 def whole_lines(content: bytes, path: Path, what: str) -> Iterator[tuple[int, Any, int]]:
@@ -22,7 +64,7 @@ def whole_lines(content: bytes, path: Path, what: str) -> Iterator[tuple[int, An
     lines = content.splitlines(keepends=True)
     for number, line in enumerate(lines, 1):
         try:
-            found = json.loads(line)
+            found = parsed(line)
         except ValueError:
             if number == len(lines) and not line.endswith(b"\n"):
                 return
@@ -42,14 +84,15 @@ class AppendedFile(ABC):
         """Take what the file held when it was opened; return the length of its whole lines."""
 
     def __enter__(self) -> Self:
+        if self.path.exists() and not self.path.is_file():
+            raise InputError(f"{self.path}: a device or a pipe, expected a file; delete it")
         self._made = [folder for folder in self.path.parents if not folder.exists()]
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with ExitStack() as opened:
             self._lock()
             opened.callback(self._unlock)
             self._file = opened.enter_context(open(self.path, "a+b"))
-            self._file.seek(0)
-            content = self._file.read()
+            content = content_of(self._file, self.path)
             whole = self._read(content)
             self._file.truncate(whole)
             if content[:whole] and not content[:whole].endswith(b"\n"):

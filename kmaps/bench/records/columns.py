@@ -21,7 +21,7 @@ class Column:
     """What a column of records means and holds."""
 
     meaning: str
-    holds: str = ""  # the type of its values; "" where it is not checked
+    holds: str  # the type of its values, a key of _FITTING
     later: bool = False  # whether older records of this format lack it
 
 
@@ -42,6 +42,8 @@ PICKLED = "pickled"
 
 LATER = frozenset(name for name, column in COLUMNS.items() if column.later)
 """Columns that older records of this format lack; there they are null."""
+
+_LONGEST = 60  # characters of a value in a message
 
 MORE = "more"
 """The key in the file of what a kind measures besides these columns, by its own names."""
@@ -69,7 +71,7 @@ def check_record(record: Any, where: str) -> None:
     for name, column in COLUMNS.items():
         fits, expected = _FITTING[column.holds]
         if not fits(record.get(name)):
-            raise InputError(f"{where}: {name} is {record[name]!r}, expected {expected}")
+            raise InputError(f"{where}: {name} is {_shown(record[name])}, expected {expected}")
     _check_more(record.get(MORE, {}), where)
     if record["status"] not in ("ok", "failed"):
         raise InputError(f"{where}: status is {record['status']!r}, expected ok or failed")
@@ -77,30 +79,50 @@ def check_record(record: Any, where: str) -> None:
 
 def _check_more(more: Any, where: str) -> None:
     if not isinstance(more, dict):
-        raise InputError(f"{where}: {MORE} is {more!r}, expected a mapping")
+        raise InputError(f"{where}: {MORE} is {_shown(more)}, expected a mapping")
     for name, value in more.items():
         if not name.isidentifier() or name in COLUMNS:
             raise InputError(f"{where}: {name!r} in {MORE}: expected a name of no other column")
         if not (value is None or isinstance(value, str | bool) or is_number(value)):
-            raise InputError(
-                f"{where}: {name} is {value!r}, expected a finite number, text or null"
-            )
+            expected = "a finite number, text or null"
+            raise InputError(f"{where}: {name} is {_shown(value)}, expected {expected}")
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value is a finite number."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    """Return whether a value is a finite number, as a float holds it."""
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    except OverflowError:
+        return False
+
+
+def _are_numbers(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(map(is_number, value))
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
 
 
 _FITTING: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "": (lambda value: True, ""),
     "text": (lambda value: isinstance(value, str), "text"),
+    "words": (lambda v: v is None or isinstance(v, str), "text or null"),
+    "texts": (lambda v: v is None or _are_texts(v), "a list of texts or null"),
+    "grid": (
+        lambda v: v is None or isinstance(v, str) or _are_numbers(v),
+        "a list of finite numbers, text or null",
+    ),
     "mapping": (lambda value: isinstance(value, dict), "a mapping"),
     "number": (lambda v: v is None or is_number(v), "a finite number or null"),
     "whole": (lambda v: v is None or is_number(v), "a whole number or null"),
     "truth": (lambda v: v is None or isinstance(v, bool), "true, false or null"),
     "numbers": (
-        lambda v: v is None or (isinstance(v, list) and all(map(is_number, v))),
+        lambda v: v is None or _are_numbers(v),
         "a list of finite numbers or null",
     ),
     "fraction": (lambda v: v is None or (is_number(v) and 0 <= v <= 1), "a number from 0 to 1"),

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kmaps.bench.records.appended import AppendedFile, whole_lines
+from kmaps.bench.records.appended import AppendedFile, content_of, whole_lines
 from kmaps.bench.records.columns import COLUMNS, MORE, Record, check_record
 from kmaps.bench.records.times import with_times
 from kmaps.errors import InputError, NothingMeasured
@@ -27,7 +27,8 @@ def read_records(path: str | Path) -> list[Record]:
     path = records_path(path)
     if not path.is_file():
         raise NothingMeasured(f"{path}: no records there; `kmaps run` writes them")
-    records, _ = _parse(path.read_bytes(), path)
+    with open(path, "rb") as file:
+        records, _ = _parse(content_of(file, path), path)
     if not records:
         raise NothingMeasured(f"{path}: no finished cell yet; `kmaps run` resumes the run")
     return with_times(records, path.parent)

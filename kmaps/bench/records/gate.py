@@ -26,10 +26,10 @@ from dataclasses import dataclass, replace
 from math import sqrt
 from statistics import fmean, stdev
 
-from kmaps.bench.records.columns import Record
+from kmaps.bench.records.columns import Record, is_number
 from kmaps.bench.records.lines import edge_text
 from kmaps.bench.records.row import Row
-from kmaps.errors import GateFailed, KmapsError, NothingMeasured
+from kmaps.errors import GateFailed, InputError, KmapsError, NothingMeasured
 
 FLOOR = 0.005
 """Smallest tolerance on a mean fraction."""
@@ -55,6 +55,7 @@ CONDITIONS = {
 VERDICTS = ("worse", "missing", "not measured", "improved", "new", "same")
 """Worst first, the order of the report."""
 
+_LARGEST = 1e100  # of judged numbers, whose squares are summed
 _ROUNDING = 1e-12  # a loss of exactly the tolerance is within it, whatever the last bit says
 
 
@@ -268,6 +269,9 @@ def _judge_measured(
 
 def _difference(what: Judged, pairs: list[tuple[Record, Record]], floor: float) -> Difference:
     values = [(one[what.column], other[what.column]) for one, other in pairs]
+    for value in (value for pair in values for value in pair):
+        if not is_number(value) or abs(value) > _LARGEST:
+            raise InputError(f"{what.column} is {value!r}: expected a finite number, up to 1e100")
     sign = 1 if what.highest else -1
     if what.tolerance.of_mean:
         theirs = [baseline for _, baseline in values]

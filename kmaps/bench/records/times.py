@@ -8,13 +8,12 @@ file may be deleted at any time; the records then have the times of the run alon
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from kmaps.bench.records.appended import AppendedFile, whole_lines
+from kmaps.bench.records.appended import AppendedFile, content_of, whole_lines
 from kmaps.bench.records.columns import COLUMNS as OF_RECORDS
-from kmaps.bench.records.columns import Record
+from kmaps.bench.records.columns import Record, is_number
 from kmaps.errors import InputError
 
 FILE_NAME = "times.jsonl"
@@ -60,7 +59,10 @@ COLUMNS: dict[str, str] = {
 def read_times(folder: Path) -> list[Line]:
     """Return the lines of a folder, those of a repeat that stands there twice once: the latest."""
     path = folder / FILE_NAME
-    return _parse(path.read_bytes(), path)[0] if path.is_file() else []
+    if not path.is_file():
+        return []
+    with open(path, "rb") as file:
+        return _parse(content_of(file, path), path)[0]
 
 
 def with_times(records: Sequence[Record], folder: Path) -> list[Record]:
@@ -115,8 +117,7 @@ def _check(line: Any, where: str) -> None:
 
 
 def _is_positive(value: Any) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and isfinite(value) and value >= 0
+    return is_number(value) and value >= 0
 
 
 def timed(record: Record) -> list[Line]:

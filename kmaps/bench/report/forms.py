@@ -1,10 +1,12 @@
 r"""Text as part of a document: what is escaped in Markdown, LaTeX, CSV and XML, and tables.
 
-Text becomes part of a document here only; what goes into HTML passes :func:`html.escape`.
+Names in records may come from a stranger. They become part of a document here only, so that none
+is markup there; what goes into HTML passes :func:`html.escape`.
 """
 
 import re
 from collections.abc import Iterable, Sequence
+from urllib.parse import quote
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -52,14 +54,60 @@ def xml_text(text: str) -> str:
     return _NOT_XML.sub(lambda found: ascii(found.group())[1:-1], text)
 
 
+_UNSEEN = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
+)
+_MARKUP = re.compile(
+    r"[\\*]|<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<=!)\[|\](?=[(\[:])|~(?=~)|(?<!\w)_|_(?!\w)"
+)
+_MARKUP_IN_LINK = re.compile(rf"{_MARKUP.pattern}|[\[\]]")
+_BLOCK = re.compile(r"(?=>|#{1,6}\s|[-+]\s|-{3}|=)")
+_ENTITIES = {"<": "&lt;", "&": "&amp;"}
+
+
+class Markdown(str):
+    """Text that is Markdown already; :func:`markdown` leaves it as it is."""
+
+
+def one_line(text: str) -> str:
+    """Return text in one line; controls and lone surrogates, which nobody sees, as escapes."""
+    return _UNSEEN.sub(lambda found: ascii(found.group())[1:-1], " ".join(text.splitlines()))
+
+
 def markdown(text: str) -> str:
-    """Return text that stays one cell of a table in Markdown."""
-    return " ".join(text.replace("|", r"\|").splitlines())
+    """Return Markdown that shows a text, in one line."""
+    if isinstance(text, Markdown):
+        return text
+    escaped = _escape(_MARKUP, text)
+    return f"\\{escaped}" if _BLOCK.match(escaped) else escaped
+
+
+def _escape(special: re.Pattern[str], text: str) -> str:
+    def escape(found: re.Match[str]) -> str:
+        return _ENTITIES.get(found.group(), f"\\{found.group()}")
+
+    return special.sub(escape, one_line(text))
+
+
+def markdown_code(text: str) -> str:
+    """Return a line of a block of code, where ``<`` cannot be escaped as in other places."""
+    return "    " + one_line(text).replace("<", r"\x3c")
+
+
+def link(text: str, place: str) -> Markdown:
+    """Return a link to a file, by its place next to the document."""
+    target = quote(place, errors="replace")
+    return Markdown(f"[{_escape(_MARKUP_IN_LINK, text)}]({target})")
+
+
+def bold(text: str, when: bool = True) -> str:
+    """Return text in bold where it should be, else as it is."""
+    return Markdown(f"**{markdown(text)}**") if when else text
 
 
 def latex(text: str) -> str:
     """Return text with what is special to LaTeX escaped, and equations set as such."""
-    pieces = _EQUATION.split(text)  # text, name, number, text, …
+    pieces = _EQUATION.split(one_line(text))  # text, name, number, text, …
     set_pieces = [_escaped(pieces[0])]
     for name, number, after in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
         letter = _LATEX.get(name, name).strip("$")
@@ -88,8 +136,8 @@ def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], *, texts:
     The first ``texts`` columns hold text; the others hold numbers and are aligned to the right.
     """
     alignment = ["---" if i < texts else "---:" for i in range(len(head))]
-    lines = [map(markdown, head), alignment, *(map(markdown, row) for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    cells = [[markdown(cell).replace("|", r"\|") for cell in row] for row in (head, *rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (cells[0], alignment, *cells[1:]))
 
 
 def latex_table(

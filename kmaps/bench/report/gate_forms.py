@@ -7,7 +7,7 @@ from typing import Literal
 from xml.etree import ElementTree
 
 from kmaps.bench.records.gate import CellVerdict, count, in_words, outcome
-from kmaps.bench.report.forms import markdown_table, xml_text
+from kmaps.bench.report.forms import markdown, markdown_table, xml_text
 
 Verdict = Literal["failure", "error", "skipped", ""]
 
@@ -78,7 +78,7 @@ def as_markdown(verdicts: Sequence[CellVerdict], run: str) -> str:
     error = outcome(list(verdicts))
     changed = [cell for cell in verdicts if cell.verdict != "same"]
     parts = [
-        f"### {run}: {str(error).partition(':')[0] if error else 'gate passed'}",
+        f"### {markdown(run)}: {str(error).partition(':')[0] if error else 'gate passed'}",
         f"{summary(verdicts)}.",
         _table(changed) if changed else "",
         f"<details>\n<summary>All {len(verdicts)} cells</summary>",

@@ -17,7 +17,7 @@ from kmaps.bench.records.measures import MEASURES, Measure
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import BY_ITSELF, REFERENCES, Row, in_words
 from kmaps.bench.records.summary import SETTING, Line, kernel_order, summarize
-from kmaps.bench.report.forms import latex_label, latex_table, markdown_table
+from kmaps.bench.report.forms import bold, latex_label, latex_table, markdown, markdown_table
 
 REDUCTION_WORDS = {"ovo": "one-vs-one", "ovr": "one-vs-rest"}
 NO_KERNEL = "any"
@@ -243,16 +243,17 @@ def _text_block(block: Block) -> str:
 
 
 def _markdown(blocks: list[Block], said: list[str]) -> str:
-    last = " ".join(filter(None, [_sentence(said), "Bold: best map of its column."]))
+    below = markdown(_sentence(said)), "Bold: best map of its column."
+    last = " ".join(filter(None, below))
     return "\n\n".join([*map(_markdown_block, blocks), last]) + "\n"
 
 
 def _markdown_block(block: Block) -> str:
     rows = [
-        [label, *(f"**{entry.text}**" if entry.best else entry.text for entry in entries)]
+        [label, *(bold(entry.text, entry.best) for entry in entries)]
         for label, entries in block.rows
     ]
-    return f"### {block.title}\n\n{markdown_table(['', *block.columns], rows)}"
+    return f"### {markdown(block.title)}\n\n{markdown_table(['', *block.columns], rows)}"
 
 
 def _latex(blocks: list[Block], said: list[str]) -> str:

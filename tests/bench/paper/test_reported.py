@@ -160,7 +160,7 @@ def test_runs_of_folders(tmp_path):
         reported.read_runs(tmp_path)
 
 
-@pytest.mark.parametrize("text", ["", "[{}]", '{"a": 1}', "[1]"])
+@pytest.mark.parametrize("text", ["", "[{}]", '{"a": 1}', "[1]", '[{"name": []}]', "[" * 100_000])
 def test_a_damaged_file_of_what_is_kept_is_refused(tmp_path, text):
     assert reported.read_stored(tmp_path) is None
     (tmp_path / reported.STORED).write_text(text)

@@ -2,14 +2,18 @@
 
 import json
 import multiprocessing
+import os
 import re
 
 import pytest
 
+from kmaps.bench.paper.reported import STORED, read_stored
+from kmaps.bench.records.appended import MOST_BYTES
 from kmaps.bench.records.columns import COLUMNS, LATER, cell_name
 from kmaps.bench.records.file import RecordsFile, latest, read_records, records_path
 from kmaps.bench.records.gate import EXACT, Judged, compare
 from kmaps.bench.records.summary import summarize
+from kmaps.bench.records.times import TimesFile, read_times
 from kmaps.bench.report.export import record_table
 from kmaps.bench.report.tables import render
 from kmaps.errors import ConfigError, InputError, NothingMeasured
@@ -77,6 +81,12 @@ NAN, INF = float("nan"), float("inf")
     ("line", "expected"),
     [
         *((line, "not a record") for line in ("{", "[]", "3", '{"status": "ok"}', "")),
+        # Deeper than Python reads, and than it writes again.
+        *(("[" * n + "]" * n, "not a record") for n in (51, 900, 100_000)),
+        ({"train_s": 10**400}, "train_s is 1000"),
+        ({"C_grid": ["x"]}, "C_grid is ['x'], expected a list of finite numbers, text or null"),
+        ({"command": ["x"]}, "command is ['x'], expected text or null"),
+        ({"warnings": "x"}, "warnings is 'x', expected a list of texts or null"),
         (text_of(less("seed")), "missing or unknown columns: seed"),
         # None that older records of the format lack.
         (text_of(less("train_bytes")), "missing or unknown columns: train_bytes"),
@@ -242,6 +252,39 @@ def test_another_format_is_refused_with_what_to_do(tmp_path, one, expected):
     with pytest.raises(ConfigError), RecordsFile(path):
         pass
     assert path.read_text() == text_of(one)
+
+
+def test_a_lone_surrogate_is_read_as_what_it_is_printed_as(tmp_path):
+    path = tmp_path / "records.jsonl"
+    path.write_text(text_of(record("a", error="caf\udce9 \ud83d\ude00", versions={"\ud800": "1"})))
+    [one] = read_records(path)
+    assert (one["error"], one["versions"]) == ("caf? \U0001f600", {"?": "1"})
+    assert render([one], "md", ["accuracy"]).encode()
+
+
+@pytest.mark.parametrize("make", [lambda path: path.symlink_to("/dev/zero"), os.mkfifo])
+def test_devices_and_pipes_are_not_read(tmp_path, make):
+    for file in (RecordsFile(tmp_path), TimesFile(tmp_path)):
+        make(file.path)
+        with pytest.raises(InputError, match="a device or a pipe, expected a file"), file:
+            pass
+    make(tmp_path / STORED)
+    assert read_stored(tmp_path) is None
+    with pytest.raises(NothingMeasured, match="no records there"):
+        read_records(tmp_path)
+
+
+def test_what_is_larger_than_any_run_is_not_read(tmp_path):
+    for name, read in (
+        ("records.jsonl", read_records),
+        ("records.jsonl", lambda folder: RecordsFile(folder).__enter__()),
+        ("times.jsonl", read_times),
+        (STORED, read_stored),
+    ):
+        with open(tmp_path / name, "wb") as file:
+            file.truncate(MOST_BYTES + 1)  # takes no place on the disk
+        with pytest.raises(InputError, match="1,073,741,825 bytes, at most"):
+            read(tmp_path)
 
 
 def test_a_folder_that_mixes_kinds_is_refused(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from kmaps.bench.kinds import SHOWN
 from kmaps.bench.records import gate
 from kmaps.bench.records.gate import FLOOR, VERDICTS, count, outcome
-from kmaps.errors import GateFailed, NothingMeasured
+from kmaps.errors import GateFailed, InputError, NothingMeasured
 from tests.bench.sample_records import record
 
 MEASURED = {
@@ -174,6 +174,13 @@ def test_what_has_nothing_that_is_judged_is_not_measured():
     assert verdict(nothing, nothing).verdict == "not measured"
     assert verdict(nothing, nothing).reason == "the baseline has nothing that is judged"
     assert code(nothing, nothing) == 5
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e308, 10**400])
+def test_numbers_that_no_measurement_gives_are_refused(value):
+    for ours, baseline in ((BASELINE, cell([value] * 3)), (cell([value] * 3), BASELINE)):
+        with pytest.raises(InputError, match=r"accuracy is .*: expected a finite number"):
+            compare(ours, baseline)
 
 
 def test_what_failed_in_the_baseline_or_is_new_passes():
