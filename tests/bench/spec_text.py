@@ -1,4 +1,4 @@
-"""An experiment file to change, and what is wrong with one."""
+"""Experiment files to change, and what is wrong with one."""
 
 import pytest
 
@@ -25,6 +25,18 @@ C:
   samples: 100
 """
 
+ROWS = """\
+experiment: small
+dataset: {name: digits, train: 200, test: 100}
+splits: 2
+kernels: [chi2, js]
+reductions: [ovo, ovr]
+baselines: [linear, exact]
+maps:
+  - {map: homogeneous, order: [1, 2]}
+C: {grid: [0.1, 1], folds: 3}
+"""
+
 
 def mistakes(text: str) -> list[str]:
     with pytest.raises(ConfigError) as caught:
@@ -36,3 +48,10 @@ def mistakes(text: str) -> list[str]:
 def replaced(old: str, new: str) -> str:
     assert GOOD.count(old) == 1
     return GOOD.replace(old, new)
+
+
+def refuses(message: str, text: str, old: str, new: str) -> None:
+    """Assert that an experiment is refused, with words that a pattern finds, once it is changed."""
+    assert old in text
+    with pytest.raises(ConfigError, match=message):
+        spec.parse(text.replace(old, new, 1))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from measured import cells_of
+from spec_text import ROWS as TEXT
 
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import kind as kind_module
@@ -12,18 +13,6 @@ from kmaps.bench.kinds import load as spec
 from kmaps.bench.records.columns import cell_name
 
 RESULTS = Path(__file__).resolve().parents[3] / "results"
-
-TEXT = """\
-experiment: small
-dataset: {name: digits, train: 200, test: 100}
-splits: 2
-kernels: [chi2, js]
-reductions: [ovo, ovr]
-baselines: [linear, exact]
-maps:
-  - {map: homogeneous, order: [1, 2]}
-C: {grid: [0.1, 1], folds: 3}
-"""
 
 
 def cells(text=TEXT):

@@ -7,9 +7,10 @@ from typing import get_args
 import numpy as np
 import pytest
 from measured import TOLD, cells_of, measured
+from spec_text import ROWS as TEXT
+from spec_text import refuses
 
 from kmaps.bench.kinds import KINDS
-from kmaps.bench.kinds import load as spec
 from kmaps.bench.kinds.classification.measure import Classification, Learner
 from kmaps.bench.kinds.kind import Cell
 from kmaps.bench.records.columns import COLUMNS, cell_name, warned
@@ -18,23 +19,11 @@ from kmaps.bench.run.clock import UNTIMED
 from kmaps.bench.run.measure import measure_cell
 from kmaps.bench.work import classify
 from kmaps.bench.work.samples import Split
-from kmaps.errors import ConfigError
 from kmaps.models.choice import START
 from kmaps.svm import LOSSES, REDUCTIONS
 
 KIND = KINDS["classification"]
 
-TEXT = """\
-experiment: small
-dataset: {name: digits, train: 200, test: 100}
-splits: 2
-kernels: [chi2, js]
-reductions: [ovo, ovr]
-baselines: [linear, exact]
-maps:
-  - {map: homogeneous, order: [1, 2]}
-C: {grid: [0.1, 1], folds: 3}
-"""
 MEASURED = """\
 experiment: small
 dataset: {name: digits, train: 150, test: 90}
@@ -229,8 +218,7 @@ def test_auto_has_keys_of_its_own():
     ],
 )
 def test_other_words_than_auto_are_refused(given, message):
-    with pytest.raises(ConfigError, match=f"experiment.yaml:{message}"):
-        spec.parse(TEXT.replace("{grid: [0.1, 1], folds: 3}", given))
+    refuses(f"experiment.yaml:{message}", TEXT, "{grid: [0.1, 1], folds: 3}", given)
 
 
 def test_warm_up_comes_first_on_few_samples_of_every_class(cells, split, monkeypatch):

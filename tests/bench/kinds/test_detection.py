@@ -4,6 +4,7 @@ from shutil import rmtree
 
 import pytest
 from measured import TOLD, cells_of, measured
+from spec_text import refuses
 from voc_drawn import draw_voc
 
 from kmaps.bench.kinds import KINDS
@@ -11,7 +12,7 @@ from kmaps.bench.kinds import load as spec
 from kmaps.bench.records.file import read_records
 from kmaps.bench.run.runner import run
 from kmaps.data import cache_root
-from kmaps.errors import ConfigError, DataError
+from kmaps.errors import DataError
 
 KIND = KINDS["detection"]
 
@@ -90,8 +91,7 @@ def test_says_where_the_images_belong(tmp_path, monkeypatch):
     ],
 )
 def test_mistakes_are_named(old, new, message):
-    with pytest.raises(ConfigError, match=message):
-        spec.parse(TEXT.replace(old, new))
+    refuses(message, TEXT, old, new)
 
 
 def test_the_packaged_experiment_is_checked():

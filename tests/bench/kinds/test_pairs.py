@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from measured import TOLD, cells_of, measured
+from spec_text import refuses
 
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
@@ -136,8 +137,7 @@ def test_samples_of_a_dataset_have_their_own_split():
     ],
 )  # fmt: skip
 def test_mistakes_are_told(old, new, message):
-    with pytest.raises(ConfigError, match=message):
-        spec.parse(TEXT.replace(old, new, 1))
+    refuses(message, TEXT, old, new)
 
 
 def test_samples_and_features_are_drawn_for_a_split():

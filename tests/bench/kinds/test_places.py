@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from measured import TOLD, cells_of, measured
+from spec_text import refuses
 
 from kmaps.bench.figures.places import draw_places
 from kmaps.bench.kinds import KINDS
@@ -69,8 +70,7 @@ def test_measuring_fills_the_columns_and_keeps_the_images_of_the_first_split():
     ],
 )
 def test_mistakes_are_told(old, new, message):
-    with pytest.raises(ConfigError, match=message):
-        cells_of(TEXT.replace(old, new))
+    refuses(message, TEXT, old, new)
 
 
 def test_images_smaller_than_a_patch_are_told():

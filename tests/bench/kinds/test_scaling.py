@@ -1,10 +1,10 @@
 """Scaling experiments: which cells there are."""
 
 import pytest
+from spec_text import refuses
 
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
-from kmaps.errors import ConfigError
 
 TEXT = """\
 experiment: growth
@@ -44,6 +44,4 @@ def test_each_row_at_each_size_up_to_its_limit():
     ],
 )
 def test_mistakes(old, new, expected):
-    with pytest.raises(ConfigError) as caught:
-        spec.parse(TEXT.replace(old, new), "e.yaml")
-    assert f"e.yaml:{expected}" in str(caught.value)
+    refuses(f"experiment.yaml:{expected}", TEXT, old, new)

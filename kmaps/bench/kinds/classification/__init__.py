@@ -1,1 +1,0 @@
-"""Classifications: exact kernels, maps and the linear machine on the samples of a dataset."""

@@ -1,1 +1,0 @@
-"""Places: where the patches of images lie, on a grid or where the image is salient."""

@@ -1,1 +1,0 @@
-"""Random features: how the error of maps of random frequencies falls with their number."""

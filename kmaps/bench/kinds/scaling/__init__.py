@@ -1,1 +1,0 @@
-"""Scaling: how time and memory grow with the number of training samples."""

@@ -1,1 +1,0 @@
-"""Trade-offs: accuracy against the time of a test, of random maps that learners thin out."""
