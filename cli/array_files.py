@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Literal
 import click
 
 from kmaps.cli.completing import files
+from kmaps.cli.flags import say
 from kmaps.errors import ConfigError, InputError, KmapsError
 
 if TYPE_CHECKING:
@@ -244,7 +245,7 @@ def once_each_warning(quiet: bool) -> Iterator[list[warnings.WarningMessage]]:
         kinds.setdefault((warning.filename, warning.lineno), []).append(warning.message)
     for messages in () if quiet else kinds.values():
         more = f" (and in {len(messages) - 1} more blocks)" if len(messages) > 1 else ""
-        click.echo(f"warning: {messages[0]}{more}", err=True)
+        say(f"warning: {messages[0]}{more}", err=True)
 
 
 @contextmanager
@@ -254,7 +255,7 @@ def compiling(quiet: bool) -> Iterator["Compiled"]:
 
     def report() -> None:
         if not quiet:
-            click.echo("compiling, once (`kmaps warmup` does it ahead)", err=True)
+            say("compiling, once (`kmaps warmup` does it ahead)", err=True)
 
     with watched(report) as compiled:
         yield compiled

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from kmaps.cli.flags import say
+
 _Forms = dict[str, Callable[[], str]]
 _Checked = tuple[_Forms, Exception | None]
 """What can be printed or written, by its format, and what the command ends with."""
@@ -89,7 +91,7 @@ def command(
 
         with atomic_file(junit, force=True) as file:
             file.write(forms["junit"]().encode())
-    click.echo(forms["json" if json_wanted else form]())
+    say(forms["json" if json_wanted else form]())
     if error:
         raise error
 

@@ -3,6 +3,8 @@
 import click
 from click.shell_completion import get_completion_class
 
+from kmaps.cli.flags import say
+
 
 @click.command(epilog='\b\nExample:\n  eval "$(kmaps completion bash)"')
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
@@ -14,4 +16,4 @@ def command(shell: str) -> None:
     from kmaps.cli.main import cli
 
     completer = get_completion_class(shell)(cli, {}, "kmaps", "_KMAPS_COMPLETE")
-    click.echo(completer.source())
+    say(completer.source())

@@ -5,6 +5,8 @@ from dataclasses import asdict
 
 import click
 
+from kmaps.cli.flags import say
+
 
 @click.command(epilog="\b\nExample:\n  kmaps doctor --json")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -20,13 +22,13 @@ def command(ctx: click.Context, as_json: bool) -> None:
 
     findings = examine(compiled_folder())
     if as_json:
-        click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
+        say(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
         width = max(len(finding.subject) for finding in findings)
         for finding in findings:
             mark = "!" if finding.fault else "?" if finding.remedy else " "
-            click.echo(f"{mark} {finding.subject:{width}}  {finding.found}")
+            say(f"{mark} {finding.subject:{width}}  {finding.found}")
             if finding.remedy:
-                click.echo(f"  {'':{width}}  → {finding.remedy}")
+                say(f"  {'':{width}}  → {finding.remedy}")
     if any(finding.fault for finding in findings):
         ctx.exit(2)

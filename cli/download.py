@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kmaps.cli.completing import datasets, names
+from kmaps.cli.flags import say
 from kmaps.cli.progress import byte_bar
 from kmaps.errors import DataError
 
@@ -62,8 +63,8 @@ def command(
             failures.append(str(error))
             continue
         for note in () if quiet else done.notes:
-            click.echo(f"note: {note}", err=True)
-        click.echo(_line(done))
+            say(f"note: {note}", err=True)
+        say(_line(done))
     if failures:
         raise DataError("; ".join(failures))
 

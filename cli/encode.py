@@ -22,6 +22,7 @@ from kmaps.cli.array_files import (
 from kmaps.cli.cluster import cluster as cluster_option
 from kmaps.cli.cluster import connected, encode_there
 from kmaps.cli.completing import files
+from kmaps.cli.flags import say
 from kmaps.cli.map_options import MapCommand, build_map
 from kmaps.cli.progress import progress_bar
 from kmaps.errors import ConfigError, InputError
@@ -174,7 +175,7 @@ def _check_rows(
         )
     if reader.index_base == 0 and not silent:
         said = "its indices count from 0; those of svm files written from 1"
-        click.echo(f"{reader.name}: {said}", err=True)
+        say(f"{reader.name}: {said}", err=True)
     check_start(reader)
 
 

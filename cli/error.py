@@ -9,6 +9,7 @@ import click
 from kmaps.cli import array_files
 from kmaps.cli.array_files import compiling
 from kmaps.cli.completing import names
+from kmaps.cli.flags import say
 from kmaps.cli.map_options import MapsCommand, build_maps
 from kmaps.errors import InputError
 
@@ -89,7 +90,7 @@ def command(
             for label, made in maps.items()
         }
     rows = [_row(label, result) for label, result in results.items()]
-    click.echo(json.dumps(rows, indent=2) if as_json else _table(rows))
+    say(json.dumps(rows, indent=2) if as_json else _table(rows))
     if plot:
         _draw(targets, maps, results, {"kernel": kernel, "range": text, "relative": relative})
 

@@ -11,6 +11,7 @@ import click
 from kmaps.cli import array_files
 from kmaps.cli.array_files import check_labelled, check_paths, look_for
 from kmaps.cli.completing import files
+from kmaps.cli.flags import say
 from kmaps.cli.model_files import check_probabilities, data_for, load_classifier, unknown_labels
 from kmaps.cli.progress import progress_bar
 from kmaps.errors import ConfigError, InputError
@@ -115,8 +116,8 @@ def command(
         _write(target, force, [[*bins[0]], *([*one.values()] for one in bins)], found.calibration)
     if found.n_unknown and not quiet:
         warning = unknown_labels(found.n_unknown, told["rows"], found.unknown)
-        click.echo(f"warning: {warning}", err=True)
-    click.echo(json.dumps(told, indent=2) if as_json else _text(found, told))
+        say(f"warning: {warning}", err=True)
+    say(json.dumps(told, indent=2) if as_json else _text(found, told))
 
 
 def _check_target(option: str, target: str) -> None:

@@ -14,6 +14,7 @@ from kmaps.cli.array_files import (
     once_each_warning,
 )
 from kmaps.cli.completing import files
+from kmaps.cli.flags import say
 from kmaps.cli.model_files import Trained, load_trained, open_for
 from kmaps.errors import ConfigError, InputError
 
@@ -97,12 +98,12 @@ def command(
             names=trained.columns,
         )
     if out == "-":
-        click.echo(page, nl=False)
+        say(page, nl=False)
         return
     with atomic_file(out, force=force) as file:
         file.write(page.encode())
     if not quiet:
-        click.echo(out)
+        say(out)
 
 
 def _shape(text: str) -> tuple[int, int]:

@@ -10,7 +10,7 @@ import click
 from kmaps.cli import array_files
 from kmaps.cli.array_files import compiling
 from kmaps.cli.completing import datasets, names
-from kmaps.cli.flags import GroupedCommand
+from kmaps.cli.flags import GroupedCommand, say
 from kmaps.cli.progress import stage_bars
 from kmaps.errors import ConfigError, InputError
 
@@ -143,16 +143,16 @@ def command(
         extractor.fill_cache()
         shape, bad = _write(extractor, normalized, dataset, out, form, force)
     for row, reason in () if quiet else bad:
-        click.echo(f"note: left out {dataset.images[row]}: {reason}", err=True)
+        say(f"note: left out {dataset.images[row]}: {reason}", err=True)
     if not quiet and form in _NUMBERED:
         _say_classes(dataset)
-    click.echo(f"{name}: {kind}, {shape[0]:,} × {shape[1]:,}, {out}", err=str(out) == "-")
+    say(f"{name}: {kind}, {shape[0]:,} × {shape[1]:,}, {out}", err=str(out) == "-")
     if drawing:
         from kmaps.bench.figures import samples
 
         rows = _spread(dataset, show, {row for row, _ in bad})
         samples.draw(dataset, feature, extractor, rows, drawing)
-        click.echo(f"{name}: {len(rows)} images with their features, {drawing}")
+        say(f"{name}: {len(rows)} images with their features, {drawing}")
 
 
 def _targets(
@@ -255,7 +255,7 @@ def _say_classes(dataset: "Dataset") -> None:
     pairs = list(enumerate(dataset.class_names))
     if any(str(number) != name for number, name in pairs):
         listed = ", ".join(f"{number} {name}" for number, name in pairs)
-        click.echo(f"note: the classes are {listed}; .npz keeps their names", err=True)
+        say(f"note: the classes are {listed}; .npz keeps their names", err=True)
 
 
 def _spread(dataset: "Dataset", count: int, bad: set[int]) -> list[int]:

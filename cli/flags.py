@@ -1,4 +1,4 @@
-"""The options of commands: in groups in ``--help``; errors of the library in their words."""
+"""What commands share: text printed, options in groups, errors of the library in their words."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -6,12 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kmaps.errors import printable
+
 if TYPE_CHECKING:
     from kmaps.bench.spec.fields import Experiment
 
 Command = Callable[..., Any]
 
 _FEW = 5
+
+
+def say(text: object, *, err: bool = False, nl: bool = True) -> None:
+    """Print text as `kmaps.errors.printable` shows it; bytes, which are no text, as they are."""
+    click.echo(text if isinstance(text, bytes) else printable(str(text)), err=err, nl=nl)
 
 
 class GroupedCommand(click.Command):
@@ -100,4 +107,4 @@ def say_imports(
         needs = "" if one.is_allowed else f", needs {flag}"
         parts.append(f"{one.package} ({one.folder or 'installed'}{needs})")
     if parts and not quiet:
-        click.echo(f"code that rows of this experiment import: {', '.join(parts)}", err=True)
+        say(f"code that rows of this experiment import: {', '.join(parts)}", err=True)

@@ -8,6 +8,7 @@ import click
 
 from kmaps.cli.array_files import look_for, seekable
 from kmaps.cli.completing import files
+from kmaps.cli.flags import say
 
 _SHOWN = 10  # classes, and names of features
 
@@ -26,7 +27,7 @@ def command(model_file: str | None, as_json: bool) -> None:
         show, found = _text, _machine()
     else:
         show, found = _model_text, _model(model_file)
-    click.echo(json.dumps(found, indent=2) if as_json else show(found))
+    say(json.dumps(found, indent=2) if as_json else show(found))
 
 
 def _model(path: str) -> dict[str, Any]:

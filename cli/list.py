@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from kmaps.cli.flags import say
 from kmaps.errors import ConfigError
 
 PAPERS = {
@@ -43,10 +44,10 @@ def command(kind: str | None, as_json: bool) -> None:
     """
     listed = {name: _LISTS[name]() for name in ([kind] if kind else KINDS)}
     if as_json:
-        click.echo(json.dumps(listed, indent=2, ensure_ascii=False))
+        say(json.dumps(listed, indent=2, ensure_ascii=False))
         return
     blocks = [_block(rows, title="" if kind else name) for name, rows in listed.items()]
-    click.echo("\n\n".join(blocks))
+    say("\n\n".join(blocks))
 
 
 Row = dict[str, Any]

@@ -21,8 +21,8 @@ from typing import Any
 import click
 
 from kmaps import __version__
-from kmaps.cli.flags import in_flags
-from kmaps.errors import KmapsError, suggest
+from kmaps.cli.flags import in_flags, say
+from kmaps.errors import KmapsError, printable, suggest
 
 _KEPT_BEFORE_COLLECTING = 100_000
 
@@ -83,7 +83,7 @@ class LazyGroup(click.Group):
     ) -> click.Context:
         """Parse the arguments, which --help and --version answer; keep them for the records."""
         given = shlex.join(["kmaps", *args])  # parsing takes the arguments out of the list
-        with _faults_of_the_system():
+        with _faults_of_the_system(), _printable_usage():
             context = super().make_context(info_name, args, parent, **extra)
         context.meta[GIVEN] = given
         return context
@@ -91,12 +91,12 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         """Run the command and turn what the user caused into one line and an exit code."""
         try:
-            with _faults_of_the_system():
+            with _faults_of_the_system(), _printable_usage():
                 return super().invoke(ctx)
         except KmapsError as error:
             command = self.get_command(ctx, ctx.invoked_subcommand or "")
             params = command.get_params(ctx) if command else []
-            click.echo(f"error: {in_flags(str(error), params)}", err=True)
+            say(f"error: {in_flags(str(error), params)}", err=True)
             ctx.exit(error.exit_code)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
@@ -104,7 +104,7 @@ class LazyGroup(click.Group):
             if ctx.params["traceback"]:
                 raise
             reason = " ".join(str(error).split())
-            click.echo(
+            say(
                 f"error: unforeseen, a mistake of kmaps: {type(error).__name__}: {reason}; "
                 "`kmaps --traceback COMMAND …` shows where, please report it",
                 err=True,
@@ -113,12 +113,22 @@ class LazyGroup(click.Group):
 
 
 @contextmanager
+def _printable_usage() -> Iterator[None]:
+    """Show control characters of arguments in what click, which prints it, says of them."""
+    try:
+        yield
+    except click.ClickException as error:
+        error.message = printable(error.message)
+        raise
+
+
+@contextmanager
 def _faults_of_the_system() -> Iterator[None]:
     """Turn what the user or the system ended into one line and an exit code."""
     try:
         yield
     except KeyboardInterrupt:
-        click.echo("interrupted", err=True)
+        say("interrupted", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
     except BrokenPipeError:
         _drop_stdout()
@@ -131,10 +141,10 @@ def _faults_of_the_system() -> Iterator[None]:
             reason = "standard output is closed: send it to a file, or to /dev/null"
         if not error.filename:  # it may be standard output's
             _drop_stdout()
-        click.echo(f"error: {place}{reason}", err=True)
+        say(f"error: {place}{reason}", err=True)
         raise click.exceptions.Exit(KmapsError.exit_code) from None
     except MemoryError as error:
-        click.echo(f"error: {str(error) or 'out of memory'}", err=True)
+        say(f"error: {str(error) or 'out of memory'}", err=True)
         raise click.exceptions.Exit(KmapsError.exit_code) from None
 
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from kmaps.cli.array_files import (
     as_input_error,
     compiling,
@@ -19,6 +17,7 @@ from kmaps.cli.array_files import (
     seekable,
     split_label_column,
 )
+from kmaps.cli.flags import say
 from kmaps.errors import InputError
 
 if TYPE_CHECKING:
@@ -179,7 +178,7 @@ def _compare_types(trained: Trained, reader: "Reader") -> None:
     if not isinstance(known, str) or known not in np.sctypeDict or reader.is_text:
         return
     if (np.dtype(known).kind == "f") != (reader.dtype.kind == "f"):
-        click.echo(
+        say(
             f"warning: {reader.name} holds {reader.dtype}, {trained.file} was trained on {known}: "
             "are the values on the same scale?",
             err=True,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kmaps.cli.completing import measures, names
+from kmaps.cli.flags import say
 from kmaps.errors import ConfigError, NothingMeasured, suggest
 
 if TYPE_CHECKING:
@@ -80,9 +81,9 @@ def command(
     else:
         warning = _draw_front(records, costs, quality, out)
         if warning and not quiet:
-            click.echo(f"warning: {warning}", err=True)
+            say(f"warning: {warning}", err=True)
     if not quiet:
-        click.echo(out)
+        say(out)
 
 
 def _draw_figure(records: list["Record"], name: str, folder: Path, out: Path) -> None:

@@ -14,7 +14,7 @@ from kmaps.cli.array_files import as_input_error, check_paths, once_each_warning
 from kmaps.cli.cluster import cluster as cluster_option
 from kmaps.cli.cluster import connected, predict_there
 from kmaps.cli.completing import files
-from kmaps.cli.flags import GroupedCommand
+from kmaps.cli.flags import GroupedCommand, say
 from kmaps.cli.model_files import (
     check_probabilities,
     data_for,
@@ -132,13 +132,13 @@ def command(
 def _tell(tally: dict[str, Any], target: str, *, as_json: bool, quiet: bool = True) -> None:
     if not quiet and tally["unknown_rows"]:
         told = unknown_labels(tally["unknown_rows"], tally["rows"], tally["unknown_labels"])
-        click.echo(f"warning: {told}", err=True)
+        say(f"warning: {told}", err=True)
     if as_json:
-        click.echo(json.dumps(tally, indent=2))
+        say(json.dumps(tally, indent=2))
     elif tally["accuracy"] is not None:
         counts = f"{tally['correct']:,} of {tally['rows']:,}"
         # Standard output may be the labels themselves.
-        click.echo(f"accuracy {100 * tally['accuracy']:.2f} % ({counts})", err=target == "-")
+        say(f"accuracy {100 * tally['accuracy']:.2f} % ({counts})", err=target == "-")
 
 
 def _predict(

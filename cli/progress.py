@@ -6,7 +6,8 @@ from contextlib import ExitStack, contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING
 
-import click
+from kmaps.cli.flags import say
+from kmaps.errors import printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -87,7 +88,7 @@ def say_compiling(*, quiet: bool) -> None:
     from kmaps.cli.compiling import compiled_folder
 
     if not quiet and not any(compiled_folder().rglob("*.nbi")):
-        click.echo("compiling, once, outside all times (`kmaps warmup` does it ahead)", err=True)
+        say("compiling, once, outside all times (`kmaps warmup` does it ahead)", err=True)
 
 
 @contextmanager
@@ -110,7 +111,7 @@ def cell_bar(
         except KeyboardInterrupt:
             shown.close()
             if kept and not quiet:
-                click.echo(f"the finished {kept} are kept; the same command resumes", err=True)
+                say(f"the finished {kept} are kept; the same command resumes", err=True)
             raise
 
 
@@ -133,10 +134,10 @@ def _shown_on(
         left = _left(progress)
         bar.update(task, total=progress.total, completed=progress.done, description=left)
         if progress.last and progress.last["status"] == "failed":
-            bar.console.print(_described(progress.last), markup=False, highlight=False)
+            bar.console.print(printable(_described(progress.last)), markup=False, highlight=False)
 
     def show_stage(title: str, done: int, total: int | None) -> None:
-        bar.update(task, total=total, completed=done, description=title)
+        bar.update(task, total=total, completed=done, description=printable(title))
 
     return show, show_stage
 
@@ -144,12 +145,12 @@ def _shown_on(
 def _print_cell(progress: "Progress") -> None:
     if progress.last:
         line, left = _described(progress.last), _left(progress)
-        click.echo(f"{progress.done}/{progress.total}  {line}, {left}", err=True)
+        say(f"{progress.done}/{progress.total}  {line}, {left}", err=True)
 
 
 def _print_stage(title: str, done: int, total: int) -> None:
     if done == total:
-        click.echo(f"{title}: {total} images", err=True)
+        say(f"{title}: {total} images", err=True)
 
 
 def _bar(counted: str = "") -> "Bar":

@@ -15,7 +15,7 @@ import click
 from kmaps.cli import array_files
 from kmaps.cli.array_files import labelled_rows, look_for
 from kmaps.cli.completing import files
-from kmaps.cli.flags import GroupedCommand
+from kmaps.cli.flags import GroupedCommand, say
 from kmaps.cli.progress import cell_bar, say_compiling, stage_bars
 
 if TYPE_CHECKING:
@@ -151,13 +151,13 @@ def command(
                 command=click.get_current_context().meta.get(GIVEN, ""),
             )
     if found.failed and not quiet:
-        click.echo(f"warning: {_failures(found)}", err=True)
+        say(f"warning: {_failures(found)}", err=True)
     if plot is not None:
         from kmaps.bench.figures.costs import draw_front
 
         draw_front(found.points, plot, "accuracy")
     report = _report(y, found, source, _data_options(contract))
-    click.echo(json.dumps(report, indent=2) if as_json else _text(report))
+    say(json.dumps(report, indent=2) if as_json else _text(report))
 
 
 def _sample(source: str, n_rows: int, folder: Path, quiet: bool, **contract: Any) -> "NDArray":

@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from kmaps.cli.flags import say
+
 
 @click.command(
     epilog="\b\nExamples:\n  kmaps report results/quickstart\n  kmaps report --all results"
@@ -42,7 +44,7 @@ def command(results: Path, out: Path | None, of_all: bool, force: bool, quiet: b
         with atomic_file(path, force=force) as file:
             file.write(text.encode())
         if not quiet:
-            click.echo(path)
+            say(path)
 
 
 def _of_run(results: Path) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kmaps.cli.completing import experiments, names
+from kmaps.cli.flags import say
 from kmaps.errors import CellsFailed, ConfigError, DataError, GateFailed, NothingMeasured
 
 if TYPE_CHECKING:
@@ -61,15 +62,15 @@ def command(
         raise ConfigError(f"--preset {preset}: none of these experiments has it")
     if dry_run:
         for entry in entries:
-            click.echo(f"{entry.experiment.experiment:36} {_to_do([entry])}")
-        click.echo(f"{len(entries)} experiments: {_to_do(entries)}", err=True)
+            say(f"{entry.experiment.experiment:36} {_to_do([entry])}")
+        say(f"{len(entries)} experiments: {_to_do(entries)}", err=True)
         return
     left_out, worse, failed = [], [], []
     for place, entry in enumerate(entries):
         name = entry.experiment.experiment
         if not quiet:
             left = _to_do(entries[place:])
-            click.echo(f"{place + 1}/{len(entries)}  {name}, {left}", err=True)
+            say(f"{place + 1}/{len(entries)}  {name}, {left}", err=True)
         try:
             failed += [name] if _run(entry, threads, quiet) else []
             said, is_worse = _compared(entry)
@@ -77,7 +78,7 @@ def command(
         except (ConfigError, DataError, NothingMeasured) as error:
             left_out.append(name)
             said = f"left out: {error}"
-        click.echo(f"{name:36} {said}")
+        say(f"{name:36} {said}")
     if len(left_out) == len(entries):
         raise NothingMeasured("nothing could be run; `kmaps download --all` comes first")
     if preset is None:

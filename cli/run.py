@@ -9,7 +9,7 @@ import click
 
 from kmaps.cli.cluster import connected
 from kmaps.cli.completing import experiments, names
-from kmaps.cli.flags import allowing, few_of, say_imports
+from kmaps.cli.flags import allowing, few_of, say, say_imports
 from kmaps.errors import CellsFailed, DataError
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def command(
             definition=content if changes or experiment not in packaged() else None,
         )
     if not outcome.measured and not quiet:
-        click.echo(f"nothing to do: all {len(outcome.records)} cells are in {out}", err=True)
+        say(f"nothing to do: all {len(outcome.records)} cells are in {out}", err=True)
     _show(outcome, checked.kind)
 
 
@@ -143,7 +143,7 @@ def _show(outcome: "Outcome", kind: str) -> None:
     from kmaps.bench.report.tables import render
 
     measures = SHOWN[kind].measures(outcome.records)
-    click.echo(render(outcome.records, "text", measures), nl=False)
+    say(render(outcome.records, "text", measures), nl=False)
     failed = outcome.failed
     if not failed:
         return
@@ -174,17 +174,17 @@ def _list_cells(
     words = {"ok": "done", "failed": "failed", None: "to do"}
     states = {key: words[status.get(key)] for key in cells}
     for key, cell in cells.items():
-        click.echo(f"{states[key]:6}  {cell_name(cell.columns)}")
+        say(f"{states[key]:6}  {cell_name(cell.columns)}")
     if quiet:
         return
     found = list(states.values())
     counts = ", ".join(f"{found.count(word)} {word}" for word in words.values())
-    click.echo(f"{len(found)} cells: {counts}, in {out}", err=True)
+    say(f"{len(found)} cells: {counts}, in {out}", err=True)
     to_do = [key for key, state in states.items() if state == "to do"]
     if to_do:
-        click.echo(_estimate(to_do, published), err=True)
+        say(_estimate(to_do, published), err=True)
     if unchecked:
-        click.echo(unchecked, err=True)
+        say(unchecked, err=True)
 
 
 def _estimate(keys: Sequence[str], published: Path) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kmaps.cli.completing import measures, names
+from kmaps.cli.flags import say
 from kmaps.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def command(
         records = read_records(results)
         rendered = _of_measures(records, "json" if as_json else form, measures, quiet).encode()
     if to_stdout:
-        click.echo(rendered if form == "parquet" else rendered.decode(), nl=False)
+        say(rendered if form == "parquet" else rendered.decode(), nl=False)
     else:
         with atomic_file(out, force=force) as file:
             file.write(rendered)
@@ -120,5 +121,5 @@ def _of_measures(records: list["Record"], form: str, measures: tuple[str, ...], 
     rendered = render(records, form, names)
     warning = times_warning(records, names)
     if warning and not quiet:
-        click.echo(f"warning: {warning}", err=True)
+        say(f"warning: {warning}", err=True)
     return rendered

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kmaps.cli.flags import allowing, few_of, say_imports
+from kmaps.cli.flags import allowing, few_of, say, say_imports
 from kmaps.errors import CellsFailed
 
 if TYPE_CHECKING:
@@ -117,11 +117,11 @@ def command(
 def _note(timed: "Timed", results: Path) -> None:
     """Say what is not to be seen in the table."""
     if timed.load is None:
-        click.echo(f"nothing to do: all repeats are in {results}", err=True)
+        say(f"nothing to do: all repeats are in {results}", err=True)
     elif timed.load.reason:
-        click.echo(f"warning: {timed.load.reason}: the times are marked", err=True)
+        say(f"warning: {timed.load.reason}: the times are marked", err=True)
     elif not timed.load.is_known:
-        click.echo("warning: this system does not report whether other work runs", err=True)
+        say("warning: this system does not report whether other work runs", err=True)
 
 
 def _show(records: "list[Record]") -> None:
@@ -131,7 +131,7 @@ def _show(records: "list[Record]") -> None:
     again = [record for record in records if "repeats" in record or "common_repeats" in record]
     measures = [name for name in _MEASURES if any(map(MEASURES[name].repeats, again))]
     if measures:
-        click.echo(render(again, "text", measures), nl=False)
+        say(render(again, "text", measures), nl=False)
 
 
 def _report_failures(failures: Sequence[str]) -> None:

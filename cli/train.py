@@ -24,6 +24,7 @@ from kmaps.cli.array_files import (
 from kmaps.cli.cluster import cluster as cluster_option
 from kmaps.cli.cluster import connected, train_there
 from kmaps.cli.completing import files, kernels, names
+from kmaps.cli.flags import say
 from kmaps.cli.map_options import MapCommand
 from kmaps.cli.progress import stage_bars
 from kmaps.cli.train_model import (
@@ -257,7 +258,7 @@ def _save(
     else:
         model.save(target, force=force, record=record)
     told = json.dumps(facts, indent=2) if as_json else _summary(facts, target)
-    click.echo(told, err=target == "-")
+    say(told, err=target == "-")
 
 
 def _summary(facts: dict[str, Any], target: str) -> str:

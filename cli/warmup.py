@@ -2,6 +2,7 @@
 
 import click
 
+from kmaps.cli.flags import say
 from kmaps.cli.progress import progress_bar
 
 
@@ -21,6 +22,6 @@ def command(quiet: bool) -> None:
     if quiet:
         return
     if compiled.loops:
-        click.echo(f"compiled {compiled.loops} loops in {compiled.seconds:.0f} s", err=True)
+        say(f"compiled {compiled.loops} loops in {compiled.seconds:.0f} s", err=True)
     else:
-        click.echo("nothing to do: all of it is compiled", err=True)
+        say("nothing to do: all of it is compiled", err=True)

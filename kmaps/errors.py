@@ -4,6 +4,7 @@ A message is one line: what was given, what is expected, what to do.
 """
 
 import difflib
+import re
 from collections.abc import Iterable
 
 
@@ -49,3 +50,20 @@ def suggest(word: object, known: Iterable[str]) -> str:
     """Return ``", did you mean 'order'?"`` for the nearest known word, or ``""``."""
     near = difflib.get_close_matches(str(word), list(known), n=1)
     return f", did you mean '{near[0]}'?" if near else ""
+
+
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""ESC, BEL and the like, which steer a terminal, and what turns the direction of text."""
+
+
+def printable(text: str) -> str:
+    r"""Return a text with its control characters, but for tabs and newlines, shown as ``\x1b``.
+
+    From DEL on they are shown as JSON has them, ``\u202e``, so that JSON stays what it is.
+    """
+
+    def shown(found: re.Match[str]) -> str:
+        number = ord(found[0])
+        return f"\\x{number:02x}" if number < 32 else f"\\u{number:04x}"
+
+    return _CONTROLS.sub(shown, text)

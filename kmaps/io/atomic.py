@@ -1,5 +1,6 @@
 """Files and folders that appear whole or not at all, and files sent to standard output."""
 
+import io
 import os
 import platform
 import shutil
@@ -10,9 +11,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
-from typing import BinaryIO
+from typing import Any, BinaryIO, cast
 
-from kmaps.errors import InputError
+from kmaps.errors import InputError, printable
 
 _SUFFIX = ".part"
 # Bytes of names: with what is added they are no longer than 255.
@@ -158,6 +159,18 @@ def refuse_terminal(form: str) -> None:
         )
 
 
+class _Terminal(io.BufferedIOBase):
+    """Standard output as a file of bytes, whose control characters are shown."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        text = bytes(data).decode(errors="surrogateescape")
+        sys.stdout.buffer.write(printable(text).encode(errors="surrogateescape"))
+        return len(data)
+
+
 @contextmanager
 def standard_output(form: str, *, streams: bool) -> Iterator[tuple[BinaryIO, Path]]:
     """Open a file whose bytes go to standard output: at once if the format ``form`` ``streams``.
@@ -167,7 +180,7 @@ def standard_output(form: str, *, streams: bool) -> Iterator[tuple[BinaryIO, Pat
     """
     target = Path(tempfile.gettempdir(), "standard output")
     if streams:
-        yield sys.stdout.buffer, target
+        yield cast(BinaryIO, _Terminal()) if sys.stdout.isatty() else sys.stdout.buffer, target
     else:
         refuse_terminal(form)
         with tempfile.TemporaryFile() as file:
