@@ -1,5 +1,6 @@
 """What all learners share: how they check samples and parameters, and what they train on."""
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
 from kmaps.checks import check_choice, check_number, check_positive
@@ -64,7 +66,11 @@ class Learner(BaseEstimator):
     bias: float
     timings_: dict[str, float]
 
+    tol: Any  # a number; of LIBLINEAR also None, as max_iter
+    max_iter: Any
+
     _combined: ClassVar[Combined]
+    _problem_name = "binary problems"
 
     @property
     def _checks(self) -> dict[str, Any]:
@@ -90,6 +96,27 @@ class Learner(BaseEstimator):
         result = function(*arguments)
         self.timings_[name] = perf_counter() - started
         return result
+
+    def _passes(self) -> str:
+        """Return what ``max_iter`` counts."""
+        return "passes"
+
+    def _easier(self) -> str:
+        """Return what makes the problems easier to solve."""
+        return f"lower C (now {self.C:g})"
+
+    def _warn_of_gaps(self, gaps: NDArray[np.float64], stacklevel: int, which: str = "") -> None:
+        """Warn of relative duality gaps above ``tol``."""
+        unfinished = int((gaps > self.tol).sum())
+        if unfinished:
+            warnings.warn(
+                f"the relative duality gap is still {gaps.max():.1e} after "
+                f"max_iter={self.max_iter} {self._passes()}, above tol={self.tol:g}, in "
+                f"{unfinished} of {len(gaps)} {self._problem_name}{which}: {self._easier()}, or "
+                "raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=stacklevel,
+            )
 
 
 def check_bias(bias: object) -> None:

@@ -184,7 +184,6 @@ class CodedSVC(StreamedClassifier):
         "form",
         "smooth",
     )
-    _problem_name = "binary problems"
     _combined: ClassVar[Combined] = {"l2": LOSSES, "l1": HINGES}
 
     def fit(

@@ -10,7 +10,6 @@ codes: the decision function is a sum of one function a feature, f(x) = Σ_j f_j
 value and its change by a sample are look-ups.
 """
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +19,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -69,7 +67,6 @@ class CodedEstimator(Learner):
     n_blocks: int | str = 1  # that the rows of a problem are cut into
 
     _stored: tuple[str, ...]  # the parameters that a file holds
-    _problem_name: str  # of several problems, in a warning
     _duals: list[NDArray] | None = None  # of the last fit, for a warm start
 
     @abstractmethod
@@ -228,7 +225,7 @@ class CodedEstimator(Learner):
         self.duality_gap_ = np.array([solution.gap for solution in solutions])
         self.n_iter_ = np.ceil([solution.passes for solution in solutions]).astype(int)
         self._duals = [solution.alpha for solution in solutions] if self._keeps_duals else None
-        self._warn_unfinished()
+        self._warn_of_gaps(self.duality_gap_, 4)
 
     def _importances(
         self, model: CodedModel, training: CodedRows, weights: NDArray[np.float64]
@@ -242,26 +239,6 @@ class CodedEstimator(Learner):
     def _objectives(self, primal: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what is minimised, in the units of the class, from what the solver minimises."""
         return primal
-
-    def _warn_unfinished(self) -> None:
-        unfinished = int((self.duality_gap_ > self.tol).sum())
-        if unfinished:
-            warnings.warn(
-                f"the relative duality gap is still {self.duality_gap_.max():.1e} after "
-                f"max_iter={self.max_iter} {self._passes()}, above tol={self.tol:g}, in "
-                f"{unfinished} of {len(self.n_iter_)} {self._problem_name}: {self._easier()}, or "
-                "raise max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-
-    def _passes(self) -> str:
-        """Return what ``max_iter`` counts."""
-        return "passes"
-
-    def _easier(self) -> str:
-        """Return what makes the problems easier to solve."""
-        return f"lower C (now {self.C:g})"
 
     def check_samples(self, X: ArrayLike) -> Any:
         """Return samples as predictions are made of, or raise InputError."""

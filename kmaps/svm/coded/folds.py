@@ -6,7 +6,6 @@ variables where it stopped: along a path, the last value takes little of the tim
 alone.
 """
 
-import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -15,7 +14,6 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
@@ -97,7 +95,8 @@ class FoldModels:
         blas = threadpool_limits(1, user_api="blas") if sparse else nullcontext()
         with weights_in_memory(n_weights, n_models), blas:
             found = for_blocks(partial(self._train, n_weights), len(self.jobs), 1)
-        self._warn_unfinished(C, [gap for _, gap in found])
+        gaps = np.array([gap for _, gap in found])
+        self.folds[0].learner._warn_of_gaps(gaps, 3, " without held-out samples")
         columns = iter(scores for scores, _ in found)
         labels = []
         for fold in self.folds:
@@ -136,16 +135,3 @@ class FoldModels:
 
     def _problem(self, task: Task, n_weights: int) -> CodedProblem:
         return CodedProblem(self.rows.rows, self.rows.layout.form, task, n_weights)
-
-    def _warn_unfinished(self, C: float, gaps: list[float]) -> None:
-        learner = self.folds[0].learner
-        unfinished = sum(gap > learner.tol for gap in gaps)
-        if unfinished:
-            warnings.warn(
-                f"C={C:g}: the relative duality gap of {unfinished} of {len(gaps)} binary problems "
-                f"without held-out samples is still {max(gaps):.1e} after "
-                f"max_iter={learner.max_iter} passes, above tol={learner.tol:g}: compare smaller "
-                "values of C, or raise max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=4,
-            )

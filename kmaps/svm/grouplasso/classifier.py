@@ -1,12 +1,10 @@
 """Linear SVMs that drop groups of features as a whole (genrbf eq. 18)."""
 
-import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from kmaps.checks import check_positive, check_whole
@@ -118,14 +116,7 @@ class GroupLassoSVC(LinearClassifier):
         self._set_weights(np.array([one.weights for one in fitted]), X)
         self.duality_gap_ = np.array([one.gap for one in fitted])
         self.n_iter_ = max(one.n_rounds for one in fitted)
-        if self.duality_gap_.max() > self.tol:
-            warnings.warn(
-                f"the relative duality gap is still {self.duality_gap_.max():.1e} after "
-                f"max_iter={self.max_iter} rounds, above tol={self.tol:g}: raise max_iter or tol, "
-                "or lower C",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        self._warn_of_gaps(self.duality_gap_, 3)
         return self
 
     def _check_parameters(self) -> None:
@@ -135,6 +126,9 @@ class GroupLassoSVC(LinearClassifier):
         check_whole("max_iter", self.max_iter, 1)
         self._check_probability()
         threads_of(self.n_jobs, 1)
+
+    def _passes(self) -> str:
+        return "rounds"
 
     def _train(self, columns: NDArray, labels: Labels) -> list[GroupSolution]:
         problems = list(self._problems(labels))
