@@ -123,7 +123,7 @@ def _key(points: Sequence[Point], numbers: Mapping[str, int], looks: _Looks) -> 
 
 
 def _handle(label: str, **look: Any) -> Line2D:
-    return Line2D([], [], linestyle="none", label=label, **look)
+    return Line2D([], [], linestyle="none", label=style.as_text(label), **look)
 
 
 def _draw_points(

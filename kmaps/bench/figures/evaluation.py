@@ -29,9 +29,10 @@ def draw_confusion(found: Evaluation, file: BinaryIO, form: str) -> None:
             if count:
                 ax.text(column, row, count, ha="center", va="center", color=shade, fontsize=8)
     if len(found.labels) <= _NAMED:
-        given = [str(label) for label in found.classes.tolist()]
+        given = [style.as_text(str(label)) for label in found.classes.tolist()]
         ax.set_xticks(range(len(given)), given, rotation=90 * (max(map(len, given)) > 2))
-        ax.set_yticks(range(len(found.labels)), [str(label) for label in found.labels.tolist()])
+        true = [style.as_text(str(label)) for label in found.labels.tolist()]
+        ax.set_yticks(range(len(true)), true)
     else:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.yaxis.set_major_locator(MaxNLocator(integer=True))

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from kmaps.bench.figures.approximation import spans, squares
-from kmaps.bench.figures.style import save_heat
+from kmaps.bench.figures.style import as_text, save_heat
 from kmaps.bench.records.arrays import Arrays
 from kmaps.bench.records.columns import Record
 from kmaps.bench.work.errors import SquareErrors
@@ -95,7 +95,7 @@ def draw_lines(lines: Sequence[TileLine], bar: Bar, path: Path) -> None:
 def wrapped(text: str) -> str:
     """Break a label after commas, so that it fits above a tile."""
     lines = [""]
-    for part in text.split(", "):
+    for part in as_text(text).split(", "):
         longer = f"{lines[-1]}, {part}".removeprefix(", ")
         lines[-1:] = [longer] if len(longer) <= _TITLE else filter(None, [lines[-1], part])
     return "\n".join(lines)

@@ -92,7 +92,9 @@ def draw_series(
         style.title(ax, panel if titles else "")
         style.plain(ax, grid=grid)
         if notes and notes.get(panel):
-            ax.text(0.02, 0.02, notes[panel], transform=ax.transAxes, fontsize="small")
+            ax.text(
+                0.02, 0.02, style.as_text(notes[panel]), transform=ax.transAxes, fontsize="small"
+            )
         if legend_each:
             style.legend_under(ax)
     if not legend_each:
@@ -130,10 +132,11 @@ def _draw(ax: Axes, one: Series, hues: Sequence[Hashable]) -> list[tuple[float, 
         "marker": marker,
         "linestyle": style.dash(dash),
     }
-    look |= {"label": one.label, **STYLES[one.style], **one.look}
+    label = style.as_text(one.label)
+    look |= {"label": label, **STYLES[one.style], **one.look}
     x, y = np.asarray(one.x), np.asarray(one.y)
     if one.style == "bars":
-        ax.bar(x, y, color=look["color"], label=one.label)
+        ax.bar(x, y, color=look["color"], label=label)
     elif one.style == "level":
         ax.axhline(float(y), **look)
     elif one.error is not None:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from kmaps.bench.figures.style import save
+from kmaps.bench.figures.style import as_text, save
 from kmaps.data import Dataset
 from kmaps.features import Extractor, Feature, load_image, sift
 from kmaps.features.base import GreyImage
@@ -44,7 +44,7 @@ def draw(
     for axes, panels in zip(grid, table, strict=True):
         for ax, (title, draw) in zip(axes, panels, strict=True):
             draw(ax)
-            ax.set_title(title, fontsize="small")
+            ax.set_title(as_text(title), fontsize="small")
     save(figure, path)
 
 

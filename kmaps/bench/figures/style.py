@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 from PIL import Image
 
+from kmaps.bench.report.forms import one_line
 from kmaps.errors import NothingMeasured
 from kmaps.io import atomic_file
 
@@ -88,9 +89,14 @@ def plain(ax: Axes, *, grid: bool = False) -> None:
         ax.set_axisbelow(True)
 
 
+def as_text(name: str) -> str:
+    """Return a name as matplotlib and SVG show it: no formula, no control characters."""
+    return one_line(name).replace("$", r"\$")
+
+
 def title(ax: Axes, text: str) -> None:
     """Write what an axes shows above its left end."""
-    ax.set_title(text, fontsize="medium", loc="left")
+    ax.set_title(as_text(text), fontsize="medium", loc="left")
 
 
 def log_axis(axis: Axis) -> None:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -9,6 +10,13 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from kmaps.bench.figures import SUFFIXES, style
+from kmaps.bench.figures.costs import draw_front
+from kmaps.bench.figures.evaluation import draw_confusion
+from kmaps.bench.figures.heat import Bar, Tile, draw_tiles
+from kmaps.bench.figures.lines import Axis, Series, draw_series
+from kmaps.bench.report.front import points_of
+from kmaps.models import evaluate
+from tests.bench.sample_records import record
 
 
 def saved(path, save=style.save):
@@ -50,6 +58,26 @@ def test_letters_stay_text(tmp_path, save):
     assert pdf.startswith(b"%PDF")
     assert b"/Type3" not in pdf  # which journals refuse
     assert b"/TrueType" in pdf or b"/CIDFontType2" in pdf
+
+
+NAME = "$\\frac$ \x1b\ud800 <&"
+
+
+def test_names_are_text_in_figures(tmp_path):
+    """No formula, which may be none, and no character that XML has not."""
+    series = [Series(NAME, NAME, [1, 2], [1, 2], end="$n^{2}$")]
+    draw_series(series, tmp_path / "a.svg", Axis("x"), Axis("y"))
+    cells = [record("m", params={"p": NAME}, dataset=name, dim=9) for name in (NAME, "b")]
+    draw_front(points_of(cells, ["accuracy", "dim"]), tmp_path / "b.svg", "accuracy", ["dim"])
+    tiles = {NAME: {NAME: Tile(np.eye(2), np.arange(2.0), 0.0, 1.0)}}
+    draw_tiles(tiles, Bar("viridis", ("0", "1")), tmp_path / "c.svg")
+    labels = np.array([NAME, "b"])
+    found = evaluate(labels, [-1.0, 1.0], labels)
+    with open(tmp_path / "d.svg", "wb") as file:
+        draw_confusion(found, file, "svg")
+    for name in "abcd":
+        texts = "".join(ElementTree.parse(tmp_path / f"{name}.svg").getroot().itertext())
+        assert name == "d" or r"$\frac$ \x1b\ud800 <&" in texts  # there letters are curves
 
 
 def test_heat_maps_are_small_png_files(tmp_path):
