@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from kmaps import HomogeneousMap, IntersectionMap, SplineMap, gram
+from kmaps import CodedSVC, HomogeneousMap, IntersectionMap, SplineMap, gram
 from kmaps._loops.train import Task, margins, rebuild
 from kmaps.errors import ConfigError
 from kmaps.kernels import KERNELS
@@ -303,3 +303,17 @@ def test_the_cheapest_form_is_chosen():
     many = Tables(np.zeros((2000, 256, 1)))
     assert cost(many, "full") == np.inf
     assert choose(many).name == "low-rank"
+
+
+@pytest.mark.slow
+def test_passes_hardly_grow_with_bins():
+    """A pass touches two weights per feature, however many bins: training grows by passes alone."""
+    rng = np.random.default_rng(0)
+    X = rng.dirichlet(np.ones(20), 500).astype(np.float32)
+    y = np.sqrt(X[:, :10]).sum(1) > np.sqrt(X[:, 10:]).sum(1)
+    passes = {}
+    for n_bins in (10, 80):
+        model = CodedSVC(SplineMap(n_bins=n_bins, penalty=0), C=10, form="local").fit(X, y)
+        assert model.map_.tabulate_local(model.levels_)[1].shape[-1] == 2
+        passes[n_bins] = model.n_iter_.max()
+    assert passes[80] < 2 * passes[10]
