@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Sequence
 from urllib.parse import quote
 
+from kmaps.errors import printable
+
 _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -54,9 +56,6 @@ def xml_text(text: str) -> str:
     return _NOT_XML.sub(lambda found: ascii(found.group())[1:-1], text)
 
 
-_UNSEEN = re.compile(
-    r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
-)
 _MARKUP = re.compile(
     r"[\\*]|<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<=!)\[|\](?=[(\[:])|~(?=~)|(?<!\w)_|_(?!\w)"
 )
@@ -71,7 +70,7 @@ class Markdown(str):
 
 def one_line(text: str) -> str:
     """Return text in one line; controls and lone surrogates, which nobody sees, as escapes."""
-    return _UNSEEN.sub(lambda found: ascii(found.group())[1:-1], " ".join(text.splitlines()))
+    return printable(" ".join(text.split())).encode(errors="backslashreplace").decode()
 
 
 def markdown(text: str) -> str:

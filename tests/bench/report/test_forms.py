@@ -61,8 +61,9 @@ def test_plain_names_are_written_plainly(kept):
 
 
 def test_what_nobody_sees_is_an_escape_and_lines_are_one():
-    assert markdown("a\nb\x1b[31m\x00\u202e\ud800\x9b") == r"a b\\x1b[31m\\x00\\u202e\\ud800\\x9b"
-    assert latex("a\n\nb\x1b") == r"a  b\textbackslash{}x1b"
+    shown = r"a b\\x1b[31m\\x00\\u202e\\ud800\\u009b"
+    assert markdown("a\n\nb\x1b[31m\x00\u202e\ud800\x9b") == shown
+    assert latex("a\n\nb\x1b") == r"a b\textbackslash{}x1b"
     assert link("a b", "a b/c)") == "[a b](a%20b/c%29)"
 
 
