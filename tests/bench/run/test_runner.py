@@ -17,6 +17,7 @@ from kmaps.bench.kinds.shown import draw_figures
 from kmaps.bench.records.arrays import read_correct
 from kmaps.bench.records.file import RecordsFile, read_records
 from kmaps.bench.run import runner
+from kmaps.bench.run.plan import plan
 from kmaps.errors import ConfigError, DataError
 from tests.bench.sample_records import record
 
@@ -86,34 +87,13 @@ def test_the_arrays_of_a_cell_are_written_before_its_record(tmp_path, monkeypatc
 
 def test_a_record_describes_its_cell_and_where_it_ran(tmp_path):
     run(tmp_path, jobs=1, threads=1)
+    cell = next(cell for cell in plan(spec.parse(TEXT)).values() if cell.row.params == {"order": 2})
     record = next(r for r in read_records(tmp_path) if r["params"] == {"order": 2})
-    expected = {
-        "format": 2,
-        "kind": "classification",
-        "experiment": "small",
-        "dataset": "digits",
-        "setting": "",
-        "features": "intensity",
-        "feature_version": 1,
-        "split": 0,
-        "draw": None,
-        "protocol": {"train": 120, "test": 80},
-        "kernel": "chi2",
-        "method": "homogeneous",
-        "solver": "liblinear",
-        "learner": {},
-        "size": None,
-        "reduction": "ovo",
-        "C_grid": [0.1, 1.0],
-        "C_folds": 3,
-        "status": "ok",
-        "error": "",
-        "threads": 1,
-        "jobs": 1,
-        "map_version": 1,
-    }
+    expected = cell.columns | {"format": 2, "status": "ok", "error": "", "map_version": 1}
+    expected |= {"threads": 1, "jobs": 1, "features": "intensity", "feature_version": 1}
     assert {name: record[name] for name in expected} == expected
     assert record["settings"]["loss"] == "hinge"
+    assert record["key"] == cell.key(record["data_digest"])
     assert len(record["data_digest"]) == 64
     assert record["versions"]["numpy"]
     assert record["started"].endswith("+00:00")

@@ -30,11 +30,13 @@ def test_parts_are_those_of_brute_force():
     assert found.dim == 100
 
 
-def test_a_kernel_that_is_none_of_distances_is_refused():
-    with pytest.raises(ConfigError, match="kernel 'chi2': expected rbf or an exp- kernel"):
-        random_errors(GeneralizedRBFMap(), "chi2", np.eye(3), np.eye(3), range(1))
-
-
-def test_maps_that_draw_nothing_are_refused():
-    with pytest.raises(ConfigError, match="map HomogeneousMap: draws no frequencies"):
-        random_errors(HomogeneousMap(), "exp-chi2", np.eye(3), np.eye(3), range(1))
+@pytest.mark.parametrize(
+    ("made", "kernel", "message"),
+    [
+        (GeneralizedRBFMap(), "chi2", "kernel 'chi2': expected rbf or an exp- kernel"),
+        (HomogeneousMap(), "exp-chi2", "map HomogeneousMap: draws no frequencies"),
+    ],
+)
+def test_what_has_no_random_errors_is_refused(made, kernel, message):
+    with pytest.raises(ConfigError, match=message):
+        random_errors(made, kernel, np.eye(3), np.eye(3), range(1))
