@@ -18,25 +18,11 @@ def _add(sums, weight, direction):
 
 
 @njit(cache=True, nogil=True)
-def signs_dense(X, directions, positive):
-    """Set ``positive`` (n, m) where ``X @ directions`` (n, d) @ (d, m) is not negative."""
-    n, d = X.shape
-    sums = np.empty(directions.shape[1], directions.dtype)
-    for i in range(n):
-        sums[:] = 0
-        largest = X[i].max()
-        for j in range(d):
-            if X[i, j] != 0:
-                _add(sums, X[i, j] / largest, directions[j])
-        for c in range(len(sums)):
-            positive[i, c] = sums[c] >= 0
+def signs(data, indices, indptr, directions, positive):
+    """Set ``positive`` (n, m) where CSR rows times ``directions`` (d, m) are not negative.
 
-
-@njit(cache=True, nogil=True)
-def signs_sparse(data, indices, indptr, directions, positive):
-    """As `signs_dense`, of the rows of a CSR matrix without duplicates, in order of columns.
-
-    All rows go through some of the columns before any goes on: so many directions stay in a cache.
+    Columns are in order, without duplicates. All rows go through some of them before any goes on:
+    so many directions stay in a cache.
     """
     n, (d, m) = len(indptr) - 1, directions.shape
     sums, nexts = np.zeros((n, m), directions.dtype), indptr[:-1].copy()

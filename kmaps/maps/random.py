@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.random import Generator, Philox, RandomState
 from numpy.typing import ArrayLike, DTypeLike, NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -188,10 +188,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
 
 def _signs(X: AnyMatrix, rows: slice, directions: NDArray) -> NDArray:
     """Return where the projections of some rows of X are not negative."""
-    X = X[rows].astype(directions.dtype, copy=False)
+    X = csr_array(X[rows].astype(directions.dtype, copy=False))
     positive = np.empty((X.shape[0], directions.shape[1]), np.bool_)
-    if issparse(X):
-        loops.signs_sparse(X.data, X.indices, X.indptr, directions, positive)
-    else:
-        loops.signs_dense(np.ascontiguousarray(X), directions, positive)
+    loops.signs(X.data, X.indices, X.indptr, directions, positive)
     return positive

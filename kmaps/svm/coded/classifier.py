@@ -12,10 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
 from kmaps._loops.train import Task
-from kmaps.checks import MAX_LEVELS, check_choice, check_number, is_whole
+from kmaps.checks import check_choice, check_number, is_whole
 from kmaps.errors import ConfigError
-from kmaps.kernels import ScalarKernel
-from kmaps.maps.capabilities import Tabulated
 from kmaps.parallel import for_blocks, threads, threads_of
 from kmaps.svm.coded.estimator import Progress
 from kmaps.svm.coded.problem import CodedSolution, make_task
@@ -149,24 +147,15 @@ class CodedSVC(StreamedClassifier):
     ['up', 'up', 'right', 'right']
     """
 
-    map: Tabulated | ScalarKernel | str = "chi2"
     C: float = 1.0
     _: KW_ONLY
     penalty: str = "l2"
     loss: str = "hinge"
     multiclass: str = "ovr"
-    n_levels: int = MAX_LEVELS
-    bias: float = 1.0
-    tol: float = 1e-4
-    max_iter: int = 1000
     class_weight: dict | str | None = None
     calibrate: bool = False
     probability: str | None = None
-    warm_start: bool = False
-    random_state: int | np.random.RandomState | None = 0
     n_blocks: int | str = 1
-    form: str = "auto"
-    levels: ArrayLike | None = None
     smooth: float = 0.0
     n_jobs: int | None = None
 

@@ -12,10 +12,10 @@ value and its change by a sample are look-ups.
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,23 +51,26 @@ Model = TypeVar("Model", bound="CodedEstimator")
 _NOTHING = np.empty(0)
 
 
+@dataclass(eq=False, repr=False)
 class CodedEstimator(Learner):
     """A model on codes. A kind of it states its problems, :meth:`_task`, and names them."""
 
-    map: Tabulated | ScalarKernel | str
-    n_levels: int
-    levels: ArrayLike | None
-    form: str
-    smooth: float = 0.0  # the price of curvature
-    tol: float
-    max_iter: int
-    warm_start: bool
-    random_state: int | np.random.RandomState | None
-    model_: CodedModel
-    n_blocks: int | str = 1  # that the rows of a problem are cut into
+    map: Tabulated | ScalarKernel | str = "chi2"
+    _: KW_ONLY
+    n_levels: int = MAX_LEVELS
+    bias: float = 1.0
+    tol: float = 1e-4
+    max_iter: int = 1000
+    warm_start: bool = False
+    random_state: int | np.random.RandomState | None = 0
+    form: str = "auto"
+    levels: ArrayLike | None = None
+    smooth: float = field(default=0.0, init=False)  # the price of curvature
+    n_blocks: int | str = field(default=1, init=False)  # that the rows of a problem are cut into
 
-    _stored: tuple[str, ...]  # the parameters that a file holds
-    _duals: list[NDArray] | None = None  # of the last fit, for a warm start
+    _duals: list[NDArray] | None = field(default=None, init=False)  # of the last fit, to go on from
+
+    _stored: ClassVar[tuple[str, ...]]  # the parameters that a file holds
 
     @abstractmethod
     def _check_parameters(self) -> None:

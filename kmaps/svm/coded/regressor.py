@@ -18,10 +18,8 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from kmaps._loops.train import Task
-from kmaps.checks import MAX_LEVELS, check_number, check_positive
+from kmaps.checks import check_number, check_positive
 from kmaps.errors import InputError
-from kmaps.kernels import ScalarKernel
-from kmaps.maps.capabilities import Tabulated
 from kmaps.svm.coded.estimator import CodedEstimator, Progress
 from kmaps.svm.coded.forms import SINGLE_RANGE
 from kmaps.svm.coded.problem import make_task
@@ -33,20 +31,8 @@ from kmaps.svm.reduction import check_sample_weight
 _BLOCK_ROWS = 1 << 16
 
 
-@dataclass(eq=False, repr=False)
 class CodedRegressor(RegressorMixin, CodedEstimator):
     """A model of targets; a kind of it says what errors cost."""
-
-    map: Tabulated | ScalarKernel | str = "chi2"
-    _: KW_ONLY
-    n_levels: int = MAX_LEVELS
-    bias: float = 1.0
-    tol: float = 1e-4
-    max_iter: int = 1000
-    warm_start: bool = False
-    random_state: int | np.random.RandomState | None = 0
-    form: str = "auto"
-    levels: ArrayLike | None = None
 
     _problem_name = "problem"
 
