@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Literal
 import click
 
 from kmaps.cli.completing import files
-from kmaps.cli.flags import say
+from kmaps.cli.flags import COUNT, Number, say
 from kmaps.errors import ConfigError, InputError, KmapsError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ input_format = click.option(
 )
 memory = click.option(
     "--memory",
-    type=click.FloatRange(1),
+    type=Number(1, 1e9),
     default=24,
     show_default=True,
     metavar="MB",
@@ -75,7 +75,7 @@ def _use_threads(ctx: click.Context, param: click.Parameter, value: int | None) 
 
 threads = click.option(
     "--threads",
-    type=click.IntRange(1),
+    type=COUNT,
     expose_value=False,
     callback=_use_threads,
     help="Threads that compute. [default: KMAPS_NUM_THREADS, OMP_NUM_THREADS, or all processors]",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from kmaps.cli.flags import say
+from kmaps.cli.flags import Number, say
 
 _Forms = dict[str, Callable[[], str]]
 _Checked = tuple[_Forms, Exception | None]
@@ -33,7 +33,7 @@ _Checked = tuple[_Forms, Exception | None]
 )
 @click.option(
     "--floor",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     default=0.005,
     show_default=True,
     help="Smallest tolerance on a mean accuracy or average precision, as a fraction; with "

@@ -84,7 +84,9 @@ Examples:
     help="npy, npz, csv, svm, parquet or arrow, whatever OUT's name.",
 )
 @click.option(
-    "--n-features", type=click.IntRange(1), help="Columns of svm files. [default: largest index]"
+    "--n-features",
+    type=click.IntRange(1),
+    help="Columns of svm files. [default: largest index]",
 )
 @array_files.memory
 @array_files.threads

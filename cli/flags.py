@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from kmaps.bench.spec.fields import Experiment
 
 Command = Callable[..., Any]
+
+COUNT = click.IntRange(1, 2**16)
+"""Of threads, of processes, of repeats."""
 
 _FEW = 5
 
@@ -44,6 +48,16 @@ class GroupedCommand(click.Command):
         for title, records in groups.items():
             with formatter.section(title):
                 formatter.write_dl(records)
+
+
+class Number(click.FloatRange):
+    """A number within a range; click's takes nan for one, and without a limit inf."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if not isfinite(number):
+            self.fail(f"{value} is not a finite number", param, ctx)
+        return number
 
 
 def few_of(texts: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ import click
 from kmaps.cli import array_files
 from kmaps.cli.array_files import labelled_rows, look_for
 from kmaps.cli.completing import files
-from kmaps.cli.flags import GroupedCommand, say
+from kmaps.cli.flags import GroupedCommand, Number, say
 from kmaps.cli.progress import cell_bar, say_compiling, stage_bars
 
 if TYPE_CHECKING:
@@ -44,14 +44,14 @@ Examples:
 @array_files.label_column
 @click.option(
     "--max-bytes",
-    type=click.FloatRange(0, min_open=True),
+    type=Number(0, min_open=True),
     metavar="N",
     help="Only models that store at most so much: the sample's training rows, in the smallest "
     "form that training reads back, tables and model.",
 )
 @click.option(
     "--max-us",
-    type=click.FloatRange(0, min_open=True),
+    type=Number(0, min_open=True),
     metavar="N",
     help="Only models that predict in at most so many microseconds per row.",
 )
@@ -68,7 +68,7 @@ Examples:
 )
 @click.option(
     "--hold-out",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=Number(0, 1, min_open=True, max_open=True),
     default=0.3,
     show_default=True,
     metavar="PART",

@@ -55,6 +55,7 @@ def _of_run(results: Path) -> str:
     from kmaps.bench.records.arrays import read_correct
     from kmaps.bench.records.file import read_records
     from kmaps.bench.records.times import without_doubtful_times
+    from kmaps.io import read_text
 
     records = read_records(results)
     sure = without_doubtful_times(records)
@@ -72,7 +73,7 @@ def _of_run(results: Path) -> str:
         numbers=list(compare(numbers_of(name), {name: sure})),
         sections=shown.sections(sure),
         figures=sorted(path.name for path in results.glob("*.png")),
-        notes=notes.read_text() if notes.exists() else "",
+        notes=read_text(notes) if notes.exists() else "",
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kmaps.cli.completing import experiments, names
-from kmaps.cli.flags import say
+from kmaps.cli.flags import COUNT, say
 from kmaps.errors import CellsFailed, ConfigError, DataError, GateFailed, NothingMeasured
 
 if TYPE_CHECKING:
@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Folder of the runs, of a folder each.",
 )
-@click.option(
-    "--threads", type=click.IntRange(min=1), help="Threads of each cell. [default: processors]"
-)
+@click.option("--threads", type=COUNT, help="Threads of each cell. [default: processors]")
 @click.option("--dry-run", is_flag=True, help="List what is to do and what that took; run nothing.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
 def command(

@@ -9,7 +9,7 @@ import click
 
 from kmaps.cli.cluster import connected
 from kmaps.cli.completing import experiments, names
-from kmaps.cli.flags import allowing, few_of, say, say_imports
+from kmaps.cli.flags import COUNT, allowing, few_of, say, say_imports
 from kmaps.errors import CellsFailed, DataError
 
 if TYPE_CHECKING:
@@ -46,14 +46,14 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--jobs",
-    type=click.IntRange(min=1),
+    type=COUNT,
     default=1,
     show_default=True,
     help="Cells measured at once. More than one disturbs the times, never the accuracies.",
 )
 @click.option(
     "--threads",
-    type=click.IntRange(min=1),
+    type=COUNT,
     help="Threads of each cell. [default: processors / jobs; 1 with --cluster]",
 )
 @click.option(

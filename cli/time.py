@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kmaps.cli.flags import allowing, few_of, say, say_imports
+from kmaps.cli.flags import COUNT, Number, allowing, few_of, say, say_imports
 from kmaps.errors import CellsFailed
 
 if TYPE_CHECKING:
@@ -30,14 +30,14 @@ _MEASURES = ("time", "convert", "train", "predict", "time-common")
 @click.option("--preset", help="The preset of the experiment that the records are of.")
 @click.option(
     "--repeats",
-    type=click.IntRange(min=1),
+    type=COUNT,
     default=5,
     show_default=True,
     help="How many measurements of each cell there are to be.",
 )
 @click.option(
     "--threads",
-    type=click.IntRange(min=1),
+    type=COUNT,
     default=1,
     show_default=True,
     help="Threads of each cell, held to as many processors.",
@@ -45,7 +45,7 @@ _MEASURES = ("time", "convert", "train", "predict", "time-common")
 @click.option(
     "--common-C",
     "common_C",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     metavar="VALUE",
     help="Time every cell at this C too.",
 )

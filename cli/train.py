@@ -24,7 +24,7 @@ from kmaps.cli.array_files import (
 from kmaps.cli.cluster import cluster as cluster_option
 from kmaps.cli.cluster import connected, train_there
 from kmaps.cli.completing import files, kernels, names
-from kmaps.cli.flags import say
+from kmaps.cli.flags import Number, say
 from kmaps.cli.map_options import MapCommand
 from kmaps.cli.progress import stage_bars
 from kmaps.cli.train_model import (
@@ -111,7 +111,7 @@ Examples:
 )
 @click.option(
     "--hold-out",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=Number(0, 1, min_open=True, max_open=True),
     metavar="PART",
     help="Train without this part of the rows, drawn class by class, and measure the accuracy on "
     "it.",

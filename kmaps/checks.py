@@ -6,6 +6,7 @@ like that it belongs to before it.
 
 import warnings
 from collections.abc import Iterable
+from math import isfinite
 from numbers import Integral, Real
 from typing import Any, TypeGuard, TypeVar
 
@@ -14,12 +15,16 @@ from numpy.typing import NDArray
 
 from kmaps.errors import ConfigError, InputError, suggest
 
+_LONGEST = 200  # characters of a value in a message
 MAX_LEVELS = 256
 """Levels that a code, one byte, can tell apart."""
 
 LARGEST_VALUE = 1e37
 """Of a feature from which a table is learnt; single precision ends at 3.4e38."""
 
+
+LARGEST_WHOLE = 2**63 - 1
+"""Python has larger ones, which no array holds."""
 
 T = TypeVar("T")
 
@@ -33,20 +38,28 @@ def present(value: T | None, what: str) -> T:
 
 def is_number(value: Any) -> TypeGuard[float]:
     """Return whether a value is a finite number, and not a truth value."""
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    return number and bool(abs(value) < np.inf)
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        return isfinite(value)
+    except OverflowError:  # a whole number of 400 digits
+        return False
 
 
-def is_whole(value: Any, low: float = -np.inf, high: float | None = None) -> TypeGuard[int]:
+def is_whole(
+    value: Any, low: float = -LARGEST_WHOLE, high: float = LARGEST_WHOLE
+) -> TypeGuard[int]:
     """Return whether a value is a whole number from ``low`` to ``high``, and not a truth value."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)
-    return whole and low <= value and (high is None or value <= high)
+    return whole and low <= value <= high
 
 
 def check_whole(name: str, value: object, low: int, high: int | None = None) -> None:
     """Refuse a parameter that is not a whole number from ``low`` to ``high``."""
-    if not is_whole(value, low, high):
-        limits = f"of at least {low}" if high is None else f"from {low} to {high}"
+    most = LARGEST_WHOLE if high is None else high
+    if not is_whole(value, low, most):
+        too_large = is_whole(value, most, np.inf)
+        limits = f"of at least {low}" if high is None and not too_large else f"from {low} to {most}"
         raise _unexpected(name, value, f"a whole number {limits}")
 
 
@@ -106,7 +119,9 @@ def check_seed(name: str, value: object) -> None:
 
 
 def _unexpected(name: str, value: object, expected: str) -> ConfigError:
-    return ConfigError(f"{name}={value!r}: expected {expected}")
+    given = repr(value)
+    shown = given if len(given) <= _LONGEST else f"{given[:_LONGEST]}…"
+    return ConfigError(f"{name}={shown}: expected {expected}")
 
 
 def refuse_not_finite(values: NDArray) -> None:

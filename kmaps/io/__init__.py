@@ -5,7 +5,7 @@ files to read  ``open_reader`` opens one (`Reader`), ``read_blocks``, ``read_who
                and ``sample_rows`` read it; ``LabelledRows`` reads it as often as training needs,
                ``finite_block`` checks one block; ``encode_file`` maps it into another
 labels         ``read_labels``, ``read_columns``, ``typed_labels``, ``whole_labels``,
-               ``check_label_kind``, ``few_labels``
+               ``check_label_kind``, ``few_labels``; of any text ``read_text``
 to write       ``output_format``, ``open_writer``; for predictions ``prediction_format``,
                ``open_predictions``; for anything ``atomic_file``, ``atomic_folder``,
                ``check_target``, ``remove_unfinished``, ``refuse_terminal``

@@ -15,6 +15,7 @@ from .predictions import open_predictions as open_predictions
 from .predictions import prediction_format as prediction_format
 from .reader import Reader as Reader
 from .reader import finite_block as finite_block
+from .reader import read_text as read_text
 from .stream import encode_file as encode_file
 from .stream import first_row as first_row
 from .stream import open_reader as open_reader

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import InputError, suggest
-from kmaps.io.reader import read_header
+from kmaps.io.reader import check_regular, read_header, read_text
 
 _LONGEST = 1 << 12  # characters of a label
 BLANKS = " \t\n\r\v\f"  # those of bytes, by which lines are blank; text has more
@@ -65,6 +65,7 @@ def read_labels(
 
 
 def _read_npy(path: str | Path) -> NDArray:
+    check_regular(path)
     try:
         with open(path, "rb") as file:
             header = read_header(file, str(path))
@@ -131,13 +132,8 @@ def read_columns(path: str | Path, columns: Sequence[str]) -> dict[str, NDArray]
 
 def _lines(path: str | Path) -> list[tuple[int, str]]:
     """Return the lines of a text file that are not blank, numbered from 1."""
-    try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: is no text in UTF-8 ({error.reason})") from None
-    return [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip(BLANKS)]
+    lines = enumerate(read_text(path).split("\n"), 1)
+    return [(number, line) for number, line in lines if line.strip(BLANKS)]
 
 
 def _read_text(path: str | Path, form: str, column: str | None) -> NDArray:

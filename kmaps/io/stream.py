@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
+from kmaps.checks import check_whole
 from kmaps.errors import InputError
 from kmaps.io.atomic import atomic_file, refuse_terminal, standard_output
-from kmaps.io.reader import Reader, finite_block
+from kmaps.io.reader import LARGEST_WIDTH, Reader, check_regular, finite_block
 from kmaps.io.writers import WRITERS, Writer
 from kmaps.plugins import Registry
 from kmaps.samples import AnyMatrix
@@ -106,9 +107,9 @@ def open_reader(
         a label column that there is not.
     """
     chosen = format_of(path, READERS, form)
-    if not Path(path).is_file():
-        problem = "is a folder" if Path(path).is_dir() else "no such file"
-        raise InputError(f"{path}: {problem}")
+    check_regular(path)
+    if n_features is not None:
+        check_whole("n_features", n_features, 1, LARGEST_WIDTH)
     shown = name or str(path)
     named = [f"label_column={label_column}"] if label_column is not None else list(aside)
     if named and chosen in _WITHOUT_NAMES:

@@ -1,10 +1,12 @@
 """Labels in text files: their types, headers and columns, and what is refused."""
 
+import os
+
 import numpy as np
 import pytest
 
 from kmaps.errors import InputError
-from kmaps.io import read_labels
+from kmaps.io import read_labels, reader
 
 
 @pytest.mark.parametrize(
@@ -14,6 +16,7 @@ from kmaps.io import read_labels
         ("y.txt", "0.5\n2", [0.5, 2]),
         ("y.txt", "\ufeffgreen tea\r\n1\r\n", ["green tea", "1"]),
         ("y.txt", "a,b\n", ["a,b"]),
+        ("y.txt", "1\x1c\n\x1d\n", ["1\x1c", "\x1d"]),  # blanks in text, not in bytes
         ("y.csv", "1\n2\n", [1, 2]),
         ("y.csv", "digit\n1\n2\n", [1, 2]),
         ("y.csv", "cat\ndog\n", ["cat", "dog"]),
@@ -67,3 +70,18 @@ def test_what_is_no_file_of_labels(tmp_path, monkeypatch, name, content, column,
     with pytest.raises(InputError) as caught:
         read_labels(name, column=column)
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("name", ["y.txt", "y.csv", "y.npy"])
+def test_labels_are_read_from_a_file_that_ends(tmp_path, monkeypatch, name):
+    (tmp_path / name).symlink_to("/dev/zero")
+    with pytest.raises(InputError, match=f"{name}: a device or a pipe, expected a file; copy it"):
+        read_labels(tmp_path / name)
+    (tmp_path / name).unlink()
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(InputError, match=f"{name}: a device or a pipe"):
+        read_labels(tmp_path / name)
+    monkeypatch.setattr(reader, "MOST_TEXT", 5)
+    (tmp_path / "long.txt").write_text("1\n2\n3\n")
+    with pytest.raises(InputError, match="long.txt: more than 5 bytes, the most of a text"):
+        read_labels(tmp_path / "long.txt")

@@ -92,7 +92,11 @@ def test_what_is_wrong_in_svmlight_is_refused_alike(tmp_path, monkeypatch, line)
 
 
 @pytest.mark.parametrize(
-    "line", ["1,2", "1,2,3,4", "1,,3", "1,2,x", "1,2 3,4", "1,nan,3", "1_0,2,3"]
+    "line",
+    [
+        *("1,2", "1,2,3,4", "1,,3", "1,2,x", "1,2 3,4", "1,nan,3", "1_0,2,3", '1,2,"3'),
+        *("1,2,3\x1c", "1,\x1d2,3", "\x1e", "1,\x1f,3", "1,2,\u20033", f"1,{'9' * 401},3"),
+    ],
 )
 def test_what_is_wrong_in_a_table_is_refused_alike(tmp_path, monkeypatch, line):
     path = tmp_path / "t.csv"
