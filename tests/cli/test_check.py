@@ -149,6 +149,8 @@ def test_the_baseline_is_required():
 def test_the_floor_is_the_one_of_the_gate_and_can_be_set():
     check(changed(accuracy=0.896), code=0)
     check(changed(accuracy=0.896), "--floor", "0.001", code=1)
+    told = check(changed(accuracy=0.1), "--floor", "nan", code=2).stderr
+    assert "'--floor': nan is not a finite number" in told
 
 
 def test_kinds_that_are_unknown_mixed_or_those_of_another_experiment():

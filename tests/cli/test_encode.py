@@ -185,6 +185,8 @@ def test_names_and_values_that_are_refused():
         ("--kernel", "ch2"): "unknown kernel 'ch2', did you mean 'chi2'?",
         ("--window", "uniformly"): "--window uniformly: expected 'rectangular' or",
         ("--order", "-1"): "--order -1: expected a whole number of at least 0",
+        ("--order", "9" * 401): "…: expected a whole number from 0 to 9223372036854775807",
+        ("--period", "9" * 401): "…: expected a positive number",
         ("--period", "wide"): "--period wide: expected a positive number",
     }.items():
         assert message in refused("in.npy", "out.npy", *arguments)
@@ -192,6 +194,8 @@ def test_names_and_values_that_are_refused():
         # With or without quotes, by the version of click; the nearest option is named.
         ("--ordr", "2"): r"No such option:? '?--ordr'?.*--order",
         ("--order", "two"): "'two' is not a valid integer",
+        ("--memory", "inf"): "'--memory': inf is not in the range",
+        ("--threads", "9" * 401): "is not in the range 1<=x<=65536",
         ("--n-anchors", "3"): "No such option:? '?--n-anchors'?",
     }.items():
         result = encode("in.npy", "out.npy", *arguments, code=2)

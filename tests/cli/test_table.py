@@ -14,6 +14,7 @@ from commands import TERMINAL, kmaps, refused, write_records
 
 from kmaps.bench.records.columns import COLUMNS
 from kmaps.bench.report.export import record_table
+from kmaps.bench.report.forms import csv_text
 from kmaps.bench.report.tables import render
 from tests.bench.sample_records import record
 
@@ -136,14 +137,13 @@ def test_every_record_as_a_line():
 
 
 def test_no_text_of_a_csv_is_a_formula():
-    write([CELLS[0] | {"dataset": "=1+1", "error": "-1"}, CELLS[1] | {"dataset": "=1+1"}])
+    write([CELLS[0] | {"dataset": "=1+1", "error": "-1+2"}, CELLS[1] | {"dataset": "=1+1"}])
     every = list(csv.DictReader(io.StringIO(table("run", "--records", "--format", "csv").stdout)))
     means = list(csv.DictReader(io.StringIO(table("run", "--format", "csv").stdout)))
-    assert (every[0]["dataset"], every[0]["error"], means[0]["dataset"]) == (
-        "'=1+1",
-        "'-1",
-        "'=1+1",
-    )
+    shown = [every[0]["dataset"], every[0]["error"], means[0]["dataset"]]
+    assert shown == ["'=1+1", "'-1+2", "'=1+1"]
+    for number in ("-1", "+1", "-.5", "+1e-3"):  # are no formulas
+        assert csv_text(number) == number
 
 
 def test_parquet_has_the_types_whatever_the_values(tmp_path):

@@ -5,6 +5,7 @@ from random import Random
 # Numbers that are none, that wrap, or that are larger than any array; markup of the formats.
 WORDS = [
     *(b"nan", b"-inf", b"1e999", b"-1", b"0", b"1_0", b"9" * 30, b"2147483648", b"1e-400", b"0x10"),
+    *(b"9" * 401, b"[" * 100_000, b"\x1c"),
     *(b"\x00\x00\x00\x80", b"\xff" * 8, b"\x00" * 8, b"\xff\xff\xff\x7f", b"\x01" * 4),
     *(b"\n", b"\r", b"\t", b",", b":", b"#", b'"', b"qid:", b"{", b"[", b"(", b")", b"]", b"}"),
     *(b"&a", b"*a", b"<<", b"!!python/object:os.system", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\x85"),

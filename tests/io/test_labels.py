@@ -83,5 +83,5 @@ def test_labels_are_read_from_a_file_that_ends(tmp_path, monkeypatch, name):
         read_labels(tmp_path / name)
     monkeypatch.setattr(reader, "MOST_TEXT", 5)
     (tmp_path / "long.txt").write_text("1\n2\n3\n")
-    with pytest.raises(InputError, match="long.txt: more than 5 bytes, the most of a text"):
+    with pytest.raises(InputError, match=r"long\.txt: more than 5 bytes, the most of a text"):
         read_labels(tmp_path / "long.txt")

@@ -41,14 +41,16 @@ _LATEX = {
 _LATEX |= {character: f"\\{character}" for character in "&%#_{}"}
 _LATEX |= {character: f"$_{digit}$" for digit, character in enumerate("₀₁₂₃₄₅₆₇₈₉")}
 
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 _KERNELS = {"chi2": r"$\chi^2$", "js": "JS"}
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _EQUATION = re.compile(r"(?<!\w)([A-Za-zσγε]) = (\d[\d,.]*\d|\d)")
 
 
 def csv_text(text: str) -> str:
-    """Return text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    """Return text that no spreadsheet takes for a formula; a number such as -1 is none."""
+    begins = text.startswith(("=", "+", "-", "@", "\t", "\r"))
+    return f"'{text}" if begins and not _NUMBER.fullmatch(text) else text
 
 
 def xml_text(text: str) -> str:
