@@ -132,11 +132,9 @@ def test_exact_and_maps_need_kernels_and_something_has_to_run():
         ("", "e.yaml:1:1: expected a mapping (key: value), got nothing"),
         ("- 1\n- 2\n", "e.yaml:1:1: expected a mapping (key: value), got a list"),
         ("hello\n", "e.yaml:1:1: expected a mapping (key: value), got 'hello'"),
-        ("a: [1, 2\nb: 3\n", "e.yaml:2:2: did not find expected ',' or ']'"),
         ("a: 1\n---\nb: 2\n", "e.yaml:2:1: but found another document"),
         ("a: \x07\n", "e.yaml: not YAML: unacceptable character #x0007: control characters"),
         ("? [a]\n: 1\n", "e.yaml:1:3: found unhashable key"),
-        ("a: !!python/object:os.system {}\n", "e.yaml:1:4: could not determine a constructor"),
     ],
 )
 def test_what_is_not_an_experiment_at_all(text, expected):
@@ -156,13 +154,6 @@ def test_files(tmp_path):
     folder.mkdir()
     with pytest.raises(ConfigError, match=r"cannot be read: Is a directory"):
         spec.load(folder)
-
-
-def test_packaged_names():
-    assert spec.load("quickstart").experiment == "quickstart"
-    message = "no experiment 'quikstart', did you mean 'quickstart'?"
-    with pytest.raises(ConfigError, match=message.replace("?", r"\?")):
-        spec.load("quikstart")
 
 
 @pytest.mark.parametrize("name", packaged())
