@@ -132,7 +132,7 @@ class _Block:
 
     entries: list[Entries]
     n_features: int
-    own: NDArray[np.float64] | None = None  # K(x, x) of each row
+    norms: NDArray[np.float64] | None = None  # K(x, x) of each row
 
     @cached_property
     def zeros(self) -> list[tuple]:
@@ -181,9 +181,9 @@ class _Differences(_Distances):
     def pack(self, block: AnyMatrix) -> _Block:
         """Return the forms of a block, which may be changed."""
         packed = super().pack(block)
-        own = abs(block.astype(np.float64))
-        own.data **= 2 if self.squares else self.gamma
-        packed.own = own.sum(axis=1)
+        norms = abs(block.astype(np.float64))
+        norms.data **= 2 if self.squares else self.gamma
+        packed.norms = norms.sum(axis=1)
         return packed
 
     def __call__(self, walk: _Block, others: _Block, skip: int) -> NDArray[np.float64]:
@@ -191,7 +191,7 @@ class _Differences(_Distances):
         out, crossed = self._sums(walk.entries, others.entries, skip)
         if crossed is not None:
             out -= crossed / self.scale
-        n_lost = loops.subtract(out, 2 * self.scale, walk.own, others.own, _ENOUGH, skip)
+        n_lost = loops.subtract(out, 2 * self.scale, walk.norms, others.norms, _ENOUGH, skip)
         if n_lost > _FEW * out.size:
             return super().__call__(walk, others, skip)
         if n_lost:

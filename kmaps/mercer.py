@@ -152,8 +152,8 @@ def _matrices(k: ScalarKernel, points: NDArray, counts: NDArray, name: str) -> N
         raise ConfigError(f"kernel {name}: gave a value that is not finite")
     if np.abs(matrices - matrices.swapaxes(1, 2)).max() > _ROUNDING * np.abs(matrices).max():
         raise ConfigError(f"kernel {name}: not symmetric, k(x, y) and k(y, x) differ")
-    own = np.arange(points.shape[1]) < counts[:, None]
-    return matrices * (own[:, :, None] & own[:, None, :])
+    used = np.arange(points.shape[1]) < counts[:, None]
+    return matrices * (used[:, :, None] & used[:, None, :])
 
 
 def _refuse_indefinite(
@@ -181,14 +181,14 @@ def user_gram(
     columns = rows if Y is None else _dense(Y)
     check_mercer(kernel, _spread(rows, columns))
     out = np.empty((len(rows), len(columns)), np.float32)
-    own = [np.asarray(kernel(Z, Z), float).sum(axis=1) for Z in (rows, columns)]
+    diagonals = [np.asarray(kernel(Z, Z), float).sum(axis=1) for Z in (rows, columns)]
 
     def fill(start: int, stop: int) -> None:
         sums = np.zeros((stop - start, len(columns)))
         for j in range(rows.shape[1]):
             sums += kernel(rows[start:stop, j, None], columns[None, :, j])
         if sigma is not None:
-            squared = np.maximum(own[0][start:stop, None] + own[1] - 2 * sums, 0)
+            squared = np.maximum(diagonals[0][start:stop, None] + diagonals[1] - 2 * sums, 0)
             sums = np.exp(-squared / sigma / sigma / 2)
         out[start:stop] = sums
 

@@ -6,7 +6,7 @@ U_{ni})_{i=1..r}`, whose inner products are K (annfm Sect. 3.3). A value has tho
 nearest to it, :math:`\psi(x) = \phi_{\mathcal{N}(x)}` (annfm eq. 4), or a weighted sum of those of
 its k nearest (annfm eq. 5): their mean, or, between two anchors, each weighted by how near it is.
 
-On a line the k nearest anchors are neighbours, so the first of them names them all: one code a
+On a line the k nearest anchors are neighbours, so the first of them names them all: one code per
 value for any k, where the paper stores k.
 """
 
@@ -156,17 +156,17 @@ class AnchorMap(SteppedMap):
     def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
         if self.has_codes:
             return super()._curve(x, feature)
-        own = np.zeros_like(feature) if self.shared_curve_ else feature
+        row = np.zeros_like(feature) if self.shared_curve_ else feature
         nearest = self._codebook.codes(x, feature).astype(np.intp)
-        below = np.maximum(nearest - (x < self.anchors_[own, nearest]), 0)
-        above = np.minimum(below + 1, self._codebook.counts[own] - 1)
+        below = np.maximum(nearest - (x < self.anchors_[row, nearest]), 0)
+        above = np.minimum(below + 1, self._codebook.counts[row] - 1)
         start, width = (
-            self.anchors_[own, below],
-            self.anchors_[own, above] - self.anchors_[own, below],
+            self.anchors_[row, below],
+            self.anchors_[row, above] - self.anchors_[row, below],
         )
         t = np.divide(x - start, width, out=np.zeros(x.shape), where=width > 0)
         t = np.clip(t, 0, 1)[..., None]  # beyond the first and the last anchor it is theirs
-        return (1 - t) * self.table_[own, below] + t * self.table_[own, above]
+        return (1 - t) * self.table_[row, below] + t * self.table_[row, above]
 
     def _grid(self) -> StepGrid | PieceGrid | None:
         if self.has_codes:

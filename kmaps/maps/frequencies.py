@@ -104,8 +104,8 @@ class DescendedFrequencies(DenseFrequencies):
         directions = super()._directions(first)
         for numbers in later:
             heirs = np.flatnonzero(numbers >= 0)
-            own = super()._directions(numbers[heirs])
-            directions[heirs] = NEARNESS * directions[heirs] + (1 - NEARNESS**2) ** 0.5 * own
+            drawn = super()._directions(numbers[heirs])
+            directions[heirs] = NEARNESS * directions[heirs] + (1 - NEARNESS**2) ** 0.5 * drawn
         return directions
 
 

@@ -21,7 +21,7 @@ _LARGEST_WAVE_BYTES = 64 << 20  # beyond, many harmonics are faster computed tha
 
 
 class LogGrid:
-    """Every float32, cut by its own exponent and b leading bits of its mantissa; for shared curves.
+    """Every float32, cut by its exponent and b leading bits of its mantissa; for shared curves.
 
     The cells of an octave are equally wide, so the relative spacing of the knots is between
     2^-(b+1) and 2^-b over the whole range of float32, and no range has to be fitted. Linear
@@ -110,9 +110,9 @@ class PieceGrid:
         powers = (0,) * (pieces.shape[2] - 1)
         # Of fewer powers a loop over the outputs is as fast, of few outputs up to three times.
         outputs = loops.unrolled(pieces.shape[3]) if len(powers) > 2 else None
-        own = read_only(features) if len(ranges) > 1 else None
+        of_ranges = read_only(features) if len(ranges) > 1 else None
         values = read_only(values)
-        return loops.interpolate_pieces(values, own, ranges, pieces, out, outputs, powers)
+        return loops.interpolate_pieces(values, of_ranges, ranges, pieces, out, outputs, powers)
 
     def _tables(self, dtype: np.dtype) -> tuple[NDArray, NDArray]:
         return read_only(self.pieces[dtype.type]), read_only(self.ranges[dtype.type])

@@ -8,7 +8,7 @@ of them (piecewise constant). Either way the inner products tend to :math:`\min(
 A linear function of the piecewise linear outputs is continuous, linear inside the bins, and zero at
 zero: it is known by its values :math:`\sqrt b\,c` at the knots :math:`b/N, \dots, b`, and evaluated
 from two of them, :math:`f(x) = \sqrt b\,((1-a)c_{\lfloor u\rfloor} + a c_{\lfloor u\rfloor+1}) =
-c^\top\varphi(x)`. So two non-zeros a value are enough, if the regulariser is changed along: with
+c^\top\varphi(x)`. So two non-zeros per value are enough, if the regulariser is changed along: with
 weights w in the unary form, :math:`\lVert w\rVert^2 = c^\top H c` for :math:`H = N D^\top D`, the
 tridiagonal matrix made of the differences D of neighbours. The other way round, with any factor
 :math:`H = C^\top C`, Cholesky's for one, the features :math:`C^{-\top}\varphi(x)` go with the plain
@@ -46,7 +46,7 @@ class IntersectionMap(RangedMap):
     piece : {"linear", "constant"}
         What the outputs are inside a bin.
     sparse : bool
-        With ``piece="linear"`` and two bins or more: at most two non-zeros a value, as CSR, to be
+        With ``piece="linear"`` and two bins or more: at most two non-zeros per value, as CSR, to be
         trained with `regularizer_`, as `CodedSVC` does.
     upper : float, optional
         b, the end of the range of all features; by default that of each feature, its largest

@@ -65,13 +65,13 @@ class ProductMap(DenseMap):
         check_whole("max_outputs", self.max_outputs, 1)
         self._refuse_sparse(X)
         X = validate_data(self, X, dtype=[np.float64, np.float32])
-        own = [self.maps] * X.shape[1] if isinstance(self.maps, FeatureMap) else list(self.maps)
-        if len(own) != X.shape[1]:
+        maps = [self.maps] * X.shape[1] if isinstance(self.maps, FeatureMap) else list(self.maps)
+        if len(maps) != X.shape[1]:
             raise InputError(
-                f"X has {X.shape[1]} columns for {len(own)} maps: expected as many; give one map "
+                f"X has {X.shape[1]} columns for {len(maps)} maps: expected as many; give one map "
                 "alone for all columns"
             )
-        self.maps_ = [clone(one).fit(X[:, [i]]) for i, one in enumerate(own)]
+        self.maps_ = [clone(one).fit(X[:, [i]]) for i, one in enumerate(maps)]
         # One row shows how many outputs a map has; maps name that number differently.
         counts = [_encoded(one, X[:1, [i]]).shape[1] for i, one in enumerate(self.maps_)]
         self.n_outputs_ = prod(counts)

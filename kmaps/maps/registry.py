@@ -143,13 +143,13 @@ def has_local_tables(name: str) -> bool:
 
 def resolved(name: str, kernel: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return all arguments of a map: the kernel where it takes one, those given, the defaults."""
-    own = {"kernel": kernel, **params} if takes(name, "kernel") else dict(params)
+    given = {"kernel": kernel, **params} if takes(name, "kernel") else dict(params)
     known = parameters_of(name)
-    if odd := own.keys() - known:
+    if odd := given.keys() - known:
         raise TypeError(f"the {name} map has no parameter {min(odd)!r}")
-    if missing := [key for key, value in known.items() if value is _EMPTY and key not in own]:
+    if missing := [key for key, value in known.items() if value is _EMPTY and key not in given]:
         raise TypeError(f"the {name} map needs its parameter {missing[0]!r}")
-    return {**known, **own}
+    return {**known, **given}
 
 
 def refuse_parameters(name: str, params: Mapping[str, Any]) -> None:

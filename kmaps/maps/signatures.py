@@ -24,7 +24,7 @@ _STEP = 0.01  # of the trapezoidal rule: exponentially exact for smooth signatur
 _NEGATIVE = 1e-4  # of the value at 0, by which a spectrum may be negative: the rule at a cusp
 
 
-def signature_kernel(signature: Function, name: str = "own") -> Kernel:
+def signature_kernel(signature: Function, name: str = "signature") -> Kernel:
     r"""Return the homogeneous kernel of a signature (hkm eq. 2-3, 10).
 
     The kernel is what `HomogeneousMap` takes, and as a function k(x, y) what `kmaps.gram`,

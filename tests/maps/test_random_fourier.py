@@ -52,15 +52,6 @@ def test_orthogonal_frequencies_err_less(X):
 
 
 @pytest.mark.parametrize("structure", STRUCTURES)
-@pytest.mark.parametrize("d", [1, 2])
-def test_few_features_are_no_special_case(structure, d):
-    X = np.random.default_rng(4).random((50, d))
-    mean = np.mean([e.mean() for e in errors(X, 2000, structure, 10, sigma=0.2)])
-    assert abs(mean) < 0.003  # measured 0.0012 at most
-    assert np.abs(errors(X, 2000, structure, 3, sigma=0.2)).max() < 6 / np.sqrt(4000)
-
-
-@pytest.mark.parametrize("structure", STRUCTURES)
 def test_single_precision_follows_double(structure, X):
     feature_map = RandomFourierMap(200, 0.1, structure).fit(X)
     single, double = feature_map.transform(X.astype(np.float32)), feature_map.transform(X)

@@ -40,7 +40,7 @@ class LowDimMap(AdditiveMap):
         arrays, positive at 0: of λ = log y/x, or of λ = y - x when ``low`` and ``high`` or
         ``period`` are given.
     dim : int
-        Outputs a feature, at most; an odd number uses the constant.
+        Outputs per feature, at most; an odd number uses the constant.
     ratio : float or None
         Of the largest to the smallest non-zero input, > 1: where a homogeneous kernel has to be
         right. None takes it from the data.
