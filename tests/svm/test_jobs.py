@@ -7,7 +7,6 @@ import pytest
 from sklearn.base import clone
 
 from kmaps import CodedSVC, GroupLassoSVC, KernelSVC, threads
-from kmaps.errors import ConfigError
 from kmaps.parallel import num_threads, processors
 
 LEARNERS = [
@@ -36,10 +35,3 @@ def test_threads_and_the_same_machines(digits, monkeypatch, learner, module, def
     assert used == [1, 3, processors(), default]
     np.testing.assert_array_equal(one.decision_function(X), several.decision_function(X))
     np.testing.assert_array_equal(one.n_iter_, several.n_iter_)
-
-
-@pytest.mark.parametrize("learner", [case[0] for case in LEARNERS], ids=str)
-def test_refused(digits, learner):
-    for wrong in (0, -2, 1.5, "all"):
-        with pytest.raises(ConfigError, match=f"n_jobs={wrong!r}: expected a whole number of at l"):
-            clone(learner).set_params(n_jobs=wrong).fit(*digits)

@@ -12,7 +12,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from kmaps.errors import ConfigError
 from kmaps.svm import LiblinearSVC, clib, liblinear
 from kmaps.svm.reduction import class_pairs
 from tests.oracles import machines
@@ -226,21 +225,3 @@ def test_no_warning_without_reason(digits, penalty, loss):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         LiblinearSVC(C, penalty=penalty, loss=loss).fit(*digits)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"bias": -1}, r"bias=-1: expected a number of at least 0 \(0: no intercept\)$"),
-        (
-            {"penalty": "l1", "loss": "hinge"},
-            r"penalty='l1' with loss='hinge': LiblinearSVC combines l2 \+ hinge, "
-            r"l2 \+ squared_hinge, l2 \+ logistic, l1 \+ squared_hinge, l1 \+ logistic$",
-        ),
-        ({"penalty": "l3"}, r"penalty='l3': expected 'l2' or 'l1'"),
-        ({"loss": "logit"}, r"loss='logit': expected 'hinge', 'squared_hinge' or 'logistic'"),
-    ],
-)
-def test_bad_parameters_are_refused(digits, parameters, message):
-    with pytest.raises(ConfigError, match=message):
-        LiblinearSVC(**parameters).fit(*digits)

@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from kmaps import CodedSVC, KernelSVC, LiblinearSVC
+from kmaps import CodedRidge, CodedSVC, CodedSVR, GroupLassoSVC, KernelSVC, LiblinearSVC
 from kmaps.errors import ConfigError, InputError
 
 LEARNERS = [
@@ -99,4 +99,61 @@ def test_bad_data_are_refused(digits, learner):
 def test_bad_parameters_are_refused(digits, learner, parameters, message):
     with pytest.raises(ConfigError) as caught:
         clone(learner).set_params(**parameters).fit(*digits)
+    assert str(caught.value).startswith(message)
+
+
+BAD = [
+    (LiblinearSVC(bias=-1), "bias=-1: expected a number of at least 0 (0: no intercept)"),
+    (LiblinearSVC(penalty="l3"), "penalty='l3': expected 'l2' or 'l1'"),
+    (LiblinearSVC(loss="logit"), "loss='logit': expected 'hinge', 'squared_hinge' or 'logistic'"),
+    (
+        LiblinearSVC(penalty="l1", loss="hinge"),
+        "penalty='l1' with loss='hinge': LiblinearSVC combines l2 + hinge, l2 + squared_hinge, "
+        "l2 + logistic, l1 + squared_hinge, l1 + logistic",
+    ),
+    (GroupLassoSVC(C=0), "C=0: expected a positive number"),
+    (GroupLassoSVC(tol=-1), "tol=-1: expected a positive number"),
+    (GroupLassoSVC(loss="hinges"), "loss='hinges': expected 'hinge' or 'squared_hinge', did you"),
+    (GroupLassoSVC(bias="1"), "bias='1': expected a number of at least 0"),
+    (GroupLassoSVC(group_size=0), "group_size=0: expected a whole number of at least 1"),
+    (GroupLassoSVC(max_iter=1.5), "max_iter=1.5: expected a whole number of at least 1"),
+    (KernelSVC(cache_mb=0), "cache_mb=0: expected a positive"),
+    (KernelSVC("chi3"), "unknown kernel 'chi3', did you mean 'chi2'"),
+    (CodedSVC("chi"), "unknown kernel 'chi', did you mean 'chi2'?"),
+    (CodedSVC(loss="squared-hinge"), "loss='squared-hinge': expected 'hinge', 'squared_hinge' or"),
+    (CodedSVC(bias=-1), "bias=-1: expected a number of at least 0 (0: no intercept)"),
+    (CodedSVC(n_levels=257), "n_levels=257: expected a whole number from 2 to 256"),
+    (CodedSVC(n_levels=1), "n_levels=1: expected a whole number from 2 to 256"),
+    (CodedSVC(form="low"), "form='low': expected 'auto', 'low-rank', 'full', 'local' or 'two-lev"),
+    (CodedSVC(calibrate=True, multiclass="ovo"), "calibrate=True: one-vs-one has no score for"),
+    (CodedSVC(smooth=-1), "smooth=-1: expected a number of at least 0"),
+    (CodedSVC(smooth=0.1, form="two-level"), "form='two-level': smooth=0.1 changes the kernel, wh"),
+    (CodedSVC(penalty="l3"), "penalty='l3': expected 'l2' or 'l1'"),
+    (CodedSVC(penalty="l1", loss="logistic"), "penalty='l1' with loss='logistic': CodedSVC comb"),
+    (CodedSVC(penalty="l1", form="full"), "form='full': penalty='l1' needs the columns of a tab"),
+    (CodedSVC(penalty="l1", n_blocks=2), "n_blocks=2: penalty='l1' has one block; leave n_bloc"),
+    *(
+        (CodedSVC(n_blocks=n), f"n_blocks={n!r}: expected a whole number of at least 1, or 'auto'")
+        for n in (0, -1, 1.5, "many", None, True)
+    ),
+    *(
+        (learner(n_jobs=n), f"n_jobs={n!r}: expected a whole number of at l")
+        for n in (0, -2, 1.5, "all")
+        for learner in (KernelSVC, GroupLassoSVC, CodedSVC)
+    ),
+    (CodedSVR(epsilon=-1), "epsilon=-1: expected a number of at least 0"),
+    (CodedSVR(epsilon=np.inf), "epsilon=inf: expected a number of at least 0"),
+    (CodedSVR(C=0), "C=0: expected a positive number"),
+    (CodedSVR(loss="hinge"), "loss='hinge': expected 'epsilon_insensitive' or"),
+    (CodedRidge(alpha=0), "alpha=0: expected a positive number"),
+    (CodedRidge(bias=-1), "bias=-1: expected a number of at least 0"),
+    (CodedRidge(max_iter=0), "max_iter=0: expected a whole number of at least 1"),
+    (CodedRidge("chi"), "unknown kernel 'chi', did you mean 'chi2'?"),
+]
+
+
+@pytest.mark.parametrize(("learner", "message"), BAD)
+def test_parameters_out_of_range(digits, learner, message):
+    with pytest.raises(ConfigError) as caught:
+        learner.fit(*digits)
     assert str(caught.value).startswith(message)

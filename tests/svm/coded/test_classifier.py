@@ -216,11 +216,13 @@ def test_csr_whose_zeros_do_not_map_to_zero(digits):
     )
 
 
-def test_same_model_on_any_number_of_threads(digits):
+@pytest.mark.parametrize("n_blocks", [1, 3])
+def test_same_model_on_any_number_of_threads(digits, n_blocks):
     models = []
     for n in (1, 2, 3):
         with threads(n):
-            models.append(CodedSVC("chi2", 0.1).fit(*digits))
+            models.append(CodedSVC("chi2", 0.1, n_blocks=n_blocks).fit(*digits))
+        assert (models[-1].n_blocks_ == n_blocks).all()
     for model in models[1:]:
         assert model.model_.weights.tobytes() == models[0].model_.weights.tobytes()
         np.testing.assert_array_equal(model.model_.intercept, models[0].model_.intercept)

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from kmaps import CodedSVC, threads
-from kmaps.errors import ConfigError
+from kmaps import CodedSVC
 from kmaps.svm.coded import block as blocks
 from kmaps.svm.coded.descent import solve
 from kmaps.svm.coded.rounds import Rounds, ThreadWorkers, count_blocks, solve_in_blocks
@@ -152,18 +151,6 @@ def histograms(n=400, d=10, seed=0):
     return X / X.sum(axis=1, keepdims=True), y
 
 
-def test_blocks_give_the_same_model_on_any_number_of_threads():
-    X, y = histograms()
-    scores = []
-    for n_threads in (1, 2, 3):
-        with threads(n_threads):
-            model = CodedSVC("chi2", C=10, n_blocks=3).fit(X, y)
-        scores.append(model.decision_function(X))
-        assert model.n_blocks_.tolist() == [3]
-    assert (scores[0] == scores[1]).all()
-    assert (scores[0] == scores[2]).all()
-
-
 def test_several_classes_weights_and_a_warm_start():
     X, _ = histograms(n=300)
     y = np.arange(300) % 3
@@ -192,21 +179,3 @@ def test_auto_takes_one_block_where_there_is_little():
     assert (default.decision_function(X) == auto.decision_function(X)).all()
     ends = [(1 << 24) - 1, 1 << 24, 1 << 32, (1 << 32) + 1, 1 << 35]
     assert [count_blocks(n) for n in ends] == [1, 2, 2, 3, 16]
-
-
-@pytest.mark.parametrize("n_blocks", [0, -1, 1.5, "many", None, True])
-def test_refused_numbers_of_blocks(n_blocks):
-    X, y = histograms(n=20)
-    message = f"n_blocks={n_blocks!r}: expected a whole number of at least 1, or 'auto'"
-    with pytest.raises(ConfigError) as error:
-        CodedSVC(n_blocks=n_blocks).fit(X, y)
-    assert str(error.value) == message
-
-
-def test_the_penalty_l1_has_one_block():
-    X, y = histograms(n=40)
-    message = "n_blocks=2: penalty='l1' has one block; leave n_blocks out"
-    with pytest.raises(ConfigError) as error:
-        CodedSVC(penalty="l1", n_blocks=2).fit(X, y)
-    assert str(error.value) == message
-    CodedSVC(penalty="l1", n_blocks="auto", tol=0.1).fit(X, y)

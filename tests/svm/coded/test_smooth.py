@@ -7,7 +7,6 @@ import pytest
 from scipy.optimize import minimize
 
 from kmaps import CodedSVC, CodedSVCCV, ExactMap, NystroemMap, SplineMap, load_model
-from kmaps.errors import ConfigError
 from kmaps.kernels import get_kernel
 from kmaps.models import explanation
 
@@ -150,9 +149,3 @@ def test_files_paths_pages_and_refusals(waves, tmp_path):
     np.testing.assert_allclose(chosen.decision_function(X), model.decision_function(X), atol=1e-3)
     assert "Curved functions had a price of 0.01." in explanation(loaded, X)
     assert "Curved" not in explanation(CodedSVC().fit(X, y), X)
-    with pytest.raises(ConfigError, match="smooth=-1: expected a number of at least 0"):
-        CodedSVC(smooth=-1).fit(X, y)
-    with pytest.raises(
-        ConfigError, match=r"form='two-level': smooth=0\.1 changes the kernel, which"
-    ):
-        CodedSVC("intersection", smooth=0.1, form="two-level").fit(X, y)

@@ -68,12 +68,6 @@ def test_files_weights_and_rows(tmp_path):
 
 
 def test_what_is_refused_or_not_reached():
-    with pytest.raises(ConfigError, match="penalty='l3': expected 'l2' or 'l1'"):
-        CodedSVC(penalty="l3").fit(X, Y)
-    with pytest.raises(ConfigError, match="penalty='l1' with loss='logistic': CodedSVC combines"):
-        CodedSVC(penalty="l1", loss="logistic").fit(X, Y)
-    with pytest.raises(ConfigError, match="form='full': penalty='l1' needs the columns of a table"):
-        CodedSVC(penalty="l1", form="full").fit(X, Y)
     full = code_rows("chi2", lambda: [X], form="full")
     with pytest.raises(ConfigError, match="rows coded for form='full'; code them for form='low-r"):
         CodedSVC(penalty="l1").fit(full, Y)

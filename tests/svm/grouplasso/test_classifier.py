@@ -6,7 +6,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kmaps import RandomFourierMap
 from kmaps._loops.groups import descend_groups
-from kmaps.errors import ConfigError
 from kmaps.svm import GroupLassoSVC, LiblinearSVC
 
 RNG = np.random.default_rng(0)
@@ -72,20 +71,3 @@ def test_sweeps_end_where_the_model_is_least():
 def test_says_when_it_stopped_early():
     with pytest.warns(ConvergenceWarning, match="after max_iter=1 rounds, above tol="):
         GroupLassoSVC(10.0, max_iter=1).fit(X, Y)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"C": 0}, "C=0: expected a positive number"),
-        ({"tol": -1}, "tol=-1: expected a positive number"),
-        ({"loss": "hinges"}, "did you mean 'hinge'"),
-        ({"bias": -1}, "bias=-1: expected a number of at least 0"),
-        ({"group_size": 0}, "group_size=0: expected a whole number of at least 1"),
-        ({"bias": "1"}, "bias='1': expected a number of at least 0"),
-        ({"max_iter": 1.5}, "max_iter=1.5: expected a whole number of at least 1"),
-    ],
-)
-def test_bad_parameters_are_named(parameters, message):
-    with pytest.raises(ConfigError, match=message):
-        GroupLassoSVC(**parameters).fit(X, Y)
