@@ -131,19 +131,10 @@ def test_a_width_is_learnt_from_all_samples(digits):
     np.testing.assert_allclose(learnt.predict_proba(X), given.predict_proba(X), atol=1e-6)
 
 
-@pytest.mark.parametrize("learner", [LiblinearSVC(), GroupLassoSVC(), KernelSVC()])
-def test_refused_by_every_learner(digits, learner):
-    with pytest.raises(ConfigError, match="probability='platt': expected 'sigmoid' or 'isotonic'"):
-        learner.set_params(probability="platt").fit(*digits)
-    assert not hasattr(type(learner)(), "predict_proba")
-
-
 def test_only_on_demand_and_with_enough_samples(digits):
     X, y = digits
     model = CodedSVC(C=0.01).fit(X, y)
     assert not hasattr(model, "predict_proba")
-    with pytest.raises(ConfigError, match="probability='platt': expected 'sigmoid' or 'isotonic'"):
-        CodedSVC(probability="platt").fit(X, y)
     with pytest.raises(InputError, match="probability='sigmoid': class 9 has one sample only, of"):
         CodedSVC(probability="sigmoid").fit(X, np.r_[9, y[1:]])
     few = np.r_[np.flatnonzero(y == 0)[:2], np.flatnonzero(y > 0)]

@@ -57,9 +57,10 @@ def test_sparse_is_dense(digits, learner, form):
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
-def test_nothing_is_printed(digits, learner, capfd):
+def test_nothing_is_printed_or_warned_of_without_reason(digits, learner, capfd, recwarn):
     clone(learner).fit(*digits)
     assert capfd.readouterr() == ("", "")
+    assert not recwarn.list
 
 
 @pytest.mark.parametrize("learner", ONE_EACH, ids=str)
@@ -132,6 +133,10 @@ BAD = [
     (CodedSVC(penalty="l1", loss="logistic"), "penalty='l1' with loss='logistic': CodedSVC comb"),
     (CodedSVC(penalty="l1", form="full"), "form='full': penalty='l1' needs the columns of a tab"),
     (CodedSVC(penalty="l1", n_blocks=2), "n_blocks=2: penalty='l1' has one block; leave n_bloc"),
+    *(
+        (learner(probability="platt"), "probability='platt': expected 'sigmoid' or 'isotonic'")
+        for learner in (LiblinearSVC, GroupLassoSVC, KernelSVC, CodedSVC)
+    ),
     *(
         (CodedSVC(n_blocks=n), f"n_blocks={n!r}: expected a whole number of at least 1, or 'auto'")
         for n in (0, -1, 1.5, "many", None, True)
