@@ -9,8 +9,12 @@ import http.client
 import re
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from queue import Empty, Queue
+from threading import Event, Thread
 from typing import Any
+from urllib.parse import urljoin
 
 from kmaps.errors import DataError
 
@@ -18,7 +22,11 @@ _PAUSES_S = (0.5, 1.0)  # before the second and the third attempt
 _TIMEOUT_S = (10, 30)  # to connect, between two packets
 _CHUNK_BYTES = 1 << 18
 _LEAST_RATE = 10_000  # bytes per second, over _PATIENCE_S: with the limit it bounds the whole time
-_PATIENCE_S = 60
+_PATIENCE_S = 60  # also for the header, redirections included
+_REDIRECTIONS = 5
+_WAITING_CHUNKS = 8  # in memory
+
+_Take = Callable[[float], Any]
 
 
 class _Interrupted(Exception):
@@ -73,12 +81,13 @@ def fetch_url(
 
 def _go_on(url: str, part: Path, report: Callable[[int, int | None], object], largest: int) -> bool:
     """Append what is missing to ``part``, or write all of it when the server cannot go on."""
-    import requests
-
     done = _size(part)
     # identity: a server that compresses on the fly counts other bytes than ours.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {})
-    with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT_S) as response:
+    with _asked(url, headers) as take:
+        response = take(_PATIENCE_S)
+        if response is None:
+            raise _Interrupted(f"no answer in {_PATIENCE_S} s")
         first, whole = _content_range(response.headers.get("Content-Range", ""))
         if response.status_code == 416 and whole == done:
             return True
@@ -94,7 +103,7 @@ def _go_on(url: str, part: Path, report: Callable[[int, int | None], object], la
         total = done + int(length) if re.fullmatch(r"\d{1,18}", length) else None
         _refuse_endless(total or done, largest)
         with open(part, "ab" if done else "wb") as file:
-            for chunk in _chunks(response.raw):
+            for chunk in _chunks(take):
                 done += len(chunk)
                 _refuse_endless(done, largest)
                 file.write(chunk)
@@ -104,19 +113,73 @@ def _go_on(url: str, part: Path, report: Callable[[int, int | None], object], la
     return resumed
 
 
+@contextmanager
+def _asked(url: str, headers: dict[str, str]) -> Iterator[_Take]:
+    """Yield a function that returns a response, then the chunks of its body, empty at its end.
+
+    It waits for so many seconds at most, and then returns None. The answer is read by a thread
+    that is left alone then: a server that sends one byte per second keeps whoever reads a header.
+    """
+    arrived: Queue[Any] = Queue(_WAITING_CHUNKS)
+    ended = Event()
+    Thread(target=_read_answer, args=(url, headers, arrived, ended), daemon=True).start()
+
+    def take(seconds: float) -> Any:
+        with suppress(Empty):
+            found = arrived.get(timeout=max(seconds, 0))
+            if isinstance(found, Exception):
+                raise found
+            return found
+
+    try:
+        yield take
+    finally:
+        ended.set()
+        with suppress(Empty):  # the thread may wait for a place in it
+            while True:
+                arrived.get_nowait()
+
+
+def _read_answer(url: str, headers: dict[str, str], arrived: Queue[Any], ended: Event) -> None:
+    import requests
+
+    try:
+        with requests.Session() as session:
+            # Followed here: requests reads the body of a redirection, however long it is.
+            target, session.get_redirect_target = session.get_redirect_target, lambda answer: None
+            for _ in range(_REDIRECTIONS):
+                response = session.get(url, headers=headers, stream=True, timeout=_TIMEOUT_S)
+                location = target(response)
+                if location is None:
+                    break
+                response.close()
+                url = urljoin(url, location)
+            else:
+                raise _Interrupted(f"more than {_REDIRECTIONS} redirections")
+            arrived.put(response)
+            while not ended.is_set():
+                chunk = response.raw.read1(_CHUNK_BYTES, decode_content=False)
+                arrived.put(chunk)
+                if not chunk:
+                    return
+    except Exception as error:
+        arrived.put(error)
+
+
 def _refuse_endless(size: int, largest: int) -> None:
     if size > largest:
         raise _Endless(f"{size:,} bytes or more, the file has {largest:,} at most")
 
 
-def _chunks(raw: Any) -> Iterator[bytes]:
+def _chunks(take: _Take) -> Iterator[bytes]:
     """Yield the body as it comes; a server that sends a byte now and then has broken off."""
     came, since = 0, time.monotonic()
-    while chunk := raw.read1(_CHUNK_BYTES, decode_content=False):
-        yield chunk
-        came += len(chunk)
+    while (chunk := take(since + _PATIENCE_S - time.monotonic())) != b"":
+        if chunk is not None:
+            yield chunk
+            came += len(chunk)
         waited = time.monotonic() - since
-        if waited > _PATIENCE_S:
+        if waited >= _PATIENCE_S:
             if came < _LEAST_RATE * waited:
                 raise _Interrupted(f"{came:,} bytes came in {waited:.0f} s, which is too slow")
             came, since = 0, time.monotonic()

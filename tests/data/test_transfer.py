@@ -161,8 +161,31 @@ def test_an_endless_body_is_not_kept(lie, target):
     assert not part_of(target).exists()
 
 
-def test_a_body_that_trickles_is_given_up(lie, target, monkeypatch):
-    monkeypatch.setattr("kmaps.data.transfer._PATIENCE_S", 0.05)
-    url = lie(OK + b"Content-Length: 999\r\n\r\n", b"x", pause_s=0.01, endless=True)
-    with pytest.raises(DataError, match=r"bytes came in 0 s, which is too slow; the next download"):
+@pytest.mark.parametrize(
+    "answer",
+    [
+        [OK, b"X"],  # a header without end
+        [OK + b"Transfer-Encoding: chunked\r\n\r\n", b"0"],  # a chunk's length without end
+        [OK + b"Content-Length: 999\r\n\r\n", b"x"],
+    ],
+)
+def test_an_answer_that_trickles_is_given_up(lie, target, monkeypatch, answer):
+    monkeypatch.setattr("kmaps.data.transfer._PATIENCE_S", 0.2)
+    url, began = lie(*answer, pause_s=0.01, endless=True), time.monotonic()
+    with pytest.raises(DataError, match=r"no answer in 0.2 s|bytes came in 0 s, which is too slow"):
         fetch(url, target)
+    assert time.monotonic() - began < 20
+
+
+def test_the_body_of_a_redirection_is_not_read(lie, target):
+    url = lie(b"HTTP/1.1 302 Found\r\nLocation: /again\r\n\r\n", bytes(2**18), endless=True)
+    with pytest.raises(DataError, match="more than 5 redirections"):
+        fetch(url, target)
+
+
+def test_a_redirection_is_followed(serve, lie, folder, target):
+    server = serve(folder)
+    assert not fetch(
+        lie(f"HTTP/1.1 302 Found\r\nLocation: {server.url}/file\r\n\r\n".encode()), target
+    )
+    assert target.read_bytes() == BODY
