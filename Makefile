@@ -81,17 +81,17 @@ clean: ## Delete build products (a stale build/ would ship deleted modules)
 
 $(VENV)/.installed: pyproject.toml | check-machine
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --editable '.[dev]'
+	$(BIN)/pip install --editable '.[dev]' >&2
 	@touch $@
 
 # Where there is no atheris for this Python, the targets that need it are left out.
 $(VENV)/.installed-fuzz: $(VENV)/.installed
-	$(BIN)/pip install --quiet --editable '.[dev,fuzz]' || echo "make: no atheris: the fuzz targets are left out" >&2
+	$(BIN)/pip install --editable '.[dev,fuzz]' >&2 || echo "make: no atheris: the fuzz targets are left out" >&2
 	@touch $@
 
 $(OLDEST)/.installed: pyproject.toml constraints-oldest.txt | check-machine
 	$(PYTHON) -m venv $(OLDEST)
-	$(OLDEST)/bin/pip install --quiet --constraint constraints-oldest.txt --editable '.[dev]'
+	$(OLDEST)/bin/pip install --constraint constraints-oldest.txt --editable '.[dev]' >&2
 	@touch $@
 
 check-machine:

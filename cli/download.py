@@ -29,6 +29,11 @@ if TYPE_CHECKING:
     help="Keep the datasets here. [env: KMAPS_DATA_DIR; default: the user's cache folder]",
 )
 @click.option("--offline", is_flag=True, help="Never use the network. [env: KMAPS_OFFLINE=1]")
+@click.option(
+    "--verify",
+    is_flag=True,
+    help="Hash every file of the datasets that are there, and repair them.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="No progress bar and no notes.")
 def command(
     datasets: tuple[str, ...],
@@ -36,12 +41,14 @@ def command(
     mirrors: tuple[str, ...],
     data_dir: str | None,
     offline: bool,
+    verify: bool,
     quiet: bool,
 ) -> None:
     """Fetch each DATASET, verify its content and put it into the cache.
 
-    A dataset that is there already is left alone; a broken download continues where it stopped. One
-    line per dataset goes to standard output.
+    A dataset that is there already is left alone, when the sizes and times of its files are those
+    with which they were verified; a broken download continues where it stopped. One line per
+    dataset goes to standard output.
     """
     from kmaps.data import available, download, load_manifest
 
@@ -57,6 +64,7 @@ def command(
                     data_dir=data_dir,
                     mirror=mirrors or None,
                     offline=offline,
+                    verify=verify,
                     progress=report,
                 )
         except DataError as error:
@@ -64,15 +72,17 @@ def command(
             continue
         for note in () if quiet else done.notes:
             say(f"note: {note}", err=True)
-        say(_line(done))
+        say(_line(done, verify))
     if failures:
         raise DataError("; ".join(failures))
 
 
-def _line(done: "Download") -> str:
+def _line(done: "Download", verify: bool) -> str:
     if done.status == "embedded":
         return f"{done.name}: embedded in scikit-learn, nothing to download"
-    status = "already present" if done.status == "present" else done.status
-    return (
-        f"{done.name}: {status}, {done.size / 1e6:.1f} MB, sha256 {done.digest} ok, {done.folder}"
-    )
+    status, proof = done.status, "ok"
+    if status == "present":
+        status = "already present"
+        proof = "ok" if verify else "when it was verified (--verify does it again)"
+    size = f"{done.size / 1e6:.1f} MB"
+    return f"{done.name}: {status}, {size}, sha256 {done.digest} {proof}, {done.folder}"

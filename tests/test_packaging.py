@@ -160,3 +160,16 @@ def test_the_packages_of_contributing_are_those_on_disk():
     kinds = {name for name in packages if name.startswith("kmaps/bench/kinds/")}
     there = (packages | modules) - {"kmaps/bench"} - kinds
     assert named == there, f"CONTRIBUTING.md: the table of packages misses {there - named}"
+
+
+def test_make_shows_what_pip_does(tmp_path):
+    shown = subprocess.run(
+        ["make", "-n", "run", f"VENV={tmp_path}/venv"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    (line,) = (line for line in shown.stdout.splitlines() if "pip install" in line)
+    assert "--quiet" not in line
+    assert line.endswith(">&2")  # what `make run` prints is the table

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
+from kmaps.data.yaml_text import read_text
 from kmaps.errors import ConfigError, DataError, suggest
 
 VOC_CLASSES = (
@@ -69,7 +70,7 @@ def _read_voc(folder: Path, name: str) -> Scene:
     path = folder / "Annotations" / f"{name}.xml"
     boxes, classes, difficult = [], [], []
     try:
-        for element in ElementTree.parse(path).getroot().findall("object"):
+        for element in ElementTree.fromstring(read_text(path)).findall("object"):
             corners = (
                 element.find(f"bndbox/{key}").text for key in ("xmin", "ymin", "xmax", "ymax")
             )
@@ -103,9 +104,10 @@ def _read_inria(root: Path, image: Path) -> Scene:
     path = root / "annotations" / f"{image.stem}.txt"
     try:
         # The people's names in it are in Latin-1.
-        boxes = [[int(n) for n in found] for found in _INRIA_BOX.findall(path.read_text("latin-1"))]
+        text = read_text(path, encoding="latin-1")
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}") from error
+    boxes = [[int(n) for n in found] for found in _INRIA_BOX.findall(text)]
     if not boxes:
         raise DataError(f"{path}: no bounding box of a person")
     return _scene(image.stem, image, boxes, [INRIA_CLASS] * len(boxes), [False] * len(boxes))

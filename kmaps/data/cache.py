@@ -2,25 +2,30 @@
 
 A dataset's folder appears under its name in one rename, complete, with a stamp that lists every
 file's size, time of writing and SHA-256. Later a file of another size is damaged; one of another
-time is hashed again, which also lets a cache be copied. ``.work/`` next to the datasets holds what
-is under way: a lock, broken downloads, folders not yet complete.
+time is hashed again, which also lets a cache be copied, and every file where it is asked for
+(``verify``). ``.work/`` next to the datasets holds what is under way: a lock, broken downloads,
+folders not yet complete.
 """
 
 import hashlib
 import json
 import os
 import shutil
+import stat
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from filelock import FileLock, Timeout
 
+from kmaps.data.yaml_text import read_text
 from kmaps.errors import DataError
 
 STAMP = "stamp.json"
+_STAMP_CHARACTERS = 1 << 28  # a million files
+_BAD_STAMP = (OSError, ValueError, KeyError, TypeError, AttributeError)
 # Raised when the files that a format keeps change; older folders are then written again.
 LAYOUT = 1
 
@@ -53,26 +58,30 @@ def keep(
     entry: Entry,
     write: Callable[[Path], object],
     on_wait: Callable[[], object] = lambda: None,
+    *,
+    verify: bool = False,
 ) -> bool:
     """Have a folder in the cache, whole, and return whether ``write(folder)`` was to write it."""
-    if is_whole(root, entry):
+    if _is_whole(root, entry, verify):
         return False
     with lock(root, entry.name, on_wait):
-        if is_whole(root, entry):  # by the process that we waited for
+        if _is_whole(root, entry, verify):  # by the process that we waited for
             return False
         _install(root, entry, write)
     return True
 
 
-def is_whole(root: Path, entry: Entry) -> bool:
+def _is_whole(root: Path, entry: Entry, verify: bool) -> bool:
     try:
-        stamped_files(root, entry)
+        stamped_files(root, entry, verify=verify)
     except DataError:
         return False
     return True
 
 
-def stamped_files(root: Path, entry: Entry, damaged: dict[str, str] | None = None) -> list[str]:
+def stamped_files(
+    root: Path, entry: Entry, damaged: dict[str, str] | None = None, *, verify: bool = False
+) -> list[str]:
     """Return the paths of a dataset's files, from its folder, in code-point order.
 
     ``damaged`` receives the path of each file that is not as it was written, and what is wrong with
@@ -83,32 +92,54 @@ def stamped_files(root: Path, entry: Entry, damaged: dict[str, str] | None = Non
         raise DataError(f"{name} is not in {root}: run `kmaps download {name}`")
     repair = repair_hint(entry)
     try:
-        stamp = json.loads((folder / STAMP).read_text("utf-8"))
+        stamp = _read_stamp(folder)
         version, files = (stamp["layout"], stamp["digest"]), stamp["files"]
         if version != (LAYOUT, entry.digest):
             raise DataError(f"{folder} holds another version of {name}: {repair}")
-        for path, record in files.items():
-            fault = _fault(folder / path, **record)
-            if fault and damaged is None:
+        for path, fault in _faults(folder, files, verify):
+            if damaged is None:
                 raise ValueError(f"{path}: {fault}")
-            if fault:
-                damaged[path] = fault
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            damaged[path] = fault
+    except _BAD_STAMP as error:
         raise DataError(f"{folder}: damaged or edited: {error}; {repair}") from error
     return sorted(files)
+
+
+def verified(root: Path) -> dict[str, str]:
+    """Hash every file of the cache; return what is wrong, if anything, with each of its folders."""
+    found = {}
+    for folder in sorted(path.parent for path in root.glob(f"*/{STAMP}")):
+        try:
+            faults = _faults(folder, _read_stamp(folder)["files"], verify=True)
+            found[folder.name] = ", ".join(f"{path}: {fault}" for path, fault in faults)
+        except _BAD_STAMP as error:
+            found[folder.name] = str(error)
+    return found
+
+
+def _read_stamp(folder: Path) -> dict[str, Any]:
+    return json.loads(read_text(folder / STAMP, _STAMP_CHARACTERS))
+
+
+def _faults(folder: Path, files: dict[str, Any], verify: bool) -> Iterator[tuple[str, str]]:
+    for path, record in files.items():
+        if fault := _fault(folder / path, verify=verify, **record):
+            yield path, fault
 
 
 def repair_hint(entry: Entry) -> str:
     return f"run `kmaps download {entry.name}` to repair it"
 
 
-def _fault(path: Path, size: int, mtime_ns: int, sha256: str) -> str | None:
+def _fault(path: Path, size: int, mtime_ns: int, sha256: str, *, verify: bool) -> str | None:
     """Say in what a file differs from what was written."""
     try:
         found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            return "not a regular file"
         if found.st_size != size:
             return f"{found.st_size:,} bytes, expected {size:,}"
-        if found.st_mtime_ns != mtime_ns and _sha256(path) != sha256:
+        if (verify or found.st_mtime_ns != mtime_ns) and _sha256(path) != sha256:
             return "changed since it was verified"
     except OSError as error:
         return f"cannot be read: {error.strerror}"

@@ -47,10 +47,13 @@ def download(
     data_dir: Mirror | None = None,
     mirror: Mirror | Sequence[Mirror] | None = None,
     offline: bool = False,
+    verify: bool = False,
     progress: Progress | None = None,
 ) -> Download:
     """Fetch a dataset, verify it and put it into the cache; do nothing when it is there.
 
+    It is there when its files have the size and the time, or else the digest, with which they were
+    written; with ``verify``, every file is hashed.
     Mirrors, by default ``KMAPS_MIRROR``, are tried before the publishers; each has one folder per
     dataset: ``mnist/train-images-idx3-ubyte.gz``. With ``offline``, or ``KMAPS_OFFLINE=1``, only
     folders serve. ``progress(label, done, total)`` is called as bytes come in.
@@ -64,7 +67,7 @@ def download(
     report = progress or (lambda label, done, total: None)
     job = _Job(manifest, cache_root(data_dir), mirrors, offline, report)
     try:
-        job.run()
+        job.run(verify)
     except OSError as error:
         raise DataError(
             f"{manifest.name}: cannot write to {job.root}: {error.strerror or error}; "
@@ -101,9 +104,11 @@ class _Job:
     status: str = "present"
     notes: list[str] = field(default_factory=list)
 
-    def run(self) -> None:
-        wait = f"waiting for another download of {self.manifest.name}"
-        if keep(self.root, self.manifest, self.write, lambda: self.report(wait, 0, None)):
+    def run(self, verify: bool) -> None:
+        def on_wait() -> None:
+            self.report(f"waiting for another download of {self.manifest.name}", 0, None)
+
+        if keep(self.root, self.manifest, self.write, on_wait, verify=verify):
             shutil.rmtree(self._downloads(), ignore_errors=True)
 
     def write(self, fresh: Path) -> None:

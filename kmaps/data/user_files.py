@@ -102,6 +102,8 @@ class UserFiles:
 
 
 def _sha256(path: Path, name: str) -> str:
+    if path.exists() and not path.is_file():
+        raise DataError(f"{name}: {path}: a device, a pipe or a folder, expected a file")
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,12 +1,14 @@
 """kmaps doctor: all is well here, and each thing that is not is named with its remedy."""
 
 import json
+import os
 
 import pytest
 from click.testing import CliRunner
 
 from kmaps.bench.run import doctor
 from kmaps.cli.main import cli
+from kmaps.data import download
 
 
 @pytest.fixture
@@ -48,6 +50,20 @@ def test_what_is_wrong_is_told_with_what_to_do(ask, tmp_path, monkeypatch):
         "versions",
         "mirror",
     }
+
+
+def test_a_dataset_whose_bytes_changed(ask, tiny, tmp_path):
+    assert ask()[0]["cache"]["found"] == "0 datasets, all files as they were written"
+    download(tiny.manifest, data_dir=tmp_path / "data", mirror=tiny.folder)
+    assert ask()[0]["cache"]["found"] == "1 datasets, all files as they were written"
+    labels = tmp_path / "data/tiny/labels.npy"
+    written = labels.stat().st_mtime_ns
+    labels.write_bytes(labels.read_bytes()[:-1] + b"x")
+    os.utime(labels, ns=(written, written))
+    findings, code = ask()
+    assert code == 2
+    assert findings["cache"]["found"] == "tiny: labels.npy: changed since it was verified"
+    assert findings["cache"]["remedy"] == "run `kmaps download --verify tiny`"
 
 
 def test_a_folder_that_cannot_be_written(ask, tmp_path, monkeypatch):

@@ -88,6 +88,9 @@ def test_voc_that_is_not_whole(voc):
     path.unlink()
     with pytest.raises(DataError, match=r"000005\.xml: not a VOC annotation: .*No such file"):
         load_voc(voc, "val")
+    path.symlink_to("/dev/zero")
+    with pytest.raises(DataError, match="a device or a pipe"):
+        load_voc(voc, "val")
 
 
 def test_inria(inria):

@@ -1,6 +1,7 @@
 """The whole way of a dataset into the cache, from a mirror the tests draw."""
 
 import gzip
+import json
 import multiprocessing
 import os
 import shutil
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from kmaps.data import cache_root, download, load_dataset
-from kmaps.data.cache import lock
+from kmaps.data.cache import lock, verified
 from kmaps.errors import ConfigError, DataError
 
 FORK = multiprocessing.get_context("fork")
@@ -201,6 +202,32 @@ def test_damaged_cache_is_reported_and_repaired(tiny, root, name, damage, reason
     assert done.status == "repaired"
     assert done.notes == (f"{root}/tiny was damaged or of another version; it is replaced",)
     assert_is_tiny(tiny, root)
+
+
+def test_bytes_that_changed_while_the_time_stayed_are_found_by_hashing(tiny, root):
+    download(tiny.manifest, data_dir=root, mirror=tiny.folder)
+    images = root / "tiny/images.npy"
+    assert verified(root) == {"tiny": ""}
+    written = images.stat().st_mtime_ns
+    flip(images)
+    os.utime(images, ns=(written, written))
+    assert download(tiny.manifest, data_dir=root).status == "present"
+    assert verified(root) == {"tiny": "images.npy: changed since it was verified"}
+    done = download(tiny.manifest, data_dir=root, mirror=tiny.folder, verify=True)
+    assert done.status == "repaired"
+    assert_is_tiny(tiny, root)
+
+
+@pytest.mark.parametrize("name", ["images.npy", "stamp.json"])
+def test_a_device_in_the_cache_is_not_read(tiny, root, name):
+    download(tiny.manifest, data_dir=root, mirror=tiny.folder)
+    stamp = json.loads((root / "tiny/stamp.json").read_text())
+    stamp["files"]["images.npy"]["size"] = 0  # as /dev/zero has it
+    (root / "tiny/stamp.json").write_text(json.dumps(stamp))
+    (root / "tiny" / name).unlink()
+    (root / "tiny" / name).symlink_to("/dev/zero")
+    with pytest.raises(DataError, match=r"a device or a pipe|images.npy: not a regular file"):
+        load_dataset(tiny.manifest, data_dir=root)
 
 
 def test_copied_cache_is_accepted(tiny, root, tmp_path):

@@ -1,5 +1,6 @@
 """The user's data: the same samples from every format; the digest tells changed files."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -277,6 +278,12 @@ def test_folders_that_hold_no_images(images):
     ):
         with pytest.raises(DataError, match=message):
             load_dataset(pictures(place))
+    Path("pictures/dog/5.png").unlink()
+    for make in (os.mkfifo, lambda path: path.symlink_to("/dev/zero")):
+        make(Path("pictures/dog/5.png"))
+        with pytest.raises(DataError, match=r"5.png: a device, a pipe or a folder, expected a fil"):
+            load_dataset(pictures("pictures"))
+        Path("pictures/dog/5.png").unlink()
     Path("pictures/elk").mkdir()
     with pytest.raises(DataError, match=r"pictures/elk: no image in it \(.bmp, .gif"):
         load_dataset(pictures("pictures"))

@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from kmaps import num_threads
 from kmaps.bench.run.clock import unmeasured
 from kmaps.data import cache_root
+from kmaps.data.cache import verified
 
 _LEAST_FREE = 2e9  # bytes: the packaged datasets and their features take about one
 _LIMB = re.compile(r"\d+")
@@ -48,6 +49,7 @@ def examine(compiled: Path) -> list[Finding]:
         _measures,
         lambda: iter([_folder("compiled loops", compiled, "NUMBA_CACHE_DIR")]),
         lambda: iter([_folder("datasets", cache_root(), "KMAPS_DATA_DIR")]),
+        _cache,
         _mirrors,
         _leftovers,
     )
@@ -156,6 +158,18 @@ def _folder(subject: str, folder: Path, variable: str) -> Finding:
         return Finding(subject, f"{folder}: {error.strerror}", remedy, fault=True)
     remedy = f"make space, or name another one by {variable}" if free < _LEAST_FREE else ""
     return Finding(subject, f"{folder}, {free / 1e9:.1f} GB free", remedy)
+
+
+def _cache() -> Iterator[Finding]:
+    """Hash what is kept of datasets; a run looks at sizes and times."""
+    faults = verified(cache_root())
+    if not any(faults.values()):
+        yield Finding("cache", f"{len(faults)} datasets, all files as they were written")
+    for name, fault in faults.items():
+        packaged = f"run `kmaps download --verify {name}`"
+        remedy = f"delete {cache_root() / name}" if name.startswith("user-") else packaged
+        if fault:
+            yield Finding("cache", f"{name}: {fault}", remedy, fault=True)
 
 
 def _mirrors() -> Iterator[Finding]:
