@@ -60,13 +60,6 @@ def test_every_combination_once_and_linear_once_for_each_reduction():
     ]
 
 
-def test_a_map_may_name_kernels():
-    cells = cells_of(TEXT.replace("order: [1, 2]", "order: 1, kernel: [js]"))
-    maps = [cell for cell in cells if cell.row.method == "homogeneous"]
-    assert {cell.kernel for cell in maps} == {"js"}
-    assert all("kernel" not in cell.row.params for cell in maps)
-
-
 def test_solvers_stand_side_by_side():
     row = "{map: homogeneous, order: [1, 2], solver: [liblinear, coded]}"
     text = TEXT.replace("{map: homogeneous, order: [1, 2]}", row)

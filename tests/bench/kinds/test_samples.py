@@ -33,15 +33,6 @@ BY_KIND = {
     "classification": HOG,
     "scaling": HOG.replace("train: 120, test: 60", "official: true").replace("splits: 2\n", "")
     + "kind: scaling\nsizes: [20, 40]\n",
-    "random-features": """
-experiment: random
-kind: random-features
-dataset: {name: digits, train: 120, test: 60}
-features: {name: hog-pyramid, cells: [4, 2], signed: true, normalize: l1}
-kernels: [exp-chi2]
-draws: 1
-maps: [{map: generalized-rbf, n_frequencies: 20}]
-""",
     "trade-off": """
 experiment: thin
 kind: trade-off
@@ -53,7 +44,7 @@ maps: [{map: generalized-rbf, n_frequencies: 20}]
 learners: [{name: dense, C: [10]}]
 """,
 }
-SAMPLED = ("classification", "random-features", "trade-off")
+SAMPLED = ("classification", "trade-off")
 
 
 @pytest.fixture(autouse=True)

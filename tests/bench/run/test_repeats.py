@@ -103,15 +103,6 @@ def test_more_repeats_add_to_those_there_are(folder):
     assert len(ordered(folder, repeats=2)[0]) == 8
 
 
-def test_half_a_line_is_measured_again(folder):
-    again(folder, repeats=2)
-    path = folder / "times.jsonl"
-    path.write_bytes(path.read_bytes()[:-20])
-    order, _ = ordered(folder, repeats=2)
-    assert order == [f"{CELLS[-1]} C=[0.1]"]
-    assert len(path.read_text().splitlines()) == 8
-
-
 def test_a_busy_machine_is_refused_before_anything_is_measured(folder):
     told = (
         "the machine is not idle (1.20 processors are busy with other work), and times would not "

@@ -112,16 +112,6 @@ def test_measurements_are_the_same_with_any_number_of_jobs(tmp_path):
     assert {path.name for path in (tmp_path / "one").iterdir()} == {"records.jsonl", "correct.npz"}
 
 
-def test_a_cut_off_record_is_measured_again(tmp_path):
-    run(tmp_path)
-    path = tmp_path / "records.jsonl"
-    before = content(tmp_path)
-    path.write_bytes(path.read_bytes()[:-20])
-    assert run(tmp_path).measured == 1
-    assert content(tmp_path) == before
-    assert len(path.read_text().splitlines()) == N_CELLS
-
-
 def test_samples_that_were_right_are_kept_over_runs_that_stop(tmp_path):
     worker, auto = cell_workers.Seen(4), TEXT.replace("{grid: [0.1, 1], folds: 3}", "auto")
 
@@ -184,11 +174,6 @@ def test_fail_fast_stops_and_leaves_the_rest_for_later(tmp_path):
     outcome = run(tmp_path, cell_workers.gone, fail_fast=True)
     assert (outcome.measured, len(outcome.failed), outcome.missing) == (1, 1, N_CELLS - 1)
     assert run(tmp_path, retry_failed=True).measured == N_CELLS
-
-
-def test_two_runs_in_one_folder_are_refused(tmp_path):
-    with RecordsFile(tmp_path), pytest.raises(ConfigError, match="another run is writing it"):
-        run(tmp_path)
 
 
 @pytest.mark.parametrize(
