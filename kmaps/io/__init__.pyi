@@ -1,6 +1,7 @@
 from .atomic import atomic_file as atomic_file
 from .atomic import atomic_folder as atomic_folder
 from .atomic import check_target as check_target
+from .atomic import read_text as read_text
 from .atomic import refuse_terminal as refuse_terminal
 from .atomic import remove_unfinished as remove_unfinished
 from .labelled import LabelledRows as LabelledRows
@@ -15,7 +16,6 @@ from .predictions import open_predictions as open_predictions
 from .predictions import prediction_format as prediction_format
 from .reader import Reader as Reader
 from .reader import finite_block as finite_block
-from .reader import read_text as read_text
 from .stream import encode_file as encode_file
 from .stream import first_row as first_row
 from .stream import open_reader as open_reader

@@ -1,4 +1,4 @@
-"""Files and folders that appear whole or not at all, and files sent to standard output."""
+"""Files and folders that appear whole or not at all, standard output, and texts read whole."""
 
 import io
 import os
@@ -15,6 +15,8 @@ from typing import Any, BinaryIO, cast
 
 from kmaps.errors import InputError, printable
 
+MOST_TEXT = 1 << 30
+"""Bytes of a text that is read whole."""
 _SUFFIX = ".part"
 # Bytes of names: with what is added they are no longer than 255.
 _LONGEST_STEM, _LONGEST_NODE = 120, 60
@@ -42,6 +44,32 @@ def check_target(path: str | Path, *, force: bool = False) -> Path:
             "its permissions"
         )
     return target
+
+
+def check_source(path: str | Path) -> None:
+    """Refuse what is no regular file before it is opened: a pipe would wait, a device not end."""
+    where = Path(path)
+    if not where.exists():
+        raise InputError(f"{path}: no such file")
+    if where.is_dir():
+        raise InputError(f"{path}: is a folder")
+    if not where.is_file():
+        raise InputError(f"{path}: a device or a pipe, expected a file; copy it into one")
+
+
+def read_text(path: str | Path) -> str:
+    """Return the text of a regular file in UTF-8; refuse one of more than a gibibyte."""
+    check_source(path)
+    try:
+        with open(path, "rb") as file:
+            content = file.read(MOST_TEXT + 1)
+        if len(content) > MOST_TEXT:
+            raise InputError(f"{path}: more than {MOST_TEXT:,} bytes, the most of a text")
+        return content.decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is no text in UTF-8 ({error.reason})") from None
 
 
 @contextmanager

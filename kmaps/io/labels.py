@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import InputError, suggest
-from kmaps.io.reader import check_regular, read_header, read_text
+from kmaps.io.atomic import check_source, read_text
+from kmaps.io.reader import read_header
 
 _LONGEST = 1 << 12  # characters of a label
 BLANKS = " \t\n\r\v\f"  # those of bytes, by which lines are blank; text has more
@@ -65,7 +66,7 @@ def read_labels(
 
 
 def _read_npy(path: str | Path) -> NDArray:
-    check_regular(path)
+    check_source(path)
     try:
         with open(path, "rb") as file:
             header = read_header(file, str(path))

@@ -23,36 +23,6 @@ LARGEST_DENSE_WIDTH = 2**24
 _LONGEST_HEADER = 10_000  # bytes; NumPy's own limit, but it reads what is longer all the same
 
 
-MOST_TEXT = 1 << 30
-"""Bytes of a text that is read whole."""
-
-
-def check_regular(path: str | Path) -> None:
-    """Refuse what is no regular file before it is opened: a pipe would wait, a device not end."""
-    where = Path(path)
-    if not where.exists():
-        raise InputError(f"{path}: no such file")
-    if where.is_dir():
-        raise InputError(f"{path}: is a folder")
-    if not where.is_file():
-        raise InputError(f"{path}: a device or a pipe, expected a file; copy it into one")
-
-
-def read_text(path: str | Path) -> str:
-    """Return the text of a regular file in UTF-8; refuse one of more than a gibibyte."""
-    check_regular(path)
-    try:
-        with open(path, "rb") as file:
-            content = file.read(MOST_TEXT + 1)
-        if len(content) > MOST_TEXT:
-            raise InputError(f"{path}: more than {MOST_TEXT:,} bytes, the most of a text")
-        return content.decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: is no text in UTF-8 ({error.reason})") from None
-
-
 @dataclass(frozen=True)
 class Block:
     """Consecutive rows of a file, from number ``start`` on; X may be overwritten by the next block.

@@ -12,8 +12,8 @@ from scipy.sparse import issparse, vstack
 
 from kmaps.checks import check_whole
 from kmaps.errors import InputError
-from kmaps.io.atomic import atomic_file, refuse_terminal, standard_output
-from kmaps.io.reader import LARGEST_WIDTH, Reader, check_regular, finite_block
+from kmaps.io.atomic import atomic_file, check_source, refuse_terminal, standard_output
+from kmaps.io.reader import LARGEST_WIDTH, Reader, finite_block
 from kmaps.io.writers import WRITERS, Writer
 from kmaps.plugins import Registry
 from kmaps.samples import AnyMatrix
@@ -107,7 +107,7 @@ def open_reader(
         a label column that there is not.
     """
     chosen = format_of(path, READERS, form)
-    check_regular(path)
+    check_source(path)
     if n_features is not None:
         check_whole("n_features", n_features, 1, LARGEST_WIDTH)
     shown = name or str(path)

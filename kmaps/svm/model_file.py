@@ -19,6 +19,7 @@ from numpy.typing import DTypeLike, NDArray
 from kmaps.checks import is_whole
 from kmaps.errors import InputError, KmapsError
 from kmaps.io import atomic_file
+from kmaps.io.atomic import check_source
 
 FORMAT = "kmaps model"
 VERSION = 5
@@ -95,6 +96,7 @@ class ModelFile:
         self.record: dict[str, Any] = record
 
     def _read(self) -> dict[str, NDArray]:
+        check_source(self.path)
         try:
             with zipfile.ZipFile(self.path) as archive:
                 # Nothing is packed: a small file cannot unpack to a large one.

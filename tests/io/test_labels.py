@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kmaps.errors import InputError
-from kmaps.io import read_labels, reader
+from kmaps.io import atomic, read_labels
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_labels_are_read_from_a_file_that_ends(tmp_path, monkeypatch, name):
     os.mkfifo(tmp_path / name)
     with pytest.raises(InputError, match=f"{name}: a device or a pipe"):
         read_labels(tmp_path / name)
-    monkeypatch.setattr(reader, "MOST_TEXT", 5)
+    monkeypatch.setattr(atomic, "MOST_TEXT", 5)
     (tmp_path / "long.txt").write_text("1\n2\n3\n")
     with pytest.raises(InputError, match=r"long\.txt: more than 5 bytes, the most of a text"):
         read_labels(tmp_path / "long.txt")

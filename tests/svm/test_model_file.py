@@ -114,8 +114,10 @@ def test_files_that_are_something_else(path, tmp_path):
     assert refused(path) == NO_MODEL
     np.save(tmp_path / "a.npy", np.ones(3))
     assert refused(tmp_path / "a.npy") == NO_MODEL
-    assert refused(tmp_path / "none.npz") == "cannot be read (No such file or directory)"
-    assert refused(tmp_path) == "cannot be read (Is a directory)"
+    assert refused(tmp_path / "none.npz") == "no such file"
+    assert refused(tmp_path) == "is a folder"
+    (tmp_path / "endless").symlink_to("/dev/zero")
+    assert refused(tmp_path / "endless") == "a device or a pipe, expected a file; copy it into one"
 
 
 def test_pickles_are_not_opened_and_packed_files_not_unpacked(path):
