@@ -165,7 +165,8 @@ C: 1
         (
             "trap_of_a_test.Model",
             "--allow trap_of_a_test",
-            "trap_of_a_test is code in {base}, which",
+            "trap_of_a_test is code in {base}, which would run: look at it, and let it run with "
+            "--allow-code",
         ),
         # A package that is not installed is not taken from the folder.
         ("lightgbm.trap.Model", "", "there is no module 'lightgbm"),
