@@ -1,8 +1,7 @@
 """How large the code is, and how much of it a command enters: ``python -m tests.house [--walks]``.
 
-Prints lines per package, the longest functions and files, the options of each command and, with
-``--walks``, how many files of kmaps each pinned command enters, its child processes included, next
-to the limits that `tests/test_house.py` holds them to.
+It prints sizes and, with ``--walks``, how many files of kmaps each pinned command enters, its child
+processes included, next to the limits that `tests/test_house.py` holds them to.
 """
 
 import argparse
@@ -141,7 +140,6 @@ def entered(name: str) -> set[str]:
 
 
 def main() -> None:
-    """Print the sizes, and the walks where they are asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--walks", action="store_true", help="Count the files that commands enter.")
     parser.add_argument("--list", choices=WALKS, help="List the files that one command enters.")

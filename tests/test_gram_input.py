@@ -145,30 +145,28 @@ def test_extreme_float64():
     assert gram([[1e-3], [0.0]], kernel="exp-chi2", sigma=1e-300).tolist() == [[1, 0], [0, 1]]
 
 
-def test_js_polynomial():
-    def ratio(z):
-        w = np.sqrt(z)
-        return 2 / np.log(2) * np.arctanh(w) / w
+def of_kernel(z):
+    return 2 / np.log(2) * np.arctanh(np.sqrt(z)) / np.sqrt(z)
 
-    domain = [0, 1 / 9]
-    series = Chebyshev.interpolate(ratio, 4, domain=domain)
+
+def of_distance(z):
+    w = np.sqrt(z)
+    return (np.log1p(-z) + 2 * w * np.arctanh(w)) / (2 * z * np.log(2))
+
+
+@pytest.mark.parametrize(
+    ("ratio", "ours", "end", "error"),
+    [
+        (of_kernel, products.LOG2_RATIO, 1 / 9, 4.5e-9),
+        (of_distance, distances.JS_RATIO, distances.NEAR, 3.5e-9),
+    ],
+)
+def test_polynomials_of_js(ratio, ours, end, error):
+    series = Chebyshev.interpolate(ratio, len(ours) - 1, domain=[0, end])
     polynomial = series.convert(kind=Polynomial, domain=[-1, 1])
-    np.testing.assert_allclose(products.LOG2_RATIO, polynomial.coef, atol=1e-9)
-    z = np.linspace(1e-9, 1 / 9, 10_001)
-    assert np.max(np.abs(Polynomial(products.LOG2_RATIO)(z) / ratio(z) - 1)) < 4.5e-9
-
-
-def test_polynomial_of_the_distance_of_js():
-    def ratio(z):
-        w = np.sqrt(z)
-        return (np.log1p(-z) + 2 * w * np.arctanh(w)) / (2 * z * np.log(2))
-
-    domain = [0, distances.NEAR]
-    series = Chebyshev.interpolate(ratio, 6, domain=domain)
-    polynomial = series.convert(kind=Polynomial, domain=[-1, 1])
-    np.testing.assert_allclose(distances.JS_RATIO, polynomial.coef, atol=1e-9)
-    z = np.linspace(1e-6, distances.NEAR, 10_001)
-    assert np.max(np.abs(Polynomial(distances.JS_RATIO)(z) / ratio(z) - 1)) < 3.5e-9
+    np.testing.assert_allclose(ours, polynomial.coef, atol=1e-9)
+    z = np.linspace(1e-6, end, 10_001)
+    assert np.max(np.abs(Polynomial(ours)(z) / ratio(z) - 1)) < error
 
 
 def test_no_temporary_beyond_blocks():

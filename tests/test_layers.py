@@ -192,10 +192,6 @@ def test_imports_go_down_inside_a_room(package):
                 ), f"{path.name} imports {name}"
 
 
-def test_the_library_knows_nothing_of_the_bench():
-    assert not any(ROOMS[room] & {"bench", "data", "features", "cli"} for room in LIBRARY)
-
-
 @pytest.mark.parametrize(("path", "room"), modules())
 def test_the_library_is_used_through_its_public_modules(path, room):
     """A name that another half needs is published: see `__init__.pyi` of each package."""

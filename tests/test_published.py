@@ -16,15 +16,6 @@ from kmaps.cli.main import cli
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
 RUNS = sorted(path.parent.name for path in RESULTS.glob("*/records.jsonl"))
-CONDITIONS = {
-    "data_digest": "0" * 64,
-    "protocol": {"official": True, "train": 3},
-    "options": {"range": "0:2"},
-    "n_train": 1,
-    "settings": {"loss": "logistic"},
-    "C_grid": [1e9],
-    "map_version": 99,
-}
 
 
 @pytest.fixture(scope="module")
@@ -67,54 +58,18 @@ def test_every_entry_of_a_claim_compares_rows(published, name):
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_a_deleted_record_fails_the_gate(published, name):
-    records = published[name]
-    for gone in (0, len(records) // 2, -1):
-        left = [record for record in records if record is not records[gone]]
-        assert "missing" in {cell.verdict for cell in verdicts(left, records)}
-        assert code(left, records) == 1
-
-
-@pytest.mark.parametrize("name", RUNS)
 def test_a_judged_number_beyond_its_tolerance_fails_the_gate(published, name):
     records = published[name]
     for judged in shown_of(records).judged:
         concerned = [i for i, record in enumerate(records) if judged.concerns(record)]
         for i in {*concerned[:1], *concerned[-1:]}:
-            column = judged.column
-            value = records[i][column]
-            if judged.tolerance.of_mean:
-                # All splits: the mean over them is what is compared.
-                worse = [
-                    {**record, column: record[column] and max(0, record[column] - 0.2)}
-                    for record in records
-                ]
-            elif judged.tolerance.relative:
-                changed = {
-                    **records[i],
-                    column: value * (1 + 1.2 * judged.tolerance.relative) + 1e-9,
-                }
-                worse = [*records[:i], changed, *records[i + 1 :]]
-            else:
-                worse = [*records[:i], {**records[i], column: value + 1}, *records[i + 1 :]]
+            column, tolerance = judged.column, judged.tolerance
+            moved = records[i][column] * (1 + 1.2 * (tolerance.relative or 0)) + 1e-9
+            moved += not tolerance.relative
+            worse = [*records[:i], {**records[i], column: moved}, *records[i + 1 :]]
+            if tolerance.of_mean:  # over all splits
+                worse = [r | {column: r[column] and max(0, r[column] - 0.2)} for r in records]
             assert code(worse, records) == 1, column
-
-
-@pytest.mark.parametrize("name", RUNS)
-def test_a_changed_condition_leaves_the_gate_undecided(published, name):
-    records = published[name]
-    for column, value in CONDITIONS.items():
-        changed = [{**records[0], column: value}, *records[1:]]
-        found = verdicts(changed, records)
-        assert [cell.verdict for cell in found].count("not measured") == 1, column
-        assert code(changed, records) == 5
-
-
-@pytest.mark.parametrize("name", RUNS)
-def test_times_threads_and_machines_are_free(published, name):
-    free = {"train_s": 1e4, "predict_s": 1e4, "cpu": "another", "threads": 7, "peak_bytes": 1}
-    changed = [{**record, **free} for record in published[name]]
-    assert code(changed, published[name]) == 0
 
 
 @pytest.mark.parametrize("name", RUNS)

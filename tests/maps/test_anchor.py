@@ -162,12 +162,6 @@ def test_features_that_need_fewer_outputs_have_zeros():
     assert feature_map.table_[1, 0, 0] == pytest.approx(np.sqrt(3))
 
 
-def test_outputs_have_one_orientation():
-    table = AnchorMap("js", 33, energy=0.9999).fit(X).table_
-    largest = np.take_along_axis(table, np.abs(table).argmax(axis=1)[:, None], axis=1)
-    assert (largest > 0).all()
-
-
 def test_kmeans_anchors_are_the_best_clusters():
     values = np.array([0, 0, 0, 0.1, 0.4, 0.5, 0.5, 2])
     feature_map = AnchorMap(n_anchors=3, anchors="kmeans").fit(values[:, None])

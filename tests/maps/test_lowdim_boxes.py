@@ -61,16 +61,6 @@ def test_reported_error_is_the_true_one(method):
     assert np.abs(Z @ Z.T - np.exp(-difference / (2 * 0.8**2))).max() <= 1.002 * feature_map.error_
 
 
-@pytest.mark.slow
-def test_programs_beat_the_greedy_choice():
-    parameters = {"dim": 9, "low": -1.0, "high": 1.0, "sigma": 0.8}
-    errors = [
-        MultiLowDimMap(method=method, **parameters).fit(POINTS / 10).error_
-        for method in ("modulation", "modulation_no_lp")
-    ]
-    assert errors[0] < 0.5 * errors[1]
-
-
 def test_three_inputs_and_dtype():
     X = np.random.default_rng(0).uniform(0, 1, (40, 3)).astype(np.float32)
     feature_map = MultiLowDimMap(dim=27, method="modulation_no_lp", low=0, high=1).fit(X)
