@@ -102,7 +102,6 @@ def test_standard_input_and_output():
 def test_paths_that_are_refused():
     Path("old.npy").write_text("old")
     os.link("in.npy", "same.npy")
-    Path("folder").mkdir()
     for arguments, message in {
         ("in.npy", "old.npy"): "old.npy: exists already; choose another name, or pass --force",
         ("in.npy", "in.npy"): "in.npy: is the input itself; choose another name for OUT",
@@ -110,10 +109,6 @@ def test_paths_that_are_refused():
         "for OUT",
         ("old.npy", "in.npy", "--force", "--fit-on", "in.npy"): "in.npy: is the input itself; "
         "choose another name for OUT",
-        ("none.npy", "out.npy"): "none.npy: no such file",
-        ("folder", "out.npy", "--input-format", "csv"): "folder: is a folder",
-        ("in.npy", "out.xls"): "out.xls: unknown format 'xls' (npy, npz, csv, svm, libsvm, "
-        "parquet, arrow, feather)",
         ("in.npy", "-"): "-: no extension tells its format; name it (npy, npz, csv, svm, libsvm, "
         "parquet, arrow, feather)",
         ("-", "out.npy"): "-: name the format of standard input with --input-format",
@@ -162,13 +157,9 @@ def test_train_reads_what_encode_writes(name):
 
 
 def test_content_that_is_refused():
-    bad = X.copy()
-    bad[33, 2] = np.inf
-    np.save("bad.npy", bad)
     np.save("huge.npy", np.array([[1.0, -1e39]]))
     Path("ragged.csv").write_text("1,2\n" * 9 + "1,2,3\n")
     for arguments, message in {
-        ("bad.npy", "out.npy"): "bad.npy: X[33, 2] is inf, expected a finite number",
         ("huge.npy", "out.npy", "--dtype", "float32"): "huge.npy: X[0, 1] is -1e+39, too large for "
         "float32; pass --dtype float64",
         ("ragged.csv", "out.npz"): "ragged.csv:10: 3 columns, the first line has 2",
@@ -285,15 +276,6 @@ def test_a_map_that_learns_is_fitted_on_the_input_or_on_another_file(toy):
     np.testing.assert_array_equal(np.load("out.npy"), X - (X[:7] + 1).min(0))
 
 
-def test_a_map_that_learns_sees_a_bounded_sample(toy):
-    np.save("long.npy", np.arange(12_000, dtype=np.float32)[:, None])
-    encode("long.npy", "out.npy", "--map", "toy")
-    assert toy.fitted_on.shape == (10_000, 1)
-    first = toy.fitted_on
-    encode("long.npy", "out.npy", "--map", "toy", "--force")
-    np.testing.assert_array_equal(toy.fitted_on, first)
-
-
 def test_a_map_that_does_not_keep_zeros_gets_dense_blocks(toy):
     sp.save_npz("in.npz", sp.csr_matrix(X))
     encode("in.npz", "out.npz", "--map", "toy", "--level", "0.5")
@@ -366,9 +348,7 @@ def test_memory_is_bounded_and_the_file_whole():
     command = [sys.executable, "-c", code, KMAPS, "encode", "big.npy", "out.npy"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stderr == ""
-    assert (
-        int(done.stdout) < 350_000
-    )  # kB; 299,000 measured, 64,000 of them pandas, of scikit-learn
+    assert int(done.stdout) < 350_000  # kB; 299,000 measured, of which pandas has 64,000
     written = np.load("out.npy", mmap_mode="r")
     assert written.shape == (n, 3 * 784)
     np.testing.assert_array_equal(written[-1000:], HomogeneousMap().fit_transform(block))

@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 from commands import kmaps, refused
-from sklearn.datasets import dump_svmlight_file
 
 from kmaps import (
     GeneralizedRBFMap,
@@ -41,14 +40,6 @@ def test_encode_approximates_the_kernel():
     np.testing.assert_allclose(Z, expected, atol=1e-6)
 
 
-def test_encode_svm_files_and_options_of_the_map():
-    dump_svmlight_file(X, Y, "in.svm", zero_based=False)
-    options = ["--kernel=exp-js", "-m", "50", "--structure", "fastfood", "--sigma", "0.7"]
-    kmaps("encode", "in.svm", "out.npy", *options)
-    feature_map = GeneralizedRBFMap("js", n_frequencies=50, structure="fastfood", sigma=0.7)
-    np.testing.assert_allclose(np.load("out.npy"), feature_map.fit_transform(X), atol=1e-5)
-
-
 @pytest.mark.parametrize("map_name", ["generalized-rbf", "random-fourier"])
 def test_maps_named_as_such_and_a_chosen_c(map_name):
     options = ["--map", map_name, "-m", "80", "--sigma", "none", "--random-state", "4"]
@@ -79,19 +70,6 @@ def test_the_file_is_the_librarys():
     loaded = load_model("m.npz")
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
     assert loaded.get_params() == model.get_params()
-
-
-def test_blocks_of_a_file_make_the_same_model():
-    """At one megabyte a block, the last block is a few rows."""
-    big, labels = np.tile(X, (400, 1)), np.tile(Y, 400)
-    np.save("in.npy", big)
-    np.save("y.npy", labels)
-    train("--kernel", "exp-chi2", "-m", "20", "--sigma", "1.5", "--set", "memory=1")
-    expected = RandomFeatureSVC("exp-chi2", 20, sigma=1.5).fit(big, labels)
-    loaded = load_model("m.npz")
-    np.testing.assert_allclose(loaded.coef_, expected.coef_, atol=2e-2)
-    kmaps("predict", "m.npz", "in.npy", "out.npy", "--memory", "1")
-    np.testing.assert_array_equal(np.load("out.npy"), loaded.predict(big))
 
 
 def test_a_map_that_is_seeded_by_chance_is_kept():

@@ -86,11 +86,6 @@ def test_every_format_gives_the_model_of_the_csv_file(name):
     np.testing.assert_allclose(*scores, rtol=0, atol=1.2e-4)
     told = [kmaps("evaluate", "m.npz", file, *kind).stdout for file in (name, "words.csv")]
     assert told[0] == told[1]
-    kmaps("predict", "m.npz", name, "p.txt", *kind)
-    assert Path("p.txt").read_text().splitlines() == theirs.predict(X).tolist()
-    kmaps("encode", name, "p.npy", *kind)
-    kmaps("encode", "words.csv", "q.npy", *kind)
-    np.testing.assert_array_equal(np.load("p.npy"), np.load("q.npy"))
 
 
 def test_models_and_labels_are_streams_too():

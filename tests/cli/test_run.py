@@ -113,22 +113,16 @@ def test_dry_run_says_what_the_published_cells_took(run):
     result = run("quickstart", "--only", "exact", "--dry-run")
     counted, estimate = result.stderr.splitlines()
     assert counted == "9 cells: 0 done, 0 failed, 9 to do, in runs/quickstart"
-    assert estimate.startswith(
-        f"estimate, from the records of 9 of the 9 cells to do in {published}"
-    )
+    assert f"from the records of 9 of the 9 cells to do in {published}" in estimate
     assert f": {seconds:.3g} s one after the other, at most {peak / 1e6:,.0f} MB" in estimate
     partly = run("quickstart", "--only", "exact", "--set", "splits=4", "--dry-run")
     assert "from the records of 9 of the 12 cells to do" in partly.stderr
-    nothing = run("quickstart", "--only", "exact", "--set", "C=5", "--dry-run")
-    assert nothing.stderr.splitlines()[1] == "no estimate: no published record of these cells"
     assert run("quickstart", "--quiet", "--dry-run").stderr == ""
 
 
 @pytest.mark.parametrize(
     ("patterns", "methods"),
     [
-        (["exact"], ["exact"]),
-        (["homogeneous"], ["homogeneous"]),
         (["homogeneous, r = 3"], ["homogeneous"]),
         (["*order=1", "linear"], ["linear", "homogeneous"]),
         (["*"], ["linear", "exact", "homogeneous"]),

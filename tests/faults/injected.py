@@ -23,11 +23,7 @@ _HOUR_S = 3600
 class Calls:
     """Counts the calls of some functions of ``os``, and lets a fault happen at one of them.
 
-    Parameters
-    ----------
-    set_attribute : callable
-        Replaces a function of ``os``: ``setattr``, or pytest's, which takes it back.
-    names : sequence of str
+    They are replaced by ``set_attribute``: ``setattr``, or pytest's, which takes them back.
     """
 
     def __init__(

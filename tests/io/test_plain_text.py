@@ -73,34 +73,31 @@ def test_svmlight_is_read_alike(tmp_path, monkeypatch):
     assert (values, shape, labels) == (expected.tobytes(), (4, 7), [-1, 1, 2.5, 3])
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+WRONG_LINES = {
+    "a.svm": [
         *("1 2:1 1:1", "1 2:1 2:1", "1 0:1", "1 9:1", "1 1:", "1 :1", "1 1:1:1", "1 1: 1", "1 1 1"),
         *("nan 1:1", "1e999 1:1", "x 1:1", "1,2 1:1", "1 1:1_0", "1 1:nan", "1 1.0:1", "1 +1:1"),
         *("1 1:1 qid:1", "1 qid:x 1:1", "1 qid: 1:1", "1qid:1 1:1", "1 qid:1x 1:1", "1 -1:1"),
         f"1 {'9' * 30}:1",
         *("\x1f", "1 1:1\x1f2:1", "\u2003"),  # blanks in text, not in bytes
     ],
-)
-def test_what_is_wrong_in_svmlight_is_refused_alike(tmp_path, monkeypatch, line):
-    path = tmp_path / "a.svm"
-    path.write_text(f"1 1:1 3:2\n{line}\n2 2:1\n")
-    told = both_ways(monkeypatch, path, zero_based=False, n_features=3)
-    assert isinstance(told, str)
-    assert told.startswith(f"{path}:2: ")
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
+    "t.csv": [
         *("1,2", "1,2,3,4", "1,,3", "1,2,x", "1,2 3,4", "1,nan,3", "1_0,2,3", '1,2,"3'),
         *("1,2,3\x1c", "1,\x1d2,3", "\x1e", "1,\x1f,3", "1,2,\u20033", f"1,{'9' * 401},3"),
     ],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "line"), [(name, line) for name, lines in WRONG_LINES.items() for line in lines]
 )
-def test_what_is_wrong_in_a_table_is_refused_alike(tmp_path, monkeypatch, line):
-    path = tmp_path / "t.csv"
-    path.write_text(f"1,2,3\n{line}\n4,5,6\n")
-    told = both_ways(monkeypatch, path)
+def test_what_is_wrong_in_a_line_is_refused_alike(tmp_path, monkeypatch, name, line):
+    path, options = tmp_path / name, {}
+    if name == "a.svm":
+        path.write_text(f"1 1:1 3:2\n{line}\n2 2:1\n")
+        options = {"zero_based": False, "n_features": 3}
+    else:
+        path.write_text(f"1,2,3\n{line}\n4,5,6\n")
+    told = both_ways(monkeypatch, path, **options)
     assert isinstance(told, str)
     assert told.startswith(f"{path}:2: ")

@@ -3,7 +3,6 @@
 import os
 import platform
 import subprocess
-import sys
 from itertools import pairwise
 
 import numpy as np
@@ -203,22 +202,6 @@ def test_sparse_blocks_are_small_where_their_zeros_will_be_written(tmp_path):
         rows[target] = max(seen)
     assert rows == {"b.npy": 10, "b.npz": 500}
     np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), values.toarray())
-
-
-def test_what_a_killed_process_left_is_deleted_by_the_next_one(tmp_path):
-    program = (
-        "import os, sys; from kmaps.io import atomic_file\n"
-        "with atomic_file(sys.argv[1]) as file:\n"
-        "    file.write(b'half'); file.flush(); os.kill(os.getpid(), 9)"
-    )
-    subprocess.run([sys.executable, "-c", program, tmp_path / "a.bin"])
-    subprocess.run([sys.executable, "-c", program, tmp_path / "b.bin"])
-    assert len(os.listdir(tmp_path)) == 2
-    with atomic_file(tmp_path / "a.bin") as file:
-        file.write(b"whole")
-        other = [name for name in os.listdir(tmp_path) if name.startswith(".a.bin")]
-        assert len(other) == 1  # ours, under way
-    assert sorted(name[:6] for name in os.listdir(tmp_path)) == [".b.bin", "a.bin"]
 
 
 def test_unfinished_files_of_a_folder_are_deleted_if_their_processes_have_ended(tmp_path):
