@@ -173,7 +173,7 @@ def _bar(counted: str = "") -> "Bar":
         "bytes": [DownloadColumn(), TimeRemainingColumn()],
     }
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         *ends[counted],
         console=console,
