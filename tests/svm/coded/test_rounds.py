@@ -144,18 +144,10 @@ def test_climbing_does_what_descent_takes_long_for(problem, monkeypatch):
     assert alone.passes > 1.5 * climbing.passes
 
 
-def histograms(n=400, d=10, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, 2, n)
-    X = rng.gamma(1 + 0.4 * y[:, None], size=(n, d)).astype(np.float32)
-    return X / X.sum(axis=1, keepdims=True), y
-
-
-def test_several_classes_weights_and_a_warm_start():
-    X, _ = histograms(n=300)
-    y = np.arange(300) % 3
-    X = X + 0.1 * (np.arange(10) % 3 == y[:, None])
-    weights = np.arange(300) // 3 % 3
+def test_several_classes_weights_and_a_warm_start(histograms):
+    y = np.arange(240) % 3
+    X = histograms[0] + 0.1 * (np.arange(15) % 3 == y[:, None])
+    weights = np.arange(240) // 3 % 3
     options = {"C": 5.0, "tol": 1e-5, "class_weight": "balanced"}
     one = CodedSVC("chi2", **options).fit(X, y, weights)
     several = CodedSVC("chi2", **options, n_blocks=4, warm_start=True).fit(X, y, weights)
@@ -166,14 +158,15 @@ def test_several_classes_weights_and_a_warm_start():
     assert (again.duality_gap_ <= 1e-5).all()
 
 
-def test_more_blocks_than_samples_of_a_class_have_some_with_nothing_to_move():
-    model = CodedSVC("chi2", C=100, n_blocks=50).fit(*histograms(n=12))
+def test_more_blocks_than_samples_of_a_class_have_some_with_nothing_to_move(histograms):
+    X, y = histograms
+    model = CodedSVC("chi2", C=100, n_blocks=50).fit(X[:12], y[:12])
     assert model.n_blocks_.tolist() == [12]
     assert model.duality_gap_[0] <= 1e-4
 
 
-def test_auto_takes_one_block_where_there_is_little():
-    X, y = histograms()
+def test_auto_takes_one_block_where_there_is_little(histograms):
+    X, y = histograms
     default, auto = CodedSVC().fit(X, y), CodedSVC(n_blocks="auto").fit(X, y)
     assert auto.n_blocks_.tolist() == [1]
     assert (default.decision_function(X) == auto.decision_function(X)).all()
