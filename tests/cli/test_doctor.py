@@ -4,30 +4,27 @@ import json
 import os
 
 import pytest
-from click.testing import CliRunner
+from commands import kmaps
 
 from kmaps.bench.run import doctor
-from kmaps.cli.main import cli
 from kmaps.data import download
 
 
 @pytest.fixture
 def ask(tmp_path, monkeypatch):
-    """Return the findings by subject, and the exit code."""
+    """Return the findings by subject; the exit code must be as said."""
     monkeypatch.setenv("KMAPS_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.delenv("KMAPS_MIRROR", raising=False)
-    monkeypatch.chdir(tmp_path)
 
-    def run():
-        result = CliRunner().invoke(cli, ["doctor", "--json"])
-        return {found["subject"]: found for found in json.loads(result.stdout)}, result.exit_code
+    def run(code=0):
+        found = json.loads(kmaps("doctor", "--json", code=code).stdout)
+        return {finding["subject"]: finding for finding in found}
 
     return run
 
 
 def test_all_is_well_here(ask, tmp_path):
-    findings, code = ask()
-    assert code == 0
+    findings = ask()
     assert not any(finding["fault"] for finding in findings.values())
     assert findings["OpenMP"]["found"].endswith("can be held to one thread")
     assert findings["datasets"]["found"].startswith(f"{tmp_path / 'data'}, ")
@@ -39,29 +36,25 @@ def test_what_is_wrong_is_told_with_what_to_do(ask, tmp_path, monkeypatch):
     monkeypatch.setattr(doctor.metadata, "version", lambda name: "0.1")
     monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
     (tmp_path / ".model.npz.host.1.abc.part").write_bytes(bytes(2_500_000))
-    findings, code = ask()
-    assert code == 2
+    findings = ask(code=2)
     assert "numpy 0.1 is older than 2.0" in findings["versions"]["found"]
     assert findings["mirror"]["found"] == f"{tmp_path / 'nowhere'}: no such folder"
     assert findings["mirror"]["remedy"] == "fix KMAPS_MIRROR, or unset it"
     assert findings["C++ compiler"]["found"] == "none"
     assert findings["leftovers"]["found"] == f"1 unfinished files, 2.5 MB, in {tmp_path}"
-    assert {name for name, finding in findings.items() if finding["fault"]} == {
-        "versions",
-        "mirror",
-    }
+    faults = {name for name, finding in findings.items() if finding["fault"]}
+    assert faults == {"versions", "mirror"}
 
 
 def test_a_dataset_whose_bytes_changed(ask, tiny, tmp_path):
-    assert ask()[0]["cache"]["found"] == "0 datasets, all files as they were written"
+    assert ask()["cache"]["found"] == "0 datasets, all files as they were written"
     download(tiny.manifest, data_dir=tmp_path / "data", mirror=tiny.folder)
-    assert ask()[0]["cache"]["found"] == "1 datasets, all files as they were written"
+    assert ask()["cache"]["found"] == "1 datasets, all files as they were written"
     labels = tmp_path / "data/tiny/labels.npy"
     written = labels.stat().st_mtime_ns
     labels.write_bytes(labels.read_bytes()[:-1] + b"x")
     os.utime(labels, ns=(written, written))
-    findings, code = ask()
-    assert code == 2
+    findings = ask(code=2)
     assert findings["cache"]["found"] == "tiny: labels.npy: changed since it was verified"
     assert findings["cache"]["remedy"] == "run `kmaps download --verify tiny`"
 
@@ -71,16 +64,14 @@ def test_a_folder_that_cannot_be_written(ask, tmp_path, monkeypatch):
         raise OSError(30, "Read-only file system")
 
     monkeypatch.setattr(doctor.tempfile, "TemporaryFile", refuse)
-    findings, code = ask()
-    assert code == 2
+    findings = ask(code=2)
     assert findings["datasets"]["found"] == f"{tmp_path / 'data'}: Read-only file system"
     assert "KMAPS_DATA_DIR" in findings["datasets"]["remedy"]
 
 
 def test_text(monkeypatch):
-    shown = CliRunner().invoke(cli, ["doctor"])
-    assert shown.stdout.splitlines()[0].startswith("  versions")
+    assert kmaps("doctor").stdout.startswith("  versions")
     monkeypatch.setattr(doctor, "_limbs", lambda version: [-len(version)])
-    shown = CliRunner().invoke(cli, ["doctor"])
-    assert shown.stdout.startswith("! versions")
-    assert "→ install kmaps again with pip" in shown.stdout
+    shown = kmaps("doctor", code=2).stdout
+    assert shown.startswith("! versions")
+    assert "→ install kmaps again with pip" in shown

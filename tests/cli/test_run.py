@@ -138,9 +138,7 @@ def test_only_some_rows(run, patterns, methods):
 
 def test_rows_one_after_the_other_are_one_run(run):
     run("tiny.yaml", "--only", "exact")
-    linear = run("tiny.yaml", "--only", "linear").stdout
-    assert "linear" in linear
-    assert "exact" not in linear
+    assert "exact" not in run("tiny.yaml", "--only", "linear").stdout
     assert run("tiny.yaml").stderr.startswith(f"1/1  {CELLS[2]}")
 
 
@@ -165,11 +163,8 @@ def test_changed_keys_are_another_run(run):
             "digits: train 1700 and test 200 ask for 1900 samples, there are 1797",
         ),
         ("tiny.yaml --set split=2", "--set split=2: split: unknown key, did you mean 'splits'?"),
-        ("tiny.yaml --set splits=two", "splits=two: splits: should be a valid integer, got 'two'"),
         ("tiny.yaml --set splits", "--set splits: expected KEY=VALUE, such as splits=2"),
         ("tiny.yaml --set maps.3.order=1", "maps is a list of 1: expected a number from 0"),
-        ("tiny.yaml --set C.grid=auto", "--set C.grid=auto: C is 1, which has no keys"),
-        ("tiny.yaml --set learner.los=hinge", "learner.los: unknown key, did you mean 'loss'?"),
         ("tiny.yaml --set splits=[", "--set splits=[:2:1: did not find expected node content"),
     ],
 )
@@ -294,12 +289,9 @@ def test_failed_cells_exit_3_with_one_line_after_the_table(run, monkeypatch):
     measure_by(monkeypatch, succeed)
     retried = run("tiny.yaml", "--retry-failed")
     assert retried.stderr.startswith("1/1  split 0 ovo chi2 exact: accuracy 50.00 %")
-
-
-def test_fail_fast(run, monkeypatch):
     measure_by(monkeypatch, fail_on_exact)
-    result = run("tiny.yaml", "--quiet", "--fail-fast", code=3)
-    assert "1 of 3 cells failed, 1 not run: split 0 ovo chi2 exact" in result.stderr
+    fast = run("tiny.yaml", "--out", "fast", "--quiet", "--fail-fast", code=3).stderr
+    assert "1 of 3 cells failed, 1 not run: split 0 ovo chi2 exact" in fast
 
 
 def test_mistakes_in_the_experiment_all_at_once(run):
@@ -307,10 +299,7 @@ def test_mistakes_in_the_experiment_all_at_once(run):
     result = run("tiny.yaml", code=2)
     assert result.stdout == ""
     kernel, key = result.stderr.splitlines()
-    known = (
-        "error: tiny.yaml:3:11: kernels[0]: unknown kernel 'chi', did you mean 'chi2'? (known: c"
-    )
-    assert kernel.startswith(known)
+    assert "tiny.yaml:3:11: kernels[0]: unknown kernel 'chi', did you mean 'chi2'? (kno" in kernel
     assert key == "tiny.yaml:6:27: maps[0].ordr: unknown key, did you mean 'order'?"
     assert not Path("runs").exists()
 

@@ -6,11 +6,10 @@ from pkgutil import resolve_name
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from commands import kmaps
 from numba import njit
 
 from kmaps.cli.compiling import Compiled, watched
-from kmaps.cli.main import cli
 from kmaps.svm import CodedSVC
 
 
@@ -49,8 +48,7 @@ def test_a_loop_inside_another_takes_no_time_of_its_own(monkeypatch):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(_in_a_folder):
     np.save("x.npy", np.random.default_rng(0).random((40, 3), np.float32))
     np.save("y.npy", np.arange(40) % 2)
 
@@ -65,9 +63,8 @@ def test_compiling_is_said_and_quiet_says_nothing(folder, monkeypatch):
 
     real_fit = CodedSVC.fit
     monkeypatch.setattr(CodedSVC, "fit", fit)
-    done = CliRunner().invoke(cli, TRAIN)
-    assert (done.exit_code, done.stderr) == (0, "compiling, once (`kmaps warmup` does it ahead)\n")
-    assert CliRunner().invoke(cli, [*TRAIN, "--quiet", "--force"]).stderr == ""
+    assert kmaps(*TRAIN).stderr == "compiling, once (`kmaps warmup` does it ahead)\n"
+    assert kmaps(*TRAIN, "--quiet", "--force").stderr == ""
 
 
 @pytest.mark.parametrize(
@@ -90,9 +87,7 @@ def test_commands_without_models_of_their_own_say_it_too(folder, monkeypatch, wh
         return real(*given, **options)
 
     monkeypatch.setattr(owner, name, compiles)
-    done = CliRunner().invoke(cli, arguments)
-    assert done.exit_code == 0, done.stderr
-    assert "compiling, once (`kmaps warmup` does it ahead)\n" in done.stderr
+    assert "compiling, once (`kmaps warmup` does it ahead)\n" in kmaps(*arguments).stderr
 
 
 def test_compiling_is_not_counted_as_predicting(folder, monkeypatch):
@@ -103,8 +98,8 @@ def test_compiling_is_not_counted_as_predicting(folder, monkeypatch):
         yield Compiled(1, 1000.0)
 
     monkeypatch.setattr("kmaps.cli.compiling.watched", watched)
-    told = CliRunner().invoke(cli, ["predict", "m.npz", "x.npy", "p.npy", "--json"]).stdout
-    assert json.loads(told)["predict_s"] < -900
+    told = json.loads(kmaps("predict", "m.npz", "x.npy", "p.npy", "--json").stdout)
+    assert told["predict_s"] < -900
 
 
 def test_compiling_is_not_counted_as_training(folder, monkeypatch):
@@ -121,23 +116,20 @@ def test_compiling_is_not_counted_as_training(folder, monkeypatch):
     real_fit = CodedSVC.fit
     monkeypatch.setattr("kmaps.cli.train.compiling", compiling)
     monkeypatch.setattr(CodedSVC, "fit", fit)
-    found = json.loads(CliRunner().invoke(cli, TRAIN).stdout)
-    assert found["train_s"] < -900
+    assert json.loads(kmaps(*TRAIN).stdout)["train_s"] < -900
 
 
 def test_warmup_leaves_nothing_to_compile(monkeypatch):
     steps = []
     monkeypatch.setattr("kmaps.models.ahead._steps", lambda: [lambda: steps.append(loop(1))])
     loop = fresh_loop()
-    first = CliRunner().invoke(cli, ["warmup"])
-    assert first.exit_code == 0
-    assert first.stderr.startswith("compiled 2 loops in ")
-    assert CliRunner().invoke(cli, ["warmup"]).stderr == "nothing to do: all of it is compiled\n"
-    assert CliRunner().invoke(cli, ["warmup", "--quiet"]).output == ""
+    assert kmaps("warmup").stderr.startswith("compiled 2 loops in ")
+    assert kmaps("warmup").stderr == "nothing to do: all of it is compiled\n"
+    assert kmaps("warmup", "--quiet").output == ""
     assert steps == [4, 4, 4]
 
 
 @pytest.mark.slow
 def test_all_steps_of_warmup_run():
-    assert CliRunner().invoke(cli, ["warmup", "--quiet"]).exit_code == 0
-    assert CliRunner().invoke(cli, ["warmup"]).stderr == "nothing to do: all of it is compiled\n"
+    kmaps("warmup", "--quiet")
+    assert kmaps("warmup").stderr == "nothing to do: all of it is compiled\n"

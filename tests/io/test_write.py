@@ -61,12 +61,9 @@ def test_svm_keeps_the_labels(tmp_path, convert):
     np.testing.assert_array_equal(y, Y)
 
 
-def test_svm_without_rows_is_refused(tmp_path):
+def test_svm_without_labels_has_zeros_and_without_rows_is_refused(tmp_path):
     with pytest.raises(InputError, match="hold rows"), open_writer(tmp_path / "z.svm") as writer:
         writer.write(None, Y)
-
-
-def test_svm_without_labels_has_zeros(tmp_path):
     with open_writer(tmp_path / "a.svm") as writer:
         writer.write(X, None)
     assert [line.split()[0] for line in (tmp_path / "a.svm").read_text().splitlines()] == ["0"] * 11
