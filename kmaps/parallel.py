@@ -10,9 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kmaps.checks import check_whole, is_whole
 from kmaps.errors import ConfigError
 
+_TERMS = 256  # of a sum that BLAS does not cut
 _threads: ContextVar[int | None] = ContextVar("kmaps_threads", default=None)
 
 
@@ -101,3 +105,20 @@ def for_parts(
         return for_blocks(lambda a, b: function(slice(0, 1), slice(a, b)), m, max(1, part_values))
     rows = max(1, part_values // max(1, m))
     return for_blocks(lambda a, b: function(slice(a, b), slice(0, m)), n, rows)
+
+
+def product(X: NDArray, B: NDArray) -> NDArray:
+    """Return X (n, k) @ B (k, m) with the same bits on any number of threads of BLAS.
+
+    That number is of the process, and a thread cannot count on its limit. BLAS cuts longer sums,
+    and columns that are no multiple of eight, as many ways as it has threads, and multiplies a
+    single row otherwise: measured with OpenBLAS 0.3.31, 1 to 16 threads, float32 and float64.
+    """
+    width = B.shape[1]
+    if width % 8:
+        B = np.pad(B, ((0, 0), (0, -width % 8)))
+    rows = X if len(X) > 1 else np.repeat(X, 2, axis=0)
+    found = rows[:, :_TERMS] @ B[:_TERMS]
+    for first in range(_TERMS, len(B), _TERMS):
+        found += rows[:, first : first + _TERMS] @ B[first : first + _TERMS]
+    return np.ascontiguousarray(found[: len(X), :width])

@@ -16,7 +16,7 @@ from scipy.sparse import issparse
 from scipy.special import gammaincinv
 
 from kmaps._loops import fourier as loops
-from kmaps.parallel import for_blocks
+from kmaps.parallel import for_blocks, product
 
 FREQUENCY_VERSION = 1
 """Changes whenever a key gives other frequencies than before, so that no model uses wrong ones."""
@@ -87,8 +87,9 @@ class DenseFrequencies(Frequencies):
     def _multiply(self, made: NDArray, dtype: type, rows: Any) -> NDArray:
         if issparse(rows) and rows.nnz >= _SPARSE_BELOW * rows.shape[0] * rows.shape[1]:
             rows = rows.toarray()
+        rows = rows.astype(dtype, copy=False)
         with np.errstate(over="ignore", invalid="ignore"):  # reported by the map
-            return rows.astype(dtype, copy=False) @ made
+            return rows @ made if issparse(rows) else product(rows, made)
 
 
 class DescendedFrequencies(DenseFrequencies):

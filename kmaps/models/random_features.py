@@ -23,6 +23,7 @@ from kmaps.maps.random_fourier import RandomFeatures
 from kmaps.models.block_descent import train_in_blocks
 from kmaps.models.mapped_rows import MAX_FEATURES, MappedRows, StreamedRows, map_rows, single
 from kmaps.models.random_features_file import check_versions, described, read_map
+from kmaps.parallel import product
 from kmaps.svm import LiblinearSVC
 from kmaps.svm.learner import BlockSource
 from kmaps.svm.model_file import ModelFile, write_model
@@ -249,15 +250,15 @@ class RandomFeatureSVC(ProbabilisticClassifier):
             return super().decision_function(X)
         check_is_fitted(self)
         if isinstance(X, MappedRows):
-            scores = X.matrix() @ self.coef_.T + self.intercept_
+            scores = product(X.matrix(), self.coef_.T) + self.intercept_
         else:
             scores = np.empty((len(X), len(self.intercept_)))
             for places, outputs in X.chunks():
-                scores[places] = outputs @ self.coef_.T + self.intercept_
+                scores[places] = product(outputs, self.coef_.T) + self.intercept_
         return combine_scores(scores, len(self.classes_), self.multiclass)
 
     def _scores(self, X: Any) -> NDArray:
-        return self.map_.transform(X) @ self.coef_.T + self.intercept_
+        return product(self.map_.transform(X), self.coef_.T) + self.intercept_
 
     def _score_width(self) -> int:
         return self.coef_.shape[1]

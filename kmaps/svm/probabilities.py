@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.utils import check_random_state
@@ -20,6 +21,7 @@ from sklearn.utils.metaestimators import available_if
 
 from kmaps.checks import check_choice, present
 from kmaps.errors import ConfigError, InputError
+from kmaps.parallel import product
 from kmaps.svm.learner import taken
 from kmaps.svm.model_file import ModelFile
 from kmaps.svm.reduction import Labels, ReducedClassifier
@@ -252,4 +254,5 @@ class LinearClassifier(ProbabilisticClassifier):
         self.model_bytes_ = self.coef_.nbytes + self.intercept_.nbytes
 
     def _scores(self, X: Any) -> NDArray:
-        return X @ self.coef_.T + self.intercept_
+        scores = X @ self.coef_.T if issparse(X) else product(X, self.coef_.T)
+        return scores + self.intercept_

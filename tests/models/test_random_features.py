@@ -1,9 +1,12 @@
 """RandomFeatureSVC: LIBLINEAR on a random map, and near the exact machine."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from contract import TO_A_TOLERANCE, contract
 from scipy.sparse import csr_array, csr_matrix
+from threadpoolctl import threadpool_limits
 
 from kmaps import (
     GeneralizedRBFMap,
@@ -204,3 +207,15 @@ def test_bad_samples():
     model.fit(X, Y)
     with pytest.raises(InputError, match="X has 5 features, but RandomFeatureSVC is expecting 6"):
         model.predict(X[:, :5])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("d", [50, 300])
+def test_scores_are_the_same_bits_on_any_number_of_threads(d, dtype):
+    samples = np.random.default_rng(1).random((400, d)).astype(dtype)
+    model = RandomFeatureSVC(n_frequencies=602).fit(samples, np.arange(400) % 6)
+    with threadpool_limits(1, user_api="blas"):
+        expected = model.decision_function(samples).tobytes()
+    with threadpool_limits(2, user_api="blas"), ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: model.decision_function(samples).tobytes(), range(20)))
+    assert found == [expected] * 20
