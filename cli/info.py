@@ -65,7 +65,7 @@ def _status(root: Path, manifest: Any) -> str:
     if manifest.embedded:
         return "embedded in scikit-learn"
     try:
-        stamped_files(root, manifest)
+        stamped_files(root, manifest.name, manifest.digest)
     except DataError as error:
         return str(error)
     return f"present, {manifest.size / 1e6:.1f} MB"

@@ -14,9 +14,9 @@ import shutil
 import stat
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -28,15 +28,6 @@ _STAMP_CHARACTERS = 1 << 28  # a million files
 _BAD_STAMP = (OSError, ValueError, KeyError, TypeError, AttributeError)
 # Raised when the files that a format keeps change; older folders are then written again.
 LAYOUT = 1
-
-
-class Entry(Protocol):
-    """A folder of the cache: its name, and the digest of its content."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def digest(self) -> str: ...
 
 
 def cache_root(data_dir: str | Path | None = None) -> Path:
@@ -55,46 +46,53 @@ def work_folder(root: Path, name: str) -> Path:
 
 def keep(
     root: Path,
-    entry: Entry,
+    name: str,
+    digest: str,
     write: Callable[[Path], object],
     on_wait: Callable[[], object] = lambda: None,
     *,
     verify: bool = False,
 ) -> bool:
-    """Have a folder in the cache, whole, and return whether ``write(folder)`` was to write it."""
-    if _is_whole(root, entry, verify):
+    """Have a folder in the cache, whole, and return whether ``write(folder)`` was to write it.
+
+    The digest says which content the folder of this name is to have.
+    """
+
+    def is_whole() -> bool:
+        with suppress(DataError):
+            stamped_files(root, name, digest, verify=verify)
+            return True
         return False
-    with lock(root, entry.name, on_wait):
-        if _is_whole(root, entry, verify):  # by the process that we waited for
+
+    if is_whole():
+        return False
+    with lock(root, name, on_wait):
+        if is_whole():  # by the process that we waited for
             return False
-        _install(root, entry, write)
-    return True
-
-
-def _is_whole(root: Path, entry: Entry, verify: bool) -> bool:
-    try:
-        stamped_files(root, entry, verify=verify)
-    except DataError:
-        return False
+        _install(root, name, digest, write)
     return True
 
 
 def stamped_files(
-    root: Path, entry: Entry, damaged: dict[str, str] | None = None, *, verify: bool = False
+    root: Path,
+    name: str,
+    digest: str,
+    damaged: dict[str, str] | None = None,
+    *,
+    verify: bool = False,
 ) -> list[str]:
     """Return the paths of a dataset's files, from its folder, in code-point order.
 
     ``damaged`` receives the path of each file that is not as it was written, and what is wrong with
     it; without this mapping, the first such file is an error.
     """
-    folder, name = root / entry.name, entry.name
+    folder, repair = root / name, repair_hint(name)
     if not folder.is_dir():
         raise DataError(f"{name} is not in {root}: run `kmaps download {name}`")
-    repair = repair_hint(entry)
     try:
         stamp = _read_stamp(folder)
         version, files = (stamp["layout"], stamp["digest"]), stamp["files"]
-        if version != (LAYOUT, entry.digest):
+        if version != (LAYOUT, digest):
             raise DataError(f"{folder} holds another version of {name}: {repair}")
         for path, fault in _faults(folder, files, verify):
             if damaged is None:
@@ -127,8 +125,8 @@ def _faults(folder: Path, files: dict[str, Any], verify: bool) -> Iterator[tuple
             yield path, fault
 
 
-def repair_hint(entry: Entry) -> str:
-    return f"run `kmaps download {entry.name}` to repair it"
+def repair_hint(name: str) -> str:
+    return f"run `kmaps download {name}` to repair it"
 
 
 def _fault(path: Path, size: int, mtime_ns: int, sha256: str, *, verify: bool) -> str | None:
@@ -146,16 +144,16 @@ def _fault(path: Path, size: int, mtime_ns: int, sha256: str, *, verify: bool) -
     return None
 
 
-def _install(root: Path, entry: Entry, write: Callable[[Path], object]) -> None:
+def _install(root: Path, name: str, digest: str, write: Callable[[Path], object]) -> None:
     """Put what ``write(folder)`` writes into the cache, whole or not at all."""
-    staging = work_folder(root, entry.name) / "staging"
+    staging = work_folder(root, name) / "staging"
     shutil.rmtree(staging, ignore_errors=True)  # left by a killed process; ours is the lock
     fresh, old = staging / uuid.uuid4().hex, staging / uuid.uuid4().hex
     fresh.mkdir(parents=True)
     try:
         write(fresh)
-        _write_stamp(fresh, entry.digest)
-        folder = root / entry.name
+        _write_stamp(fresh, digest)
+        folder = root / name
         if folder.exists():
             folder.rename(old)
         fresh.rename(folder)

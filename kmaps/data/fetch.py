@@ -108,7 +108,8 @@ class _Job:
         def on_wait() -> None:
             self.report(f"waiting for another download of {self.manifest.name}", 0, None)
 
-        if keep(self.root, self.manifest, self.write, on_wait, verify=verify):
+        known = self.manifest.name, self.manifest.digest
+        if keep(self.root, *known, self.write, on_wait, verify=verify):
             shutil.rmtree(self._downloads(), ignore_errors=True)
 
     def write(self, fresh: Path) -> None:

@@ -34,13 +34,13 @@ def load_dataset(
     chosen = get_format(manifest)
     faults: dict[str, str] = {}
     noted = faults if skip_bad and not chosen.shaped else None
-    paths = [] if manifest.embedded else stamped_files(root, manifest, noted)
+    paths = [] if manifest.embedded else stamped_files(root, manifest.name, manifest.digest, noted)
     samples, y, groups = chosen.load(manifest, root / manifest.name, paths)
     if chosen.tabular:
         return Table(manifest.name, samples, y, groups, manifest.digest, manifest.classes)
     damaged = {row: faults[path] for row, path in enumerate(paths) if path in faults}
     if gone := set(y.tolist()) - set(np.delete(y, list(damaged)).tolist()):
         which = f"{root / manifest.name}: no image of {manifest.classes[min(gone)]!r} is left"
-        raise DataError(f"{which}; {repair_hint(manifest)}")
+        raise DataError(f"{which}; {repair_hint(manifest.name)}")
     about = manifest.digest, manifest.classes, manifest.max_level
     return Dataset(manifest.name, samples, y, groups, *about, damaged)

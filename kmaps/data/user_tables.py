@@ -45,18 +45,10 @@ def _images(files: UserFiles) -> Dataset:
     return Dataset(files.name, paths, y, groups, files.digest, classes, clusters=clusters)
 
 
-@dataclass(frozen=True)
-class _Kept:
-    """What the cache goes by."""
-
-    name: str
-    digest: str
-
-
 def _table(files: UserFiles, root: Path) -> Table:
-    kept = _Kept(f"user-{files.digest[:16]}-{_READING}", files.digest)
-    keep(root, kept, lambda folder: _write(files, folder))
-    arrays = {path.stem: np.load(path) for path in (root / kept.name).glob("*.npy")}
+    name = f"user-{files.digest[:16]}-{_READING}"
+    keep(root, name, files.digest, lambda folder: _write(files, folder))
+    arrays = {path.stem: np.load(path) for path in (root / name).glob("*.npy")}
     X = arrays.get("X")
     if X is None:
         content = arrays["data"], arrays["indices"], arrays["indptr"]

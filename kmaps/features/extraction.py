@@ -8,7 +8,7 @@ one do no harm.
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
 from threading import Lock
@@ -41,6 +41,7 @@ Bad = tuple[int, str]  # an image that cannot be used, and why
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, eq=False)
 class _Stage:
     """What ``compute(start, stop)`` returns for each block of images.
 
@@ -48,31 +49,28 @@ class _Stage:
     a folder they are computed whenever they are asked for.
     """
 
-    def __init__(
-        self,
-        compute: Callable[[int, int], Arrays],
-        n_images: int,
-        block_images: int,
-        folder: Path | None,
-        about: dict[str, Any],
-    ) -> None:
-        self._compute, self.n_images, self.block_images = compute, n_images, block_images
-        self.folder, self.about = folder, about
-        if folder is not None and not (folder / "about.json").exists():
-            folder.mkdir(parents=True, exist_ok=True)
-            with atomic_file(folder / "about.json", force=True) as file:
-                file.write(json.dumps(about, indent=1).encode())
+    compute: Callable[[int, int], Arrays]
+    n_images: int
+    block_images: int
+    folder: Path | None
+    about: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        if self.folder is not None and not (self.folder / "about.json").exists():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with atomic_file(self.folder / "about.json", force=True) as file:
+                file.write(json.dumps(self.about, indent=1).encode())
 
     def block(self, number: int) -> Arrays:
         """Return a block, from its file where there is one."""
         start = number * self.block_images
         stop = min(start + self.block_images, self.n_images)
         if self.folder is None:
-            return self._compute(start, stop)
+            return self.compute(start, stop)
         path = self._path(number)
         arrays = _kept_arrays(path)
         if arrays is None:
-            arrays = self._compute(start, stop)
+            arrays = self.compute(start, stop)
             if "bad" not in arrays:  # those images may be there the next time
                 _keep_arrays(path, arrays)
         return arrays
