@@ -1,6 +1,7 @@
-"""Every check takes what is allowed and nothing beside it."""
+"""Every check takes what is allowed and nothing next to it, and says what was expected."""
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -31,54 +32,40 @@ def test_what_is_no_number(value):
     assert not is_whole(value)
 
 
-def test_whole_numbers_have_limits():
-    assert is_whole(np.uint8(3), 3, 3)
-    for value in (2, 4, 3.0, True, "3"):
-        assert not is_whole(value, 3, 3)
-    check_whole("n", 10**9, 1)
-    with pytest.raises(ConfigError, match=r"^n=0: expected a whole number of at least 1$"):
-        check_whole("n", 0, 1)
-    with pytest.raises(ConfigError, match=r"^n=9: expected a whole number from 1 to 8$"):
-        check_whole("n", 9, 1, 8)
+TO_ONE = partial(check_number, above=0, at_most=1)
+FROM_ZERO = partial(check_number, at_least=0, below=1, note=", or so")
+FROM_ONE, ONE_TO_THREE = (partial(check_whole, low=1, high=high) for high in (None, 3))
+LIST, WORD = partial(check_whole_list, low=1), partial(check_choice, known=("hinge", "log"))
+CASES = [
+    (FROM_ONE, [1, 10**9, np.uint8(3)], [0, 3.0, True, "3"], "a whole number of at least 1"),
+    (ONE_TO_THREE, [1, 3], [0, 4, 2.5], "a whole number from 1 to 3"),
+    (LIST, [(1, 3)], [2, "12"], "a list of different whole numbers of at least 1"),
+    (TO_ONE, [1, 1e-9], [0, 1.1, np.nan], "a number above 0, at most 1"),
+    (FROM_ZERO, [0, 0.9], [-0.1, 1], "a number of at least 0, below 1, or so"),
+    (check_positive, [1e-300], [0, -1.0, np.inf, "1", True], "a positive number"),
+    (WORD, ["hinge"], [None, 1, []], "'hinge' or 'log'"),
+    (WORD, ["log"], ["hing"], "'hinge' or 'log', did you mean 'hinge'?"),
+    (check_flag, [True, np.bool_(False)], [1, "True", None], "True or False"),
+]
+
+
+@pytest.mark.parametrize(("check", "taken", "refused", "expected"), CASES)
+def test_what_is_taken_and_refused(check, taken, refused, expected):
+    for value in taken:
+        check("x", value)
+    for value in refused:
+        with pytest.raises(ConfigError) as caught:
+            check("x", value)
+        assert str(caught.value) == f"x={value!r}: expected {expected}"
+
+
+@pytest.mark.parametrize("value", [(), (0,), (2, 2), (2, 3.0), (2, [])])
+def test_lists_that_are_refused_are_shown_as_lists(value):
+    with pytest.raises(ConfigError, match=r"^x=\[.*\]: expected a list of different whole numbers"):
+        LIST("x", value)
+
+
+def test_long_numbers_are_cut():
     message = r"^n=9{200}…: expected a whole number from 1 to 9223372036854775807$"
     with pytest.raises(ConfigError, match=message):
         check_whole("n", 10**401 - 1, 1)
-
-
-@pytest.mark.parametrize("value", [(), (0,), (2, 2), (2, 3.0), [2, 3], 2, (2, [])])
-def test_lists_of_whole_numbers(value):
-    check_whole_list("cells", (1, 3), 1)
-    with pytest.raises(ConfigError, match="expected a list of different whole numbers of at least"):
-        check_whole_list("cells", value, 1)
-
-
-def test_numbers_have_open_and_closed_limits():
-    check_number("x", 1, above=0, at_most=1)
-    check_number("x", 0, at_least=0, below=1)
-    for value in (0, 1.1, np.nan):
-        with pytest.raises(ConfigError, match=r"expected a number above 0, at most 1$"):
-            check_number("x", value, above=0, at_most=1)
-    for value in (-0.1, 1):
-        with pytest.raises(ConfigError, match=r"expected a number of at least 0, below 1, or so$"):
-            check_number("x", value, at_least=0, below=1, note=", or so")
-
-
-@pytest.mark.parametrize("value", [0, -1.0, np.inf, "1", True])
-def test_positive_numbers(value):
-    check_positive("C", 1e-300)
-    with pytest.raises(ConfigError, match=r"^C=.*: expected a positive number$"):
-        check_positive("C", value)
-
-
-def test_words_and_flags():
-    check_choice("loss", "hinge", {"hinge": 1, "logistic": 2})
-    message = r"^loss='hing': expected 'hinge', 'log' or 'square', did you mean 'hinge'\?$"
-    with pytest.raises(ConfigError, match=message):
-        check_choice("loss", "hing", ("hinge", "log", "square"))
-    for value in (None, 1, ["hinge"], np.array(["hinge", "log"])):
-        with pytest.raises(ConfigError, match="expected 'hinge' or 'log'"):
-            check_choice("loss", value, ("hinge", "log"))
-    check_flag("sparse", np.bool_(False))
-    for value in (1, "True", None):
-        with pytest.raises(ConfigError, match=r"expected True or False$"):
-            check_flag("sparse", value)
