@@ -86,11 +86,11 @@ def design_of(
     n_pool: int | None = None,
 ) -> Design:
     """Return how the splits of a classification hang together."""
-    if "choose" in protocol:
+    if {"choose", "train", "test"} <= protocol.keys():
         n_train_sets, n_test_sets = len(protocol["train"]), len(protocol["test"])
         return CrossedSets(n_train_sets, protocol["choose"], n_test_sets, tuple(splits))
     drawn = "train_per_class" in protocol or (
-        "official" not in protocol and isinstance(protocol["train"], int | float)
+        "official" not in protocol and isinstance(protocol.get("train"), int | float)
     )
     return RandomSplits(n_train, n_test, n_pool) if drawn else RepeatedDraws()
 

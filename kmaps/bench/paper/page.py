@@ -132,7 +132,7 @@ def _load(lines: Iterable[Mapping[str, Any]]) -> list[str]:
     said = [f"- load average: {known[0]['load_before']:g} at the start"]
     if known[-1]["load_after"] is not None:
         said[0] += f", {known[-1]['load_after']:g} at the end"
-    watched = [line for line in known if line["other_cpus"] is not None]
+    watched = [line for line in known if None not in (line["other_cpus"], line["stolen_cpus"])]
     if watched:
         others = [line["other_cpus"] for line in watched]
         stolen = max(line["stolen_cpus"] for line in watched)

@@ -35,6 +35,8 @@ _DAMAGED = (
     *(BadZipFile, zlib.error, RuntimeError, NotImplementedError, MemoryError, TokenError),
 )
 
+_MOST_BYTES = 1 << 32  # of all arrays of a run, unpacked
+
 FIGURES = "arrays"
 """The name of the file of what figures need, without its suffix."""
 
@@ -89,6 +91,9 @@ def _members(path: Path) -> list[tuple[str, NDArray[np.generic]]]:
         return []
     try:
         with np.load(path, allow_pickle=False) as file:
+            size = sum(member.file_size for member in file.zip.infolist())
+            if size > _MOST_BYTES:
+                raise ValueError(f"{size:,} bytes unpacked, at most {_MOST_BYTES:,} are read")
             members = list(file.items())
     except _DAMAGED as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -4,8 +4,7 @@ import csv
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from math import isfinite
-from typing import Any
+from typing import Any, TypeGuard
 
 from kmaps.bench.records.row import Row
 from kmaps.errors import ConfigError, InputError
@@ -93,12 +92,20 @@ def _shown(value: Any) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def is_number(value: Any) -> bool:
-    """Return whether a value is a finite number, as a float holds it."""
-    try:
-        return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
-    except OverflowError:
-        return False
+_LARGEST = 1e100  # of numbers, which are squared and summed
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Return whether a value is a finite number, of a size that measurements have."""
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and -_LARGEST <= value <= _LARGEST
+    )
+
+
+def _is_whole(value: Any) -> bool:
+    return is_number(value) and value == int(value) and abs(value) < 2**63
 
 
 def _are_numbers(value: Any) -> bool:
@@ -118,8 +125,8 @@ _FITTING: dict[str, tuple[Callable[[Any], bool], str]] = {
         "a list of finite numbers, text or null",
     ),
     "mapping": (lambda value: isinstance(value, dict), "a mapping"),
-    "number": (lambda v: v is None or is_number(v), "a finite number or null"),
-    "whole": (lambda v: v is None or is_number(v), "a whole number or null"),
+    "number": (lambda v: v is None or is_number(v), "a finite number, up to 1e100, or null"),
+    "whole": (lambda v: v is None or _is_whole(v), "a whole number or null"),
     "truth": (lambda v: v is None or isinstance(v, bool), "true, false or null"),
     "numbers": (
         lambda v: v is None or _are_numbers(v),

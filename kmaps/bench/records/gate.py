@@ -55,7 +55,6 @@ CONDITIONS = {
 VERDICTS = ("worse", "missing", "not measured", "improved", "new", "same")
 """Worst first, the order of the report."""
 
-_LARGEST = 1e100  # of judged numbers, whose squares are summed
 _ROUNDING = 1e-12  # a loss of exactly the tolerance is within it, whatever the last bit says
 
 
@@ -270,7 +269,7 @@ def _judge_measured(
 def _difference(what: Judged, pairs: list[tuple[Record, Record]], floor: float) -> Difference:
     values = [(one[what.column], other[what.column]) for one, other in pairs]
     for value in (value for pair in values for value in pair):
-        if not is_number(value) or abs(value) > _LARGEST:
+        if not is_number(value):
             raise InputError(f"{what.column} is {value!r}: expected a finite number, up to 1e100")
     sign = 1 if what.highest else -1
     if what.tolerance.of_mean:

@@ -3,6 +3,7 @@
 A line is a row under one reduction and kernel, with its records split by split and draw by draw.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -39,13 +40,13 @@ class Line:
     setting: str
     reduction: str
     kernel: str
-    identity: str
-    names: tuple[tuple[str, Any], ...]
+    identity: str  # of the row and its names
+    names: Mapping[str, Any] = field(compare=False)
     row: Row = field(compare=False)
 
     def is_picked(self, selection: Mapping[str, Any]) -> bool:
         """Return whether the line has all that a selection names."""
-        names = {"reduction": self.reduction, "kernel": self.kernel, **dict(self.names)}
+        names = {"reduction": self.reduction, "kernel": self.kernel, **self.names}
         return all(names.get(name) == value for name, value in selection.items())
 
 
@@ -57,9 +58,10 @@ def lines_of(records: Iterable[Record]) -> Lines:
     lines: Lines = defaultdict(dict)
     for record in records:
         if record["status"] == "ok":
-            row, names = Row.of(record), tuple(row_names(record).items())
+            row, names = Row.of(record), row_names(record)
             setting, reduction, kernel = (record[n] for n in ("setting", "reduction", "kernel"))
-            line = Line(setting, reduction, kernel, row.identity, names, row)
+            identity = json.dumps([row.identity, names], sort_keys=True, default=repr)
+            line = Line(setting, reduction, kernel, identity, names, row)
             lines[line][record["split"], record["draw"]] = record
     return lines
 
@@ -70,9 +72,9 @@ def line_labels(lines: Iterable[Line]) -> dict[Line, str]:
     labels, _ = short_labels(line.row for line in lines)
     found = {}
     for line in lines:
-        names = dict(line.names)
-        at = names.get("range") or (f"{names['columns']} features" if names.get("columns") else "")
-        found[line] = labels[line.identity] + (f" ({at})" if at else "")
+        columns = line.names.get("columns")
+        at = line.names.get("range") or (f"{columns} features" if columns else "")
+        found[line] = labels[line.row.identity] + (f" ({at})" if at else "")
     return found
 
 
@@ -105,7 +107,7 @@ def compared_lines(
     for left in lines:
         for right in lines:
             fits = "" in (left.kernel, right.kernel) or left.kernel == right.kernel
-            names, others = dict(left.names), dict(right.names)
+            names, others = left.names, right.names
             if (
                 left.reduction == right.reduction
                 and (fits or "kernel" in named)

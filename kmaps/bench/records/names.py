@@ -169,11 +169,15 @@ def worded(name: str, value: Any, wording: Wording | None) -> str:
     """Write a parameter, by its name where there are no words for it."""
     if isinstance(wording, str):
         return wording.format(plain(value))
-    if callable(wording):
-        return wording(value)
-    if wording is not None and value in wording:
-        return wording[value]
-    return f"{name.replace('_', ' ')} = {plain(value)}"
+    return _word(wording, value) or f"{name.replace('_', ' ')} = {plain(value)}"
+
+
+def _word(wording: Mapping[Any, str] | Callable[[Any], str] | None, value: Any) -> str:
+    """Return the word for a value; nothing where it is of a type that no experiment names."""
+    try:
+        return wording(value) if callable(wording) else (wording or {}).get(value, "")
+    except (TypeError, ValueError, AttributeError, LookupError):
+        return ""
 
 
 def short_labels(rows: Iterable[Row]) -> tuple[dict[str, str], list[str]]:
@@ -270,9 +274,7 @@ class _Table:
         words, name = words_of(row.method), self.names[row.method]
         for key, by_value in words.variants.items():
             if key in row.params:
-                value = row.params[key]
-                variant = by_value(value) if callable(by_value) else by_value.get(value, "{}")
-                name = variant.format(name)
+                name = (_word(by_value, row.params[key]) or "{}").format(name)
         return name
 
     def _map_parts(self, row: Row) -> list[str]:
@@ -316,9 +318,9 @@ class _Table:
 def _learner_parts(row: Row) -> list[str]:
     name = _learner(row)
     if name and "keep" in row.learner:
-        name += f" {row.learner['keep']:,}"
+        name += f" {plain(row.learner['keep'])}"
         if "n_frequencies" in row.params:
-            name += f" of {row.params['n_frequencies']:,}"
+            name += f" of {plain(row.params['n_frequencies'])}"
     return [name] if name else []
 
 
@@ -329,7 +331,7 @@ def _shows_all(row: Row) -> bool:
 
 def _learner(row: Row) -> str:
     """Return the words for a trade-off's learner; none for the exact kernel, its own learner."""
-    name = row.learner.get("name", "")
+    name = str(row.learner.get("name", ""))
     return "" if name == row.method else LEARNERS.get(name, name)
 
 

@@ -66,7 +66,7 @@ class Row:
     def label(self) -> str:
         """The row in words, every parameter named; a solver where it is not the usual one."""
         learner = dict(self.learner)
-        name = learner.pop("name", "")
+        name = str(learner.pop("name", ""))
         shown = dict(self.params)
         if self.solver == "coded" and self.method not in REFERENCES:
             shown["solver"] = "coded"

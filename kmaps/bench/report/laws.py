@@ -8,7 +8,7 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.bench.records.columns import Record
+from kmaps.bench.records.columns import Record, is_number
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import Row
@@ -119,12 +119,12 @@ def _geometric(values: Sequence[float]) -> float:
 
 
 def _pairs_place(record: Record) -> tuple[str, Row, float] | None:
-    row, columns = Row.of(record), record["options"]["columns"]
+    row, columns = Row.of(record), record["options"].get("columns")
     n_anchors = row.params.get("n_anchors")
     uniform = row.params.get("anchors", "uniform") == "uniform"
-    if columns is not None:
+    if is_number(columns):
         return FEATURES, row, columns
-    if n_anchors is not None and uniform:
+    if uniform and is_number(n_anchors) and n_anchors > 1:
         return SPACING, row.without("n_anchors"), 1 / (n_anchors - 1)
     return None
 
@@ -151,16 +151,17 @@ def _place(fall: PowerLaw, i: int) -> str:
 def convergence(records: Iterable[Record]) -> list[dict[str, PowerLaw]]:
     """Return the errors of each map of random frequencies over their number, by their column."""
 
-    def place(record: Record) -> tuple[str, Row, float]:
+    def place(record: Record) -> tuple[str, Row, float] | None:
         # Two outputs per frequency.
-        return FREQUENCIES, Row.of(record).without("n_frequencies"), record["dim"] // 2
+        row, dim = Row.of(record).without("n_frequencies"), record["dim"]
+        return (FREQUENCIES, row, dim // 2) if dim and dim > 1 else None
 
     columns = ("rms", "random_rms", "additive_rms")
     errors: dict[str, Value] = {name: itemgetter(name) for name in columns}
     found: dict[tuple[str, str], dict[str, PowerLaw]] = {}
     for law in power_laws(records, place, errors, largest=_LARGEST):
         found.setdefault((law.label, law.kernel), {})[law.quantity] = law
-    return list(found.values())
+    return [errors for errors in found.values() if len(errors) == len(columns)]
 
 
 def convergence_table(records: Iterable[Record]) -> str:
@@ -181,8 +182,9 @@ def convergence_table(records: Iterable[Record]) -> str:
 def growth(records: Iterable[Record]) -> dict[str, dict[str, PowerLaw]]:
     """Return how measures grow with the training samples: by row in words, then by measure."""
 
-    def place(record: Record) -> tuple[str, Row, float]:
-        return SAMPLES, Row.of(record).without("size"), record["n_train"]
+    def place(record: Record) -> tuple[str, Row, float] | None:
+        row, n_train = Row.of(record).without("size"), record["n_train"]
+        return (SAMPLES, row, n_train) if n_train and n_train > 0 else None
 
     measures = {name: MEASURES[name].value for name in ("accuracy", "convert", *GROWING)}
     # The last record of a size is the one that counts.

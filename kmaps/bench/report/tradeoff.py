@@ -7,11 +7,12 @@ from statistics import fmean
 
 import numpy as np
 
-from kmaps.bench.records.columns import Record
+from kmaps.bench.records.columns import Record, cell_name, is_number
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.names import LEARNERS, short_labels
 from kmaps.bench.records.row import Row
 from kmaps.bench.report.forms import markdown_table
+from kmaps.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def learners(records: Iterable[Record]) -> list[LearnerPoints]:
     found: dict[str, LearnerPoints] = {}
     for group in rows.values():
         first, exact = group[0], _is_exact(group[0])
-        name = LEARNERS.get(first["learner"]["name"], first["learner"]["name"])
+        name = LEARNERS.get(_named(first), _named(first))
         if exact or several_kernels:
             name += f" {first['kernel']}"
         if not exact and len(maps) > 1:
@@ -73,6 +74,17 @@ def learners(records: Iterable[Record]) -> list[LearnerPoints]:
 def has_times(found: Iterable[LearnerPoints]) -> bool:
     """Return whether there is a time that may be published."""
     return any(not isnan(point.us) for learner in found for point in learner.points)
+
+
+def _named(record: Record) -> str:
+    """Return the name of a record's learner; refuse a record that lacks what its point has."""
+    name, C = (record["learner"].get(key) for key in ("name", "C"))
+    numbers = record["dim"], record["n_test"], record["params"].get("n_frequencies", 0)
+    if isinstance(name, str) and (C == "auto" or is_number(C)) and all(map(is_number, numbers)):
+        return name
+    raise InputError(
+        f"{cell_name(record)}: a record of a trade-off without its learner, C, dim or n_test"
+    )
 
 
 def _map_row(record: Record) -> Row:

@@ -291,3 +291,12 @@ def test_rows_are_compared_at_the_same_size_unless_a_size_is_named():
     assert [place(f) for f in check(records, "about", right=right)] == [
         f"ovo chi2 homogeneous, n = {n:,} against exact, n = 2,000" for n in sizes
     ]
+
+
+def test_parameters_may_be_lists():
+    params = {"hidden_layer_sizes": [20, 10]}
+    net = rows(
+        "sklearn.neural_network.MLPClassifier", [0.9], params=params, solver="own", kernel=""
+    )
+    (finding,) = check([*net, *rows("exact", [0.8])], "above", left=params)
+    assert value(finding) == pytest.approx(10)

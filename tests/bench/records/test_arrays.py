@@ -3,8 +3,10 @@
 import platform
 import re
 import subprocess
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
+import pytest
 
 from kmaps.bench.records.arrays import collect_arrays, read_arrays, write_arrays
 from kmaps.errors import DataError
@@ -63,6 +65,17 @@ def test_nothing_is_written_for_cells_without_arrays(tmp_path):
     write_arrays(tmp_path, "a", {})
     collect_arrays(tmp_path, ["a"])
     assert names(tmp_path) == []
+
+
+def test_what_unpacks_to_more_than_any_run_is_refused(tmp_path):
+    with ZipFile(tmp_path / "arrays.npz", "w", ZIP_DEFLATED) as archive:
+        for i in range(5):
+            with archive.open(f"{i}.npy", "w") as member:
+                member.write(b"0" * 1000)
+        for member in archive.filelist:
+            member.file_size = 1 << 30
+    with pytest.raises(DataError, match="5,368,709,120 bytes unpacked, at most 4,294,967,296"):
+        read_arrays(tmp_path, ["a"])
 
 
 def test_damaged_files_are_errors_of_the_user(tmp_path):
