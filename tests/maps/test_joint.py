@@ -155,6 +155,6 @@ def test_other_columns_than_maps_are_refused():
     with pytest.raises(InputError, match=r"^X has 3 columns for 2 maps: expected as many"):
         ProductMap([HomogeneousMap(), HomogeneousMap()]).fit(ROWS)
     with pytest.raises(InputError, match=r"pass a dense array \(X\.toarray\(\)\)"):
-        ProductMap(HomogeneousMap()).fit(csr_array(ROWS))
+        ProductMap(HomogeneousMap()).fit(sparse.csr_array(ROWS))
     with pytest.raises(ConfigError, match="max_outputs=0: expected a whole number of at least 1"):
         ProductMap(HomogeneousMap(), max_outputs=0).fit(ROWS)
