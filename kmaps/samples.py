@@ -15,6 +15,24 @@ AnyMatrix: TypeAlias = Any
 """An ndarray or a sparse matrix of SciPy, which has no types that a union could be made of."""
 
 
+def validate_data(estimator: Any, *arrays: Any, **how: Any) -> Any:
+    """Call scikit-learn's function, but refuse a mask, which it forgets."""
+    from sklearn.utils import validation
+
+    for array in arrays:
+        refuse_mask(array)
+    return validation.validate_data(estimator, *arrays, **how)
+
+
+def refuse_mask(array: Any) -> None:
+    """Raise InputError for a masked array with masked values."""
+    if np.ma.is_masked(array):
+        raise InputError(
+            "a masked array, whose masked values would count as data: leave those rows or features "
+            "out, or fill them (X.filled(value))"
+        )
+
+
 def as_float(X: NDArray) -> NDArray:
     """Return X as uint8, float32 or float64, converted without loss where there is a choice."""
     return X if X.dtype == np.uint8 else np.ascontiguousarray(X, float_type(X))

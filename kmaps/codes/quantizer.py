@@ -5,12 +5,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kmaps.checks import MAX_LEVELS, check_choice, check_whole
 from kmaps.codes.levels import STRATEGIES, Columns, choose_codebook
 from kmaps.codes.table import check_codes
 from kmaps.errors import InputError
+from kmaps.samples import validate_data
 
 
 class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

@@ -20,7 +20,7 @@ from kmaps.errors import ConfigError, InputError
 from kmaps.io.labels import check_labels
 from kmaps.io.reader import read_header
 from kmaps.parallel import threads
-from kmaps.samples import AnyMatrix
+from kmaps.samples import AnyMatrix, refuse_mask
 
 _BLOCK_VALUES = 1 << 22  # of a .npy file, in a block
 _SAMPLE_ROWS = 10_000  # of all blocks together, for maps that learn from data
@@ -143,9 +143,10 @@ def _labels(block: Any) -> NDArray:
 
 def _array(block: Any) -> AnyMatrix:
     """Return a block of a collection as an array or CSR matrix."""
-    if issparse(block):
-        return block.tocsr()
-    return block if isinstance(block, np.ndarray) else block.to_numpy()
+    if not isinstance(block, np.ndarray):
+        block = block.tocsr() if issparse(block) else block.to_numpy()
+    refuse_mask(block)
+    return block.astype(np.float32) if block.dtype == np.float16 else block
 
 
 @dataclass(frozen=True)

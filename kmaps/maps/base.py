@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, csr_matrix, issparse
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from kmaps.checks import present, refuse_enormous, refuse_negative, refuse_not_finite, warn_outside
 from kmaps.codes.codebook import Codebook
@@ -24,7 +24,7 @@ from kmaps.errors import InputError
 from kmaps.maps.capabilities import FeatureMap
 from kmaps.maps.grids import LogGrid, PieceGrid, StepGrid
 from kmaps.parallel import for_parts
-from kmaps.samples import AnyMatrix, as_float, summed, widened
+from kmaps.samples import AnyMatrix, as_float, summed, validate_data, widened
 
 _BLOCK_VALUES = 1 << 18  # outputs in a block that NumPy computes: its temporaries stay in the cache
 _TABLE_BLOCK_VALUES = 1 << 21  # in one that a compiled loop fills: no temporaries, a cost to start

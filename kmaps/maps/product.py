@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kmaps.checks import check_whole
 from kmaps.errors import ConfigError, InputError
 from kmaps.maps.capabilities import DenseMap, FeatureMap
+from kmaps.samples import validate_data
 
 
 @dataclass(eq=False, repr=False)

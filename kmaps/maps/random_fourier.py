@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from threadpoolctl import ThreadpoolController
 
 from kmaps._loops import fourier as loops
@@ -28,7 +28,7 @@ from kmaps.maps.frequencies import (
 )
 from kmaps.maps.parameters import check_random_fourier
 from kmaps.parallel import for_blocks
-from kmaps.samples import float_type
+from kmaps.samples import float_type, validate_data
 
 _BLOCK_VALUES = 1 << 22  # turns, or encoded values, of the rows that a thread takes at once
 _FEWEST_ROWS = 32  # for which a matrix product is worth its start

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kmaps.checks import MAX_LEVELS, check_whole
 from kmaps.kernels import ScalarKernel
@@ -25,6 +25,7 @@ from kmaps.models.choice import (
     stratified_order,
 )
 from kmaps.parallel import threads, threads_of
+from kmaps.samples import validate_data
 from kmaps.svm import CodedSVC
 from kmaps.svm.coded.folds import FoldModels
 from kmaps.svm.coded.training import CodedRows

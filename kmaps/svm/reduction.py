@@ -15,10 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kmaps.checks import check_choice
 from kmaps.errors import ConfigError, InputError
+from kmaps.samples import validate_data
 from kmaps.svm.learner import Learner, PreparedRows, input_errors, taken
 
 REDUCTIONS = ("ovr", "ovo")

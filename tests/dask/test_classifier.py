@@ -138,6 +138,11 @@ def test_all_collections_give_the_same_machine(client, data):
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(D)]).assign(label=y)
     frames = dd.from_pandas(frame, chunksize=200)
     assert fitted_alike(frames, "label", model)
+    half, [_, y] = X.astype(np.float16), chunked(data)
+    exact = BlockwiseSVC("chi2", C=0.01, tol=0.1, n_blocks=2).fit(
+        da.from_array(half.astype(np.float32), 200), y
+    )
+    assert fitted_alike(da.from_array(half, 200), y, exact)
 
 
 @pytest.mark.slow
@@ -182,6 +187,8 @@ def test_what_is_refused(client, data, tmp_path):
         BlockwiseSVC().fit(tmp_path / "none", y)
     with pytest.raises(InputError, match="y has one class only"):
         BlockwiseSVC().fit(X, da.zeros(N, chunks=200))
+    with pytest.raises(InputError, match="a masked array"):
+        BlockwiseSVC().fit(da.ma.masked_greater(X, 0.05), y)
     with pytest.raises(InputError, match="NaN"):
         BlockwiseSVC().fit(da.where(X > 0.05, np.nan, X), y)
     frame = dd.from_pandas(pd.DataFrame(data[0][:, :2], columns=["a", "b"]), npartitions=2)

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.fft import dctn
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kmaps.checks import warn_outside
 from kmaps.errors import ConfigError, InputError
@@ -19,6 +19,7 @@ from kmaps.maps.lowdim.cosines import CosineSum, atom_dims
 from kmaps.maps.lowdim.selection import largest_within
 from kmaps.maps.parameters import check_joint, check_lowdim_joint
 from kmaps.maps.signatures import check_signature
+from kmaps.samples import validate_data
 
 
 class JointMap(DenseMap):

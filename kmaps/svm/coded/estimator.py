@@ -20,7 +20,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kmaps._loops.forms import CodeRows
 from kmaps._loops.train import Task
@@ -30,6 +30,7 @@ from kmaps.kernels import ScalarKernel, get_kernel
 from kmaps.maps.capabilities import Tabulated
 from kmaps.mercer import kernel_name
 from kmaps.parallel import for_blocks, num_threads
+from kmaps.samples import validate_data
 from kmaps.svm.coded.descent import solve
 from kmaps.svm.coded.model import (
     CodedModel,

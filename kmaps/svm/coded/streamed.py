@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse, vstack
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import validate_data
 
 from kmaps.codes.levels import check_levels
 from kmaps.errors import ConfigError, InputError
-from kmaps.samples import AnyMatrix
+from kmaps.samples import AnyMatrix, validate_data
 from kmaps.svm.coded.estimator import CodedEstimator, Progress
 from kmaps.svm.coded.problem import CodedSolution
 from kmaps.svm.coded.training import CodedRows
