@@ -59,17 +59,6 @@ def test_a_column_of_labels(file, labels):
     assert ": a, b, c, d, e, f\n" in kmaps("info", "m.npz").stdout
 
 
-@pytest.mark.parametrize("name", ["y.txt", "y.csv"])
-def test_labels_in_text_files(name):
-    Path(name).write_text("".join(f"{label}\n" for label in Y))
-    kmaps("train", "X.npy", "m.npz", "--labels", name)
-    told = as_json("evaluate", "m.npz", "X.npy", "--labels", name)
-    assert told["accuracy"] == np.mean(CodedSVC().fit(X, Y).predict(X) == Y)
-    Path("t.csv").write_text("".join(f"{k},{y}\n" for k, y in [("row", "kind"), *enumerate(Y)]))
-    arguments = "m.npz", "X.npy", "--labels", "t.csv", "--label-column", "kind"
-    assert as_json("evaluate", *arguments) == told
-
-
 @pytest.mark.parametrize("name", ["words.parquet", "words.feather", "words.npz"])
 def test_every_format_gives_the_model_of_the_csv_file(name):
     table = pd.DataFrame(X, columns=NAMES).assign(kind=WORDS)
@@ -112,13 +101,6 @@ def test_models_and_labels_are_streams_too():
     both = piped(model, "predict", "-", "X.npy", "p.npy", "--labels", "-", code=2).stderr
     assert both == "error: -: standard input can be only one of IN, MODEL and --labels\n"
     assert refused("train", "X.npy", "-", "--labels", "y.npy", "--json").startswith("--json: ")
-
-
-def test_an_archive_of_rows_and_labels_needs_no_options():
-    np.savez("t.npz", X=X, y=Y)
-    kmaps("train", "t.npz", "m.npz")
-    right = np.mean(CodedSVC().fit(X, Y).predict(X) == Y)
-    assert as_json("evaluate", "m.npz", "t.npz")["accuracy"] == right
 
 
 def test_classes_of_text_may_look_like_numbers():

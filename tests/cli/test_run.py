@@ -165,6 +165,7 @@ def test_changed_keys_are_another_run(run):
         ("tiny.yaml --set split=2", "--set split=2: split: unknown key, did you mean 'splits'?"),
         ("tiny.yaml --set splits", "--set splits: expected KEY=VALUE, such as splits=2"),
         ("tiny.yaml --set maps.3.order=1", "maps is a list of 1: expected a number from 0"),
+        ("tiny.yaml --set C.grid=auto", "--set C.grid=auto: C is 1, which has no keys"),
         ("tiny.yaml --set splits=[", "--set splits=[:2:1: did not find expected node content"),
     ],
 )
