@@ -32,6 +32,15 @@ def folds_of(y, folds, seed):
     return fold
 
 
+def by_hand(predict, folds=3, seed=0):
+    """Return the accuracy of ``predict(train, test)``, each fold left out once."""
+    fold, right = folds_of(Y, folds, seed), 0
+    for held_out in range(folds):
+        test = np.flatnonzero(fold == held_out)
+        right += np.sum(predict(np.flatnonzero(fold != held_out), test) == Y[test])
+    return right / len(Y)
+
+
 def truth(y):
     """Return a ``prepare`` that knows all labels, and what it was called with."""
     calls = []
@@ -114,15 +123,14 @@ def test_codes_along_the_path_are_machines_trained_alone():
     rows = code_rows("chi2", lambda: [X])
     model = CodedSVC(tol=1e-5)
     found = cross_validate(lambda of: along_c(model, rows.take(of), Y[of]), GRID, Y)
-    codes, fold = rows.rows.codes.reshape(120, 7), folds_of(Y, 3, 0)
-    for C, accuracy in zip(GRID, found.accuracies, strict=True):
-        right = 0
-        for held_out in range(3):
-            alone = CodedSVC(C=C, tol=1e-5, levels=rows.levels)
-            alone.fit(codes[fold != held_out], Y[fold != held_out])
-            test = fold == held_out
-            right += np.sum(alone.predict(codes[test]) == Y[test])
-        assert accuracy == pytest.approx(right / 120, abs=1.5 / 120)
+    codes = rows.rows.codes.reshape(120, 7)
+
+    def alone(C):
+        cold = CodedSVC(C=C, tol=1e-5, levels=rows.levels)
+        return lambda train, test: cold.fit(codes[train], Y[train]).predict(codes[test])
+
+    expected = [by_hand(alone(C)) for C in GRID]
+    assert found.accuracies == pytest.approx(expected, abs=1.5 / 120)
     assert max(found.accuracies) > min(found.accuracies) + 0.1
     assert (model.C, model.warm_start) == (1.0, False)
     assert not hasattr(model, "classes_")
@@ -148,14 +156,13 @@ def test_features_and_machines_by_hand(form):
     Z = form(HomogeneousMap().fit_transform(X))
     model = LiblinearSVC(multiclass="ovo")
     found = cross_validate(lambda of: along_c(model, Z[of], Y[of]), GRID, Y, folds=4, seed=5)
-    fold = folds_of(Y, 4, 5)
-    for C, accuracy in zip(GRID, found.accuracies, strict=True):
-        right = 0
-        for held_out in range(4):
-            train, test = np.flatnonzero(fold != held_out), np.flatnonzero(fold == held_out)
-            alone = LiblinearSVC(C, multiclass="ovo").fit(Z[train], Y[train])
-            right += np.sum(alone.predict(Z[test]) == Y[test])
-        assert accuracy == pytest.approx(right / 120, abs=1.5 / 120)
+
+    def alone(C):
+        learner = LiblinearSVC(C, multiclass="ovo")
+        return lambda train, test: learner.fit(Z[train], Y[train]).predict(Z[test])
+
+    expected = [by_hand(alone(C), 4, 5) for C in GRID]
+    assert found.accuracies == pytest.approx(expected, abs=1.5 / 120)
     assert found.grid[int(np.argmax(found.accuracies))] == found.C
 
 
@@ -167,14 +174,15 @@ def test_a_gram_matrix_agrees_with_scikit_learn():
         GRID,
         Y,
     )
-    fold, exact = folds_of(Y, 3, 0), matrix.astype(float)
-    for C, accuracy in zip(GRID, found.accuracies, strict=True):
-        right = 0
-        for held_out in range(3):
-            train, test = fold != held_out, fold == held_out
-            model = SVC(C=C, kernel="precomputed").fit(exact[np.ix_(train, train)], Y[train])
-            right += np.sum(model.predict(exact[np.ix_(test, train)]) == Y[test])
-        assert accuracy == right / 120
+    exact = matrix.astype(float)
+
+    def alone(C):
+        model = SVC(C=C, kernel="precomputed")
+        return lambda train, test: model.fit(exact[np.ix_(train, train)], Y[train]).predict(
+            exact[np.ix_(test, train)]
+        )
+
+    assert list(found.accuracies) == [by_hand(alone(C)) for C in GRID]
 
 
 def test_random_features_are_encoded_once(monkeypatch):
@@ -182,13 +190,9 @@ def test_random_features_are_encoded_once(monkeypatch):
     rows = model.prepare_rows(SimpleNamespace(blocks=lambda: [X], sample=lambda: X))
     monkeypatch.setattr(type(rows.map), "transform", None)
     found = cross_validate(lambda of: along_c(model, rows.take(of), Y[of]), GRID, Y)
-    fold = folds_of(Y, 3, 0)
-    Z, right = rows.outputs, 0
-    for held_out in range(3):
-        train, test = fold != held_out, fold == held_out
-        alone = LiblinearSVC(100.0, loss="hinge").fit(Z[train], Y[train])
-        right += np.sum(alone.predict(Z[test]) == Y[test])
-    assert found.accuracies[2] == pytest.approx(right / 120, abs=2.5 / 120)
+    Z, alone = rows.outputs, LiblinearSVC(100.0, loss="hinge")
+    expected = by_hand(lambda train, test: alone.fit(Z[train], Y[train]).predict(Z[test]))
+    assert found.accuracies[2] == pytest.approx(expected, abs=2.5 / 120)
 
 
 def rising(best):

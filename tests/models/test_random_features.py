@@ -1,6 +1,7 @@
 """RandomFeatureSVC: LIBLINEAR on a random map, and near the exact machine."""
 
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,17 +9,11 @@ from contract import TO_A_TOLERANCE, contract
 from scipy.sparse import csr_array, csr_matrix
 from threadpoolctl import threadpool_limits
 
-from kmaps import (
-    GeneralizedRBFMap,
-    KernelSVC,
-    LiblinearSVC,
-    RandomFeatureSVC,
-    RandomFourierMap,
-    gram,
-)
+from kmaps import GeneralizedRBFMap, KernelSVC, LiblinearSVC, RandomFeatureSVC, gram
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import mean_squared_distance
 from kmaps.kernels import WIDTH_KERNELS
+from kmaps.maps import RandomFourierMap
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, size=(150, 6)).astype(np.float32)
@@ -40,55 +35,40 @@ def test_follows_scikit_learn(estimator, check):
     check(estimator)
 
 
-class Source:
-    """Samples in blocks of one buffer, which the next block overwrites."""
+def source(samples, rows=40):
+    """Return samples in blocks of one buffer, which the next block overwrites."""
 
-    def __init__(self, samples, rows=40):
-        self.samples, self.rows, self.drawn = samples, rows, 0
-
-    def blocks(self):
-        buffer = np.empty((self.rows, self.samples.shape[1]), self.samples.dtype)
-        for start in range(0, len(self.samples), self.rows):
-            part = self.samples[start : start + self.rows]
+    def blocks():
+        buffer = np.empty((rows, samples.shape[1]), samples.dtype)
+        for start in range(0, len(samples), rows):
+            part = samples[start : start + rows]
             buffer[: len(part)] = part
             yield buffer[: len(part)]
 
-    def sample(self):
-        self.drawn += 1
-        return self.samples
+    return SimpleNamespace(blocks=blocks, sample=lambda: samples)
 
 
-COMPOSED = {
-    "exp-chi2": (GeneralizedRBFMap("chi2", n_frequencies=90), {}),
-    "exp-js": (
-        GeneralizedRBFMap("js", order=2, n_frequencies=90, structure="orthogonal"),
-        {"order": 2, "structure": "orthogonal"},
-    ),
-    "exp-intersection": (
-        GeneralizedRBFMap("intersection", order=3, n_frequencies=90, sigma=0.8),
-        {"order": 3, "sigma": 0.8},
-    ),
-    "exp-hellinger": (
-        GeneralizedRBFMap("hellinger", n_frequencies=90, structure="fastfood"),
-        {"structure": "fastfood"},
-    ),
-    "rbf": (
-        RandomFourierMap(90, sigma=None, random_state=4),
-        {"random_state": 4, "multiclass": "ovo"},
-    ),
+OF_MAP = {
+    "exp-chi2": {},
+    "exp-js": {"order": 2, "structure": "orthogonal"},
+    "exp-intersection": {"order": 3, "sigma": 0.8},
+    "exp-hellinger": {"structure": "fastfood"},
+    "rbf": {"sigma": None, "random_state": 4},
 }
 
 
 @pytest.mark.parametrize("kernel", WIDTH_KERNELS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_it_is_liblinear_on_the_map(kernel, dtype):
-    random_map, parameters = COMPOSED[kernel]
-    samples = X.astype(dtype)
+    samples, of_map = X.astype(dtype), OF_MAP[kernel]
     settings = {"C": 3.0, "loss": "squared_hinge", "bias": 2.0, "class_weight": "balanced"}
-    model = RandomFeatureSVC(kernel, 90, **settings | parameters).fit(samples, WORDS)
+    settings |= {"random_state": of_map.get("random_state", 0), "multiclass": "ovo"}
+    model = RandomFeatureSVC(kernel, 90, **settings | of_map).fit(samples, WORDS)
+    if kernel == "rbf":
+        random_map = RandomFourierMap(90, **of_map)
+    else:
+        random_map = GeneralizedRBFMap(kernel.removeprefix("exp-"), n_frequencies=90, **of_map)
     Z = random_map.fit_transform(samples)
-    of_map = ("order", "structure", "sigma")
-    settings |= {key: value for key, value in parameters.items() if key not in of_map}
     expected = LiblinearSVC(**settings).fit(Z, WORDS)
     np.testing.assert_array_equal(model.coef_, expected.coef_)
     np.testing.assert_array_equal(model.intercept_, expected.intercept_)
@@ -122,11 +102,11 @@ def test_it_is_near_the_exact_machine(kernel):
 
 @pytest.mark.parametrize("form", [csr_matrix, csr_array])
 def test_sparse_rows_are_as_good(form):
-    dense = RandomFeatureSVC(n_frequencies=200, loss="squared_hinge").fit(X, Y)
-    sparse = RandomFeatureSVC(n_frequencies=200, loss="squared_hinge").fit(form(X), Y)
-    np.testing.assert_allclose(
-        sparse.decision_function(form(X)), dense.decision_function(X), atol=1e-3
+    dense, sparse = (
+        RandomFeatureSVC(n_frequencies=200, loss="squared_hinge").fit(Z, Y).decision_function(Z)
+        for Z in (X, form(X))
     )
+    np.testing.assert_allclose(sparse, dense, atol=1e-3)
 
 
 def test_seeds():
@@ -139,9 +119,8 @@ def test_seeds():
 
 def test_rows_prepared_in_blocks():
     model = RandomFeatureSVC("exp-js", 200, C=2.0)
-    source = Source(X)
-    rows = model.prepare_rows(source)
-    assert (len(rows), rows.n_features, rows.outputs.shape, source.drawn) == (150, 6, (150, 400), 1)
+    rows = model.prepare_rows(source(X))
+    assert (len(rows), rows.n_features, rows.outputs.shape) == (150, 6, (150, 400))
     expected = RandomFeatureSVC("exp-js", 200, C=2.0).fit(X, Y)
     np.testing.assert_allclose(rows.outputs, expected.map_.transform(X), atol=1e-6)
     model.fit(rows, Y)
@@ -152,15 +131,14 @@ def test_rows_prepared_in_blocks():
     assert model.predict(rows).tolist() == model.predict(X).tolist()
     with pytest.raises(InputError, match=r"labels of shape \(149,\) for 150 rows, expected one"):
         model.fit(rows, Y[1:])
-    model.fit(model.prepare_rows(Source(X, 150)), Y)  # a single block makes the very model
+    model.fit(model.prepare_rows(source(X, 150)), Y)  # a single block makes the very model
     np.testing.assert_array_equal(model.coef_, expected.coef_)
 
 
 def test_prepared_rows_are_single_and_taken_without_a_copy():
-    source = Source(X.astype(np.float64))
-    rows = RandomFeatureSVC(n_frequencies=20, sigma=1.0).prepare_rows(source)
+    samples = SimpleNamespace(blocks=lambda: [X.astype(np.float64)], sample=None)  # none is drawn
+    rows = RandomFeatureSVC(n_frequencies=20, sigma=1.0).prepare_rows(samples)
     assert rows.outputs.dtype == np.float32
-    assert source.drawn == 0
     part = rows.take(np.array([5, 3, 100])).take(np.array([2, 0]))
     assert part.outputs is rows.outputs
     np.testing.assert_array_equal(part.matrix(), rows.outputs[[100, 5]])
@@ -195,11 +173,11 @@ def test_bad_samples():
     with pytest.raises(InputError, match="sigma cannot be estimated from rows that are all alike"):
         model.fit(np.ones((9, 2)), [0, 1, 2] * 3)
     with pytest.raises(InputError, match="no samples: expected at least one row"):
-        RandomFeatureSVC(sigma=1.0).prepare_rows(Source(X[:0]))
+        RandomFeatureSVC(sigma=1.0).prepare_rows(source(X[:0]))
     bad = X.copy()
     bad[60, 2] = np.nan
     with pytest.raises(InputError, match="Input contains NaN"):
-        RandomFeatureSVC(sigma=1.0).prepare_rows(Source(bad))
+        RandomFeatureSVC(sigma=1.0).prepare_rows(source(bad))
     wide = csr_matrix(([1.0], ([0], [1 << 22])), shape=(4, (1 << 22) + 1))
     message = "X has 4,194,305 features, random features take at most 4,194,304: hash or select"
     with pytest.raises(InputError, match=message):
