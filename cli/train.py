@@ -263,9 +263,10 @@ def _save(
 
 def _summary(facts: dict[str, Any], target: str) -> str:
     what = f"{facts['rows']:,} rows of {facts['features']:,} features, {facts['classes']} classes: "
-    if "n_frequencies" in facts:
+    if "sigma" in facts:
+        kind = "landmarks" if "n_landmarks" in facts else "frequencies"
         what += (
-            f"{facts['n_frequencies']:,} frequencies at sigma {facts['sigma']:.3g}, "
+            f"{facts[f'n_{kind}']:,} {kind} at sigma {facts['sigma']:.3g}, "
             f"{facts['encoded_bytes'] / 1e6:.1f} MB, {facts['encode_s']:.1f} s"
         )
     else:

@@ -11,7 +11,7 @@ from kmaps.cli.map_options import AnyValue, build_map, map_options
 from kmaps.errors import ConfigError, suggest
 
 if TYPE_CHECKING:
-    from kmaps.models import RandomFeatureSVC
+    from kmaps.models import LandmarkSVC, RandomFeatureSVC
     from kmaps.svm import CodedSVC
 
 DEFAULT_KERNEL = "chi2"
@@ -27,6 +27,8 @@ _OF_MODEL = {
     "n_levels": "of a feature, 2 to 256",
     "tol": "duality gap to reach",
     "max_iter": "most passes over the rows",
+    "sigma": "auto chooses the width of an exponential kernel",
+    "n_landmarks": "of an exponential kernel, instead of random frequencies",
 }
 _OF_READING = {
     "seed": "order of rows, and folds",
@@ -34,6 +36,7 @@ _OF_READING = {
     "memory": "megabytes of the blocks that are read",
 }
 _ONLY_CODED = ("penalty", "calibrate", "smooth", "n_levels")
+_ONLY_EXPONENTIAL = ("sigma", "n_landmarks")
 
 SETTINGS_HELP = ", ".join(f"{name} ({text})" for name, text in (_OF_MODEL | _OF_READING).items())
 
@@ -78,13 +81,14 @@ class Settings:
 
 def model_of_options(
     map_name: str | None, kernel: str | None, parameters: dict[str, Any], settings: Settings
-) -> "CodedSVC | RandomFeatureSVC":
+) -> "CodedSVC | LandmarkSVC | RandomFeatureSVC":
     """Return the unfitted model that the options describe."""
     from kmaps.maps import Tabulated
     from kmaps.svm import CodedSVC
 
     given = settings.of_model
     if map_name is None:
+        _refuse(_ONLY_EXPONENTIAL, given, "only for exponential kernels, such as exp-chi2")
         return CodedSVC(kernel or DEFAULT_KERNEL, random_state=settings.seed, **given)
     takes_kernel = "kernel" in {option.name for option in map_options(map_name)}
     if kernel and not takes_kernel:
@@ -93,6 +97,7 @@ def model_of_options(
         parameters = {"kernel": kernel, **parameters}
     feature_map = build_map(map_name, parameters)
     if isinstance(feature_map, Tabulated):
+        _refuse(_ONLY_EXPONENTIAL, given, "only for exponential kernels, such as exp-chi2")
         return CodedSVC(feature_map, random_state=settings.seed, **given)
     from kmaps.maps import RandomFeatures
 
@@ -103,25 +108,31 @@ def model_of_options(
 
 def _random_features(
     map_name: str, of_map: dict[str, Any], given: dict[str, Any]
-) -> "RandomFeatureSVC":
-    """Return the unfitted model on a random map with some parameters."""
-    from kmaps.models import RandomFeatureSVC
+) -> "LandmarkSVC | RandomFeatureSVC":
+    """Return the unfitted model on a random map, or on landmarks, with some parameters."""
+    from kmaps.models import LandmarkSVC, RandomFeatureSVC
 
-    for name in _ONLY_CODED:
-        if name in given:
-            raise ConfigError(f"--set {name}: not for {map_name}, on which LIBLINEAR trains")
+    _refuse(_ONLY_CODED, given, f"not for {map_name}, on which LIBLINEAR trains")
     if click.get_current_context().params["costs"] == "path":
         raise ConfigError(f"-C path: not for {map_name}, on which LIBLINEAR trains; use -C auto")
     kernel = of_map.get("kernel", "exp-rbf").removeprefix("exp-")
+    kernel = kernel if kernel == "rbf" else f"exp-{kernel}"
+    given = {"sigma": of_map["sigma"], "random_state": of_map["random_state"], **given}
+    if "n_landmarks" in given:
+        return LandmarkSVC(kernel, **given)
     return RandomFeatureSVC(
-        kernel if kernel == "rbf" else f"exp-{kernel}",
+        kernel,
         of_map["n_frequencies"],
         order=of_map.get("order", 1),
-        sigma=of_map["sigma"],
         structure=of_map["structure"],
-        random_state=of_map["random_state"],
         **given,
     )
+
+
+def _refuse(names: tuple[str, ...], given: dict[str, Any], why: str) -> None:
+    for name in names:
+        if name in given:
+            raise ConfigError(f"--set {name}: {why}")
 
 
 def record_of(

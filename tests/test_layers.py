@@ -102,9 +102,10 @@ FLOORS = {
     "dask": ["cluster chunks team", "classifier maps folders"],
     "svm/grouplasso": ["problem", "classifier"],
     "models": [
-        "mapped_rows patches",
-        "block_descent random_features_file",
-        "random_features choice page evaluation",
+        "mapped_rows patches choice landmarks",
+        "block_descent widths page evaluation",
+        "mapped_svc",
+        "random_features landmark_svc",
         "coded_path",
         "ahead training",
         "files",

@@ -69,6 +69,11 @@ class RandomFeatures(FeatureMap):
         """Whether `fit` needs more of X than its number of columns."""
         return self.sigma is None
 
+    @property
+    def n_outputs_(self) -> int:
+        """Number of outputs of a row, once fitted."""
+        return 2 * len(self.frequency_indices_)
+
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Check the parameters, take sigma from the data unless it is given, and draw the key."""
         X = validate_data(self, X, accept_sparse="csr")

@@ -16,8 +16,12 @@ from .evaluation import evaluate as evaluate
 from .files import describe_model as describe_model
 from .files import load_model as load_model
 from .files import model_of as model_of
+from .landmark_svc import LandmarkSVC as LandmarkSVC
+from .landmarks import LandmarkMap as LandmarkMap
 from .page import explanation as explanation
 from .random_features import RandomFeatureSVC as RandomFeatureSVC
 from .training import train_model as train_model
 from .training import training_facts as training_facts
 from .training import training_record as training_record
+from .widths import WidthChoice as WidthChoice
+from .widths import choose_width as choose_width

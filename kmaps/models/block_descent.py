@@ -1,4 +1,4 @@
-"""Linear models on outputs that are never all in memory, by blocks of the dual.
+"""Linear models on outputs that need not all be in memory, by blocks of the dual.
 
 Yu, Hsieh, Chang and Lin, KDD 2010: the variables of the rows of one block are descended on, some
 passes long, with those of the others where they are; then comes the next block. All binary problems
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from kmaps._loops import outputs as loops
-from kmaps.models.mapped_rows import StreamedRows
+from kmaps.models.mapped_rows import MappedRows, StreamedRows
 from kmaps.parallel import for_blocks
 from kmaps.svm.losses import HINGES, LOSSES, Loss, check_combination
 from kmaps.svm.reduction import BinaryProblem
@@ -62,10 +62,11 @@ class Learnt(NamedTuple):
     intercept: NDArray[np.float32]  # (P,)
     gaps: NDArray[np.float64]  # (P,): the relative duality gaps
     passes: NDArray[np.intp]  # (P,): over all rows, without those that only measure the gap
+    states: list[BlockProblem]  # from which training at a larger C may start
 
 
 def train_in_blocks(
-    rows: StreamedRows,
+    rows: MappedRows | StreamedRows,
     problems: Sequence[BinaryProblem],
     *,
     C: float,
@@ -74,18 +75,22 @@ def train_in_blocks(
     tol: float | None,
     max_iter: int | None,
     seed: int,
+    before: Sequence[BlockProblem] = (),
 ) -> Learnt:
     """Train until the relative duality gap of every problem is at most ``tol``, for the hinges.
 
-    It warns (ConvergenceWarning) when ``max_iter`` passes were not enough.
+    The variables start from those of the problems ``before``, the same at a C that was smaller. It
+    warns (ConvergenceWarning) when ``max_iter`` passes were not enough.
     """
     how = (
-        f"{len(rows):,} rows with {2 * rows.map.n_frequencies:,} outputs are trained in blocks "
+        f"{len(rows):,} rows with {rows.map.n_outputs_:,} outputs are trained in blocks "
         "(fewer frequencies are not), which"
     )
     check_combination(how, {"l2": HINGES}, "l2", loss)
     tol, max_iter = tol or _TOL, max_iter or _PASSES
     states = [_begun(problem, rows, C, LOSSES[loss]()) for problem in problems]
+    for state, known in zip(states, before, strict=False):
+        state.alpha, state.weights = known.alpha.copy(), known.weights.copy()
     passes, measured = 0, np.full(len(states), np.inf)
     while passes < max_iter and measured.max() > tol:
         passes += 1
@@ -103,23 +108,26 @@ def train_in_blocks(
         )
     weights = np.stack([state.weights for state in states]).astype(np.float32)
     coef, constant = np.ascontiguousarray(weights[:, :-1]), weights[:, -1]
-    return Learnt(coef, constant * np.float32(bias), measured, np.full(len(states), passes))
+    counts = np.full(len(states), passes)
+    return Learnt(coef, constant * np.float32(bias), measured, counts, states)
 
 
 def _gaps(states: list[BlockProblem]) -> NDArray[np.float64]:
     return np.array([state.gap for state in states])
 
 
-def _begun(problem: BinaryProblem, rows: StreamedRows, C: float, loss: Loss) -> BlockProblem:
+def _begun(
+    problem: BinaryProblem, rows: MappedRows | StreamedRows, C: float, loss: Loss
+) -> BlockProblem:
     n = len(problem.rows)
     places = np.full(len(rows), -1)
     places[problem.rows] = np.arange(n)
-    weights = np.zeros(2 * rows.map.n_frequencies + 1)
+    weights = np.zeros(rows.map.n_outputs_ + 1)
     return BlockProblem(loss, places, problem.signs, C * problem.factors, np.zeros(n), weights)
 
 
 def _descend(
-    rows: StreamedRows, states: list[BlockProblem], bias: float, seed: tuple[int, ...]
+    rows: MappedRows | StreamedRows, states: list[BlockProblem], bias: float, seed: tuple[int, ...]
 ) -> None:
     """Visit all rows; set the gaps by the losses on the way."""
     for state in states:
@@ -160,7 +168,7 @@ def _visit(
     )
 
 
-def _measure(rows: StreamedRows, states: list[BlockProblem], bias: float) -> None:
+def _measure(rows: MappedRows | StreamedRows, states: list[BlockProblem], bias: float) -> None:
     """Score all rows with the weights as they are, and set the gaps by that."""
     weights = np.stack([state.weights for state in states])
     for state in states:

@@ -24,8 +24,8 @@ by more than one standard error.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import log10
-from typing import TYPE_CHECKING, Any, Literal
+from math import log
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,34 +42,49 @@ if TYPE_CHECKING:
 AUTO, PATH = "auto", "path"
 
 _PER_DECADE = 2
-_BOUND = 6 * _PER_DECADE  # the exponents of √10 stay within ± this
 
 Scores = Mapping[float, NDArray]
 """The score of each unit, a sample or a fold, by the values of C."""
 
 
-def _value(exponent: int) -> float:
-    # Rounded, so that the digits of the records are the same on every computer.
-    return float(f"{10 ** (exponent / _PER_DECADE):.6g}")
+class Powers(NamedTuple):
+    """The values that a grid may have: powers of a base, whose exponents have bounds."""
+
+    base: float
+    least: int
+    most: int
+
+    def values(self, exponents: Iterable[int]) -> tuple[float, ...]:
+        """Return some of the powers, rounded: the same digits on every computer."""
+        return tuple(float(f"{self.base**exponent:.6g}") for exponent in exponents)
+
+    def exponent(self, value: float) -> int:
+        """Return the exponent of a power that was rounded."""
+        return round(log(value, self.base))
 
 
-START = tuple(map(_value, range(-_PER_DECADE, _PER_DECADE + 1)))
+_OF_C = Powers(10**0.5, -6 * _PER_DECADE, 6 * _PER_DECADE)
+
+START = _OF_C.values(range(-_PER_DECADE, _PER_DECADE + 1))
 """The values that ``"auto"`` and ``"path"`` begin with."""
 
 
-def extension(scores: Scores) -> tuple[float, ...]:
-    """Return the values of C to compare next, ascending; none when the choice is settled."""
+def extension(scores: Scores, powers: Powers = _OF_C) -> tuple[float, ...]:
+    """Return the values of C to compare next, ascending; none when the choice is settled.
+
+    With other powers the values are of something else, two of which stand for a decade.
+    """
     grid = sorted(scores)
     best = _best(scores, grid)
     if best == len(grid) - 1 and not _is_flat(scores, grid, best):
-        top = round(_PER_DECADE * log10(grid[-1]))
-        exponents = range(top + 1, min(top + _PER_DECADE, _BOUND) + 1)
+        top = powers.exponent(grid[-1])
+        exponents = range(top + 1, min(top + _PER_DECADE, powers.most) + 1)
     elif best == 0 and not _is_flat(scores, grid, best):
-        bottom = round(_PER_DECADE * log10(grid[0]))
-        exponents = range(max(bottom - _PER_DECADE, -_BOUND), bottom)
+        bottom = powers.exponent(grid[0])
+        exponents = range(max(bottom - _PER_DECADE, powers.least), bottom)
     else:
         exponents = range(0)
-    return tuple(map(_value, exponents))
+    return powers.values(exponents)
 
 
 def has_fallen(scores: Scores) -> bool:
@@ -223,14 +238,30 @@ def cross_validate(
     >>> found.C, [round(accuracy, 2) for accuracy in found.accuracies]
     (100.0, [0.93, 0.97, 0.99])
     """
-    extended = isinstance(grid, str)
-    values, y = checked_grid(grid), np.asarray(y)
+    checked_grid(grid)
+    y = np.asarray(y)
     check_whole("folds", folds, 2)
     check_whole("seed", seed, 0)
     chosen = stratified_sample(y, samples, seed)
     y = y[chosen]
     parts_of_y = splits(y, folds, None if groups is None else np.asarray(groups)[chosen])
-    predict = prepare(chosen)
+    scores = scores_along_c(prepare(chosen), grid, y, parts_of_y, score, progress)
+    return choice_of(scores, extended=isinstance(grid, str))
+
+
+def scores_along_c(
+    predict: Predict,
+    grid: Iterable[float] | Literal["auto"],
+    y: NDArray,
+    parts_of_y: list[tuple[Places, Places]],
+    score: Score = np.equal,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> dict[float, NDArray]:
+    """Return the scores of all samples by C, fold after fold; arguments of :func:`cross_validate`.
+
+    ``parts_of_y`` are the folds, as :func:`splits` makes them.
+    """
+    extended, values, folds = isinstance(grid, str), checked_grid(grid), len(parts_of_y)
     scores: dict[float, NDArray] = {}
     while values:
         parts: dict[float, list[NDArray]] = {C: [] for C in values}
@@ -241,7 +272,7 @@ def cross_validate(
                 progress(before + held_out * len(values) + i + 1, total)
         scores |= {C: np.concatenate(of_folds) for C, of_folds in parts.items()}
         values = extension(scores) if extended else ()
-    return choice_of(scores, extended=extended)
+    return scores
 
 
 def choice_of(scores: dict[float, NDArray], *, extended: bool) -> Choice:
@@ -301,22 +332,35 @@ def _folds_of(groups: NDArray, folds: int) -> Places:
     return fold_of[group]
 
 
-def along_c(model: Any, X: Any, y: ArrayLike, output: Output = "predict") -> Predict:
+def along_c(
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    output: Output = "predict",
+    *,
+    weights: NDArray | None = None,
+) -> Predict:
     """Return ``predict`` for :func:`cross_validate`: copies of a learner on one set of rows.
 
     A learner that has ``warm_start`` starts the model of a C from that of the one before, so that
     a whole path takes little longer than its largest C alone. X is an array, a CSR matrix or what
-    ``prepare_rows`` of the learner made; ``output`` says whether labels or scores are yielded.
+    ``prepare_rows`` of the learner made; ``output`` says whether labels or scores are yielded, and
+    ``weights`` (n,) are those of the samples in training.
     """
 
     def rows_of(train: Places, test: Places) -> tuple[Any, Any]:
         return taken(X, train), taken(X, test)
 
-    return _along(model, rows_of, np.asarray(y), output)
+    return _along(model, rows_of, np.asarray(y), output, weights)
 
 
 def along_c_precomputed(
-    model: "KernelSVC", matrix: NDArray, y: ArrayLike, output: Output = "predict"
+    model: "KernelSVC",
+    matrix: NDArray,
+    y: ArrayLike,
+    output: Output = "predict",
+    *,
+    weights: NDArray | None = None,
 ) -> Predict:
     """Return ``predict`` for :func:`cross_validate`: copies of a learner on one Gram matrix (n, n).
 
@@ -329,7 +373,7 @@ def along_c_precomputed(
     def rows_of(train: Places, test: Places) -> tuple[Any, NDArray]:
         return rows.take(train), matrix[np.ix_(test, train)]
 
-    return _along(model, rows_of, np.asarray(y), output)
+    return _along(model, rows_of, np.asarray(y), output, weights)
 
 
 def _along(
@@ -337,6 +381,7 @@ def _along(
     rows_of: Callable[[Places, Places], tuple[Any, Any]],
     y: NDArray,
     output: Output,
+    weights: NDArray | None,
 ) -> Predict:
     def predict(grid: Sequence[float], train: Places, test: Places) -> Iterable[NDArray]:
         learner = clone(model)
@@ -344,7 +389,8 @@ def _along(
             learner.set_params(warm_start=True)
         for_training, for_test = rows_of(train, test)
         for C in grid:
-            fitted = learner.set_params(C=C).fit(for_training, y[train])
+            some = () if weights is None else (weights[train],)
+            fitted = learner.set_params(C=C).fit(for_training, y[train], *some)
             yield getattr(fitted, output)(for_test)
 
     return predict

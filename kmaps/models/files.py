@@ -5,14 +5,16 @@ from typing import Any
 
 from kmaps.errors import InputError
 from kmaps.kernels import KERNELS
+from kmaps.models.landmark_svc import LandmarkSVC
+from kmaps.models.mapped_svc import MappedSVC
 from kmaps.models.random_features import RandomFeatureSVC
 from kmaps.svm import CodedRidge, CodedSVC, CodedSVR
 from kmaps.svm.model_file import ModelFile
 
-Model = CodedSVC | CodedSVR | CodedRidge | RandomFeatureSVC
+Model = CodedSVC | CodedSVR | CodedRidge | RandomFeatureSVC | LandmarkSVC
 
 ESTIMATORS: dict[str, type[Model]] = {
-    cls.__name__: cls for cls in (CodedSVC, CodedSVR, CodedRidge, RandomFeatureSVC)
+    cls.__name__: cls for cls in (CodedSVC, CodedSVR, CodedRidge, RandomFeatureSVC, LandmarkSVC)
 }
 """The estimators that model files are of, by the name that a file has for them."""
 
@@ -22,9 +24,10 @@ def load_model(path: str | Path) -> Model:
 
     A file holds plain arrays and a header; nothing in it is executed. Its arrays are checked
     against each other before anything computes with them. The model, a `CodedSVC`, `CodedSVR`,
-    `CodedRidge` or `RandomFeatureSVC`, has the very scores of the one that was saved, and those of
-    its parameters that are numbers and words. A file that is missing, no model, damaged, of another
-    version of the format, or of an estimator that this kmaps does not have raises InputError.
+    `CodedRidge`, `RandomFeatureSVC` or `LandmarkSVC`, has the very scores of the one that was
+    saved, and those of its parameters that are numbers and words. A file that is missing, no model,
+    damaged, of another version of the format, or of an estimator that this kmaps does not have
+    raises InputError.
 
     Examples
     --------
@@ -56,7 +59,7 @@ def describe_model(path: str | Path) -> dict[str, Any]:
 
     The keys are ``estimator``, ``map`` ("exact" for the model of a kernel), ``kernel`` (None for a
     map without one), its parameters (``C``, ``loss``, …), ``features``, ``feature_names``,
-    ``classes`` (None for a regression), ``levels`` (None on random features), ``sigma``,
+    ``classes`` (None for a regression), ``levels`` (None with a width), ``sigma``,
     ``model_bytes``, ``file_bytes`` and ``record``: how it was trained, empty when the file does not
     say.
 
@@ -74,7 +77,6 @@ def describe_model(path: str | Path) -> dict[str, Any]:
     model = model_of(file)
     map_text = str(model.map_)
     exact = map_text in KERNELS
-    random = isinstance(model, RandomFeatureSVC)
     classes = vars(model).get("classes_")
     names = vars(model).get("feature_names_in_")
     return {
@@ -84,8 +86,8 @@ def describe_model(path: str | Path) -> dict[str, Any]:
         **file.parameters,
         "features": model.n_features_in_,
         "feature_names": None if names is None else names.tolist(),
-        "levels": None if random else model.levels_.shape[1],
-        "sigma": model.sigma_ if random else None,
+        "levels": None if isinstance(model, MappedSVC) else model.levels_.shape[1],
+        "sigma": model.sigma_ if isinstance(model, MappedSVC) else None,
         "classes": None if classes is None else classes.tolist(),
         "model_bytes": model.model_bytes_,
         "file_bytes": Path(path).stat().st_size,

@@ -1,15 +1,14 @@
-"""Samples as the outputs of a random map: in memory, or encoded again in every pass."""
+"""Samples as the outputs of a map of all features: in memory, or encoded again in every pass."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from kmaps.errors import InputError
-from kmaps.maps.random_fourier import RandomFeatures
 from kmaps.svm.learner import input_errors
 
 MAX_FEATURES = 1 << 22  # a single frequency takes 50 MB then, at order 1
@@ -19,11 +18,15 @@ MOST_VALUES = 1 << 28
 _CHUNK_VALUES = 1 << 24  # outputs of rows that are encoded in every pass, at a time: 64 MB
 
 
+RowMap: TypeAlias = Any
+"""A map of all features, with ``n_outputs_`` once it is fitted: `RandomFeatures`, `LandmarkMap`."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Samples that a fitted map encodes, or some of them: `RandomFeatureSVC` trains on these."""
+    """Samples that a fitted map encodes, or some of them: models on a map train on these."""
 
-    map: RandomFeatures
+    map: RowMap
     n_rows: int  # of all samples
     members: NDArray[np.intp] | None  # those of the rows that count, in order; None: all
 
@@ -55,6 +58,13 @@ class MappedRows(_Rows):
         """Return the outputs of the rows that count; a copy unless these are all."""
         return self.outputs if self.members is None else self.outputs[self.members]
 
+    def chunks(self) -> Iterator[tuple[NDArray[np.intp], NDArray]]:
+        """Yield the outputs of some rows that count, and their places among these."""
+        outputs, size = self.matrix(), _chunk_rows(self.map)
+        for start in range(0, len(self), size):
+            part = outputs[start : start + size]
+            yield np.arange(start, start + len(part)), part
+
 
 @dataclass(frozen=True, eq=False)
 class StreamedRows(_Rows):
@@ -69,7 +79,7 @@ class StreamedRows(_Rows):
         if self.members is not None:
             places[:] = -1
             places[self.members] = np.arange(len(self.members))
-        size, start = max(1, _CHUNK_VALUES // (2 * self.map.n_frequencies)), 0
+        size, start = _chunk_rows(self.map), 0
         for X in self.blocks():
             for first in range(0, X.shape[0], size):
                 part = X[first : first + size]
@@ -80,34 +90,39 @@ class StreamedRows(_Rows):
             start += X.shape[0]
 
 
+def _chunk_rows(row_map: RowMap) -> int:
+    return max(1, _CHUNK_VALUES // row_map.n_outputs_)
+
+
 def map_rows(
-    random_map: RandomFeatures, sample: Any, blocks: Callable[[], Iterable[Any]]
+    row_map: RowMap, sample: Any, blocks: Callable[[], Iterable[Any]]
 ) -> MappedRows | StreamedRows:
     """Return the outputs of all blocks, of a map fitted to a sample, or else to the first block.
 
     Rows of more than 2²⁸ outputs are encoded when they are needed.
     """
     outputs: list[NDArray] = []
-    n_rows, most_rows = 0, MOST_VALUES // (2 * random_map.n_frequencies)
+    n_rows, most_rows = 0, 0
     for number, X in enumerate(blocks()):
         if number == 0:
             if X.shape[1] > MAX_FEATURES:
                 raise InputError(
-                    f"X has {X.shape[1]:,} features, random features take at most "
+                    f"X has {X.shape[1]:,} features, exponential kernels take at most "
                     f"{MAX_FEATURES:,}: hash or select features first"
                 )
-            random_map.fit(X if sample is None else sample)
+            row_map.fit(X if sample is None else sample)
+            most_rows = MOST_VALUES // row_map.n_outputs_
         n_rows += X.shape[0]
         if n_rows > most_rows:
             outputs.clear()
         else:
-            outputs.append(random_map.transform(X))
+            outputs.append(row_map.transform(X))
     if n_rows > most_rows:
-        return StreamedRows(random_map, n_rows, None, blocks)
+        return StreamedRows(row_map, n_rows, None, blocks)
     if not outputs:
         raise InputError("no samples: expected at least one row")
     together = np.concatenate(outputs) if len(outputs) > 1 else outputs[0]
-    return MappedRows(random_map, n_rows, None, together)
+    return MappedRows(row_map, n_rows, None, together)
 
 
 def single(X: Any) -> Any:

@@ -4,33 +4,35 @@ An exponential kernel exp(-D² / 2σ²) is about the inner product of the random
 samples, so that an SVM with that kernel is about LIBLINEAR's on the features.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.random import RandomState
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from kmaps.checks import check_whole
+from kmaps.checks import check_whole, is_number
+from kmaps.errors import InputError
 from kmaps.kernels import WIDTH_KERNELS, check_kernel
-from kmaps.maps import GeneralizedRBFMap, RandomFourierMap
+from kmaps.maps import MAP_VERSION, GeneralizedRBFMap, RandomFourierMap
+from kmaps.maps.frequencies import FREQUENCY_VERSION
 from kmaps.maps.random_fourier import RandomFeatures
-from kmaps.models.block_descent import train_in_blocks
-from kmaps.models.mapped_rows import MAX_FEATURES, MappedRows, StreamedRows, map_rows, single
-from kmaps.models.random_features_file import check_versions, described, read_map
+from kmaps.models.choice import Predict, along_c
+from kmaps.models.mapped_rows import MAX_FEATURES, MappedRows, StreamedRows, map_rows
+from kmaps.models.mapped_svc import MappedSVC
 from kmaps.parallel import product
 from kmaps.svm import LiblinearSVC
-from kmaps.svm.learner import BlockSource
 from kmaps.svm.model_file import ModelFile, write_model
-from kmaps.svm.probabilities import ProbabilisticClassifier
-from kmaps.svm.reduction import Labels, combine_scores, count_problems, counting
+from kmaps.svm.reduction import Labels, count_problems
 
 MAX_ORDER = 100
+
+_VERSIONS = {"frequency_version": FREQUENCY_VERSION, "map_version": MAP_VERSION}
 
 _STORED = (
     "kernel",
@@ -48,7 +50,7 @@ _STORED = (
 
 
 @dataclass(eq=False, repr=False)
-class RandomFeatureSVC(ProbabilisticClassifier):
+class RandomFeatureSVC(MappedSVC):
     r"""SVM with an exponential kernel, approximated by random Fourier features.
 
     The kernel is :math:`e^{-D^2(x, y) / 2\sigma^2}` with the metric D of chi2, intersection, js,
@@ -71,9 +73,10 @@ class RandomFeatureSVC(ProbabilisticClassifier):
     order : int, default=1
         From 0 to 100, of the homogeneous map inside the random one: how well the metric is met.
         exp-hellinger and rbf are met exactly and do not use it.
-    sigma : float or None, default=None
+    sigma : float, None or "auto", default=None
         Width of the kernel, > 0. None: σ² is the mean squared distance D² between training rows, or
-        1,000 of them.
+        1,000 of them. "auto": :func:`kmaps.models.choose_width` chooses it for this C, or together
+        with ``C="auto"``.
     structure : {"dense", "orthogonal", "fastfood"}, default="dense"
         How frequencies are drawn, as in :class:`kmaps.RandomFourierMap`; fastfood is the fastest
         for many features.
@@ -88,8 +91,10 @@ class RandomFeatureSVC(ProbabilisticClassifier):
     ----------
     map_ : GeneralizedRBFMap or RandomFourierMap
         The fitted map. It holds the key of its frequencies, not the frequencies.
-    sigma_ : float
-        The width used.
+    sigma_, C_ : float
+        The width used; and the C, where something is "auto".
+    width_choice_ : WidthChoice
+        What was compared then.
     duality_gap_ : ndarray, shape (P,)
         The relative duality gap, only where rows were trained on in blocks.
     timings_ : dict
@@ -135,10 +140,10 @@ class RandomFeatureSVC(ProbabilisticClassifier):
 
     kernel: str = "exp-chi2"
     n_frequencies: int = 1000
-    C: float = 1.0
+    C: Any = 1.0
     _: KW_ONLY
     order: int = 1
-    sigma: float | None = None
+    sigma: Any = None
     structure: str = "dense"
     loss: str = "hinge"
     multiclass: str = "ovr"
@@ -149,69 +154,31 @@ class RandomFeatureSVC(ProbabilisticClassifier):
     probability: str | None = None
     random_state: int | RandomState | None = 0
 
-    def fit(
-        self,
-        X: ArrayLike | MappedRows | StreamedRows,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-    ) -> "RandomFeatureSVC":
-        """Fit the map, encode the samples and train one binary model per problem, as
-        `CodedSVC.fit`.
-
-        X (n, d) is dense or CSR, or what :meth:`prepare_rows` made, which has its own fitted map. A
-        width that is learnt counts every sample once; samples that are all alike have none.
-        """
-        linear, random_map = self._make_learner(), self._make_map()
-        if isinstance(X, (MappedRows, StreamedRows)):
-            labels = self._check_prepared(X, y, sample_weight)
-            rows = counting(X, labels)
-            self.timings_ = {"encode_s": 0.0}
-        else:
-            X, labels = self._check_training(X, y, sample_weight)
-            X = counting(X, labels)
-            self.timings_ = {}
-            rows = self._timed("encode_s", map_rows, random_map, X, lambda: [X])
-        self.encoded_bytes_ = rows.nbytes
-        self._fit_probabilities(rows, labels)
+    def _train(self, rows: MappedRows | StreamedRows, labels: Labels) -> None:
         if isinstance(rows, StreamedRows):
-            return self._fit_streamed(rows, labels)
+            learnt = self._train_in_blocks(rows, labels)
+            self._keep(rows.map, learnt.coef, learnt.intercept)
+            return
+        linear = self._make_learner()
         linear.fit(rows.matrix(), self.classes_[labels.codes], labels.weights)
         self.timings_ |= linear.timings_
         self.n_iter_ = linear.n_iter_
         self._keep(rows.map, linear.coef_, linear.intercept_)
-        return self
 
-    def _fit_streamed(self, rows: StreamedRows, labels: Labels) -> "RandomFeatureSVC":
-        """Train on rows that are encoded again in every pass."""
-        learnt = self._timed(
-            "train_s",
-            partial(
-                train_in_blocks,
-                rows,
-                list(self._problems(labels)),
-                C=self.C,
-                loss=self.loss,
-                bias=self.bias,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                seed=check_random_state(self.random_state).randint(np.iinfo(np.int32).max),
-            ),
-        )
-        self.duality_gap_, self.n_iter_ = learnt.gaps, learnt.passes
-        self._keep(rows.map, learnt.coef, learnt.intercept)
-        return self
+    def at_widths(
+        self, X: Any, y: NDArray, weights: NDArray, mean: float
+    ) -> Callable[[float], Predict]:
+        """Return what makes the ``predict`` of a width."""
 
-    def prepare_rows(self, source: BlockSource) -> MappedRows | StreamedRows:
-        """Turn samples that may be larger than memory into what :meth:`fit` trains on.
+        def at(sigma: float) -> Predict:
+            model = clone(self).set_params(sigma=sigma, probability=None)
+            rows = map_rows(model._make_map(), X, lambda: [X])
+            return along_c(model, rows, y, weights=weights)
 
-        No more than a block of the samples is in memory at a time; all outputs are, in single
-        precision, 8 bytes × ``n_frequencies`` per row, up to 1 GB; beyond that none are, and they
-        are encoded again in every pass. ``source`` is a :class:`BlockSource`, as for `CodedSVC`.
-        """
-        self._make_learner()  # a parameter out of range is found before all is read
-        random_map = self._make_map()
-        sample = single(source.sample()) if random_map.learns_from_data else None
-        return map_rows(random_map, sample, lambda: map(single, source.blocks()))
+        return at
+
+    def _check_parameters(self) -> None:
+        self._make_learner()
 
     def _make_map(self) -> RandomFeatures:
         """Return the unfitted map, its parameters checked but for sigma and structure."""
@@ -244,32 +211,16 @@ class RandomFeatureSVC(ProbabilisticClassifier):
         self.coef_, self.intercept_ = coef, intercept
         self.model_bytes_ = coef.nbytes + intercept.nbytes
 
-    def decision_function(self, X: ArrayLike | MappedRows | StreamedRows) -> NDArray:
-        """Score rows, as every classifier here does; also those that were prepared beforehand."""
-        if not isinstance(X, (MappedRows, StreamedRows)):
-            return super().decision_function(X)
-        check_is_fitted(self)
-        if isinstance(X, MappedRows):
-            scores = product(X.matrix(), self.coef_.T) + self.intercept_
-        else:
-            scores = np.empty((len(X), len(self.intercept_)))
-            for places, outputs in X.chunks():
-                scores[places] = product(outputs, self.coef_.T) + self.intercept_
-        return combine_scores(scores, len(self.classes_), self.multiclass)
-
     def _scores(self, X: Any) -> NDArray:
         return product(self.map_.transform(X), self.coef_.T) + self.intercept_
-
-    def _score_width(self) -> int:
-        return self.coef_.shape[1]
 
     def save(
         self, path: str | Path, *, force: bool = False, record: Mapping[str, Any] | None = None
     ) -> None:
         """Write the weights and the key of the map's frequencies, as ``CodedSVC.save``."""
         check_is_fitted(self)
-        parameters = {name: getattr(self, name) for name in _STORED}
-        fitted = {"n_features": self.n_features_in_, **described(self.map_)}
+        parameters = self._stored(_STORED)
+        fitted = {"n_features": self.n_features_in_, **_described(self.map_)}
         arrays = {"coef": self.coef_, "intercept": self.intercept_, "classes": self.classes_}
         if self._probabilities is not None:
             arrays |= self._probabilities.arrays
@@ -285,7 +236,7 @@ class RandomFeatureSVC(ProbabilisticClassifier):
         """Return the model in an opened file, as :meth:`load` does."""
         file.check_estimator(cls)
         file.check_parameters(_STORED)
-        check_versions(file)
+        _check_versions(file)
         model = cls(**file.parameters)
         with file.checking():
             model._make_learner()
@@ -297,6 +248,45 @@ class RandomFeatureSVC(ProbabilisticClassifier):
         coef = file.array("coef", single_or_double, (n_problems, 2 * model.n_frequencies))
         intercept = file.array("intercept", coef.dtype, (n_problems,))
         model.n_features_in_ = file.whole("n_features", 1, MAX_FEATURES)
-        fitted_map = read_map(file, random_map, model.sigma, model.n_features_in_)
+        fitted_map = _read_map(file, random_map, model.sigma, model.n_features_in_)
         model._keep(fitted_map, coef, intercept)
         return model
+
+
+def _described(random_map: RandomFeatures) -> dict[str, object]:
+    """Return what `_read_map` needs of a fitted map, of what JSON can say."""
+    return {
+        "sigma": random_map.sigma_,
+        "key": str(random_map.key_),  # of 64 bits, which not every reader of JSON keeps
+        "frequency_version": random_map.frequency_version_,
+        "map_version": MAP_VERSION,
+    }
+
+
+def _read_map(
+    file: ModelFile, random_map: RandomFeatures, sigma: float | None, n_features: int
+) -> RandomFeatures:
+    """Return an unfitted map with the very frequencies that the model in a file was trained on.
+
+    ``sigma`` is the width that the model was made with, None: one that was learned.
+    """
+    key, trained = file.text("key"), file.fitted.get("sigma")
+    if not (key.isascii() and key.isdigit() and len(key) <= 20):
+        raise file.damaged(f"key is {key!r}, expected a whole number")
+    if not is_number(trained) or sigma not in (None, trained):
+        raise file.damaged(f"sigma is {trained!r}, expected the width that was trained with")
+    width = csr_matrix((1, n_features), dtype=np.float32)
+    with file.checking():
+        random_map = random_map.set_params(sigma=trained, random_state=0)
+        return random_map.fit(width).with_key(int(key))
+
+
+def _check_versions(file: ModelFile) -> None:
+    """Refuse a model whose frequencies or map this version of kmaps makes otherwise."""
+    for name, own in _VERSIONS.items():
+        if file.fitted.get(name) != own:
+            raise InputError(
+                f"{file.path}: trained with {name.replace('_', ' ')} {file.fitted.get(name)}, this "
+                f"kmaps has {own} and makes other frequencies; train it again, or use the kmaps "
+                "that wrote it"
+            )

@@ -9,29 +9,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse, vstack
 from sklearn.exceptions import ConvergenceWarning
 
 from kmaps.errors import InputError
-from kmaps.models.choice import along_c, cross_validate, stratified_sample
+from kmaps.models.choice import AUTO, along_c, cross_validate, stratified_sample
 from kmaps.models.coded_path import choose_along_path
 from kmaps.svm import CodedSVC, count_problems
 from kmaps.svm.coded.estimator import Progress
 from kmaps.svm.learner import LabelledSource
 
 if TYPE_CHECKING:
-    from kmaps.models.random_features import RandomFeatureSVC
+    from kmaps.models.mapped_svc import MappedSVC
 
 Report = Callable[[str, int, int], None]
 """Is called with the name of a stage, what is done of it, and the total."""
 
 DEFAULT_FOLDS = 3
+_WIDTH_ROWS = 5000
 
-_NOT_RECORDED = ("features", "classes", "levels", "sigma", "C", "model_bytes", "n_frequencies")
+_SIZES = ("n_frequencies", "n_landmarks", "model_bytes")
+_NOT_RECORDED = ("features", "classes", "levels", "sigma", "C", *_SIZES)
 _TIMES = ("code_s", "encode_s", "cv_s", "train_s")
 
 
 def train_model(
-    model: "CodedSVC | RandomFeatureSVC",
+    model: "CodedSVC | MappedSVC",
     source: LabelledSource,
     costs: list[float] | str,
     *,
@@ -45,7 +48,8 @@ def train_model(
 
     Parameters
     ----------
-    model : CodedSVC or RandomFeatureSVC
+    model : CodedSVC, RandomFeatureSVC or LandmarkSVC
+        Of ``sigma="auto"`` the width is chosen on up to 5,000 rows, together with C.
     source : object
         With ``blocks()``, ``sample()`` and ``labels()``, as `kmaps.io.LabelledRows` has them.
     costs : list of float, "path" or "auto"
@@ -63,6 +67,8 @@ def train_model(
         chosen C alone; ``cv_s`` the choice.
     """
     start = clock()
+    if not isinstance(model, CodedSVC) and model.sigma == AUTO:
+        model.set_params(sigma=_width(model, source, costs, folds, hold_out, seed))
     rows: Any = model.prepare_rows(source)
     y = source.labels()
     held = None
@@ -81,7 +87,7 @@ def train_model(
     if held is not None:
         accuracy = float(np.mean(model.predict(held[0]) == held[1]))
         facts["hold_out"] = {"rows": len(held[1]), "accuracy": accuracy}
-    reading = "encode_s" if "n_frequencies" in facts else "code_s"
+    reading = "encode_s" if "sigma" in facts else "code_s"
     times = {reading: read - start, "cv_s": chosen - read, "train_s": trained - chosen}
     return facts | {"unfinished": unfinished} | times
 
@@ -96,7 +102,10 @@ def training_facts(
         "classes": len(model.classes_),
     }
     if not isinstance(model, CodedSVC):
-        facts["n_frequencies"] = len(model.map_.frequency_indices_)
+        if "n_landmarks" in model.get_params():
+            facts["n_landmarks"] = model.map_.n_outputs_
+        else:
+            facts["n_frequencies"] = len(model.map_.frequency_indices_)
         facts |= {"sigma": model.sigma_, "encoded_bytes": model.encoded_bytes_}
     else:
         facts |= {"levels": model.levels_.shape[1], "codes_bytes": model.codes_bytes_}
@@ -119,6 +128,33 @@ def training_record(facts: Mapping[str, Any], **of_the_data: Any) -> dict[str, A
     return {**of_the_data, **kept}
 
 
+def _width(
+    model: "MappedSVC",
+    source: LabelledSource,
+    costs: Any,
+    folds: int | None,
+    hold_out: float | None,
+    seed: int,
+) -> float:
+    """Return the width that is chosen on some thousand of the rows that are not held out."""
+    from kmaps.models.mapped_rows import single
+    from kmaps.models.widths import choose_width  # with much that other models do without
+
+    for _ in source.blocks():
+        pass  # labels are known once all rows were read
+    y = source.labels()
+    members = np.arange(len(y)) if hold_out is None else _parts(y, hold_out, seed)[0]
+    chosen = np.sort(members[stratified_sample(y[members], _WIDTH_ROWS, seed)])
+    found, start = [], 0
+    for block in source.blocks():
+        inside = chosen[(chosen >= start) & (chosen < start + block.shape[0])] - start
+        found += [single(block[inside])] if len(inside) else []
+        start += block.shape[0]
+    X = vstack(found, "csr") if issparse(found[0]) else np.concatenate(found)
+    choice = choose_width(model, X, y[chosen], costs, folds=folds or DEFAULT_FOLDS, seed=seed)
+    return choice.sigma
+
+
 def _parts(y: NDArray, part: float, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the numbers of the rows to train on, and of a stratified part that is held out."""
     left_out = np.sort(stratified_sample(y, max(1, round(part * len(y))), seed))
@@ -131,7 +167,7 @@ def _parts(y: NDArray, part: float, seed: int) -> tuple[NDArray[np.intp], NDArra
     return members, left_out
 
 
-def _fit(model: "CodedSVC | RandomFeatureSVC", rows: Any, y: NDArray, report: Report) -> list[str]:
+def _fit(model: "CodedSVC | MappedSVC", rows: Any, y: NDArray, report: Report) -> list[str]:
     """Train; return what did not converge, which is warned of as well."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -145,7 +181,7 @@ def _fit(model: "CodedSVC | RandomFeatureSVC", rows: Any, y: NDArray, report: Re
 
 
 def _choose_c(
-    model: "CodedSVC | RandomFeatureSVC",
+    model: "CodedSVC | MappedSVC",
     rows: Any,
     y: NDArray,
     costs: Any,

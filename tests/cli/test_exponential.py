@@ -14,6 +14,7 @@ from kmaps import (
     gram,
     load_model,
 )
+from kmaps.models import choose_width, stratified_sample
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, size=(120, 6)).astype(np.float32)
@@ -81,6 +82,21 @@ def test_a_map_that_is_seeded_by_chance_is_kept():
     assert len(keys) == 2
 
 
+@pytest.mark.parametrize("landmarks", [False, True])
+def test_a_width_is_chosen_on_rows_that_are_not_held_out(landmarks):
+    settings = ["--set", "n_landmarks=20"] if landmarks else ["-m", "40"]
+    options = ["--kernel", "exp-chi2", "--set", "sigma=auto", "-C", "1,10", "--hold-out", "0.25"]
+    said = train(*options, *settings).stdout
+    model = load_model("m.npz")
+    assert type(model).__name__ == ("LandmarkSVC" if landmarks else "RandomFeatureSVC")
+    assert (f"20 landmarks at sigma {model.sigma_:.3g}" in said) == landmarks
+    X, y = np.load("in.npy"), np.load("y.npy")
+    members = np.setdiff1d(np.arange(120), stratified_sample(y, 30, 0))
+    model.set_params(sigma="auto", C="auto")
+    choice = choose_width(model, X[members].astype(np.float32), y[members], [1.0, 10.0])
+    assert model.sigma_ == pytest.approx(choice.sigma, rel=1e-6)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -89,6 +105,11 @@ def test_a_map_that_is_seeded_by_chance_is_kept():
         (["--loss", "hing"], "--loss hing: expected 'hinge', 'squared_hinge' or"),
         (["--map", "generalized-rbf", "--kernel", "exp-ch2"], "unknown kernel 'exp-ch2', did you"),
         (["--set", "n_levels=16"], "--set n_levels: not for generalized-rbf, on which LIBLINEAR"),
+        (["--set", "n_landmarks=0"], "n_landmarks=0: expected a whole number of at least 1"),
+        (
+            ["--kernel", "js", "--set", "sigma=auto"],
+            "--set sigma: only for exponential kernels, su",
+        ),
     ],
 )
 def test_bad_options_are_named(options, message):

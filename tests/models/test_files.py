@@ -62,7 +62,13 @@ def test_what_is_loaded_is_what_was_saved(kind, dtype, tmp_path):
 
 def test_load_model_is_public():
     assert kmaps.load_model is kmaps.models.load_model
-    assert list(ESTIMATORS) == ["CodedSVC", "CodedSVR", "CodedRidge", "RandomFeatureSVC"]
+    assert list(ESTIMATORS) == [
+        "CodedSVC",
+        "CodedSVR",
+        "CodedRidge",
+        "RandomFeatureSVC",
+        "LandmarkSVC",
+    ]
 
 
 def test_the_file_is_plain_arrays(tmp_path):
@@ -88,7 +94,7 @@ def test_the_model_of_another_estimator(tmp_path):
         load_model(path)
     assert str(caught.value) == (
         f"{path}: a model of 'CodedTree', this kmaps has CodedSVC, CodedSVR, "
-        "CodedRidge, RandomFeatureSVC only; use the kmaps that wrote it"
+        "CodedRidge, RandomFeatureSVC, LandmarkSVC only; use the kmaps that wrote it"
     )
 
 

@@ -179,7 +179,7 @@ def test_bad_samples():
     with pytest.raises(InputError, match="Input contains NaN"):
         RandomFeatureSVC(sigma=1.0).prepare_rows(source(bad))
     wide = csr_matrix(([1.0], ([0], [1 << 22])), shape=(4, (1 << 22) + 1))
-    message = "X has 4,194,305 features, random features take at most 4,194,304: hash or select"
+    message = "X has 4,194,305 features, exponential kernels take at most 4,194,304: hash or select"
     with pytest.raises(InputError, match=message):
         RandomFeatureSVC(sigma=1.0).fit(wide, [0, 1, 0, 1])
     model.fit(X, Y)

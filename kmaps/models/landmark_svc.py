@@ -1,0 +1,263 @@
+"""Exponential kernels: a linear model on kernel values with landmarks."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.random import RandomState
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from kmaps.checks import check_choice, check_flag, check_positive, check_whole, is_number
+from kmaps.gram_matrix import squared_distance
+from kmaps.kernels import WIDTH_KERNELS, check_kernel
+from kmaps.models.block_descent import BlockProblem
+from kmaps.models.choice import Predict, along_c
+from kmaps.models.landmarks import LandmarkMap
+from kmaps.models.mapped_rows import MAX_FEATURES, MappedRows, StreamedRows
+from kmaps.models.mapped_svc import MappedSVC
+from kmaps.parallel import product
+from kmaps.svm.learner import check_bias
+from kmaps.svm.losses import HINGES
+from kmaps.svm.model_file import ModelFile, write_model
+from kmaps.svm.reduction import Labels, count_problems
+
+FOLD_TOL = 1e-2  # the gap at which models stop that only choose a width and C
+
+_STORED = (
+    "kernel",
+    "n_landmarks",
+    "C",
+    "sigma",
+    "landmarks",
+    "loss",
+    "multiclass",
+    "bias",
+    "tol",
+    "probability",
+)
+
+
+@dataclass(eq=False, repr=False)
+class LandmarkSVC(MappedSVC):
+    r"""SVM with an exponential kernel, approximated by landmarks (Nyström's method).
+
+    The model is linear on the m outputs of :class:`kmaps.LandmarkMap`; written as a function of the
+    kernel values it is :math:`f(x) = \sum_j a_j k(x, l_j) + b`, so that a prediction takes the m
+    kernel values of x, as with m support vectors. With all samples as landmarks it is the exact
+    model, `kmaps.KernelSVC`, with a regularised intercept.
+
+    Use it for histograms whose features interact, and where accuracy counts.
+
+    Parameters
+    ----------
+    kernel, n_landmarks, landmarks
+        As in :class:`kmaps.LandmarkMap`.
+    C : float or "auto", default=1.0
+        Weight of the loss; "auto": :func:`kmaps.models.choose_width` chooses it.
+    sigma : float, None or "auto", default="auto"
+        Width of the kernel, > 0. None: σ² is the mean squared distance D² between training rows, or
+        1,000 of them. "auto": chosen by cross-validation for this C, or together with C.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        The hinge is the loss of `KernelSVC`, which this approximates.
+    tol : float, default=1e-3
+        The relative duality gap to reach.
+    max_iter : int, default=200
+        Most passes over all samples, ≥ 1, each with five visits of every sample.
+    warm_start : bool, default=False
+        Start from the model of the fit before, on the same samples and at a C that was not larger.
+    random_state : int, RandomState or None, default=0
+        Draws the landmarks, and the order of the samples.
+    multiclass, bias, class_weight, probability
+        As in :class:`kmaps.LiblinearSVC`.
+
+    Attributes
+    ----------
+    map_ : LandmarkMap
+        The fitted map.
+    landmark_coef_ : ndarray of float64, shape (P, m)
+        The weights :math:`a_j`.
+    coef_ : ndarray of float32, shape (P, m)
+        Those of the map's outputs; a model from a file has none.
+    duality_gap_ : ndarray, shape (P,)
+        The relative duality gaps.
+    sigma_, C_, width_choice_, timings_, encoded_bytes_
+        As in :class:`kmaps.RandomFeatureSVC`.
+    classes_, intercept_, n_iter_, n_features_in_, model_bytes_
+        As in :class:`kmaps.LiblinearSVC`; the bytes are those of landmarks and weights.
+
+    See Also
+    --------
+    KernelSVC : The exact exponential kernel, for up to some ten thousand samples.
+    RandomFeatureSVC : Random frequencies instead of landmarks.
+    CodedSVC : Additive kernels, faster.
+
+    Notes
+    -----
+    Training holds the 4 m bytes of a row's outputs, or, beyond 2²⁸ outputs of all rows, makes them
+    again in every pass. All binary problems descend on one matrix, each on a thread.
+
+    References
+    ----------
+    Vempati, Vedaldi, Zisserman and Jawahar, Generalized RBF Feature Maps for Efficient Detection,
+    BMVC 2010. Williams and Seeger, Using the Nyström Method to Speed Up Kernel Machines, NIPS 2000.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).random((300, 3))
+    >>> y = np.where(np.abs(X - 0.5).sum(axis=1) < 0.7, "centre", "rim")
+    >>> model = LandmarkSVC("exp-js", n_landmarks=50, C="auto").fit(X[:200], y[:200])
+    >>> model.score(X[200:], y[200:]) > 0.9, model.width_choice_.fractions[0]
+    (True, 1.0)
+    """
+
+    kernel: str = "exp-chi2"
+    n_landmarks: int = 1000
+    C: Any = 1.0
+    _: KW_ONLY
+    sigma: Any = "auto"
+    landmarks: str = "kmeans"
+    loss: str = "hinge"
+    multiclass: str = "ovr"
+    bias: float = 1.0
+    tol: float = 1e-3
+    max_iter: int = 200
+    class_weight: dict | str | None = None
+    probability: str | None = None
+    warm_start: bool = False
+    random_state: int | RandomState | None = 0
+
+    def _check_parameters(self) -> None:
+        check_kernel(self.kernel, WIDTH_KERNELS)
+        check_positive("C", self.C)
+        check_choice("loss", self.loss, HINGES)
+        check_bias(self.bias)
+        check_positive("tol", self.tol)
+        check_whole("max_iter", self.max_iter, 1)
+        check_flag("warm_start", self.warm_start)
+        self._check_probability()
+
+    def _make_map(self) -> LandmarkMap:
+        return LandmarkMap(
+            self.kernel, self.n_landmarks, self.landmarks, self.sigma, self.random_state
+        )
+
+    def _train(self, rows: MappedRows | StreamedRows, labels: Labels) -> None:
+        known: list[BlockProblem] = vars(self).get("_states", []) if self.warm_start else []
+        learnt = self._train_in_blocks(rows, labels, known)
+        if self.warm_start:
+            self._states = learnt.states
+        self.coef_ = learnt.coef
+        weights = learnt.coef.astype(np.float64) @ rows.map.whitening_.T
+        self._keep(rows.map, weights, learnt.intercept.astype(np.float64))
+
+    def _keep(self, landmark_map: LandmarkMap, weights: NDArray, intercept: NDArray) -> None:
+        self.map_, self.sigma_ = landmark_map, landmark_map.sigma_
+        self.landmark_coef_, self.intercept_ = weights, intercept
+        parts = self._landmark_arrays()
+        self.model_bytes_ = sum(a.nbytes for a in (weights, intercept, *parts.values()))
+
+    def at_widths(
+        self, X: Any, y: NDArray, weights: NDArray, mean: float
+    ) -> Callable[[float], Predict]:
+        """Return what makes the ``predict`` of a width.
+
+        The landmarks are those of the mean width, and the distances to them are computed once.
+        """
+        model = clone(self).set_params(sigma=mean, probability=None, tol=max(self.tol, FOLD_TOL))
+        fitted = model._make_map().fit(X)
+        squared = squared_distance(X, fitted.landmarks_, kernel=self.kernel)
+
+        def at(sigma: float) -> Predict:
+            narrowed = fitted.with_sigma(sigma)
+            rows = MappedRows(narrowed, len(squared), None, narrowed.of_distances(squared))
+            return along_c(model, rows, y, weights=weights)
+
+        return at
+
+    def _scores(self, X: Any) -> NDArray:
+        return product(self.map_.kernel_values(X), self.landmark_coef_.T) + self.intercept_
+
+    def _landmark_arrays(self) -> dict[str, NDArray]:
+        """Return the landmarks as a file has them: one array, or the three of a CSR matrix."""
+        found = self.map_.landmarks_
+        if not sp.issparse(found):
+            return {"landmarks": found}
+        return {f"landmarks_{name}": getattr(found, name) for name in _OF_CSR}
+
+    def save(
+        self, path: str | Path, *, force: bool = False, record: Mapping[str, Any] | None = None
+    ) -> None:
+        """Write the model to an ``.npz`` file: landmarks, weights and the width.
+
+        The arguments are those of ``CodedSVC.save``. What was "auto" stands there as chosen.
+        """
+        check_is_fitted(self)
+        fitted = {"n_features": self.n_features_in_, "sigma": self.sigma_}
+        arrays = {
+            "landmark_coef": self.landmark_coef_,
+            "intercept": self.intercept_,
+            "classes": self.classes_,
+            **self._landmark_arrays(),
+        }
+        if self._probabilities is not None:
+            arrays |= self._probabilities.arrays
+        stored = self._stored(_STORED)
+        write_model(path, self, stored, arrays, fitted=fitted, record=record, force=force)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "LandmarkSVC":
+        """Return a model that :meth:`save` wrote, ready to predict, as ``CodedSVC.load`` does."""
+        return cls.from_file(ModelFile(path))
+
+    @classmethod
+    def from_file(cls, file: ModelFile) -> "LandmarkSVC":
+        """Return the model in an opened file, as :meth:`load` does."""
+        file.check_estimator(cls)
+        file.check_parameters(_STORED)
+        model = cls(**file.parameters)
+        sigma = file.fitted.get("sigma")
+        if not (is_number(sigma) and sigma > 0) or model.sigma not in (None, sigma):
+            raise file.damaged(f"sigma is {sigma!r}, expected the width that was trained with")
+        with file.checking():
+            model._check_parameters()
+            landmark_map = model._make_map()
+            landmark_map.check_alone()
+        model.classes_ = file.labels()
+        model.n_features_in_ = file.whole("n_features", 1, MAX_FEATURES)
+        landmarks = _landmarks_in(file, model.n_features_in_, model.n_landmarks)
+        of_landmarks = ["landmarks", *(f"landmarks_{name}" for name in _OF_CSR)]
+        names = ["classes", "landmark_coef", "intercept", *of_landmarks]
+        file.check_arrays((*names, *model._take_probabilities(file)))
+        n_problems = count_problems(len(model.classes_), model.multiclass)
+        coef = file.array("landmark_coef", np.float64, (n_problems, landmarks.shape[0]))
+        intercept = file.array("intercept", np.float64, (n_problems,))
+        model._keep(landmark_map.with_landmarks(landmarks, float(sigma)), coef, intercept)
+        return model
+
+
+_OF_CSR = ("data", "indices", "indptr")
+
+
+def _landmarks_in(file: ModelFile, n_features: int, most: int) -> Any:
+    """Return the landmarks in a file, checked: at most ``most`` rows."""
+    single_or_double, whole = (np.float32, np.float64), (np.int32, np.int64)
+    if "landmarks_data" not in file:
+        found = file.array("landmarks", single_or_double, (None, n_features))
+    else:
+        data = file.array("landmarks_data", single_or_double, (None,))
+        indices = file.array("landmarks_indices", whole, (len(data),), 0, n_features - 1)
+        indptr = file.array("landmarks_indptr", whole, (None,), 0, len(data))
+        try:
+            found = sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_features))
+            found.check_format(full_check=True)
+        except ValueError as error:
+            raise file.damaged(f"landmarks: {error}") from None
+    if not 1 <= found.shape[0] <= most:
+        raise file.damaged(f"landmarks has {found.shape[0]} rows, expected at most {most}")
+    return found

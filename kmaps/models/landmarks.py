@@ -1,0 +1,334 @@
+r"""Landmarks: Nyström's approximation of an exponential kernel by some samples.
+
+With the kernel matrix :math:`K_{mm}` of m landmarks, the outputs of a sample x are
+
+.. math::
+    z(x) = R^{-\top} k(x), \qquad R^\top R = K_{mm} + \varepsilon I, \qquad
+    k(x) = (k(x, l_1), \dots, k(x, l_m)),
+
+with the upper Cholesky factor R. It is a square root of the matrix up to a rotation, so
+:math:`z(x)^\top z(y) = k(x)^\top (K_{mm} + \varepsilon I)^{-1} k(y)`.
+"""
+
+import copy
+import warnings
+from collections.abc import Callable
+from functools import cache, cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import lapack
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import ThreadpoolController
+
+from kmaps.checks import check_choice, check_positive, check_seed, check_whole
+from kmaps.errors import InputError
+from kmaps.gram_matrix import gram, mean_squared_distance, squared_distance
+from kmaps.kernels import WIDTH_KERNELS, check_kernel
+from kmaps.maps import FeatureMap
+from kmaps.parallel import for_blocks, threads
+from kmaps.samples import AnyMatrix
+from kmaps.svm.learner import input_errors
+
+_BLOCK_ROWS = 512  # each with m kernel values at a time
+_POOL = 20_000  # rows among which k-means and pivots look for landmarks; twice m, if that is more
+_JITTER = 1e-6  # that every kernel matrix of float32 distances needs; ten times as much if in vain
+_MOST_JITTER = 1e-2
+_ROUNDS = 10  # of k-means
+_DRAWN = 128  # candidates at a time
+_MOST_CENTRES = 1 << 28  # values of them
+_INPUT: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
+
+
+def exponential(squared: NDArray, sigma: float) -> NDArray:
+    """Return exp(-D² / 2σ²), of the dtype of D²."""
+    # One division after the other: the square of a tiny sigma is zero.
+    with np.errstate(over="ignore", under="ignore"):
+        return np.exp(-(squared / squared.dtype.type(sigma) / squared.dtype.type(sigma) / 2))
+
+
+def jittered_inverse_root(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """Return the inverse of the upper Cholesky factor of a matrix plus ε I, and ε.
+
+    It is the least of 1e-6, 1e-5, … at which no pivot is below ε / 2: smaller ones are rounding.
+    """
+    jitter = _JITTER
+    while jitter <= _MOST_JITTER:
+        shifted = matrix + jitter * np.eye(len(matrix))
+        root, failed = lapack.dpotrf(shifted, lower=0, clean=1, overwrite_a=1)
+        if not failed and np.diagonal(root).min() ** 2 >= jitter / 2:
+            inverse, _ = lapack.dtrtri(root, lower=0, overwrite_c=1)
+            return inverse, jitter
+        jitter *= 10
+    raise InputError(
+        f"the kernel is not positive definite on the landmarks, {_MOST_JITTER:g} on the diagonal "
+        "do not make it so: scale the data, or give a smaller sigma"
+    )
+
+
+class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
+    r"""Approximate an exponential kernel by its values with m landmarks (Nyström's method).
+
+    .. math::
+        k(x, y) = e^{-D^2(x, y) / 2\sigma^2} \approx
+        k(x)^\top (K_{mm} + \varepsilon I)^{-1} k(y)
+
+    with the kernel values k(x) of x with the landmarks. It is exact where x or y is a landmark, and
+    everywhere when all samples are. At a number of dot products it is nearer the kernel than random
+    frequencies (:class:`kmaps.GeneralizedRBFMap`), whose error it has about at a third of them.
+
+    Use it for exponential kernels where accuracy counts.
+
+    See Williams and Seeger, Using the Nyström Method to Speed Up Kernel Machines, NIPS 2000; Chen,
+    Epperly, Tropp and Webber, Randomly Pivoted Cholesky, 2023.
+
+    Parameters
+    ----------
+    kernel : str, default="exp-chi2"
+        "exp-chi2", "exp-intersection", "exp-js", "exp-hellinger" or "rbf", as in `kmaps.gram`.
+    n_landmarks : int, default=1000
+        m ≥ 1. Of fewer samples all are landmarks, with a warning.
+    landmarks : {"kmeans", "uniform", "rpcholesky"}, default="kmeans"
+        The centres of k-means, samples drawn at random, or samples drawn by how much the ones
+        before leave of them (randomly pivoted Cholesky). The first and the last look at 20,000 rows
+        at most, or 2m.
+    sigma : float or None, default=None
+        Width of the kernel, > 0. None: σ² is the mean squared distance D² between 1,000 rows.
+    random_state : int, RandomState or None, default=0
+        Draws the landmarks.
+
+    Attributes
+    ----------
+    landmarks_ : ndarray or CSR, shape (m, d)
+    sigma_ : float
+        The width used.
+    whitening_ : ndarray of float64, shape (m, m)
+        The inverse of R, upper triangular.
+    jitter_ : float
+        ε, 1e-6 unless the kernel matrix needs more.
+
+    See Also
+    --------
+    LandmarkSVC : The model, with files.
+    GeneralizedRBFMap : Random frequencies.
+    NystroemMap : The additive kernels, feature by feature.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kmaps import LandmarkMap, gram
+    >>> X = np.random.default_rng(0).random((200, 3))
+    >>> Z = LandmarkMap("exp-js", n_landmarks=50).fit_transform(X)
+    >>> Z.shape, bool(np.abs(Z @ Z.T - gram(X, kernel="exp-js")).max() < 0.01)
+    ((200, 50), True)
+    """
+
+    source = "Williams and Seeger, NIPS 2000"
+
+    def __init__(
+        self,
+        kernel: str = "exp-chi2",
+        n_landmarks: int = 1000,
+        landmarks: str = "kmeans",
+        sigma: float | None = None,
+        random_state: int | RandomState | None = 0,
+    ):
+        self.kernel = kernel
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.sigma = sigma
+        self.random_state = random_state
+
+    def check_alone(self) -> None:
+        """Refuse parameters out of range."""
+        check_kernel(self.kernel, WIDTH_KERNELS)
+        check_whole("n_landmarks", self.n_landmarks, 1)
+        check_choice("landmarks", self.landmarks, _CHOICES)
+        if self.sigma is not None:
+            check_positive("sigma", self.sigma, note=", or None to take it from the data")
+        check_seed("random_state", self.random_state)
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Take the landmarks, and the width unless it is given, from X (n, d), dense or CSR."""
+        with input_errors():
+            X = validate_data(self, X, **_INPUT)
+        self.check_alone()
+        self.sigma_ = mean_width(X, self.kernel) if self.sigma is None else float(self.sigma)
+        n, m = X.shape[0], self.n_landmarks
+        if m > n:
+            warnings.warn(
+                f"n_landmarks={m}: there are {n} samples, all of them are landmarks", stacklevel=2
+            )
+        random = check_random_state(self.random_state)
+        with _pools().limit(limits=1):
+            self.landmarks_ = X if m >= n else _CHOICES[self.landmarks](self, X, m, random)
+        self.__dict__.pop("_root", None)
+        _ = self.jitter_  # a kernel that is not positive definite is found here
+        return self
+
+    def with_sigma(self, sigma: float) -> Self:
+        """Return a copy with the same landmarks and another width."""
+        check_is_fitted(self)
+        check_positive("sigma", sigma)
+        other = copy.copy(self)
+        other.sigma_ = float(sigma)
+        other.__dict__.pop("_root", None)
+        return other
+
+    def with_landmarks(self, landmarks: AnyMatrix, sigma: float) -> Self:
+        """Return the map, unfitted so far, with these landmarks and this width."""
+        fitted = copy.copy(self)
+        fitted.landmarks_, fitted.sigma_ = landmarks, sigma
+        fitted.n_features_in_ = landmarks.shape[1]
+        return fitted
+
+    @cached_property
+    def _root(self) -> tuple[NDArray[np.float64], float]:
+        """The inverse of R, and ε: made when they are needed, which is not for kernel values."""
+        squared = squared_distance(self.landmarks_, kernel=self.kernel)
+        own = exponential(squared.astype(np.float64), self.sigma_)
+        with _pools().limit(limits=1, user_api="blas"):
+            return jittered_inverse_root(own)
+
+    @property
+    def whitening_(self) -> NDArray[np.float64]:
+        """The inverse of R."""
+        return self._root[0]
+
+    @property
+    def jitter_(self) -> float:
+        """What was added to the diagonal."""
+        return self._root[1]
+
+    @property
+    def n_outputs_(self) -> int:
+        """Number of outputs of a row."""
+        return self.landmarks_.shape[0]
+
+    def transform(self, X: ArrayLike) -> NDArray[np.float32]:
+        """Return the outputs of every row, shape (n, m), float32."""
+        check_is_fitted(self)
+        with input_errors():
+            X = validate_data(self, X, reset=False, **_INPUT)
+        return self._blockwise(X.shape[0], lambda a, b: self.kernel_values(X[a:b]))
+
+    def of_distances(self, squared: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the outputs of rows whose squared distances to the landmarks are known."""
+        return self._blockwise(len(squared), lambda a, b: exponential(squared[a:b], self.sigma_))
+
+    def kernel_values(self, X: Any) -> NDArray[np.float32]:
+        """Return the kernel of rows with the landmarks, shape (n, m)."""
+        return gram(X, self.landmarks_, kernel=self.kernel, sigma=self.sigma_)
+
+    def _blockwise(self, n: int, values: Callable[[int, int], NDArray]) -> NDArray[np.float32]:
+        """Whiten kernel values, some rows at a time."""
+        out = np.empty((n, self.n_outputs_), np.float32)
+
+        def fill(start: int, stop: int) -> None:
+            with threads(1):
+                # In double precision: small pivots multiply what is rounded.
+                out[start:stop] = values(start, stop).astype(np.float64) @ self.whitening_
+
+        # One thread of BLAS for each of ours: their number then changes no digit.
+        with _pools().limit(limits=1, user_api="blas"):
+            for_blocks(fill, n, _BLOCK_ROWS)
+        return out
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_outputs_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float32"]
+        return tags
+
+
+def mean_width(X: AnyMatrix, kernel: str, gamma: float = 1.0) -> float:
+    """Return the σ whose square is the mean squared distance between rows."""
+    if X.shape[0] < 2:
+        raise InputError("n_samples=1: sigma comes from distances between samples, give sigma")
+    mean = mean_squared_distance(X, kernel=kernel, gamma=gamma)
+    if not mean > 0:
+        raise InputError("sigma cannot be estimated from rows that are all alike, give it")
+    return float(mean**0.5)
+
+
+def _uniform(of: LandmarkMap, X: AnyMatrix, m: int, random: RandomState) -> AnyMatrix:
+    return X[np.sort(random.choice(X.shape[0], m, replace=False))]
+
+
+def _pool(X: AnyMatrix, m: int, random: RandomState) -> AnyMatrix:
+    size = max(_POOL, 2 * m)
+    return X if X.shape[0] <= size else X[np.sort(random.choice(X.shape[0], size, replace=False))]
+
+
+def _centres(of: LandmarkMap, X: AnyMatrix, m: int, random: RandomState) -> AnyMatrix:
+    """Return the centres of k-means, dense."""
+    from sklearn.cluster import KMeans
+
+    if m * X.shape[1] > _MOST_CENTRES:
+        raise InputError(
+            f"the centres of k-means are dense, {m:,} of {X.shape[1]:,} features do not fit: take "
+            "landmarks='uniform'"
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # of fewer different rows than m
+        clusters = KMeans(m, init="random", n_init=1, max_iter=_ROUNDS, random_state=random)
+        found = clusters.fit(_pool(X, m, random)).cluster_centers_
+    # Means are subtracted and added again there, which makes zeros negative.
+    return found if X.min() < 0 else np.maximum(found, 0)
+
+
+def _pivots(of: LandmarkMap, X: AnyMatrix, m: int, random: RandomState) -> AnyMatrix:
+    """Draw rows by how much of their kernel is left, as the pivots of a Cholesky factorisation.
+
+    Some are drawn at once, and accepted by what those before them leave, so that their law is that
+    of one after the other (Epperly, Tropp and Webber, 2024).
+    """
+    X = _pool(X, m, random)
+    n, done = X.shape[0], 0
+
+    def left_of(rows: Any, others: NDArray[np.intp]) -> NDArray[np.float64]:
+        values = gram(X[rows], X[others], kernel=of.kernel, sigma=of.sigma_)
+        return values - factor[rows, :done] @ factor[others, :done].T.astype(np.float64)
+
+    left, factor, chosen = np.ones(n), np.zeros((n, m), np.float32), np.empty(m, np.intp)
+    while done < m and left.sum() > _JITTER * n:
+        drawn = random.choice(n, _DRAWN, p=left / left.sum())
+        accepted = _accepted(left_of(drawn, drawn), random.random_sample(_DRAWN) * left[drawn])
+        found = drawn[accepted][: m - done]
+        columns = left_of(slice(None), found)
+        columns = columns @ jittered_inverse_root(columns[found])[0]
+        factor[:, done : done + len(found)] = columns
+        left = np.maximum(left - (columns**2).sum(axis=1), 0)
+        left[found] = 0
+        chosen[done : done + len(found)] = found
+        done += len(found)
+    # Copies of what is chosen already, where nothing is left of the others.
+    chosen[done:] = random.permutation(np.setdiff1d(np.arange(n), chosen[:done]))[: m - done]
+    return X[np.sort(chosen)]
+
+
+def _accepted(residual: NDArray[np.float64], chances: NDArray[np.float64]) -> list[int]:
+    """Return which candidates to take, of the kernel that is left between them."""
+    accepted = []
+    for i, chance in enumerate(chances):
+        if residual[i, i] > max(chance, _JITTER):
+            accepted.append(i)
+            residual = residual - np.outer(residual[:, i], residual[i] / residual[i, i])
+    return accepted
+
+
+_CHOICES = {"uniform": _uniform, "kmeans": _centres, "rpcholesky": _pivots}
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    return ThreadpoolController()

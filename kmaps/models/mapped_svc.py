@@ -1,0 +1,182 @@
+"""What models that are linear on the outputs of a map of all features have in common."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from kmaps.errors import ConfigError
+from kmaps.models.block_descent import BlockProblem, Learnt, train_in_blocks
+from kmaps.models.choice import AUTO, Predict
+from kmaps.models.mapped_rows import MappedRows, StreamedRows, map_rows, single
+from kmaps.parallel import product
+from kmaps.svm.learner import BlockSource
+from kmaps.svm.probabilities import ProbabilisticClassifier
+from kmaps.svm.reduction import Labels, combine_scores, counting
+
+
+class MappedSVC(ProbabilisticClassifier):
+    """A classifier that is linear on the outputs of a map of all features, and has a width.
+
+    A subclass has the parameters of `RandomFeatureSVC` that are not of its map.
+    """
+
+    C: Any  # a number or AUTO
+    sigma: Any  # a number, None or AUTO
+    tol: float | None
+    max_iter: int | None
+    classes_: NDArray
+    coef_: NDArray
+    intercept_: NDArray
+    map_: Any
+    sigma_: float
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Refuse parameters out of range, but those of the map."""
+
+    @abstractmethod
+    def _make_map(self) -> Any:
+        """Return the unfitted map."""
+
+    @abstractmethod
+    def _train(self, rows: MappedRows | StreamedRows, labels: Labels) -> None:
+        """Train on encoded rows."""
+
+    @abstractmethod
+    def at_widths(
+        self, X: Any, y: NDArray, weights: NDArray, mean: float
+    ) -> Callable[[float], Predict]:
+        """Return what makes the ``predict`` of a width, as `kmaps.models.widths.HasWidth` says."""
+
+    def fit(
+        self,
+        X: ArrayLike | MappedRows | StreamedRows,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the map, encode the samples and train one binary model per problem, as
+        `CodedSVC.fit`.
+
+        X (n, d) is dense or CSR, or what :meth:`prepare_rows` made, which has its own fitted map. A
+        width that is learnt counts every sample once; samples that are all alike have none.
+        """
+        if AUTO in (self.sigma, self.C):
+            return self._fit_chosen(X, y, sample_weight)
+        self._check_parameters()
+        row_map = self._make_map()
+        if isinstance(X, (MappedRows, StreamedRows)):
+            labels = self._check_prepared(X, y, sample_weight)
+            rows = counting(X, labels)
+            self.timings_ = {"encode_s": 0.0}
+        else:
+            X, labels = self._check_training(X, y, sample_weight)
+            X = counting(X, labels)
+            self.timings_ = {}
+            rows = self._timed("encode_s", map_rows, row_map, X, lambda: [X])
+        self.encoded_bytes_ = rows.nbytes
+        self._fit_probabilities(rows, labels)
+        self._train(rows, labels)
+        return self
+
+    def _fit_chosen(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
+        """Choose what is "auto", and become the model with these numbers."""
+        from kmaps.models.widths import choose_width  # which most models do without
+
+        if isinstance(X, (MappedRows, StreamedRows)):
+            raise _not_in_blocks(self.sigma, self.C)
+        X, labels = self._check_training(X, y, sample_weight)
+        self.timings_ = {}
+        choose = partial(choose_width, self, sample_weight=labels.weights)
+        kept, classes = counting(X, labels), self.classes_[labels.codes]
+        choice = self._timed("choose_s", choose, kept, classes)
+        model = clone(self).set_params(sigma=choice.sigma, C=choice.C)
+        model.fit(kept, classes, labels.weights)
+        model.timings_ |= self.timings_
+        given = self.get_params(deep=False)
+        self.__dict__.update({name: of for name, of in vars(model).items() if name not in given})
+        self.width_choice_, self.C_ = choice, choice.C
+        return self
+
+    def _train_in_blocks(
+        self,
+        rows: MappedRows | StreamedRows,
+        labels: Labels,
+        before: Sequence[BlockProblem] = (),
+    ) -> Learnt:
+        """Descend on the dual, some rows at a time."""
+        train = partial(
+            train_in_blocks,
+            rows,
+            list(self._problems(labels)),
+            C=self.C,
+            loss=self.loss,
+            bias=self.bias,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            seed=check_random_state(self.random_state).randint(np.iinfo(np.int32).max),
+            before=before,
+        )
+        learnt: Learnt = self._timed("train_s", train)
+        self.duality_gap_, self.n_iter_ = learnt.gaps, learnt.passes
+        return learnt
+
+    def prepare_rows(self, source: BlockSource) -> MappedRows | StreamedRows:
+        """Turn samples that may be larger than memory into what :meth:`fit` trains on.
+
+        No more than a block of the samples is in memory at a time; all outputs are, in single
+        precision, up to 1 GB; beyond that none are, and they are encoded again in every pass.
+        ``source`` has ``blocks()`` and ``sample()``, as `kmaps.io.LabelledRows` has them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X, y = np.random.default_rng(0).random((90, 5)), np.arange(90) % 2
+        >>> class Source:
+        ...     def blocks(self):
+        ...         return (X[start : start + 30] for start in range(0, 90, 30))
+        ...
+        ...     def sample(self):
+        ...         return X
+        >>> model = RandomFeatureSVC(n_frequencies=50)
+        >>> model.fit(model.prepare_rows(Source()), y).predict(X[:2]).shape
+        (2,)
+        """
+        if AUTO in (self.sigma, self.C):
+            raise _not_in_blocks(self.sigma, self.C)
+        self._check_parameters()  # one out of range is found before all is read
+        row_map = self._make_map()
+        sample = single(source.sample()) if row_map.learns_from_data else None
+        return map_rows(row_map, sample, lambda: map(single, source.blocks()))
+
+    def decision_function(self, X: ArrayLike | MappedRows | StreamedRows) -> NDArray:
+        """Score rows, as every classifier here does; also those that were prepared beforehand."""
+        if not isinstance(X, (MappedRows, StreamedRows)):
+            return super().decision_function(X)
+        check_is_fitted(self)
+        scores = np.empty((len(X), len(self.intercept_)))
+        for places, outputs in X.chunks():
+            scores[places] = product(outputs, self.coef_.T) + self.intercept_
+        return combine_scores(scores, len(self.classes_), self.multiclass)
+
+    def _score_width(self) -> int:
+        return self.map_.n_outputs_
+
+    def _stored(self, names: tuple[str, ...]) -> dict[str, Any]:
+        """Return the parameters that a file has: of what was chosen, the choice."""
+        chosen = {"sigma": self.sigma_, "C": vars(self).get("C_")}
+        given = {name: getattr(self, name) for name in names}
+        return {k: chosen[k] if v == AUTO else v for k, v in given.items()}
+
+
+def _not_in_blocks(sigma: Any, C: Any) -> ConfigError:
+    return ConfigError(
+        f"sigma={sigma!r}, C={C!r}: not for samples in blocks or encoded before; choose both with "
+        "kmaps.models.choose_width"
+    )

@@ -1,0 +1,183 @@
+"""The choice of the width of an exponential kernel, together with C, by cross-validation.
+
+The widths have σ² = D̄² / t with the mean squared distance D̄² between training rows and t of 1, 2, 4
+and 8; the grid grows on the side of its best value, two powers of two at a time, by the rule that
+:mod:`kmaps.models.choice` has for C: until the best is inside, or the edge is flat. At each width C
+is chosen by that rule, or is as given, and the width counts by its best C; of equally good widths
+the widest is chosen. Distances are computed once for all widths and folds.
+"""
+
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils import check_array
+
+from kmaps.checks import check_positive, check_whole, is_number
+from kmaps.errors import ConfigError
+from kmaps.gram_matrix import squared_distance
+from kmaps.kernels import WIDTH_KERNELS
+from kmaps.models.choice import (
+    AUTO,
+    Choice,
+    Powers,
+    Predict,
+    along_c_precomputed,
+    choice_of,
+    choose,
+    extension,
+    scores_along_c,
+    splits,
+    stratified_sample,
+)
+from kmaps.models.landmarks import exponential, mean_width
+from kmaps.svm import KernelSVC
+from kmaps.svm.learner import input_errors
+from kmaps.svm.reduction import check_sample_weight
+
+_DIVISORS = Powers(2.0, -6, 12)  # t, of the mean squared distance
+_NAMES = ", ".join(WIDTH_KERNELS)
+_START = _DIVISORS.values(range(4))
+
+
+class HasWidth(Protocol):
+    """A model with a width that it can be tried at, such as `RandomFeatureSVC`."""
+
+    kernel: str
+    C: Any
+    sigma: Any
+
+    def at_widths(
+        self, X: Any, y: NDArray, weights: NDArray, mean: float
+    ) -> Callable[[float], Predict]:
+        """Return what makes the ``predict`` of `kmaps.models.cross_validate` for a width.
+
+        ``mean`` is the width whose square is the mean squared distance.
+        """
+
+
+@dataclass(frozen=True)
+class WidthChoice:
+    """What cross-validation found.
+
+    Attributes
+    ----------
+    sigma, C : float
+        The width and the C that are chosen.
+    fractions : tuple of float
+        The widths compared, as fractions σ² / D̄² of the mean squared distance, descending.
+    accuracies : tuple of float
+        The held-out accuracy of each, at its best C.
+    choices : tuple of Choice
+        The values of C compared at each.
+    """
+
+    sigma: float
+    C: float
+    fractions: tuple[float, ...]
+    accuracies: tuple[float, ...]
+    choices: tuple[Choice, ...]
+
+
+def choose_width(
+    model: KernelSVC | HasWidth,
+    X: ArrayLike,
+    y: ArrayLike,
+    Cs: Iterable[float] | Literal["auto"] | None = None,
+    *,
+    folds: int = 3,
+    seed: int = 0,
+    samples: int | None = 5000,
+    sample_weight: ArrayLike | None = None,
+) -> WidthChoice:
+    """Choose the width of a model, and its C, by the accuracy on samples left out.
+
+    Parameters
+    ----------
+    model : KernelSVC, RandomFeatureSVC or LandmarkSVC
+        Not fitted. With a ``sigma`` other than "auto" that width stays, and C alone is chosen.
+    X, y : array-like or CSR, shape (n, d); shape (n,)
+    Cs : "auto" or iterable of float, optional
+        As the ``grid`` of :func:`kmaps.models.cross_validate`; by default the ``C`` of the model.
+    folds, seed, samples : int
+        As there. A `KernelSVC` keeps a matrix of samples² distances.
+    sample_weight : array-like, shape (n,), optional
+        For training; every sample counts once in accuracies.
+
+    Examples
+    --------
+    >>> from kmaps import LandmarkSVC
+    >>> X = np.random.default_rng(0).random((300, 2))
+    >>> y = np.floor(4 * X[:, 0]) % 2
+    >>> found = choose_width(LandmarkSVC("rbf", 50, sigma="auto"), X, y, "auto")
+    >>> found.fractions[0], found.sigma < 0.4, max(found.accuracies) > 0.9
+    (1.0, True, True)
+    """
+    if model.kernel not in WIDTH_KERNELS:
+        raise ConfigError(f"sigma='auto': kernel {model.kernel!r} has no width, {_NAMES} have one")
+    check_whole("folds", folds, 2)
+    check_whole("seed", seed, 0)
+    grid: Any = model.C if Cs is None else Cs
+    grid = [grid] if is_number(grid) else grid
+    with input_errors():
+        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+    weights = check_sample_weight(sample_weight, X.shape[0])
+    mean = model.sigma
+    if mean in (None, AUTO):
+        mean = mean_width(X, model.kernel, vars(model).get("gamma", 1.0))
+    check_positive("sigma", mean, note=", None or 'auto'")
+    chosen = stratified_sample(y, samples, seed)
+    X, y, weights = X[chosen], np.asarray(y)[chosen], weights[chosen]
+    parts = splits(y, folds)
+    at_widths = partial(_gram_widths, model) if isinstance(model, KernelSVC) else model.at_widths
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the model that is trained in the end has its own
+        predict_at = at_widths(X, y, weights, mean)
+        return _compare(
+            lambda t: scores_along_c(predict_at(mean / t**0.5), grid, y, parts),
+            mean,
+            extended=model.sigma == AUTO,
+            extended_c=grid == AUTO,
+        )
+
+
+def _compare(
+    scores_of: Callable[[float], dict[float, NDArray]],
+    mean: float,
+    *,
+    extended: bool,
+    extended_c: bool,
+) -> WidthChoice:
+    """Choose among the widths with these scores by C; or of one width, unless ``extended``."""
+    compared: dict[float, dict[float, NDArray]] = {}
+    best: dict[float, NDArray] = {}
+    values = _START if extended else (1.0,)
+    while values:
+        for t in values:
+            compared[t] = scores_of(t)
+            best[t] = compared[t][choose(compared[t], extended=extended_c)]
+        values = extension(best, _DIVISORS) if extended else ()
+    chosen, divisors = choose(best, extended=extended), sorted(best)
+    return WidthChoice(
+        mean / chosen**0.5,
+        choose(compared[chosen], extended=extended_c),
+        tuple(1 / t for t in divisors),
+        tuple(float(np.mean(best[t])) for t in divisors),
+        tuple(choice_of(compared[t], extended=extended_c) for t in divisors),
+    )
+
+
+def _gram_widths(
+    model: KernelSVC, X: Any, y: NDArray, weights: NDArray, mean: float
+) -> Callable[[float], Predict]:
+    """Return what makes the ``predict`` of a width, of one matrix of distances."""
+    squared = squared_distance(X, kernel=model.kernel, gamma=model.gamma)
+    precomputed = clone(model).set_params(kernel="precomputed", sigma=None, probability=None)
+    return lambda sigma: along_c_precomputed(
+        precomputed, exponential(squared, sigma), y, weights=weights
+    )
