@@ -8,7 +8,7 @@ from kmaps.bench.paper.entries import paper_of
 from kmaps.bench.paper.numbers import Outcome, PrintedNumber, printed_numbers, printed_tables
 from kmaps.bench.paper.reported import Item, Runs
 from kmaps.bench.paper.reported_forms import summary
-from kmaps.bench.paper.statements import Elsewhere, Paper, claims, elsewhere, papers
+from kmaps.bench.paper.statements import Paper, claims, elsewhere, papers
 from kmaps.bench.report.choice import edges_of_runs, grid_text
 from kmaps.bench.report.forms import Markdown, bold, link, markdown_table
 
@@ -71,7 +71,11 @@ def _table(key: tuple[str, str], items: Sequence[Item]) -> list[str]:
     of_table = [item for item in items if item.of == " ".join(key)]
     judged = [item for item in of_table if item.verdict in (Outcome.MET, Outcome.NOT_MET)]
     met = sum(item.verdict == Outcome.MET for item in judged)
-    others = Counter(_why(item) for item in of_table if item not in judged)
+    others = Counter(
+        "times, shown as ratios" if item.verdict == Outcome.SHOWN else item.reason
+        for item in of_table
+        if item not in judged
+    )
     return [
         key[1],
         f"{met} of {len(judged)}",
@@ -81,10 +85,6 @@ def _table(key: tuple[str, str], items: Sequence[Item]) -> list[str]:
             ", ".join(map(_link, dict.fromkeys(n.experiment for n in printed if n.experiment)))
         ),
     ]
-
-
-def _why(item: Item) -> str:
-    return "times, shown as ratios" if item.verdict == Outcome.SHOWN else item.reason
 
 
 def _spread(printed: Iterable[PrintedNumber], judged: Iterable[Item]) -> str:
@@ -103,12 +103,12 @@ def _spread(printed: Iterable[PrintedNumber], judged: Iterable[Item]) -> str:
 def _claim(name: str, items: Sequence[Item]) -> list[str]:
     found = [item for item in items if item.of == name]
     decided = [f"{_marked(item.verdict)}: {_link(item.run)} ({item.ours})" for item in found]
-    decided += [_tested(check) for check in elsewhere() if check.id == name]
+    decided += [
+        f"holds: `{check.test}`" + (f" ({check.note})" if check.note else "")
+        for check in elsewhere()
+        if check.id == name
+    ]
     return [name, claims()[name].text, Markdown("<br>".join(decided))]
-
-
-def _tested(check: Elsewhere) -> str:
-    return f"holds: `{check.test}`" + (f" ({check.note})" if check.note else "")
 
 
 def _marked(verdict: str) -> str:

@@ -20,9 +20,10 @@ def summary(items: Iterable[Item], found: Sequence[Failure]) -> str:
     """Return one line: how many numbers and claims came out in each way, and the failures."""
     items = list(items)
     counted = [
-        f"{len(of_kind)} {kind}s: {_counts(item.verdict for item in of_kind)}"
+        f"{len(verdicts)} {kind}s: "
+        + ", ".join(f"{n} {verdict}" for verdict, n in Counter(verdicts).most_common())
         for kind in ("number", "claim")
-        if (of_kind := [item for item in items if item.kind == kind])
+        if (verdicts := [item.verdict for item in items if item.kind == kind])
     ]
     failed = f"{len(found)} failed" if found else ""
     return "; ".join(filter(None, [*counted, failed]))
@@ -97,7 +98,3 @@ def _row(item: Item) -> tuple[str, ...]:
 def _failure(failure: Failure) -> str:
     run = f" ({failure.run})" if failure.run and failure.run not in failure.name else ""
     return f"FAILED {failure.name}{run}: {failure.reason}"
-
-
-def _counts(verdicts: Iterable[str]) -> str:
-    return ", ".join(f"{n} {verdict}" for verdict, n in Counter(verdicts).most_common())

@@ -1,11 +1,12 @@
 """Claims and printed numbers as tables in Markdown."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import isnan
 
 from kmaps.bench.paper.claims import JudgedClaim
 from kmaps.bench.paper.numbers import Outcome, PrintedComparison, PrintedTable, printed_tables
-from kmaps.bench.paper.verdicts import Comparison, Finding, Verdict
+from kmaps.bench.paper.verdicts import Finding, Verdict
 from kmaps.bench.report.forms import bold, markdown, markdown_table
 
 _RULE = (
@@ -83,7 +84,8 @@ def _line(claim: JudgedClaim) -> list[str]:
 def _details(findings: Sequence[tuple[str, Finding]]) -> str:
     head = ["claim", "compared", "needed", "verdict", "ours", "95 % interval"]
     table = markdown_table(head, (_detail(name, found) for name, found in findings), texts=4)
-    methods = dict.fromkeys(_method(found) for _, found in findings)
+    estimates = [found.estimate for _, found in findings]
+    methods = dict.fromkeys(e.method + (f" ({e.note})" if e.note else "") for e in estimates)
     summary = f"<summary>All {len(findings)} comparisons</summary>"
     made = f"Intervals: {'; '.join(methods)}."
     return f"<details>\n{summary}\n\n{table}\n\n{made}\n\n</details>"
@@ -95,11 +97,8 @@ def _detail(name: str, found: Finding) -> list[str]:
     value = found.estimate.value
     ours = "–" if isnan(value) else f"{_number(value, unit)} {unit}"
     verdict = found.verdict + " (Holm)" * found.is_left_open_by_holm
-    return [name, comparison.where, _needed(comparison), verdict, ours, _interval(found)]
-
-
-def _needed(comparison: Comparison) -> str:
-    return _NEEDED[comparison.relation].format(f"{comparison.bound:g}")
+    needed = _NEEDED[comparison.relation].format(f"{comparison.bound:g}")
+    return [name, comparison.where, needed, verdict, ours, _interval(found)]
 
 
 def _interval(found: Finding) -> str:
@@ -110,11 +109,6 @@ def _interval(found: Finding) -> str:
         return "exact"
     unit = "×" if found.comparison.relation == "smaller" else "points"
     return f"{_number(low, unit)} to {_number(high, unit)}"
-
-
-def _method(found: Finding) -> str:
-    estimate = found.estimate
-    return f"{estimate.method} ({estimate.note})" if estimate.note else estimate.method
 
 
 def _number(value: float, unit: str) -> str:
@@ -131,12 +125,6 @@ def numbers_section(comparisons: Iterable[PrintedComparison]) -> str:
         by_table.setdefault((found.number.paper, found.number.table), []).append(found)
     tables = [_table(printed_tables()[key], group) for key, group in by_table.items()]
     return "\n\n".join(tables)
-
-
-def counts_of(comparisons: Iterable[PrintedComparison]) -> dict[Outcome, int]:
-    """Return how many numbers came out in each way."""
-    outcomes = [found.outcome for found in comparisons]
-    return {outcome: outcomes.count(outcome) for outcome in Outcome}
 
 
 def texts(found: PrintedComparison) -> tuple[str, str]:
@@ -177,7 +165,7 @@ def _table(table: PrintedTable, group: Sequence[PrintedComparison]) -> str:
 
 
 def _summary(table: PrintedTable, group: Sequence[PrintedComparison]) -> str:
-    counts = counts_of(group)
+    counts = Counter(found.outcome for found in group)
     judged = counts[Outcome.MET] + counts[Outcome.NOT_MET]
     sentences = [f"{counts[Outcome.MET]} of {judged} met or beaten, to the printed digits."]
     if counts[Outcome.NOT_MET]:

@@ -200,18 +200,14 @@ def growth(records: Iterable[Record]) -> dict[str, dict[str, PowerLaw]]:
 def growth_table(records: Iterable[Record]) -> str:
     """Return a Markdown table: each row at its largest size, and the exponents."""
     lines = []
-    for name, by_measure in growth(records).items():
+    for row, by_measure in growth(records).items():
         if "accuracy" not in by_measure:
             continue
-        shown = {measure: _largest(law) for measure, law in by_measure.items()}
+        shown = {name: MEASURES[name].format(law.values[-1]) for name, law in by_measure.items()}
         grown = {measure: f"n^{law.exponent:.2f}" for measure, law in by_measure.items()}
         n = f"{by_measure['accuracy'].at[-1]:,}"
-        cells = [name, n, shown["accuracy"], shown.get("time", ""), shown.get("convert", "")]
+        cells = [row, n, shown["accuracy"], shown.get("time", ""), shown.get("convert", "")]
         cells += [grown.get("time", ""), shown.get("train-memory", "")]
         lines.append([*cells, grown.get("train-memory", "")])
     head = ["", "largest n", "accuracy, %", "time, s", "of it conversion, s", "grows as"]
     return markdown_table([*head, "peak memory, MB", "grows as"], lines)
-
-
-def _largest(law: PowerLaw) -> str:
-    return MEASURES[law.quantity].format(law.values[-1])

@@ -116,7 +116,9 @@ def lay_out(summary: Sequence[Line], features: dict[str, str]) -> list[Block]:
 def _block(lines: list[dict[str, Any]], features: dict[str, str]) -> Block:
     measure = MEASURES[lines[0]["measure"]]
     # An exact kernel next to random maps has no draws, and lacks none.
-    most = {over: max(x["n"] for x in lines if x["over"] == over) for over in _overs(lines)}
+    most: dict[str, int] = {}
+    for line in lines:
+        most[line["over"]] = max(line["n"], most.get(line["over"], 0))
     kernels = sorted({line["kernel"] for line in lines}, key=kernel_order)
     best = {kernel: _best_text(lines, kernel, measure, most) for kernel in kernels}
     rows: dict[str, dict[str, Entry]] = {}
@@ -137,10 +139,6 @@ def _words(line: dict[str, Any], features: dict[str, str]) -> list[str]:
     normalize = "" if line["normalize"] == "none" else line["normalize"]
     setting = line["experiment"], line["setting"], line["dataset"], features[line["features"]]
     return [*setting, normalize, line["reduction"], line["measure"]]
-
-
-def _overs(lines: list[dict[str, Any]]) -> set[str]:
-    return {line["over"] for line in lines}
 
 
 def _competes(line: dict[str, Any], most: dict[str, int]) -> bool:

@@ -6,7 +6,6 @@ from kmaps.bench.records import gate
 from kmaps.bench.records.gate import FRACTION, Judged
 from kmaps.bench.records.lines import chosen_rows, compared_values, edge, edge_text
 from kmaps.bench.report.choice import choice_section, edges_of_runs, grid_text
-from kmaps.bench.report.gate_forms import as_text
 from tests.bench.sample_records import record
 
 LIST = {"C_grid": [1, 3, 10], "C_folds": 3}
@@ -81,8 +80,3 @@ def test_the_gate_flags_and_passes_them():
     by_name = {cell.name.split()[-1]: cell.edge for cell in verdicts}
     assert by_name["linear"] == "C = 10 is at the edge of its grid in 3 of 3 records"
     assert by_name["homogeneous"] == by_name["exact-coded"] == ""
-    lines = as_text(verdicts).splitlines()
-    assert lines[-1] == "4 cells: 4 same; C at the edge of its grid in 2 of 4"
-    flagged = [line for line in lines if line.endswith("of 3 records")]
-    assert len(flagged) == 2
-    assert as_text(verdicts, unchanged=False) == lines[-1]

@@ -1,7 +1,5 @@
 """Records summed up: which count, in which order, with which numbers."""
 
-import io
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +7,6 @@ import pytest
 from kmaps.bench.records.columns import COLUMNS
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.summary import latest_cells, mixed_conditions, summarize
-from kmaps.bench.report.tables import render
 from kmaps.errors import ConfigError, NothingMeasured
 from tests.bench.sample_records import record
 
@@ -139,14 +136,3 @@ def test_conditions_that_differ_are_named():
     same = [record(cpu="a", threads=2, jobs=1), record(cpu="a", threads=2, jobs=1)]
     assert mixed_conditions(same) == []
     assert mixed_conditions([*same, record(cpu="b", threads=1, jobs=1)]) == ["cpu", "threads"]
-
-
-def test_the_tidy_table_survives_a_round_trip():
-    records = [record(params={"order": 1}, size=100), record("exact")]
-    text = render(records, "csv", ["accuracy"])
-    back = pd.read_csv(io.StringIO(text))
-    assert back["params"].tolist() == ["{}", '{"order": 1}']
-    assert back["learner"].tolist() == ["{}", "{}"]
-    assert back["size"].tolist()[1] == 100
-    assert ",100," in text  # not 100.0
-    assert back.columns.tolist() == [*summarize(records, ["accuracy"])[0]]

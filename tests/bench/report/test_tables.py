@@ -134,6 +134,7 @@ def test_csv_and_json_are_tidy_and_in_plain_units():
     lines = json.loads(show([*LINEAR, record("exact")], "json", "accuracy"))
     assert [line["mean"] for line in lines] == pytest.approx([0.92, 0.9])
     assert lines[1]["std"] is None
+    assert ",100," in show([record(size=100), record()], "csv")  # not 100.0
 
 
 def test_reductions_and_measures_have_blocks_of_their_own():
