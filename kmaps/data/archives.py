@@ -36,6 +36,7 @@ _UNREADABLE = (
     *(ValueError, KeyError, IndexError, OverflowError, struct.error),
 )
 _HEADER_BYTES = 1 << 20  # that a tar may have between two members
+UNWANTED_BYTES = 1 << 26  # that a file may have besides those wanted
 _MEMBERS = 1 << 18
 _PACKED = 1100  # times: zlib makes a thousandth of zeros, nothing packs better
 _PACKED_IMAGES = 64  # times, and far more than images can be
@@ -66,6 +67,8 @@ def read_file(path: Path, size: int, report: Report) -> tuple[bytes, str, int]:
             digest.update(chunk)
             content += chunk[: size - len(content)]
             content_size += len(chunk)
+            if content_size > size + UNWANTED_BYTES:
+                raise _Unsafe(f"it has more than {content_size:,} bytes, expected {size:,}")
             report(raw.tell(), total)
     return bytes(content), digest.hexdigest(), content_size
 

@@ -12,14 +12,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from kmaps.data.archives import describe
+from kmaps.data.archives import UNWANTED_BYTES, describe
 from kmaps.data.cache import cache_root, keep, work_folder
 from kmaps.data.formats import Content, get_format
 from kmaps.data.manifest import Manifest, SourceFile, load_manifest
 from kmaps.data.transfer import fetch_url
 from kmaps.errors import ConfigError, DataError
-
-_UNWANTED_BYTES = 1 << 26  # what an archive may have besides the wanted members
 
 Progress = Callable[[str, int, int | None], object]
 Mirror = str | Path
@@ -156,7 +154,7 @@ class _Job:
         target = self._downloads() / f"{key}-{Path(source.path).name}"
         for last in (False, True):
             # Besides what is wanted, an archive may hold as much again.
-            largest = 2 * source.size + _UNWANTED_BYTES
+            largest = 2 * source.size + UNWANTED_BYTES
             resumed = fetch_url(url, target, partial(self.report, source.path), largest=largest)
             try:
                 return self._verified(target, source, url)

@@ -176,6 +176,13 @@ def test_single_file_is_kept_up_to_its_size_and_hashed_whole(tmp_path):
         assert read_file(tmp_path / "x", kept, silent) == (bytes(kept), digest, 5 << 20)
 
 
+def test_a_file_far_larger_than_expected_is_not_read_to_its_end(tmp_path):
+    with open(tmp_path / "x", "wb") as file:
+        file.truncate(10**12)  # a sparse file: no bytes on the disk
+    with pytest.raises(DataError, match="bytes, expected 10; use another copy"):
+        read_file(tmp_path / "x", 10, silent)
+
+
 @pytest.mark.parametrize("damage", ["truncated", "flipped"])
 def test_damaged_gzip(tmp_path, damage):
     packed = bytearray(gzip.compress(bytes(range(256))))

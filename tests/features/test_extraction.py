@@ -26,20 +26,17 @@ def small_blocks(monkeypatch):
 
 
 @pytest.fixture
-def described(monkeypatch):
-    """How many images each call of a first stage saw, and an image after which it fails."""
-    seen = []
-    whole = HogPyramid.describe
+def seen(monkeypatch):
+    """How many images each call of a first stage saw."""
+    numbers, whole = [], HogPyramid.describe
+    monkeypatch.setattr(
+        HogPyramid, "describe", lambda self, some: numbers.append(len(some)) or whole(self, some)
+    )
+    return numbers
 
-    def spy(self, images):
-        if "limit" in vars(spy) and sum(seen) + len(images) > spy.limit:
-            raise KeyboardInterrupt
-        seen.append(len(images))
-        return whole(self, images)
 
-    monkeypatch.setattr(HogPyramid, "describe", spy)
-    seen_and_limit = seen, lambda n: setattr(spy, "limit", n)
-    return seen_and_limit
+def hog(data, folder, *args, **parameters):
+    return extract(data, "hog-pyramid", *args, cache=folder, **parameters)
 
 
 def dense(X) -> np.ndarray:
@@ -74,34 +71,27 @@ def test_rows_come_as_asked_for(name, drawn, small_blocks):
 
 
 def test_normalisation_is_not_cached(drawn, tmp_path):
-    first = extract(drawn, "hog-pyramid", "l1", cache=tmp_path)
-    raw = extract(drawn, "hog-pyramid", cache=tmp_path)
+    first, raw = hog(drawn, tmp_path, "l1"), hog(drawn, tmp_path)
     np.testing.assert_allclose(first.sum(axis=1), 1, rtol=1e-5)
     np.testing.assert_allclose(raw / raw.sum(axis=1, keepdims=True), first, rtol=1e-5)
 
 
-def test_an_interrupted_extraction_goes_on(drawn, tmp_path, small_blocks, described):
-    seen, stop_after = described
-    stop_after(6)
+def test_what_is_there_is_not_made_again(drawn, tmp_path, small_blocks, seen):
+    def stop(label, done, total):
+        if done == 6:
+            raise KeyboardInterrupt
+
     with pytest.raises(KeyboardInterrupt), threads(1):
-        extract(drawn, "hog-pyramid", cache=tmp_path)
+        hog(drawn, tmp_path, progress=stop)
     assert seen == [3, 3]
-    stop_after(100)
-    X = extract(drawn, "hog-pyramid", cache=tmp_path)
-    assert sum(seen) == 10  # nothing twice
-    extract(drawn, "hog-pyramid", cache=tmp_path)
+    X = hog(drawn, tmp_path)
     assert sum(seen) == 10
     np.testing.assert_array_equal(X, extract(drawn, "hog-pyramid"))
-
-
-def test_a_damaged_block_is_made_again(drawn, tmp_path, small_blocks, described):
-    seen, _ = described
-    X = extract(drawn, "hog-pyramid", cache=tmp_path)
     (block,) = tmp_path.rglob("00002.npz")
     for damaged in (b"", block.read_bytes()[:200], b"x" * 500):
         block.write_bytes(damaged)
         seen.clear()
-        np.testing.assert_array_equal(extract(drawn, "hog-pyramid", cache=tmp_path), X)
+        np.testing.assert_array_equal(hog(drawn, tmp_path), X)
         assert seen == [3]
 
 
@@ -120,23 +110,14 @@ def test_a_damaged_vocabulary_is_learned_again(drawn, tmp_path):
         assert learned.read_bytes() == whole
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"data": {"digest": "d2"}},
-        {"data": {"name": "other"}},
-        {"parameters": {"signed": True}},
-        {"version": 2},
-    ],
-)
-def test_what_would_differ_is_not_shared(drawn, tmp_path, described, monkeypatch, change):
-    seen, _ = described
-    extract(drawn, "hog-pyramid", cache=tmp_path)
-    if "version" in change:
-        monkeypatch.setattr(HogPyramid, "version", change["version"])
-    other = dataset(drawn.images, **change.get("data", {}))
-    extract(other, "hog-pyramid", cache=tmp_path, **change.get("parameters", {}))
-    assert sum(seen) == 20
+def test_what_would_differ_is_not_shared(drawn, tmp_path, seen, monkeypatch):
+    hog(drawn, tmp_path)
+    hog(dataset(drawn.images, digest="d2"), tmp_path)
+    hog(dataset(drawn.images, name="other"), tmp_path)
+    hog(drawn, tmp_path, signed=True)
+    monkeypatch.setattr(HogPyramid, "version", 2)
+    hog(drawn, tmp_path)
+    assert sum(seen) == 50
 
 
 def test_words_share_descriptors_but_not_vocabularies(drawn, tmp_path):
@@ -148,11 +129,9 @@ def test_words_share_descriptors_but_not_vocabularies(drawn, tmp_path):
     assert len(list(tmp_path.rglob("learned.npz"))) == 3
 
 
-def test_filling_the_cache_leaves_nothing_to_extract(drawn, tmp_path, small_blocks, described):
-    seen, _ = described
+def test_filling_the_cache_leaves_nothing_to_extract(drawn, tmp_path, seen):
     Extractor(drawn, make_feature("hog-pyramid"), cache=tmp_path).fill_cache()
-    assert sum(seen) == 10
-    extract(drawn, "hog-pyramid", cache=tmp_path)
+    hog(drawn, tmp_path)
     assert sum(seen) == 10
     Extractor(drawn, make_feature("intensity"), cache=tmp_path).fill_cache()
     assert len(list(tmp_path.rglob("about.json"))) == 1  # intensities are not worth keeping
