@@ -8,13 +8,12 @@ import numpy as np
 from numpy.random import Generator, Philox, RandomState
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy.sparse import csr_array, issparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kmaps._loops import project as loops
 from kmaps.checks import refuse_negative
-from kmaps.maps.capabilities import FeatureMap
+from kmaps.maps.capabilities import ClassNamePrefixFeaturesOutMixin, FeatureMap
 from kmaps.maps.parameters import check_sign_cauchy
 from kmaps.parallel import for_blocks
 from kmaps.samples import AnyMatrix, float_type, summed, validate_data

@@ -29,6 +29,10 @@ class JointMap(DenseMap):
     """
 
     columns: tuple[int, ...]
+    kernel: str | Callable
+    low: float | None
+    high: float | None
+    sigma: float
 
     @abstractmethod
     def _approximate(self, signature: Callable, length: NDArray) -> CosineSum:
@@ -51,15 +55,19 @@ class JointMap(DenseMap):
         self.high_ = float(X.max() if self.high is None else self.high)
         if not 0 < self.high_ - self.low_ < np.inf:
             raise ConfigError(f"low={self.low_!r}, high={self.high_!r}: expected low < high")
-        of_one = None if callable(self.kernel) else STATIONARY[self.kernel](self.sigma)
-        signature = self.kernel if of_one is None else lambda lam: of_one(lam).prod(axis=1)
-        self._cosines = self._approximate(signature, np.full(n, self.high_ - self.low_))
+        self._cosines = self._approximate(self._signature(), np.full(n, self.high_ - self.low_))
         self.frequencies_, self.weights_ = self._cosines.frequencies, self._cosines.weights
         self.n_outputs_ = self._cosines.dim
         return self
 
     def _check_parameters(self) -> None:
         check_joint(self)
+
+    def _signature(self) -> Callable:
+        if callable(self.kernel):
+            return self.kernel
+        of_one = STATIONARY[self.kernel](self.sigma)
+        return lambda lam: of_one(lam).prod(axis=1)
 
     def transform(self, X: ArrayLike) -> NDArray:
         """Encode points as (n, n_outputs_), in the dtype of X, those outside the range clamped."""
