@@ -199,12 +199,12 @@ def check_label(text: str, place: str, what: str = "the label") -> str:
 
 
 def is_number(text: str) -> bool:
-    """Return whether a text is a number, as files have it (Python's 1_0, ١ and 1\\x1f are none)."""
+    """Return whether a text is a number, as files have it (Python's 1_0 and ١ are none)."""
     try:
         float(text)
     except ValueError:
         return False
-    return text.isascii() and text.isprintable() and "_" not in text
+    return text.isascii() and "_" not in text
 
 
 def typed_labels(labels: NDArray, classes: NDArray | None = None) -> NDArray:

@@ -236,7 +236,7 @@ def sample_rows(
         rows = min(rows, max(1, memory // (8 * reader.n_features)))
     kept: Rows | None = None
     draws = np.empty(0)
-    for X, _ in read_blocks(reader, dtype=dtype):
+    for X, _ in read_blocks(reader, dtype=dtype, memory=MEMORY):
         draws = np.concatenate([draws, rng.random(X.shape[0])])
         if kept is None:
             kept = X.copy()

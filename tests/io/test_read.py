@@ -211,6 +211,7 @@ BAD_NPZ = {
     "(There is no item named 'indices.npy'": csr(indices=None),
     "not a CSR matrix": csr(indices=np.array([0, 3, 1])),
     "indptr holds values of type <U1": csr(indptr=np.array(["a"])),
+    "pointers that decrease": csr(indptr=np.array([0, -1, 3])),
     "row pointers that decrease": csr(indptr=np.array([0, 2, 1])),
 }
 BAD = {
