@@ -115,11 +115,3 @@ def test_a_width_is_chosen_on_rows_that_are_not_held_out(landmarks):
 def test_bad_options_are_named(options, message):
     command = ["train", "in.npy", "m.npz", "--labels", "y.npy", "--kernel", "exp-chi2"]
     assert message in refused(*command, *options)
-
-
-def test_rows_that_are_all_alike_are_refused():
-    np.save("in.npy", np.ones((120, 6)))
-    for command in (["encode", "in.npy", "out.npy"], ["train", "in.npy", "m.npz"]):
-        labels = ["--labels", "y.npy"] if command[0] == "train" else []
-        message = refused(*command, *labels, "--kernel", "exp-chi2")
-        assert message == "sigma cannot be estimated from rows that are all alike, give it"
