@@ -1,6 +1,7 @@
 """Claims in experiment files."""
 
 import pytest
+from spec_text import ROWS as TEXT
 
 from kmaps.bench.kinds import load as spec
 from kmaps.errors import ConfigError
@@ -9,25 +10,6 @@ CLAIMS = """
 claims:
   - {id: A2, left: {method: homogeneous}, right: {method: exact}, relation: about}
 """
-TEXT = """\
-experiment: trial
-about: What it is.
-dataset: {name: digits, train: 100, test: 50}
-reductions: [ovo]
-kernels: [chi2, js]
-baselines: [linear, exact]
-maps:
-  - {map: homogeneous, order: [1, 2]}
-C: 1
-"""
-
-
-def test_claims_of_an_experiment_are_checked():
-    assert spec.parse(TEXT + CLAIMS).claims[0].id == "A2"
-    with pytest.raises(ConfigError, match="unknown key, did you mean 'relation'"):
-        spec.parse(TEXT + CLAIMS.replace("relation:", "relatoin:"))
-    with pytest.raises(ConfigError, match=r"claims\[0\]\.relation"):
-        spec.parse(TEXT + CLAIMS.replace("about}", "abut}"))
 
 
 @pytest.mark.parametrize(
@@ -72,20 +54,6 @@ def test_a_claim_that_compares_no_rows_is_a_mistake(left, right, message):
     assert message in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("left", "right", "more"),
-    [
-        (H1, H2, ""),
-        (H1, "method: linear", ""),
-        ("method: homogeneous", "method: exact", ", kernels: [js]"),
-        (f"{H1}, kernel: chi2", f"{H1}, kernel: js", ""),
-        (H1, H1, ", measure: storage-train, against: storage"),
-    ],
-)
-def test_a_claim_that_compares_some_rows_is_none(left, right, more):
-    assert spec.parse(TEXT + _claim(left, right, more=more)).claims[0].id == "some-rows"
-
-
 def test_rows_of_another_kernel_or_of_none_in_common_are_not_compared():
     with pytest.raises(ConfigError, match="to compare of the kernels intersection"):
         spec.parse(TEXT + _claim(H1, H2, more=", kernels: [intersection]"))
@@ -93,29 +61,8 @@ def test_rows_of_another_kernel_or_of_none_in_common_are_not_compared():
         spec.parse(TEXT + _claim(H1, H2, more=", measure: storage-train, against: storage"))
 
 
-def test_outputs_that_are_only_known_when_measured_may_be_any():
-    text = """\
-kind: approximation
-experiment: trial
-about: What it is.
-kernels: [chi2]
-ranges: ["0.01:1"]
-maps:
-  - {map: lowdim, dim: [3, 5]}
-  - {map: homogeneous, order: [1, 2]}
-"""
-    sides = "left: {method: lowdim, dim: 5}, right: {method: homogeneous, dim: 3}"
-    claim = f"{{id: C1, {sides}, relation: smaller, measure: linf}}"
-    assert spec.parse(f"{text}claims:\n  - {claim}\n").claims
-
-
 def test_a_preset_or_a_change_of_the_rows_leaves_the_claims_out(tmp_path):
     path = tmp_path / "trial.yaml"
     path.write_text(TEXT + _claim(H1, "method: exact") + "presets: {few: {maps: []}}\n")
     assert not spec.load(path, preset="few").claims
     assert not spec.load(path, changes=["maps=[]"]).claims
-
-
-def test_a_map_and_a_classifier_of_others_are_compared_whatever_solves_for_the_map():
-    others = "classifiers:\n  - {estimator: sklearn.svm.SVC}\n"
-    assert spec.parse(TEXT + others + _claim(H1, "method: sklearn.svm.SVC")).claims

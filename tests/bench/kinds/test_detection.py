@@ -63,14 +63,6 @@ def test_measuring_fills_the_columns_of_the_kind():
     assert set(columns) == {*KIND.shown.fills, *TOLD} - {"accuracy", "convert_s"} - choice
 
 
-def test_the_exact_kernels_are_alone_and_the_learners_of_a_draw_together():
-    batches = KIND.batches(cells_of(TEXT))
-    assert [[cell.row.learner["name"] for cell in batch] for batch in batches] == [
-        ["exact"],
-        ["dense", "resampled"],
-    ]
-
-
 def test_says_where_the_images_belong(tmp_path, monkeypatch):
     monkeypatch.setenv("KMAPS_DATA_DIR", str(tmp_path))
     with pytest.raises(
@@ -83,7 +75,6 @@ def test_says_where_the_images_belong(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("name: voc2007", "name: voc2008", "dataset.name: .*voc2007"),
         ("classes: [car, bus]", "classes: [cars]", "classes"),
         ("classes: [car, bus]\n", "", "missing key 'classes'"),
         ("name: phog", "name: intensity", "features.name: .*phog"),
@@ -92,9 +83,3 @@ def test_says_where_the_images_belong(tmp_path, monkeypatch):
 )
 def test_mistakes_are_named(old, new, message):
     refuses(message, TEXT, old, new)
-
-
-def test_the_packaged_experiment_is_checked():
-    experiment = spec.load("genrbf-voc2007-tradeoff")
-    assert len(experiment.classes) == 20
-    assert len(KIND.cells(experiment)) == 3 + 4 * 5 * 6

@@ -31,16 +31,13 @@ def test_values_and_defaults():
     [
         ("splits: 2", "splitz: 2", "5:1: splitz: unknown key, did you mean 'splits'?"),
         ("splits: 2", "splits: 0", "5:9: splits: should be greater than 0, got 0"),
-        ("splits: 2", "splits: two", "5:9: splits: should be a valid integer, got 'two'"),
         ("splits: 2", "splits: true", "5:9: splits: should be a valid integer, got True"),
-        ("splits: 2", "splits: [2]", "5:9: splits: should be a valid integer, got a list"),
         ("[chi2, js]", "chi2", "6:10: kernels: should be a valid list, got 'chi2'"),
         ("[chi2, js]", "[js, js]", "6:10: kernels: 'js' is listed twice"),
         ("[ovo, ovr]", "[ovo, ova]", "7:19: reductions[1]: should be 'ovo' or 'ovr', got 'ova'"),
-        ("name: digits", "nam: digits", "3:11: dataset.nam: unknown key, did you mean 'name'?"),
         ("bias: 1}", "bias: -1}", "13:30: learner.bias: should be greater than or equal to 0, got"),
-        ("loss: hinge", "loss: hing", "13:17: learner.loss: should be 'hinge', 'squared_hinge' or"),
         ("bias: 1}", "penalty: l1}", "13:10: learner: penalty l1 needs loss squared_hinge or"),
+        ("[1, 1e-2, 10]", "best", "15:9: C.grid: expected a list of values, or auto, got"),
         ("1e-2", "-1e-2", "15:13: C.grid[1]: should be greater than 0, got -0.01"),
         ("1e-2", ".nan", "15:13: C.grid[1]: should be a finite number, got nan"),
         ("folds: 3", "folds: 1", "16:10: C.folds: should be greater than or equal to 2, got 1"),
@@ -49,17 +46,13 @@ def test_values_and_defaults():
         ("[chi2, js]", "[chi, js]", "6:11: kernels[0]: unknown kernel 'chi', did you mean 'chi2'?"),
         ("name: digits", "name: digts", "3:17: dataset.name: unknown dataset 'digts', did you"),
         ("name: intensity", "name: intensty", "4:18: features.name: unknown features 'intensty',"),
-        ("normalize: l1", "normalize: nono", "4:40: features.normalize: unknown normalisation"),
         ("normalize: l1", "normalize: gamma=0", "4:40: features.normalize: unknown normalisation"),
         ("name: intensity", "cells: [3], name: intensity", "4:12: features.cells: unknown key"),
-        ("name: intensity", "name: hog-pyramid, cell: [3]", "4:31: features.cell: unknown key,"),
         ("name: intensity", "name: hog-pyramid, cells: [3, 3]", "4:38: features.cells:"),
         ("name: intensity", "name: phow, patches: [40], longest: 30", "4:48: features.longest:"),
         ("- {map: homogeneous", "- {map: homogenous", "10:11: maps[0].map: unknown map"),
         ("order: [1, 2]", "ordr: [1, 2]", "10:24: maps[0].ordr: unknown key, did you mean"),
         ("order: [1, 2]", "order: [1, -2]", "10:35: maps[0].order[1]: "),
-        ("order: 3", "order: three", "12:12: maps[1].order: "),
-        ("order: 3", "kernel: chi", "12:13: maps[1].kernel: "),
         ("order: 3", "order: []", "12:12: maps[1].order: expected at least one value"),
         ("order: 3", "window: rectangle", "12:13: maps[1].window: "),
     ],
@@ -99,15 +92,6 @@ def test_missing_keys_are_named():
     ]
 
 
-def test_the_protocol_is_one_of_the_known_forms():
-    """Which are, kmaps.data knows: see tests/data/test_splits.py."""
-    for form in ("train: [a]", "train: 0.5, test: 9", "official: false", "train: 10, test: [a]"):
-        assert mistakes(replaced("train: 200, test: 100", form))
-    form, protocol = "train_per_class: 3, test_per_class: 2", {"train_per_class": 3}
-    found = spec.parse(replaced("train: 200, test: 100", form)).dataset.protocol
-    assert found == protocol | {"test_per_class": 2}
-
-
 def test_keys_given_twice():
     found = mistakes(GOOD + "splits: 3\n")
     assert found == ["e.yaml:18:1: splits: given twice, first in line 5"]
@@ -143,19 +127,6 @@ def test_what_is_not_an_experiment_at_all(text, expected):
     assert found[0].startswith(expected)
 
 
-def test_files(tmp_path):
-    path = tmp_path / "e.yaml"
-    with pytest.raises(ConfigError, match=r"e.yaml: cannot be read: No such file"):
-        spec.load(path)
-    path.write_bytes(b"about: \xff\xfe")
-    with pytest.raises(ConfigError, match=r"e.yaml: not a text file in UTF-8"):
-        spec.load(path)
-    folder = tmp_path / "folder.yaml"
-    folder.mkdir()
-    with pytest.raises(ConfigError, match=r"cannot be read: Is a directory"):
-        spec.load(folder)
-
-
 @pytest.mark.parametrize("name", packaged())
 def test_every_packaged_experiment_is_sound_and_named_as_its_file(name):
     experiment = spec.load(name)
@@ -164,14 +135,6 @@ def test_every_packaged_experiment_is_sound_and_named_as_its_file(name):
     assert read == [claim.model_dump() for claim in experiment.claims]
     cells = KINDS[experiment.kind].cells(experiment)
     assert importable(cells, experiment, (), False) is None  # no row needs a flag
-
-
-def test_every_parameter_of_the_features_is_checked_with_the_others():
-    text = replaced("name: intensity", "name: phow, patches: [8], longest: 30")
-    assert spec.parse(text).features.parameters == {"patches": [8], "longest": 30}
-    found = mistakes(replaced("name: intensity", "name: phow, step: 0, words: -1, root: 1"))
-    places = [line.split(": ")[1] for line in found]
-    assert places == ["features.step", "features.words", "features.root"]
 
 
 PRESETS = """\
@@ -208,3 +171,9 @@ def test_mistakes_in_a_preset_stand_at_their_place():
 def test_an_unknown_preset_is_refused(text, known):
     with pytest.raises(ConfigError, match=rf"unknown preset 'tiny' \(known: {known}\)$"):
         spec.parse(GOOD + text, preset="tiny")
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path):
+    (tmp_path / "e.yaml").write_bytes(b"about: \xff\xfe")
+    with pytest.raises(ConfigError, match=r"e.yaml: not a text file in UTF-8"):
+        spec.load(tmp_path / "e.yaml")

@@ -103,14 +103,6 @@ def test_claims_compare_rows_on_as_many_features(done):
     )
 
 
-def test_errors_of_several_splits_have_an_interval(done):
-    entry = {"id": "fewer-err-more", "text": "…", "relation": "smaller", "measure": "rms"}
-    entry |= {"left": {"n_anchors": 17}, "right": {"n_anchors": 9}}
-    [claim] = judge_claims([entry], done)
-    for finding in claim.judgement.findings:
-        assert finding.comparison.estimate.method == "t of the logarithms, 3 splits"
-
-
 def test_samples_of_a_dataset_have_their_own_split():
     text = TEXT.replace(TEXT[TEXT.index("uniform") : TEXT.index("splits")], "").replace(
         "kind: pairs",

@@ -8,7 +8,6 @@ from commands import kmaps_in
 from spec_text import mistakes
 
 from kmaps.bench.kinds import KINDS
-from kmaps.bench.kinds import load as spec
 from kmaps.bench.records.columns import cell_name
 
 MODULE = """\
@@ -227,19 +226,3 @@ def test_kinds_without_rows_of_others_say_so():
         "classification",
         "scaling",
     }
-
-
-def test_limits_of_a_growth_may_name_others():
-    text = """\
-experiment: growth
-kind: scaling
-dataset: {name: mnist, official: true}
-sizes: [100, 200]
-limits: {sklearn.svm.SVC: 100}
-reductions: [ovr]
-classifiers: [{estimator: sklearn.svm.SVC}, {estimator: sklearn.svm.LinearSVC}]
-C: 1
-"""
-    cells = KINDS["scaling"].cells(spec.parse(text))
-    sizes = [(cell.row.method.rpartition(".")[2], cell.row.size) for cell in cells]
-    assert sizes == [("SVC", 100), ("LinearSVC", 100), ("LinearSVC", 200)]

@@ -16,6 +16,9 @@ maps:
 
 def test_measuring_fills_the_columns_and_keeps_the_function():
     cells = cells_of(TOY)
+    changes = ("side: 12", "side: 13", "side: 12\nradius: 0.7", "side: 12\nC: 2")
+    keys = {cells_of(TOY.replace("side: 12", change))[0].key("") for change in changes}
+    assert len(keys) == 4
     assert [cell.row.label for cell in cells] == ["spline degree=1", "spline degree=3", "fourier"]
     for cell in cells:
         found = measured(cell)
@@ -24,11 +27,3 @@ def test_measuring_fills_the_columns_and_keeps_the_function():
         assert found.columns["train_s"] > 0
         assert found.arrays["x"].shape == found.arrays["function"].shape == (401,)
     assert measured(cells[0]).columns["dim"] == 2 * 11  # ten bins have eleven functions of degree 1
-
-
-def test_the_problem_is_part_of_the_key():
-    keys = {
-        cells_of(TOY.replace("side: 12", change))[0].key("")
-        for change in ("side: 12", "side: 13", "side: 12\nradius: 0.7", "side: 12\nC: 2")
-    }
-    assert len(keys) == 4

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from PIL import Image
 from spec_text import GOOD, mistakes, replaced
 
 import kmaps
@@ -15,9 +14,8 @@ from kmaps.bench.kinds.load import load, parse
 from kmaps.bench.run.clock import UNTIMED
 from kmaps.bench.run.runner import plan
 from kmaps.bench.work import classify
-from kmaps.data import Manifest, draw_split, load_dataset, load_manifest
+from kmaps.data import Manifest, load_manifest
 from kmaps.errors import DataError
-from kmaps.features import extract
 
 KIND = KINDS["classification"]
 RNG = np.random.default_rng(0)
@@ -99,14 +97,7 @@ def test_rows_are_normalised_and_nothing_else(folder):
         ("{files: {train: a.csv, test: b.csv}}", {"official": True}),
         ("{files: {train_images: a, test_images: b}}", {"official": True}),
         ("{files: {data: a.csv, split_column: part}}", {"official": True}),
-        (
-            "{files: {data: a.csv}, train: 0.7, stratified: true}",
-            {"train": 0.7, "stratified": True},
-        ),
-        (
-            "{files: {data: a.csv, group_column: p}, train: [x], test: [y]}",
-            {"train": ["x"], "test": ["y"]},
-        ),
+        ("{files: {images: a}, train: 0.7, stratified: true}", {"train": 0.7, "stratified": True}),
     ],
 )
 def test_how_splits_are_drawn(dataset, protocol):
@@ -120,14 +111,9 @@ def test_how_splits_are_drawn(dataset, protocol):
         ("{files: {data: a.csv}}", "3:10", "dataset: protocol: got {}, expected {train: 10000,"),
         ("{files: {data: a.csv, tran: b}, train: 9}", "3:32", "dataset.files.tran: unknown key, d"),
         ("{files: {data: a, train: b}, train: 9}", "3:18", "dataset.files: expected one of: data,"),
-        ("{files: {train: a, train_labels: b, test: c}}", "3:18", "dataset.files: expected one of"),
         ("{files: {data: ''}, train: 9}", "3:25", "dataset.files.data: expected a path, got an em"),
         ("{files: {train: a, test: b, split_column: c}}", "3:18", "dataset.files: split_column: t"),
         ("{files: {data: a, image_column: c}, train: 9}", "3:18", "dataset.files: image_column: o"),
-        (
-            "{files: {data: a, label_column: c, id_column: c}, train: 9}",
-            *("3:18", "dataset.files: column 'c' is named twice"),
-        ),
         ("{name: mnist, files: {data: a}, train: 9}", "3:17", "dataset.name: mnist is a dataset t"),
         ("{train: 9}", "3:10", "dataset: missing key 'name', or 'files'"),
     ],
@@ -156,23 +142,6 @@ def test_the_keys_of_cells_are_those_of_the_content(folder):
     with open(folder / "renamed" / "t.csv", "a") as file:
         file.write("1,1,1,1,1,up\n")
     assert list(plan(load(folder / "renamed" / "own.yaml"))) != [key]
-
-
-def test_folders_of_images_through_features(folder):
-    levels = RNG.integers(0, 256, (12, 16, 16)).astype(np.uint8)
-    for number, image in enumerate(levels):
-        place = folder / "pictures" / ["cat", "dog"][number % 2]
-        place.mkdir(parents=True, exist_ok=True)
-        Image.fromarray(image).save(place / f"{number:02}.png")
-    text = TEXT.replace("data: t.csv, label_column: kind", "images: pictures")
-    text += "features: {name: phog, divisions: [1, 2], normalize: l1}\n"
-    (folder / "own.yaml").write_text(text)
-    cell, split = split_of(folder / "own.yaml")
-    assert (split.sizes["n_train"], split.class_names) == (6, ("cat", "dog"))
-    dataset = load_dataset(cell.source)
-    train, _ = draw_split(dataset, cell.protocol, 0)
-    expected = extract(dataset, "phog", "l1", rows=train, divisions=(1, 2))
-    np.testing.assert_array_equal(split.x_train, expected)
 
 
 def test_manifests_of_one_s_own(folder, tmp_path, monkeypatch):

@@ -64,22 +64,6 @@ def test_what_came_before_begin_does_not_count():
     assert clock.columns["warnings"] == ["UserWarning: while it was measured"]
 
 
-def test_training_is_part_of_the_whole():
-    with Clock() as clock:
-        np.ones(SIZE // 4, np.uint8)
-        clock.trained()
-    assert clock.columns["train_peak_bytes"] <= clock.columns["peak_bytes"]
-
-
-def test_a_column_noted_several_times_has_the_mean():
-    with Clock() as clock:
-        clock.note(train_s=1.0, fit_s=5.0)
-        clock.note(train_s=2.0)
-        clock.begin()  # keeps the times
-        clock.note(train_s=6.0)
-    assert (clock.columns["train_s"], clock.columns["fit_s"]) == (3.0, 5.0)
-
-
 def test_times_are_those_of_the_blocks():
     with Clock() as clock:
         with clock.timed("encode_s"):

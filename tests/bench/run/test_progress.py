@@ -5,12 +5,10 @@ import pytest
 from kmaps.bench.run.runner import Tally
 
 
-def seconds_left(methods, jobs, counts, dropped=()):
+def seconds_left(methods, jobs, counts):
     """Return the estimates after each count of a key and its seconds."""
     seen = []
     tally = Tally(methods, jobs, seen.append)
-    for key in dropped:
-        tally.drop(key)
     for key, seconds in counts:
         tally.count(key, {"status": "ok"}, seconds)
     return [state.seconds_left for state in seen]
@@ -21,11 +19,6 @@ def test_each_method_takes_what_it_took_and_others_what_all_took():
     found = seconds_left(methods, 2, [("a", 10.0), ("c", 2.0), ("d", 1.0)])
     # slow 10, quick 2, and of what has not been seen the mean of all: 6 and then 13 / 3.
     assert found == [None, *map(pytest.approx, (40 / 2, (10 + 2 + 6) / 2, (10 + 13 / 3) / 2))]
-
-
-def test_what_is_dropped_takes_no_time():
-    found = seconds_left({"a": "m", "b": "m", "c": "m"}, 1, [("a", 3.0)], dropped=["b"])
-    assert found == [None, 3.0]
 
 
 def test_five_thousand_cells_are_counted_one_by_one():

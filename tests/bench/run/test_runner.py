@@ -11,15 +11,12 @@ from pathlib import Path
 import cell_workers
 import pytest
 
-from kmaps.bench.kinds import SHOWN
 from kmaps.bench.kinds import load as spec
-from kmaps.bench.kinds.shown import draw_figures
 from kmaps.bench.records.arrays import read_correct
 from kmaps.bench.records.file import RecordsFile, read_records
 from kmaps.bench.run import runner
 from kmaps.bench.run.plan import plan
 from kmaps.errors import ConfigError, DataError
-from tests.bench.sample_records import record
 
 TEXT = """\
 experiment: small
@@ -193,18 +190,6 @@ def test_what_would_fail_every_cell_is_refused_before_anything_is_written(
     assert not (tmp_path / "out").exists()
 
 
-def test_progress_counts_up_and_the_time_left_goes_to_zero(tmp_path):
-    seen = []
-    run(tmp_path, cell_workers.broken, progress=seen.append)
-    assert [p.done for p in seen] == list(range(N_CELLS + 1))
-    assert {p.total for p in seen} == {N_CELLS}
-    assert seen[-1].failed == 2
-    assert seen[0].seconds_left is None
-    assert seen[-1].seconds_left == 0
-    assert all(p.seconds_left > 0 for p in seen[1:-1])
-    assert [p.last["key"] for p in seen[1:]] == [r["key"] for r in read_records(tmp_path)]
-
-
 def test_threads_are_shared_out(tmp_path):
     processors = len(os.sched_getaffinity(0))
     for jobs, threads, expected in ((1, None, processors), (processors, None, 1), (2, 3, 3)):
@@ -305,12 +290,3 @@ def test_a_run_interrupted_before_its_first_cell(begun):
     assert begun.wait(60) == -signal.SIGINT
     stderr = begun.stderr.read().decode()
     assert stderr.count("Traceback") == 1, stderr
-
-
-def test_a_figure_of_rows_that_were_left_out_is_left_out(tmp_path):
-    figures = SHOWN["classification"].figures(spec.parse(TEXT + "figures: [accuracy]\n"))
-    linear, mapped = record("linear", accuracy=0.8), record(accuracy=0.9, params={"order": 1})
-    draw_figures(figures, [linear], tmp_path, again=True)
-    assert not list(tmp_path.iterdir())
-    draw_figures(figures, [linear, mapped], tmp_path, again=True)
-    assert [path.name for path in tmp_path.iterdir()] == ["accuracy.png"]

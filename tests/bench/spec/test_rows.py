@@ -5,7 +5,6 @@ import pytest
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
 from kmaps.bench.records.names import short_labels
-from kmaps.bench.spec.rows import map_rows
 from kmaps.errors import ConfigError
 from tests.bench.spec_text import mistakes, replaced
 
@@ -114,11 +113,3 @@ def test_rows_with_and_without_calibration():
         ),
     ):
         assert mistakes(text.replace(old, new)) == [f"e.yaml:{expected}"]
-
-
-def test_rows_of_a_map():
-    entry = {"map": "homogeneous", "order": [1, 2], "window": "uniform"}
-    rows = list(map_rows(entry, ["chi2", "js"]))
-    assert rows == [(k, {"order": n, "window": "uniform"}) for n in (1, 2) for k in ("chi2", "js")]
-    own = {"map": "homogeneous", "kernel": "js", "order": 1}
-    assert list(map_rows(own, ["chi2"])) == [("js", {"order": 1})]

@@ -15,7 +15,7 @@ from kmaps.bench.work.samples import Split, load_split
 from kmaps.features import make_feature
 from kmaps.maps import MAPS, HomogeneousMap, NystroemMap
 from kmaps.maps.registry import make_map
-from kmaps.models import Choice, stratified_order
+from kmaps.models import stratified_order
 from kmaps.svm import KernelSVC
 
 GRID = [0.01, 0.1, 1.0, 10.0]
@@ -93,10 +93,6 @@ def test_the_choice_is_the_best_and_ties_go_to_the_smallest(split):
     for method in METHODS:
         found = chosen(method, blobs, 1.0, 2.0, 4.0)
         assert (found.C, found.accuracies, found.errors) == (1.0, (1.0,) * 3, (0.0,) * 3)
-
-
-def test_one_value_of_c_is_no_choice(split):
-    assert chosen("linear", split, 0.5) == Choice(0.5, (), (), ())
 
 
 def test_c_can_be_chosen_on_fewer_samples(split, monkeypatch):

@@ -46,26 +46,7 @@ def test_relative_error_of_an_exact_zero_is_zero():
     assert not result.error[0].any()
 
 
-def test_maps_that_learn_are_fitted_on_their_own_values():
-    class Remember(HomogeneousMap):
-        def fit(self, X, y=None):
-            self.seen = X
-            return super().fit(X)
-
-    feature_map = Remember()
-    approximate(feature_map, "chi2", np.arange(3.0), fit_values=np.arange(5.0))
-    assert feature_map.seen.shape == (5, 1)
-
-
 def test_ranges():
     assert list(Range.parse("0.5:3.5", integers=True).values()) == [1, 2, 3]
     assert list(Range.parse("0:1").values(3)) == [0, 0.5, 1]
     assert str(Range.parse("0:255", integers=True)) == "0:255 (integers)"
-
-
-def test_a_figure_needs_the_values_and_both_kernels():
-    result = approximate(HomogeneousMap(order=2), "chi2", np.arange(5.0))
-    arrays = result.arrays
-    assert set(arrays) == {"values", "exact", "approximate"}
-    np.testing.assert_array_equal(arrays["values"], np.arange(5.0))
-    assert np.abs(arrays["approximate"] - arrays["exact"]).max() == result.linf

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kmaps.bench.work.toy import fit_toy, toy_points
-from kmaps.maps import HomogeneousMap, SplineMap
+from kmaps.maps import SplineMap
 
 
 def test_learned_function_is_a_parabola():
@@ -15,14 +15,3 @@ def test_learned_function_is_a_parabola():
     # One column of 8 + 3 spline functions for each coordinate, and accuracy far above the majority.
     assert fit.dim == 22
     assert fit.accuracy > toy_points(30, 0.75)[1].mean() + 0.4
-
-
-def test_toy_function_is_of_the_first_coordinate():
-    class FirstOnly(HomogeneousMap):
-        def transform(self, X):
-            Z = super().transform(X)
-            Z[:, Z.shape[1] // 2 :] = 0
-            return Z
-
-    fit = fit_toy(FirstOnly(order=2), side=12, radius=0.75, C=1.0)
-    assert np.ptp(fit.function) > 0

@@ -68,12 +68,6 @@ def test_the_learners_of_a_draw_share_its_frequencies_and_their_times(trials, fi
     assert fits == [200, 200, 200]
 
 
-def test_few_samples_have_every_label_of_every_task(split):
-    few = Trials(tasks_of(split, ["3", "8"])).few().tasks
-    assert [set(y_train) for y_train, _ in few.labels] == [{0, 1}, {0, 1}]
-    assert all(len(y_test) == few.x_test.shape[0] == 50 for _, y_test in few.labels)
-
-
 def test_detectors_of_classes_have_average_precision(split):
     tasks = tasks_of(split, ["3", "8"])
     measured, predicted = Trials(tasks).exact("exp-chi2", 10.0, UNTIMED)

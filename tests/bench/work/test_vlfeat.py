@@ -1,6 +1,5 @@
 """VLFeat's own homogeneous map, where it is installed, against ours."""
 
-from importlib.metadata import version
 from importlib.util import find_spec
 
 import numpy as np
@@ -8,11 +7,10 @@ import pytest
 from scipy import sparse
 
 from kmaps import HomogeneousMap
-from kmaps.bench.run.environment import versions_of
 from kmaps.bench.work import vlfeat
 from kmaps.bench.work.third_party import problems
 from kmaps.bench.work.vlfeat import VLFeatMap
-from kmaps.errors import ConfigError, InputError
+from kmaps.errors import InputError
 
 NAME = "kmaps.bench.work.vlfeat.VLFeatMap"
 installed = pytest.mark.skipif(find_spec("cysift") is None, reason="VLFeat is not installed")
@@ -68,27 +66,6 @@ def test_values_that_it_would_make_zero_are_refused(container):
     with pytest.raises(InputError, match=r"the largest value is 256; it takes values below 256"):
         VLFeatMap().fit_transform(container(np.float32([[1.0, 256.0]])))
     assert VLFeatMap().fit_transform(container(np.float32([[255.0]]))).max() > 1
-
-
-@installed
-def test_its_version_is_on_record():
-    assert versions_of(NAME) == {"cyvlfeat": version("cyvlfeat")}
-
-
-@installed
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"kernel": "hellinger"}, "kernel"),
-        ({"window": "hann"}, "window"),
-        ({"order": -1}, "order"),
-        ({"gamma": 0}, "gamma"),
-        ({"period": -1.0}, "period"),
-    ],
-)
-def test_bad_parameters_are_named(params, message):
-    with pytest.raises(ConfigError, match=message):
-        VLFeatMap(**params).fit(drawn())
 
 
 def test_how_to_install_it_is_told_before_anything_runs(monkeypatch):

@@ -4,24 +4,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.pipeline import make_pipeline
-from voc_drawn import draw_voc
 
 from kmaps.bench.work.voc import (
     Curve,
     Detections,
     Windows,
-    detect,
     evaluate,
     overlaps,
     suppress,
-    training_windows,
 )
-from kmaps.data.annotations import Scene, load_voc
-from kmaps.errors import DataError
-from kmaps.features import Phog
-from kmaps.maps import HomogeneousMap
-from kmaps.svm import LiblinearSVC
+from kmaps.data.annotations import Scene
 
 
 def scene(boxes, difficult=None, classes=None) -> Scene:
@@ -114,32 +106,3 @@ def test_a_recall_that_is_a_tenth_counts_there():
     precision = np.linspace(1, 0.1, 10)
     curve = Curve(precision, hits / 10, 10)
     assert curve.average_precision() == pytest.approx((precision.sum() + precision[0]) / 11)
-
-
-@pytest.fixture(scope="module")
-def scenes(tmp_path_factory):
-    """Images in VOC's layout: striped boxes are cars, discs are buses, on noisy ground."""
-    folder = draw_voc(tmp_path_factory.mktemp("voc"), {"trainval": 14, "test": 8})
-    return {part: load_voc(folder, part) for part in ("trainval", "test")}
-
-
-WINDOWS = Windows(ratios=(1.5,), smallest=24, growth=1.25, stride=0.15)
-
-
-def test_a_detector_finds_what_it_was_trained_on(scenes):
-    X, y = training_windows(scenes["trainval"], ["car"], Phog(), WINDOWS)
-    assert X.shape == (len(y), 336)
-    assert set(y) == {0, 1}
-    scale = X.sum(axis=1).mean()
-    model = make_pipeline(HomogeneousMap("chi2"), LiblinearSVC(C=100 / scale))
-    model.fit(X, y)
-    detections = detect(scenes["test"], Phog(), WINDOWS, model)
-    curve = evaluate(detections, scenes["test"], "car")
-    assert curve.n_objects >= 8
-    assert curve.average_precision() > 0.7
-    assert evaluate(detections, scenes["test"], "bus").average_precision() < 0.3
-
-
-def test_training_without_the_class(scenes):
-    with pytest.raises(DataError, match="no object of the class 'sofa'"):
-        training_windows(scenes["trainval"], ["car", "sofa"], Phog(), WINDOWS)
