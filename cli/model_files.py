@@ -79,7 +79,7 @@ def check_probabilities(trained: Trained) -> None:
     """Refuse a model without probabilities."""
     if trained.model.probability is None:
         raise InputError(
-            f"{trained.file}: has no probabilities; train it with --set probability=sigmoid"
+            f"{trained.file}: has no probabilities; train it with --set probability=temperature"
         )
 
 

@@ -3,7 +3,8 @@
 A model's scores of its own training samples are too good. So these are cut into folds, each fold is
 scored by a model trained on the others, and for each class a function from these scores to
 probabilities is fitted: Platt's logistic curve, or a monotone step function (Zadrozny and Elkan,
-KDD 2002). The model that predicts is trained on all samples, as in
+KDD 2002). Or all scores of a sample are divided by one temperature, and the softmax taken (Guo et
+al., ICML 2017, eq. 9). The model that predicts is trained on all samples, as in
 ``CalibratedClassifierCV(ensemble=False)``.
 """
 
@@ -13,8 +14,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize_scalar
 from scipy.sparse import issparse
-from scipy.special import expit
+from scipy.special import expit, logsumexp, softmax
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
@@ -26,7 +28,7 @@ from kmaps.svm.learner import taken
 from kmaps.svm.model_file import ModelFile
 from kmaps.svm.reduction import Labels, ReducedClassifier
 
-METHODS = ("sigmoid", "isotonic")
+METHODS = ("temperature", "sigmoid", "isotonic")
 _FOLDS = 5
 _STEPS = 100  # of Newton's method
 
@@ -74,11 +76,12 @@ class Probabilities:
     """The curves that turn scores into probabilities, one for each column of scores."""
 
     bounds: NDArray[np.int64]  # (columns + 1,): column k has ``bounds[k] : bounds[k + 1]`` of x, p
-    # (m,). Isotonic: the curve is straight between the points (x, p), and flat outside. Sigmoid:
-    # one number per column; the probability is 1 / (1 + exp(-(x s + p))) at the score s.
+    # (m,). Isotonic: the curve is straight between the points (x, p), and flat outside. Otherwise
+    # one number per column, and z = x s + p at the score s: sigmoid: 1 / (1 + exp(-z)) is the
+    # probability; temperature: the softmax of all z, with equal x and without p.
     x: NDArray[np.float64]
     p: NDArray[np.float64]
-    sigmoid: bool
+    method: str
 
     @classmethod
     def fitted(
@@ -88,19 +91,25 @@ class Probabilities:
         columns = [(scores, codes == 1)]
         if scores.ndim == 2:
             columns = [(scores[:, k], codes == k) for k in range(scores.shape[1])]
-        fit = _sigmoid if method == "sigmoid" else _isotonic
-        curves = [fit(values, positive, weights) for values, positive in columns]
+        if method == "temperature":
+            factor = np.array([_inverse_temperature(scores, codes, weights)])
+            curves = [(factor, np.zeros(1))] * len(columns)
+        else:
+            fit = _sigmoid if method == "sigmoid" else _isotonic
+            curves = [fit(values, positive, weights) for values, positive in columns]
         bounds = np.cumsum([0, *(len(x) for x, _ in curves)])
         x, p = (np.concatenate(parts) for parts in zip(*curves, strict=True))
-        return cls(bounds.astype(np.int64), x, p, method == "sigmoid")
+        return cls(bounds.astype(np.int64), x, p, method)
 
     def of(self, scores: NDArray) -> NDArray[np.float64]:
         """Return the probabilities (n, K) at scores; rows sum to one."""
         columns = scores.reshape(len(scores), -1)
+        if self.method == "temperature" and scores.ndim == 2:
+            return softmax(self.x * columns, axis=1)
         found = np.empty(columns.shape)
         for k in range(columns.shape[1]):
             own = slice(self.bounds[k], self.bounds[k + 1])
-            if self.sigmoid:
+            if self.method != "isotonic":
                 found[:, k] = expit(self.x[own] * columns[:, k] + self.p[own])
             else:
                 found[:, k] = np.interp(columns[:, k], self.x[own], self.p[own])
@@ -123,9 +132,26 @@ class Probabilities:
         bounds = file.array("probability_bounds", np.int64, (n_columns + 1,), 0, len(x))
         if bounds[0] != 0 or bounds[-1] != len(x) or (np.diff(bounds) < 1).any():
             raise file.damaged("probability_bounds do not cut probability_x into columns")
-        if method == "sigmoid" and len(x) != n_columns:
-            raise file.damaged(f"probability_x has {len(x)} values, a sigmoid has one a column")
-        return cls(bounds, x, p, method == "sigmoid")
+        if method != "isotonic" and len(x) != n_columns:
+            raise file.damaged(f"probability_x has {len(x)} values, a {method} has one per column")
+        return cls(bounds, x, p, method)
+
+
+def _inverse_temperature(
+    scores: NDArray, codes: NDArray[np.intp], weights: NDArray[np.float64]
+) -> float:
+    """Return the factor of scores (n,) or (n, K) whose softmax is the most likely one."""
+    columns = scores if scores.ndim == 2 else np.column_stack([np.zeros(len(scores)), scores])
+    columns = columns.astype(np.float64)
+    spread = columns.std() or 1.0
+    differences = (columns - columns[np.arange(len(codes)), codes, None]) / spread
+
+    def loss(logarithm: float) -> float:
+        return float(weights @ logsumexp(np.exp(logarithm) * differences, axis=1))
+
+    # Separated classes need no infinite factor.
+    found = minimize_scalar(loss, bounds=(-10, 10), method="bounded", options={"xatol": 1e-9})
+    return float(np.exp(found.x) / spread)
 
 
 def _sigmoid(values: NDArray, positive: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
@@ -221,7 +247,7 @@ class ProbabilisticClassifier(ReducedClassifier):
         """Return the probability of each class (n, K) at samples, or at rows prepared beforehand.
 
         Rows sum to one. The most probable class is not always the predicted one, whose score is the
-        largest.
+        largest, but by a temperature.
         """
         return self.probabilities_of(self.decision_function(X))
 

@@ -114,7 +114,7 @@ def test_what_cannot_be_evaluated():
         "a file",
         f"m.npz X.npy {y} --confusion c.xls": "c.xls: unknown format 'xls' (csv, png, svg, pdf)",
         f"m.npz X.npy {y} --reliability r.csv": "m.npz: has no probabilities; train it with "
-        "--set probability=sigmoid",
+        "--set probability=temperature",
     }.items():
         assert refused("evaluate", *arguments.split()) == message
 

@@ -134,7 +134,10 @@ BAD = [
     (CodedSVC(penalty="l1", form="full"), "form='full': penalty='l1' needs the columns of a tab"),
     (CodedSVC(penalty="l1", n_blocks=2), "n_blocks=2: penalty='l1' has one block; leave n_bloc"),
     *(
-        (learner(probability="platt"), "probability='platt': expected 'sigmoid' or 'isotonic'")
+        (
+            learner(probability="platt"),
+            "probability='platt': expected 'temperature', 'sigmoid' or 'isotonic'",
+        )
         for learner in (LiblinearSVC, GroupLassoSVC, KernelSVC, CodedSVC)
     ),
     *(

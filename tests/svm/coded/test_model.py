@@ -23,6 +23,7 @@ KINDS = {
     "full": {"map": "intersection", "form": "full", "n_levels": np.int64(32)},
     "local": {"map": SplineMap(n_bins=20), "form": "local", "calibrate": True, "C": 0.1},
     "sigmoid": {"map": "chi2", "probability": "sigmoid"},
+    "temperature": {"map": "chi2", "probability": "temperature"},
     "isotonic": {"map": "js", "probability": "isotonic", "multiclass": "ovo"},
     "weights": {
         "map": "chi2",
