@@ -19,6 +19,7 @@ reveal_type(RandomFourierMap().keep([0]))
 reveal_type(load_model("model.npz"))
 reveal_type(MAPS["spline"])
 HomogeneousMap(ordre=2)
+CodedSVC(los="hinge")
 """
 NAMES = [name for name in kmaps.__all__ if name != "__version__"]
 REVEALED = [
@@ -53,3 +54,4 @@ def test_a_caller_is_checked(tmp_path):
         assert expected in line
         assert 'Any"' not in line
     assert 'Unexpected keyword argument "ordre" for "HomogeneousMap"' in done.stdout
+    assert 'Unexpected keyword argument "los" for "CodedSVC"' in done.stdout

@@ -5,33 +5,18 @@ A caller asks the attributes of `FeatureMap` and, where a method is at stake, th
 """
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.utils import Tags
 
 from kmaps.errors import InputError
-
-if TYPE_CHECKING:  # with scikit-learn's bases, which have no types, maps would take any keyword
-
-    class BaseEstimator:
-        n_features_in_: int
-
-        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
-        def set_params(self, **params: Any) -> Self: ...
-        def __sklearn_tags__(self) -> Tags: ...
-        def __getstate__(self) -> Any: ...
-        def __setstate__(self, state: Any) -> None: ...
-
-    class TransformerMixin:
-        def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any: ...
-        def set_output(self, *, transform: str | None = None) -> Self: ...
-
-    class ClassNamePrefixFeaturesOutMixin:
-        def get_feature_names_out(self, input_features: Any = None) -> NDArray: ...
-else:
-    from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from kmaps.estimators import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
 
 
 class FeatureMap(TransformerMixin, BaseEstimator, ABC):

@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from kmaps._loops import project as loops
 from kmaps.checks import refuse_negative
-from kmaps.maps.capabilities import ClassNamePrefixFeaturesOutMixin, FeatureMap
+from kmaps.estimators import ClassNamePrefixFeaturesOutMixin
+from kmaps.maps.capabilities import FeatureMap
 from kmaps.maps.parameters import check_sign_cauchy
 from kmaps.parallel import for_blocks
 from kmaps.samples import AnyMatrix, float_type, summed, validate_data

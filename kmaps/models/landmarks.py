@@ -20,7 +20,6 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import lapack
-from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -28,6 +27,7 @@ from threadpoolctl import ThreadpoolController
 
 from kmaps.checks import check_choice, check_positive, check_seed, check_whole
 from kmaps.errors import InputError
+from kmaps.estimators import ClassNamePrefixFeaturesOutMixin
 from kmaps.gram_matrix import gram, mean_squared_distance, squared_distance
 from kmaps.kernels import WIDTH_KERNELS, check_kernel
 from kmaps.maps import FeatureMap

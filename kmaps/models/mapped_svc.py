@@ -27,6 +27,7 @@ class MappedSVC(ProbabilisticClassifier):
     A subclass has the parameters of `RandomFeatureSVC` that are not of its map.
     """
 
+    kernel: str
     C: Any  # a number or AUTO
     sigma: Any  # a number, None or AUTO
     tol: float | None

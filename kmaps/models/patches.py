@@ -17,11 +17,11 @@ from typing import Self
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kmaps.checks import check_choice, check_flag, check_positive, check_whole
 from kmaps.errors import InputError
+from kmaps.estimators import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from kmaps.maps import HarmonicMap, LowDimMap, ProductMap, RandomFourierMap
 from kmaps.samples import validate_data
 

@@ -10,12 +10,12 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
 from kmaps.checks import check_choice, check_number, check_positive
 from kmaps.errors import InputError, KmapsError
+from kmaps.estimators import BaseEstimator
 from kmaps.svm.losses import PENALTIES, Combined, check_combination
 
 
@@ -65,6 +65,7 @@ class Learner(BaseEstimator):
     loss: str
     bias: float
     timings_: dict[str, float]
+    predict: Any
 
     tol: Any  # a number; of LIBLINEAR also None, as max_iter
     max_iter: Any

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from kmaps.checks import check_choice
 from kmaps.errors import ConfigError, InputError
+from kmaps.estimators import ClassifierMixin
 from kmaps.samples import validate_data
 from kmaps.svm.learner import Learner, PreparedRows, input_errors, taken
 
@@ -172,6 +172,10 @@ class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
     A learner stores ``multiclass`` and ``class_weight``, calls :meth:`_check_training` and
     :meth:`_problems` in ``fit``, and scores rows in :meth:`_scores`.
     """
+
+    multiclass: str
+    class_weight: Any
+    intercept_: NDArray
 
     @abstractmethod
     def _scores(self, X: Any) -> NDArray:

@@ -14,11 +14,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import RegressorMixin
 
 from kmaps._loops.train import Task
 from kmaps.checks import check_number, check_positive
 from kmaps.errors import InputError
+from kmaps.estimators import RegressorMixin
 from kmaps.samples import validate_data
 from kmaps.svm.coded.estimator import CodedEstimator, Progress
 from kmaps.svm.coded.forms import SINGLE_RANGE
