@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from kmaps.errors import ConfigError
-from kmaps.features.bow import learn_words, nearest_words
+from kmaps.features.bow import _means, _nearest, learn_words, nearest_words
 from kmaps.parallel import threads
 
 
@@ -37,13 +37,10 @@ def test_rounds_lower_the_spread(points):
     assert np.abs(means - words).max() < 0.03
 
 
-def test_no_word_is_left_without_points():
-    # 2,000 copies of three points and 20 others: many words start on the same ground.
-    rng = np.random.default_rng(2)
-    sample = np.concatenate([np.repeat(rng.random((3, 4)), 700, axis=0), 50 + rng.random((20, 4))])
-    words = learn_words(sample.astype(np.float32), 15, seed=1)
-    counts = np.bincount(nearest_words(sample.astype(np.float32), words), minlength=15)
-    assert (counts > 0).all()
+def test_a_word_without_points_moves_to_the_farthest_one():
+    sample = np.array([[0, 0], [0, 2], [9, 1]], np.float32)
+    nearest, scores = _nearest(sample, np.array([[0, 1], [50, 50]], np.float32))
+    np.testing.assert_array_equal(_means(sample, nearest, scores, 2), [[3, 1], [9, 1]])
 
 
 def test_as_many_words_as_points_and_no_more():
