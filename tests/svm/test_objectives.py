@@ -14,6 +14,7 @@ from kmaps import (
     GroupLassoSVC,
     HomogeneousMap,
     KernelSVC,
+    LandmarkSVC,
     LiblinearSVC,
     RandomFeatureSVC,
     gram,
@@ -41,6 +42,8 @@ LEARNERS = [
     (CodedRidge(tol=1e-5, max_iter=20_000), 2e-5),
     (RandomFeatureSVC(n_frequencies=10, sigma=1.0, tol=1e-6, max_iter=10**6), 1e-3),
     (RandomFeatureSVC(n_frequencies=10, sigma=1.0, loss="squared_hinge", tol=1e-6), 1e-4),
+    (LandmarkSVC(n_landmarks=10, sigma=1.0, tol=1e-5, max_iter=20_000), 2e-5),
+    (LandmarkSVC("rbf", 10, sigma=1.0, loss="squared_hinge", tol=1e-5, max_iter=20_000), 2e-5),
 ]
 REGRESSORS = CodedSVR, CodedRidge
 CODED = CodedSVC, *REGRESSORS
@@ -117,7 +120,7 @@ def features(model, X):
         return Z, gram(X, kernel=model.kernel, sigma=model.sigma_)
     if isinstance(model, CODED) and isinstance(model.map_, str):
         Z = ExactMap(model.map_).fit_transform(X)
-    elif isinstance(model, (RandomFeatureSVC, *CODED)):
+    elif isinstance(model, (RandomFeatureSVC, LandmarkSVC, *CODED)):
         Z = model.map_.transform(X).astype(float)
     return Z, Z @ Z.T + model.bias**2
 

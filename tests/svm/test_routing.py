@@ -17,6 +17,7 @@ from kmaps import (
     GroupLassoSVC,
     HomogeneousMap,
     KernelSVC,
+    LandmarkSVC,
     LiblinearSVC,
     Quantizer,
     RandomFeatureSVC,
@@ -45,6 +46,7 @@ def _routing():
         KernelSVC(),
         GroupLassoSVC(),
         RandomFeatureSVC(n_frequencies=20),
+        LandmarkSVC(n_landmarks=20),
     ],
     ids=lambda learner: type(learner).__name__,
 )
