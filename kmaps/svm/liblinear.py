@@ -232,7 +232,7 @@ class LiblinearSVC(LinearClassifier):
         shared = {
             "C": self.C,
             "tol": tol,
-            "max_iter": self.max_iter or self._own_limit,
+            "max_iter": self.max_iter or self._compiled_limit,
             "fit_intercept": self.bias > 0,
             "intercept_scaling": self.bias or 1.0,
             "random_state": seed,
@@ -247,7 +247,7 @@ class LiblinearSVC(LinearClassifier):
         return LinearSVC(penalty=self.penalty, loss=self.loss, dual=self.loss == "hinge", **shared)
 
     @property
-    def _own_limit(self) -> int:
+    def _compiled_limit(self) -> int:
         return _HINGE_LIMIT if self.loss == "hinge" else _LIMIT
 
     def _warn_unfinished(self, unfinished: int, n_problems: int, tol: float) -> None:
@@ -255,7 +255,7 @@ class LiblinearSVC(LinearClassifier):
             warnings.warn(
                 f"LIBLINEAR reached its limit of passes in {unfinished} of {n_problems} binary "
                 f"problems: lower C (now {self.C:g}), scale the features, raise tol (now "
-                f"{tol:g}) or max_iter (now {self.max_iter or self._own_limit}), or replace the "
+                f"{tol:g}) or max_iter (now {self.max_iter or self._compiled_limit}), or replace the "
                 "hinge by loss='squared_hinge'",
                 ConvergenceWarning,
                 stacklevel=3,
