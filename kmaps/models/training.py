@@ -215,11 +215,14 @@ def _choose_c(
 def _gap_report(model: CodedSVC, n_classes: int, report: Report) -> Progress:
     """Return a progress of training: how far the gaps have come, by their logarithms."""
     n, tol = count_problems(n_classes, model.multiclass), model.tol
-    come = dict.fromkeys(range(n), 0.0)
+    come, total = np.zeros(n), 0.0  # of each problem, and of all, which may be half a million
 
     def progress(problem: int, passes: float, gap: float) -> None:
+        nonlocal total
         part = min(1.0, log(max(gap, 1e-300)) / log(tol)) if 0 < tol < 1 else 1.0
-        come[problem] = max(come[problem], part)
-        report("train", int(1000 * sum(come.values())), 1000 * n)
+        further = max(0.0, part - come[problem])
+        come[problem] += further
+        total += further
+        report("train", round(1000 * total), 1000 * n)
 
     return progress

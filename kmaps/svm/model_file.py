@@ -23,6 +23,7 @@ from kmaps.io.atomic import check_source
 
 FORMAT = "kmaps model"
 VERSION = 5
+_MOST_ARRAYS = 100  # of a file: each takes time to read
 
 Size = int | tuple[int, ...] | None
 """What a side of an array must measure: one number, one of several, or anything."""
@@ -99,6 +100,11 @@ class ModelFile:
         check_source(self.path)
         try:
             with zipfile.ZipFile(self.path) as archive:
+                n_arrays = len(archive.infolist())
+                if n_arrays > _MOST_ARRAYS:
+                    raise self.damaged(
+                        f"it holds {n_arrays:,} arrays, expected at most {_MOST_ARRAYS}"
+                    )
                 # Nothing is packed: a small file cannot unpack to a large one.
                 if any(piece.compress_type != zipfile.ZIP_STORED for piece in archive.infolist()):
                     raise self._no_model()

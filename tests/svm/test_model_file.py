@@ -168,3 +168,13 @@ def test_labels_that_no_file_holds(tmp_path):
     with pytest.raises(InputError, match="classes: of Python objects, which no model file holds"):
         write_model(tmp_path / "m.npz", Model(), {}, arrays, force=False)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_file_of_very_many_arrays_is_refused_before_they_are_read(path):
+    with zipfile.ZipFile(path, "a") as archive:
+        for number in range(200):
+            archive.writestr(f"{number}.npy", b"")
+    with pytest.raises(
+        InputError, match="a damaged model: it holds 203 arrays, expected at most 100"
+    ):
+        ModelFile(path)
