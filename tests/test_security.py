@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kmaps.data import fetch, transfer, yaml_text
+from kmaps.data import archives, transfer, yaml_text
 from kmaps.io import text_files
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,7 +39,7 @@ def test_numbers_are_those_of_the_code():
         f"{yaml_text.MOST_CHARACTERS:,} characters",
         f"a depth of {yaml_text.MOST_DEPTH} and {yaml_text.MOST_NODES:,} values",
         f"{text_files._LONGEST_LINE:,} bytes",
-        f"and {fetch._UNWANTED_BYTES >> 20} MiB",
+        f"and {archives.UNWANTED_BYTES >> 20} MiB",
         f"{transfer._LEAST_RATE:,} bytes per second",
     ):
         assert number in TEXT, number
