@@ -255,8 +255,8 @@ class LiblinearSVC(LinearClassifier):
             warnings.warn(
                 f"LIBLINEAR reached its limit of passes in {unfinished} of {n_problems} binary "
                 f"problems: lower C (now {self.C:g}), scale the features, raise tol (now "
-                f"{tol:g}) or max_iter (now {self.max_iter or self._compiled_limit}), or replace the "
-                "hinge by loss='squared_hinge'",
+                f"{tol:g}) or max_iter (now {self.max_iter or self._compiled_limit}), or replace "
+                "the hinge by loss='squared_hinge'",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -252,7 +252,7 @@ class KernelSVC(ProbabilisticClassifier):
             check_positive(name, getattr(self, name))
         if self.max_iter is not None:
             check_whole("max_iter", self.max_iter, 1)
-        if self.sigma == "auto":
+        if str(self.sigma) == "auto":
             raise ConfigError("sigma='auto': choose a width with kmaps.models.choose_width, set it")
         self._check_probability()
         threads_of(self.n_jobs, 1)
