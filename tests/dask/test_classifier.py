@@ -146,17 +146,6 @@ def test_all_collections_give_the_same_machine(client, data):
 
 
 @pytest.mark.slow
-def test_folders_give_the_machine_of_arrays(client, data, tmp_path):
-    X, y = data
-    model = BlockwiseSVC("chi2", C=0.01, tol=0.1, n_blocks=2).fit(*chunked(data))
-    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(D)]).assign(label=y)
-    dd.from_pandas(frame, chunksize=200).to_parquet(tmp_path / "parquet")
-    assert fitted_alike(tmp_path / "parquet", "label", model)
-    chunked(data)[0].to_zarr(str(tmp_path / "X.zarr"))
-    assert fitted_alike(tmp_path / "X.zarr", da.from_array(y, 100), model)
-
-
-@pytest.mark.slow
 def test_sparse_samples_several_classes_and_maps_that_learn(client):
     rng = np.random.default_rng(1)
     y = np.sort(rng.integers(0, 3, N))  # so that some blocks have one class only
