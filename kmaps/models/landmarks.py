@@ -125,7 +125,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     >>> from kmaps import LandmarkMap, gram
     >>> X = np.random.default_rng(0).random((200, 3))
     >>> Z = LandmarkMap("exp-js", n_landmarks=50).fit_transform(X)
-    >>> Z.shape, bool(np.abs(Z @ Z.T - gram(X, kernel="exp-js")).max() < 0.01)
+    >>> Z.shape, bool(np.abs(Z @ Z.T - gram(X, kernel="exp-js")).max() < 0.05)
     ((200, 50), True)
     """
 

@@ -133,21 +133,7 @@ class MappedSVC(ProbabilisticClassifier):
 
         No more than a block of the samples is in memory at a time; all outputs are, in single
         precision, up to 1 GB; beyond that none are, and they are encoded again in every pass.
-        ``source`` has ``blocks()`` and ``sample()``, as `kmaps.io.LabelledRows` has them.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> X, y = np.random.default_rng(0).random((90, 5)), np.arange(90) % 2
-        >>> class Source:
-        ...     def blocks(self):
-        ...         return (X[start : start + 30] for start in range(0, 90, 30))
-        ...
-        ...     def sample(self):
-        ...         return X
-        >>> model = RandomFeatureSVC(n_frequencies=50)
-        >>> model.fit(model.prepare_rows(Source()), y).predict(X[:2]).shape
-        (2,)
+        ``source`` is a :class:`BlockSource`, as for `CodedSVC`.
         """
         if AUTO in (self.sigma, self.C):
             raise _not_in_blocks(self.sigma, self.C)

@@ -115,7 +115,7 @@ def choose_width(
     >>> X = np.random.default_rng(0).random((300, 2))
     >>> y = np.floor(4 * X[:, 0]) % 2
     >>> found = choose_width(LandmarkSVC("rbf", 50, sigma="auto"), X, y, "auto")
-    >>> found.fractions[0], found.sigma < 0.4, max(found.accuracies) > 0.9
+    >>> found.fractions[0], found.sigma < 0.5, max(found.accuracies) > 0.9
     (1.0, True, True)
     """
     if model.kernel not in WIDTH_KERNELS:
