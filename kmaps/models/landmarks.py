@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import lapack
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
 from kmaps.checks import check_choice, check_positive, check_seed, check_whole
@@ -32,7 +32,7 @@ from kmaps.gram_matrix import gram, mean_squared_distance, squared_distance
 from kmaps.kernels import WIDTH_KERNELS, check_kernel
 from kmaps.maps import FeatureMap
 from kmaps.parallel import for_blocks, threads
-from kmaps.samples import AnyMatrix
+from kmaps.samples import AnyMatrix, validate_data
 from kmaps.svm.learner import input_errors
 
 _BLOCK_ROWS = 512  # each with m kernel values at a time
