@@ -22,7 +22,6 @@ _SERVER = "only Linux has the server that processes are forked from"
 SKIPPED = {
     "test_clock.py::test_peak_memory_is_what_the_block_needs": _MEMORY,
     "test_clock.py::test_what_came_before_begin_does_not_count": _MEMORY,
-    "test_clock.py::test_training_is_part_of_the_whole": _MEMORY,
     "test_processes.py::test_a_server_that_was_killed_is_asked_again": _SERVER,
     "test_processes.py::test_processes_start_with_what_the_first_compiled_loop_needs": _SERVER,
 }

@@ -6,8 +6,6 @@ from measured import TOLD, cells_of, measured
 from spec_text import refuses
 
 from kmaps.bench.kinds import KINDS
-from kmaps.bench.kinds import load as spec
-from kmaps.bench.paper.claims import judge_claims
 from kmaps.bench.records.columns import COLUMNS, cell_name
 from kmaps.bench.report.laws import falls, falls_table
 from kmaps.bench.run.clock import UNTIMED
@@ -26,20 +24,6 @@ sigma: 0.25
 maps:
   - {map: anchor, n_anchors: [5, 9, 17], energy: 1.0, shared: true}
   - {map: anchor, n_anchors: 9, energy: 1.0, shared: true, columns: [10, 320]}
-claims:
-  - id: A10
-    left: {n_anchors: 9}
-    right: {n_anchors: 5}
-    relation: smaller
-    measure: bias
-    by: 3
-  - id: errors-average-out
-    text: Over more features errors average out.
-    left: {columns: 320}
-    right: {columns: 10}
-    relation: smaller
-    measure: deviation
-    by: 5
 """
 
 
@@ -91,16 +75,6 @@ def test_mean_errors_fall_with_the_spacing_and_spreads_with_the_features(done):
         assert found[kernel, "deviation"].at.tolist() == [10, 320]
     assert "| chi2 | ANNFM, N = 9 | spread of the error | D^-0.5" in falls_table(done)
     assert falls_table(record for record in done if record["params"]["n_anchors"] == 17) == ""
-
-
-def test_claims_compare_rows_on_as_many_features(done):
-    entries = [claim.model_dump() for claim in spec.parse(TEXT).claims]
-    square, spread = judge_claims(entries, done)
-    assert (str(square.judgement.verdict), square.judgement.counts) == ("holds", "2 of 2 hold")
-    assert (str(spread.judgement.verdict), spread.judgement.counts) == ("holds", "2 of 2 hold")
-    assert spread.judgement.findings[0].comparison.where == (
-        "chi2 ANNFM, N = 9 (320 features) against ANNFM, N = 9 (10 features)"
-    )
 
 
 def test_samples_of_a_dataset_have_their_own_split():

@@ -141,8 +141,9 @@ def test_a_warm_up_leaves_the_draw_of_the_batch_alone(monkeypatch):
 
     monkeypatch.setattr(GeneralizedRBFMap, "fit", spy)
     shared = KIND.set_up(batch[0])
-    for cell in batch:
-        measure_cell(KIND, cell, shared)
+    dense, *_, strongest, _ = found = [measure_cell(KIND, cell, shared).columns for cell in batch]
+    assert len({columns["encode_s"] for columns in found}) == 1
+    assert strongest["train_s"] > dense["train_s"]  # its pilot is the dense machine
     (few, first), *others = seen
     assert few < 70
     # The draw of all samples is made once, by the first cell, its warm-up before it.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kmaps import GeneralizedRBFMap, HomogeneousMap, KernelSVC
-from kmaps.bench.run.clock import UNTIMED, Clock
+from kmaps.bench.run.clock import UNTIMED
 from kmaps.bench.work.samples import load_split
 from kmaps.bench.work.trials import Trials, tasks_of
 from kmaps.errors import ConfigError
@@ -29,20 +29,6 @@ def random_map(n_frequencies=60, random_state=1):
     return GeneralizedRBFMap(n_frequencies=n_frequencies, random_state=random_state)
 
 
-@pytest.fixture
-def fits(monkeypatch):
-    """The number of samples of each fit of a random map."""
-    seen = []
-    fit = GeneralizedRBFMap.fit
-
-    def spy(self, X, y=None):
-        seen.append(len(X))
-        return fit(self, X, y)
-
-    monkeypatch.setattr(GeneralizedRBFMap, "fit", spy)
-    return seen
-
-
 def test_a_pilot_is_shared_but_changes_nothing(split, trials):
     alone, predicted = Trials(tasks_of(split)).learner(random_map(), STRONGEST, UNTIMED)
     trials.learner(random_map(), DENSE, UNTIMED)
@@ -50,22 +36,6 @@ def test_a_pilot_is_shared_but_changes_nothing(split, trials):
     assert after == alone
     np.testing.assert_array_equal(predicted_after, predicted)
     assert after["accuracy"] == np.mean(predicted == split.y_test)
-
-
-def test_the_learners_of_a_draw_share_its_frequencies_and_their_times(trials, fits):
-    times = []
-    for learner in (DENSE, STRONGEST):
-        with Clock() as clock:
-            trials.learner(random_map(), learner, clock)
-        times.append(clock.columns)
-    assert fits == [200]
-    assert times[0]["encode_s"] == times[1]["encode_s"]
-    assert times[1]["train_s"] > times[0]["train_s"]  # its pilot is the dense machine
-    with Clock() as clock:
-        trials.learner(random_map(61), STRONGEST, clock)
-    assert clock.columns["encode_s"] != times[0]["encode_s"]
-    trials.learner(random_map(61, random_state=2), STRONGEST, UNTIMED)
-    assert fits == [200, 200, 200]
 
 
 def test_detectors_of_classes_have_average_precision(split):
