@@ -13,7 +13,7 @@ import pytest
 
 from kmaps.bench.kinds import load as spec
 from kmaps.bench.records.arrays import read_correct
-from kmaps.bench.records.file import RecordsFile, read_records
+from kmaps.bench.records.file import read_records
 from kmaps.bench.run import runner
 from kmaps.bench.run.plan import plan
 from kmaps.errors import ConfigError, DataError
@@ -60,26 +60,6 @@ def test_every_cell_once_and_nothing_the_second_time(tmp_path):
     assert (second.measured, second.missing) == (0, 0)
     assert second.records == first.records
     assert len(list(tmp_path.glob("*.finished"))) == N_CELLS
-
-
-def test_the_arrays_of_a_cell_are_written_before_its_record(tmp_path, monkeypatch):
-    """A run that is killed in between measures the cell again, and no record lacks its arrays."""
-    written, put, append = [], runner.write_arrays, RecordsFile.append
-
-    def note_arrays(folder, key, *rest):
-        written.append(("arrays", key))
-        put(folder, key, *rest)
-
-    def note_record(file, record):
-        written.append(("record", record["key"]))
-        append(file, record)
-
-    monkeypatch.setattr(runner, "write_arrays", note_arrays)
-    monkeypatch.setattr(RecordsFile, "append", note_record)
-    runner.run(spec.parse(TEXT), tmp_path, measure=cell_workers.Seen(80))
-    for key in {key for _, key in written}:
-        assert [what for what, of in written if of == key] == ["arrays", "arrays", "record"]
-    assert len(written) == 3 * N_CELLS
 
 
 def test_a_record_describes_its_cell_and_where_it_ran(tmp_path):
