@@ -34,12 +34,8 @@ CODED = "homogeneous order=1 solver=coded"
 METHODS = ("linear", "exact", "homogeneous order=1", "exact-coded", CODED)
 
 
-def names_of(cells):
-    return [cell_name(cell.columns) for cell in cells]
-
-
 def test_every_combination_once_and_linear_once_for_each_reduction():
-    names = names_of(cells_of(TEXT))
+    names = [cell_name(cell.columns) for cell in cells_of(TEXT)]
     assert len(set(names)) == len(names) == 2 * 2 * (1 + 2 + 2 * 2)
     assert names[:7] == [
         "split 0 ovo linear",

@@ -1,7 +1,6 @@
 """Timing again: interleaved, resumed, refused on a busy machine, and of the same work alone."""
 
 import json
-import re
 from functools import partial
 
 import cell_workers
@@ -98,11 +97,8 @@ def test_more_repeats_add_to_those_there_are(folder):
 
 
 def test_a_busy_machine_is_refused_before_anything_is_measured(folder):
-    told = (
-        "the machine is not idle (1.20 processors are busy with other work), and times would not "
-        "compare: wait, or time all the same and mark the times, with even_if_busy=True"
-    )
-    with pytest.raises(ConfigError, match=re.escape(told)):
+    told = r"not idle \(1\.20 processors are busy with other work\), .*, with even_if_busy=True"
+    with pytest.raises(ConfigError, match=told):
         again(folder, load=BUSY)
     assert not (folder / "times.jsonl").exists()
     found = again(folder, load=BUSY, even_if_busy=True, repeats=2)
@@ -122,10 +118,8 @@ def test_work_that_begins_later_marks_the_repeats_from_then_on(folder):
 def test_a_cell_that_comes_out_otherwise_gets_no_time(folder):
     found = again(folder, cell_workers.inaccurate, repeats=3)
     accuracy = read_records(folder)[1]["accuracy"]
-    assert found.failures[0] == (
-        f"split 0 ovo chi2 exact: accuracy is 0.0, on record {accuracy}: its times are not of the "
-        "same work"
-    )
+    told = f"split 0 ovo chi2 exact: accuracy is 0.0, on record {accuracy}: its times are not of"
+    assert found.failures[0].startswith(told)
     assert len(found.failures) == 2
     assert found.measured == 6  # three of each linear cell
     assert not any("repeats" in r for r in read_records(folder) if r["method"] == "exact")

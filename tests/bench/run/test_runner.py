@@ -111,15 +111,18 @@ def test_samples_that_were_right_are_kept_over_runs_that_stop(tmp_path):
     assert len(records) == N_CELLS
 
 
-def test_an_exception_is_a_record(tmp_path):
+def test_an_exception_is_a_record_that_stays_until_it_is_asked_for(tmp_path):
     outcome = run(tmp_path, cell_workers.broken)
     assert [record["params"] for record in outcome.failed] == [{"order": 2}] * 2
     assert outcome.missing == 0
     record = outcome.failed[0]
     assert (record["status"], record["error"]) == ("failed", "ValueError: two lines")
     assert "in broken" in record["traceback"]
-    assert record["accuracy"] is None
-    assert record["dataset"] == "digits"
+    assert (record["accuracy"], record["dataset"]) == (None, "digits")
+    assert run(tmp_path).measured == 0
+    retried = run(tmp_path, retry_failed=True)
+    assert (retried.measured, retried.failed) == (2, [])
+    assert [record["status"] for record in read_records(tmp_path)] == ["ok"] * N_CELLS
 
 
 @pytest.mark.parametrize(
@@ -137,14 +140,6 @@ def test_a_process_that_dies_is_a_record(tmp_path, worker, n_failed, error):
     outcome = run(tmp_path, worker, jobs=2)
     assert [record["error"] for record in outcome.failed] == [error] * n_failed
     assert len(read_records(tmp_path)) == N_CELLS
-
-
-def test_failures_stay_until_asked_for(tmp_path):
-    run(tmp_path, cell_workers.broken)
-    assert run(tmp_path).measured == 0
-    retried = run(tmp_path, retry_failed=True)
-    assert (retried.measured, retried.failed) == (2, [])
-    assert [record["status"] for record in read_records(tmp_path)] == ["ok"] * N_CELLS
 
 
 def test_fail_fast_stops_and_leaves_the_rest_for_later(tmp_path):
