@@ -11,7 +11,7 @@ import numpy as np
 
 from kmaps.bench.kinds.shown import Shown
 from kmaps.bench.records.arrays import Arrays, Correct
-from kmaps.bench.records.row import Row, in_words
+from kmaps.bench.records.row import LATER, Row, in_words
 from kmaps.bench.run.clock import Timing
 from kmaps.bench.spec.fields import Experiment
 from kmaps.bench.spec.positions import Mistake, Node
@@ -21,9 +21,6 @@ from kmaps.maps import MAP_VERSION, MAPS, resolved
 
 if TYPE_CHECKING:
     from kmaps.data import Manifest, UserFiles
-
-# Parameters that maps got after records were published, with the values that change no key.
-_LATER = {"anchor": {"weights": "equal"}}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +92,7 @@ class Cell:
         del config["experiment"], config["features"]
         if self.row.method in MAPS:
             params = resolved(self.row.method, self.kernel, self.row.params)
-            later = _LATER.get(self.row.method, {}).items()
+            later = LATER.get(self.row.method, {}).items()
             config["params"] = {name: x for name, x in params.items() if (name, x) not in later}
         if self.feature:
             config |= {"feature": self.feature.name, "feature_params": asdict(self.feature)}

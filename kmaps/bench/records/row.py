@@ -8,6 +8,10 @@ from typing import Any
 REFERENCES = ("linear", "exact", "exact-coded")
 """The methods that maps are read against."""
 
+LATER: dict[str, dict[str, Any]] = {"anchor": {"weights": "equal"}}
+"""Parameters that maps got after records were published, at the values that records mean that do
+not name them: at these they are no part of keys."""
+
 BY_ITSELF = "own"
 """The solver of a third-party classifier, which needs none; the word stands in records and keys."""
 
@@ -60,7 +64,8 @@ class Row:
         has_solver = self.solver not in ("", BY_ITSELF) and self.method not in REFERENCES
         solver = {"solver": self.solver} if has_solver else {}
         size = {} if self.size is None else {"size": self.size}
-        return {"method": self.method, **self.params, **solver, **learner, **size}
+        later = LATER.get(self.method, {})
+        return {"method": self.method, **later, **self.params, **solver, **learner, **size}
 
     @property
     def label(self) -> str:
