@@ -88,13 +88,16 @@ def train_in_blocks(
     )
     check_combination(how, {"l2": HINGES}, "l2", loss)
     tol, max_iter = tol or _TOL, max_iter or _PASSES
+    if isinstance(rows, MappedRows):
+        rows = MappedRows(rows.map, len(rows), None, rows.matrix())  # copied once, not in each pass
+    norms: dict[int, NDArray[np.float64]] = {}
     states = [_begun(problem, rows, C, LOSSES[loss]()) for problem in problems]
     for state, known in zip(states, before, strict=False):
         state.alpha, state.weights = known.alpha.copy(), known.weights.copy()
     passes, measured = 0, np.full(len(states), np.inf)
     while passes < max_iter and measured.max() > tol:
         passes += 1
-        _descend(rows, states, bias, (seed, passes))
+        _descend(rows, states, norms, bias, (seed, passes))
         # The losses were of weights that moved on: an estimate, which is looked into when small.
         if _gaps(states).max() <= tol or passes == max_iter:
             _measure(rows, states, bias)
@@ -127,14 +130,23 @@ def _begun(
 
 
 def _descend(
-    rows: MappedRows | StreamedRows, states: list[BlockProblem], bias: float, seed: tuple[int, ...]
+    rows: MappedRows | StreamedRows,
+    states: list[BlockProblem],
+    norms: dict[int, NDArray[np.float64]],
+    bias: float,
+    seed: tuple[int, ...],
 ) -> None:
-    """Visit all rows; set the gaps by the losses on the way."""
+    """Visit all rows; set the gaps by the losses on the way.
+
+    ``norms`` has the squared norms of the outputs and the bias, of each chunk that was seen.
+    """
     for state in states:
         state.cost = 0.0
     for chunk, (found, outputs) in enumerate(rows.chunks()):
-        norms = np.einsum("ij,ij->i", outputs, outputs, dtype=np.float64) + bias**2
-        visit = partial(_visit, states, found, outputs, norms, bias, (*seed, chunk))
+        if chunk not in norms:
+            squares = np.einsum("ij,ij->i", outputs, outputs, dtype=np.float64)
+            norms[chunk] = squares + bias**2
+        visit = partial(_visit, states, found, outputs, norms[chunk], bias, (*seed, chunk))
         for_blocks(visit, len(states), 1)
     for state in states:
         state.set_gap()
