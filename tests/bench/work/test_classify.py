@@ -86,6 +86,9 @@ def test_the_choice_is_the_best_and_ties_go_to_the_smallest(split):
     best = int(np.argmax(accuracies))
     assert (C, best > 0) == (GRID[best], True)
     assert min(accuracies) < max(accuracies)
+    auto = choose_c(MACHINES["linear"], Choosing("auto", 3), split.x_train, split.y_train)
+    assert {0.1, 1.0, 10.0} < {*auto.grid}
+    assert not auto.is_at_edge
     # Two far blobs: every C separates them.
     x = np.repeat(np.eye(2, dtype=np.float32), 30, axis=0)
     y = np.repeat([0, 1], 30)
