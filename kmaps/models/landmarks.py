@@ -79,9 +79,9 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         k(x)^\top (K_{mm} + \varepsilon I)^{-1} k(y)
 
     with the kernel values k(x) of x with the landmarks. It is exact where x or y is a landmark, and
-    everywhere when all samples are. Models on it are more accurate than on as many random
-    frequencies (:class:`kmaps.GeneralizedRBFMap`), although at narrow widths those are nearer the
-    kernel: landmarks are where the samples are, and its small values matter little.
+    everywhere when all samples are. On Daimler and MNIST models on it are more accurate than on as
+    many random frequencies (:class:`kmaps.GeneralizedRBFMap`), which are nearer the kernel at
+    narrow widths.
 
     Use it for exponential kernels where accuracy counts.
 
