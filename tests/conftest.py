@@ -15,6 +15,8 @@ from tests.samples import Tiny, tiny_dataset
 
 REAL = ("mnist", "daimler", "caltech101")
 
+collect_ignore = ["portable"]  # to import it is to hide from kmaps what other systems lack
+
 
 def pytest_configure():
     """No test depends on time; Ctrl-C arrives, which a shell's background process ignores."""
