@@ -178,7 +178,9 @@ BAD_NPY = {
     "type <U1, expected real numbers": lambda p: np.save(p, np.array([["a"]])),
     "type complex64, expected real numbers": lambda p: np.save(p, X * 1j),
     "type object, expected real": lambda p: np.save(p, np.array([[None]])),
-    "not a whole .npy file (EOF": lambda p: p.write_bytes(npy("{'descr': '<f4', 'shape': (2, ")),
+    "a.npy: not a whole .npy file (": lambda p: p.write_bytes(
+        npy("{'descr': '<f4', 'shape': (2, ")
+    ),
     "not a whole .npy file (": lambda p: p.write_bytes(npy("(" * 9000)),
     "promises the shape (-2, -3)": promising("(-2, -3)"),
     "not a whole .npy file (shape is not valid": promising("(2, 3.0)"),
