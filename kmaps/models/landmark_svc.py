@@ -23,7 +23,7 @@ from kmaps.models.mapped_svc import MappedSVC
 from kmaps.parallel import product
 from kmaps.svm.learner import check_bias
 from kmaps.svm.losses import HINGES
-from kmaps.svm.model_file import ModelFile, write_model
+from kmaps.svm.model_file import ModelFile
 from kmaps.svm.reduction import Labels, count_problems
 
 FOLD_TOL = 1e-2  # the gap at which models stop that only choose a width and C
@@ -198,22 +198,8 @@ class LandmarkSVC(MappedSVC):
         The arguments are those of ``CodedSVC.save``. What was "auto" stands there as chosen.
         """
         check_is_fitted(self)
-        fitted = {"n_features": self.n_features_in_, "sigma": self.sigma_}
-        arrays = {
-            "landmark_coef": self.landmark_coef_,
-            "intercept": self.intercept_,
-            "classes": self.classes_,
-            **self._landmark_arrays(),
-        }
-        if self._probabilities is not None:
-            arrays |= self._probabilities.arrays
-        stored = self._stored(_STORED)
-        write_model(path, self, stored, arrays, fitted=fitted, record=record, force=force)
-
-    @classmethod
-    def load(cls, path: str | Path) -> "LandmarkSVC":
-        """Return a model that :meth:`save` wrote, ready to predict, as ``CodedSVC.load`` does."""
-        return cls.from_file(ModelFile(path))
+        arrays = {"landmark_coef": self.landmark_coef_, **self._landmark_arrays()}
+        self._write(path, _STORED, arrays, {"sigma": self.sigma_}, record, force)
 
     @classmethod
     def from_file(cls, file: ModelFile) -> "LandmarkSVC":

@@ -1,8 +1,9 @@
 """What models that are linear on the outputs of a map of all features have in common."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from kmaps.models.choice import AUTO, Predict
 from kmaps.models.mapped_rows import MappedRows, StreamedRows, map_rows, single
 from kmaps.parallel import product
 from kmaps.svm.learner import BlockSource
+from kmaps.svm.model_file import ModelFile, write_model
 from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import Labels, combine_scores, counting
 
@@ -155,11 +157,33 @@ class MappedSVC(ProbabilisticClassifier):
     def _score_width(self) -> int:
         return self.map_.n_outputs_
 
-    def _stored(self, names: tuple[str, ...]) -> dict[str, Any]:
-        """Return the parameters that a file has: of what was chosen, the choice."""
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Return a model that ``save`` wrote, ready to predict, as ``CodedSVC.load`` does."""
+        return cls.from_file(ModelFile(path))
+
+    @classmethod
+    @abstractmethod
+    def from_file(cls, file: ModelFile) -> Self:
+        """Return the model in an opened file, as :meth:`load` does."""
+
+    def _write(
+        self,
+        path: str | Path,
+        names: tuple[str, ...],
+        arrays: Mapping[str, NDArray],
+        fitted: Mapping[str, Any],
+        record: Mapping[str, Any] | None,
+        force: bool,
+    ) -> None:
+        """Write a model file; the parameters of these names stand there as chosen, not as "auto"."""
         chosen = {"sigma": self.sigma_, "C": vars(self).get("C_")}
         given = {name: getattr(self, name) for name in names}
-        return {k: chosen[k] if v == AUTO else v for k, v in given.items()}
+        given = {k: chosen[k] if v == AUTO else v for k, v in given.items()}
+        curves = {} if self._probabilities is None else self._probabilities.arrays
+        arrays = {**arrays, "intercept": self.intercept_, "classes": self.classes_, **curves}
+        fitted = {"n_features": self.n_features_in_, **fitted}
+        write_model(path, self, given, arrays, fitted=fitted, record=record, force=force)
 
 
 def _not_in_blocks(sigma: Any, C: Any) -> ConfigError:

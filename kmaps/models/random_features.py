@@ -27,7 +27,7 @@ from kmaps.models.mapped_rows import MAX_FEATURES, MappedRows, StreamedRows, map
 from kmaps.models.mapped_svc import MappedSVC
 from kmaps.parallel import product
 from kmaps.svm import LiblinearSVC
-from kmaps.svm.model_file import ModelFile, write_model
+from kmaps.svm.model_file import ModelFile
 from kmaps.svm.reduction import Labels, count_problems
 
 MAX_ORDER = 100
@@ -219,17 +219,7 @@ class RandomFeatureSVC(MappedSVC):
     ) -> None:
         """Write the weights and the key of the map's frequencies, as ``CodedSVC.save``."""
         check_is_fitted(self)
-        parameters = self._stored(_STORED)
-        fitted = {"n_features": self.n_features_in_, **_described(self.map_)}
-        arrays = {"coef": self.coef_, "intercept": self.intercept_, "classes": self.classes_}
-        if self._probabilities is not None:
-            arrays |= self._probabilities.arrays
-        write_model(path, self, parameters, arrays, fitted=fitted, record=record, force=force)
-
-    @classmethod
-    def load(cls, path: str | Path) -> "RandomFeatureSVC":
-        """Return a saved model; InputError if this kmaps cannot make its frequencies again."""
-        return cls.from_file(ModelFile(path))
+        self._write(path, _STORED, {"coef": self.coef_}, _described(self.map_), record, force)
 
     @classmethod
     def from_file(cls, file: ModelFile) -> "RandomFeatureSVC":
