@@ -176,7 +176,7 @@ class MappedSVC(ProbabilisticClassifier):
         record: Mapping[str, Any] | None,
         force: bool,
     ) -> None:
-        """Write a model file; the parameters of these names stand there as chosen, not as "auto"."""
+        """Write a model file; what was "auto" stands there as it was chosen."""
         chosen = {"sigma": self.sigma_, "C": vars(self).get("C_")}
         given = {name: getattr(self, name) for name in names}
         given = {k: chosen[k] if v == AUTO else v for k, v in given.items()}
