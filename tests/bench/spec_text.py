@@ -37,6 +37,16 @@ maps:
 C: {grid: [0.1, 1], folds: 3}
 """
 
+SMALL = """\
+experiment: small
+dataset: {name: digits, train: 120, test: 80}
+splits: 2
+kernels: [chi2]
+reductions: [ovo]
+baselines: [linear, exact]
+C: {grid: [0.1, 1], folds: 3}
+"""
+
 
 def mistakes(text: str) -> list[str]:
     with pytest.raises(ConfigError) as caught:

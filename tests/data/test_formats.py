@@ -51,11 +51,6 @@ def idx(*sizes, kind=8, data=b""):
     return bytes([0, 0, kind, len(sizes)]) + struct.pack(f">{len(sizes)}I", *sizes) + data
 
 
-def test_idx():
-    array = read_idx(idx(2, 2, 3, data=bytes(range(12))), "x", 3)
-    np.testing.assert_array_equal(array, np.arange(12).reshape(2, 2, 3))
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [

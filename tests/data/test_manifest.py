@@ -30,10 +30,6 @@ def parse(**changes):
     return parse_manifest(yaml.safe_dump(tree), "mine.yaml")
 
 
-def test_packaged_names():
-    assert available() == ["breast-cancer", "caltech101", "daimler", "digits", "mnist", "wine"]
-
-
 @pytest.mark.parametrize("name", available())
 def test_packaged_manifests(name):
     manifest = load_manifest(name)

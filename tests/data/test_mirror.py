@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from kmaps.data import download, draw_split, load_dataset, load_manifest
+from kmaps.data import draw_split, load_dataset, load_manifest
 
 
 @pytest.mark.slow
@@ -55,8 +55,3 @@ def test_caltech101(data_dir):
     train, test = draw_split(data, {"train_per_class": 30, "test_per_class": 20}, 0)
     assert len(train) == 3030
     assert np.bincount(data.y[test]).min() == 1  # inline_skate has 31 images
-
-
-@pytest.mark.parametrize("name", ["mnist", "daimler", "caltech101"])
-def test_second_download_does_nothing(data_dir, name):
-    assert download(name, data_dir=data_dir, mirror=[]).status == "present"

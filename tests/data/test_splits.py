@@ -19,33 +19,15 @@ def make(name="toy", n=100, groups=(), n_classes=4):
 COUNTS = {"train": 60, "test": 30}
 
 
-def test_draws_are_uniform():
-    # 400 draws of 60 of 100: each sample is trained on 240 ± 5 standard errors (9.8) times.
-    times = np.zeros(100)
-    for split in range(400):
-        times[draw_split(make(), COUNTS, split)[0]] += 1
-    assert np.abs(times - 240).max() < 49
-
-
-@pytest.mark.parametrize("protocol", [COUNTS, {"train_per_class": 5, "test_per_class": 5}])
-def test_draw_depends_on_its_names_alone(protocol):
-    train, test = draw_split(make(), protocol, 0)
-    again = draw_split(make(), dict(reversed(protocol.items())), 0)
-    np.testing.assert_array_equal(train, again[0])
-    np.testing.assert_array_equal(test, again[1])
-    others = [
-        draw_split(make(), protocol, 1),
-        draw_split(make("other"), protocol, 0),
-        draw_split(make(), {key: value - 1 for key, value in protocol.items()}, 0),
-    ]
-    for other, _ in others:
-        assert not np.array_equal(train[: len(other)], other)
-
-
 def test_draw_is_the_same_everywhere():
     # Seeds must never change: published records would no longer be reproducible.
     # The numbers are what this expression gave when the first records were published.
-    assert draw_split(make(), COUNTS, 0)[0][:5].tolist() == [64, 66, 88, 81, 59]
+    train, test = draw_split(make(), COUNTS, 0)
+    assert train[:5].tolist() == [64, 66, 88, 81, 59]
+    again = draw_split(make(), dict(reversed(COUNTS.items())), 0)
+    assert (again[0].tolist(), again[1].tolist()) == (train.tolist(), test.tolist())
+    for other, split in ((make(), 1), (make("other"), 0)):
+        assert draw_split(other, COUNTS, split)[0].tolist() != train.tolist()
 
 
 @pytest.mark.parametrize(

@@ -17,13 +17,6 @@ def noise(*shape: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, 256, shape, np.uint8)
 
 
-def step_edge(h: int, w: int, at: int, *, dark: int = 0, bright: int = 255) -> np.ndarray:
-    """Return an image that is dark left of column ``at`` and bright from there."""
-    image = np.full((h, w), dark, np.uint8)
-    image[:, at:] = bright
-    return image
-
-
 def photograph(h: int, w: int, seed: int) -> np.ndarray:
     """Return shapes of several greys on a slope with some noise: edges, flat parts, texture."""
     rng = np.random.default_rng(seed)

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.preprocessing import normalize
 
 from kmaps.errors import ConfigError
-from kmaps.features import FEATURES, extract, get_normalization, make_feature, parameters_of
+from kmaps.features import extract, get_normalization, make_feature
 
 
 def toy(max_level=255):
@@ -29,11 +29,6 @@ def test_values_are_shares_of_the_largest_level(max_level):
     before = data.images.copy()
     extract(data, normalize="l2")
     np.testing.assert_array_equal(data.images, before)
-
-
-def test_names():
-    assert list(FEATURES) == ["intensity", "hog-pyramid", "phog", "dense-sift-bow", "phow"]
-    assert parameters_of("phog")[:2] == ["orientations", "signed"]
 
 
 @pytest.mark.parametrize(

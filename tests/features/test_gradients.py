@@ -4,18 +4,12 @@ import numpy as np
 import pytest
 from oracles import images as oracle
 
-from kmaps._loops import orientation as loops
 from kmaps.features.gradients import gradients, half_overlapping, oriented, partition
 
 
 @pytest.fixture
 def image():
     return np.random.default_rng(1).random((9, 11), np.float32)
-
-
-def test_plain_gradients_are_central_differences(image):
-    for found, expected in zip(gradients(image, 0), oracle.differences(image), strict=True):
-        np.testing.assert_allclose(found, expected, atol=1e-7)
 
 
 @pytest.mark.parametrize("signed", [False, True])
@@ -52,15 +46,6 @@ def test_bins_of_known_directions(a, b, signed, k):
     energies = oriented(*gradient, 8, signed).ravel()
     assert energies.argmax() == k
     assert energies[k] == pytest.approx(np.hypot(a, b), rel=1e-5)
-
-
-def test_sums_over_cells_by_hand(image):
-    gx, gy = gradients(image[None], 0)
-    cells, _ = half_overlapping(image.shape, (4, 2), True)
-    energies = oriented(gx, gy, 5, False)
-    sums = np.empty((1, len(cells), 5), np.float32)
-    loops.sum_cells(energies, cells, sums)
-    np.testing.assert_allclose(sums[0], oracle.cell_sums(gx[0], gy[0], cells, 5, False), rtol=1e-5)
 
 
 def test_the_paper_s_cells_on_mnist():

@@ -6,7 +6,6 @@ from scipy.spatial.distance import cdist
 
 from kmaps.errors import ConfigError
 from kmaps.features.bow import _means, _nearest, learn_words, nearest_words
-from kmaps.parallel import threads
 
 
 @pytest.fixture
@@ -50,11 +49,3 @@ def test_as_many_words_as_points_and_no_more():
     message = "a vocabulary of 7 words needs as many different descriptors, the training .* gave 6"
     with pytest.raises(ConfigError, match=message):
         learn_words(sample, 7, seed=0)
-
-
-def test_the_same_with_any_number_of_threads(points):
-    found = []
-    for n in (1, 3):
-        with threads(n):
-            found.append(learn_words(points, 20, seed=4))
-    np.testing.assert_array_equal(*found)

@@ -8,7 +8,6 @@ from PIL import Image
 
 from kmaps.bench.figures import lines
 from kmaps.bench.figures.approximation import families, spans, squares
-from kmaps.bench.figures.heat import broken, wrapped
 from kmaps.bench.kinds import SHOWN
 from kmaps.errors import ConfigError, NothingMeasured
 from kmaps.maps import SplineMap
@@ -103,15 +102,6 @@ def test_figures_are_drawn(figure, given, most, tmp_path):
         found = len(image.convert("RGB").getcolors(1 << 24))
         assert min(image.size) > 150
         assert 20 < found <= (most or found)
-
-
-def test_long_lines_of_tiles_are_broken_evenly_and_labels_after_commas():
-    lines = broken("chi2", {f"map {i}": None for i in range(9)})
-    assert [(heading, len(tiles)) for heading, tiles in lines] == [("chi2", 5), ("", 4)]
-    assert lines[1][1][-1] == ("map 8", None)
-    assert wrapped("LP, D = 5, ratio 127") == "LP, D = 5, ratio 127"
-    long = "a long name without any comma, r = 3"
-    assert wrapped(long).splitlines() == ["a long name without any comma", "r = 3"]
 
 
 def homogeneous(kernel, order, period=None, **columns):

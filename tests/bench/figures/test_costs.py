@@ -3,8 +3,6 @@
 import re
 
 from kmaps.bench.figures.costs import TITLES, draw_costs
-from kmaps.bench.kinds import SHOWN
-from kmaps.bench.report.front import side_by_side
 from tests.bench.sample_records import record
 
 TIMES = {"fit_s": 0.5, "encode_s": 0.5, "convert_s": 1.0, "predict_s": 0.25}
@@ -46,17 +44,3 @@ def test_beaten_rows_are_not_named_and_what_was_not_measured_has_no_axes(tmp_pat
     assert not any(re.match(r"\d: Poor", text) for text in texts)
     assert TITLES["storage"] in drawn
     assert TITLES["memory"] not in drawn
-
-
-def test_rows_stand_side_by_side_the_most_accurate_first():
-    lines = side_by_side(RECORDS).splitlines()
-    assert lines[2:] == [
-        "| SVC | 95.00 | 10.0 | 0.250 | 3.00 | 4.00 |",
-        "| chi2 exact | 85.00 ± 7.07 | 4.00 | 0.250 | 3.00 | 4.00 |",
-    ]
-    other = [*RECORDS, {**RECORDS[2], "reduction": "ovr"}]
-    assert "| ovr SVC | 95.00 |" in side_by_side(other)
-    kind = SHOWN["classification"]
-    [(heading, _)] = kind.sections(RECORDS)
-    assert heading == "Side by side"
-    assert kind.sections(RECORDS[:2]) == []

@@ -7,7 +7,6 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from PIL import Image
 
 from kmaps.bench.figures import SUFFIXES, style
 from kmaps.bench.figures.costs import draw_front
@@ -78,9 +77,3 @@ def test_names_are_text_in_figures(tmp_path):
     for name in "abcd":
         texts = "".join(ElementTree.parse(tmp_path / f"{name}.svg").getroot().itertext())
         assert name == "d" or r"$\frac$ \x1b\ud800 <&" in texts  # there letters are curves
-
-
-def test_heat_maps_are_small_png_files(tmp_path):
-    saved(tmp_path / "a.png", heat)
-    with Image.open(tmp_path / "a.png") as image:
-        assert image.mode == "P"

@@ -6,16 +6,13 @@ from measured import TOLD, cells_of, measured
 
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
-from kmaps.bench.paper.claims import judge_claims
 from kmaps.bench.records.arrays import read_arrays
-from kmaps.bench.records.columns import cell_name
 from kmaps.bench.records.file import read_records
 from kmaps.bench.records.row import Row
 from kmaps.bench.run.runner import run
 from kmaps.errors import ConfigError
 from kmaps.maps import HomogeneousMap
 from kmaps.maps.homogeneous import optimal_period
-from tests.bench.sample_records import record
 
 APPROXIMATION = """\
 experiment: near
@@ -52,20 +49,6 @@ def test_records_and_arrays(done):
     held = arrays[narrow["key"]]
     assert (held["values"].min(), held["values"].max()) == (0, 0.1)
     assert np.abs(held["approximate"] - held["exact"]).max() == narrow["linf"]
-
-
-def test_cells_are_named_range_by_range():
-    names = [cell_name(cell.columns) for cell in cells_of(APPROXIMATION)]
-    assert names[0] == "x, y in 0:1 chi2 homogeneous order=1"
-    # A map without a kernel is compared with each.
-    assert names[4:7] == [
-        "x, y in 0:1 chi2 spline n_bins=4",
-        "x, y in 0:1 intersection spline n_bins=4",
-        "x, y in 0:0.1 chi2 homogeneous order=1",
-    ]
-    relative = cells_of(APPROXIMATION + "integers: true\nrelative: true\n")[0]
-    assert relative.setting == "x, y in 0:1 (integers), relative"
-    assert relative.key("") != cells_of(APPROXIMATION)[0].key("")
 
 
 def test_measuring_fills_the_columns_of_the_kind():
@@ -110,10 +93,11 @@ figures: [signatures, gaps]
         ("[rbf]", "[chi2]", "range 'differences 0:2' is one of stationary kernels"),
         ('"differences 0:2"', '"ratios 1:2"', "range 'ratios 1:2' is one of homogeneous kernels"),
         ('"differences 0:2"', '"differences 1:2"', "4:10: ranges[0]: range 'differences 1:2'"),
+        ("relation: smaller", "relation: about", "against: bound goes with relation: smaller"),
     ],
 )
 def test_mistakes_have_their_place(old, new, message):
-    text = APPROXIMATION if old in APPROXIMATION else SPANS
+    text = next(text for text in (APPROXIMATION, SPANS, ORDERS) if old in text)
     with pytest.raises(ConfigError) as refused:
         spec.parse(text.replace(old, new))
     assert message in str(refused.value)
@@ -129,8 +113,6 @@ def test_maps_have_the_kernels_width_and_levels():
     assert results[everywhere, "random-fourier n_frequencies=4"] > 0.1
     # Made for nine values, the map is better there than one made for all.
     assert results[levels, "lowdim dim=5"] < 0.95 * results[everywhere, "lowdim dim=5"]
-    wider = {cell.key("") for cell in cells_of(SPANS.replace("0.5", "0.6"))}
-    assert not wider & {cell.key("") for cell in cells_of(SPANS)}
 
 
 ORDERS = """\
@@ -164,30 +146,6 @@ def test_maps_that_bound_their_error_say_so_with_their_period():
     assert ratios["error_bound"] == bounded.error_bound()
     other = found["ratios 1:100", "lowdim dim=3"]
     assert (other["period"], other["error_bound"]) == (None, None)
-
-
-def test_bounds_and_periods_show_where_every_row_has_them():
-    kind = KINDS["approximation"]
-    bounded = {"error_bound": 0.1, "params": {"order": 1}}
-    assert kind.shown.measures([bounded]) == ("linf", "rms", "bound", "period", "dim")
-    assert kind.shown.measures([bounded, bounded | {"error_bound": None}]) == ("linf", "rms", "dim")
-    by_norm = {"error_bound": None, "params": {"norm": "l1"}}
-    assert kind.shown.measures([by_norm]) == ("linf", "rms", "l1", "dim")
-
-
-def test_an_error_is_compared_with_its_own_bound():
-    experiment = spec.parse(ORDERS)
-    records = [record() | cell.columns | measured(cell).columns for cell in cells_of(ORDERS)]
-    [claim] = judge_claims([claim.model_dump() for claim in experiment.claims], records)
-    assert (claim.judgement.verdict, claim.judgement.counts) == ("holds", "8 of 8 hold")
-    assert str(claim.judgement.findings[0].comparison.where) == (
-        "chi2 homogeneous, r = 3, published period (0:2) against its bound on the largest error"
-    )
-    tight = [r | {"error_bound": r["error_bound"] and 0.9 * r["linf"]} for r in records]
-    [claim] = judge_claims([claim.model_dump() for claim in experiment.claims], tight)
-    assert claim.judgement.verdict == "fails"
-    with pytest.raises(ConfigError, match="against: bound goes with relation: smaller"):
-        spec.parse(ORDERS.replace("relation: smaller", "relation: about"))
 
 
 def test_log_kernels_have_a_width():

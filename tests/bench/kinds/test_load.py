@@ -1,7 +1,5 @@
 """Experiment files: what is accepted, and that every mistake is told with its place."""
 
-import textwrap
-
 import pytest
 
 from kmaps.bench.kinds import KINDS
@@ -10,20 +8,6 @@ from kmaps.bench.paper.entries import claim_entries, packaged
 from kmaps.bench.run.plan import importable
 from kmaps.errors import ConfigError
 from tests.bench.spec_text import GOOD, mistakes, replaced
-
-
-def test_values_and_defaults():
-    experiment = spec.parse(GOOD)
-    assert experiment.dataset.protocol == {"train": 200, "test": 100}
-    assert experiment.features.normalize == "l1"
-    assert experiment.C.grid == [0.01, 1.0, 10.0]  # sorted; 1e-2 is a number
-    assert spec.parse(GOOD[: GOOD.index("C:")] + "C: 0.5\n").C.grid == [0.5]
-    common = {"loss": "hinge", "bias": 1.0}
-    liblinear = {**common, "penalty": "l2", "tol": None}
-    coded = {**common, "gap": 1e-3, "n_levels": 256, "calibrate": False}
-    assert experiment.learner.solver == "liblinear"
-    assert experiment.learner.settings("liblinear") == liblinear
-    assert experiment.learner.settings("coded") == coded
 
 
 @pytest.mark.parametrize(
@@ -66,23 +50,6 @@ def test_one_mistake_in_its_place(old, new, mistake):
 def test_an_amount_is_a_count_a_part_or_groups(amount):
     (found,) = mistakes(replaced("train: 200, test: 100", f"train: {amount}, test: 100"))
     assert "dataset.train: expected a count, a part of all between 0 and 1, or a list of" in found
-
-
-def test_all_mistakes_at_once_in_the_order_of_the_file():
-    text = """\
-    experiment: x
-    dataset: {name: digts, train: 10, test: 5}
-    splits: -1
-    kernels: [chi]
-    maps:
-      - {map: homogeneous, ordr: 1}
-    C: high
-    """
-    places = [line.split(": ")[0] for line in mistakes(textwrap.dedent(text))]
-    assert places == [
-        "e.yaml:1:1",
-        *(f"e.yaml:{p}" for p in ("2:17", "3:9", "4:11", "6:24", "7:4")),
-    ]
 
 
 def test_missing_keys_are_named():

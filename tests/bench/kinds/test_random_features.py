@@ -74,5 +74,3 @@ def test_measuring_fills_the_columns_of_the_kind():
     assert set(columns) == {*KINDS["random-features"].shown.fills, *TOLD}
     assert (columns["n_train"], columns["n_test"], columns["n_features"]) == (60, 50, 64)
     assert columns["dim"] == 128
-    more = cells_of(TEXT.replace("draws: 8", "draws: 9"))
-    assert not {cell.key("") for cell in more} & {cell.key("") for cell in cells_of(TEXT)}

@@ -103,12 +103,6 @@ def test_the_key_depends_on_the_resolved_parameters(old, new, same):
     assert (keys[0] == keys[1]) == same
 
 
-def test_a_new_version_of_a_feature_is_another_cell(monkeypatch):
-    before = cells_of(WORDS)[0].key("d")
-    monkeypatch.setattr("kmaps.features.bow.DenseSiftBow.version", 99)
-    assert cells_of(WORDS)[0].key("d") != before
-
-
 @pytest.mark.parametrize("kind", ["classification", "trade-off"])
 def test_images_left_out_are_counted_in_the_record(kind, tmp_path, monkeypatch):
     digits = load_dataset("digits")

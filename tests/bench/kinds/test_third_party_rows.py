@@ -7,7 +7,6 @@ import pytest
 from commands import kmaps_in
 from spec_text import mistakes
 
-from kmaps.bench.kinds import KINDS
 from kmaps.bench.records.columns import cell_name
 
 MODULE = """\
@@ -220,7 +219,3 @@ def test_kinds_without_rows_of_others_say_so():
     text = "experiment: t\nkind: toy\nmaps: [{estimator: a.b}]\nradius: 0.5\nside: 5\nC: 1\n"
     told = "maps[0].estimator: this kind of experiment has no third-party rows"
     assert mistakes(text) == [f"e.yaml:3:9: {told}"]
-    assert {name for name, kind in KINDS.items() if kind.takes_estimators} == {
-        "classification",
-        "scaling",
-    }

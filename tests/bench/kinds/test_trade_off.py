@@ -13,7 +13,6 @@ from kmaps import KernelSVC, gram
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
 from kmaps.bench.kinds.kind import SampledKind
-from kmaps.bench.records.columns import cell_name
 from kmaps.bench.records.file import read_records
 from kmaps.bench.run.clock import UNTIMED
 from kmaps.bench.run.measure import measure_cell
@@ -74,41 +73,6 @@ def test_counts_the_frequencies_that_are_left(done):
         assert kept["dense", 10, draw] == 60
         assert kept["strongest", 10, draw] == kept["resampled", 10, draw] == 20
         assert kept["sparse-svm", 1, draw] <= kept["sparse-svm", 10, draw] <= 60
-
-
-def test_exact_kernels_come_first_then_draw_by_draw():
-    names = [cell_name(cell.columns) for cell in cells_of(TEXT)]
-    assert names[:4] == [
-        "split 0 chi2 exact C=1.0",
-        "split 0 chi2 exact C=2.0",
-        "split 0 draw 0 exp-chi2 dense generalized-rbf n_frequencies=60 C=10.0",
-        "split 0 draw 0 exp-chi2 sparse-svm generalized-rbf n_frequencies=60 C=1.0",
-    ]
-    assert names[7] == (
-        "split 0 draw 0 exp-chi2 resampled generalized-rbf n_frequencies=60 C=10.0 keep=20"
-    )
-    assert names[8].startswith("split 0 draw 1 exp-chi2 dense")
-    assert len(set(names)) == 14
-
-
-def test_every_split_has_exact_kernels_and_a_draw_of_its_own():
-    text = TEXT.replace("draws: 2", "draws: 1\nsplits: 3")
-    cells = cells_of(text)
-    assert [(cell.split, cell.draw) for cell in cells] == [
-        (split, draw) for split in range(3) for draw in (None, None, *[split] * 6)
-    ]
-    digest = "0" * 64
-    alone = [cell.key(digest) for cell in cells_of(TEXT)]
-    assert [cell.key(digest) for cell in cells[:8]] == alone[:8]
-    assert [len(batch) for batch in KIND.batches(cells)] == 3 * [1, 1, 6]
-
-
-def test_the_table_says_what_its_means_are_over(done):
-    first, *others = done[1].records
-    [(_, draws)] = KIND.shown.sections([first, *others])
-    [(_, splits)] = KIND.shown.sections([first, first | {"split": 1}])
-    assert draws.startswith("Mean ± std over the draws.\n")
-    assert splits.startswith("Mean ± std over the splits, each with a draw of its own.\n")
 
 
 def test_a_batch_is_one_draw_of_one_map():

@@ -9,8 +9,6 @@ import yaml
 from kmaps.bench.paper.statements import OWN_NAME, claims, elsewhere
 from tests.bench.records.published import ROOT
 
-NUMBERS = {"A": 10, "C": 5, "G": 4, "L": 6, "V": 4}
-
 
 @cache
 def entries() -> list[str]:
@@ -22,16 +20,11 @@ def entries() -> list[str]:
     ]
 
 
-def test_all_claims_are_there():
-    wanted = [f"{letter}{i}" for letter, n in NUMBERS.items() for i in range(1, n + 1)]
-    assert list(claims()) == wanted
-    assert all(claim.text and claim.source for claim in claims().values())
-
-
 def test_sentences_are_those_of_the_papers():
     """A change of a sentence is a change of what is claimed, and has to be made here as well."""
     sentences = "\n".join(f"{claim.id} {claim.text}" for claim in claims().values())
     assert hashlib.sha256(sentences.encode()).hexdigest()[:16] == "38cddc0b0b0b4d5a"
+    assert all(claim.source for claim in claims().values())
 
 
 @pytest.mark.parametrize("name", claims())

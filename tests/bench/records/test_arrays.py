@@ -61,12 +61,6 @@ def test_a_later_run_adds_to_what_is_there_and_leaves_other_files_alone(tmp_path
     assert names(tmp_path) == ["arrays.npz", "arrays/notes.txt"]
 
 
-def test_nothing_is_written_for_cells_without_arrays(tmp_path):
-    write_arrays(tmp_path, "a", {})
-    collect_arrays(tmp_path, ["a"])
-    assert names(tmp_path) == []
-
-
 def test_what_unpacks_to_more_than_any_run_is_refused(tmp_path):
     with ZipFile(tmp_path / "arrays.npz", "w", ZIP_DEFLATED) as archive:
         for i in range(5):

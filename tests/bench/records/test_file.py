@@ -9,8 +9,8 @@ import pytest
 
 from kmaps.bench.paper.reported import STORED, read_stored
 from kmaps.bench.records.appended import MOST_BYTES
-from kmaps.bench.records.columns import COLUMNS, LATER, cell_name
-from kmaps.bench.records.file import RecordsFile, latest, read_records, records_path
+from kmaps.bench.records.columns import COLUMNS, LATER
+from kmaps.bench.records.file import RecordsFile, read_records, records_path
 from kmaps.bench.records.gate import EXACT, Judged, compare
 from kmaps.bench.records.summary import summarize
 from kmaps.bench.records.times import TimesFile, read_times
@@ -230,32 +230,6 @@ def test_a_folder_or_a_file(tmp_path):
     assert records_path(tmp_path / "old.jsonl") == tmp_path / "old.jsonl"
 
 
-def test_latest_and_names():
-    records = [record("a", C=1), record("b"), record("a", C=2)]
-    assert [(r["key"], r["C"]) for r in latest(records, ["b", "a", "x"])] == [("b", None), ("a", 2)]
-    names = {"split": 1, "reduction": "ovr", "kernel": "js", "params": {"order": 1}}
-    assert cell_name(record("a", **names)) == "split 1 ovr js homogeneous order=1"
-    drawn = record("a", split=0, draw=2, learner={"name": "dense", "C": 3}, reduction="")
-    assert cell_name(drawn) == "split 0 draw 2 chi2 dense homogeneous C=3"
-
-
-@pytest.mark.parametrize(
-    ("one", "expected"),
-    [
-        (less("format"), r"jsonl:1: a record of format 1.*measure again"),
-        (record("a", format=3), r"jsonl:1: a record of format 3.*newer kmaps: update"),
-    ],
-)
-def test_another_format_is_refused_with_what_to_do(tmp_path, one, expected):
-    path = tmp_path / "records.jsonl"
-    path.write_text(text_of(one))
-    with pytest.raises(ConfigError, match=expected):
-        read_records(path)
-    with pytest.raises(ConfigError), RecordsFile(path):
-        pass
-    assert path.read_text() == text_of(one)
-
-
 def test_a_lone_surrogate_is_read_as_what_it_is_printed_as(tmp_path):
     path = tmp_path / "records.jsonl"
     path.write_text(text_of(record("a", error="caf\udce9 \ud83d\ude00", versions={"\ud800": "1"})))
@@ -287,9 +261,3 @@ def test_what_is_larger_than_any_run_is_not_read(tmp_path):
             file.truncate(MOST_BYTES + 1)  # takes no place on the disk
         with pytest.raises(InputError, match="1,073,741,825 bytes, at most"):
             read(tmp_path)
-
-
-def test_a_folder_that_mixes_kinds_is_refused(tmp_path):
-    (tmp_path / "records.jsonl").write_text(text_of(record("a"), record("b", kind="toy")))
-    with pytest.raises(InputError, match=r"several kinds \(classification, toy\): one folder"):
-        read_records(tmp_path)

@@ -5,26 +5,16 @@ import pandas as pd
 import pytest
 
 from kmaps.bench.records.columns import COLUMNS
+from kmaps.bench.records.gate import FRACTION, Judged, compare
+from kmaps.bench.records.lines import lines_of
 from kmaps.bench.records.measures import MEASURES
-from kmaps.bench.records.summary import latest_cells, mixed_conditions, summarize
-from kmaps.errors import ConfigError, NothingMeasured
+from kmaps.bench.records.summary import latest_cells, summarize
 from tests.bench.sample_records import record
 
 
 def summary_of(records, measures):
     """Return the summary of records as a table."""
     return pd.DataFrame(summarize(records, measures))
-
-
-def test_mean_std_and_n_over_splits():
-    accuracies = [0.90, 0.93, 0.96]
-    lines = summary_of(
-        [record(split=i, accuracy=a) for i, a in enumerate(accuracies)], ["accuracy"]
-    )
-    (line,) = lines.to_dict("records")
-    assert line["mean"] == pytest.approx(np.mean(accuracies))
-    assert line["std"] == pytest.approx(np.std(accuracies, ddof=1))
-    assert (line["n"], line["failed"], line["unit"]) == (3, 0, "fraction")
 
 
 def test_time_is_the_sum_of_its_parts_without_choosing_c_or_predicting():
@@ -39,13 +29,6 @@ def test_time_is_the_sum_of_its_parts_without_choosing_c_or_predicting():
     assert (line["mean"], line["n"]) == (None, 0)  # no sum without a part
 
 
-@pytest.mark.parametrize("recorded", [None, 0.1])
-def test_failed_splits_are_counted_apart(recorded):
-    cells = [record(split=0, accuracy=0.8), record(split=1, status="failed", accuracy=recorded)]
-    (line,) = summary_of(cells, ["accuracy"]).to_dict("records")
-    assert (line["mean"], line["n"], line["failed"]) == (0.8, 1, 1)
-
-
 def test_the_last_record_of_a_cell_counts():
     old = record(accuracy=0.1, key="a", map_version=1)
     new = record(accuracy=0.9, key="b", map_version=2)
@@ -58,19 +41,19 @@ def test_the_last_record_of_a_cell_counts():
 @pytest.mark.parametrize(
     ("column", "value"),
     [
-        *(
-            (name, "other")
-            for name in ("experiment", "setting", "dataset", "features", "normalize", "reduction")
-        ),
-        *((name, "other") for name in ("kernel", "method", "solver")),
+        *((name, "other") for name in ("dataset", "features", "normalize")),
+        *((name, "other") for name in ("setting", "reduction", "kernel", "method", "solver")),
         ("learner", {"form": "local"}),
         ("params", {"order": 3}),
         ("size", 100),
     ],
 )
 def test_cells_that_differ_are_kept_apart(column, value):
-    lines = summary_of([record(), record(**{column: value})], ["accuracy"])
-    assert lines["n"].tolist() == [1, 1]
+    """In tables, by the gate, and under claims, all of whose records are of one dataset."""
+    cells = [record(), record(**{column: value})]
+    assert summary_of(cells, ["accuracy"])["n"].tolist() == [1, 1]
+    assert len(compare(cells, cells, [Judged("accuracy", FRACTION, highest=True)])) == 2
+    assert len(lines_of(cells)) == 2 - (column in ("dataset", "features", "normalize"))
 
 
 @pytest.mark.parametrize(
@@ -97,42 +80,6 @@ def test_the_order_of_parameters_is_free():
     assert summary_of(cells, ["accuracy"])["n"].tolist() == [2]
 
 
-def test_lines_come_references_first_then_by_name_and_number():
-    cells = [
-        record("spline"),
-        record(params={"order": 10}),
-        record(params={"order": 2}),
-        record(params={"gamma": 0.25}),
-        record(params={"gamma": 0.5}),
-        record(params={"order": 2}, kernel="exp-chi2"),
-        record(params={"order": 2}, kernel="js"),
-        record(params={"order": 2}, kernel="intersection"),
-        record("exact"),
-        record("linear"),
-    ]
-    lines = summary_of(cells, ["accuracy"])
-    assert lines["label"].tolist() == [
-        *("linear", "exact", "homogeneous, γ = 0.25", "homogeneous, γ = 0.5"),
-        *["homogeneous, r = 5"] * 4,
-        *("homogeneous, r = 21", "spline"),
-    ]
-    kernels = lines["kernel"][lines["label"] == "homogeneous, r = 5"]
-    assert kernels.tolist() == ["chi2", "intersection", "js", "exp-chi2"]
-
-
-def test_what_cannot_be_summed_up_is_refused():
-    with pytest.raises(ConfigError, match="unknown measure 'acuracy', did you mean 'accuracy'"):
-        summary_of([record()], ["acuracy"])
-    with pytest.raises(NothingMeasured, match="no record to show"):
-        summary_of([], ["accuracy"])
-
-
 def test_the_measures_are_columns_of_the_records():
     for name, measure in MEASURES.items():
         assert set(measure.columns) <= set(COLUMNS), name
-
-
-def test_conditions_that_differ_are_named():
-    same = [record(cpu="a", threads=2, jobs=1), record(cpu="a", threads=2, jobs=1)]
-    assert mixed_conditions(same) == []
-    assert mixed_conditions([*same, record(cpu="b", threads=1, jobs=1)]) == ["cpu", "threads"]

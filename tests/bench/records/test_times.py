@@ -13,7 +13,6 @@ from kmaps.bench.records.times import (
     has_doubtful_times,
     is_busy,
     ran_alone,
-    read_times,
     without_doubtful_times,
 )
 from kmaps.errors import InputError
@@ -53,13 +52,6 @@ def test_the_sum_of_a_repeat_counts_not_that_of_medians():
     assert MEASURES["time"].value(CELL | {"repeats": lines}) == 9.0
 
 
-def test_one_c_for_all_has_times_of_its_own(folder):
-    write(folder, *times(CELL, 4.0), *times(CELL, 1.0, 2.0, common=True, C=0.5))
-    timed, other = read_records(folder)
-    assert (MEASURES["time"].value(timed), MEASURES["time-common"].value(timed)) == (4.0, 1.5)
-    assert MEASURES["time-common"].value(other) is None
-
-
 def test_times_of_another_c_and_earlier_ones_of_a_repeat_are_left_out(folder):
     write(folder, *times(CELL, 7.0, C=3.0), *times(CELL, 4.0, 6.0), *times(CELL, 5.0))
     assert MEASURES["train"].repeats(read_records(folder)[0]) == [5.0, 6.0]
@@ -73,16 +65,6 @@ def test_times_of_other_cells_are_refused_with_what_to_do(folder):
     write(folder, *stale)
     with pytest.raises(InputError, match=r"times\.jsonl: times of other cells .* delete it"):
         read_records(folder)
-
-
-def test_a_half_written_last_line_is_ignored_and_cut(folder):
-    write(folder, *times(CELL, 4.0, 6.0))
-    path = folder / "times.jsonl"
-    whole = path.read_bytes()
-    path.write_bytes(whole[:-30])
-    assert [line["repeat"] for line in read_times(folder)] == [0]
-    write(folder, times(CELL, 4.0, 6.0)[1])
-    assert path.read_bytes() == whole
 
 
 @pytest.mark.parametrize(

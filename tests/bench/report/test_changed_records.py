@@ -11,21 +11,8 @@ from kmaps.cli.main import cli
 from tests.bench.records.published import ROOT, records
 
 VALUES = [
-    None,
-    "x",
-    "",
-    -1,
-    0,
-    1.5,
-    1e308,
-    10**400,
-    [],
-    ["x"],
-    {"a": 1},
-    True,
-    "<b>",
-    [[]],
-    "\ud800",
+    *(None, "x", "", -1, 0, 1.5, 1e308, 10**400, True, "<b>", "\ud800"),
+    *([], ["x"], {"a": 1}, [[]]),
 ]
 COMMANDS = (
     ["table", ".", "--format", "csv"],

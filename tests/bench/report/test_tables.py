@@ -51,13 +51,6 @@ def test_text():
     assert len(ends) == 1  # digits stand below each other
 
 
-def test_markdown():
-    marked = [[re.sub(r"^\*(.*)", r"**\1**", cell) for cell in row] for row in ROWS]
-    head, *body = [f"| {' | '.join(row)} |" for row in marked]
-    table = "\n".join([head, "| --- | ---: | ---: | ---: |", *body])
-    assert show(CELLS, "md") == f"### {TITLE}\n\n{table}\n\nBold: best map of its column.\n"
-
-
 def test_latex():
     text = show(CELLS, "latex")
     bold = [[re.sub(r"^\*(.*)", r"\\textbf{\1}", cell) for cell in row] for row in ROWS[1:]]
@@ -75,36 +68,6 @@ def test_latex():
     )
 
 
-def test_latex_and_markdown_escape_what_is_special_to_them():
-    cell = record(r"n_a=1 50% {x} a\b ~^ & # $ | y")
-    latex = show([cell], "latex")
-    assert r"n\_a=1 50\% \{x\} a\textbackslash{}b \textasciitilde{}\textasciicircum{}" in latex
-    assert r"\& \# $\$$ $|$ y &" in latex
-    assert r"\| y |" in show([cell], "md")
-
-
-SAID = [record("anchor", params={"n_anchors": n, "energy": 0.95, "shared": True}) for n in (30, 40)]
-FEATURES = {
-    "features": "hog-pyramid cells=[9] overlap=False",
-    "feature_params": {"cells": [9], "overlap": False},
-}
-
-
-@pytest.mark.parametrize("form", ["text", "md", "latex"])
-def test_what_is_the_same_in_all_rows_is_said_once_below(form):
-    said = "ANNFM: energy = 0.95, shared range; hog-pyramid: cells=[9] overlap=False."
-    text = show([cell | FEATURES for cell in SAID], form).replace("$", "")
-    table, below = text.split(said)
-    assert "ANNFM, N = 30" in table
-    assert "digits, hog-pyramid, one-vs-one: accuracy" in table
-    assert not {"energy", "overlap"} & set((table + below).split())
-    # Those that differ in parameters keep them in the title.
-    other = {"features": "hog-pyramid cells=[3]", "feature_params": {"cells": [3]}}
-    text = show([record() | FEATURES, record() | other])
-    assert "digits, hog-pyramid cells=[9] overlap=False, one-vs-one" in text
-    assert "digits, hog-pyramid cells=[3], one-vs-one" in text
-
-
 def test_an_exact_kernel_that_has_no_draws_lacks_none():
     learner = {"name": "dense", "C": 1.0}
     shown = {"reduction": "", "dataset": "digits"}
@@ -114,14 +77,6 @@ def test_an_exact_kernel_that_has_no_draws_lacks_none():
     assert rows["exact"] == ["90.00"]
     assert rows["dense"] == ["90.00*"]
     assert "mean ± std over 3 draws" in show(cells)
-
-
-def test_titles_say_what_rows_share():
-    text = show([record(normalize="l1", dataset="mnist", reduction="ovr")])
-    assert text.startswith("mnist, intensity (l1), one-vs-rest: accuracy, %; 1 split\n")
-    bare = {"split": None, "dataset": "", "features": "", "reduction": ""}
-    cell = record(setting="x, y in 0:255", linf=0.5) | bare
-    assert show([cell], "text", "linf").startswith("x, y in 0:255: largest error\n")
 
 
 def test_csv_and_json_are_tidy_and_in_plain_units():
@@ -135,30 +90,6 @@ def test_csv_and_json_are_tidy_and_in_plain_units():
     assert [line["mean"] for line in lines] == pytest.approx([0.92, 0.9])
     assert lines[1]["std"] is None
     assert ",100," in show([record(size=100), record()], "csv")  # not 100.0
-
-
-def test_reductions_and_measures_have_blocks_of_their_own():
-    cells = [*EXACT, *(cell | {"reduction": "ovr", "accuracy": 0.5} for cell in EXACT)]
-    cells = [cell | {"storage_bytes": 12_345_678} for cell in cells]
-    blocks = show(cells, "text", "accuracy", "storage").split("\n\n")[:-1]
-    titles = [block.partition("; ")[0].partition(", one-")[2] for block in blocks]
-    measures = "accuracy, %", "stored training set + tables + model, MB"
-    assert titles == [f"vs-{many}: {measure}" for many in ("one", "rest") for measure in measures]
-    shown = [lines_of(block)["exact"][0] for block in blocks]
-    assert shown == ["97.00", "12.3", "50.00", "12.3"]
-
-
-def test_bytes_have_the_form_that_they_are_stored_in():
-    cells = [
-        record("exact", train_bytes=7_560_000, storage_form="CSR codes"),
-        record(params={"order": 1}, train_bytes=35_700_000, storage_form="CSR float32"),
-        record(params={"order": 2}, train_bytes=60_000_000),
-    ]
-    rows = lines_of(show(cells, "text", "storage-train"))
-    assert rows["exact"] == ["7.56 CSR codes"]
-    assert rows["homogeneous, r = 3"] == ["35.7 CSR float32*"]
-    assert rows["homogeneous, r = 5"] == ["60.0"]  # counted before forms were
-    assert "CSR" not in show(cells)
 
 
 def test_ties_in_print_are_all_marked_and_references_never():

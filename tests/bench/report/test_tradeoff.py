@@ -1,4 +1,4 @@
-"""Trade-offs: what the points of a learner are, and their table."""
+"""Trade-offs: what the points of a learner are."""
 
 import math
 
@@ -9,16 +9,12 @@ from kmaps.bench.report.tradeoff import learners, tradeoff_table
 from tests.bench.sample_records import record
 
 
-def trial(name, draw=0, m=4000, dim=None, accuracy=0.8, kernel="exp-chi2", **columns):
-    times = {"predict_s": 0.5, "n_test": 1000}
-    learner = {"name": name, "C": 10.0, **columns.pop("learner", {})}
-    params = {"n_frequencies": m} | columns.pop("params", {})
-    shown = {"learner": learner, "solver": "", "kernel": kernel, "accuracy": accuracy}
+def trial(name, draw=0, dim=8000, accuracy=0.8, **columns):
+    row = {"learner": {"name": name, "C": 10.0}, "solver": "", "kernel": "exp-chi2"}
+    cell = row | {"predict_s": 0.5, "n_test": 1000, "accuracy": accuracy, "dim": dim} | columns
     if name == "exact":
-        return record("exact", dim=4000, **times, **shown, **columns)
-    dim = 2 * m if dim is None else dim
-    map_row = {"params": params, "draw": draw, "dim": dim}
-    return record("generalized-rbf", **map_row, **times, **shown, **columns)
+        return record("exact", **cell)
+    return record("generalized-rbf", params={"n_frequencies": 4000}, draw=draw, **cell)
 
 
 def test_points_are_means_over_the_draws():
@@ -34,28 +30,6 @@ def test_points_are_means_over_the_draws():
     assert point.us == pytest.approx(500)
     assert (exact.name, exact.exact) == ("exact exp-chi2", True)
     assert math.isnan(exact.points[0].spread)
-
-
-def test_kernels_and_maps_are_not_mixed():
-    records = [trial("dense", kernel=kernel) for kernel in ("exp-chi2", "exp-js")]
-    assert [learner.name for learner in learners(records)] == ["dense exp-chi2", "dense exp-js"]
-    records = [trial("dense", params={"structure": s}) for s in ("dense", "fastfood")]
-    names = [learner.name for learner in learners(records)]
-    assert names == ["dense, random map, dense", "dense, random map, Fastfood"]
-
-
-def test_table():
-    strongest = {"learner": {"keep": 60}, "dim": 120}
-    records = [trial("strongest", draw=i, accuracy=0.8 + i / 50, **strongest) for i in (0, 1)]
-    records += [trial("dense"), trial("exact", accuracy=0.857)]
-    records.append(trial("dense", draw=1) | {"status": "failed", "accuracy": None})
-    assert tradeoff_table(records).splitlines() == [
-        "| learner | C | projections | kept | accuracy, % | test, µs per sample |",
-        "| --- | ---: | ---: | ---: | ---: | ---: |",
-        "| strongest | 10 | 4,000 | 60 | 81.00 ± 1.41 | 500.0 |",
-        "| dense | 10 | 4,000 | 4,000 | 80.00 | 500.0 |",
-        "| exact exp-chi2 | 10 |  |  | 85.70 | 500.0 |",
-    ]
 
 
 def test_detectors_of_classes_have_average_precision():

@@ -5,6 +5,7 @@ from functools import partial
 
 import cell_workers
 import pytest
+from spec_text import SMALL as TEXT
 
 from kmaps.bench.kinds import load as spec
 from kmaps.bench.records.columns import LATER
@@ -14,17 +15,8 @@ from kmaps.bench.records.times import read_times
 from kmaps.bench.run import runner
 from kmaps.bench.run.clock import Load
 from kmaps.bench.run.repeats import time_again
-from kmaps.errors import ConfigError, InputError, NothingMeasured
+from kmaps.errors import ConfigError, NothingMeasured
 
-TEXT = """\
-experiment: small
-dataset: {name: digits, train: 120, test: 80}
-splits: 2
-kernels: [chi2]
-reductions: [ovo]
-baselines: [linear, exact]
-C: {grid: [0.1, 1], folds: 3}
-"""
 CELLS = [
     "split 0 ovo linear",
     "split 0 ovo chi2 exact",
@@ -166,13 +158,6 @@ def test_changed_data_are_refused(folder):
     )
     told = r"4 of 4 records .* such as split 0 ovo linear: the data have changed; measure them"
     with pytest.raises(ConfigError, match=told):
-        again(folder)
-
-
-def test_times_of_other_cells_beside_the_records_are_refused(folder):
-    again(folder, repeats=1)
-    rewrite(folder / "times.jsonl", lambda line: line | {"key": "x"})
-    with pytest.raises(InputError, match="times of other cells"):
         again(folder)
 
 

@@ -10,25 +10,15 @@ from pathlib import Path
 
 import cell_workers
 import pytest
+from spec_text import SMALL
 
 from kmaps.bench.kinds import load as spec
 from kmaps.bench.records.arrays import read_correct
 from kmaps.bench.records.file import read_records
 from kmaps.bench.run import runner
 from kmaps.bench.run.plan import plan
-from kmaps.errors import ConfigError, DataError
 
-TEXT = """\
-experiment: small
-dataset: {name: digits, train: 120, test: 80}
-splits: 2
-kernels: [chi2]
-reductions: [ovo]
-baselines: [linear, exact]
-maps:
-  - {map: homogeneous, order: [1, 2]}
-C: {grid: [0.1, 1], folds: 3}
-"""
+TEXT = SMALL + "maps: [{map: homogeneous, order: [1, 2]}]\n"
 N_CELLS = 8
 VARYING = (
     *("started", "jobs", "threads", "peak_bytes", "train_peak_bytes"),
@@ -49,17 +39,6 @@ def content(folder) -> dict[str, dict]:
         return {name: value for name, value in record.items() if name not in varies}
 
     return {record["key"]: stable(record) for record in read_records(folder)}
-
-
-def test_every_cell_once_and_nothing_the_second_time(tmp_path):
-    worker = partial(cell_workers.logged, str(tmp_path), 0)
-    first = run(tmp_path / "out", worker)
-    assert (first.measured, first.missing, first.failed) == (N_CELLS, 0, [])
-    assert len(list(tmp_path.glob("*.finished"))) == N_CELLS
-    second = run(tmp_path / "out", worker)
-    assert (second.measured, second.missing) == (0, 0)
-    assert second.records == first.records
-    assert len(list(tmp_path.glob("*.finished"))) == N_CELLS
 
 
 def test_a_record_describes_its_cell_and_where_it_ran(tmp_path):
@@ -140,29 +119,6 @@ def test_a_process_that_dies_is_a_record(tmp_path, worker, n_failed, error):
     outcome = run(tmp_path, worker, jobs=2)
     assert [record["error"] for record in outcome.failed] == [error] * n_failed
     assert len(read_records(tmp_path)) == N_CELLS
-
-
-def test_fail_fast_stops_and_leaves_the_rest_for_later(tmp_path):
-    outcome = run(tmp_path, cell_workers.gone, fail_fast=True)
-    assert (outcome.measured, len(outcome.failed), outcome.missing) == (1, 1, N_CELLS - 1)
-    assert run(tmp_path, retry_failed=True).measured == N_CELLS
-
-
-@pytest.mark.parametrize(
-    ("text", "error"),
-    [
-        (TEXT.replace("digits", "mnist"), DataError),
-        (TEXT.replace("train: 120", "train: 12000"), ConfigError),
-        (TEXT.replace("train: 120, test: 80", "official: true"), ConfigError),
-    ],
-)
-def test_what_would_fail_every_cell_is_refused_before_anything_is_written(
-    tmp_path, monkeypatch, text, error
-):
-    monkeypatch.setenv("KMAPS_DATA_DIR", str(tmp_path / "empty"))
-    with pytest.raises(error):
-        run(tmp_path / "out", text=text)
-    assert not (tmp_path / "out").exists()
 
 
 def test_threads_are_shared_out(tmp_path):
