@@ -10,6 +10,11 @@ from kmaps.errors import ConfigError
 from tests.bench.spec_text import GOOD, mistakes, replaced
 
 
+def test_values_of_c_are_numbers_in_their_order():
+    assert spec.parse(GOOD).C.grid == [0.01, 1.0, 10.0]  # 1e-2 is a number
+    assert spec.parse(GOOD[: GOOD.index("C:")] + "C: 0.5\n").C.grid == [0.5]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "mistake"),
     [

@@ -75,6 +75,11 @@ def test_counts_the_frequencies_that_are_left(done):
         assert kept["sparse-svm", 1, draw] <= kept["sparse-svm", 10, draw] <= 60
 
 
+def test_the_table_says_what_its_means_are_over(done):
+    [(_, draws)] = KIND.shown.sections(done[1].records)  # the splits: on published pages
+    assert draws.startswith("Mean ± std over the draws.\n")
+
+
 def test_a_batch_is_one_draw_of_one_map():
     two_maps = TEXT.replace("[60]", "[60, 90]")
     cells = cells_of(two_maps)

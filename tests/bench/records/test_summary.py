@@ -80,6 +80,18 @@ def test_the_order_of_parameters_is_free():
     assert summary_of(cells, ["accuracy"])["n"].tolist() == [2]
 
 
+def test_lines_come_references_first_then_by_number_and_kernel():
+    given = [(10, "chi2"), (2, "exp-chi2"), (2, "js")]
+    cells = [record(params={"order": order}, kernel=kernel) for order, kernel in given]
+    lines = summarize([*cells, record("exact"), record("linear")], ["accuracy"])
+    assert [(line["label"], line["kernel"]) for line in lines] == [
+        ("linear", ""),
+        ("exact", "chi2"),
+        *(("homogeneous, r = 5", kernel) for kernel in ("js", "exp-chi2")),
+        ("homogeneous, r = 21", "chi2"),
+    ]
+
+
 def test_the_measures_are_columns_of_the_records():
     for name, measure in MEASURES.items():
         assert set(measure.columns) <= set(COLUMNS), name

@@ -28,6 +28,11 @@ def test_exponents_are_those_of_the_largest_sizes():
     assert np.isnan(rows["exact on codes"]["time"].exponent)
 
 
+def test_kernels_are_rows_of_their_own():
+    records = [sized("exact", n, kernel=kernel) for n in (100, 200) for kernel in ("chi2", "js")]
+    assert [*growth(records)] == ["exact, chi2", "exact, js"]
+
+
 @pytest.mark.parametrize(
     ("run", "start"), [("scaling-mnist", "homogeneous"), ("lac-scaling-mnist", "spline")]
 )

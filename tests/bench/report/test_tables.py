@@ -68,6 +68,20 @@ def test_latex():
     )
 
 
+def test_titles_say_what_rows_share():
+    wide, narrow = (
+        {"features": f"phog cells={cells}", "feature_params": {"cells": cells}}
+        for cells in ([9], [3])
+    )
+    shared = {"normalize": "l1", "reduction": "ovr"}
+    text = show([record(**wide, **shared)])
+    assert text.startswith("digits, phog (l1), one-vs-rest: accuracy, %; 1 split\n")
+    assert "phog: cells=[9]." in text
+    text = show([record(**wide), record(**narrow)])
+    assert "digits, phog cells=[9], one-vs-one: " in text
+    assert "digits, phog cells=[3], one-vs-one: " in text
+
+
 def test_an_exact_kernel_that_has_no_draws_lacks_none():
     learner = {"name": "dense", "C": 1.0}
     shown = {"reduction": "", "dataset": "digits"}

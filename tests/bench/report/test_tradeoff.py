@@ -11,10 +11,11 @@ from tests.bench.sample_records import record
 
 def trial(name, draw=0, dim=8000, accuracy=0.8, **columns):
     row = {"learner": {"name": name, "C": 10.0}, "solver": "", "kernel": "exp-chi2"}
-    cell = row | {"predict_s": 0.5, "n_test": 1000, "accuracy": accuracy, "dim": dim} | columns
+    cell = row | {"predict_s": 0.5, "n_test": 1000, "accuracy": accuracy, "dim": dim}
     if name == "exact":
-        return record("exact", **cell)
-    return record("generalized-rbf", params={"n_frequencies": 4000}, draw=draw, **cell)
+        return record("exact", **cell | columns)
+    cell |= {"params": {"n_frequencies": 4000}, "draw": draw}
+    return record("generalized-rbf", **cell | columns)
 
 
 def test_points_are_means_over_the_draws():
@@ -30,6 +31,14 @@ def test_points_are_means_over_the_draws():
     assert point.us == pytest.approx(500)
     assert (exact.name, exact.exact) == ("exact exp-chi2", True)
     assert math.isnan(exact.points[0].spread)
+
+
+def test_kernels_and_maps_are_not_mixed():
+    records = [trial("dense", kernel=kernel) for kernel in ("exp-chi2", "exp-js")]
+    assert [learner.name for learner in learners(records)] == ["dense exp-chi2", "dense exp-js"]
+    records = [trial("dense", params={"structure": s}) for s in ("dense", "fastfood")]
+    names = [learner.name for learner in learners(records)]
+    assert names == ["dense, random map, dense", "dense, random map, Fastfood"]
 
 
 def test_detectors_of_classes_have_average_precision():
