@@ -74,14 +74,15 @@ def command(
     flagged; that fails nothing.
 
     With --reported the numbers and claims of the papers are shown next to ours: printed, ours, the
-    difference, the verdict. With --against it fails where one that the baseline met is not met any
-    more, or is missing, or what the paper says was changed, or a cell of the baseline is worse.
+    difference, the verdict. With --against it fails where a number that the baseline reproduces is
+    worse, a claim that holds there does not hold, one is missing, what the paper says was changed,
+    or a cell of the baseline is worse.
     Runs with a C at the edge of its values are flagged as well.
 
     \b
     Exit code 0  every cell of the baseline is there and none is worse
-              1  a cell is worse or missing; a number or a claim is missing, or
-                 not met any more
+              1  a cell is worse or missing; a number or a claim is missing, is
+                 not reproduced any more, or does not hold any more
               5  a cell could not be compared: it failed, or the baseline was
                  made on other data, splits, sizes, settings, grid of C or map version
     """

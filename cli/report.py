@@ -50,8 +50,9 @@ def command(results: Path, out: Path | None, of_all: bool, force: bool, quiet: b
 def _of_run(results: Path) -> str:
     """Return the page on a run."""
     from kmaps.bench.kinds import shown_of
-    from kmaps.bench.paper.numbers import compare, numbers_of
+    from kmaps.bench.paper.numbers import numbers_of
     from kmaps.bench.paper.page import page
+    from kmaps.bench.paper.reproduced import compare
     from kmaps.bench.records.arrays import read_correct
     from kmaps.bench.records.file import read_records
     from kmaps.bench.records.times import without_doubtful_times

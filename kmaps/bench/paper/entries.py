@@ -8,11 +8,14 @@ from typing import Any
 
 import yaml
 
+from kmaps.bench.paper.statements import claims, criterion
+
 _DEFAULTS: dict[str, Any] = {
     "text": "",
     "kernels": [],
     "measure": "accuracy",
     "against": None,
+    "part": "",
     "by": None,
 }
 
@@ -41,7 +44,15 @@ def about(name: str) -> str:
 
 def claim_entries(names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
     """Return the claims of each experiment that comes with kmaps, by its name; none of others."""
-    return {name: [_DEFAULTS | entry for entry in _read(name).get("claims", [])] for name in names}
+    return {name: [_whole(entry) for entry in _read(name).get("claims", [])] for name in names}
+
+
+def _whole(entry: dict[str, Any]) -> dict[str, Any]:
+    entry = _DEFAULTS | entry
+    if entry["id"] in claims():
+        of_paper = criterion(entry["id"], entry["part"])
+        entry |= {"relation": of_paper.relation, "by": of_paper.by}
+    return entry
 
 
 @cache

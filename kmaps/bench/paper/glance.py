@@ -5,9 +5,10 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 
 from kmaps.bench.paper.entries import paper_of
-from kmaps.bench.paper.numbers import Outcome, PrintedNumber, printed_numbers, printed_tables
+from kmaps.bench.paper.numbers import PrintedNumber, printed_numbers, printed_tables
 from kmaps.bench.paper.reported import Item, Runs
 from kmaps.bench.paper.reported_forms import summary
+from kmaps.bench.paper.reproduced import FACTOR, JUDGED, PERCENT, POINTS
 from kmaps.bench.paper.statements import Paper, claims, elsewhere, papers
 from kmaps.bench.report.choice import edges_of_runs, grid_text
 from kmaps.bench.report.forms import Markdown, bold, link, markdown_table
@@ -27,10 +28,17 @@ here), and `NOTES.md`, what we make of it. Every column of a record is described
     kmaps report --all results --force         # this page, and reported.json
     kmaps check results --reported             # every number and claim
 
-A number is met when ours, to the printed digits, is at least as good. A claim holds, fails, or is
-undecided, by the 95 % intervals of its comparisons; of one split without `correct.npz` there is
-none. `reported.json` keeps what is reported here, so that a change does not go unnoticed.
-`quickstart` is the baseline that CI compares every change with."""
+`reported.json` keeps what is reported here, so that a change does not go unnoticed. `quickstart` is
+the baseline that CI compares every change with.
+"""
+
+_MARGINS = f"""\
+A printed number is *reproduced* when ours is close to it, else ours is *better* or *worse*. Close
+is, for percentages and their differences to the exact kernel, the larger of {POINTS:g} points and
+twice the standard error of the difference between the paper's mean and ours (the papers print no
+spread; ours stands for both); for times, as ratios to one time of their table, a factor of
+{FACTOR:g}; for errors of kernels and for megabytes, {PERCENT:g} %. A claim of a paper holds, fails,
+or is undecided by the intervals of its comparisons; one split without `correct.npz` has none."""
 
 _EDGES = """\
 By cross-validation inside the training split. A row is at an edge where the C of one of its splits
@@ -41,7 +49,7 @@ best is inside."""
 def glance(items: Sequence[Item], records: Runs, experiments: Iterable[str]) -> str:
     """Return the page on a folder of runs."""
     runs, experiments = sorted(records), list(experiments)
-    parts = [_INTRODUCTION, f"**All together**: {summary(items, ())}."]
+    parts = [_INTRODUCTION, _MARGINS, f"**All together**: {summary(items, ())}."]
     for paper in papers():
         parts += _paper(paper, items, runs)
     parts += _besides(items, runs)
@@ -54,11 +62,12 @@ def glance(items: Sequence[Item], records: Runs, experiments: Iterable[str]) -> 
 
 def _paper(paper: Paper, items: Sequence[Item], runs: Sequence[str]) -> list[str]:
     rows = [_table(key, items) for key in printed_tables() if key[0] == paper.name]
-    head = ["table or figure", "met", "median and range of the difference", "not judged", "run"]
+    head = ["table or figure", *JUDGED, "differences to exact reproduced"]
+    head += ["median and range off print", "not judged", "run"]
     claimed = [_claim(name, items) for name in claims() if name.startswith(paper.letter)]
     parts = [f"## {paper.name}: {paper.title}"]
     if rows:
-        parts.append(markdown_table(head, rows, texts=5))
+        parts.append(markdown_table(head, rows, texts=8))
     parts.append(markdown_table(["claim", "", "verdict"], claimed, texts=3))
     of_paper = [name for name in runs if paper_of(name) == paper.name]
     parts.append(f"Runs: {', '.join(map(_link, of_paper))}.")
@@ -66,33 +75,31 @@ def _paper(paper: Paper, items: Sequence[Item], runs: Sequence[str]) -> list[str
 
 
 def _table(key: tuple[str, str], items: Sequence[Item]) -> list[str]:
-    """Return the line of a printed table: how many are met, how far off, what is not judged."""
+    """Return the line of a printed table: how many are reproduced, how far off, what is left."""
     printed = [number for number in printed_numbers() if (number.paper, number.table) == key]
     of_table = [item for item in items if item.of == " ".join(key)]
-    judged = [item for item in of_table if item.verdict in (Outcome.MET, Outcome.NOT_MET)]
-    met = sum(item.verdict == Outcome.MET for item in judged)
-    others = Counter(
-        "times, shown as ratios" if item.verdict == Outcome.SHOWN else item.reason
-        for item in of_table
-        if item not in judged
-    )
+    numbers = [item for item in of_table if item.kind == "number"]
+    to_exact = [item.verdict for item in of_table if item.kind == "difference"]
+    judged = [item for item in numbers if item.verdict in JUDGED]
+    counts = Counter(item.verdict for item in judged)
+    others = Counter(item.reason or item.verdict for item in numbers if item not in judged)
+    runs = dict.fromkeys(number.experiment for number in printed if number.experiment)
     return [
         key[1],
-        f"{met} of {len(judged)}",
+        *(str(counts[outcome]) for outcome in JUDGED),
+        f"{to_exact.count(JUDGED[0])} of {len(to_exact)}" if to_exact else "",
         _spread(printed, judged),
         "; ".join(f"{n} {why}" for why, n in others.items()),
-        Markdown(
-            ", ".join(map(_link, dict.fromkeys(n.experiment for n in printed if n.experiment)))
-        ),
+        Markdown(", ".join(map(_link, runs))),
     ]
 
 
 def _spread(printed: Iterable[PrintedNumber], judged: Iterable[Item]) -> str:
-    """Return the median and the range of the differences, unit by unit."""
-    units = {number.name: number.off_unit for number in printed}
+    """Return the median and the range of the differences, unit by unit; not of ratios of times."""
+    units = {number.name: number.off_unit for number in printed if number.unit != "s"}
     by_unit: dict[str, list[float]] = {}
     for item in judged:
-        if item.off is not None:
+        if item.off is not None and item.name in units:
             by_unit.setdefault(units[item.name], []).append(item.off)
     words = [
         f"{median(v):+.2f} ({min(v):+.2f} to {max(v):+.2f}) {unit}" for unit, v in by_unit.items()

@@ -1,6 +1,7 @@
 """Intervals of differences and of ratios, by how the splits hang together."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import exp, sqrt
 
 import numpy as np
@@ -106,7 +107,8 @@ def crossed_sets(
     Combinations that share a set are not independent. With training sets as the units, the means of
     the choices over the test sets are the delete-d jackknife's replicates; its variance has one
     degree of freedom less than there are training sets. To this comes the variance of the test
-    sets' mean: with outcomes of their samples, else of the test sets as a random draw.
+    sets' mean: with outcomes of their samples, else of the test sets as a random draw. The interval
+    conditional on the training sets has the samples' variance alone.
     """
     value = 100 * float(differences.mean())
     if not design.is_complete:
@@ -118,10 +120,12 @@ def crossed_sets(
     means = differences[places].mean(axis=1)
     squares = float(((means - means.mean()) ** 2).sum())
     parts: Parts = [(design.jackknife_factor * squares, design.n_train_sets - 1)]
-    floor = None
+    floor = conditional = None
     if outcomes is not None:
         groups = [[outcomes[place] for place in of_test] for of_test in places.T]
-        parts += [_of_samples(group, n_tests) for group in groups]
+        of_samples = [_of_samples(group, n_tests) for group in groups]
+        conditional = _points(_t_bounds(value / 100, of_samples))
+        parts += of_samples
         floor = _score_bounds(outcomes, sum(group[0].n_effective for group in groups))
     elif n_tests == 1:
         return unknown(value, f"one test set, and {_NO_OUTCOMES}")
@@ -129,7 +133,8 @@ def crossed_sets(
         of_tests = differences[places].mean(axis=0).var(ddof=1) / n_tests
         parts.append((float(of_tests), n_tests - 1))
     method = f"jackknife over {design.n_train_sets} training sets, {n_tests} test sets"
-    return _estimate(differences, parts, floor, method, _SAME_TESTS)
+    found = _estimate(differences, parts, floor, method, _SAME_TESTS)
+    return replace(found, conditional=conditional)
 
 
 def repeated_draws(differences: Values, outcomes: Sequence[Outcomes] | None) -> Estimate:
@@ -161,27 +166,37 @@ def _of_samples(outcomes: Sequence[Outcomes], n_tests: int) -> tuple[float, floa
 def _estimate(
     differences: Values, parts: Parts, floor: Bounds | None, method: str, note: str = ""
 ) -> Estimate:
-    """Return the t interval of a variance that is a sum of parts, no narrower than the floor.
+    """Return the t interval of a variance that is a sum of parts, no narrower than the floor."""
+    value = 100 * float(differences.mean())
+    if floor is None and not np.ptp(differences):
+        return unknown(value, f"no difference between the splits, and {_NO_OUTCOMES}")
+    of_t = _t_bounds(value / 100, parts)
+
+    def bounds(alpha: float) -> tuple[float, float]:
+        low, high = of_t(alpha)
+        if floor is None:
+            return low, high
+        return min(low, floor(alpha)[0]), max(high, floor(alpha)[1])
+
+    return Estimate(value, _points(bounds), method, _SPLITS_ALONE if floor is None else note)
+
+
+def _t_bounds(center: float, parts: Parts) -> Bounds:
+    """Return the t interval of a variance that is a sum of parts.
 
     The degrees of freedom of the sum are Satterthwaite's (Biometrics Bulletin 2, 1946).
     """
     from scipy.special import stdtrit  # scipy is slow to import, and most readers need none
 
-    value = 100 * float(differences.mean())
-    if floor is None and not np.ptp(differences):
-        return unknown(value, f"no difference between the splits, and {_NO_OUTCOMES}")
     total = sum(variance for variance, _ in parts)
     squares = sum(variance**2 / degrees for variance, degrees in parts)
     degrees = total**2 / squares if squares else np.inf
 
     def bounds(alpha: float) -> tuple[float, float]:
         half = float(stdtrit(degrees, 1 - alpha / 2)) * sqrt(total) if total else 0.0
-        ends = value / 100 - half, value / 100 + half
-        if floor is None:
-            return ends
-        return min(ends[0], floor(alpha)[0]), max(ends[1], floor(alpha)[1])
+        return center - half, center + half
 
-    return Estimate(value, _points(bounds), method, _SPLITS_ALONE if floor is None else note)
+    return bounds
 
 
 def _score_bounds(outcomes: Sequence[Outcomes], n: float) -> Bounds:

@@ -5,7 +5,7 @@ from statistics import fmean
 from typing import Any
 
 from kmaps.bench.paper.claims import OF_SAMPLES, judge_claims
-from kmaps.bench.paper.numbers import PrintedComparison
+from kmaps.bench.paper.reproduced import PrintedComparison
 from kmaps.bench.paper.tables import claims_section, numbers_section
 from kmaps.bench.records.arrays import NOT_ON_RECORD, Correct
 from kmaps.bench.records.columns import Record

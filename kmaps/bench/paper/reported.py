@@ -1,8 +1,8 @@
 """What the papers report, number by number and claim by claim, next to what runs have.
 
-A baseline fails these when a number or a claim that it met is not met any more, or is missing, or
-when what the paper says was changed. Verdicts on times and memory depend on the computer:
-they show, and fail nothing.
+A baseline fails these when a number that it reproduced is worse, when a claim that held in it does
+not hold any more, when one is missing, or when what the paper says was changed. Verdicts on times
+and memory depend on the computer: they show, and fail nothing.
 """
 
 import json
@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from kmaps.bench.paper.claims import JudgedClaim, judge_claims
-from kmaps.bench.paper.numbers import Outcome, PrintedComparison, compare, printed_numbers
+from kmaps.bench.paper.numbers import printed_numbers
+from kmaps.bench.paper.reproduced import Outcome, PrintedComparison, ToExact, compare
 from kmaps.bench.paper.tables import deviation_text, interval_range, texts, verdict_of
 from kmaps.bench.paper.verdicts import Verdict
 from kmaps.bench.records import gate
@@ -29,14 +30,14 @@ STORED = "reported.json"
 
 Runs = dict[str, list[Record]]
 Entries = Mapping[str, Sequence[Mapping[str, Any]]]
-GOOD = (str(Outcome.MET), str(Verdict.HOLDS))
+GOOD = (str(Outcome.REPRODUCED), str(Outcome.BETTER), str(Verdict.HOLDS))
 
 
 @dataclass(frozen=True)
 class Item:
     """A number or a claim of the papers, and what becomes of it in a run."""
 
-    kind: str
+    kind: str  # number, difference (of a number to the exact kernel), or claim
     name: str  # the paper, table, row and column; or the claim's identifier and the run
     run: str  # the experiment; empty where none measures the number
     printed: str
@@ -101,7 +102,9 @@ def reported(runs: Runs, entries: Entries, correct: Mapping[str, CorrectOf]) -> 
     """Return all numbers and claims of some runs, and the numbers that no experiment measures."""
     numbers = [n for n in printed_numbers() if n.reason or n.experiment in runs]
     sure = {name: without_doubtful_times(records) for name, records in runs.items()}
-    items = [_number(found) for found in compare(numbers, sure)]
+    compared = list(compare(numbers, sure))
+    items = [_number(found) for found in compared]
+    items += [_difference(found, found.to_exact) for found in compared if found.to_exact]
     for name, records in runs.items():
         judged = judge_claims(entries.get(name, ()), records, correct.get(name, {}))
         items += [_claim(name, claim) for claim in judged]
@@ -118,10 +121,25 @@ def _number(found: PrintedComparison) -> Item:
         ours=ours,
         difference=deviation_text(found),
         verdict=str(found.outcome),
-        standing=str(found.outcome),
+        standing="" if found.number.unit == "s" and found.ours else str(found.outcome),
         reason=found.reason,
         of=f"{found.number.paper} {found.number.table}",
         off=found.deviation,
+    )
+
+
+def _difference(found: PrintedComparison, to_exact: ToExact) -> Item:
+    return Item(
+        kind="difference",
+        name=f"{found.number.name}, less exact",
+        run=found.number.experiment,
+        printed=f"{to_exact.printed:+.2f} points",
+        ours=f"{to_exact.ours:+.2f}",
+        difference=f"{to_exact.ours - to_exact.printed:+.2f} points",
+        verdict=str(to_exact.outcome),
+        standing=str(to_exact.outcome),
+        of=f"{found.number.paper} {found.number.table}",
+        off=to_exact.ours - to_exact.printed,
     )
 
 
@@ -169,7 +187,7 @@ def read_stored(folder: Path) -> list[Item] | None:
 
 
 def failures(items: Sequence[Item], baseline: Iterable[Item], runs: Iterable[str]) -> list[Failure]:
-    """Return what a baseline met and these items do not."""
+    """Return what a baseline has and these items have not any more."""
     ours = {item.name: item for item in items}
     expected = {"", *runs}
     return [

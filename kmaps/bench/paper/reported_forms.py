@@ -4,25 +4,26 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from kmaps.bench.paper.numbers import Outcome
 from kmaps.bench.paper.reported import Failure, Item
+from kmaps.bench.paper.reproduced import Outcome
 from kmaps.bench.paper.verdicts import Verdict
 from kmaps.bench.report.choice import Edges
 from kmaps.bench.report.forms import markdown, markdown_table
 from kmaps.bench.report.gate_forms import Case, junit
 
 _HEAD = ("verdict", "what", "printed", "ours", "difference")
+_KINDS = {"number": "numbers", "difference": "differences to the exact kernel", "claim": "claims"}
 _WIDEST = 60  # of a claim's sentence in a line of text
-_NOT_DECIDED = (Outcome.NOT_MEASURED, Outcome.SHOWN, Verdict.UNDECIDED)
+_NOT_DECIDED = (Outcome.NOT_MEASURED, Outcome.REFERENCE, Verdict.UNDECIDED)
 
 
 def summary(items: Iterable[Item], found: Sequence[Failure]) -> str:
     """Return one line: how many numbers and claims came out in each way, and the failures."""
     items = list(items)
     counted = [
-        f"{len(verdicts)} {kind}s: "
+        f"{len(verdicts)} {kinds}: "
         + ", ".join(f"{n} {verdict}" for verdict, n in Counter(verdicts).most_common())
-        for kind in ("number", "claim")
+        for kind, kinds in _KINDS.items()
         if (verdicts := [item.verdict for item in items if item.kind == kind])
     ]
     failed = f"{len(found)} failed" if found else ""

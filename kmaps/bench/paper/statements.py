@@ -1,7 +1,9 @@
 """What the papers say in words, once, and what decides it besides the experiments.
 
 ``claims.csv`` has the claims with their identifiers and sources; the ``claims`` of experiment files
-refer to them. ``elsewhere.csv`` has, claim by claim, the tests that decide it, or a part of it.
+refer to them. ``criteria.csv`` has what decides each part of a claim, the same on every page: a
+relation and its bound, the words that it stands for and the reason for the bound. ``elsewhere.csv``
+has, claim by claim, the tests that decide it, or a part of it.
 Comparisons of something that no paper claims have names of words.
 """
 
@@ -10,6 +12,9 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any, Literal
+
+from kmaps.errors import InputError
 
 OWN_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
 """The names of comparisons that no paper claims: words, never a letter and a number."""
@@ -22,6 +27,18 @@ class Claim:
     id: str  # A letter (A: annfm, C: ldefm, G: genrbf, L: lac, V: hkm) and a number
     text: str  # the sentence
     source: str  # where the papers say it
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """What decides a part of a claim, on every page by the same bound."""
+
+    id: str  # the claim
+    part: str  # a word or two; empty where the claim has one part
+    relation: Literal["above", "about", "smaller"]
+    by: float
+    sentence: str  # the words of the claim that it stands for
+    reason: str  # why this bound, next to what the paper prints
 
 
 @dataclass(frozen=True)
@@ -55,12 +72,27 @@ def claims() -> dict[str, Claim]:
 
 
 @cache
+def criteria() -> dict[tuple[str, str], Criterion]:
+    """Return the criteria by claim and part."""
+    lines = (line | {"by": float(line["by"])} for line in _read("criteria.csv"))
+    return {(line["id"], line["part"]): Criterion(**line) for line in lines}
+
+
+def criterion(id: str, part: str) -> Criterion:
+    """Return what decides a part of a claim."""
+    if (id, part) not in criteria():
+        parts = ", ".join(repr(of) for name, of in criteria() if name == id)
+        raise InputError(f"claim {id} has no part {part!r}: expected part: {parts}")
+    return criteria()[id, part]
+
+
+@cache
 def elsewhere() -> tuple[Elsewhere, ...]:
     """Return what decides claims besides the experiments."""
     return tuple(Elsewhere(**line) for line in _read("elsewhere.csv"))
 
 
-def _read(name: str) -> list[dict[str, str]]:
+def _read(name: str) -> list[dict[str, Any]]:
     path = files("kmaps.bench.paper") / name
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))

@@ -1,18 +1,23 @@
 """Claims and printed numbers as tables in Markdown."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 
 from kmaps.bench.paper.claims import JudgedClaim
-from kmaps.bench.paper.numbers import Outcome, PrintedComparison, PrintedTable, printed_tables
+from kmaps.bench.paper.numbers import PrintedTable, printed_tables
+from kmaps.bench.paper.reproduced import JUDGED, Outcome, PrintedComparison, ToExact
+from kmaps.bench.paper.statements import criteria
 from kmaps.bench.paper.verdicts import Finding, Verdict
 from kmaps.bench.report.forms import bold, markdown, markdown_table
 
 _RULE = (
-    "A comparison holds, or fails, when all of its 95 % interval does, with Holm's correction for "
-    "the others of its claim; else it is undecided. A claim holds when all its comparisons hold, "
-    "and fails when one fails."
+    "A comparison holds when all of its interval does: the 95 % interval, for 'within' the 90 % "
+    "interval (two one-sided tests of 5 %). It fails when all of its 95 % interval does, with "
+    "Holm's correction for the other comparisons of its claim; else it is undecided. A claim holds "
+    "when all its comparisons hold, and fails when one fails. Where training sets are named, the "
+    "interval 'on these training sets' does not know how others would come out; it is shown, and "
+    "decides nothing."
 )
 _NEEDED = {
     "above": "at least {} points",
@@ -28,11 +33,32 @@ def claims_section(claims: Sequence[JudgedClaim]) -> str:
     findings = [(claim.id, found) for claim in claims for found in claim.judgement.findings]
     if not findings:
         return table
-    return "\n\n".join(filter(None, [_RULE, table, _left_open(claims), _details(findings)]))
+    names = [claim.id for claim in claims]
+    parts = [_RULE, table, _left_open(claims), _details(findings), _criteria(names)]
+    return "\n\n".join(filter(None, parts))
+
+
+def _criteria(names: Sequence[str]) -> str:
+    """Return what decides the papers' claims on a page, with the words and the reason of each."""
+    used = [one for (name, _), one in criteria().items() if name in names]
+    if not used:
+        return ""
+    head = ["claim", "its words", "needed", "why"]
+    rows = [
+        [one.id, one.sentence, _NEEDED[one.relation].format(f"{one.by:g}"), one.reason]
+        for one in used
+    ]
+    table = markdown_table(head, rows, texts=4)
+    return _folded("The papers' words, and what each needs", table)
+
+
+def _folded(summary: str, *parts: str) -> str:
+    body = "\n\n".join(parts)
+    return f"<details>\n<summary>{summary}</summary>\n\n{body}\n\n</details>"
 
 
 def _left_open(claims: Iterable[JudgedClaim]) -> str:
-    """Say which verdicts Holm's correction leaves open; nothing where it changes none."""
+    """Say which failures Holm's correction leaves open; nothing where it changes none."""
     counts = {
         claim.id: sum(found.is_left_open_by_holm for found in claim.judgement.findings)
         for claim in claims
@@ -41,8 +67,8 @@ def _left_open(claims: Iterable[JudgedClaim]) -> str:
     if not named:
         return ""
     return (
-        f"Undecided (Holm), {named}: the interval of the comparison alone decides it, but among so "
-        "many under one claim some would by chance, and Holm's correction asks each for more."
+        f"Undecided (Holm), {named}: the comparison fails by its interval alone, but among so many "
+        "under one claim some would by chance, and Holm's correction asks each for more."
     )
 
 
@@ -82,13 +108,18 @@ def _line(claim: JudgedClaim) -> list[str]:
 
 
 def _details(findings: Sequence[tuple[str, Finding]]) -> str:
-    head = ["claim", "compared", "needed", "verdict", "ours", "95 % interval"]
-    table = markdown_table(head, (_detail(name, found) for name, found in findings), texts=4)
+    head = ["claim", "compared", "needed", "verdict", "ours", "interval"]
+    rows = [_detail(name, found) for name, found in findings]
+    if any(found.conditional_interval for _, found in findings):
+        head.append("on these training sets")
+        for row, (_, found) in zip(rows, findings, strict=True):
+            known = found.conditional_interval
+            row.append(_interval(found, known) if known else "")
+    table = markdown_table(head, rows, texts=4)
     estimates = [found.estimate for _, found in findings]
     methods = dict.fromkeys(e.method + (f" ({e.note})" if e.note else "") for e in estimates)
-    summary = f"<summary>All {len(findings)} comparisons</summary>"
     made = f"Intervals: {'; '.join(methods)}."
-    return f"<details>\n{summary}\n\n{table}\n\n{made}\n\n</details>"
+    return _folded(f"All {len(findings)} comparisons", table, made)
 
 
 def _detail(name: str, found: Finding) -> list[str]:
@@ -98,13 +129,13 @@ def _detail(name: str, found: Finding) -> list[str]:
     ours = "–" if isnan(value) else f"{_number(value, unit)} {unit}"
     verdict = found.verdict + " (Holm)" * found.is_left_open_by_holm
     needed = _NEEDED[comparison.relation].format(f"{comparison.bound:g}")
-    return [name, comparison.where, needed, verdict, ours, _interval(found)]
+    return [name, comparison.where, needed, verdict, ours, _interval(found, found.interval)]
 
 
-def _interval(found: Finding) -> str:
-    if found.interval is None:
+def _interval(found: Finding, interval: tuple[float, float] | None) -> str:
+    if interval is None:
         return "none"
-    low, high = found.interval
+    low, high = interval
     if low == high:
         return "exact"
     unit = "×" if found.comparison.relation == "smaller" else "points"
@@ -152,36 +183,76 @@ def deviation_text(found: PrintedComparison) -> str:
 
 
 def _table(table: PrintedTable, group: Sequence[PrintedComparison]) -> str:
-    rows = list(dict.fromkeys(found.number.row for found in group))
-    columns = list(dict.fromkeys(found.number.column for found in group))
-    at = {(found.number.row, found.number.column): found for found in group}
-    body = [[row, *(_cell(at.get((row, column))) for column in columns)] for row in rows]
     parts = [
         f"### {table.paper}, {table.table}: {table.title}",
         _summary(table, group),
-        markdown_table(["printed / ours", *columns], body),
+        _grid(group, "printed / ours", {_place(found): _cell(found) for found in group}),
     ]
+    differences = [(found, found.to_exact) for found in group if found.to_exact]
+    if differences:
+        cells = {_place(found): _difference_cell(to_exact) for found, to_exact in differences}
+        parts += [
+            sentence_on_differences([to_exact.outcome for _, to_exact in differences]),
+            _grid([found for found, _ in differences], "less exact, printed / ours", cells),
+        ]
     return "\n\n".join(parts)
+
+
+Place = tuple[str, str]  # the row and the column of a number
+
+
+def _place(found: PrintedComparison) -> Place:
+    return found.number.row, found.number.column
+
+
+def _grid(group: Iterable[PrintedComparison], corner: str, cells: Mapping[Place, str]) -> str:
+    group = list(group)
+    rows = list(dict.fromkeys(found.number.row for found in group))
+    columns = list(dict.fromkeys(found.number.column for found in group))
+    body = [[row, *(cells.get((row, column), "") for column in columns)] for row in rows]
+    return markdown_table([corner, *columns], body)
+
+
+def sentence_on_numbers(outcomes: Iterable[Outcome]) -> str:
+    """Say how many numbers of a table are reproduced, better and worse."""
+    return _counted(outcomes, "numbers are reproduced")
+
+
+def sentence_on_differences(outcomes: Iterable[Outcome]) -> str:
+    """Say the same of the differences to the exact kernel."""
+    return _counted(outcomes, "differences to the exact kernel are reproduced")
+
+
+def _counted(outcomes: Iterable[Outcome], words: str) -> str:
+    counts = Counter(outcomes)
+    n = sum(counts[outcome] for outcome in JUDGED)
+    others = [f"{counts[o]} {o}" for o in (Outcome.BETTER, Outcome.WORSE) if counts[o]]
+    return ", ".join([f"{counts[Outcome.REPRODUCED]} of {n} {words}", *others]) + "."
 
 
 def _summary(table: PrintedTable, group: Sequence[PrintedComparison]) -> str:
     counts = Counter(found.outcome for found in group)
-    judged = counts[Outcome.MET] + counts[Outcome.NOT_MET]
-    sentences = [f"{counts[Outcome.MET]} of {judged} met or beaten, to the printed digits."]
-    if counts[Outcome.NOT_MET]:
-        sentences.append("Bold: not met.")
-    if counts[Outcome.SHOWN]:
+    sentences = [sentence_on_numbers(found.outcome for found in group)]
+    if counts[Outcome.WORSE]:
+        sentences.append("Bold: worse.")
+    if counts[Outcome.REFERENCE]:
         sentences.append(
-            f"Times are over that of {table.reference_row}, {table.reference_column}; they are "
-            "shown, not judged."
+            f"Times are over the time of {table.reference_row}, {table.reference_column}."
         )
     if counts[Outcome.MISSING]:
         sentences.append(f"{counts[Outcome.MISSING]} missing among our records.")
     return " ".join([*sentences, table.note]).strip()
 
 
-def _cell(found: PrintedComparison | None) -> str:
-    if found is None:
-        return ""
-    text = " / ".join(texts(found))
-    return bold(text, found.outcome is Outcome.NOT_MET)
+def _cell(found: PrintedComparison) -> str:
+    text = " / ".join(texts(found)) + _mark(found.outcome)
+    return bold(text, found.outcome is Outcome.WORSE)
+
+
+def _difference_cell(to_exact: ToExact) -> str:
+    text = f"{to_exact.printed:+.2f} / {to_exact.ours:+.2f}" + _mark(to_exact.outcome)
+    return bold(text, to_exact.outcome is Outcome.WORSE)
+
+
+def _mark(outcome: Outcome) -> str:
+    return " (better)" if outcome is Outcome.BETTER else ""

@@ -2,9 +2,12 @@
 
 A comparison of two rows is an :class:`Estimate`: a value and, for every error probability alpha,
 the two-sided interval of that error. It decides a relation when the interval lies on one side of
-the bound; whatever the interval leaves open is undecided. The comparisons under one claim are
-judged together, with Holm's correction, so that the chance of any wrong verdict among them is at
-most 5 %.
+the bound; whatever the interval leaves open is undecided.
+
+A claim holds when all its comparisons hold. Each may then be judged at the full 5 %, whatever their
+number: the claim is an intersection–union test (Berger, Technometrics 24, 1982). It fails when one
+of them fails; that one is picked among many, so Holm's correction keeps the chance of a wrong
+"fails" among them at 5 %.
 """
 
 from collections.abc import Callable, Iterable
@@ -23,6 +26,13 @@ Bounds = Callable[[float], tuple[float, float]]
 
 DEFAULT_BY: dict[str, float] = {"above": 0.0, "about": LEEWAY, "smaller": 1.0}
 """The bound of a relation that names none: any difference, the leeway, any factor."""
+
+LEVELS: dict[str, float] = {"above": ALPHA, "about": 2 * ALPHA, "smaller": ALPHA}
+"""The error probability of the interval that lets a relation hold.
+
+"About" is two one-sided tests of 5 % each, which is the 90 % interval (Schuirmann, J. Pharmacokin.
+Biopharm. 15, 1987).
+"""
 
 _SMALLEST_ALPHA = 1e-12
 _HALVINGS = 40
@@ -44,6 +54,7 @@ class Estimate:
     bounds: Bounds | None  # of alpha, the two-sided interval; None where the records allow none
     method: str  # how the interval was made, in a few words
     note: str = ""  # what the interval does not know, or why there is none
+    conditional: Bounds | None = None  # on these training sets: others are not in it; it is shown
 
 
 def exact(value: float) -> Estimate:
@@ -59,11 +70,9 @@ def unknown(value: float, reason: str) -> Estimate:
 def decide(relation: Relation, by: float, low: float, high: float) -> Verdict:
     """Return what the interval from ``low`` to ``high`` says about a relation.
 
-    ``above``: the difference is at least ``by``. ``about``: it lies within ± ``by``, an
-    equivalence test by the inclusion of the interval (Schuirmann, J. Pharmacokin. Biopharm. 15,
-    1987; with the 95 % interval both one-sided tests are at 2.5 %). ``smaller``: the ratio is
-    at least ``by``. The relation holds when it is true on all of the interval, and fails when
-    it is false on all of it.
+    ``above``: the difference is at least ``by``. ``about``: it lies within ± ``by``.
+    ``smaller``: the ratio is at least ``by``. The relation holds when it is true on all of the
+    interval, and fails when it is false on all of it.
     """
     if relation == "about":
         inside, outside = -by <= low and high <= by, high < -by or low > by
@@ -101,7 +110,7 @@ class Finding:
     """One comparison under a claim, judged."""
 
     comparison: Comparison
-    p: float  # the least alpha whose interval decides the relation, either way
+    p: float  # the least alpha whose interval makes the relation fail; 1 where none does
     adjusted_p: float  # the same after Holm's correction for the other comparisons of the claim
     verdict: Verdict
 
@@ -112,13 +121,19 @@ class Finding:
 
     @property
     def is_left_open_by_holm(self) -> bool:
-        """Whether its own interval decides it, and Holm's correction leaves it undecided."""
+        """Whether it fails by itself, and Holm's correction leaves it undecided."""
         return self.verdict is Verdict.UNDECIDED and self.p <= ALPHA
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of this comparison alone."""
-        return self.estimate.bounds and self.estimate.bounds(ALPHA)
+        """The interval that lets the relation hold, of this comparison alone."""
+        return self.estimate.bounds and self.estimate.bounds(LEVELS[self.comparison.relation])
+
+    @property
+    def conditional_interval(self) -> tuple[float, float] | None:
+        """The same for these training sets, where that is another one."""
+        found = self.estimate.conditional
+        return found and found(LEVELS[self.comparison.relation])
 
 
 @dataclass(frozen=True)
@@ -157,35 +172,45 @@ class Judgement:
 def judge(comparisons: Iterable[Comparison]) -> Judgement:
     """Judge the comparisons under one claim, and the claim.
 
-    Each comparison is decided either way by two one-sided tests of 2.5 %, corrected by Holm's
-    step-down procedure (Scand. J. Stat. 6, 1979). One without an interval is not a test.
+    A comparison holds by the interval of :data:`LEVELS`. It fails by two one-sided tests of 2.5 %,
+    corrected by Holm's step-down procedure (Scand. J. Stat. 6, 1979) for the others of its claim.
+    One without an interval is not a test.
     """
     given = list(comparisons)
-    decided = [_first_decision(comparison) for comparison in given]
-    adjusted = _holm([p for _, p in decided if p is not None])
-    findings = []
-    for comparison, (verdict, p) in zip(given, decided, strict=True):
-        corrected = 1.0 if p is None else adjusted.pop(0)
-        kept = verdict if corrected <= ALPHA else Verdict.UNDECIDED
-        findings.append(Finding(comparison, 1.0 if p is None else p, corrected, kept))
-    return Judgement(tuple(findings))
+    p_values = [None if one.estimate.bounds is None else _p_of_failing(one) for one in given]
+    adjusted = iter(_holm([p for p in p_values if p is not None]))
+    return Judgement(
+        tuple(
+            Finding(one, 1.0, 1.0, Verdict.UNDECIDED)
+            if p is None
+            else _finding(one, p, next(adjusted))
+            for one, p in zip(given, p_values, strict=True)
+        )
+    )
 
 
-def _first_decision(comparison: Comparison) -> tuple[Verdict, float | None]:
-    """Return which way the relation is decided, and the least alpha that decides it."""
-    if comparison.estimate.bounds is None:
-        return Verdict.UNDECIDED, None
-    if (sure := comparison.verdict(_SMALLEST_ALPHA)) is not Verdict.UNDECIDED:
-        return sure, 0.0
-    # Intervals shrink as alpha grows, so there is one place where the relation becomes decided.
-    undecided, decided = _SMALLEST_ALPHA, 1.0
+def _finding(comparison: Comparison, p: float, adjusted_p: float) -> Finding:
+    if adjusted_p <= ALPHA:
+        return Finding(comparison, p, adjusted_p, Verdict.FAILS)
+    holds = comparison.verdict(LEVELS[comparison.relation]) is Verdict.HOLDS
+    return Finding(comparison, p, adjusted_p, Verdict.HOLDS if holds else Verdict.UNDECIDED)
+
+
+def _p_of_failing(comparison: Comparison) -> float:
+    """Return the least alpha whose interval makes the relation fail; 1 where none does."""
+    if comparison.verdict(_SMALLEST_ALPHA) is Verdict.FAILS:
+        return 0.0
+    if comparison.verdict(1.0) is not Verdict.FAILS:
+        return 1.0
+    # Intervals shrink as alpha grows, so there is one place where the relation comes to fail.
+    open_, failing = _SMALLEST_ALPHA, 1.0
     for _ in range(_HALVINGS):
-        middle = (undecided * decided) ** 0.5
-        if comparison.verdict(middle) is Verdict.UNDECIDED:
-            undecided = middle
+        middle = (open_ * failing) ** 0.5
+        if comparison.verdict(middle) is Verdict.FAILS:
+            failing = middle
         else:
-            decided = middle
-    return comparison.verdict(decided), decided
+            open_ = middle
+    return failing
 
 
 def _holm(p_values: list[float]) -> list[float]:

@@ -281,36 +281,54 @@ class Features(Model):
 class Claim(Model):
     """A relation between rows (:mod:`kmaps.bench.paper.claims`) that decides a claim.
 
-    A claim of the papers has its sentence in :mod:`kmaps.bench.paper.statements`; any other
-    comparison has a name of words and its ``text``. ``against`` is another measure of the same
+    A claim of the papers has its sentence, and for each ``part`` the relation and the bound ``by``,
+    in :mod:`kmaps.bench.paper.statements`; any other comparison has a name of words, its ``text``
+    and its relation. ``against`` is another measure of the same
     rows, which ``measure`` is compared with: of an error its bound.
     """
 
     id: str
+    part: str = ""
     text: str = ""
     kernels: Annotated[list[KernelName], Unique] = []
     left: dict[str, Any]
     right: dict[str, Any]
-    relation: Literal["about", "above", "smaller"]
+    relation: Literal["about", "above", "smaller"] | None = None
     measure: MeasureName = "accuracy"
     against: MeasureName | None = None
     by: float | None = None
 
+    @validator(mode="before")
+    @classmethod
+    def _by_its_criterion(cls, given: Any) -> Any:
+        from kmaps.bench.paper.statements import claims, criterion  # only claims need them
+
+        name = given.get("id") if isinstance(given, dict) else None
+        if not (isinstance(name, str) and name in claims()):
+            return given
+        if twice := [key for key in ("text", "relation", "by") if key in given]:
+            raise ValueError(
+                f"{name} is a claim of the papers, which has its sentence and its criterion: "
+                f"leave out {', '.join(twice)}"
+            )
+        of_paper = criterion(name, str(given.get("part", "")))
+        return given | {"relation": of_paper.relation, "by": of_paper.by}
+
     @validator(mode="after")
     def _said_once(self) -> "Claim":
-        from kmaps.bench.paper.statements import OWN_NAME, claims  # only claims need them
+        from kmaps.bench.paper.statements import OWN_NAME, claims
 
-        if self.id in claims():
-            if self.text:
-                raise ValueError(f"{self.id} is a claim of the papers, which has its sentence")
-        elif not OWN_NAME.fullmatch(self.id):
-            known = ", ".join(claims())
-            raise ValueError(
-                f"unknown claim {self.id!r}: expected one of the papers' ({known}), or a name of "
-                "two words or more, such as codes-as-libsvm"
-            )
-        elif not self.text:
-            raise ValueError(f"{self.id} needs text: what is compared, in words")
+        if self.id not in claims():
+            if not OWN_NAME.fullmatch(self.id):
+                known = ", ".join(claims())
+                raise ValueError(
+                    f"unknown claim {self.id!r}: expected one of the papers' ({known}), or a name "
+                    "of two words or more, such as codes-as-libsvm"
+                )
+            if not (self.text and self.relation):
+                raise ValueError(f"{self.id} needs text and relation: what is compared, and how")
+            if self.part:
+                raise ValueError(f"{self.id}: only a claim of the papers has a part")
         if self.against and self.relation != "smaller":
             raise ValueError(f"against: {self.against} goes with relation: smaller")
         return self

@@ -15,17 +15,27 @@ claims:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("id: A2, text: as good", "A2 is a claim of the papers, which has its sentence"),
+        ("id: A2, text: as good", "has its sentence and its criterion: leave out text, relation"),
+        ("id: A5", "has its sentence and its criterion: leave out relation"),
         ("id: T1, text: as good", "unknown claim 'T1': expected one of the papers' (A1, "),
-        ("id: as-good", "as-good needs text: what is compared, in words"),
+        ("id: as-good", "as-good needs text and relation: what is compared, and how"),
+        ("id: as-good, text: so, part: exact", "only a claim of the papers has a part"),
     ],
 )
-def test_a_sentence_is_said_once(given, message):
+def test_a_sentence_and_a_criterion_are_given_once(given, message):
     with pytest.raises(ConfigError) as refused:
         spec.parse(TEXT + CLAIMS.replace("id: A2", given))
     assert message in str(refused.value)
     named = spec.parse(TEXT + CLAIMS.replace("id: A2", "id: as-good, text: as good"))
     assert named.claims[0].text == "as good"
+
+
+def test_a_claim_of_a_paper_takes_its_criterion():
+    of_paper = CLAIMS.replace(", relation: about", "")
+    [claim] = spec.parse(TEXT + of_paper).claims
+    assert (claim.relation, claim.by) == ("above", -1)
+    with pytest.raises(ConfigError, match="claim A5 has no part '': expected part: 'anchors', 'ex"):
+        spec.parse(TEXT + of_paper.replace("A2", "A5"))
 
 
 def _claim(left, right, *, more=""):

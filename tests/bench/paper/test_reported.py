@@ -84,11 +84,11 @@ def test_times_threads_and_computers_fail_nothing(baseline):
     assert reported.outcome([]) is None
 
 
-def test_a_number_that_is_not_met_any_more_fails(baseline):
+def test_a_number_that_is_not_reproduced_any_more_fails(baseline):
     cells = [cell | {"linf": 1.2 * cell["linf"]} for cell in records()["ldefm-table1"]]
     found = failed("ldefm-table1", cells, baseline)
     by_name = {failure.name: failure.reason for failure in found}
-    assert by_name["ldefm Table 1: Ours 7D, χ² L∞"] == "not met, in the baseline met"
+    assert by_name["ldefm Table 1: Ours 7D, χ² L∞"] == "worse, in the baseline reproduced"
 
 
 def test_a_claim_that_does_not_hold_any_more_fails(baseline):
@@ -184,7 +184,7 @@ def test_forms():
     page = reported_forms.as_markdown(items, [FAILURE], EDGES)
     assert f"{FLAGGED}\n\n" in page
     assert "edge of its grid" not in reported_forms.as_markdown(items, [], {DAIMLER: (0, 29)})
-    assert "| not met | annfm Table 4: VZ 3, JS acc. (%) | 92.79 % | " in page
+    assert "| reproduced | annfm Table 4: VZ 3, JS acc. (%) | 92.79 % | " in page
     assert f"- FAILED {FAILURE.name}: " in page
     document = json.loads(reported.as_json(items, [FAILURE], EDGES))
     assert document["C_at_edge"] == {DAIMLER: {"rows": 29, "of": 29}}

@@ -1,0 +1,233 @@
+"""What becomes of the printed numbers: reproduced, better or worse, by one formula for all.
+
+A printed number is reproduced where ours is within a margin of it that was fixed beforehand:
+
+- percentages, and their differences to the exact kernel: the larger of 0.5 points and twice the
+  standard error of the difference between the paper's mean and ours. The papers print no spread,
+  so ours stands for both: s · √(1/J + 1/K), s over our splits, J of the paper and K of ours. Splits
+  that are not random, such as Daimler's six combinations, are the same here and there and add none;
+- times, as ratios to one time of the same table: a factor of 2;
+- errors of kernels and megabytes: 5 %.
+
+Beyond the margin ours is better (more accurate, faster, smaller) or worse.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from math import sqrt
+from statistics import fmean, median, stdev
+
+from kmaps.bench.paper.numbers import (
+    EXACT,
+    SUM_OF_SQUARES,
+    PrintedNumber,
+    printed_numbers,
+    printed_tables,
+)
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.lines import Lines, lines_of
+from kmaps.bench.records.measures import MEASURES
+from kmaps.errors import InputError
+
+POINTS = 0.5
+"""The least margin of percentages."""
+
+FACTOR = 2.0
+"""The margin of ratios of times."""
+
+PERCENT = 5.0
+"""The margin of errors of kernels and of megabytes, in percent of print."""
+
+_SCALES = {"%": 100.0, "MB": 1e-6, "s": 1.0, "": 1.0}
+_DOUBTFUL = "times, taken while other programs ran"
+
+
+class Outcome(StrEnum):
+    """What becomes of a printed number."""
+
+    REPRODUCED = "reproduced"
+    BETTER = "better"
+    WORSE = "worse"
+    REFERENCE = "reference"
+    MISSING = "missing"
+    NOT_MEASURED = "not measured"
+
+
+JUDGED = (Outcome.REPRODUCED, Outcome.BETTER, Outcome.WORSE)
+
+
+@dataclass(frozen=True)
+class PrintedComparison:
+    """A printed number next to ours."""
+
+    number: PrintedNumber
+    printed: float  # in its unit; for a time, over that of the reference of its table
+    ours: float | None  # the same of our records; None when there is none
+    outcome: Outcome
+    reason: str = ""  # why no experiment measures it, or why our time is left out
+    to_exact: "ToExact | None" = None  # for a percentage of a table with a row of the exact kernel
+
+    @property
+    def deviation(self) -> float | None:
+        """How far ours is from print, in the unit ``number.off_unit``."""
+        if self.ours is None:
+            return None
+        if self.number.unit == "%":
+            return self.ours - self.printed
+        return 100 * (self.ours / self.printed - 1)
+
+
+@dataclass(frozen=True)
+class ToExact:
+    """The difference of a percentage to that of the exact kernel, printed and ours, in points."""
+
+    printed: float
+    ours: float
+    outcome: Outcome
+
+
+def compare(
+    numbers: Iterable[PrintedNumber], records: Mapping[str, Iterable[Record]]
+) -> Iterator[PrintedComparison]:
+    """Yield each printed number next to ours."""
+    held = {name: lines_of(run) for name, run in records.items()}
+    for number in numbers:
+        if number.reason:
+            yield PrintedComparison(number, number.value, None, Outcome.NOT_MEASURED, number.reason)
+        elif number.unit == "s":
+            yield _compared_time(number, held)
+        else:
+            yield _compared(number, held)
+
+
+def _compared_time(number: PrintedNumber, held: Mapping[str, Lines]) -> PrintedComparison:
+    table = printed_tables()[number.paper, number.table]
+    reference = _in_table(number, table.reference_row, table.reference_column)
+    if reference is None:
+        raise ValueError(f"{number.paper} {number.table}: the reference of its times is not there")
+    printed = number.value / reference.value
+    ours, under = _ours(number, held), _ours(reference, held)
+    if ours is None and _rows(number, held):
+        return PrintedComparison(number, printed, None, Outcome.NOT_MEASURED, _DOUBTFUL)
+    if ours is None or under is None:
+        return PrintedComparison(number, printed, None, Outcome.MISSING)
+    ratio = ours / under
+    outcome = Outcome.REFERENCE if number == reference else outcome_of_ratio(printed, ratio)
+    return PrintedComparison(number, printed, ratio, outcome)
+
+
+def _compared(number: PrintedNumber, held: Mapping[str, Lines]) -> PrintedComparison:
+    ours = _ours(number, held)
+    if ours is None:
+        return PrintedComparison(number, number.value, None, Outcome.MISSING)
+    rounded = round(ours, number.decimals)
+    if number.unit != "%":
+        outcome = outcome_of_size(number.value, rounded)
+        return PrintedComparison(number, number.value, ours, outcome)
+    margin = margin_of(list(_by_split(number, held).values()), _n_splits(number))
+    outcome = outcome_of_points(number.value, rounded, margin)
+    to_exact = _to_exact(number, held)
+    return PrintedComparison(number, number.value, ours, outcome, to_exact=to_exact)
+
+
+def _to_exact(number: PrintedNumber, held: Mapping[str, Lines]) -> ToExact | None:
+    exact = _in_table(number, EXACT, number.column)
+    if exact is None or number.row == EXACT:
+        return None
+    left, right = _by_split(number, held), _by_split(exact, held)
+    differences = [left[split] - right[split] for split in left.keys() & right.keys()]
+    if not differences:
+        return None
+    printed, ours = number.value - exact.value, fmean(differences)
+    margin = margin_of(differences, _n_splits(number))
+    rounded = round(ours, number.decimals)
+    return ToExact(printed, ours, outcome_of_points(printed, rounded, margin))
+
+
+_SAME = 1e-9  # of decimal fractions that are not binary ones
+
+
+def margin_of(ours: Sequence[float], n_splits: int) -> float:
+    """Return the margin of a mean in points, from ours split by split and the paper's splits."""
+    if not n_splits or len(ours) < 2:
+        return POINTS
+    return max(POINTS, 2 * stdev(ours) * sqrt(1 / n_splits + 1 / len(ours)))
+
+
+def outcome_of_points(printed: float, ours: float, margin: float) -> Outcome:
+    """Return what becomes of a percentage: more is better."""
+    if abs(ours - printed) <= margin + _SAME:
+        return Outcome.REPRODUCED
+    return Outcome.BETTER if ours > printed else Outcome.WORSE
+
+
+def outcome_of_ratio(printed: float, ours: float) -> Outcome:
+    """Return what becomes of a ratio of times: less is better."""
+    if printed / FACTOR <= ours <= printed * FACTOR:
+        return Outcome.REPRODUCED
+    return Outcome.BETTER if ours < printed else Outcome.WORSE
+
+
+def outcome_of_size(printed: float, ours: float) -> Outcome:
+    """Return what becomes of an error or of megabytes: less is better."""
+    if abs(ours - printed) <= printed * PERCENT / 100 + _SAME:
+        return Outcome.REPRODUCED
+    return Outcome.BETTER if ours < printed else Outcome.WORSE
+
+
+def _n_splits(number: PrintedNumber) -> int:
+    return int(printed_tables()[number.paper, number.table].splits or 0)
+
+
+def _in_table(number: PrintedNumber, row: str, column: str) -> PrintedNumber | None:
+    """Return the number of another place of the same table."""
+    wanted = number.paper, number.table, row, column
+    found = (n for n in printed_numbers() if (n.paper, n.table, n.row, n.column) == wanted)
+    return next(found, None)
+
+
+def _rows(number: PrintedNumber, runs: Mapping[str, Lines]) -> list[list[Record]]:
+    """Return the records of the rows that the number's selection picks, row by row."""
+    lines = runs.get(number.experiment, {})
+    picked = [line for line in lines if line.is_picked(number.selection)]
+    return [list(lines[line].values()) for line in picked]
+
+
+def _records(number: PrintedNumber, runs: Mapping[str, Lines]) -> list[Record]:
+    """Return the records of the one row that the number's selection picks; none without it."""
+    rows = _rows(number, runs)
+    if len(rows) > 1:
+        raise InputError(
+            f"{number.name}: {number.select!r} picks {len(rows)} rows of {number.experiment}, "
+            "expected one; name more of its parameters"
+        )
+    return rows[0] if rows else []
+
+
+def _by_split(number: PrintedNumber, runs: Mapping[str, Lines]) -> dict[int, float]:
+    """Return our percentages by split, each the mean of its draws."""
+    values: dict[int, list[float]] = {}
+    for record in _records(number, runs):
+        if (value := MEASURES[number.measure].value(record)) is not None:
+            values.setdefault(record["split"], []).append(_SCALES[number.unit] * value)
+    return {split: fmean(found) for split, found in values.items()}
+
+
+def _ours(number: PrintedNumber, runs: Mapping[str, Lines]) -> float | None:
+    """Return what our records have, in the number's unit: the mean over splits, times' median."""
+    records = _records(number, runs)
+    measure = MEASURES["rms" if number.measure == SUM_OF_SQUARES else number.measure]
+    values = [value for record in records if (value := measure.value(record)) is not None]
+    if not values:
+        return None
+    if number.measure == SUM_OF_SQUARES:
+        return fmean(values) ** 2 * _n_pairs(records[0])
+    middle = median if number.measure == "time" else fmean
+    return _SCALES[number.unit] * middle(values)
+
+
+def _n_pairs(record: Record) -> int:
+    """Return how many pairs of whole numbers a range such as ``0:127`` has."""
+    low, high = map(int, record["options"]["range"].split(":"))
+    return (high - low + 1) ** 2
