@@ -308,8 +308,7 @@ class Claim(Model):
             return given
         if twice := [key for key in ("text", "relation", "by") if key in given]:
             raise ValueError(
-                f"{name} is a claim of the papers, which has its sentence and its criterion: "
-                f"leave out {', '.join(twice)}"
+                f"{name} of a paper has its sentence and its criterion: leave out {', '.join(twice)}"
             )
         of_paper = criterion(name, str(given.get("part", "")))
         return given | {"relation": of_paper.relation, "by": of_paper.by}
@@ -320,10 +319,9 @@ class Claim(Model):
 
         if self.id not in claims():
             if not OWN_NAME.fullmatch(self.id):
-                known = ", ".join(claims())
                 raise ValueError(
-                    f"unknown claim {self.id!r}: expected one of the papers' ({known}), or a name "
-                    "of two words or more, such as codes-as-libsvm"
+                    f"unknown claim {self.id!r}: expected one of the papers' "
+                    f"({', '.join(claims())}), or a name of words, such as codes-as-libsvm"
                 )
             if not (self.text and self.relation):
                 raise ValueError(f"{self.id} needs text and relation: what is compared, and how")
