@@ -308,7 +308,7 @@ class Claim(Model):
             return given
         if twice := [key for key in ("text", "relation", "by") if key in given]:
             raise ValueError(
-                f"{name} of a paper has its sentence and its criterion: leave out {', '.join(twice)}"
+                f"{name} has its sentence and its criterion: leave out {', '.join(twice)}"
             )
         of_paper = criterion(name, str(given.get("part", "")))
         return given | {"relation": of_paper.relation, "by": of_paper.by}
