@@ -20,7 +20,7 @@ _KEPT = 500
 
 def pairs() -> list[Pair]:
     x_train, y_train, x_test, y_test = _samples()
-    exact = KernelSVC("exp-chi2", C=10.0, multiclass="ovr").fit(x_train, y_train)
+    exact = KernelSVC("exp-chi2", 10.0, solver="libsvm", multiclass="ovr").fit(x_train, y_train)
     feature_map = GeneralizedRBFMap("chi2", n_frequencies=_DRAWN).fit(x_train)
     group = GroupLassoSVC(3.0, tol=1e-2).fit(feature_map.transform(x_train), y_train)
     few = resample(feature_map, x_train, y_train, _KEPT)

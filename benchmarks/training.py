@@ -180,4 +180,4 @@ def _packaged(E, y):
 
 
 def _exact(X, y):
-    return KernelSVC("chi2", 0.1, multiclass="ovr").fit(X, y)
+    return KernelSVC("chi2", 0.1, solver="libsvm", multiclass="ovr").fit(X, y)

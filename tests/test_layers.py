@@ -91,12 +91,13 @@ FLOORS = {
         "transformer joint",
     ],
     "svm": [
-        "losses clib model_file",
+        "losses clib model_file training_gram",
         "learner",
         "reduction",
         "probabilities",
         "grouplasso",
-        "coded liblinear libsvm",
+        "coded liblinear libsvm smo",
+        "kernel_svc",
         "pruning",
     ],
     "svm/coded": [

@@ -126,6 +126,19 @@ def multiply_add(typing, a, b, c):
 
 
 @intrinsic
+def larger(typing, a, b):
+    """Return the larger of two float64 that are not NaN, as LLVM knows it in vectors."""
+
+    def generate(context, builder, signature, arguments):
+        double = ir.DoubleType()
+        of = ir.FunctionType(double, [double, double])
+        function = builder.module.declare_intrinsic("llvm.maxnum", [double], of)
+        return builder.call(function, arguments, fastmath=("nnan", "nsz"))
+
+    return types.float64(types.float64, types.float64), generate
+
+
+@intrinsic
 def total(typing, vector):
     """Return the sum of the lanes."""
 

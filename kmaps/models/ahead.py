@@ -13,7 +13,7 @@ from kmaps.maps import MAPS
 from kmaps.models.mapped_rows import StreamedRows
 from kmaps.models.random_features import RandomFeatureSVC
 from kmaps.samples import AnyMatrix
-from kmaps.svm import CodedSVC
+from kmaps.svm import CodedSVC, KernelSVC
 
 _LONG_TO_FIT = ("lowdim", "lowdim-joint", "harmonic")  # they encode as the homogeneous map does
 
@@ -41,6 +41,7 @@ def _steps() -> Iterator[Callable[[], object]]:
     for X in (values[np.dtype("float32")], values[np.dtype("float64")]):
         for kernel in KERNELS:
             yield partial(gram, X, kernel=kernel)
+        yield partial(KernelSVC("exp-chi2").fit, X, y)
         for name in MAPS:
             if name not in _LONG_TO_FIT:
                 yield partial(_encode, name, X / 16)

@@ -364,11 +364,9 @@ def along_c_precomputed(
 ) -> Predict:
     """Return ``predict`` for :func:`cross_validate`: copies of a learner on one Gram matrix (n, n).
 
-    LIBSVM's rows are made of the matrix once, for all folds and values of C.
+    What the model trains on is made of the matrix once, for all folds and values of C.
     """
-    from kmaps.svm import gram_rows  # with LIBSVM's learner, which others do without
-
-    rows = gram_rows(matrix)
+    rows = model.prepare_rows(matrix)
 
     def rows_of(train: Places, test: Places) -> tuple[Any, NDArray]:
         return rows.take(train), matrix[np.ix_(test, train)]

@@ -8,13 +8,14 @@ from kmaps.kernels import KERNELS
 from kmaps.models.landmark_svc import LandmarkSVC
 from kmaps.models.mapped_svc import MappedSVC
 from kmaps.models.random_features import RandomFeatureSVC
-from kmaps.svm import CodedRidge, CodedSVC, CodedSVR
+from kmaps.svm import CodedRidge, CodedSVC, CodedSVR, KernelSVC
 from kmaps.svm.model_file import ModelFile
 
-Model = CodedSVC | CodedSVR | CodedRidge | RandomFeatureSVC | LandmarkSVC
+Model = CodedSVC | CodedSVR | CodedRidge | RandomFeatureSVC | LandmarkSVC | KernelSVC
 
 ESTIMATORS: dict[str, type[Model]] = {
-    cls.__name__: cls for cls in (CodedSVC, CodedSVR, CodedRidge, RandomFeatureSVC, LandmarkSVC)
+    cls.__name__: cls
+    for cls in (CodedSVC, CodedSVR, CodedRidge, RandomFeatureSVC, LandmarkSVC, KernelSVC)
 }
 """The estimators that model files are of, by the name that a file has for them."""
 
@@ -24,10 +25,10 @@ def load_model(path: str | Path) -> Model:
 
     A file holds plain arrays and a header; nothing in it is executed. Its arrays are checked
     against each other before anything computes with them. The model, a `CodedSVC`, `CodedSVR`,
-    `CodedRidge`, `RandomFeatureSVC` or `LandmarkSVC`, has the very scores of the one that was
-    saved, and those of its parameters that are numbers and words. A file that is missing, no model,
-    damaged, of another version of the format, or of an estimator that this kmaps does not have
-    raises InputError.
+    `CodedRidge`, `RandomFeatureSVC`, `LandmarkSVC` or `KernelSVC`, has the very scores of the one
+    that was saved, and those of its parameters that are numbers and words. A file that is missing,
+    no model, damaged, of another version of the format, or of an estimator that this kmaps does not
+    have raises InputError.
 
     Examples
     --------
@@ -75,9 +76,9 @@ def describe_model(path: str | Path) -> dict[str, Any]:
     """
     file = ModelFile(path)
     model = model_of(file)
-    map_text = str(model.map_)
-    exact = map_text in KERNELS
-    classes = vars(model).get("classes_")
+    map_text = model.kernel if isinstance(model, KernelSVC) else str(model.map_)
+    exact = isinstance(model, KernelSVC) or map_text in KERNELS
+    classes, with_width = vars(model).get("classes_"), (MappedSVC, KernelSVC)
     names = vars(model).get("feature_names_in_")
     return {
         "estimator": file.estimator,
@@ -86,8 +87,8 @@ def describe_model(path: str | Path) -> dict[str, Any]:
         **file.parameters,
         "features": model.n_features_in_,
         "feature_names": None if names is None else names.tolist(),
-        "levels": None if isinstance(model, MappedSVC) else model.levels_.shape[1],
-        "sigma": model.sigma_ if isinstance(model, MappedSVC) else None,
+        "levels": None if isinstance(model, with_width) else model.levels_.shape[1],
+        "sigma": model.sigma_ if isinstance(model, with_width) else None,
         "classes": None if classes is None else classes.tolist(),
         "model_bytes": model.model_bytes_,
         "file_bytes": Path(path).stat().st_size,

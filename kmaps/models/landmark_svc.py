@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.random import RandomState
 from numpy.typing import NDArray
 from sklearn.base import clone
@@ -23,7 +22,7 @@ from kmaps.models.mapped_svc import MappedSVC
 from kmaps.parallel import product
 from kmaps.svm.learner import check_bias
 from kmaps.svm.losses import HINGES
-from kmaps.svm.model_file import ModelFile
+from kmaps.svm.model_file import ModelFile, matrix_arrays, matrix_names
 from kmaps.svm.reduction import Labels, count_problems
 
 FOLD_TOL = 1e-2  # the gap at which models stop that only choose a width and C
@@ -159,7 +158,7 @@ class LandmarkSVC(MappedSVC):
     def _keep(self, landmark_map: LandmarkMap, weights: NDArray, intercept: NDArray) -> None:
         self.map_, self.sigma_ = landmark_map, landmark_map.sigma_
         self.landmark_coef_, self.intercept_ = weights, intercept
-        parts = self._landmark_arrays()
+        parts = matrix_arrays("landmarks", self.map_.landmarks_)
         self.model_bytes_ = sum(a.nbytes for a in (weights, intercept, *parts.values()))
 
     def at_widths(
@@ -183,13 +182,6 @@ class LandmarkSVC(MappedSVC):
     def _scores(self, X: Any) -> NDArray:
         return product(self.map_.kernel_values(X), self.landmark_coef_.T) + self.intercept_
 
-    def _landmark_arrays(self) -> dict[str, NDArray]:
-        """Return the landmarks as a file has them: one array, or the three of a CSR matrix."""
-        found = self.map_.landmarks_
-        if not sp.issparse(found):
-            return {"landmarks": found}
-        return {f"landmarks_{name}": getattr(found, name) for name in _OF_CSR}
-
     def save(
         self, path: str | Path, *, force: bool = False, record: Mapping[str, Any] | None = None
     ) -> None:
@@ -198,7 +190,8 @@ class LandmarkSVC(MappedSVC):
         The arguments are those of ``CodedSVC.save``. What was "auto" stands there as chosen.
         """
         check_is_fitted(self)
-        arrays = {"landmark_coef": self.landmark_coef_, **self._landmark_arrays()}
+        landmarks = matrix_arrays("landmarks", self.map_.landmarks_)
+        arrays = {"landmark_coef": self.landmark_coef_, **landmarks}
         self._write(path, _STORED, arrays, {"sigma": self.sigma_}, record, force)
 
     @classmethod
@@ -216,34 +209,16 @@ class LandmarkSVC(MappedSVC):
             landmark_map.check_alone()
         model.classes_ = file.labels()
         model.n_features_in_ = file.whole("n_features", 1, MAX_FEATURES)
-        landmarks = _landmarks_in(file, model.n_features_in_, model.n_landmarks)
-        of_landmarks = ["landmarks", *(f"landmarks_{name}" for name in _OF_CSR)]
-        names = ["classes", "landmark_coef", "intercept", *of_landmarks]
+        floats, n_features = (np.float32, np.float64), model.n_features_in_
+        landmarks = file.matrix("landmarks", floats, (None, n_features))
+        if landmarks.shape[0] > model.n_landmarks:
+            raise file.damaged(
+                f"landmarks has {landmarks.shape[0]} rows, expected at most {model.n_landmarks}"
+            )
+        names = ["classes", "landmark_coef", "intercept", *matrix_names("landmarks")]
         file.check_arrays((*names, *model._take_probabilities(file)))
         n_problems = count_problems(len(model.classes_), model.multiclass)
         coef = file.array("landmark_coef", np.float64, (n_problems, landmarks.shape[0]))
         intercept = file.array("intercept", np.float64, (n_problems,))
         model._keep(landmark_map.with_landmarks(landmarks, float(sigma)), coef, intercept)
         return model
-
-
-_OF_CSR = ("data", "indices", "indptr")
-
-
-def _landmarks_in(file: ModelFile, n_features: int, most: int) -> Any:
-    """Return the landmarks in a file, checked: at most ``most`` rows."""
-    single_or_double, whole = (np.float32, np.float64), (np.int32, np.int64)
-    if "landmarks_data" not in file:
-        found = file.array("landmarks", single_or_double, (None, n_features))
-    else:
-        data = file.array("landmarks_data", single_or_double, (None,))
-        indices = file.array("landmarks_indices", whole, (len(data),), 0, n_features - 1)
-        indptr = file.array("landmarks_indptr", whole, (None,), 0, len(data))
-        try:
-            found = sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_features))
-            found.check_format(full_check=True)
-        except ValueError as error:
-            raise file.damaged(f"landmarks: {error}") from None
-    if not 1 <= found.shape[0] <= most:
-        raise file.damaged(f"landmarks has {found.shape[0]} rows, expected at most {most}")
-    return found

@@ -8,9 +8,9 @@ from .coded.training import CodedRows as CodedRows
 from .coded.training import code_rows as code_rows
 from .coded.training import code_samples as code_samples
 from .grouplasso.classifier import GroupLassoSVC as GroupLassoSVC
+from .kernel_svc import KernelSVC as KernelSVC
 from .learner import PreparedRows as PreparedRows
 from .liblinear import LiblinearSVC as LiblinearSVC
-from .libsvm import KernelSVC as KernelSVC
 from .losses import LOSSES as LOSSES
 from .model_file import ModelFile as ModelFile
 from .pruning import frequency_strength as frequency_strength

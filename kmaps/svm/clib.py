@@ -59,6 +59,17 @@ class NodeRows:
         """Return some of the rows, sharing the memory."""
         return NodeRows(self.nodes, self.addresses[rows], self.n_columns)
 
+    def against(self, others: "NodeRows") -> NDArray[np.float64]:
+        """Return the kernel of these rows with others that the same :func:`gram_rows` made."""
+        table = self.nodes["value"]
+        return table[np.ix_(self._places(), others._places() + 1)]
+
+    def _places(self) -> NDArray[np.intp]:
+        """Return which of all the rows of a Gram matrix these are."""
+        row_bytes = np.uintp(self.nodes.shape[1] * NODE.itemsize)
+        starts = self.addresses - np.uintp(self.nodes.ctypes.data)
+        return (starts // row_bytes).astype(np.intp)
+
 
 def feature_rows(X: NDArray | sp.csr_array, bias: float) -> NodeRows:
     """Convert features to LIBLINEAR's rows: the non-zero values, then the bias, then the end.
@@ -94,18 +105,6 @@ def gram_rows(gram: NDArray) -> NodeRows:
         rows["value"][:, 0] = np.arange(start, start + len(rows)) + 1
         rows["value"][:, 1:-1] = gram[start : start + block]
     return NodeRows(nodes, _addresses(nodes, np.arange(n) * (n + 2)), n)
-
-
-def gram_of(rows: NodeRows, others: NodeRows) -> NDArray[np.float64]:
-    """Return the kernel (m, k) of some of the rows that :func:`gram_rows` made with others."""
-    table = rows.nodes["value"]
-    return table[np.ix_(_places(rows), _places(others) + 1)]
-
-
-def _places(rows: NodeRows) -> NDArray[np.intp]:
-    """Return which of all the rows of a Gram matrix these are."""
-    row_bytes = np.uintp(rows.nodes.shape[1] * NODE.itemsize)
-    return ((rows.addresses - np.uintp(rows.nodes.ctypes.data)) // row_bytes).astype(np.intp)
 
 
 def _dense_nodes(X: NDArray, tail: NDArray) -> tuple[NDArray, NDArray]:

@@ -14,12 +14,14 @@ from tokenize import TokenError
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
 from kmaps.checks import is_whole
 from kmaps.errors import InputError, KmapsError
 from kmaps.io import atomic_file
 from kmaps.io.atomic import check_source
+from kmaps.samples import AnyMatrix
 
 FORMAT = "kmaps model"
 VERSION = 5
@@ -62,6 +64,21 @@ def write_model(
     with atomic_file(path, force=force) as file:
         # NumPy's types take any name for that of its one flag.
         np.savez(file, header=np.frombuffer(text.encode(), np.uint8), **arrays)  # type: ignore[arg-type]
+
+
+_OF_CSR = ("data", "indices", "indptr")
+
+
+def matrix_names(name: str) -> tuple[str, ...]:
+    """Return the names of the arrays that a matrix can be in a file."""
+    return (name, *(f"{name}_{part}" for part in _OF_CSR))
+
+
+def matrix_arrays(name: str, matrix: AnyMatrix) -> dict[str, NDArray]:
+    """Return a matrix as a file has it: one array, or the three of a CSR matrix."""
+    if not sp.issparse(matrix):
+        return {name: matrix}
+    return {f"{name}_{part}": getattr(matrix, part) for part in _OF_CSR}
 
 
 def _plain(array: NDArray) -> NDArray:
@@ -210,6 +227,25 @@ class ModelFile:
         if array.size and not (low <= array.min() and array.max() <= high):
             raise self.damaged(f"{name} has values that are not from {low:g} to {high:g}")
         return np.ascontiguousarray(array)
+
+    def matrix(
+        self, name: str, dtype: DTypeLike | tuple[DTypeLike, ...], shape: tuple[Size, int]
+    ) -> AnyMatrix:
+        """Return a matrix that `matrix_arrays` wrote, dense or CSR, as `array` does."""
+        if f"{name}_data" not in self:
+            return self.array(name, dtype, shape)
+        data = self.array(f"{name}_data", dtype, (None,))
+        whole = np.int32, np.int64
+        indices = self.array(f"{name}_indices", whole, (len(data),), 0, shape[1] - 1)
+        indptr = self.array(f"{name}_indptr", whole, (None,), 0, len(data))
+        try:
+            found = sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, shape[1]))
+            found.check_format(full_check=True)
+        except ValueError as error:
+            raise self.damaged(f"{name}: {error}") from None
+        if not _measures(found.shape[0], shape[0]):
+            raise self.damaged(f"{name} has {found.shape[0]} rows, expected {_told(shape[0])}")
+        return found
 
     def labels(self) -> NDArray:
         """Return the array ``classes``: two or more different labels, in ascending order."""

@@ -8,7 +8,7 @@ fits one problem and scores rows; everything else is here.
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -53,6 +53,16 @@ class BinaryProblem:
         if any(side.min() < side.max() for side in sides):
             return None
         return float(sides[0][0]), float(sides[1][0])
+
+
+class SupportVectors(NamedTuple):
+    """One binary problem of a kernel SVM, solved: Σ c_i K(x_i, x) + b."""
+
+    support: NDArray[np.intp]  # training rows, ascending
+    dual: NDArray[np.float64]  # the coefficient c_i of each
+    intercept: float
+    steps: int
+    gap: float | None = None  # the relative duality gap
 
 
 def class_pairs(n_classes: int, reduction: str) -> list[tuple[int, int | None]]:

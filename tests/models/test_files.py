@@ -68,6 +68,7 @@ def test_load_model_is_public():
         "CodedRidge",
         "RandomFeatureSVC",
         "LandmarkSVC",
+        "KernelSVC",
     ]
 
 
@@ -94,7 +95,7 @@ def test_the_model_of_another_estimator(tmp_path):
         load_model(path)
     assert str(caught.value) == (
         f"{path}: a model of 'CodedTree', this kmaps has CodedSVC, CodedSVR, "
-        "CodedRidge, RandomFeatureSVC, LandmarkSVC only; use the kmaps that wrote it"
+        "CodedRidge, RandomFeatureSVC, LandmarkSVC, KernelSVC only; use the kmaps that wrote it"
     )
 
 

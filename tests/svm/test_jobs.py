@@ -10,7 +10,8 @@ from kmaps import CodedSVC, GroupLassoSVC, KernelSVC, threads
 from kmaps.parallel import num_threads, processors
 
 LEARNERS = [
-    (KernelSVC(), "kmaps.svm.libsvm", 1),
+    (KernelSVC(solver="libsvm"), "kmaps.svm.kernel_svc", 1),
+    (KernelSVC(), "kmaps.svm.kernel_svc", 5),
     (GroupLassoSVC(C=0.1), "kmaps.svm.grouplasso.classifier", 1),
     (CodedSVC(C=0.1), "kmaps.svm.coded.estimator", 5),
 ]

@@ -27,7 +27,7 @@ LEARNERS = [
     (LiblinearSVC(loss="hinge", tol=1e-5, max_iter=10**6), 1e-3),
     (CodedSVC(tol=1e-5, max_iter=20_000), 2e-5),
     (GroupLassoSVC(tol=1e-5, max_iter=2000), 2e-5),
-    (KernelSVC(tol=1e-6), 1e-4),
+    (KernelSVC(solver="libsvm", tol=1e-6), 1e-4),
     (CodedSVR(tol=1e-5, max_iter=20_000), 2e-5),
     (LiblinearSVC(loss="squared_hinge", tol=1e-6), 1e-4),
     (LiblinearSVC(loss="logistic", tol=1e-6), 1e-4),
@@ -44,6 +44,7 @@ LEARNERS = [
     (RandomFeatureSVC(n_frequencies=10, sigma=1.0, loss="squared_hinge", tol=1e-6), 1e-4),
     (LandmarkSVC(n_landmarks=10, sigma=1.0, tol=1e-5, max_iter=20_000), 2e-5),
     (LandmarkSVC("rbf", 10, sigma=1.0, loss="squared_hinge", tol=1e-5, max_iter=20_000), 2e-5),
+    (KernelSVC(tol=1e-6), 2e-5),
 ]
 REGRESSORS = CodedSVR, CodedRidge
 CODED = CodedSVC, *REGRESSORS

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from kmaps import CodedSVC, GroupLassoSVC, KernelSVC, LiblinearSVC, RandomFeatureSVC, gram
 from kmaps.errors import ConfigError, InputError
 from kmaps.models.evaluation import calibration
-from kmaps.svm import code_rows, gram_rows
+from kmaps.svm import code_rows
 from kmaps.svm.probabilities import METHODS, Probabilities
 
 SKLEARN = tuple(map(int, sklearn.__version__.split(".")[:2]))
@@ -130,12 +130,14 @@ def test_rows_made_beforehand_and_words(digits):
     np.testing.assert_allclose(model.fit(rows, words).predict_proba(rows), whole, atol=1e-9)
 
 
-def test_gram_matrices_and_rows_made_of_them(digits):
+@pytest.mark.parametrize("solver", ["smo", "libsvm"])
+def test_gram_matrices_and_rows_made_of_them(digits, solver):
     X, y = digits
     matrix, weights = gram(X), np.r_[np.zeros(10), np.ones(390)]
-    whole = KernelSVC(probability="sigmoid").fit(X, y, weights).predict_proba(X[:50])
-    for rows in (matrix, gram_rows(matrix)):
-        own = KernelSVC("precomputed", probability="sigmoid").fit(rows, y, weights)
+    model = KernelSVC(solver=solver, probability="sigmoid")
+    whole = model.fit(X, y, weights).predict_proba(X[:50])
+    for rows in (matrix, model.prepare_rows(matrix)):
+        own = clone(model).set_params(kernel="precomputed").fit(rows, y, weights)
         np.testing.assert_allclose(own.predict_proba(matrix[:50]), whole, atol=1e-6)
 
 

@@ -15,6 +15,7 @@ LEARNERS = [
     LiblinearSVC(0.1, loss="logistic"),
     LiblinearSVC(0.1, penalty="l1"),
     LiblinearSVC(0.1, penalty="l1", loss="logistic"),
+    KernelSVC(C=0.05, solver="libsvm"),
     KernelSVC(C=0.05),
     CodedSVC("chi2", 0.1, tol=1e-5),
 ]
@@ -119,6 +120,7 @@ BAD = [
     (GroupLassoSVC(group_size=0), "group_size=0: expected a whole number of at least 1"),
     (GroupLassoSVC(max_iter=1.5), "max_iter=1.5: expected a whole number of at least 1"),
     (KernelSVC(cache_mb=0), "cache_mb=0: expected a positive"),
+    (KernelSVC(solver="svm"), "solver='svm': expected 'smo' or 'libsvm', did you mean"),
     (KernelSVC("chi3"), "unknown kernel 'chi3', did you mean 'chi2'"),
     (CodedSVC("chi"), "unknown kernel 'chi', did you mean 'chi2'?"),
     (CodedSVC(loss="squared-hinge"), "loss='squared-hinge': expected 'hinge', 'squared_hinge' or"),

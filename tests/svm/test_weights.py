@@ -11,7 +11,7 @@ from kmaps import (
     RandomFeatureSVC,
 )
 from kmaps.errors import ConfigError, InputError
-from kmaps.svm import code_rows, gram_rows
+from kmaps.svm import code_rows
 from kmaps.svm.reduction import class_factors
 
 RNG = np.random.default_rng(0)
@@ -26,6 +26,7 @@ LEARNERS = {
     "hinge": LiblinearSVC(0.03, loss="hinge", tol=1e-9),
     "squared hinge": LiblinearSVC(tol=1e-10, bias=3.0),
     "kernel": KernelSVC("chi2", tol=1e-9, multiclass="ovr"),
+    "libsvm": KernelSVC("chi2", solver="libsvm", tol=1e-9, multiclass="ovr"),
     "group lasso": GroupLassoSVC(tol=1e-8),
     "random": RandomFeatureSVC(n_frequencies=30, loss="squared_hinge", tol=1e-10, sigma=1.0),
 }
@@ -41,6 +42,7 @@ def copy(name, **changed):
     [
         ("coded", {"calibrate": True, "class_weight": {0: 3.0, 1: 1.0, 2: 0.5}}),
         ("kernel", {"multiclass": "ovo", "class_weight": "balanced"}),
+        ("libsvm", {"multiclass": "ovo", "class_weight": "balanced"}),
     ],
 )
 def test_also_beside_weights_of_classes(name, changed):
@@ -53,16 +55,17 @@ def test_also_beside_weights_of_classes(name, changed):
     assert np.abs(plain.decision_function(X) - scores).max() > 0.02
 
 
-def test_rows_made_beforehand_take_weights():
+@pytest.mark.parametrize("solver", ["smo", "libsvm"])
+def test_rows_made_beforehand_take_weights(solver):
     matrix = np.minimum(X[:, None], X[None]).sum(axis=2)
-    model = KernelSVC("precomputed", tol=1e-9)
+    model = KernelSVC("precomputed", solver=solver, tol=1e-9)
     whole = model.fit(matrix, Y, WEIGHTS).decision_function(matrix)
     support = model.support_
     assert WEIGHTS[support].all()
     np.testing.assert_array_equal(
-        model.fit(gram_rows(matrix), Y, WEIGHTS).decision_function(matrix), whole
+        model.fit(model.prepare_rows(matrix), Y, WEIGHTS).decision_function(matrix), whole
     )
-    expected = KernelSVC("intersection", tol=1e-9).fit(X, Y, WEIGHTS)
+    expected = KernelSVC("intersection", solver=solver, tol=1e-9).fit(X, Y, WEIGHTS)
     np.testing.assert_allclose(expected.decision_function(X), whole, atol=1e-6)
     np.testing.assert_array_equal(expected.support_, support)
     np.testing.assert_array_equal(expected.support_vectors_, X[support])

@@ -21,7 +21,10 @@ def hidden(monkeypatch):
 
 @pytest.mark.parametrize(
     ("estimator", "package"),
-    [(LiblinearSVC(), "liblinear-official"), (KernelSVC("chi2"), "libsvm-official")],
+    [
+        (LiblinearSVC(), "liblinear-official"),
+        (KernelSVC("chi2", solver="libsvm"), "libsvm-official"),
+    ],
 )
 def test_a_missing_solver_is_one_line(estimator, package):
     with pytest.raises(ConfigError) as caught:
@@ -35,6 +38,7 @@ def test_maps_kernels_and_models_on_codes_work():
     Z = HomogeneousMap("chi2", order=2).fit_transform(X)
     assert np.abs(Z @ Z.T - gram(X, kernel="chi2")).max() < 0.1
     assert CodedSVC("chi2", C=10).fit(X, y).score(X, y) > 0.5
+    assert KernelSVC("exp-chi2", C=10).fit(X, y).score(X, y) > 0.5
 
 
 def test_a_command_says_it_too(tmp_path):

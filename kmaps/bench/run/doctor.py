@@ -110,7 +110,7 @@ def _threads() -> Iterator[Finding]:
 def _solvers() -> Iterator[Finding]:
     missing = [name for name in ("liblinear", "libsvm") if find_spec(name) is None]
     remedy = (
-        f"for LiblinearSVC and KernelSVC: pip install {' '.join(f'{m}-official' for m in missing)}"
+        f"for LiblinearSVC and LIBSVM: pip install {' '.join(f'{m}-official' for m in missing)}"
     )
     yield Finding(
         "solvers",
@@ -133,7 +133,7 @@ def _libraries() -> Iterator[Finding]:
 
     if find_spec("libsvm"):
         # threadpoolctl sees LIBSVM's OpenMP once something was trained.
-        KernelSVC("linear").fit([[0.0], [1.0]], [0, 1])
+        KernelSVC("linear", solver="libsvm").fit([[0.0], [1.0]], [0, 1])
     for kind, name in (("blas", "BLAS"), ("openmp", "OpenMP")):
         with threadpool_limits(1, user_api=kind):
             found = [library for library in threadpool_info() if library["user_api"] == kind]

@@ -116,7 +116,7 @@ def evaluate(spec: ModelSpec, C: float, split: Split, timing: Timing) -> Evaluat
 
 def _evaluate_exact(spec: ModelSpec, C: float, split: Split, timing: Timing) -> Evaluated:
     scale = _mean_square(split.x_train, spec.kernel) if spec.unit_norm else 1.0
-    model = KernelSVC(kernel=spec.kernel, C=C / scale, multiclass=spec.reduction)
+    model = KernelSVC(spec.kernel, C / scale, solver="libsvm", multiclass=spec.reduction)
     model.fit(split.x_train, split.y_train)
     times = model.timings_
     timing.note(
@@ -234,7 +234,7 @@ def _liblinear(spec: ModelSpec, C: float, encoded: Any) -> LiblinearSVC:
 
 def _libsvm(spec: ModelSpec, C: float, scale: float) -> KernelSVC:
     """Return LIBSVM on a kernel matrix; ``scale`` is the mean square norm that C is for."""
-    return KernelSVC("precomputed", C / scale, multiclass=spec.reduction)
+    return KernelSVC("precomputed", C / scale, solver="libsvm", multiclass=spec.reduction)
 
 
 def _gram_scale(spec: ModelSpec, matrix: Array) -> float:

@@ -209,7 +209,8 @@ def test_auto_of_detectors_goes_by_average_precision(split):
         train, test = fold != held_out, fold == held_out
         for labels, _ in tasks.labels:
             y = labels[order]
-            model = KernelSVC("precomputed", C=10.0).fit(matrix[np.ix_(train, train)], y[train])
+            model = KernelSVC("precomputed", C=10.0, solver="libsvm")
+            model.fit(matrix[np.ix_(train, train)], y[train])
             values = model.decision_function(matrix[np.ix_(test, train)])
             precisions.append(average_precision_score(y[test], values))
     at = found.grid.index(10.0)

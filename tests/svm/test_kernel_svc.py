@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.multiclass import OneVsRestClassifier
@@ -14,8 +15,7 @@ from threadpoolctl import threadpool_info
 import kmaps
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import gram, mean_squared_distance
-from kmaps.svm import KernelSVC, libsvm
-from kmaps.svm.clib import gram_rows
+from kmaps.svm import KernelSVC, gram_rows, kernel_svc, libsvm
 from kmaps.svm.reduction import class_pairs
 
 C = 0.05  # about two coefficients in three at the bound, the others inside
@@ -60,11 +60,15 @@ def all_rows(model, n):
     return coefficients
 
 
+SOLVERS = pytest.mark.parametrize("solver", kernel_svc.SOLVERS)
+
+
+@SOLVERS
 @pytest.mark.parametrize("weight", [None, "balanced", {0: 5.0, 3: 0.2}])
-def test_one_vs_one_is_scikit_learns(digits, grams, weight):
+def test_one_vs_one_is_scikit_learns(digits, grams, weight, solver):
     _, y, _, _ = digits
     K, K_test = grams
-    ours = KernelSVC("precomputed", C, tol=1e-6, class_weight=weight).fit(K, y)
+    ours = KernelSVC("precomputed", C, solver=solver, tol=1e-6, class_weight=weight).fit(K, y)
     theirs = SVC(C=C, kernel="precomputed", tol=1e-6, class_weight=weight, break_ties=True)
     theirs.fit(K, y)
     np.testing.assert_array_equal(ours.support_, np.sort(theirs.support_))
@@ -76,10 +80,11 @@ def test_one_vs_one_is_scikit_learns(digits, grams, weight):
     np.testing.assert_array_equal(ours.predict(K_test), theirs.predict(K_test))
 
 
-def test_one_vs_rest_is_scikit_learns(digits, grams):
+@SOLVERS
+def test_one_vs_rest_is_scikit_learns(digits, grams, solver):
     _, y, _, _ = digits
     K, K_test = grams
-    ours = KernelSVC("precomputed", C, multiclass="ovr", tol=1e-6).fit(K, y)
+    ours = KernelSVC("precomputed", C, solver=solver, multiclass="ovr", tol=1e-6).fit(K, y)
     theirs = OneVsRestClassifier(SVC(C=C, kernel="precomputed", tol=1e-6)).fit(K, y)
     np.testing.assert_allclose(
         ours.decision_function(K_test), theirs.decision_function(K_test), **CLOSE
@@ -90,7 +95,8 @@ def test_one_vs_rest_is_scikit_learns(digits, grams):
 def test_direction_follows_the_label_the_library_lists_first(digits, grams, monkeypatch):
     from libsvm.svm import libsvm as library
 
-    expected = KernelSVC("precomputed", C).fit(grams[0], digits[1])
+    model = KernelSVC("precomputed", C, solver="libsvm")
+    expected = clone(model).fit(grams[0], digits[1])
     train = library.svm_train
 
     def other_way_round(task, options):
@@ -103,7 +109,7 @@ def test_direction_follows_the_label_the_library_lists_first(digits, grams, monk
         return model
 
     monkeypatch.setattr(library, "svm_train", other_way_round)
-    turned = KernelSVC("precomputed", C).fit(grams[0], digits[1])
+    turned = model.fit(grams[0], digits[1])
     np.testing.assert_array_equal(expected.intercept_, turned.intercept_)
     np.testing.assert_array_equal(expected.dual_coef_.toarray(), turned.dual_coef_.toarray())
 
@@ -139,17 +145,18 @@ def test_a_kernel_is_its_gram_matrix(digits, given, reduction):
     assert direct.score(X_test, digits[3]) > 0.9
 
 
+@SOLVERS
 @pytest.mark.parametrize("reduction", ["ovr", "ovo"])
-def test_converted_rows_and_their_subsets(digits, grams, reduction):
+def test_converted_rows_and_their_subsets(digits, grams, reduction, solver):
     y = digits[1]
     K = grams[0].astype(np.float32)
-    rows = gram_rows(K)
+    model = KernelSVC("precomputed", C, solver=solver, multiclass=reduction)
+    rows = model.prepare_rows(K)
     some = np.random.default_rng(0).permutation(300)[:200]
     for converted, matrix, labels in (
         (rows, K, y),
         (rows.take(some), K[np.ix_(some, some)], y[some]),
     ):
-        model = KernelSVC("precomputed", C, multiclass=reduction)
         shared = model.fit(converted, labels).decision_function(matrix)
         assert model.n_features_in_ == len(labels)
         assert model.timings_["convert_s"] == 0
@@ -164,9 +171,10 @@ def test_converted_rows_are_for_precomputed_kernels_only(grams):
         KernelSVC("precomputed").fit(rows, np.arange(299) % 2)
 
 
-def test_accounts(digits, grams):
+@SOLVERS
+def test_accounts(digits, grams, solver):
     X, y, _, _ = digits
-    model = KernelSVC(multiclass="ovr").fit(X, y)
+    model = KernelSVC(solver=solver, multiclass="ovr").fit(X, y)
     n_support, n_stored = len(model.support_), model.dual_coef_.nnz
     assert model.dual_coef_.shape == (n_support, 5)
     assert (np.diff(model.dual_coef_.tocsr().indptr) > 0).all()
@@ -174,7 +182,13 @@ def test_accounts(digits, grams):
     assert model.model_bytes_ == n_support * 64 * 4 + coefficients
     assert sorted(model.timings_) == ["convert_s", "gram_s", "train_s"]
     assert all(seconds > 0 for seconds in model.timings_.values())
-    precomputed = KernelSVC("precomputed").fit(grams[0], y)
+    assert model.gram_bytes_ == 4 * 300**2
+    assert model.copy_bytes_ == (16 * 300 * 302 + 8 * 300 if solver == "libsvm" else 0)
+    assert hasattr(model, "duality_gap_") == (solver == "smo")
+    precomputed = KernelSVC("precomputed", solver=solver).fit(grams[0], y)
+    assert precomputed.copy_bytes_ == (
+        16 * 300 * 302 + 8 * 300 if solver == "libsvm" else 4 * 300**2
+    )
     assert precomputed.timings_["gram_s"] == 0
     assert not hasattr(precomputed, "support_vectors_")
 
@@ -189,7 +203,7 @@ def test_libsvm_trains_on_one_thread(digits, grams, monkeypatch):
 
     monkeypatch.setattr(libsvm, "_train", look)
     with kmaps.threads(2):
-        KernelSVC("precomputed").fit(grams[0], digits[1])
+        KernelSVC("precomputed", solver="libsvm").fit(grams[0], digits[1])
     assert seen
     assert set(seen) == {1}
 
@@ -204,31 +218,33 @@ def test_bad_data_are_refused(digits, grams):
 
 def test_reaching_the_limit_of_steps_is_reported(digits, monkeypatch, recwarn):
     train, y, *_ = digits
-    KernelSVC().fit(train, y)
+    KernelSVC(solver="libsvm").fit(train, y)
     assert not recwarn.list
-    monkeypatch.setattr(libsvm, "_LEAST_LIMIT", 1)
+    monkeypatch.setattr(kernel_svc, "_LEAST_LIMIT", 1)
     monkeypatch.setattr(libsvm, "_train", _slow_on(libsvm._train, [3, 7]))
     with pytest.warns(
         ConvergenceWarning, match=r"limit of steps in 2 of 10 binary problems: lower"
     ):
-        KernelSVC(C=10.0).fit(train[:, :64], y)
+        KernelSVC(C=10.0, solver="libsvm").fit(train, y)
 
 
-def test_a_limit_of_ones_own_on_the_steps(digits, grams):
+@SOLVERS
+def test_a_limit_of_ones_own_on_the_steps(digits, grams, solver):
     _, y, *_ = digits
     K, K_test = grams
     with pytest.warns(ConvergenceWarning, match=r"in 10 of 10 .* or max_iter \(now 3\)$"):
-        assert (KernelSVC("precomputed", C, max_iter=3).fit(K, y).n_iter_ == [3] * 10).all()
-    ours = KernelSVC("precomputed", C, tol=1e-6).fit(K, y)
+        model = KernelSVC("precomputed", C, solver=solver, max_iter=3).fit(K, y)
+    assert (model.n_iter_ == [3] * 10).all()
+    ours = KernelSVC("precomputed", C, solver=solver, tol=1e-6).fit(K, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        limited = KernelSVC("precomputed", C, tol=1e-6, max_iter=10**6).fit(K, y)
+        limited = clone(ours).set_params(max_iter=10**6).fit(K, y)
     np.testing.assert_allclose(
         limited.decision_function(K_test), ours.decision_function(K_test), **CLOSE
     )
     assert min(limited.n_iter_.min(), ours.n_iter_.min()) > 3
     with pytest.raises(ConfigError, match="max_iter=0: expected a whole number of at least 1"):
-        KernelSVC("precomputed", max_iter=0).fit(K, y)
+        KernelSVC("precomputed", solver=solver, max_iter=0).fit(K, y)
 
 
 def _slow_on(train_binary, slow):
@@ -247,6 +263,6 @@ def test_libsvm_says_its_steps_at_its_own_limit():
     # Two rows of each class that differ by what rounding loses: no step ends the descent.
     rng = np.random.default_rng(0)
     X, y = rng.random((60, 3)), np.arange(60) % 2
-    model = KernelSVC("rbf", C=1e12, tol=1e-12, sigma=1.0)
+    model = KernelSVC("rbf", 1e12, solver="libsvm", tol=1e-12, sigma=1.0)
     with pytest.warns(ConvergenceWarning, match=r"in 1 of 1 binary problems"):
         model.fit(X, y)

@@ -1,0 +1,159 @@
+"""Sequential minimal optimisation of a binary problem of a kernel SVM, on a Gram matrix.
+
+Fan, Chen and Lin, Working Set Selection Using Second Order Information for Training Support Vector
+Machines, JMLR 2005 (WSS 2). With the signs y of the classes and β_i = y_i α_i the dual is
+
+    max over β:  Σ y_i β_i - βᵀKβ / 2,   lower_i <= β_i <= upper_i,   Σ β_i = 0.
+
+A step makes one variable larger by what it takes from another: where the gradient y - Kβ is larger.
+Gradients are float64, kernels float32.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from kmaps._loops.vectors import larger
+
+# No gradient is NaN, and zeros have no sign: without the two no maximum is vectorised.
+COMPILED = {
+    **{"cache": True, "nogil": True, "error_model": "numpy"},
+    "fastmath": {"nnan", "nsz", "contract"},
+}
+
+_LEAST = np.finfo(np.float64).min  # with -inf, LLVM sees no maximum
+_CURVATURE = 1e-12  # in the place of one that is not positive, as in LIBSVM
+
+
+class Part(NamedTuple):
+    """The variables that descend."""
+
+    places: NDArray[np.uint32]  # the row of the Gram matrix of each
+    diagonal: NDArray[np.float64]  # K(x, x)
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    dual: NDArray[np.float64]  # β
+    gradient: NDArray[np.float64]
+    rises: NDArray[np.bool_]  # whether β is below its upper bound
+    falls: NDArray[np.bool_]  # whether β is above its lower bound
+
+
+class Packed(NamedTuple):
+    """The last rows of the Gram matrix in use, with the columns of the variables alone.
+
+    Without room for any, the variables are all rows of the Gram matrix, in order.
+    """
+
+    rows: NDArray[np.float32]  # (room, n)
+    slots: NDArray[np.int64]  # (n,): where the row of each variable is; -1: nowhere
+    owners: NDArray[np.int64]  # (room,): of which variable each row is; -1: of none
+    newest: NDArray[np.int64]  # (1,): the row that was filled last
+
+
+@njit(**COMPILED)
+def descend(kernel, part, packed, tol, budget):
+    """Take steps until no two gradients call for one by more than ``tol``, or the budget is spent.
+
+    Returns the number of steps, the largest gradient of a variable that can rise, and the least of
+    one that can fall.
+    """
+    gains = np.empty(len(part.dual))
+    row = kernel[part.places[0]]  # any one will do
+    high, low = _move(part.gradient, row, row, 0.0, part.rises, part.falls)
+    for steps in range(budget):
+        if not high - low > tol:
+            return steps, high, low
+        i = _first(part.gradient, part.rises, high)
+        row = _row(kernel, part, packed, i, -1)
+        best = _fill_gains(part, row, high, part.diagonal[i], gains)
+        j = _first(gains, part.falls, best)
+        other = _row(kernel, part, packed, j, i)
+        step = _exchange(part, i, j, _curved(part.diagonal[i] + part.diagonal[j] - 2 * row[j]))
+        high, low = _move(part.gradient, row, other, step, part.rises, part.falls)
+    return budget, high, low
+
+
+@njit(**COMPILED)
+def subtract_products(kernel, known, dual, places, out):
+    """Subtract ``K[places][:, known] @ dual`` from ``out``."""
+    for k in range(len(known)):
+        row, factor = kernel[known[k]], dual[k]
+        for i in range(len(places)):
+            out[i] -= factor * np.float64(row[places[i]])
+
+
+@njit(**COMPILED)
+def _curved(curvature):
+    return curvature if curvature > 0 else _CURVATURE
+
+
+@njit(**COMPILED)
+def _row(kernel, part, packed, k, kept):
+    """Return the kernel of a variable with all; the row of the variable ``kept`` stays."""
+    room = packed.rows.shape[0]
+    if room == 0:
+        return kernel[part.places[k]]
+    slot = packed.slots[k]
+    if slot < 0:
+        slot = (packed.newest[0] + 1) % room
+        if kept >= 0 and packed.slots[kept] == slot:
+            slot = (slot + 1) % room
+        if packed.owners[slot] >= 0:
+            packed.slots[packed.owners[slot]] = -1
+        packed.newest[0], packed.owners[slot], packed.slots[k] = slot, k, slot
+        source, target = kernel[part.places[k]], packed.rows[slot]
+        for i in range(len(target)):
+            target[i] = source[part.places[i]]
+    return packed.rows[slot]
+
+
+@njit(**COMPILED)
+def _first(values, allowed, wanted):
+    """Return the first place of a value among those allowed."""
+    for k in range(len(values)):
+        if values[k] == wanted and allowed[k]:
+            return k
+    return 0
+
+
+@njit(**COMPILED)
+def _fill_gains(part, row, high, own, gains):
+    """Write twice what a step to each variable that can fall gains; return the largest."""
+    gradient, falls, diagonal = part.gradient, part.falls, part.diagonal
+    best = 0.0
+    for k in range(len(gains)):
+        lead = high - gradient[k] if falls[k] else 0.0
+        lead = lead if lead > 0 else 0.0
+        curvature = own + diagonal[k] - 2 * np.float64(row[k])
+        curvature = curvature if curvature > 0 else _CURVATURE
+        gain = lead * lead / curvature
+        gains[k] = gain
+        best = larger(best, gain)
+    return best
+
+
+@njit(**COMPILED)
+def _exchange(part, i, j, curvature):
+    """Raise a variable by what another one falls, as far as both may go; return the step."""
+    rise, fall = part.upper[i] - part.dual[i], part.dual[j] - part.lower[j]
+    step = min((part.gradient[i] - part.gradient[j]) / curvature, rise, fall)
+    part.dual[i] = part.upper[i] if step == rise else part.dual[i] + step
+    part.dual[j] = part.lower[j] if step == fall else part.dual[j] - step
+    for k in (i, j):
+        part.rises[k] = part.dual[k] < part.upper[k]
+        part.falls[k] = part.dual[k] > part.lower[k]
+    return step
+
+
+@njit(**COMPILED)
+def _move(gradient, row, other, step, rises, falls):
+    """Change the gradients by a step; return the extremes that `descend` returns."""
+    high, low = _LEAST, _LEAST
+    for k in range(len(gradient)):
+        value = gradient[k] - step * (np.float64(row[k]) - np.float64(other[k]))
+        gradient[k] = value
+        high = larger(high, value if rises[k] else _LEAST)
+        low = larger(low, -value if falls[k] else _LEAST)
+    return high, -low

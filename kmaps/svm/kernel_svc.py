@@ -1,0 +1,393 @@
+"""Kernel classifiers on exact Gram matrices.
+
+Each binary problem is the C-SVM (Chang and Lin, TIST 2011), with an unregularised intercept b:
+
+    f(x) = sum over i of c_i K(x_i, x) + b,   0 <= c_i y_i <= C.
+"""
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, Union, cast
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+
+from kmaps.checks import check_choice, check_positive, check_whole
+from kmaps.errors import ConfigError, InputError
+from kmaps.gram_matrix import gram
+from kmaps.kernels import GRAM_KERNELS, check_kernel
+from kmaps.parallel import for_blocks, num_threads, threads, threads_of
+from kmaps.samples import AnyMatrix
+from kmaps.svm.clib import NODE, NodeRows, gram_rows
+from kmaps.svm.learner import input_errors
+from kmaps.svm.model_file import ModelFile, matrix_arrays, matrix_names, write_model
+from kmaps.svm.probabilities import ProbabilisticClassifier
+from kmaps.svm.reduction import (
+    REDUCTIONS,
+    BinaryProblem,
+    Labels,
+    SupportVectors,
+    count_problems,
+    counting,
+)
+from kmaps.svm.training_gram import check_memory, training_gram
+
+if TYPE_CHECKING:
+    from kmaps.svm.smo import GramRows
+
+SOLVERS = ("smo", "libsvm")
+
+Rows: TypeAlias = Union["GramRows", NodeRows]
+
+_MOST_FEATURES = 2**31 - 1  # of a model in a file
+_LEAST_LIMIT = 10_000_000  # LIBSVM's most steps for up to 100,000 rows
+_STORED = (
+    *("kernel", "C", "solver", "multiclass", "gamma", "sigma"),
+    *("tol", "cache_mb", "max_iter", "probability"),
+)
+
+
+@dataclass(eq=False, repr=False)
+class KernelSVC(ProbabilisticClassifier):
+    """Exact kernel SVM, on a Gram matrix.
+
+    Use it for up to some ten thousand samples, kernels that are neither additive nor approximated,
+    and as the reference for all approximations.
+
+    Parameters
+    ----------
+    kernel : str, default="chi2"
+        A kernel of :func:`kmaps.gram`, or ``"precomputed"``: ``fit`` then takes the (n, n) Gram
+        matrix and ``predict`` the (m, n) one of new rows against the training rows.
+    C, class_weight, probability
+        As in :class:`CodedSVC`. A width that is learnt is that of all samples.
+    solver : {"smo", "libsvm"}, default="smo"
+        "smo" trains on the Gram matrix as it is, in single precision; "libsvm" is LIBSVM, which
+        copies it. Both solve the same problems, in steps of the same kind, to the same tolerance.
+    multiclass : {"ovo", "ovr"}, default="ovo"
+        One-vs-one is LIBSVM's choice: on pairs of classes the Gram matrix is small.
+    gamma : float, default=1.0
+        Degree of homogeneity of an additive kernel.
+    sigma : float or None, default=None
+        Width of an ``exp-`` or ``rbf`` kernel; None learns it from the training rows.
+    tol : float, default=1e-3
+        LIBSVM's stopping tolerance on the gradient.
+    cache_mb : float, default=200
+        Memory for kernel rows, in megabytes: LIBSVM's cache, or rows of the Gram matrix with the
+        columns of some variables alone.
+    max_iter : int or None, default=None
+        Most steps, ≥ 1; each changes two coefficients. None is LIBSVM's compiled limit, ten million
+        or 100 per row; with a number and ``solver="libsvm"``, scikit-learn's build of LIBSVM
+        trains, on 8 bytes more per value of the Gram matrix.
+    random_state, n_jobs
+        The folds of ``probability``; threads for the binary problems, as in
+        :class:`GroupLassoSVC`, each with ``cache_mb``. By default "libsvm" has one, "smo" all.
+
+    Attributes
+    ----------
+    support_ : ndarray of intp, shape (s,)
+        Training rows that are a support vector of at least one problem, ascending.
+    support_vectors_ : ndarray or CSR, shape (s, d)
+        Those rows; absent for a precomputed kernel.
+    dual_coef_ : scipy.sparse.csc_array of float64, shape (s, P)
+        Sparse, because a row takes part in K-1 pairs at most; float64, because the terms cancel
+        (each column sums to zero).
+    duality_gap_ : ndarray of float64, shape (P,)
+        The relative duality gap of each problem; absent with ``solver="libsvm"``.
+    classes_, intercept_, n_iter_, n_features_in_
+        As in :class:`LiblinearSVC`, in float64; ``n_iter_`` has steps.
+    sigma_ : float or None
+        The width in use.
+    timings_ : dict
+        Seconds: ``gram_s``, ``convert_s`` (building LIBSVM's rows, or those of single precision),
+        ``train_s`` and ``probability_s``.
+    gram_bytes_, copy_bytes_, model_bytes_ : int
+        Bytes of the Gram matrix (0 where it was given), of a copy of it, and of the support vectors
+        (for a precomputed kernel: of ``support_``), dual coefficients and intercepts.
+
+    See Also
+    --------
+    CodedSVC : Additive kernels: the same model on 256 levels, for any number of samples.
+    LandmarkSVC : Exponential kernels, approximated, for any number of samples.
+    gram : The kernel matrices.
+
+    Notes
+    -----
+    The Gram matrix takes 4 n² bytes, and LIBSVM's copy 16 n (n + 2); what does not fit in memory is
+    refused before it is begun. To fit several times on one matrix, or on subsets of its rows, pass
+    what :meth:`prepare_rows` makes of it, or its ``take(subset)``, to ``fit``.
+
+    LIBSVM has factors on C for classes, not for samples. Where samples of a class have different
+    weights, or with ``max_iter``, scikit-learn's build of LIBSVM solves the same problem. Both are
+    held to one thread each: a second one of OpenMP could only copy kernel rows, and on a busy
+    computer training took ten times as long. A ``ConvergenceWarning`` reports the limit on steps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 1.0], [0.2, 0.9], [1.0, 0.1], [0.9, 0.0]], dtype=np.float32)
+    >>> model = KernelSVC("chi2", C=10.0).fit(X, ["up", "up", "right", "right"])
+    >>> model.predict(X).tolist()
+    ['up', 'up', 'right', 'right']
+    """
+
+    kernel: str = "chi2"
+    C: float = 1.0
+    _: KW_ONLY
+    solver: str = "smo"
+    multiclass: str = "ovo"
+    gamma: float = 1.0
+    sigma: float | None = None
+    tol: float = 1e-3
+    cache_mb: float = 200.0
+    max_iter: int | None = None
+    class_weight: dict | str | None = None
+    probability: str | None = None
+    random_state: int | np.random.RandomState | None = 0
+    n_jobs: int | None = None
+
+    @property
+    def _precomputed(self) -> bool:
+        return self.kernel == "precomputed"
+
+    @property
+    def _checks(self) -> dict[str, Any]:
+        return super()._checks | ({"accept_sparse": False} if self._precomputed else {})
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._precomputed
+        return tags
+
+    def fit(
+        self, X: "ArrayLike | Rows", y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> "KernelSVC":
+        """Compute the Gram matrix and train one binary model per problem, as `CodedSVC.fit` does.
+
+        X (n, d) is dense or CSR; for a precomputed kernel it is the (n, n) Gram matrix, or what
+        :meth:`prepare_rows` or :func:`gram_rows` made of it; those of the latter are LIBSVM's. A
+        width that is learnt counts every sample once. More samples than memory holds raise
+        InputError.
+        """
+        from kmaps.svm.smo import GramRows  # which the other learners do without
+
+        self._check_parameters()
+        self.sigma_, self.timings_ = self.sigma, {"gram_s": 0.0, "convert_s": 0.0}
+        self.gram_bytes_ = 0
+        if isinstance(X, (GramRows, NodeRows)):
+            rows, labels = X, self._check_converted(X, y, sample_weight)
+        else:
+            X, labels = self._check_training(X, y, sample_weight)
+            if not self._precomputed:
+                X = counting(X, labels)
+                check_memory(X.shape[0], NODE.itemsize if self.solver == "libsvm" else 0)
+            matrix = X if self._precomputed else self._timed("gram_s", self._training_gram, X)
+            rows = self._timed("convert_s", self.prepare_rows, matrix)
+            self.gram_bytes_ = 0 if self._precomputed else matrix.nbytes
+            del matrix  # LIBSVM reads its own copy
+        self.copy_bytes_ = rows.nbytes
+        if self._precomputed:
+            rows = counting(rows, labels)
+        self._fit_probabilities(rows, labels)
+        support = self._timed("train_s", self._train, rows, list(self._problems(labels)))
+        if not self._precomputed:
+            # Rows made beforehand were refused by _check_converted.
+            self.support_vectors_ = cast("NDArray | sp.csr_array", X)[support]
+        self.support_ = labels.places[support]
+        self._count_bytes()
+        return self
+
+    def prepare_rows(self, matrix: NDArray) -> "Rows":
+        """Return the rows of a Gram matrix (n, n) as `fit` trains on them, or on some of them."""
+        if self.solver == "libsvm":
+            return gram_rows(matrix)
+        from kmaps.svm.smo import GramRows
+
+        return GramRows.of(matrix)
+
+    def _check_parameters(self) -> None:
+        for name in ("C", "tol", "cache_mb"):
+            check_positive(name, getattr(self, name))
+        check_choice("solver", self.solver, SOLVERS)
+        if self.max_iter is not None:
+            check_whole("max_iter", self.max_iter, 1)
+        if str(self.sigma) == "auto":
+            raise ConfigError("sigma='auto': choose a width with kmaps.models.choose_width, set it")
+        self._check_probability()
+        threads_of(self.n_jobs, 1)
+
+    def _check_converted(
+        self, rows: "Rows", y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> Labels:
+        if not self._precomputed:
+            raise ConfigError(
+                f"kernel={self.kernel!r}: rows converted from a Gram matrix need "
+                "kernel='precomputed'"
+            )
+        with input_errors():
+            y = column_or_1d(y)
+            check_consistent_length(rows, y)
+        self.n_features_in_ = len(rows)
+        return self._check_labels(y, sample_weight)
+
+    def _check_training(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Any, Labels]:
+        X, labels = super()._check_training(X, y, sample_weight)
+        if self._precomputed and X.shape[0] != X.shape[1]:
+            raise InputError(
+                f"the precomputed Gram matrix has shape {X.shape}: expected (n, n), the kernel of "
+                "every training row with every training row"
+            )
+        return X, labels
+
+    def _training_gram(self, X: NDArray | sp.csr_array) -> NDArray:
+        self.sigma_, matrix = training_gram(X, self.kernel, self.gamma, self.sigma)
+        return matrix
+
+    def _trainer(self, rows: "Rows") -> Callable[[BinaryProblem, int], SupportVectors]:
+        options = {"C": self.C, "tol": self.tol, "cache_mb": self.cache_mb}
+        if isinstance(rows, NodeRows):
+            from kmaps.svm import libsvm
+
+            return libsvm.trainer(rows, **options, max_iter=self.max_iter)
+        from kmaps.svm import smo
+
+        return smo.trainer(rows, **options)
+
+    def _train(self, rows: "Rows", problems: list[BinaryProblem]) -> NDArray[np.intp]:
+        """Train all models; return the rows that are a support vector of any."""
+        train = self._trainer(rows)
+        limits = [self.max_iter or max(_LEAST_LIMIT, 100 * len(one.rows)) for one in problems]
+        default = 1 if isinstance(rows, NodeRows) else num_threads()
+        with threads(threads_of(self.n_jobs, default)):
+            models = for_blocks(lambda k, _: train(problems[k], limits[k]), len(problems), 1)
+        self.n_iter_ = np.array([model.steps for model in models])
+        unfinished = int((self.n_iter_ >= limits).sum())
+        if unfinished:
+            warnings.warn(
+                f"the solver reached its limit of steps in {unfinished} of {len(models)} binary "
+                f"problems: lower C (now {self.C:g}), or raise tol (now {self.tol:g}) or max_iter "
+                f"(now {self.max_iter or 'its own'})",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        if not isinstance(rows, NodeRows):
+            self.duality_gap_ = np.array([model.gap for model in models])
+        support, places = np.unique(
+            np.concatenate([model.support for model in models]), return_inverse=True
+        )
+        starts = np.cumsum([0, *(len(model.support) for model in models)])
+        self.dual_coef_ = sp.csc_array(
+            (
+                np.concatenate([model.dual for model in models]),
+                places.astype(np.int32),
+                starts.astype(np.int32),
+            ),
+            shape=(len(support), len(models)),
+        )
+        self.dual_coef_.sort_indices()
+        self.intercept_ = np.array([model.intercept for model in models])
+        return support
+
+    def _count_bytes(self) -> None:
+        kept = self.support_ if self._precomputed else self.support_vectors_
+        self.model_bytes_ = _nbytes(kept) + _nbytes(self.dual_coef_) + self.intercept_.nbytes
+
+    def _scores_of_others(
+        self,
+        rows: "Rows",
+        y: NDArray,
+        weights: NDArray[np.float64],
+        train: NDArray[np.intp],
+        test: NDArray[np.intp],
+    ) -> NDArray:
+        """Train and score on the Gram matrix that there is."""
+        known: Any = rows.take(train)
+        unseen: Any = rows.take(test)
+        self.set_params(kernel="precomputed").fit(known, y[train], weights[train])
+        return self.decision_function(unseen.against(known))
+
+    def _score_width(self) -> int:
+        return max(self.dual_coef_.shape)
+
+    def _scores(self, X: Any) -> NDArray:
+        chosen = self.support_
+        block = X[:, chosen] if self._precomputed else self._gram(X, self.support_vectors_)
+        return block @ self.dual_coef_ + self.intercept_
+
+    def _gram(self, X: Any, known: Any) -> NDArray:
+        return gram(X, known, kernel=self.kernel, gamma=self.gamma, sigma=self.sigma_)
+
+    def save(
+        self, path: str | Path, *, force: bool = False, record: Mapping[str, Any] | None = None
+    ) -> None:
+        """Write the model to an ``.npz`` file: support vectors, coefficients and the width.
+
+        The arguments are those of ``CodedSVC.save``. The model of a precomputed kernel, which
+        does not know its support vectors, or of a kernel of the user is refused (ConfigError).
+        """
+        check_is_fitted(self)
+        if self.kernel not in GRAM_KERNELS:
+            raise ConfigError(
+                f"kernel={self.kernel!r}: a file holds models of {', '.join(GRAM_KERNELS)} only"
+            )
+        arrays = {
+            "classes": self.classes_,
+            "intercept": self.intercept_,
+            "support": self.support_,
+            **matrix_arrays("support_vectors", self.support_vectors_),
+            **matrix_arrays("dual_coef", self.dual_coef_.T),
+            **({} if self._probabilities is None else self._probabilities.arrays),
+        }
+        given = {name: getattr(self, name) for name in _STORED}
+        fitted = {"n_features": self.n_features_in_, "sigma": self.sigma_}
+        write_model(path, self, given, arrays, fitted=fitted, record=record, force=force)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "KernelSVC":
+        """Return a model that :meth:`save` wrote, ready to predict, as ``CodedSVC.load`` does."""
+        return cls.from_file(ModelFile(path))
+
+    @classmethod
+    def from_file(cls, file: ModelFile) -> "KernelSVC":
+        """Return the model in an opened file, as :meth:`load` does."""
+        file.check_estimator(cls)
+        file.check_parameters(_STORED)
+        model = cls(**file.parameters)
+        model.sigma_ = file.fitted.get("sigma")
+        if model.sigma not in (None, model.sigma_):
+            raise file.damaged(
+                f"sigma is {model.sigma_!r}, expected the width that was trained with"
+            )
+        with file.checking():
+            model._check_parameters()
+            check_choice("multiclass", model.multiclass, REDUCTIONS)
+            check_kernel(model.kernel, GRAM_KERNELS)
+            model._gram(np.ones((1, 1)), np.ones((1, 1)))
+        model.classes_ = file.labels()
+        model.n_features_in_ = file.whole("n_features", 1, _MOST_FEATURES)
+        names = ["classes", "intercept", "support"]
+        names += [*matrix_names("support_vectors"), *matrix_names("dual_coef")]
+        file.check_arrays((*names, *model._take_probabilities(file)))
+        floats = np.float32, np.float64
+        vectors = file.matrix("support_vectors", floats, (None, model.n_features_in_))
+        n_problems = count_problems(len(model.classes_), model.multiclass)
+        dual = file.matrix("dual_coef", np.float64, (n_problems, vectors.shape[0]))
+        model.support_vectors_, model.dual_coef_ = vectors, dual.T
+        model.support_ = file.array("support", np.int64, (vectors.shape[0],), 0)
+        model.intercept_ = file.array("intercept", np.float64, (n_problems,))
+        model._count_bytes()
+        return model
+
+
+def _nbytes(matrix: AnyMatrix) -> int:
+    if sp.issparse(matrix):
+        return matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
+    return matrix.nbytes

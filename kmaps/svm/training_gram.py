@@ -1,0 +1,42 @@
+"""The Gram matrix that a kernel SVM is trained on."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps.errors import InputError
+from kmaps.gram_matrix import gram, mean_squared_distance
+from kmaps.kernels import WIDTH_KERNELS
+from kmaps.samples import AnyMatrix
+
+_LEAST_KERNEL = np.finfo(np.float32).tiny  # below it, numbers lose their digits
+
+
+def check_memory(n: int, more: int) -> None:
+    """Refuse a Gram matrix, with so many bytes more for each value, for which nothing is free."""
+    from psutil import virtual_memory
+
+    free, per_value = virtual_memory().available, np.dtype(np.float32).itemsize + more
+    if per_value * n**2 > free:
+        raise InputError(
+            f"the Gram matrix of {n:,} samples takes {per_value * n**2 / 2**30:,.1f} GiB, and "
+            f"{free / 2**30:,.1f} GiB are free: train on {int((free / per_value) ** 0.5):,} "
+            "samples or fewer, or use LandmarkSVC (exponential kernels) or CodedSVC (additive ones)"
+        )
+
+
+def training_gram(
+    X: AnyMatrix, kernel: str, gamma: float, sigma: float | None
+) -> tuple[float | None, NDArray[np.float32]]:
+    """Return the width in use, learnt where it is None, and the Gram matrix (n, n)."""
+    if sigma is None and kernel in WIDTH_KERNELS:
+        # Rows all alike have no width: None lets gram say so.
+        sigma = mean_squared_distance(X, kernel=kernel, gamma=gamma) ** 0.5 or None
+    matrix = gram(X, kernel=kernel, gamma=gamma, sigma=sigma)
+    largest = matrix.diagonal().max()
+    if largest < _LEAST_KERNEL and abs(X).max() > 0:
+        raise InputError(
+            f"the kernel of a row with itself is at most {largest:.2g}, in single precision next "
+            f"to nothing: it has to be {_LEAST_KERNEL:.2g} or more; multiply the features by a "
+            "number"
+        )
+    return sigma, matrix
