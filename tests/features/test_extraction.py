@@ -1,5 +1,7 @@
 """Extraction over a dataset: rows, cache, interruptions, images that cannot be used."""
 
+import json
+
 import numpy as np
 import pytest
 from drawn import dataset, noise, photograph, save
@@ -116,6 +118,15 @@ def test_what_would_differ_is_not_shared(drawn, tmp_path, seen, monkeypatch):
     monkeypatch.setattr(HogPyramid, "version", 2)
     hog(drawn, tmp_path)
     assert sum(seen) == 50
+
+
+def test_words_share_descriptors_but_not_vocabularies(drawn, tmp_path):
+    for arguments in (BOW, {**BOW, "words": 8}, {**BOW, "train": range(5)}):
+        extract(drawn, "dense-sift-bow", cache=tmp_path, **arguments)
+    abouts = [json.loads(path.read_text()) for path in tmp_path.rglob("about.json")]
+    assert sum("training_images" not in about for about in abouts) == 1
+    assert sum("training_images" in about for about in abouts) == 3
+    assert len(list(tmp_path.rglob("learned.npz"))) == 3
 
 
 def test_filling_the_cache_leaves_nothing_to_extract(drawn, tmp_path, seen):

@@ -5,7 +5,7 @@ import pytest
 from kmaps.bench.records import gate
 from kmaps.bench.records.gate import FRACTION, Judged
 from kmaps.bench.records.lines import chosen_rows, compared_values, edge, edge_text
-from kmaps.bench.report.choice import edges_of_runs
+from kmaps.bench.report.choice import choice_section, edges_of_runs
 from tests.bench.sample_records import record
 
 LIST = {"C_grid": [1, 3, 10], "C_folds": 3}
@@ -56,6 +56,10 @@ def test_rows_are_counted_over_their_splits():
     assert edges_of_runs({"a": rows(), "b": rows()[9:]}) == {"a": (2, 3)}
     assert edge_text(rows()[3:6]) == "C = 1, 10 is at the edge of its grid in 2 of 3 records"
     assert edge_text(rows()[6:9]) == ""
+
+
+def test_a_page_names_them():
+    assert "| ovo linear |  | 3 | 3 |\n| ovo chi2 exact | 1 | 1 | 3 |" in choice_section(rows())
 
 
 def test_the_gate_flags_and_passes_them():
