@@ -1,0 +1,65 @@
+"""``kmaps compare``: show runs side by side, with differences and what changed."""
+
+from pathlib import Path
+
+import click
+
+from kmaps.cli.completing import measures, names
+from kmaps.cli.flags import say
+
+
+@click.command(
+    epilog="\b\nExamples:\n  kmaps compare results/quickstart runs/quickstart"
+    "\n  kmaps compare runs/before runs/after --measure accuracy --measure time --format md"
+)
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--measure",
+    "wanted",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=names(measures),
+    help="A measure of `kmaps table`; repeat for several. [default: those of the kind]",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "md", "json"]),
+    default="text",
+    show_default=True,
+    help="Print for a terminal, as Markdown, or as JSON in plain units.",
+)
+def command(runs: tuple[Path, ...], wanted: tuple[str, ...], form: str) -> None:
+    """Show RUNS side by side: their shared rows, each run's difference to the first, what changed.
+
+    A run is a records.jsonl or the folder it is in. Accuracies are compared on the same test
+    samples, by a 95 % interval that knows how the splits hang together; times, memory and errors
+    by the ratio to the first run. The last table shows the conditions that differ.
+    """
+    from kmaps.bench.kinds import shown_of
+    from kmaps.bench.paper import compared_runs
+    from kmaps.bench.records.arrays import read_correct
+    from kmaps.bench.records.file import read_records
+    from kmaps.bench.records.measures import check_measures
+
+    if len(runs) < 2:
+        raise click.UsageError(f"got one run, {runs[0]}: expected two or more")
+    check_measures(wanted)
+    held = []
+    for name, path in zip(_short(runs), runs, strict=True):
+        records = read_records(path)
+        held.append(compared_runs.Run(name, records, read_correct(path, records)))
+    chosen = wanted or shown_of(held[0].records).measures(held[0].records)
+    rows = compared_runs.compare_runs(held, chosen)
+    forms = {
+        "text": compared_runs.as_text,
+        "md": compared_runs.as_markdown,
+        "json": compared_runs.as_json,
+    }
+    say(forms[form](held, rows), nl=False)
+
+
+def _short(runs: tuple[Path, ...]) -> list[str]:
+    """Return the names of the folders; the whole paths where two folders have one name."""
+    short = [path.resolve().name for path in runs]
+    return short if len(set(short)) == len(short) else [str(path) for path in runs]

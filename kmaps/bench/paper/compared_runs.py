@@ -1,0 +1,228 @@
+"""Runs side by side: the rows they share, their differences with intervals, and the conditions."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan
+from statistics import fmean, median, stdev
+from typing import Any
+
+from kmaps.bench.paper.claims import estimate
+from kmaps.bench.paper.verdicts import ALPHA, Estimate, unknown
+from kmaps.bench.records.arrays import Correct
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.lines import Line, Lines, Pair, line_labels, lines_of, side_by_side
+from kmaps.bench.records.measures import MEASURES
+from kmaps.bench.records.times import CONDITIONS
+from kmaps.bench.report.forms import markdown_table
+from kmaps.errors import NothingMeasured
+
+_SAME_SAMPLES = ("dataset", "data_digest", "protocol")
+"""Columns that two records of one split agree in when they are of the same test samples."""
+
+_CHANGED = (
+    *("dataset", "protocol", "features", "feature_params", "feature_version", "normalize"),
+    *("n_train", "n_test", "C_grid", "C_folds", "map_version", "commit", "python", *CONDITIONS),
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run to compare: its name on the page, its records, and which test samples were right."""
+
+    name: str
+    records: Sequence[Record]
+    correct: Mapping[str, Correct]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A row by one measure: its numbers in every run, and each next to the first's."""
+
+    row: str
+    measure: str
+    values: tuple[tuple[float, ...], ...]  # run by run, split by split; empty where it has none
+    estimates: tuple[Estimate | None, ...]  # of each run after the first; None without a pair
+
+
+def compare_runs(runs: Sequence[Run], measures: Sequence[str]) -> list[Compared]:
+    """Return the rows of several runs, measure by measure; each run is compared with the first.
+
+    Fractions are compared by their difference in points, all other measures by the ratio of a run
+    to the first one. There is no interval where two runs are not of the same test samples.
+    """
+    lines = [lines_of(_named(run.records, number)) for number, run in enumerate(runs)]
+    correct = {
+        _key(n, key): found for n, run in enumerate(runs) for key, found in run.correct.items()
+    }
+    labels = line_labels(line for held in lines for line in held)
+    found = [
+        _compared(line, lines, measure, labels[line], correct)
+        for measure in measures
+        for line in labels
+    ]
+    shown = [one for one in found if any(one.values)]
+    if not any(sum(map(bool, one.values)) > 1 for one in shown):
+        names = ", ".join(run.name for run in runs)
+        raise NothingMeasured(f"{names}: no row in common by {', '.join(measures)}")
+    return shown
+
+
+def _key(number: int, key: str) -> str:
+    return f"{number}:{key}"
+
+
+def _named(records: Iterable[Record], number: int) -> list[Record]:
+    """Return records whose keys say of which run they are: the same cell has one key in both."""
+    return [record | {"key": _key(number, record["key"])} for record in records]
+
+
+def _compared(
+    line: Line, lines: Sequence[Lines], measure: str, label: str, correct: Mapping[str, Correct]
+) -> Compared:
+    first, *others = (held.get(line, {}) for held in lines)
+    values = tuple(
+        tuple(v for record in held.values() if (v := MEASURES[measure].value(record)) is not None)
+        for held in (first, *others)
+    )
+    estimates = tuple(_estimate(side_by_side(first, other), measure, correct) for other in others)
+    words = line.setting, line.reduction, line.kernel, label
+    return Compared(" ".join(filter(None, words)), measure, values, estimates)
+
+
+def _estimate(
+    pairs: Sequence[Pair], measure: str, correct: Mapping[str, Correct]
+) -> Estimate | None:
+    """Compare a row of the first run with the same row of another."""
+    if MEASURES[measure].unit != "fraction":
+        return estimate(pairs, "smaller", measure, correct)
+    pairs = [(other, first) for first, other in pairs]  # a difference is left - right
+    if all(left[name] == right[name] for left, right in pairs for name in _SAME_SAMPLES):
+        return estimate(pairs, "above", measure, correct)
+    value = MEASURES[measure].value
+    both = [(a, b) for pair in pairs if None not in (a := value(pair[0]), b := value(pair[1]))]
+    means = [fmean(values) for values in zip(*both, strict=True)]
+    return unknown(100 * (means[0] - means[1]), "other data or splits") if both else None
+
+
+def changed_conditions(runs: Sequence[Run]) -> list[list[str]]:
+    """Return what differs between the runs: its name, and its values run by run."""
+    kept = []
+    for name in _CHANGED:
+        values = [_values(run.records, name) for run in runs]
+        if len(set(values)) > 1:
+            kept.append([name, *values])
+    versions = [_versions(run.records) for run in runs]
+    for package in sorted({name for held in versions for name in held}):
+        values = [held.get(package, "–") for held in versions]
+        if len(set(values)) > 1:
+            kept.append([f"version of {package}", *values])
+    return kept
+
+
+def _values(records: Iterable[Record], name: str) -> str:
+    texts = {
+        value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+        for record in records
+        if (value := record.get(name)) is not None
+    }
+    return ", ".join(sorted(texts)) or "–"
+
+
+def _versions(records: Iterable[Record]) -> dict[str, str]:
+    found: dict[str, set[str]] = {}
+    for record in records:
+        for package, version in (record.get("versions") or {}).items():
+            found.setdefault(package, set()).add(str(version))
+    return {package: ", ".join(sorted(versions)) for package, versions in found.items()}
+
+
+def as_rows(runs: Sequence[Run], rows: Sequence[Compared]) -> list[tuple[str, list[list[str]]]]:
+    """Return a table per measure, its title and its lines, the head first."""
+    tables = []
+    for measure in dict.fromkeys(row.measure for row in rows):
+        head = ["", runs[0].name]
+        for run in runs[1:]:
+            head += [run.name, "to the first", "95 % interval"]
+        body = [_line(row) for row in rows if row.measure == measure]
+        tables.append((MEASURES[measure].title, [head, *body]))
+    return tables
+
+
+def _line(row: Compared) -> list[str]:
+    measure = MEASURES[row.measure]
+    cells = [row.row, _number(row.values[0], row.measure)]
+    unit = "points" if measure.unit == "fraction" else "×"
+    for values, found in zip(row.values[1:], row.estimates, strict=True):
+        cells += [_number(values, row.measure), *_difference(found, unit)]
+    return cells
+
+
+def _number(values: Sequence[float], name: str) -> str:
+    if not values:
+        return "–"
+    measure = MEASURES[name]
+    middle = (median if measure.unit == "s" else fmean)(values)
+    spread = measure.format(stdev(values), like=middle) if len(values) > 1 else "0"
+    return measure.format(middle) + (f" ± {spread}" if float(spread) else "")
+
+
+def _difference(found: Estimate | None, unit: str) -> list[str]:
+    if found is None or isnan(found.value):
+        return ["–", found.note if found else ""]
+    form = "{:+.2f}" if unit == "points" else "{:.3g}"
+    value = f"{form.format(found.value)} {unit}"
+    if found.bounds is None:
+        return [value, found.note]
+    low, high = found.bounds(ALPHA)
+    exact = low == high
+    return [value, "exact" if exact else f"{form.format(low)} to {form.format(high)}"]
+
+
+def as_text(runs: Sequence[Run], rows: Sequence[Compared]) -> str:
+    """Return the tables for a terminal, aligned, and what differs between the runs."""
+    parts = [f"{title}\n{_aligned(lines)}" for title, lines in as_rows(runs, rows)]
+    changed = changed_conditions(runs)
+    if changed:
+        parts.append(f"What differs\n{_aligned([['', *(run.name for run in runs)], *changed])}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _aligned(lines: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+
+
+def as_markdown(runs: Sequence[Run], rows: Sequence[Compared]) -> str:
+    """Return the same in Markdown."""
+    parts = [
+        f"### {title}\n\n{markdown_table(head, body, texts=1)}"
+        for title, (head, *body) in as_rows(runs, rows)
+    ]
+    changed = changed_conditions(runs)
+    if changed:
+        table = markdown_table(["", *(run.name for run in runs)], changed, texts=len(runs) + 1)
+        parts.append(f"### What differs\n\n{table}")
+    return "\n\n".join(parts) + "\n"
+
+
+def as_json(runs: Sequence[Run], rows: Sequence[Compared]) -> str:
+    """Return rows and conditions as a JSON object, in plain units."""
+    lines: list[dict[str, Any]] = [
+        {
+            "row": row.row,
+            "measure": row.measure,
+            "runs": {run.name: list(v) for run, v in zip(runs, row.values, strict=True)},
+            "to_first": [_plain(found) for found in row.estimates],
+        }
+        for row in rows
+    ]
+    changed = {name: values for name, *values in changed_conditions(runs)}
+    return json.dumps({"rows": lines, "differs": changed}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _plain(found: Estimate | None) -> dict[str, Any] | None:
+    if found is None or isnan(found.value):
+        return None
+    interval = list(found.bounds(ALPHA)) if found.bounds else None
+    return {"value": found.value, "interval": interval, "method": found.method, "note": found.note}

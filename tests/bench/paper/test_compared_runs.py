@@ -1,0 +1,87 @@
+"""Runs side by side: rows by what they are, differences on the same samples, what changed."""
+
+import json
+
+import numpy as np
+import pytest
+
+from kmaps.bench.paper.compared_runs import Run, as_markdown, as_text, changed_conditions
+from kmaps.bench.paper.compared_runs import compare_runs as compare
+from kmaps.bench.records.arrays import read_correct
+from kmaps.errors import NothingMeasured
+from tests.bench.records.published import ROOT, records
+from tests.commands import kmaps
+
+LEVELS = ROOT / "results" / "levels-daimler"
+CHI2 = "ovr chi2 homogeneous, r = 3, LIBLINEAR"
+
+
+def run(name, path=LEVELS, change=None, **columns):
+    held = [
+        record | columns | (change(record) if change else {}) for record in records()[path.name]
+    ]
+    return Run(name, held, read_correct(path, records()[path.name]))
+
+
+def row(rows, measure, name=CHI2):
+    [found] = [one for one in rows if (one.row, one.measure) == (name, measure)]
+    return found
+
+
+def test_a_run_is_as_accurate_as_itself_and_takes_as_long():
+    rows = compare([run("a"), run("b")], ["accuracy", "time"])
+    assert len(rows) == 12
+    [same] = row(rows, "accuracy").estimates
+    low, high = same.bounds(0.05)
+    assert same.value == 0
+    assert -0.05 < low < 0 < high < 0.05
+    assert row(rows, "time").estimates[0].value == pytest.approx(1)
+    assert changed_conditions([run("a"), run("b")]) == []
+
+
+def test_differences_and_ratios_are_of_a_run_to_the_first_one():
+    larger = run("b", change=lambda record: {"train_bytes": 3 * record["train_bytes"]})
+    rows = compare([run("a"), larger], ["storage-train"])
+    assert row(rows, "storage-train").estimates[0].value == pytest.approx(3)
+    better = Run("c", [one | {"accuracy": one["accuracy"] + 0.01} for one in larger.records], {})
+    [found] = row(compare([run("a"), better], ["accuracy"]), "accuracy").estimates
+    assert found.value == pytest.approx(1)
+    assert "not on record" in found.note
+
+
+def test_other_data_have_no_interval():
+    other = run("b", dataset="another")
+    [found] = row(compare([run("a"), other], ["accuracy"]), "accuracy").estimates
+    assert (found.bounds, found.note) == (None, "other data or splits")
+    assert ["dataset", "daimler", "another"] in changed_conditions([run("a"), other])
+
+
+def test_a_row_that_one_run_lacks_keeps_its_place():
+    fewer = run("b")
+    fewer = Run("b", [one for one in fewer.records if one["kernel"] != "js"], fewer.correct)
+    found = row(compare([run("a"), fewer], ["accuracy"]), "accuracy", CHI2.replace("chi2", "js"))
+    assert (bool(found.values[0]), found.values[1], found.estimates) == (True, (), (None,))
+    with pytest.raises(NothingMeasured, match="a, b: no row in common by accuracy"):
+        compare([run("a"), Run("b", [], {})], ["accuracy"])
+
+
+def test_forms_show_what_differs():
+    versions = {"versions": {"numpy": "9.9"}}
+    runs = [run("a"), run("b", cpu="<b>another", **versions)]
+    rows = compare(runs, ["accuracy"])
+    assert "\nversion of numpy " in as_text(runs, rows)
+    assert "| cpu | AMD" in as_markdown(runs, rows)
+    assert "&lt;b>another |" in as_markdown(runs, rows)
+
+
+def test_the_command():
+    found = kmaps("compare", LEVELS, ROOT / "results" / "levels-mnist", "--format", "json")
+    document = json.loads(found.stdout)
+    assert document["differs"]["dataset"] == ["daimler", "mnist"]
+    accuracies = [one for one in document["rows"] if one["measure"] == "accuracy"]
+    assert [one["row"] for one in accuracies if one["row"] == CHI2] == [CHI2]
+    [chi2] = [one for one in accuracies if one["row"] == CHI2]
+    mean = [100 * np.mean(chi2["runs"][name]) for name in ("levels-daimler", "levels-mnist")]
+    assert chi2["to_first"][0]["interval"] is None
+    assert mean[1] > mean[0]
+    assert "expected two or more" in kmaps("compare", LEVELS, code=2).stderr
