@@ -48,6 +48,11 @@ Examples:
     "storage-train, storage-paper, storage-tables, storage-model, or all; repeat for several. "
     "[default: those of the kind of experiment]",
 )
+@click.option(
+    "--together",
+    is_flag=True,
+    help="One table with the measures of each kernel side by side, not a table per measure.",
+)
 @click.option("--json", "as_json", is_flag=True, help="The lines of --format csv as JSON.")
 @click.option(
     "-o",
@@ -62,6 +67,7 @@ def command(
     form: str,
     every_record: bool,
     measures: tuple[str, ...],
+    together: bool,
     as_json: bool,
     out: Path | None,
     force: bool,
@@ -89,7 +95,8 @@ def command(
         rendered = (as_parquet if form == "parquet" else as_csv)(read_records(results))
     else:
         records = read_records(results)
-        rendered = _of_measures(records, "json" if as_json else form, measures, quiet).encode()
+        form = "json" if as_json else form
+        rendered = _of_measures(records, form, measures, quiet, together=together).encode()
     if to_stdout:
         say(rendered if form == "parquet" else rendered.decode(), nl=False)
     else:
@@ -109,7 +116,9 @@ def _check_records_form(
         )
 
 
-def _of_measures(records: list["Record"], form: str, measures: tuple[str, ...], quiet: bool) -> str:
+def _of_measures(
+    records: list["Record"], form: str, measures: tuple[str, ...], quiet: bool, *, together: bool
+) -> str:
     """Return the tables of some measures; warn of times that do not compare."""
     from kmaps.bench.kinds import shown_of
     from kmaps.bench.records.measures import MEASURES
@@ -118,7 +127,7 @@ def _of_measures(records: list["Record"], form: str, measures: tuple[str, ...], 
 
     given = tuple(MEASURES) if "all" in measures else measures
     names = given or shown_of(records).measures(records)
-    rendered = render(records, form, names)
+    rendered = render(records, form, names, together=together)
     warning = times_warning(records, names)
     if warning and not quiet:
         say(f"warning: {warning}", err=True)

@@ -126,6 +126,12 @@ def latex_kernel(name: str) -> str:
     return name.removesuffix(additive) + _KERNELS.get(additive, _escaped(additive))
 
 
+def _latex_column(name: str) -> str:
+    """Return the head of a column: a kernel, or a kernel and a measure."""
+    kernel, space, measure = name.partition(" ")
+    return latex_kernel(kernel) + space + latex(measure)
+
+
 def latex_label(words: Sequence[str]) -> str:
     r"""Return what ``\ref`` calls a table by, of the words that tell it from the others."""
     return "tab:" + re.sub(r"[^A-Za-z0-9.]+", "-", " ".join(filter(None, words))).strip("-")
@@ -160,7 +166,7 @@ def latex_table(
         rf"\label{{{label}}}",
         rf"\sbox0{{\begin{{tabular}}{{l{'r' * len(kernels)}}}",
         r"\toprule",
-        " & ".join(["", *map(latex_kernel, kernels)]) + r" \\",
+        " & ".join(["", *map(_latex_column, kernels)]) + r" \\",
         r"\midrule",
         *(" & ".join(row) + r" \\" for row in body),
         r"\bottomrule",

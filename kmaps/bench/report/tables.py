@@ -52,10 +52,13 @@ class Block:
     rows: list[tuple[str, list[Entry]]]  # by their labels
 
 
-def render(records: Iterable[Record], form: str, measures: Sequence[str]) -> str:
+def render(
+    records: Iterable[Record], form: str, measures: Sequence[str], *, together: bool = False
+) -> str:
     """Return the tables of some measures of records as text in one of :data:`FORMATS`.
 
-    CSV and JSON hold :func:`summarize` as it is, for programs; the others are for reading.
+    CSV and JSON hold :func:`summarize` as it is, for programs; the others are for reading. There is
+    a table per measure, or with ``together`` one with the measures of each kernel side by side.
     """
     records = list(records)
     summary = summarize(records, measures)
@@ -67,7 +70,8 @@ def render(records: Iterable[Record], form: str, measures: Sequence[str]) -> str
         return csv_of(table) if form == "csv" else table.to_json(**as_json) + "\n"
     renderers = {"text": _text, "md": _markdown, "latex": _latex}
     said = [*notes(records), *_mark_notes(records, summary)]
-    return renderers[form](lay_out(summary, short_features(records)), said)
+    blocks = lay_out(summary, short_features(records))
+    return renderers[form](_joined(blocks) if together else blocks, said)
 
 
 def _mark_notes(records: Sequence[Record], lines: Sequence[Line]) -> list[str]:
@@ -131,6 +135,32 @@ def _block(lines: list[dict[str, Any]], features: dict[str, str]) -> Block:
         _words(lines[0], features),
         [kernel or NO_KERNEL for kernel in kernels],
         [(label, [row.get(k, Entry(ABSENT)) for k in kernels]) for label, row in rows.items()],
+    )
+
+
+def _joined(blocks: Iterable[Block]) -> list[Block]:
+    """Return blocks that differ in the measure alone as one, a column per kernel and measure."""
+    groups: dict[tuple[str, ...], list[Block]] = {}
+    for block in blocks:
+        groups.setdefault(tuple(block.words[:-1]), []).append(block)
+    return [_side_by_side(group) for group in groups.values()]
+
+
+def _side_by_side(blocks: Sequence[Block]) -> Block:
+    kernels = dict.fromkeys(kernel for block in blocks for kernel in block.columns)
+    places = [(kernel, block) for kernel in kernels for block in blocks if kernel in block.columns]
+    cells: dict[str, list[Entry]] = {label: [] for block in blocks for label, _ in block.rows}
+    for kernel, block in places:
+        entries = {label: row[block.columns.index(kernel)] for label, row in block.rows}
+        for label, row in cells.items():
+            row.append(entries.get(label, Entry(ABSENT)))
+    setting, _, first = blocks[0].title.partition(": ")
+    measured = [first, *(block.title.partition(": ")[2] for block in blocks[1:])]
+    return Block(
+        f"{setting}: {' | '.join(measured)}",
+        [*blocks[0].words[:-1], *(block.words[-1] for block in blocks)],
+        [f"{kernel} {block.words[-1]}" for kernel, block in places],
+        list(cells.items()),
     )
 
 

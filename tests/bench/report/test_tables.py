@@ -51,6 +51,18 @@ def test_text():
     assert len(ends) == 1  # digits stand below each other
 
 
+def test_measures_side_by_side():
+    timed = [cell | {"train_s": i + 1.0} for i, cell in enumerate(CELLS)]
+    alone = [lines_of(render(timed, "text", [name])) for name in ("accuracy", "train")]
+    both = lines_of(render(timed, "text", ["accuracy", "train"], together=True))
+    for label, *_ in ROWS[1:]:
+        cells = zip(*(table[label] for table in alone), strict=True)
+        assert both[label] == [cell for pair in cells for cell in pair]
+    latex = render(timed, "latex", ["accuracy", "train"], together=True)
+    assert r" & any accuracy & any train & $\chi^2$ accuracy & " in latex
+    assert latex.count(r"\begin{tabular}") == 1
+
+
 def test_latex():
     text = show(CELLS, "latex")
     bold = [[re.sub(r"^\*(.*)", r"\\textbf{\1}", cell) for cell in row] for row in ROWS[1:]]
