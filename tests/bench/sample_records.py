@@ -1,4 +1,4 @@
-"""Records, and lines of times, for tests, with what a test does not set."""
+"""Records, lines of times and claims, for tests, with what a test does not set."""
 
 from typing import Any
 
@@ -68,3 +68,16 @@ def times(record: dict[str, Any], *train_s: float, **columns: Any) -> list[dict[
 def again(record: dict[str, Any], *train_s: float, **columns: Any) -> dict[str, Any]:
     """Return a record with what was timed of it again."""
     return record | {"repeats": times(record, *train_s, **columns)}
+
+
+def claim(relation: str = "above", **given: Any) -> dict[str, Any]:
+    """Return an entry of a claim: the homogeneous map against the exact kernel."""
+    return {
+        "id": "as-good",
+        "text": "as good",
+        "left": {"method": "homogeneous"},
+        "right": {"method": "exact"},
+        "relation": relation,
+        "measure": "accuracy",
+        "by": None,
+    } | given

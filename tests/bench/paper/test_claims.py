@@ -5,29 +5,17 @@ from math import isnan
 import pytest
 
 from kmaps.bench.paper.claims import judge_claims
-from tests.bench.sample_records import again, record
+from tests.bench.sample_records import again, claim, record
 
 
 def rows(method, values, **columns):
     return [record(method, split=i, accuracy=a, **columns) for i, a in enumerate(values)]
 
 
-def entry(relation, by=None, measure="accuracy", left=None, right=None, **more):
-    return {
-        "id": "as-good",
-        "text": "as good",
-        "left": left or {"method": "homogeneous"},
-        "right": right or {"method": "exact"},
-        "relation": relation,
-        "measure": measure,
-        "by": by,
-    } | more
-
-
-def check(records, relation, *args, **kwargs):
+def check(records, relation, by=None, **given):
     """Return the findings of a claim of one entry."""
-    [claim] = judge_claims([entry(relation, *args, **kwargs)], records)
-    return claim.judgement.findings
+    [judged] = judge_claims([claim(relation, by=by, **given)], records)
+    return judged.judgement.findings
 
 
 def value(finding):

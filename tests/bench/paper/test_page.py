@@ -7,17 +7,9 @@ from kmaps.bench.paper.page import page
 from kmaps.bench.paper.reported import reported
 from kmaps.bench.paper.statements import claims
 from tests.bench.records.published import records
-from tests.bench.sample_records import record
+from tests.bench.sample_records import claim, record
 
-CLAIM = {
-    "id": "as-good",
-    "text": "as good",
-    "left": {"method": "homogeneous"},
-    "right": {"method": "exact"},
-    "relation": "about",
-    "measure": "accuracy",
-    "by": None,
-}
+CLAIM = claim("about")
 RECORDS = [
     *(record("homogeneous", i, accuracy=0.8, params={"order": 1}) for i in (0, 1)),
     *(record("exact", i, accuracy=a) for i, a in enumerate([0.90, 0.92])),
@@ -52,8 +44,8 @@ def test_a_claim_that_compares_nothing_is_not_measured():
 def test_what_has_no_run_keeps_its_place_on_the_page_on_all_runs():
     runs = {name: records()[name] for name in ("ldefm-table1", "quickstart")}
     text = glance(reported(runs, claim_entries(runs), {}), runs, packaged())
-    for claim in claims().values():
-        assert text.count(f"\n| {claim.id} | {claim.text} |") == 1
+    for one in claims().values():
+        assert text.count(f"\n| {one.id} | {one.text} |") == 1
     for _, table in printed_tables():
         assert f"\n| {table} | " in text
     assert "`annfm-table1-mnist`" in text.splitlines()[-1]

@@ -14,7 +14,7 @@ from kmaps.bench.records.arrays import (
     write_arrays,
 )
 from kmaps.errors import InputError
-from tests.bench.sample_records import record
+from tests.bench.sample_records import claim, record
 
 RNG = np.random.default_rng(0)
 
@@ -112,15 +112,7 @@ def test_bits_of_other_samples_are_refused(tmp_path, change):
 
 # ---- what they are for
 
-ENTRY = {
-    "id": "better",
-    "text": "better",
-    "left": {"method": "homogeneous"},
-    "right": {"method": "exact"},
-    "relation": "above",
-    "measure": "accuracy",
-    "by": 0.0,
-}
+ENTRY = claim(by=0.0)
 
 
 def two_rows(n_splits, gain, n=400, **columns):
@@ -140,8 +132,8 @@ def two_rows(n_splits, gain, n=400, **columns):
 
 
 def finding(entry, records, correct):
-    [claim] = judge_claims([entry], records, correct)
-    return claim.judgement.findings[0]
+    [judged] = judge_claims([entry], records, correct)
+    return judged.judgement.findings[0]
 
 
 def test_one_split_is_decided_by_its_samples():
