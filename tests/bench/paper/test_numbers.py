@@ -1,4 +1,4 @@
-"""All 230 printed numbers are there, and each is measured or has a reason why it is not."""
+"""All 245 printed numbers are there, and each is measured or has a reason why it is not."""
 
 from collections import Counter
 from dataclasses import replace
@@ -30,6 +30,9 @@ TABLES = {
     ("ldefm", "Table 2"): (12, 0, 0.692),
     ("ldefm", "Figure 4"): (2, 0, 0.01),
     ("ldefm", "Figure 5"): (4, 0, 20.512),
+    ("genrbf", "text"): (11, 11, 109.0),
+    ("lac", "text"): (3, 3, 111.0),
+    ("ldefm", "text"): (1, 1, 28.0),
 }
 UNITS = {"per-class": "%", "time": "s", "storage-train": "MB"}
 
@@ -46,8 +49,8 @@ def named(name):
     return number
 
 
-def test_there_are_230_and_none_stands_twice():
-    assert len(NUMBERS) == sum(n for n, _, _ in TABLES.values()) == 230
+def test_there_are_245_and_none_stands_twice():
+    assert len(NUMBERS) == sum(n for n, _, _ in TABLES.values()) == 245
     assert Counter(number.name for number in NUMBERS).most_common(1)[0][1] == 1
     assert set(printed_tables()) == set(TABLES)
 
