@@ -24,6 +24,7 @@ BASE = {
         "checks",
         "parallel",
         "samples",
+        "onnx_graph",
     ),
     *("gram_sums", "gram_matrix"),
 }
@@ -36,6 +37,7 @@ ROOMS = {
     "checks": {"errors"},
     "parallel": {"errors", "checks"},
     "samples": {"errors", "checks"},
+    "onnx_graph": {"errors", "checks", "io"},
     "mercer": {"errors", "kernels", "parallel", "samples"},
     "gram_sums": BASE - {"gram_sums", "gram_matrix"},
     "gram_matrix": BASE - {"gram_matrix"},
@@ -72,7 +74,8 @@ ROOMS["__init__"] = set()  # it loads its public names when they are asked for
 FLOORS = {
     "codes": ["codebook", "levels table", "quantizer"],
     "maps": [
-        "grids frequencies capabilities parameters",
+        "grids frequencies version parameters",
+        "fitted_grid capabilities",
         "signatures",
         "base",
         "ranged",
@@ -94,6 +97,7 @@ FLOORS = {
         "losses clib model_file training_gram",
         "learner",
         "reduction",
+        "onnx_heads",
         "probabilities",
         "grouplasso",
         "coded liblinear libsvm smo",
@@ -119,7 +123,7 @@ FLOORS = {
         "mapped_svc",
         "random_features landmark_svc",
         "coded_path",
-        "ahead training",
+        "ahead training onnx_export",
         "files",
     ],
 }
@@ -285,6 +289,7 @@ ONLY = {
     "liblinear": ("svm",),
     "libsvm": ("svm",),
     "yaml": ("data", "bench"),
+    "onnx": ("onnx_graph",),
 }
 
 

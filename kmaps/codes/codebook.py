@@ -1,6 +1,7 @@
 """Codes: one byte per value, the number of its nearest level."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,9 @@ from kmaps.checks import refuse_negative, refuse_not_finite, warn_outside
 from kmaps.errors import InputError
 from kmaps.parallel import for_parts
 from kmaps.samples import AnyMatrix, as_float, read_only, summed
+
+if TYPE_CHECKING:
+    from kmaps.onnx_graph import Graph, Tensor
 
 _BLOCK_VALUES = 1 << 18
 _MOST_BUCKETS = 1 << 13  # of a feature, on average: in single precision the first cache holds them
@@ -113,7 +117,20 @@ class Codebook:
                 refuse_negative(values, whom)
         return codes, outside
 
+    def add_to_graph(self, graph: "Graph", x: "Tensor") -> "Tensor":
+        """Return the codes of values (n, d) in an ONNX graph, as whole numbers."""
+        x = graph.floats(x)
+        search = self._plain_search(x.dtype.type)
+        if isinstance(search, _Sorted):
+            return graph.search(x, search.edges)
+        _, _, origin, per_unit = search.positions.each
+        return graph.divide(x, origin, [per_unit], search.offset, search.last)[0]
+
     def _search(self, dtype: type) -> "_Uniform | _Bucketed | _Sorted":
+        search = self._plain_search(dtype)
+        return search if isinstance(search, _Uniform) else _Bucketed.of(search) or search
+
+    def _plain_search(self, dtype: type) -> "_Uniform | _Sorted":
         """Compute codes where the levels are equally spaced, search for them elsewhere."""
         first, last = self.levels[:, 0], self.levels[:, -1]
         with np.errstate(all="ignore"):
@@ -123,8 +140,7 @@ class Codebook:
         # False also where the spacing is too small or too large to compute with.
         if np.abs(position - ideal).max() < 1e-6:
             return _Uniform(self, per_unit, dtype)
-        search = _Sorted(self, dtype)
-        return _Bucketed.of(search) or search
+        return _Sorted(self, dtype)
 
 
 class _Positions:

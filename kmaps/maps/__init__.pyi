@@ -21,7 +21,6 @@ from .product import ProductMap as ProductMap
 from .random import SignCauchyMap as SignCauchyMap
 from .random_fourier import RandomFeatures as RandomFeatures
 from .random_fourier import RandomFourierMap as RandomFourierMap
-from .registry import MAP_VERSION as MAP_VERSION
 from .registry import MAPS as MAPS
 from .registry import approximated as approximated
 from .registry import check_parameters as check_parameters
@@ -38,3 +37,4 @@ from .signatures import homogeneous_kernel as homogeneous_kernel
 from .signatures import log_kernel as log_kernel
 from .signatures import signature_kernel as signature_kernel
 from .spline import SplineMap as SplineMap
+from .version import MAP_VERSION as MAP_VERSION

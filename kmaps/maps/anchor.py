@@ -176,6 +176,9 @@ class AnchorMap(SteppedMap):
         pieces = np.stack([self.table_[:, :-1], np.diff(self.table_, axis=1)], axis=2)
         return PieceGrid(pieces, self._codebook.low, self._codebook.high, exact=True)
 
+    def _corners(self) -> NDArray:
+        return self.anchors_
+
     def _tables(self) -> tuple[NDArray, ...]:
         return super()._tables() if self.has_codes else (self.anchors_, self.table_)
 

@@ -8,7 +8,7 @@ else, encoding, tabulating, sparse input, names, comes from here.
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,10 @@ from kmaps.maps.capabilities import FeatureMap
 from kmaps.maps.grids import LogGrid, PieceGrid, StepGrid
 from kmaps.parallel import for_parts
 from kmaps.samples import AnyMatrix, as_float, summed, validate_data, widened
+
+if TYPE_CHECKING:
+    from kmaps.maps.fitted_grid import FittedGrid
+    from kmaps.onnx_graph import Graph, Tensor
 
 _BLOCK_VALUES = 1 << 18  # outputs in a block that NumPy computes: its temporaries stay in the cache
 _TABLE_BLOCK_VALUES = 1 << 21  # in one that a compiled loop fills: no temporaries, a cost to start
@@ -135,6 +139,32 @@ class AdditiveMap(FeatureMap):
         check_is_fitted(self)
         levels, features = self._levels_and_features(levels)
         return self._curve(self._clamp(levels, features)[0], features)
+
+    def _corners(self) -> NDArray:
+        """Return where a curve is not smooth, (1 or d, m)."""
+        return np.empty((1 if self.shared_curve_ else self.n_features_in_, 0))
+
+    def add_to_graph(self, graph: "Graph", x: "Tensor") -> "Tensor":
+        """Return the outputs of rows in an ONNX graph: as `transform` encodes them, but dense."""
+        self.describe_in(graph)
+        if x.dtype == np.uint8 and self.shared_curve_:
+            table = self.tabulate(np.arange(256))[:, :, None]
+            values = graph.polynomials(graph.cast(x, np.int64), None, table)
+        else:
+            x = graph.floats(x)
+            values = self._graph_grid(x.dtype).add_to_graph(graph, x)
+        return graph.rows(values, self.n_features_in_ * self.n_outputs_)
+
+    def _graph_grid(self, dtype: np.dtype) -> "LogGrid | PieceGrid | StepGrid | FittedGrid":
+        """Return the grid that encodes values of a type, or one that is fitted to the curve."""
+        from kmaps.maps.fitted_grid import FittedGrid
+
+        if self._fitted_grid is not None and dtype in self._fitted_grid.dtypes:
+            return self._fitted_grid
+        corners, ends = self._corners(), None
+        if self.low_ is not None and self.high_ is not None:
+            ends = np.stack([self.low_, self.high_])[:, : len(corners)]
+        return FittedGrid(self._curve, corners, ends, type(self).__name__)
 
     def _levels_and_features(self, levels: ArrayLike) -> tuple[NDArray, NDArray]:
         """Return levels (1 or d, L), one row if one table serves all, and the features (·, 1)."""

@@ -5,7 +5,8 @@ A caller asks the attributes of `FeatureMap` and, where a method is at stake, th
 """
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
@@ -17,6 +18,10 @@ from kmaps.estimators import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
+from kmaps.maps.version import MAP_VERSION
+
+if TYPE_CHECKING:
+    from kmaps.onnx_graph import Graph
 
 
 class FeatureMap(TransformerMixin, BaseEstimator, ABC):
@@ -65,6 +70,22 @@ class FeatureMap(TransformerMixin, BaseEstimator, ABC):
     @abstractmethod
     def transform(self, X: ArrayLike) -> Any:
         """Map every row of X; the result is an ndarray or a CSR matrix."""
+
+    def to_onnx(
+        self, path: str | Path | None = None, *, dtype: str = "float32", force: bool = False
+    ) -> Any:
+        """Return the fitted map as an ONNX model, as `kmaps.to_onnx` does."""
+        from kmaps.onnx_graph import export
+
+        return export([self], path, dtype=dtype, force=force)
+
+    def describe_in(self, graph: "Graph") -> None:
+        """Say in an ONNX graph which map it is of."""
+        from kmaps.mercer import kernel_name
+
+        kernel = self.get_params(deep=False).get("kernel", self.approximates)
+        facts = {"map": str(self), "kernel": kernel_name(kernel), "map_version": str(MAP_VERSION)}
+        graph.facts |= facts
 
     def check_parameters(self, X: NDArray) -> None:
         """Refuse what `fit` would refuse on X: by fitting, or without it where that takes long.

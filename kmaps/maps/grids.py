@@ -5,6 +5,7 @@ by the curve itself, unless the grid is exact.
 """
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,9 @@ from kmaps._loops import encode as loops
 from kmaps.codes.codebook import Codebook
 from kmaps.codes.table import LookupTable
 from kmaps.samples import read_only
+
+if TYPE_CHECKING:
+    from kmaps.onnx_graph import Graph, Tensor
 
 Curve = Callable[[NDArray, NDArray], NDArray]
 
@@ -64,6 +68,24 @@ class LogGrid:
         bits, table = read_only(values.view(np.uint32)), read_only(self.table)
         return loops.interpolate_log(bits, None, self.shift, table, out, outputs), 0
 
+    def add_to_graph(self, graph: "Graph", x: "Tensor") -> "Tensor":
+        """Return the outputs (n, d, r) of float32 values in an ONNX graph."""
+        cells, r = self.table.shape[1] // 2, self.table.shape[2] // 2
+        cells -= 1 << 23 - int(self.shift)  # those of infinity and NaN
+        knots = (np.arange(cells, dtype=np.uint32) << self.shift).view(np.float32)
+        width = np.diff(knots, append=2.0**128)  # in double precision
+        down = slice(None, None, -1)  # cells of negative values begin at their right end
+        halves = self.table[0, self.table.shape[1] // 2 :][:cells][down], self.table[0, :cells]
+        begin = np.concatenate([-knots[down], knots])[None]
+        edges = np.concatenate([-knots[:0:-1], knots])[None]
+        table = np.concatenate(halves).reshape(1, -1, 2, r)
+        pieces = table * np.array(
+            [[1], [1 << int(self.shift)]], np.float32
+        )  # slopes of a whole cell
+        cell = graph.search(x, edges)
+        place = graph.stretch(x, cell, begin, np.concatenate([-width[down], width])[None])
+        return graph.polynomials(cell, place, pieces)
+
 
 def wave_grid(
     curve: Curve, frequency: NDArray, amplitude: NDArray, gamma: float = 1.0
@@ -114,6 +136,19 @@ class PieceGrid:
         values = read_only(values)
         return loops.interpolate_pieces(values, of_ranges, ranges, pieces, out, outputs, powers)
 
+    def add_to_graph(self, graph: "Graph", x: "Tensor") -> "Tensor":
+        """Return the outputs (n, d, r) of values in an ONNX graph."""
+        low, high, per_width, scale = self.ranges[x.dtype.type].T
+        pieces = self._dense(self.pieces[x.dtype.type])
+        inside = graph.clip(graph.cast(x, np.float64), low, high)
+        n_cells = float(pieces.shape[1])
+        cell, place = graph.divide(inside, low, [per_width, n_cells], 0.0, n_cells - 1)
+        return graph.node("Mul", graph.polynomials(cell, place, pieces), scale[:, None])
+
+    def _dense(self, pieces: NDArray) -> NDArray:
+        """Return the coefficients of all outputs of a cell, (1 or f, cells, p + 1, r)."""
+        return pieces
+
     def _tables(self, dtype: np.dtype) -> tuple[NDArray, NDArray]:
         return read_only(self.pieces[dtype.type]), read_only(self.ranges[dtype.type])
 
@@ -141,6 +176,13 @@ class LocalGrid(PieceGrid):
             values, features, ranges, self.n_cells, pieces, data, columns, neighbours
         )
 
+    def _dense(self, pieces: NDArray) -> NDArray:
+        width = len(pieces)
+        dense = np.zeros((1, self.n_cells, width, self.n_cells + width - 1), pieces.dtype)
+        for cell in range(self.n_cells):
+            dense[0, cell, :, cell : cell + width] = pieces
+        return dense
+
 
 class StepGrid:
     """The curve that has the value ``table[f, c]`` wherever feature f has the code c.
@@ -161,6 +203,11 @@ class StepGrid:
         outside = self.codebook.encode(values, features, codes)
         self.tables[out.dtype.type].fill(codes, features, out)
         return bool(outside) and not np.isfinite(values).all(), outside
+
+    def add_to_graph(self, graph: "Graph", x: "Tensor") -> "Tensor":
+        """Return the outputs (n, d, r) of values in an ONNX graph."""
+        codes = self.codebook.add_to_graph(graph, x)
+        return graph.polynomials(codes, None, self.tables[np.float64].values[:, :, None])
 
     def curve(self, x: NDArray, feature: NDArray) -> NDArray:
         """Return the curve of each ``feature`` at ``x``: float64, ``x.shape + (r,)``."""

@@ -150,3 +150,6 @@ class _HatGrid(LocalGrid):
         np.copyto(low, high, where=at_zero)
         np.copyto(high, 0, where=at_zero)
         return report
+
+    def _dense(self, pieces: NDArray) -> NDArray:
+        return super()._dense(pieces)[..., 1:]

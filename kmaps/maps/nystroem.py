@@ -11,6 +11,7 @@ Being fitted to the sample, it serves the dynamic range of the sample (hkm Fig. 
 """
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,9 @@ from kmaps.maps.parameters import check_nystroem
 from kmaps.mercer import eigensystems
 from kmaps.parallel import for_blocks
 from kmaps.samples import AnyMatrix
+
+if TYPE_CHECKING:
+    from kmaps.onnx_graph import Graph, Tensor
 
 _N_CELLS = 128
 _BLOCK_KNOTS = 1 << 15
@@ -143,6 +147,9 @@ class NystroemMap(AdditiveMap):
         origin = np.zeros_like(self.low_) if self._unsigned else self.low_
         return _RootGrid(self._curve, origin, self.low_, self.high_, self.dim)
 
+    def _corners(self) -> NDArray:
+        return self.points_
+
     def _tables(self) -> tuple[NDArray, ...]:
         return self.points_, self.projection_
 
@@ -173,3 +180,9 @@ class _RootGrid(PieceGrid):
         position = np.sqrt((inside - self.origin[features]) / self.width[features])
         super().encode(position, features, out)
         return bool(outside > 0 and not np.isfinite(values).all()), int(outside)
+
+    def add_to_graph(self, graph: "Graph", x: "Tensor") -> "Tensor":
+        """Return the outputs (n, d, r) of float32 values in an ONNX graph."""
+        inside = graph.clip(x, self.low, self.high)
+        parts = graph.node("Div", graph.node("Sub", inside, self.origin), self.width)
+        return super().add_to_graph(graph, graph.node("Sqrt", parts))

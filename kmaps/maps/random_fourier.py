@@ -4,7 +4,7 @@ import copy
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.random import RandomState
@@ -29,6 +29,9 @@ from kmaps.maps.frequencies import (
 from kmaps.maps.parameters import check_random_fourier
 from kmaps.parallel import for_blocks
 from kmaps.samples import float_type, validate_data
+
+if TYPE_CHECKING:
+    from kmaps.onnx_graph import Graph, Tensor
 
 _BLOCK_VALUES = 1 << 22  # turns, or encoded values, of the rows that a thread takes at once
 _FEWEST_ROWS = 32  # for which a matrix product is worth its start
@@ -118,6 +121,20 @@ class RandomFeatures(FeatureMap):
                     "with the frequencies overflow; scale X down or sigma up"
                 )
         return out
+
+    def add_to_graph(self, graph: "Graph", x: "Tensor") -> "Tensor":
+        """Return the outputs of rows in an ONNX graph, which holds the frequencies themselves."""
+        x = graph.floats(x) if self.additive_ is None else self.additive_.add_to_graph(graph, x)
+        self.describe_in(graph)
+        dtype = x.dtype.type
+        unit = np.eye(self._n_embedded, dtype=dtype)
+        blocks = [project(unit) for _, _, project in self._frequencies.blocks(dtype)]
+        turns = graph.node("MatMul", x, np.hstack(blocks))
+        turns = graph.node("Sub", turns, graph.node("Round", turns))
+        angles = graph.node("Mul", turns, 2 * np.pi)
+        waves = [graph.node("Unsqueeze", graph.node(op, angles), [-1]) for op in ("Cos", "Sin")]
+        pairs = graph.node("Mul", graph.node("Concat", *waves, axis=-1), self.n_frequencies**-0.5)
+        return graph.rows(pairs, self.n_outputs_)
 
     def keep(self, frequencies: ArrayLike) -> Self:
         """Return a copy that has only the frequencies at some positions, or where a mask is true.

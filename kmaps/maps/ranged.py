@@ -6,6 +6,7 @@ the curve :math:`\varphi` on [0, 1] and differ by range and scale.
 """
 
 from abc import abstractmethod
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,13 @@ from sklearn.utils.sparsefuncs import min_max_axis
 
 from kmaps.errors import InputError
 from kmaps.maps.base import AdditiveMap
-from kmaps.maps.grids import PieceGrid, StepGrid, cubic_pieces, range_width
+from kmaps.maps.grids import LogGrid, PieceGrid, StepGrid, cubic_pieces, range_width
 from kmaps.samples import AnyMatrix
+
+if TYPE_CHECKING:
+    from kmaps.maps.fitted_grid import FittedGrid
+
+_CLOSE = 1e-8  # error of the pieces of ONNX graphs in double precision, part of the largest output
 
 
 class RangedMap(AdditiveMap):
@@ -74,3 +80,10 @@ class RangedMap(AdditiveMap):
     def _grid(self) -> PieceGrid | StepGrid | None:
         pieces = cubic_pieces(self._unit_curve)
         return None if pieces is None else PieceGrid(pieces[None], *self._ranges())
+
+    def _graph_grid(self, dtype: np.dtype) -> "LogGrid | PieceGrid | StepGrid | FittedGrid":
+        tabulated = self._fitted_grid is not None and dtype in self._fitted_grid.dtypes
+        pieces = None if tabulated else cubic_pieces(self._unit_curve, _CLOSE)
+        if pieces is None:
+            return super()._graph_grid(dtype)
+        return PieceGrid(pieces[None], *self._ranges(), exact=True)

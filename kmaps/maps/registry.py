@@ -15,9 +15,6 @@ from kmaps.plugins import Registry
 if TYPE_CHECKING:
     from kmaps.maps.capabilities import FeatureMap
 
-MAP_VERSION = 1
-"""Changes whenever the numbers of a map do, so that old records are not mistaken for new ones."""
-
 _ADDITIVE = {
     "homogeneous": "kmaps.maps.homogeneous.HomogeneousMap",
     "same-sign": "kmaps.maps.homogeneous.SameSignMap",

@@ -18,6 +18,7 @@ from .files import load_model as load_model
 from .files import model_of as model_of
 from .landmark_svc import LandmarkSVC as LandmarkSVC
 from .landmarks import LandmarkMap as LandmarkMap
+from .onnx_export import to_onnx as to_onnx
 from .page import explanation as explanation
 from .random_features import RandomFeatureSVC as RandomFeatureSVC
 from .training import train_model as train_model

@@ -7,7 +7,7 @@ samples, so that an SVM with that kernel is about LIBLINEAR's on the features.
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.random import RandomState
@@ -29,6 +29,9 @@ from kmaps.parallel import product
 from kmaps.svm import LiblinearSVC
 from kmaps.svm.model_file import ModelFile
 from kmaps.svm.reduction import Labels, count_problems
+
+if TYPE_CHECKING:
+    from kmaps.onnx_graph import Graph, Tensor
 
 MAX_ORDER = 100
 
@@ -213,6 +216,11 @@ class RandomFeatureSVC(MappedSVC):
 
     def _scores(self, X: Any) -> NDArray:
         return product(self.map_.transform(X), self.coef_.T) + self.intercept_
+
+    def add_to_graph(self, graph: "Graph", x: "Tensor") -> None:
+        """Add the outputs of the model to an ONNX graph."""
+        outputs = self.map_.add_to_graph(graph, x)
+        self._add_outputs(graph, graph.affine(outputs, self.coef_.T, self.intercept_))
 
     def save(
         self, path: str | Path, *, force: bool = False, record: Mapping[str, Any] | None = None

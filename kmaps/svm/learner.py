@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
+from pathlib import Path
 from time import perf_counter
 from typing import Any, ClassVar, Protocol
 
@@ -97,6 +98,14 @@ class Learner(BaseEstimator):
         result = function(*arguments)
         self.timings_[name] = perf_counter() - started
         return result
+
+    def to_onnx(
+        self, path: str | Path | None = None, *, dtype: str = "float32", force: bool = False
+    ) -> Any:
+        """Return the fitted model as an ONNX model, as `kmaps.to_onnx` does."""
+        from kmaps.onnx_graph import export
+
+        return export([self], path, dtype=dtype, force=force)
 
     def _passes(self) -> str:
         """Return what ``max_iter`` counts."""

@@ -10,7 +10,7 @@ al., ICML 2017, eq. 9). The model that predicts is trained on all samples, as in
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +27,9 @@ from kmaps.parallel import product
 from kmaps.svm.learner import taken
 from kmaps.svm.model_file import ModelFile
 from kmaps.svm.reduction import Labels, ReducedClassifier
+
+if TYPE_CHECKING:
+    from kmaps.onnx_graph import Graph, Tensor
 
 METHODS = ("temperature", "sigmoid", "isotonic")
 _FOLDS = 5
@@ -242,6 +245,13 @@ class ProbabilisticClassifier(ReducedClassifier):
         self._probabilities = Probabilities.from_file(file, n_columns, self.probability)
         return tuple(self._probabilities.arrays)
 
+    def _add_outputs(self, graph: "Graph", scores: "Tensor") -> None:
+        """Add labels, decisions, and the probabilities there are, for scores in an ONNX graph."""
+        from kmaps.svm.onnx_heads import add_classifier
+
+        curves = None if self.probability is None else self._probabilities
+        add_classifier(graph, scores, self.classes_, self.multiclass, curves)
+
     @available_if(lambda self: self.probability is not None)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class (n, K) at samples, or at rows prepared beforehand.
@@ -282,3 +292,7 @@ class LinearClassifier(ProbabilisticClassifier):
     def _scores(self, X: Any) -> NDArray:
         scores = X @ self.coef_.T if issparse(X) else product(X, self.coef_.T)
         return scores + self.intercept_
+
+    def add_to_graph(self, graph: "Graph", x: "Tensor") -> None:
+        """Add the outputs of the model to an ONNX graph."""
+        self._add_outputs(graph, graph.affine(x, self.coef_.T, self.intercept_))

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +27,8 @@ from kmaps._loops.train import Task
 from kmaps.checks import MAX_LEVELS, check_positive, check_whole
 from kmaps.errors import ConfigError, suggest
 from kmaps.kernels import ScalarKernel, get_kernel
-from kmaps.maps.capabilities import Tabulated
+from kmaps.maps.capabilities import FeatureMap, Tabulated
+from kmaps.maps.version import MAP_VERSION
 from kmaps.mercer import kernel_name
 from kmaps.parallel import for_blocks, num_threads
 from kmaps.samples import validate_data
@@ -43,6 +44,9 @@ from kmaps.svm.coded.problem import CodedProblem, CodedSolution
 from kmaps.svm.coded.training import CodedRows, code_rows, code_samples, learns, weights_in_memory
 from kmaps.svm.learner import BlockSource, Learner, input_errors
 from kmaps.svm.model_file import ModelFile, write_model
+
+if TYPE_CHECKING:
+    from kmaps.onnx_graph import Graph, Tensor
 
 Progress = Callable[[int, float, float], None] | None
 """Is called with the number of a problem, its passes so far, and its relative duality gap."""
@@ -253,6 +257,15 @@ class CodedEstimator(Learner):
     def _scores(self, X: Any) -> NDArray[np.float64]:
         return self.model_.scores(X)
 
+    def _graph_scores(self, graph: "Graph", x: "Tensor") -> "Tensor":
+        """Return the scores (n, P) of rows in an ONNX graph, and say which map they are of."""
+        if isinstance(self.map_, FeatureMap):
+            self.map_.describe_in(graph)
+        else:  # of a model from a file a map is a text, such as "HomogeneousMap()"
+            what = "map" if self._map_text.endswith(")") else "kernel"
+            graph.facts |= {what: self._map_text, "map_version": str(MAP_VERSION)}
+        return self.model_.graph_scores(graph, x)
+
     def _score_width(self) -> int:
         return len(self.model_.intercept)
 
@@ -330,9 +343,12 @@ class CodedEstimator(Learner):
         parameters = {name: getattr(self, name) for name in self._stored}
         arrays = self.model_.arrays | self._own_arrays()
         names = vars(self).get("feature_names_in_")
-        text = str(self.map_) if isinstance(self.map_, Tabulated) else kernel_name(self.map_)
-        fitted = {"map": text, "feature_names": None if names is None else list(names)}
+        fitted = {"map": self._map_text, "feature_names": None if names is None else list(names)}
         write_model(path, self, parameters, arrays, fitted=fitted, record=record, force=force)
+
+    @property
+    def _map_text(self) -> str:
+        return str(self.map_) if isinstance(self.map_, Tabulated) else kernel_name(self.map_)
 
     def _own_arrays(self) -> dict[str, NDArray]:
         """Return what a file holds besides ``model_``."""

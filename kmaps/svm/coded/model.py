@@ -7,7 +7,7 @@ each level, for each column of scores.
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,13 @@ from kmaps._loops.forms import CodeRows, look_up
 from kmaps._loops.vectors import aligned_zeros
 from kmaps.checks import MAX_LEVELS
 from kmaps.codes.codebook import Codebook
+from kmaps.errors import ConfigError
 from kmaps.parallel import for_blocks
 from kmaps.svm.coded.training import Coder, rows_of
 from kmaps.svm.model_file import ModelFile
+
+if TYPE_CHECKING:
+    from kmaps.onnx_graph import Graph, Tensor
 
 _TOGETHER = 16  # problems in one vector
 _KEPT = 1 << 28  # bytes of tables to keep; larger ones are made again for each group of problems
@@ -189,6 +193,19 @@ class CodedModel:
     def scores(self, X: Any) -> NDArray[np.float64]:
         """Return the scores (n, P) of validated samples."""
         return self.score_rows(rows_of(self.coder.encode(X), self.zero))
+
+    def graph_scores(self, graph: "Graph", x: "Tensor") -> "Tensor":
+        """Return the scores (n, P) of samples in an ONNX graph."""
+        book = self.coder.book
+        if book is None and x.dtype != np.uint8:
+            raise ConfigError(f"dtype='{x.dtype}': trained on codes, choose dtype='uint8'")
+        codes = graph.cast(x, np.int64) if book is None else book.add_to_graph(graph, x)
+        table = self.values(np.arange(self.weights.shape[1]))
+        if self.cells is not None:
+            table = np.take_along_axis(table, self.cells[:, :, None].astype(np.intp), axis=1)
+        values = graph.polynomials(codes, None, table[:, :, None])
+        total = graph.node("ReduceSum", values, [1], keepdims=0)
+        return graph.node("Add", graph.cast(total, np.float64), self.baseline)
 
     def score_rows(self, rows: CodeRows) -> NDArray[np.float64]:
         """Return the scores (n, P) of rows of the tables."""

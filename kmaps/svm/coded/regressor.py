@@ -10,7 +10,7 @@ import warnings
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +27,9 @@ from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.learner import check_bias, input_errors, taken
 from kmaps.svm.losses import INSENSITIVE, Combined, Loss, SquaredEpsilonInsensitive
 from kmaps.svm.reduction import check_sample_weight
+
+if TYPE_CHECKING:
+    from kmaps.onnx_graph import Graph, Tensor
 
 _BLOCK_ROWS = 1 << 16
 
@@ -99,6 +102,12 @@ class CodedRegressor(RegressorMixin, CodedEstimator):
         X = self.check_samples(X)
         blocks = range(0, X.shape[0], _BLOCK_ROWS)
         return np.concatenate([self._scores(X[i : i + _BLOCK_ROWS])[:, 0] for i in blocks])
+
+    def add_to_graph(self, graph: "Graph", x: "Tensor") -> None:
+        """Add the predictions of the model to an ONNX graph."""
+        from kmaps.svm.onnx_heads import add_regressor
+
+        add_regressor(graph, self._graph_scores(graph, x))
 
 
 def _mean(y: NDArray[np.float64], weights: NDArray[np.float64]) -> float:

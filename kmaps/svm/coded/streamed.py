@@ -7,7 +7,7 @@ whose dual objective is that where the last call stopped.
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,9 @@ from kmaps.svm.learner import input_errors
 from kmaps.svm.model_file import ModelFile
 from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import Labels, check_sample_weight, count_problems
+
+if TYPE_CHECKING:
+    from kmaps.onnx_graph import Graph, Tensor
 
 _FIXED = ("map", "penalty", "multiclass")
 
@@ -191,6 +194,10 @@ class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
     def _own_arrays(self) -> dict[str, NDArray]:
         curves = self._probabilities
         return {"classes": self.classes_} | ({} if curves is None else curves.arrays)
+
+    def add_to_graph(self, graph: "Graph", x: "Tensor") -> None:
+        """Add the outputs of the model to an ONNX graph."""
+        self._add_outputs(graph, self._graph_scores(graph, x))
 
     def _take_own(self, file: ModelFile) -> tuple[int, tuple[str, ...]]:
         self.classes_ = file.labels()

@@ -1,0 +1,96 @@
+"""ONNX graphs of everything that has one, pipelines and linear models of scikit-learn included."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
+from sklearn.svm import LinearSVC
+
+from kmaps.onnx_graph import Graph, Tensor, add_step, export
+from kmaps.svm.onnx_heads import add_classifier
+from kmaps.svm.probabilities import Probabilities
+
+
+def to_onnx(
+    model: Any, path: str | Path | None = None, *, dtype: str = "float32", force: bool = False
+) -> Any:
+    """Return a fitted model as an ONNX graph, which needs neither kmaps nor Python to run.
+
+    The outputs are named as methods, and are what these return to 1e-5: ``transform`` (n, d·r) of a
+    map, dense; ``predict`` (n,), ``decision_function`` (n,) or (n, K), and ``predict_proba`` (n, K)
+    of a classifier that has it; ``predict`` (n,) of a regressor. The input is ``X`` (n, d). Nothing
+    is checked in the graph: NaN and values outside the range that a map refuses give some output.
+
+    Parameters
+    ----------
+    model : estimator
+        An additive map, `RandomFourierMap`, `GeneralizedRBFMap`, `RadialMap`, `Quantizer`,
+        `CodedSVC`, `CodedSVCCV`, `CodedSVR`, `CodedRidge`, `LiblinearSVC`, `GroupLassoSVC`,
+        `RandomFeatureSVC`; scikit-learn's ``LinearSVC`` and ``LogisticRegression``; or a
+        ``Pipeline`` of them. kmaps' own also have it as a method.
+    path : str or Path, optional
+        A file to write, which takes its name once it is complete.
+    dtype : {"float32", "float64", "uint8"}, default="float32"
+        Of the input; a model that was trained on codes takes uint8 only. With float64 numbers in
+        the outputs are float64, else float32. A value that both float types hold has the same code
+        in both, and the one that kmaps gives it.
+    force : bool, default=False
+        Whether a file may be replaced.
+
+    Returns
+    -------
+    onnx.ModelProto
+        Checked. Its metadata say the version of kmaps, the classes, the map, its version and the
+        kernel, and the names of the features, if they have some.
+
+    Raises
+    ------
+    ConfigError
+        For an estimator without a graph, a ``dtype`` that it does not take, or without onnx (the
+        extra ``onnx``).
+    InputError
+        For labels that ONNX cannot hold, a graph above 2 GB, or a file that exists.
+
+    Notes
+    -----
+    A curve that kmaps computes in double precision by its formula has cubic pieces here, right to
+    1e-7, for magnitudes up to 2^127. Sums are rounded in another order than in kmaps, which may
+    show where a last digit decides: at a tie of votes, or on a steep step of isotonic
+    probabilities.
+
+    Examples
+    --------
+    ``docs/python.md`` has one, which a test runs.
+    """
+    return export(_steps(model), path, dtype=dtype, force=force, add=_add)
+
+
+def _steps(model: Any) -> list[Any]:
+    """Return the steps of a pipeline, those of pipelines inside it included."""
+    if not isinstance(model, Pipeline):
+        return [model]
+    steps = [step for _, step in model.steps if step is not None and step != "passthrough"]
+    return [one for step in steps for one in _steps(step)]
+
+
+def _add(step: Any, graph: Graph, x: Tensor) -> Tensor | None:
+    """Add a step to a graph, also one of scikit-learn."""
+    if not isinstance(step, LinearSVC | LogisticRegression):
+        return add_step(step, graph, x)
+    shift = np.broadcast_to(step.intercept_, len(step.coef_))
+    curves = _curves(step) if isinstance(step, LogisticRegression) else None
+    add_classifier(graph, graph.affine(x, step.coef_.T, shift), step.classes_, "ovr", curves)
+    return None
+
+
+def _curves(model: LogisticRegression) -> Probabilities:
+    """Return what turns the scores of a logistic regression into probabilities."""
+    n_columns = len(model.coef_)
+    reduction = vars(model).get("multi_class")  # which scikit-learn 1.8 no longer has
+    each = n_columns == 1 or reduction == "ovr" or model.solver == "liblinear"
+    slope = 2.0 if n_columns == 1 and reduction == "multinomial" else 1.0
+    slopes, shifts = np.full(n_columns, slope), np.zeros(n_columns)
+    method = "sigmoid" if each else "temperature"
+    return Probabilities(np.arange(n_columns + 1), slopes, shifts, method)

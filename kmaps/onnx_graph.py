@@ -1,0 +1,265 @@
+"""Models as ONNX graphs: codes are a search, tables a gather, scores a sum.
+
+A curve is made of pieces: a value finds its piece, by a product where the pieces are equally wide,
+else by a search among their edges; the coefficients of the piece are gathered; and a polynomial of
+the place inside the piece is evaluated. The pieces of a step function, such as a function on codes,
+are constants; those of isotonic probabilities are straight.
+
+Each class adds itself to a `Graph`; :func:`export` turns one, or a chain of them, into a model.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from kmaps.checks import check_choice
+from kmaps.errors import ConfigError, InputError
+from kmaps.io import atomic_file
+
+DTYPES = ("float32", "float64", "uint8")
+_OPSET, _IR_VERSION = 17, 8  # of ONNX 1.12, which runtimes since 2022 read
+_MOST_BYTES = 2_000_000_000  # of a file in protobuf's format
+
+
+class Tensor(NamedTuple):
+    """The name of what a graph computes, and its type; the first side is that of the rows."""
+
+    name: str
+    dtype: np.dtype
+
+
+@runtime_checkable
+class Exportable(Protocol):
+    """What has an ONNX graph, once it is fitted; ``n_features_in_`` is the width of its rows."""
+
+    def add_to_graph(self, graph: "Graph", x: Tensor) -> Tensor | None:
+        """Add what is computed of rows (n, d): return outputs (n, r), or add those of a model."""
+
+
+def add_step(step: Any, graph: "Graph", x: Tensor) -> Tensor | None:
+    """Add a step to a graph, or raise ConfigError."""
+    if not isinstance(step, Exportable):
+        raise ConfigError(
+            f"{type(step).__name__} has no ONNX graph: additive and random Fourier maps have one, "
+            "Quantizer, models on codes, LiblinearSVC, GroupLassoSVC, RandomFeatureSVC, "
+            "scikit-learn's LinearSVC and LogisticRegression, and pipelines of them"
+        )
+    return step.add_to_graph(graph, x)
+
+
+def export(
+    steps: Sequence[Any],
+    path: str | Path | None,
+    *,
+    dtype: str,
+    force: bool,
+    add: Callable[[Any, "Graph", Tensor], Tensor | None] = add_step,
+) -> Any:
+    """Return the ONNX model of fitted steps, of which each takes the outputs of the one before."""
+    check_choice("dtype", dtype, DTYPES)
+    for step in steps:
+        check_is_fitted(step)
+    graph = Graph(np.dtype(dtype), steps[0].n_features_in_)
+    graph.facts["model"] = ", ".join(type(step).__name__ for step in steps)
+    names = vars(steps[0]).get("feature_names_in_")
+    if names is not None:
+        graph.facts["feature_names"] = json.dumps([str(name) for name in names])
+    x: Tensor | None = graph.input
+    for step in steps:
+        if x is None:
+            raise ConfigError(f"{type(step).__name__} follows a model: the last step has to be it")
+        x = add(step, graph, x)
+    if x is not None:
+        graph.add_output("transform", x, 2)
+    model = graph.model()
+    if path is not None:
+        with atomic_file(path, force=force) as file:
+            file.write(model.SerializeToString())
+    return model
+
+
+def _import_onnx() -> ModuleType:
+    try:
+        import onnx
+    except ImportError:
+        raise ConfigError(
+            "to_onnx needs onnx, which is not installed: pip install onnx (the extra onnx)"
+        ) from None
+    return onnx
+
+
+class Graph:
+    """A graph that grows, of rows ``X`` (n, d).
+
+    ``float`` is the type of outputs, and ``facts`` are what the file says of the model.
+    """
+
+    def __init__(self, dtype: np.dtype, n_features: int) -> None:
+        import kmaps
+
+        self._onnx = _import_onnx()
+        self.float: np.dtype = np.dtype(np.float64 if dtype == np.float64 else np.float32)
+        self.facts: dict[str, str] = {"kmaps": kmaps.__version__}
+        self._nodes: list[Any] = []
+        self._constants: list[Any] = []
+        self._outputs: list[Any] = []
+        self.input = Tensor("X", dtype)
+        self._inputs = [self._described(self.input, ["n", n_features])]
+
+    def _described(self, x: Tensor, sides: list[Any]) -> Any:
+        return self._onnx.helper.make_tensor_value_info(x.name, self._kind(x.dtype), sides)
+
+    def _kind(self, dtype: DTypeLike) -> Any:
+        return self._onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+
+    def constant(self, values: Any, dtype: DTypeLike | None = None) -> Tensor:
+        """Return constant numbers or texts."""
+        array = np.asarray(values, dtype)
+        name = f"c{len(self._constants)}"
+        if array.dtype == object:
+            texts = [text.encode() for text in array]
+            kind = self._onnx.TensorProto.STRING
+            made = self._onnx.helper.make_tensor(name, kind, array.shape, texts)
+        else:
+            made = self._onnx.numpy_helper.from_array(np.ascontiguousarray(array), name)
+        self._constants.append(made)
+        return Tensor(name, array.dtype)
+
+    def node(
+        self, operator: str, *inputs: Any, dtype: DTypeLike | None = None, **attributes: Any
+    ) -> Tensor:
+        """Return what an operator makes of its inputs, by default in the type of the first.
+
+        Inputs that are numbers become constants, of the type of the first if that is floating.
+        """
+        kind = inputs[0].dtype
+        names = []
+        for given in inputs:
+            if not isinstance(given, Tensor):
+                whole = np.asarray(given).dtype.kind == "i"
+                given = self.constant(given, np.int64 if whole else kind)
+            names.append(given.name)
+        name = f"v{len(self._nodes)}"
+        made = self._onnx.helper.make_node(operator, names, [name], **attributes)
+        self._nodes.append(made)
+        return Tensor(name, np.dtype(kind if dtype is None else dtype))
+
+    def cast(self, x: Tensor, dtype: DTypeLike) -> Tensor:
+        """Return values in another type."""
+        return x if x.dtype == dtype else self.node("Cast", x, dtype=dtype, to=self._kind(dtype))
+
+    def floats(self, x: Tensor) -> Tensor:
+        """Return values in floating point: bytes in the type of outputs."""
+        return x if x.dtype.kind == "f" else self.cast(x, self.float)
+
+    def clip(self, x: Tensor, low: Any, high: Any) -> Tensor:
+        """Return values (n, d) moved into the range of their column."""
+        return self.node("Min", self.node("Max", x, low), high)
+
+    def search(self, x: Tensor, edges: NDArray) -> Tensor:
+        """Return how many of its column's ascending edges (1 or d, m) each value (n, d) reaches.
+
+        The steps are those of `kmaps._loops.codes.nearest_sorted`.
+        """
+        half = 1 << max(edges.shape[1].bit_length() - 1, 0)
+        table = np.full((len(edges), 2 * half), np.inf, x.dtype)
+        table[:, : edges.shape[1]] = edges
+        flat = self.constant(table.reshape(-1))
+        start = self.constant(np.arange(len(table))[None] * 2 * half - 1)  # before the first edge
+        place = start
+        while half:
+            ahead = self.node("Add", place, half)
+            edge = self.node("Gather", flat, ahead)
+            reached = self.node("LessOrEqual", edge, x, dtype=bool)
+            place = self.node("Where", reached, ahead, place, dtype=np.int64)
+            half >>= 1
+        return self.node("Sub", place, start)
+
+    def divide(
+        self, x: Tensor, origin: Any, factors: Sequence[Any], offset: float, last: Any
+    ) -> tuple[Tensor, Tensor]:
+        """Return the cell, 0 … ``last``, of values (n, d), and the place inside it.
+
+        They are in double precision, step by step as compiled loops compute them: both round alike.
+        """
+        place = self.node("Sub", self.cast(x, np.float64), origin)
+        for factor in factors:
+            place = self.node("Mul", place, factor)
+        place = self.node("Add", place, offset)
+        cell = self.node("Floor", self.clip(place, 0.0, last))
+        return self.cast(cell, np.int64), self.node("Sub", place, cell)
+
+    def stretch(self, x: Tensor, cell: Tensor, begin: NDArray, width: NDArray) -> Tensor:
+        """Return how far into its cell a value is; ``begin`` and ``width`` are (1 or d, cells)."""
+        cell = self._numbered(cell, begin.shape)
+        flat = [self.constant(of_cells.reshape(-1), x.dtype) for of_cells in (begin, width)]
+        beginning, width_of_cell = (self.node("Gather", of_cells, cell) for of_cells in flat)
+        return self.node("Div", self.node("Sub", x, beginning), width_of_cell)
+
+    def polynomials(
+        self, cell: Tensor, place: Tensor | None, pieces: NDArray, dtype: DTypeLike | None = None
+    ) -> Tensor:
+        """Return the polynomials of cells (n, d) at the places inside them, (n, d, r).
+
+        ``pieces`` (1 or d, cells, p + 1, r) are the coefficients of the powers 0 … p; with p = 0
+        there is no place. The ``dtype`` is that of outputs, unless it is given.
+        """
+        dtype = self.float if dtype is None else dtype
+        cell = self._numbered(cell, pieces.shape)
+        flat = pieces.reshape(-1, *pieces.shape[2:])
+        *lower, highest = (self.constant(flat[:, q], dtype) for q in range(flat.shape[1]))
+        value = self.node("Gather", highest, cell)
+        if place is not None:
+            place = self.node("Unsqueeze", self.cast(place, dtype), [-1])
+            for power in reversed(lower):
+                product = self.node("Mul", value, place)
+                value = self.node("Add", product, self.node("Gather", power, cell))
+        return value
+
+    def _numbered(self, cell: Tensor, shape: tuple[int, ...]) -> Tensor:
+        """Return the number of a cell among those of all columns, if these have some each."""
+        return (
+            cell if shape[0] == 1 else self.node("Add", cell, np.arange(shape[0])[None] * shape[1])
+        )
+
+    def rows(self, values: Tensor, width: int) -> Tensor:
+        """Return the outputs (n, d, r) of all columns as rows (n, width)."""
+        return self.node("Reshape", values, [0, width])
+
+    def affine(self, x: Tensor, weights: NDArray, shift: NDArray) -> Tensor:
+        """Return rows times weights (d, P), and a shift (P,) more; of bytes in float64."""
+        x = x if x.dtype.kind == "f" else self.cast(x, np.float64)
+        return self.node("Add", self.node("MatMul", x, weights), shift)
+
+    def add_output(self, name: str, x: Tensor, n_sides: int) -> None:
+        """Make values an output of the graph, numbers in floating point in its type."""
+        x = self.cast(x, self.float) if x.dtype.kind == "f" else x
+        self._nodes.append(self._onnx.helper.make_node("Identity", [x.name], [name]))
+        self._outputs.append(self._described(x._replace(name=name), ["n", *[None] * (n_sides - 1)]))
+
+    def model(self) -> Any:
+        """Return the graph as a checked ONNX model; one too large for a file is refused."""
+        n_bytes = sum(constant.ByteSize() for constant in self._constants)
+        if n_bytes > _MOST_BYTES:
+            raise InputError(
+                f"the ONNX graph would take {n_bytes / 1e9:.1f} GB, and a file holds 2 GB: use "
+                "fewer levels, features or classes"
+            )
+        helper = self._onnx.helper
+        graph = helper.make_graph(
+            self._nodes, "kmaps", self._inputs, self._outputs, self._constants
+        )
+        opset = [helper.make_opsetid("", _OPSET)]
+        model = helper.make_model(
+            graph, opset_imports=opset, ir_version=_IR_VERSION, producer_name="kmaps"
+        )
+        model.producer_version = self.facts["kmaps"]
+        helper.set_model_props(model, self.facts)
+        self._onnx.checker.check_model(model, full_check=True)
+        return model

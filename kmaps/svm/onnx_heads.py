@@ -1,0 +1,112 @@
+"""What classifiers make of scores, as parts of ONNX graphs: decisions, labels, probabilities.
+
+It is computed in double precision, as votes and ties ask for.
+"""
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps.errors import InputError
+from kmaps.onnx_graph import Graph, Tensor
+from kmaps.svm.reduction import class_pairs
+
+
+class Curves(Protocol):
+    """The curves of `kmaps.svm.probabilities.Probabilities`."""
+
+    @property
+    def bounds(self) -> NDArray[np.int64]: ...
+    @property
+    def x(self) -> NDArray[np.float64]: ...
+    @property
+    def p(self) -> NDArray[np.float64]: ...
+    @property
+    def method(self) -> str: ...
+
+
+def add_classifier(
+    graph: Graph, scores: Tensor, classes: NDArray, reduction: str, curves: Curves | None = None
+) -> None:
+    """Add the outputs of a classifier, named as its methods, for scores (n, P) of its problems."""
+    columns = graph.cast(scores, np.float64)
+    if len(classes) > 2:
+        columns = _votes(graph, columns, len(classes)) if reduction == "ovo" else columns
+        decision = columns
+        chosen = graph.node("ArgMax", columns, dtype=np.int64, axis=1, keepdims=0)
+    else:
+        decision = graph.node("Squeeze", columns, [1])
+        chosen = graph.cast(graph.node("Greater", decision, 0.0, dtype=bool), np.int64)
+    labels = graph.constant(_labels(classes))
+    graph.add_output("predict", graph.node("Gather", labels, chosen), 1)
+    graph.add_output("decision_function", decision, min(2, len(classes) - 1))
+    if curves is not None:
+        probabilities = _probabilities(graph, columns, len(classes), curves)
+        graph.add_output("predict_proba", probabilities, 2)
+
+
+def add_regressor(graph: Graph, scores: Tensor) -> None:
+    """Add the output of a regressor, named as its method, for its scores (n, 1)."""
+    graph.add_output("predict", graph.node("Squeeze", scores, [1]), 1)
+
+
+def _labels(classes: NDArray) -> NDArray:
+    """Return labels in a type that ONNX has."""
+    if all(isinstance(label, str) for label in classes):
+        return classes.astype(object)
+    if classes.dtype.kind not in "biuf":
+        raise InputError(
+            f"labels of type {classes.dtype} have none in ONNX: train on texts or numbers"
+        )
+    return classes
+
+
+def _votes(graph: Graph, scores: Tensor, n_classes: int) -> Tensor:
+    """Return one-vs-one decisions, as `kmaps.svm.reduction.combine_scores` has them."""
+    pairs = np.array(class_pairs(n_classes, "ovo"))
+    sides = np.zeros((len(pairs), n_classes))
+    sides[np.arange(len(pairs)), pairs[:, 0]] = 1
+    sides[np.arange(len(pairs)), pairs[:, 1]] = -1
+    won = graph.cast(graph.node("Greater", scores, 0.0, dtype=bool), np.float64)
+    votes = graph.affine(won, sides, (sides < 0).sum(axis=0).astype(float))
+    sums = graph.node("MatMul", scores, sides)
+    size = graph.node("Mul", graph.node("Add", graph.node("Abs", sums), 1.0), 3.0)
+    return graph.node("Add", votes, graph.node("Div", sums, size))
+
+
+def _probabilities(graph: Graph, columns: Tensor, n_classes: int, curves: Curves) -> Tensor:
+    """Return the probabilities (n, K), as `kmaps.svm.probabilities.Probabilities.of` has them."""
+    if curves.method == "isotonic":
+        found = _isotonic(graph, columns, curves)
+    else:
+        exponents = graph.node("Add", graph.node("Mul", columns, curves.x), curves.p)
+        if curves.method == "temperature" and n_classes > 2:
+            return graph.node("Softmax", exponents, axis=1)
+        found = graph.node("Sigmoid", exponents)
+    if n_classes == 2:
+        other = graph.node("Add", graph.node("Neg", found), 1.0)
+        return graph.node("Concat", other, found, axis=1)
+    total = graph.node("ReduceSum", found, [1])
+    some = graph.node("Greater", total, 0.0, dtype=bool)
+    one, equal = graph.constant(1.0), graph.constant(1 / n_classes)
+    divisor = graph.node("Where", some, total, one, dtype=np.float64)
+    parts = graph.node("Div", found, divisor)
+    return graph.node("Where", some, parts, equal, dtype=np.float64)
+
+
+def _isotonic(graph: Graph, columns: Tensor, curves: Curves) -> Tensor:
+    """Return straight lines between points, flat outside of them, (n, K)."""
+    sizes = np.diff(curves.bounds)
+    cells = len(sizes), 1 + int(sizes.max())
+    edges = np.full((cells[0], cells[1] - 1), np.inf)
+    begin, width, pieces = np.zeros(cells), np.ones(cells), np.zeros((*cells, 2, 1))
+    for k, (m, first) in enumerate(zip(sizes, curves.bounds, strict=False)):
+        x, p = curves.x[first : first + m], curves.p[first : first + m]
+        edges[k, :m] = x
+        begin[k, 1 : m + 1], width[k, 1:m] = x, np.diff(x)
+        pieces[k, : m + 1, 0, 0], pieces[k, 1:m, 1, 0] = np.r_[p[0], p], np.diff(p)
+    cell = graph.search(columns, edges)
+    place = graph.stretch(columns, cell, begin, width)
+    values = graph.polynomials(cell, place, pieces, np.float64)
+    return graph.node("Squeeze", values, [-1])

@@ -1,0 +1,260 @@
+"""ONNX graphs give in onnxruntime what the models give: outputs, scores, labels, probabilities."""
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import issparse
+from sklearn.datasets import load_digits
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+import kmaps
+from kmaps import (
+    AnchorMap,
+    CodedRidge,
+    CodedSVC,
+    CodedSVCCV,
+    CodedSVR,
+    GeneralizedRBFMap,
+    GroupLassoSVC,
+    HomogeneousMap,
+    IntersectionMap,
+    KernelSVC,
+    LiblinearSVC,
+    LowDimMap,
+    NystroemMap,
+    Quantizer,
+    RandomFeatureSVC,
+    SplineMap,
+    load_model,
+    to_onnx,
+)
+from kmaps.errors import ConfigError, InputError
+from kmaps.maps import MAPS, AdditiveMap
+from kmaps.onnx_graph import Graph
+from kmaps.svm.reduction import winners
+
+PIXELS, DIGITS = (array[:200] for array in load_digits(return_X_y=True))
+WORDS = np.array(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"])
+RNG = np.random.default_rng(0)
+NEW = np.concatenate([16 * RNG.random((40, 64)), np.zeros((1, 64)), PIXELS[:40] + [[0], [3]] * 20])
+DTYPES = ("float32", "float64", "uint8")
+every_dtype = pytest.mark.parametrize("dtype", DTYPES)
+
+CLOSE = 1e-5  # of scores, which are sums of 64 numbers in single precision: 9e-6 were measured
+STEEP = 1e-6  # of outputs and probabilities for the same scores: 1e-7 and 4e-7 were measured
+
+
+@pytest.fixture(autouse=True)
+def runtime():
+    pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+
+
+def run(model, X, **how):
+    """Return the outputs of the graph of a model in onnxruntime, by name."""
+    import onnxruntime
+
+    graph = to_onnx(model, dtype=str(X.dtype), **how)
+    session = onnxruntime.InferenceSession(graph.SerializeToString())
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(None, {"X": X}), strict=True))
+
+
+def check(model, X):
+    """Compare all outputs of the graph of a model with the model; return them."""
+    found = run(model, X)
+    for name, values in found.items():
+        expected = getattr(model, name)(X)
+        expected = expected.toarray() if issparse(expected) else expected
+        assert values.shape == expected.shape
+        if values.dtype.kind != "f":
+            assert values.tolist() == expected.tolist()
+        else:
+            close = STEEP if name == "transform" else CLOSE
+            np.testing.assert_allclose(values, expected, rtol=close, atol=close)
+    return found
+
+
+def scaled(X, dtype):
+    """Return pixels from 0 to 1, or as they are in bytes."""
+    return X.astype(dtype) if dtype == "uint8" else (X / 16).astype(dtype)
+
+
+ADDITIVE = {
+    **{name: MAPS[name]() for name in MAPS if issubclass(MAPS[name], AdditiveMap)},
+    "js": HomogeneousMap("js", order=3),
+    "means of clusters": AnchorMap(anchors="kmeans", n_anchors=6, n_neighbors=2),
+    "lines": AnchorMap(weights="distance", n_neighbors=2),
+    "lines of clusters": AnchorMap(
+        weights="distance", n_neighbors=2, anchors="kmeans", n_anchors=6
+    ),
+    "stationary": LowDimMap("rbf", sigma=5.0, low=0.0, high=16.0),
+    "corners": NystroemMap("intersection"),
+    "logarithms": NystroemMap("js"),
+    "hats": IntersectionMap(sparse=True),
+    "unary": IntersectionMap(piece="constant"),
+    "steps": SplineMap(degree=0),
+    "sparse cubic": SplineMap(degree=3, penalty=0),
+    "no table": HomogeneousMap(order=150),
+}
+
+
+@every_dtype
+@pytest.mark.parametrize("name", ADDITIVE)
+@pytest.mark.filterwarnings("ignore:.*were clamped")
+def test_outputs_of_every_additive_map(name, dtype):
+    feature_map = ADDITIVE[name].fit(scaled(PIXELS, dtype))
+    assert set(check(feature_map, scaled(NEW, dtype))) == {"transform"}
+
+
+def test_every_float32_finds_its_piece():
+    bits = RNG.integers(0, 2**32, (20_000, 2), dtype=np.uint32).view(np.float32)
+    bits = bits[np.isfinite(bits).all(axis=1)]
+    feature_map = HomogeneousMap("js", order=2).fit([[1, 1]])
+    assert (run(feature_map, bits)["transform"] == feature_map.transform(bits)).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
+def test_values_at_borders_have_the_same_codes(strategy, dtype):
+    levels = Quantizer(33, strategy).fit(RNG.random((500, 3)))
+    between = ((levels.levels_[:, 1:] + levels.levels_[:, :-1]) / 2).T.astype(dtype)
+    sides = [np.nextafter(between, dtype(end)) for dtype in [between.dtype.type] for end in (0, 2)]
+    check(levels, np.concatenate([between, *sides]))
+
+
+@every_dtype
+@pytest.mark.parametrize("kernel", ["chi2", "intersection", "js", "hellinger"])
+@pytest.mark.filterwarnings("ignore:.*were clamped")
+def test_models_of_kernels(kernel, dtype):
+    for y in (WORDS[DIGITS], DIGITS > 4):
+        model = CodedSVC(kernel, multiclass="ovo").fit(scaled(PIXELS, dtype), y)
+        assert set(check(model, scaled(NEW, dtype))) == {"predict", "decision_function"}
+    check(CodedSVR(kernel, C=0.1).fit(scaled(PIXELS, dtype), DIGITS), scaled(NEW, dtype))
+
+
+HEADS = {
+    "calibrated": CodedSVC(calibrate=True),
+    "sigmoid": CodedSVC(probability="sigmoid"),
+    "temperature": CodedSVC(probability="temperature"),
+    "map": CodedSVC(HomogeneousMap(), multiclass="ovo", probability="sigmoid"),
+    "shared rows": CodedSVC(AnchorMap(n_anchors=6), penalty="l1", C=0.1),
+    "splines": CodedSVC(SplineMap(penalty=0), n_levels=20),
+    "ridge": CodedRidge(IntersectionMap()),
+    "path": CodedSVCCV(Cs=[0.1, 1.0], probability="temperature"),
+    "linear": LiblinearSVC(multiclass="ovo", probability="sigmoid"),
+    "groups": GroupLassoSVC(C=0.1),
+    "random": RandomFeatureSVC("exp-js", 50, probability="temperature"),
+    "LinearSVC": make_pipeline(HomogeneousMap("js"), LinearSVC()),
+    "logistic": make_pipeline("passthrough", NystroemMap(), LogisticRegression(C=0.01)),
+    "sparse": make_pipeline(SplineMap(penalty=0), LogisticRegression()),
+    "pipeline": make_pipeline(make_pipeline(GeneralizedRBFMap(n_frequencies=50)), LiblinearSVC()),
+}
+
+
+@every_dtype
+@pytest.mark.parametrize("name", HEADS)
+@pytest.mark.filterwarnings(
+    "ignore:.*were clamped", "ignore::sklearn.exceptions.ConvergenceWarning"
+)
+def test_scores_labels_and_probabilities(name, dtype):
+    for y in (DIGITS, DIGITS > 4):
+        model = HEADS[name].fit(scaled(PIXELS, dtype), y)
+        found = check(model, scaled(NEW, dtype))
+        assert ("predict_proba" in found) == hasattr(model, "predict_proba")
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "ovo"])
+@pytest.mark.filterwarnings("ignore:.*were clamped")
+def test_isotonic_probabilities_belong_to_the_scores(multiclass):
+    """They are steep: from scores that differ in the last digit they differ by 1e-4."""
+    X, far = scaled(PIXELS, "float64"), scaled(1000 * NEW - 8000, "float64")
+    for y in (DIGITS, DIGITS > 4):
+        model = CodedSVC("chi2", multiclass=multiclass, probability="isotonic").fit(X, y)
+        found = run(model, np.concatenate([scaled(NEW, "float64"), np.abs(far)]))
+        expected = model.probabilities_of(found["decision_function"])
+        np.testing.assert_allclose(found["predict_proba"], expected, atol=STEEP)
+        chosen = winners(found["decision_function"])
+        assert (found["predict"] == model.classes_[chosen]).all()
+
+
+def test_codes_and_models_on_them():
+    quantizer = Quantizer(32).fit(PIXELS)
+    codes = quantizer.transform(PIXELS)
+    model = CodedSVC("chi2", levels=quantizer.levels_).fit(codes, DIGITS)
+    check(model, codes)
+    check(make_pipeline(quantizer, model), PIXELS)
+    with pytest.raises(ConfigError, match=r"^dtype='float32': trained on codes, choose dtype='ui"):
+        model.to_onnx()
+
+
+def test_a_file_says_what_it_holds(tmp_path):
+    import onnx
+
+    model = CodedSVC(HomogeneousMap("js")).fit(PIXELS, DIGITS)
+    model.save(tmp_path / "m.npz")
+    loaded = load_model(tmp_path / "m.npz")
+    for one, kernel in ((model, {"kernel": "js"}), (loaded, {})):
+        one.to_onnx(tmp_path / "m.onnx", force=True)
+        graph = onnx.load(tmp_path / "m.onnx")
+        onnx.checker.check_model(graph, full_check=True)
+        facts = {entry.key: entry.value for entry in graph.metadata_props}
+        said = {"map": "HomogeneousMap(kernel='js')", "map_version": str(kmaps.maps.MAP_VERSION)}
+        assert facts == {"kmaps": kmaps.__version__, "model": "CodedSVC", **said, **kernel}
+    with pytest.raises(InputError, match=r"m\.onnx: exists"):
+        loaded.to_onnx(tmp_path / "m.onnx")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [KernelSVC("chi2"), MAPS["sign-cauchy"](), make_pipeline(StandardScaler(), LinearSVC())],
+)
+def test_what_has_no_graph(model):
+    first = model[0] if isinstance(model, Pipeline) else model
+    with pytest.raises(ConfigError, match=f"^{type(first).__name__} has no ONNX graph: additive"):
+        to_onnx(model.fit(PIXELS, DIGITS > 4))
+
+
+def test_other_refusals(monkeypatch):
+    with pytest.raises(NotFittedError):
+        CodedSVC().to_onnx()
+    with pytest.raises(InputError, match=r"^labels of type datetime64\[D\] have none in ONNX"):
+        CodedSVC().fit(PIXELS, DIGITS // 5 + np.datetime64("2026-11-24")).to_onnx()
+    feature_map = HomogeneousMap(order=5).fit(PIXELS)
+    with pytest.raises(ConfigError, match=r"^dtype='int8': expected 'float32', 'float64' or"):
+        feature_map.to_onnx(dtype="int8")
+    monkeypatch.setattr("kmaps.onnx_graph._MOST_BYTES", 1000)
+    with pytest.raises(
+        InputError, match=r"^the ONNX graph would take 0\.0\d? GB, and a file holds"
+    ):
+        feature_map.to_onnx()
+    monkeypatch.setattr("kmaps.maps.fitted_grid._MOST_CELLS", 10)
+    with pytest.raises(InputError, match=r"^HomogeneousMap: its curve has no ONNX graph of this"):
+        feature_map.to_onnx(dtype="float64")
+
+
+def test_a_missing_onnx_is_one_line(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(ConfigError, match=r"^to_onnx needs onnx, .*: pip install onnx \(the ex"):
+        Graph(np.dtype(np.float32), 3)
+
+
+def test_the_example_of_the_docs(tmp_path, monkeypatch):
+    page = (Path(kmaps.__file__).parents[1] / "docs" / "python.md").read_text()
+    [example] = re.findall(r"```python\n(import onnxruntime\n.*?)```", page, re.DOTALL)
+    X = scaled(PIXELS, "float32")
+    linear = make_pipeline(HomogeneousMap("chi2"), LiblinearSVC()).fit(X, DIGITS)
+    coded = CodedSVC("chi2", probability="temperature").fit(X, DIGITS)
+    monkeypatch.chdir(tmp_path)
+    names = {"X": X, "test": slice(0, 50), "linear": linear, "coded": coded}
+    exec(example, names)
+    assert (names["labels"] == coded.predict(X[:50])).all()
+    assert np.abs(names["probabilities"] - coded.predict_proba(X[:50])).max() < CLOSE
+    assert (tmp_path / "linear.onnx").exists()
