@@ -178,7 +178,7 @@ def test_forms():
     text = reported_forms.as_text(items, [FAILURE], EDGES)
     assert text.splitlines()[0].split() == ["verdict", "what", "printed", "ours", "difference"]
     assert f"FAILED {FAILURE.name}: missing, the baseline has it" in text
-    assert text.splitlines()[-2].startswith("56 numbers: ")
+    assert text.splitlines()[-2].startswith("71 numbers: ")
     assert text.splitlines()[-1].endswith(FLAGGED)
     assert reported_forms.as_text(items, [], {}, every=False).count("\n") == 0
     page = reported_forms.as_markdown(items, [FAILURE], EDGES)
