@@ -1,15 +1,10 @@
 """Short labels: different for different rows, in the papers' words, with nothing said twice."""
 
-import json
-from pathlib import Path
-
 import pytest
 
 from kmaps.bench.records.names import short_label, short_labels
 from kmaps.bench.records.row import Row
-
-RESULTS = Path(__file__).parents[3] / "results"
-RUNS = sorted(path.parent.name for path in RESULTS.glob("*/records.jsonl"))
+from tests.bench.records.published import records
 
 
 def labels_of(*rows):
@@ -93,10 +88,9 @@ def test_what_shows_and_what_is_said_once(rows, labels, said):
     assert said is None or once == said
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", sorted(records()))
 def test_rows_of_a_published_run_have_different_labels_without_falling_back(name):
-    lines = (RESULTS / name / "records.jsonl").read_text().splitlines()
-    rows = {row.identity: row for row in map(Row.of, map(json.loads, lines))}
+    rows = {row.identity: row for row in map(Row.of, records()[name])}
     labels, _ = short_labels(rows.values())
     assert len(set(labels.values())) == len(rows)
     for label in labels.values():

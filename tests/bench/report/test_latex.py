@@ -3,17 +3,15 @@
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from kmaps.bench.kinds import shown_of
-from kmaps.bench.records.file import read_records
 from kmaps.bench.report.forms import latex
 from kmaps.bench.report.tables import render
+from tests.bench.records.published import records as published
 from tests.bench.sample_records import record
 
-ROOT = Path(__file__).resolve().parents[3]
 RUNS = (  # one of each kind
     *("annfm-table4-daimler", "scaling-mnist", "ldefm-table1", "lac-figure3-toy"),
     *("genrbf-approximation", "genrbf-figure3-tradeoff"),
@@ -67,7 +65,7 @@ def check_structure(text):
 
 @pytest.mark.parametrize("run", [*RUNS, "odd names"])
 def test_tables_are_whole(run):
-    records = odd_records() if run == "odd names" else read_records(ROOT / "results" / run)
+    records = odd_records() if run == "odd names" else published()[run]
     text = tables_of(records)
     assert len(check_structure(text)) == 4 or run != "odd names"
     assert text.isascii()
@@ -92,7 +90,7 @@ def test_tables_compile(tmp_path):
     engine = next(filter(shutil.which, ENGINES), None)
     if engine is None:
         pytest.skip(f"no TeX is installed (one of {', '.join(ENGINES)})")
-    tables = tables_of(read_records(ROOT / "results" / "quickstart")) + tables_of(odd_records())
+    tables = tables_of(published()["quickstart"]) + tables_of(odd_records())
     references = ", ".join(rf"\ref{{{label}}}" for label in check_structure(tables))
     source = tmp_path / "paper.tex"
     source.write_text(DOCUMENT.format(tables=tables, references=references))
