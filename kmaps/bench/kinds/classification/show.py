@@ -46,11 +46,16 @@ class ClassificationShown(Shown):
         return (accuracy_of(records), *times, "storage")
 
     def sections(self, records: Sequence[dict]) -> list[Section]:
-        if not any(is_third_party(record["method"]) for record in records):
-            return []
-        from kmaps.bench.report.front import side_by_side  # only third-party rows need it
+        from kmaps.bench.report.by_test_set import by_test_set, has_test_sets
 
-        return [("Side by side", side_by_side(records))]
+        sections = []
+        if any(is_third_party(record["method"]) for record in records):
+            from kmaps.bench.report.front import side_by_side  # only third-party rows need it
+
+            sections.append(("Side by side", side_by_side(records)))
+        if has_test_sets(records):
+            sections.append(("By test set", by_test_set(records)))
+        return sections
 
 
 SHOWN = ClassificationShown()

@@ -1,0 +1,44 @@
+"""Accuracies test set by test set, where a protocol combines training sets with several of them.
+
+The spread over all combinations mixes two things: which test set it is, and which training sets.
+"""
+
+from collections.abc import Sequence
+from statistics import fmean, stdev
+
+from kmaps.bench.records.columns import Record
+from kmaps.bench.records.lines import line_labels, lines_of
+from kmaps.bench.records.measures import MEASURES, accuracy_of
+from kmaps.bench.report.forms import markdown_table
+
+
+def has_test_sets(records: Sequence[Record]) -> bool:
+    """Return whether the records are of several named test sets."""
+    protocol = records[0]["protocol"]
+    names = protocol["test"] if "choose" in protocol else [""]
+    return len({record["split"] % len(names) for record in records}) > 1
+
+
+def by_test_set(records: Sequence[Record]) -> str:
+    """Return a table in Markdown: rows, and mean ± std over the training sets per test set."""
+    names = records[0]["protocol"]["test"]
+    measure = MEASURES[accuracy_of(list(records))]
+    lines = lines_of(records)
+    labels = line_labels(lines)
+    rows = []
+    for line, cells in lines.items():
+        values: list[list[float]] = [[] for _ in names]
+        for record in cells.values():  # splits count test sets first, then training sets
+            if (value := measure.value(record)) is not None:
+                values[record["split"] % len(names)].append(value)
+        words = line.reduction, line.kernel, labels[line]
+        rows.append([" ".join(filter(None, words)), *map(_percent, values)])
+    title = f"{measure.title}; mean ± std over the training sets"
+    return markdown_table([title, *names], rows)
+
+
+def _percent(values: Sequence[float]) -> str:
+    if not values:
+        return "–"
+    spread = f" ± {100 * stdev(values):.2f}" if len(values) > 1 else ""
+    return f"{100 * fmean(values):.2f}{spread}"
