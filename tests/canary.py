@@ -51,7 +51,6 @@ class Outcome:
 
 
 def cost_s(record: dict) -> float:
-    """Return the seconds that measuring a cell took."""
     return sum(record.get(column) or 0.0 for column in TIMES)
 
 

@@ -41,12 +41,10 @@ sys.setprofile(_note)
 
 
 def sources(folder: str) -> Iterator[Path]:
-    """Yield the Python files below a folder of the project."""
     yield from sorted((ROOT / folder).rglob("*.py"))
 
 
 def n_lines(path: Path) -> int:
-    """Return the number of lines of a file."""
     return len(path.read_text().splitlines())
 
 

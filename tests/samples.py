@@ -37,7 +37,6 @@ class Tiny:
 
 
 def to_idx(array: np.ndarray) -> bytes:
-    """Return an array of bytes as an idx file."""
     sizes = struct.pack(f">{array.ndim}I", *array.shape)
     return bytes([0, 0, 8, array.ndim]) + sizes + array.astype(np.uint8).tobytes()
 

@@ -16,8 +16,6 @@ from kmaps.kernels import GRAM_KERNELS, KERNELS
 from tests.oracles import gram as oracle
 from tests.samples import histograms
 
-# --- sparse input -------------------------------------------------------------------------------
-
 FORMS = [np.asarray, sparse.csr_matrix, sparse.csr_array, sparse.csc_array, np.asfortranarray]
 
 
@@ -74,9 +72,6 @@ def test_csr_that_is_not_canonical():
     assert np.array_equal(gram(X, Y, kernel="intersection"), expected)
     assert X.data.tolist() == [200, 5, 100, 1]
     assert np.array_equal(gram(X.tocoo(), Y, kernel="intersection"), expected)
-
-
-# --- dtypes and magnitudes ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -182,8 +177,6 @@ def test_no_temporary_beyond_blocks():
     # Measured: 25 MB beside a result of 36 MB, which would take 72 MB as float64.
     assert peak - out.nbytes < 40e6
 
-
-# --- bad input ----------------------------------------------------------------------------------
 
 GOOD = np.ones((2, 3))
 

@@ -8,7 +8,6 @@ from sklearn.metrics.pairwise import additive_chi2_kernel, euclidean_distances, 
 import kmaps
 from kmaps import gram_matrix, gram_sums
 from kmaps._loops import entries as loops
-from kmaps._loops import gram as gram_loops
 from kmaps.gram_matrix import gram, mean_squared_distance, squared_distance
 from kmaps.kernels import GRAM_KERNELS, KERNELS
 from tests.oracles import gram as oracle
@@ -22,9 +21,6 @@ def relative_error(got, expected, X, Y, gamma=1.0):
     """Return the largest error in units of √(K(x,x)·K(y,y)), the largest a kernel can be."""
     own = [(np.abs(np.asarray(a, float)) ** gamma).sum(axis=1) for a in (X, Y)]
     return np.max(np.abs(got - expected) / np.sqrt(np.outer(*own)))
-
-
-# --- values ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("signed", [False, True])
@@ -87,9 +83,6 @@ def test_blocks_and_panels_do_not_show(kernel, monkeypatch):
     cut = gram(X, Y, kernel=kernel), gram(X, kernel=kernel)
     for a, b in zip(whole, cut, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-6)
-
-
-# --- exponential and Euclidean kernels --------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", [*ADDITIVE, "linear"])
@@ -158,24 +151,6 @@ def test_sparse_rows_near_or_far_have_all_digits(name, gamma, dtype, monkeypatch
         np.testing.assert_allclose(got, expected, rtol=6e-7)
         got = squared_distance(Y, X, kernel=name, gamma=gamma)
         np.testing.assert_allclose(got, expected.T, rtol=6e-7)
-
-
-def test_only_pairs_that_lose_digits_are_summed_anew(monkeypatch):
-    X, Y = sparse_rows_of_every_nearness(np.float32)
-    expected = oracle.squared_distance(X.toarray(), Y.toarray(), "chi2")
-    total = np.add.outer(X.sum(axis=1), Y.sum(axis=1))
-    pairs = []
-    one_by_one = gram_loops.distances_of_pairs
-    monkeypatch.setattr(
-        gram_loops,
-        "distances_of_pairs",
-        lambda *arguments: pairs.append(len(arguments[-1])) or one_by_one(*arguments),
-    )
-    assert np.allclose(squared_distance(X, Y), expected, rtol=6e-7, atol=0)
-    assert sum(pairs) == (4 * expected < total).sum() == 10
-    # A lower threshold would let pairs lose digits.
-    monkeypatch.setattr(gram_sums, "_ENOUGH", 1e-3)
-    assert np.max(np.abs(squared_distance(X, Y) / expected - 1)) > 3e-6
 
 
 def test_exponential_kernel_at_a_tiny_width():
@@ -258,9 +233,6 @@ def test_mean_squared_distance_of_a_sample():
     assert means == pytest.approx([whole] * 3, rel=0.1)
     # The sample is one of rows: theirs is the mean, dense or sparse.
     assert mean_squared_distance(sparse.csr_array(X), sample=100) == pytest.approx(means[0])
-
-
-# --- symmetry -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kernel", GRAM_KERNELS)

@@ -13,21 +13,11 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 # What the modules of each room may import besides their own room. cli may import everything.
-BASE = {
-    *(
-        "errors",
-        "estimators",
-        "plugins",
-        "_loops",
-        "kernels",
-        "mercer",
-        "checks",
-        "parallel",
-        "samples",
-        "onnx_graph",
-    ),
-    *("gram_sums", "gram_matrix"),
+LOWEST = {
+    *("errors", "estimators", "plugins", "_loops", "kernels", "mercer", "checks", "parallel"),
+    *("samples", "onnx_graph"),
 }
+BASE = LOWEST | {"gram_sums", "gram_matrix"}
 ROOMS = {
     "errors": set(),
     "estimators": set(),
@@ -39,7 +29,7 @@ ROOMS = {
     "samples": {"errors", "checks"},
     "onnx_graph": {"errors", "checks", "io"},
     "mercer": {"errors", "kernels", "parallel", "samples"},
-    "gram_sums": BASE - {"gram_sums", "gram_matrix"},
+    "gram_sums": LOWEST,
     "gram_matrix": BASE - {"gram_matrix"},
     "codes": BASE,
     "maps": BASE | {"codes"},
@@ -58,74 +48,31 @@ PUBLIC = {"", "maps", "svm", "models", "codes", "io", "kernels", "errors", "dask
 """What bench, cli, data and features use of the library and of its form for clusters."""
 SIBLINGS = {"checks", "parallel", "samples"}
 """What data and features use besides."""
-INNER: dict[str, set[str]] = {
-    "kmaps/features/gradients.py": {"_loops.orientation"},
-    "kmaps/features/hog.py": {"_loops.orientation"},
-    "kmaps/features/phog.py": {"_loops.orientation"},
-    "kmaps/features/sift.py": {"_loops.orientation"},
+INNER = {
+    f"kmaps/features/{name}.py": {"_loops.orientation"}
+    for name in ("gradients", "hog", "phog", "sift")
 }
 """What is still imported from inner modules, and by whom: nothing is to be added here."""
 ROOMS["cli"] = {*ROOMS, "__init__", "datasets", "experiments"}
 ROOMS["__main__"] = {"cli"}
 ROOMS["__init__"] = set()  # it loads its public names when they are asked for
 
-# Inside a room, a file imports from the floors that stand before its own in the list, never from
-# its own or a later one. "*" is every file that is not named.
+# Inside a room, a file imports from the floors that stand before its own, never from its own or a
+# later one. "*" is every file that is not named.
 FLOORS = {
-    "codes": ["codebook", "levels table", "quantizer"],
-    "maps": [
-        "grids frequencies version parameters",
-        "fitted_grid capabilities",
-        "signatures",
-        "base",
-        "ranged",
-        "*",
-        "generalized",
-        "registry",
-    ],
-    "maps/lowdim": [
-        "cosines lp",
-        "target",
-        "continuous",
-        "selection",
-        "optimal",
-        "table",
-        "solve box",
-        "transformer joint",
-    ],
-    "svm": [
-        "losses clib model_file training_gram",
-        "learner",
-        "reduction",
-        "onnx_heads",
-        "probabilities",
-        "grouplasso",
-        "coded liblinear libsvm smo",
-        "kernel_svc",
-        "pruning",
-    ],
-    "svm/coded": [
-        "tables problem",
-        "descent block",
-        "forms rounds",
-        "training",
-        "model products sparse",
-        "estimator",
-        "streamed",
-        "classifier regressor",
-        "folds",
-    ],
-    "dask": ["cluster chunks team", "classifier maps folders"],
-    "svm/grouplasso": ["problem", "classifier"],
-    "models": [
-        "mapped_rows patches choice landmarks",
-        "block_descent widths page evaluation",
-        "mapped_svc",
-        "random_features landmark_svc",
-        "coded_path",
-        "ahead training onnx_export",
-        "files",
-    ],
+    "codes": "codebook < levels table < quantizer",
+    "maps": "grids frequencies version parameters < fitted_grid capabilities < signatures < base "
+    "< ranged < * < generalized < registry",
+    "maps/lowdim": "cosines lp < target < continuous < selection < optimal < table < solve box "
+    "< transformer joint",
+    "svm": "losses clib model_file training_gram < learner < reduction < onnx_heads "
+    "< probabilities < grouplasso < coded liblinear libsvm smo < kernel_svc < pruning",
+    "svm/coded": "tables problem < descent block < forms rounds < training < model products sparse "
+    "< estimator < streamed < classifier regressor < folds",
+    "dask": "cluster chunks team < classifier maps folders",
+    "svm/grouplasso": "problem < classifier",
+    "models": "mapped_rows patches choice landmarks < block_descent widths page evaluation "
+    "< mapped_svc < random_features landmark_svc < coded_path < ahead training onnx_export < files",
 }
 
 READERS = ("records", "report", "paper")  # packages of bench that read records and run nothing
@@ -190,9 +137,9 @@ def test_imports_go_down_inside_a_room(package):
     folder = ROOT / "kmaps" / package
     inside = {path.stem for path in folder.iterdir() if path.suffix == ".py" or path.is_dir()}
     inside -= {"__init__", "__pycache__"}
-    named = [name for floor in FLOORS[package] for name in floor.split()]
-    assert set(named) - {"*"} <= inside
-    floor_of = {name: n for n, floor in enumerate(FLOORS[package]) for name in floor.split()}
+    floors = FLOORS[package].split(" < ")
+    floor_of = {name: n for n, floor in enumerate(floors) for name in floor.split()}
+    assert floor_of.keys() - {"*"} <= inside
     for path in folder.rglob("*.py"):
         source = path.relative_to(folder).parts[0].removesuffix(".py")
         if source == "__init__":  # it gathers the public names
@@ -204,9 +151,8 @@ def test_imports_go_down_inside_a_room(package):
                 continue
             target = file.relative_to(folder).parts[0].removesuffix(".py")
             if target != source:
-                assert floor_of.get(target, floor_of.get("*")) < floor_of.get(
-                    source, floor_of.get("*")
-                ), f"{path.name} imports {name}"
+                here, there = (floor_of.get(of, floor_of.get("*")) for of in (source, target))
+                assert there < here, f"{path.name} imports {name}"
 
 
 @pytest.mark.parametrize(("path", "room"), modules())
@@ -291,6 +237,7 @@ ONLY = {
     "yaml": ("data", "bench"),
     "onnx": ("onnx_graph",),
 }
+YAML_READERS = ("yaml_text", "load", "positions", "map_rows", "entries")
 
 
 @pytest.mark.parametrize(("path", "room"), modules())
@@ -300,13 +247,7 @@ def test_libraries_stay_in_their_rooms(path, room):
         if library in ONLY:
             assert room in ONLY[library], f"{path.name} imports {library}"
         if library == "yaml":
-            assert path.name in (
-                "yaml_text.py",
-                "load.py",
-                "positions.py",
-                "map_rows.py",
-                "entries.py",
-            ), f"{path.name} reads YAML"
+            assert path.stem in YAML_READERS, f"{path.name} reads YAML"
 
 
 # Of errors of other libraries, of threads, of functions that users pass, and of what a system has.

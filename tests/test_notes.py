@@ -44,7 +44,6 @@ def measured(name: str) -> list[float]:
 
 
 def is_found(text: str, values: list[float]) -> bool:
-    """Return whether one of the values has the digits of a number."""
     digits = text.replace(",", "").lstrip("+")
     _, _, decimals = digits.partition("e")[0].partition(".")
     form = f".{len(decimals)}{'e' if 'e' in digits else 'f'}"

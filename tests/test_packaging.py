@@ -110,17 +110,7 @@ def wheel(tmp_path_factory):
         if name and (ROOT / name).is_file():
             (source / name).parent.mkdir(parents=True, exist_ok=True)
             (source / name).write_bytes((ROOT / name).read_bytes())
-    pip = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "--quiet",
-        "--no-deps",
-        "-w",
-        str(out),
-        str(source),
-    ]
+    pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", out, source]
     subprocess.run(pip, check=True, capture_output=True)
     return next(out.glob("kmaps_svm-*.whl"))
 

@@ -32,7 +32,6 @@ maps:
 
 @pytest.fixture
 def installed(tmp_path):
-    """A folder with a package as an installer leaves it."""
     package, told = tmp_path / "plug_of_a_test", tmp_path / "plug_of_a_test-1.5.dist-info"
     package.mkdir()
     told.mkdir()

@@ -5,14 +5,19 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from commands import kmaps_in
 
-from kmaps.bench.kinds import KINDS, shown_of
+from kmaps.bench.kinds import shown_of
+from kmaps.bench.kinds.load import described, load
 from kmaps.bench.paper.claims import compared
-from kmaps.bench.paper.entries import claim_entries
+from kmaps.bench.paper.entries import claim_entries, packaged
 from kmaps.bench.records import gate
 from kmaps.bench.records.file import read_records
 from kmaps.bench.records.lines import lines_of
+from kmaps.bench.run.measure import check_estimators
+from kmaps.bench.run.plan import plan
 from kmaps.cli.main import cli
+from kmaps.errors import ConfigError
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
 RUNS = sorted(path.parent.name for path in RESULTS.glob("*/records.jsonl"))
@@ -30,14 +35,6 @@ def verdicts(ours, baseline):
 def code(ours, baseline):
     error = gate.outcome(verdicts(ours, baseline))
     return error.exit_code if error else 0
-
-
-def test_runs_of_eight_kinds_are_published(published):
-    """Not of detection, whose images are not to be had; a new kind may come without a run."""
-    kinds = {records[0]["kind"] for records in published.values()}
-    assert len(kinds) >= 8
-    assert kinds <= KINDS.keys()
-    assert len(RUNS) >= 36
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -75,9 +72,6 @@ def test_a_judged_number_beyond_its_tolerance_fails_the_gate(published, name):
 @pytest.mark.parametrize("name", RUNS)
 def test_every_record_is_of_a_planned_cell(published, name):
     """The experiment file is still the one that was run, so the same command has nothing to do."""
-    from kmaps.bench.kinds.load import load
-    from kmaps.bench.run.plan import plan
-
     planned = plan(load(name))
     records = published[name]
     assert {record["key"] for record in records} == planned.keys()
@@ -110,3 +104,38 @@ def test_what_the_papers_report_is_as_it_was():
     done = CliRunner().invoke(cli, given)
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith("245 numbers: ")
+
+
+# The small presets, run again, against the baselines that are committed.
+BASELINES = RESULTS / "small"
+PRESETS = [name for name in packaged() if "small" in described(name).presets]
+
+
+def test_every_preset_has_a_baseline_that_is_complete():
+    assert sorted(path.name for path in BASELINES.iterdir()) == PRESETS
+    for name in PRESETS:
+        records = read_records(BASELINES / name)
+        assert {record["key"] for record in records} == plan(load(name, "small")).keys()
+        assert {record["status"] for record in records} == {"ok"}
+
+
+def test_every_kind_with_a_published_run_has_a_preset_or_the_quickstart():
+    kinds = {described(name).kind for name in RUNS}
+    assert kinds <= {described(name).kind for name in [*PRESETS, "quickstart"]}
+
+
+@pytest.mark.slow  # beside tests/cli/test_reproduce.py, which runs the quickest of them
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_gives_what_its_baseline_has(name, request, monkeypatch, tmp_path):
+    experiment = load(name, "small")
+    try:
+        check_estimators(plan(experiment).values(), experiment)
+    except ConfigError as error:
+        if "install" not in str(error):  # others' software that is not there
+            raise
+        pytest.skip(str(error))
+    if getattr(described(name), "dataset", None):
+        monkeypatch.setenv("KMAPS_DATA_DIR", str(request.getfixturevalue("data_dir")))
+    kmaps = kmaps_in(tmp_path)
+    kmaps("run", name, "--preset", "small", "--quiet")
+    kmaps("check", f"runs/{name}-small", "--against", BASELINES / name)

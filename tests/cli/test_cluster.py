@@ -42,7 +42,6 @@ def _in_folder(_in_a_folder, monkeypatch):
 
 
 def written(path):
-    """Return the rows in a file or folder, in their order."""
     if path.endswith(".npy"):
         return np.load(path)
     if path.endswith(".zarr"):

@@ -58,7 +58,6 @@ end
 
 
 def shell(name: str, program: str, lines: list[str], folder: Path) -> list[str]:
-    """Return what a shell completes lines to."""
     if shutil.which(name) is None:
         pytest.skip(f"no {name} here")
     bin_folder = str(Path(sys.executable).parent)

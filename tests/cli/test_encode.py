@@ -1,6 +1,5 @@
 """kmaps encode: the map's own numbers, whatever the format; mistakes in one line; nothing half."""
 
-import json
 import os
 import re
 import subprocess
@@ -145,17 +144,6 @@ def test_nothing_is_sent_of_what_fails():
     )
 
 
-@pytest.mark.parametrize("name", ["e.csv", "e.parquet", "e.feather", "e.npz", "e.svm"])
-def test_train_reads_what_encode_writes(name):
-    Path("y.txt").write_text("low\nhigh\n" * 20)
-    labels = ["--label-column", "label"] * (Path(name).suffix not in (".npz", ".svm"))
-    if name.endswith("svm"):
-        Path("y.txt").write_text("0\n1\n" * 20)
-    encode("in.npy", name, "--labels", "y.txt")
-    told = json.loads(kmaps("train", name, "m.npz", *labels, "--json").stdout)
-    assert (told["rows"], told["features"], told["classes"]) == (40, 18, 2)
-
-
 def test_content_that_is_refused():
     np.save("huge.npy", np.array([[1.0, -1e39]]))
     Path("ragged.csv").write_text("1,2\n" * 9 + "1,2,3\n")
@@ -238,7 +226,6 @@ class Toy(FeatureMap):
 
 @pytest.fixture
 def toy(monkeypatch):
-    """A map that learns from data, known to the registry alone."""
     monkeypatch.setitem(MAPS, "toy", Toy)
     Toy.blocks = []
     return Toy
@@ -254,17 +241,6 @@ def test_a_new_map_brings_its_own_options(toy):
     assert "--level VALUE The level. [default: none]" in output
     assert "--strict BOOLEAN Whether. [default: False]" in output
     assert "--order" not in output.partition("Examples:")[0]
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [("3", 3), ("0.5", 0.5), ("1e-3", 0.001), ("none", None), ("TRUE", True), ("auto", "auto")],
-)
-def test_a_parameter_without_a_typed_default_takes_numbers_and_words(toy, text, value):
-    from kmaps.cli.map_options import AnyValue, build_map
-
-    level = build_map("toy", {"level": AnyValue().convert(text, None, None)}).level
-    assert (type(level), level) == (type(value), value)
 
 
 def test_a_map_that_learns_is_fitted_on_the_input_or_on_another_file(toy):

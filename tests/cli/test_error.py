@@ -11,7 +11,6 @@ run = partial(kmaps, "error")
 
 
 def rows_of(arguments):
-    """Return the rows that a command line prints."""
     return json.loads(run(*arguments.split(), "--json").stdout)
 
 
@@ -35,16 +34,6 @@ def test_integers_and_kernel_reach_the_map():
     assert (row["worst_x"], row["worst_y"]) == (255, 255)
     (other,) = rows_of("--kernel intersection --order 2 --range 0:255 --integers")
     assert other["linf"] == pytest.approx(30.09, abs=0.01)
-
-
-def test_optimal_programs_and_homogeneous_side_by_side():
-    maps = "--map lowdim:optimal=true --map lowdim:optimal=false --map homogeneous:order=2"
-    rows = rows_of(f"{maps} --dim 5 --range 0:255 --integers")
-    assert [row["dim"] for row in rows] == [5, 5, 5]
-    linf = [row["linf"] for row in rows]
-    assert linf == sorted(linf)
-    assert linf[1] == pytest.approx(0.1634, abs=1e-4)
-    assert linf[2] > 3
 
 
 def test_words_and_numbers_of_one_parameter():

@@ -5,8 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commands import kmaps, refused
-from scipy import sparse
-from sklearn.datasets import dump_svmlight_file
 
 from kmaps import CodedSVC, RandomFeatureSVC
 from kmaps.models import explanation
@@ -33,12 +31,6 @@ def test_writes_the_page_of_the_library(model):
     assert kmaps("explain", "model.npz", *options.split()).output == ""
     expected = explanation(model, X, rows=(3, 5), n_features=2, shape=(2, 2))
     assert Path("page.html").read_text() == expected
-
-
-def test_takes_sparse_files():
-    dump_svmlight_file(sparse.csr_matrix(X), np.zeros(60), "data.svm", zero_based=False)
-    kmaps("explain", "model.npz", "--data", "data.svm", "--row", 3)
-    assert '"number": 3' in Path("model.html").read_text()
 
 
 def test_features_are_called_as_the_columns_that_the_model_was_trained_on():

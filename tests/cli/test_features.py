@@ -53,13 +53,6 @@ def test_words_learn_from_the_protocol_s_training_images():
     assert (load_npz("usual.npz") != X).nnz > 0
 
 
-def test_labels_go_into_svm_files():
-    run("digits", "--features", "phog", "--out", "digits.svm")
-    X, y = load_svmlight_file("digits.svm", n_features=336)
-    np.testing.assert_array_equal(y, load_dataset("digits").y)
-    np.testing.assert_allclose(X.toarray(), extract(load_dataset("digits"), "phog"), rtol=1e-4)
-
-
 def test_the_same_command_again_reads_the_cache(monkeypatch):
     words = ["digits", "--features", "hog-pyramid", "--quiet"]
     run(*words)
@@ -154,14 +147,3 @@ def test_mistakes_are_one_line(words, message):
 )
 def test_data_that_is_missing_or_does_not_fit(words, message):
     assert message in refused("features", *words.split(), code=4)
-
-
-def test_skip_bad_reaches_the_loader(monkeypatch):
-    seen = []
-    monkeypatch.setattr(
-        "kmaps.data.load_dataset",
-        lambda name, skip_bad: seen.append(skip_bad) or load_dataset(name),
-    )
-    for words, expected in (([], False), (["--skip-bad"], True)):
-        run("digits", "--features", "intensity", "--force", *words)
-        assert seen.pop() is expected

@@ -9,10 +9,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = ["sklearn", "numba", "pandas", "scipy", "matplotlib", "rich", "liblinear", "libsvm"]
-PROGRAM = f"""
+PROGRAM = """
 import contextlib, io, json, sys
 from kmaps.cli.main import cli
 
+watched = json.loads(sys.argv[1])
 for line in sys.stdin:
     silent = io.StringIO()
     with contextlib.redirect_stdout(silent), contextlib.redirect_stderr(silent):
@@ -20,7 +21,7 @@ for line in sys.stdin:
             cli(json.loads(line))
         except SystemExit as ended:
             code = ended.code
-    print(json.dumps([code, [name for name in {HEAVY} if name in sys.modules]]), flush=True)
+    print(json.dumps([code, [name for name in watched if name in sys.modules]]), flush=True)
 """
 RESULTS = str(ROOT / "results" / "quickstart")
 MISTAKES = {
@@ -80,20 +81,28 @@ READING = [
 ]
 
 
+def codes_and_imports(folder, watched, commands):
+    """Yield the exit code of each command, run in one process, and which modules are loaded."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, json.dumps(watched)],
+        cwd=folder,
+        input="".join(json.dumps(arguments) + "\n" for arguments in commands),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return map(json.loads, done.stdout.splitlines())
+
+
 def test_what_answers_at_once_imports_nothing_heavy(tmp_path):
     commands = [*COMMANDS, *((arguments, 2) for arguments in READING)]
-    given = "".join(json.dumps(arguments) + "\n" for arguments, _ in commands)
     (tmp_path / "in.npy").write_bytes(b"")
     for name, content in {"npz": "x", "csv": "a,b\n1,2\n1,x\n", "svm": "1 1:1\n1 1:x\n"}.items():
         (tmp_path / f"bad.{name}").write_text(content)
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], cwd=tmp_path, input=given, capture_output=True, text=True
-    )
     for word, mistake in MISTAKES.items():
         (tmp_path / f"{word}.yaml").write_text(HEADER + mistake + "}")
-    assert done.returncode == 0, done.stderr
-    for (arguments, expected), line in zip(commands, done.stdout.splitlines(), strict=True):
-        code, loaded = json.loads(line)
+    found = codes_and_imports(tmp_path, HEAVY, [arguments for arguments, _ in commands])
+    for (arguments, expected), (code, loaded) in zip(commands, found, strict=True):
         assert (code, loaded) == (expected, ["scipy"] * (arguments in READING)), arguments
 
 
@@ -107,16 +116,8 @@ def test_packages_alone_import_nothing_heavy(name):
 def test_reading_records_loads_nothing_that_measures(tmp_path):
     measuring = [f"kmaps.{name}" for name in ("bench.work", "bench.spec", "bench.run", "svm")]
     others = ["kmaps.models", "kmaps.data", "kmaps.features"]
-    program = PROGRAM.replace(str(HEAVY), str(measuring + others))
     commands = [
         *(["table", RESULTS], ["check", RESULTS, "--against", RESULTS]),
         *(["plot", RESULTS, "-o", "front.png"], ["report", RESULTS, "-o", "page.md"]),
     ]
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        input="".join(json.dumps(arguments) + "\n" for arguments in commands),
-        capture_output=True,
-        text=True,
-    )
-    assert [json.loads(line) for line in done.stdout.splitlines()] == [[0, []]] * 4, done.stderr
+    assert [*codes_and_imports(tmp_path, measuring + others, commands)] == [[0, []]] * 4

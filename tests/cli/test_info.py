@@ -19,7 +19,7 @@ def info(tmp_path, monkeypatch):
     return lambda *args: commands.kmaps("info", *args).stdout
 
 
-def test_json(info, tmp_path):
+def test_json_and_text(info, tmp_path):
     state = json.loads(info("--json"))
     assert state["versions"]["kmaps"] == kmaps.__version__
     assert state["versions"]["numpy"] == np.__version__
@@ -28,15 +28,10 @@ def test_json(info, tmp_path):
     assert Path(state["compiled_dir"]).is_absolute()
     assert list(state["datasets"]) == available()
     assert state["datasets"]["digits"] == "embedded in scikit-learn"
-    assert state["datasets"]["mnist"] == (f"mnist is not in {tmp_path}: run `kmaps download mnist`")
-
-
-def test_text(info, tmp_path):
+    assert state["datasets"]["mnist"] == f"mnist is not in {tmp_path}: run `kmaps download mnist`"
     lines = dict(line.split("  ", 1) for line in info().splitlines())
-    assert f"numpy {np.__version__}" in lines["versions"]
     assert lines["datasets in"].strip() == str(tmp_path)
-    assert lines["dataset digits"].strip() == "embedded in scikit-learn"
-    assert "3 threads used" in next(text for name, text in lines.items() if name == "processor")
+    assert "3 threads used" in lines["processor"]
 
 
 def test_a_damaged_dataset_is_no_failure(info, tmp_path):

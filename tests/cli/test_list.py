@@ -45,27 +45,3 @@ def test_names_are_those_the_library_has():
     assert names["kernels"] == list(GRAM_KERNELS)
     assert names["datasets"] == available()
     assert "quickstart" in names["experiments"]
-
-
-def test_json_of_one_kind():
-    document = json.loads(listed("maps", "--json"))
-    assert list(document) == ["maps"]
-    assert document["maps"][0] == {
-        "name": "homogeneous",
-        "class": "HomogeneousMap",
-        "source": "hkm eq. 17-19",
-        "paper": PAPERS["hkm"],
-    }
-
-
-def test_paragraphs_are_cut_to_a_sentence_on_the_screen_only():
-    (row,) = [
-        row
-        for row in json.loads(listed("--json"))["experiments"]
-        if row["name"] == "annfm-table1-mnist"
-    ]
-    first, _, rest = row["about"].partition(". ")
-    assert rest
-    screen = " ".join(listed("experiments").split())
-    assert f" {first}. annfm-table2-mnist-kmeans " in screen
-    assert rest not in screen

@@ -118,16 +118,18 @@ def test_unknown_labels_are_told():
     y = Y.copy()
     y[:3] = 9
     table(Path("t.csv"), X, y)
-    result = kmaps("predict", "m.npz", "t.csv", "p.npy", "--label-column", "kind")
-    assert result.stderr == (
-        "warning: 3 of 90 rows have labels that the model does not know (9); they count as wrong\n"
-    )
+    kind = "--label-column", "kind"
+    result = kmaps("predict", "m.npz", "t.csv", "p.npy", *kind)
     right = np.sum(np.load("p.npy") == y)
     assert result.stdout == f"accuracy {100 * right / 90:.2f} % ({right} of 90)\n"
+    evaluated = kmaps("evaluate", "m.npz", "t.csv", *kind, "--json")
+    told = json.loads(evaluated.stdout)
+    assert (told["accuracy"], told["unknown_rows"], told["unknown_labels"]) == (right / 90, 3, [9])
+    assert result.stderr == evaluated.stderr
+    assert "3 of 90 rows have labels that the model does not know (9); they" in result.stderr
 
 
 def svm(path, first):
-    """Write X with indices from 0 or 1."""
     dump_svmlight_file(X, Y, path, zero_based=first == 0)
 
 

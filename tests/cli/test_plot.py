@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from commands import kmaps, refused, write_records
 
-from kmaps.bench.kinds import SHOWN
 from tests.bench.sample_records import record
 
 TIMES = {"fit_s": 0.1, "encode_s": 0.2, "convert_s": 0.3, "train_s": 0.4, "predict_s": 0.1}
@@ -74,10 +73,3 @@ def test_a_figure_without_its_arrays_says_so():
     write([record(kind="toy", setting="disc", dataset="", reduction="", dim=3)])
     message = plot("run", "--figure", "functions", code=4).stderr
     assert message.startswith("error: run: the figure functions needs the arrays of 1 of 1 cells")
-
-
-def test_figures_of_experiments_are_known_figures():
-    for kind in SHOWN.values():
-        assert all(name == name.lower() for name in kind.known_figures)
-    assert set(SHOWN["classification"].known_figures) == {"accuracy", "costs"}
-    assert set(SHOWN["scaling"].known_figures) == {"accuracy", "costs", "scaling"}

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from commands import TERMINAL, kmaps, refused
+from commands import kmaps, refused
 from sklearn.datasets import load_svmlight_file
 
-from kmaps import CodedSVC, RandomFeatureSVC
+from kmaps import CodedSVC
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, size=(90, 6)).astype(np.float32)
@@ -34,7 +34,6 @@ def _in_folder(_in_a_folder):
 
 
 def predict(models, name, *args, code=0):
-    """Run the command on X with a model."""
     return kmaps("predict", models[0] / f"{name}.npz", "X.npy", *args, code=code)
 
 
@@ -107,22 +106,9 @@ def test_standard_output_is_text_unless_another_format_is_asked_for(models):
     assert lines == Path("p.svm").read_text()
     labels = predict(models, "words", "-", "--output-format", "csv").stdout.splitlines()
     assert labels[WORDS.tolist().index("middle, or so")] == '"middle, or so"'
-
-
-def test_bytes_go_to_standard_output_too_unless_it_is_a_terminal(models, monkeypatch):
     predict(models, "words", "p.npy", "--proba")
     sent = predict(models, "words", "-", "--proba", "--output-format", "npy").stdout_bytes
     assert sent == Path("p.npy").read_bytes()
-    monkeypatch.setattr("kmaps.io.atomic.sys", TERMINAL)
-    result = predict(models, "words", "-", "--output-format", "npz", code=2)
-    assert "-: npz is no text, and standard output is a terminal" in result.stderr
-
-
-def test_random_features_have_probabilities():
-    model = RandomFeatureSVC("exp-js", 20, sigma=0.5, probability="sigmoid").fit(X, Y)
-    model.save("f.npz")
-    kmaps("predict", "f.npz", "X.npy", "p.npy", "--proba")
-    np.testing.assert_array_equal(np.load("p.npy"), model.predict_proba(X))
 
 
 def test_what_has_no_place(models):

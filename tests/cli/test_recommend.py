@@ -53,7 +53,6 @@ def few_models(patch):
 
 
 def pairs(command):
-    """Return the options of a command, each with its value."""
     words = command.split()
     return [" ".join(pair) for pair in itertools.pairwise(words)]
 

@@ -17,7 +17,6 @@ def _in_folder(_in_a_folder):
 
 
 def report(*args):
-    """Return the page on the records of this folder."""
     kmaps("report", ".", *args)
     return Path("README.md").read_text()
 

@@ -49,7 +49,6 @@ def warn(cell):
 
 
 def measure_by(monkeypatch, worker):
-    """Let cells be measured by a function of one."""
     monkeypatch.setattr(runner, "Measuring", lambda *given, **options: Each(worker))
 
 
@@ -63,14 +62,6 @@ def run(tmp_path, monkeypatch):
     (compiled / "loop.nbi").touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(compiled))
     return partial(kmaps, "run")
-
-
-def test_a_preset_has_a_folder_of_its_own(run):
-    Path("tiny.yaml").write_text(f"{TEXT}presets: {{small: {{baselines: [linear], maps: []}}}}\n")
-    run("tiny.yaml", "--preset", "small")
-    (record,) = read_records("runs/tiny-small")
-    assert (record["experiment"], record["method"]) == ("tiny-small", "linear")
-    assert not Path("runs/tiny").exists()
 
 
 def test_records_by_default_in_runs_and_the_table_alone_on_stdout(run):
@@ -222,11 +213,7 @@ presets:
 
 @pytest.mark.parametrize(
     ("given", "name"),
-    [
-        ([], "own"),
-        (["--preset", "small"], "own-small"),
-        (["--set", "splits=2"], "own-splits-2"),
-    ],
+    [([], "own"), (["--preset", "small"], "own-small"), (["--set", "splits=2"], "own-splits-2")],
 )
 def test_a_kept_experiment_finds_its_files(run, monkeypatch, given, name):
     Path("project/experiments").mkdir(parents=True)

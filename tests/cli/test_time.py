@@ -1,6 +1,5 @@
 """kmaps time: exit codes, what goes to which stream, and the pages that show the repeats."""
 
-import json
 from pathlib import Path
 
 import cell_workers
@@ -112,16 +111,3 @@ def test_usage(results):
     Path("tiny.yaml").write_text(TEXT.replace("tiny", "other"))
     assert "records of tiny, not of other; name the exp" in timed(results, code=2).stderr
     timed(results, "--common-C", "0", code=2)
-
-
-def test_pages_say_what_was_timed_again_and_the_gate_does_not_mind(results):
-    before = kmaps("check", results, "--against", results).stdout
-    timed(results, "--repeats", 3, "--quiet")
-    assert kmaps("check", results, "--against", results).stdout == before
-    kmaps("report", results)
-    page = (results / "README.md").read_text()
-    assert "    kmaps run tiny.yaml --quiet\n    kmaps time runs/tiny --experiment" in page
-    assert "- times measured again: " in page
-    assert "median (quartiles) of 3 repeats" in page
-    rows = json.loads(kmaps("table", results, "--measure", "train", "--json").stdout)
-    assert [row["repeats"] for row in rows] == [3, 3]

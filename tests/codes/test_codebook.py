@@ -146,16 +146,6 @@ def test_values_outside_are_clamped_and_counted(levels, dtype):
     assert len(seen) == 1
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("levels", [EQUAL, UNEQUAL], ids=["equal", "unequal"])
-def test_not_finite_is_refused_with_its_place(bad, levels):
-    for dtype in (np.float32, np.float64):
-        X = np.full((700, 3), 0.5, dtype)
-        X[600, 2] = bad
-        with pytest.raises(InputError, match="row 600, column 2"):
-            one(levels).to_codes(X, "it")
-
-
 @pytest.mark.parametrize("container", [csr_matrix, csr_array])
 def test_sparse_codes_are_those_of_the_dense(container):
     X = np.maximum(np.random.default_rng(3).uniform(-2, 1, (50, 8)), 0)

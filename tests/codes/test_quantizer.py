@@ -1,7 +1,5 @@
 """Codes and levels, and the maps tabulated on them."""
 
-import warnings
-
 import numpy as np
 import pytest
 from contract import contract
@@ -53,16 +51,6 @@ def test_sparse_codes(container):
     np.testing.assert_array_equal(codes.toarray(), quantizer.transform(values))
     with pytest.raises(InputError, match="sparse codes: pass a dense array"):
         quantizer.inverse_transform(codes)
-
-
-def test_clipped_values_are_counted_and_reported():
-    quantizer = Quantizer(8).fit(FLOATS)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        quantizer.transform(FLOATS)
-    far = np.array([[1e3, 0, 0], [-1e3, 0, 9]])
-    with pytest.warns(UserWarning, match="3 of 6 values lie outside the range that Quantizer"):
-        quantizer.transform(far)
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,6 @@ class Forked:
         return self._ask(**request)["pid"]
 
     def end(self, pid: int, folder: Path, *, name: str = "command") -> Ended:
-        """Wait until a command has ended."""
         found = self._ask(wait=pid)
         said = folder.parent / f"{folder.name}.{name}"
         calls = Path(f"{said}.calls")
@@ -89,7 +88,6 @@ class Forked:
         )
 
     def run(self, folder: Path, arguments: list[str], fault: Mapping[str, Any] = {}) -> Ended:
-        """Run a command to its end."""
         return self.end(self.start(folder, arguments, fault=fault), folder)
 
 

@@ -54,7 +54,6 @@ def ready(forked, tmp_path_factory):
 
 
 def snapshot(folder: Path) -> dict[str, bytes]:
-    """Return every file, the hidden ones included."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in folder.rglob("*")
@@ -132,7 +131,6 @@ class Case:
 
 
 def chosen(total: int, most: int) -> list[int]:
-    """Return some of the calls: the first, the last, and between."""
     if total <= most:
         return list(range(total))
     return sorted({round(i * (total - 1) / (most - 1)) for i in range(most)})

@@ -37,7 +37,6 @@ def files(folder: Path) -> Found:
 
 
 def _measured(name: str) -> bool:
-    """Return whether a column of a record differs between two runs."""
     return name.endswith(("_s", "peak_bytes")) or name in (
         *("started", "load_before", "load_after", "other_cpus", "stolen_cpus", "warnings"),
         *("command", "commit", "dirty", "error", "traceback"),

@@ -14,7 +14,6 @@ WORDS = [
 
 
 def damaged(random: Random, content: bytes) -> bytes:
-    """Return the content after one to four mishaps."""
     mishaps = [_flip, _flip, _cut, _drop, _repeat, _swap, _write, _write, _insert]
     bytes_left = bytearray(content)
     for _ in range(random.choice((1, 1, 1, 2, 4))):

@@ -44,7 +44,6 @@ class Format:
 
 
 def saved(write: Callable, *arguments, **options) -> bytes:
-    """Return what a function writes to a file."""
     file = io.BytesIO()
     write(file, *arguments, **options)
     return file.getvalue()
@@ -79,7 +78,6 @@ def read_text_rows(path: Path) -> None:
 
 
 def arrow_to(write: Callable, **options) -> bytes:
-    """Return what a function of pyarrow writes of the rows with a column of labels."""
     file = io.BytesIO()
     columns = dict(zip("abc", X.T, strict=True))
     write(pa.table({**columns, "y": [str(label) for label in Y]}), file, **options)
@@ -87,7 +85,6 @@ def arrow_to(write: Callable, **options) -> bytes:
 
 
 def write_stream(table: pa.Table, file: io.BytesIO) -> None:
-    """Write a stream of Arrow's."""
     with pa.ipc.new_stream(file, table.schema) as writer:
         writer.write_table(table, max_chunksize=3)
 
@@ -107,19 +104,16 @@ def read_and_use_model(path: Path) -> None:
 
 
 def model_file(tmp: Path) -> bytes:
-    """Return a model's file."""
     CodedSVC(n_levels=8).fit(X, Y).save(tmp / "model.npz")
     return (tmp / "model.npz").read_bytes()
 
 
 def some_records() -> bytes:
-    """Return three records of a run."""
     with open(ROOT / "results" / "quickstart" / "records.jsonl", "rb") as file:
         return b"".join(file.readline() for _ in range(3))
 
 
 def archives() -> list[bytes]:
-    """Return a tar.gz and a zip of two members."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
         for name in ("a/b.jpg", "a/c.jpg"):
@@ -141,7 +135,6 @@ def read_archive(path: Path) -> None:
 
 
 def formats(tmp: Path) -> dict[str, Format]:
-    """Return the formats by name."""
     text = "".join(",".join(map(str, row)) + "\n" for row in X.tolist())
     svm = "".join(f"{y} 1:{a} 2:{b} # c\n" for y, (a, b, _) in zip(Y, X.tolist(), strict=True))
     datasets = resources.files("kmaps.datasets")

@@ -28,7 +28,6 @@ NAMES = [
 
 @pytest.fixture(scope="module")
 def known(tmp_path_factory):
-    """The formats by name."""
     return formats(tmp_path_factory.mktemp("whole"))
 
 

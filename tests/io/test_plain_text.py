@@ -32,7 +32,6 @@ def test_numbers_are_those_of_python(tmp_path, monkeypatch):
 
 
 def outcome(path, **options):
-    """Return what a file holds, or what is said of it."""
     try:
         reader = open_reader(path, **options)
         X, y, aside = read_whole(reader)

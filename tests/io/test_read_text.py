@@ -91,17 +91,6 @@ def test_indices_count_from_0_or_1(tmp_path, rows, n_features, zero_based, base,
     np.testing.assert_array_equal(block.X.toarray(), expected)
 
 
-def test_indices_are_as_they_were_said_to_be(tmp_path):
-    (tmp_path / "a.svm").write_text(svm((1, 2), (0, 2)))
-    for options, message in (
-        ({"zero_based": False}, r"a\.svm:2: index 0, but these indices were said"),
-        ({"n_features": 5, "zero_based": False}, r"a\.svm:2: index 0, but these indices were said"),
-        ({"n_features": 2}, r"a\.svm:1: index 2 is beyond 1, the last"),
-    ):
-        with pytest.raises(InputError, match=message):
-            list(open_reader(tmp_path / "a.svm", **options).blocks(9, 99))
-
-
 TABLE = """name,a,"b, c",digit
 "x, y",1,2.5,7
 z,3,4,8

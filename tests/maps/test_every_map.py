@@ -295,7 +295,6 @@ QUICK = {
 
 
 def refusal(act):
-    """Return in which words something is refused."""
     try:
         act()
     except (ValueError, TypeError) as error:

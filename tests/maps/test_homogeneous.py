@@ -18,7 +18,6 @@ from kmaps.maps.parameters import WINDOWS
 
 
 def curve(kernel, x, **parameters):
-    """Encode the values of one feature in float64."""
     column = np.asarray(x, float).reshape(-1, 1)
     return HomogeneousMap(kernel, **parameters).fit_transform(column)
 
@@ -127,8 +126,7 @@ def test_published_periods_are_near_the_best(window, kernel, order):
 
 
 @pytest.mark.parametrize(
-    ("kernel", "window"),
-    [("chi2", "rectangular"), ("js", "uniform"), ("intersection", "uniform")],
+    ("kernel", "window"), [("chi2", "rectangular"), ("js", "uniform"), ("intersection", "uniform")]
 )
 @pytest.mark.parametrize("order", [1, 3])
 def test_the_optimal_period_is_the_best_on_the_range_of_the_data(kernel, order, window):

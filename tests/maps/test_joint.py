@@ -76,13 +76,6 @@ def test_other_numbers_of_inputs_are_refused(map_class, columns, message):
         map_class().fit(np.eye(4)[:, :columns])
 
 
-@pytest.mark.parametrize("feature_map", [HarmonicMap(), MultiLowDimMap(dim=4)])
-def test_sparse_input_is_refused(feature_map):
-    X = np.random.default_rng(0).random((20, 2))
-    with pytest.raises(InputError, match=r"pass a dense array \(X.toarray\(\)\)"):
-        feature_map.fit(sparse.csr_array(X))
-
-
 # Harmonics, against integrals and the paper's figure.
 BOX = np.array([[0.0, 0.0], [np.pi, np.pi]])
 

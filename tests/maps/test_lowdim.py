@@ -20,7 +20,6 @@ RBF = {"low": 0.0, "high": np.pi, "sigma": 0.1**0.5}  # the paper's "σ = 0.2": 
 
 
 def errors_on(feature_map, kernel, x):
-    """Return L∞ and RMS over all pairs of values."""
     Z = feature_map.fit_transform(x)
     error = Z @ Z.T - KERNELS[kernel](x, x.T)
     return np.abs(error).max(), np.sqrt(np.mean(error**2))

@@ -5,8 +5,7 @@ import pytest
 from scipy.optimize import linprog
 
 from kmaps import MultiLowDimMap, lp_signature
-from kmaps.maps.lowdim.box import product_starts
-from kmaps.maps.lowdim.cosines import CosineSum, atom_dims, atom_slopes, atom_values
+from kmaps.maps.lowdim.cosines import CosineSum, atom_slopes, atom_values
 from kmaps.maps.lowdim.lp import minimise
 
 # The paper's kernel exp(-|λ|²/0.2) on [0, π]²; with 32 values an axis its greedy cells come out to
@@ -128,19 +127,6 @@ def test_exchange_from_a_solution_near_by():
     again = minimise(A[:, :8], b, near=first)
     assert again.error == pytest.approx(minimise(A[:, :8], b).error, rel=5e-4)
     assert again.error > first.error
-
-
-@pytest.mark.parametrize("form", ["projection", "modulation"])
-def test_starts_are_sets_of_products_that_fit(form):
-    axis = CosineSum(np.array([[0.0], [2.0], [4.0]]), np.array([0.5, 0.4, 0.1]))
-    starts = product_starts([[axis, axis]], form, dim=9, count=40)
-    assert len(starts) == len({start.tobytes() for start in starts}) > 5
-    for start in starts:
-        assert 6 <= atom_dims(start, form).sum() <= 9
-        assert np.isin(np.abs(start), [0, 1, 2, 3, 4]).all()
-        # Along the first axis a line is shifted as a whole, along the second all of them.
-        assert len(np.unique(start[:, 1] % 2)) == 1
-    assert any((start[:, 0] % 2 == 1).any() and (start[:, 0] % 2 == 0).any() for start in starts)
 
 
 @pytest.mark.slow

@@ -13,7 +13,6 @@ from kmaps.maps import SignCauchyMap, random
 
 
 def collisions(X, m, seed=0):
-    """The rate at which the signs of each pair of rows agree."""
     Z = SignCauchyMap(m, random_state=seed).fit_transform(X)
     return (1 + Z @ Z.T) / 2
 
@@ -145,8 +144,7 @@ def test_a_row_of_zeros_counts_as_positive():
 
 
 @pytest.mark.parametrize(
-    ("dtype", "given"),
-    [(np.float32, np.float32), (np.uint8, np.float32), (np.int64, np.float64)],
+    ("dtype", "given"), [(np.float32, np.float32), (np.uint8, np.float32), (np.int64, np.float64)]
 )
 def test_output_type_follows_the_input(dtype, given):
     Z = SignCauchyMap(4).fit_transform(np.eye(3, dtype=dtype))

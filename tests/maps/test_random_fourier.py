@@ -183,13 +183,6 @@ def test_the_frequency_matrix_is_never_whole(monkeypatch):
     assert peak < 12e6  # measured 5 MB with two threads; the matrix is 30 MB
 
 
-def test_sigma_needs_distances():
-    with pytest.raises(InputError, match="sigma cannot be estimated from rows that are all alike"):
-        RandomFourierMap(sigma=None).fit(np.ones((5, 3)))
-    with pytest.raises(InputError, match="n_samples=1: sigma comes from distances"):
-        RandomFourierMap(sigma=None).fit(np.ones((1, 3)))
-
-
 def test_frequencies_of_another_version_are_refused(X):
     feature_map = RandomFourierMap(5).fit(X)
     feature_map.frequency_version_ = 7

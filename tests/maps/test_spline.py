@@ -6,7 +6,6 @@ from scipy.interpolate import BSpline
 from scipy.sparse import csr_matrix
 
 from kmaps.maps import SplineMap
-from kmaps.maps.spline import inverse_difference
 
 degrees = pytest.mark.parametrize("degree", range(4))
 penalties = pytest.mark.parametrize("penalty", range(4))
@@ -14,7 +13,6 @@ both_types = pytest.mark.parametrize("dtype", [np.float64, np.float32])
 
 
 def encoded(x, dtype=np.float64, **parameters):
-    """Encode one feature, as a dense array."""
     Z = SplineMap(**parameters).fit_transform(np.asarray(x, dtype).reshape(-1, 1))
     return Z.toarray() if parameters.get("penalty") == 0 else Z
 
@@ -70,15 +68,6 @@ def test_local_basis_is_a_partition_of_unity_in_csr(degree, dtype):
         np.tile(np.sqrt(np.ptp(values, axis=0) / 8), (50, 1)),
         rtol=1e-6,
     )
-
-
-def test_inverse_differences():
-    np.testing.assert_array_equal(inverse_difference(5, 1).T, np.triu(np.ones((5, 5))))
-    i, j = np.indices((5, 5))
-    np.testing.assert_array_equal(inverse_difference(5, 2).T, np.where(j >= i, j - i + 1, 0))
-    for order in range(4):
-        product = inverse_difference(6, order) @ difference(6, order)
-        np.testing.assert_array_equal(product, np.eye(6))
 
 
 @pytest.mark.parametrize("low", [0.0, 2.0])

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-import kmaps
 from kmaps import CodedSVC, HomogeneousMap, RandomFeatureSVC, load_model
 from kmaps.errors import InputError
-from kmaps.models.files import ESTIMATORS
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, size=(90, 6)).astype(np.float32)
@@ -58,18 +56,6 @@ def test_what_is_loaded_is_what_was_saved(kind, dtype, tmp_path):
     np.testing.assert_array_equal(
         load_model(tmp_path / "again.npz").decision_function(X), model.decision_function(X)
     )
-
-
-def test_load_model_is_public():
-    assert kmaps.load_model is kmaps.models.load_model
-    assert list(ESTIMATORS) == [
-        "CodedSVC",
-        "CodedSVR",
-        "CodedRidge",
-        "RandomFeatureSVC",
-        "LandmarkSVC",
-        "KernelSVC",
-    ]
 
 
 def test_the_file_is_plain_arrays(tmp_path):

@@ -15,7 +15,6 @@ class Node(ctypes.Structure):
 
 
 def read_back(rows):
-    """Follow each pointer up to the index -1, as the C code does."""
     result = []
     for address in rows.addresses:
         pairs = []

@@ -35,7 +35,6 @@ def digits():
 
 @pytest.fixture(scope="module")
 def grams(digits):
-    """The training Gram matrix and that of the other rows, float64."""
     train, _, test, _ = digits
     return gram(train).astype(float), gram(test, train).astype(float)
 
@@ -82,8 +81,7 @@ def test_one_vs_one_is_scikit_learns(digits, grams, weight, solver):
 
 @SOLVERS
 def test_one_vs_rest_is_scikit_learns(digits, grams, solver):
-    _, y, _, _ = digits
-    K, K_test = grams
+    y, (K, K_test) = digits[1], grams
     ours = KernelSVC("precomputed", C, solver=solver, multiclass="ovr", tol=1e-6).fit(K, y)
     theirs = OneVsRestClassifier(SVC(C=C, kernel="precomputed", tol=1e-6)).fit(K, y)
     np.testing.assert_allclose(

@@ -16,7 +16,6 @@ class Model:
 
 @pytest.fixture
 def path(tmp_path):
-    """A model file with one array."""
     path = tmp_path / "m.npz"
     arrays = {"classes": np.array(["a", "b"], object), "w": np.arange(6.0).reshape(2, 3)}
     fitted = {"n": np.int64(3), "text": "yes"}

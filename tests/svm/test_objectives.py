@@ -127,7 +127,6 @@ def features(model, X):
 
 
 def optimum(model, Z, kernel, signs, costs, n_features):
-    """Return the least objective of a problem."""
     squared = model.loss.startswith("squared") if hasattr(model, "loss") else False
     if isinstance(model, REGRESSORS):
         loss, epsilon = "hinge", getattr(model, "epsilon", 0.0)

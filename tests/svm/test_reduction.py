@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.utils.multiclass import _ovr_decision_function
 
-from kmaps.svm.reduction import binary_problems, class_pairs, combine_scores
+from kmaps.svm.reduction import class_pairs, combine_scores
 
 
 def vote(scores, n_classes):
-    """Count votes pair by pair and squeeze the sums of the scores below a vote."""
     decisions = []
     for row in scores:
         votes, sums = [0] * n_classes, [0.0] * n_classes
@@ -57,38 +56,6 @@ def test_two_classes_are_one_problem_positive_for_the_second(reduction):
     assert combine_scores(np.array([[3.0], [-1.0]]), 2, reduction).tolist() == [3.0, -1.0]
 
 
-def test_one_vs_rest_keeps_its_scores():
-    scores = np.arange(6.0).reshape(2, 3)
-    assert combine_scores(scores, 3, "ovr") is scores
-
-
 def test_pairs_come_in_libsvm_order():
     assert class_pairs(4, "ovo") == [(1, 0), (2, 0), (3, 0), (2, 1), (3, 1), (3, 2)]
     assert class_pairs(4, "ovr") == [(0, None), (1, None), (2, None), (3, None)]
-
-
-def test_problems_of_pairs():
-    codes = np.array([2, 0, 1, 0, 2])
-    problems = list(binary_problems(codes, "ovo", np.array([1.0, 10.0, 100.0]), np.ones(5)))
-    assert [p.rows.tolist() for p in problems] == [[1, 2, 3], [0, 1, 3, 4], [0, 2, 4]]
-    assert [p.signs.tolist() for p in problems] == [[-1, 1, -1], [1, -1, -1, 1], [1, -1, 1]]
-    assert [p.side_factors for p in problems] == [(10, 1), (100, 1), (100, 10)]
-
-
-def test_problems_against_the_rest():
-    codes = np.array([2, 0, 1, 0, 2])
-    problems = list(binary_problems(codes, "ovr", np.array([1.0, 10.0, 100.0]), np.ones(5)))
-    assert [p.rows.tolist() for p in problems] == [[0, 1, 2, 3, 4]] * 3
-    assert [p.signs.tolist() for p in problems] == [
-        [-1, 1, -1, 1, -1],
-        [-1, -1, 1, -1, -1],
-        [1, -1, -1, -1, 1],
-    ]
-    assert [p.side_factors for p in problems] == [(1, 1), (10, 1), (100, 1)]
-
-
-@pytest.mark.parametrize("reduction", ["ovr", "ovo"])
-def test_weights_of_two_classes(reduction):
-    (problem,) = binary_problems(np.array([0, 1, 1]), reduction, np.array([3.0, 5.0]), np.ones(3))
-    assert problem.signs.tolist() == [-1, 1, 1]
-    assert problem.side_factors == (5.0, 3.0)

@@ -78,9 +78,7 @@ def test_a_data_frame_comes_back_with_names(transformer):
 
 
 @pytest.mark.parametrize(
-    "learner",
-    [CodedSVC(), CodedSVR(), CodedRidge(), CodedSVCCV(Cs=[1.0])],
-    ids=str,
+    "learner", [CodedSVC(), CodedSVR(), CodedRidge(), CodedSVCCV(Cs=[1.0])], ids=str
 )
 def test_selectors_find_the_feature_that_counts_with_their_defaults(learner):
     for selector in (RFE(learner), SelectFromModel(learner)):

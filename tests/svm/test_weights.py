@@ -3,16 +3,9 @@
 import numpy as np
 import pytest
 
-from kmaps import (
-    CodedSVC,
-    GroupLassoSVC,
-    KernelSVC,
-    LiblinearSVC,
-    RandomFeatureSVC,
-)
+from kmaps import CodedSVC, GroupLassoSVC, KernelSVC, LiblinearSVC, RandomFeatureSVC
 from kmaps.errors import ConfigError, InputError
 from kmaps.svm import code_rows
-from kmaps.svm.reduction import class_factors
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, size=(60, 4))
@@ -81,13 +74,6 @@ def test_rows_made_beforehand_take_weights(solver):
     np.testing.assert_allclose(
         coded.fit(rows.take(kept), Y[kept], WEIGHTS[kept]).objective_, whole, rtol=1e-12
     )
-
-
-def test_balanced_classes_weigh_the_same():
-    weights = RNG.random(60)
-    factors = class_factors("balanced", np.unique(Y), Y, weights)
-    totals = np.bincount(Y, weights * factors[Y])
-    np.testing.assert_allclose(totals, np.full(3, weights.sum() / 3))
 
 
 BAD = [

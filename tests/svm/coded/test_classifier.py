@@ -69,7 +69,6 @@ def nearest(X, levels):
 
 
 def features(model, X):
-    """Return what the model's map makes of the levels of X."""
     return LookupTable(model.map_.tabulate(model.levels_)).take(nearest(X, model.levels_))
 
 
@@ -179,7 +178,6 @@ def test_listed_and_dense_codes_give_the_same_machine(digits):
 
 
 def _by_hand(model, X):
-    """Return scores by adding up the tables."""
     codes = nearest(X, model.levels_)
     values = model.model_.tables.values()
     return values[np.arange(X.shape[1]), codes].sum(axis=1) + model.model_.intercept

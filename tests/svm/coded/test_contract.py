@@ -10,17 +10,6 @@ from kmaps import CodedSVC, HomogeneousMap, SplineMap, threads
 from kmaps.errors import ConfigError, InputError
 
 
-def test_few_values_are_levels(digits):
-    X, y = digits
-    model = CodedSVC("chi2", 0.1).fit(X, y)
-    np.testing.assert_array_equal(model.levels_, np.unique(X)[None])
-    whole = CodedSVC("chi2", 0.1 / 16, bias=4.0).fit((16 * X).astype(np.uint8), y)
-    np.testing.assert_array_equal(whole.levels_, np.arange(17)[None])
-    np.testing.assert_allclose(
-        whole.decision_function(16 * X), model.decision_function(X), atol=0.05
-    )
-
-
 def test_sixty_four_levels_are_nearly_as_good(histograms):
     X, y = histograms
     fine = CodedSVC("chi2", 1.0, tol=1e-4).fit(X, y)

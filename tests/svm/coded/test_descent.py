@@ -6,11 +6,10 @@ from sklearn.datasets import load_digits
 
 from kmaps import CodedSVC, HomogeneousMap
 from kmaps._loops import train as loops
-from kmaps._loops.forms import Form
 from kmaps._loops.vectors import aligned_zeros
 from kmaps.svm import code_rows
 from kmaps.svm.coded.descent import solve
-from kmaps.svm.coded.problem import apart, is_close, make_task
+from kmaps.svm.coded.problem import make_task
 from kmaps.svm.coded.tables import tabulate
 from kmaps.svm.losses import INSENSITIVE, LOSSES
 from tests.oracles import machines
@@ -102,21 +101,6 @@ def test_logistic_solution_is_that_of_the_primal(problem, factor):
     np.testing.assert_allclose(solution.alpha / task.upper, probability, atol=2e-3)
     again = solved(scaled, 1e-5, 10_000, alpha=solution.alpha)
     assert again.passes == 1
-
-
-def test_members_are_a_problem_of_their_own(problem):
-    codes, signs, tables, _ = problem
-    members = np.flatnonzero(codes[:, 0] % 2)
-    part = solved(stated(problem, "hinge", members), 1e-5)
-    alone = stated((codes[members], signs[members], tables, None), "hinge")
-    assert solved(alone, 1e-5).primal == pytest.approx(part.primal, rel=1e-12)
-
-
-def test_starting_at_the_solution_takes_one_look(problem):
-    solution = solved(stated(problem, "hinge"), 1e-3)
-    again = solved(stated(problem, "hinge"), 1e-3, alpha=solution.alpha)
-    assert again.passes == 1
-    np.testing.assert_allclose(again.weights, solution.weights, rtol=1e-3)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -238,30 +222,6 @@ def test_where_all_are_settled_all_are_active():
     order = np.zeros(len(alpha), np.int64)
     assert loops.set_active(task, alpha, np.full(len(alpha), 9.0), order, 0.1, -0.1) == len(alpha)
     assert list(order) == list(range(len(alpha)))
-
-
-def low_rank(scale=None):
-    table = np.ones(1, np.float32)
-    row = table, 0, (0,) * 2, None, None
-    return Form(2, *row, *row, scale)
-
-
-def test_distance_and_norm_are_those_of_the_features():
-    weights = np.array([3.0, 4.0, 1.0, 0.0], np.float32)
-    rebuilt = np.array([3.0, 4.5, 1.0, 0.5], np.float32)
-    assert apart(low_rank(), weights, 2.0, rebuilt, 1.0) == (0.25 + 0.25 + 1, 29.25 + 1.25 + 1)
-    # A feature's changes have its factor, so its weights have the root of it too much.
-    scale = np.array([4.0, 0.0], np.float32)
-    assert apart(low_rank(scale), weights, 2.0, rebuilt, 2.0) == (0.0625, 29.25 / 4 + 4)
-
-
-def test_weights_stay_if_they_cost_little_of_the_tolerance():
-    assert is_close(9e-7, 1.0, 1e-4)
-    assert not is_close(2e-6, 1.0, 1e-4)
-    assert is_close(0.0, 0.0, 1e-4)
-    without_features = low_rank()._replace(basis=None)
-    ones = np.ones(2, np.float32)
-    assert apart(without_features, ones, 0, ones, 0)[0] == np.inf
 
 
 @pytest.mark.parametrize("n_blocks", [1, 2])

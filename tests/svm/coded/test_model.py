@@ -67,29 +67,6 @@ def test_a_model_of_codes_stays_one(samples, tmp_path):
         loaded.predict(X)
 
 
-def test_the_file_is_plain_arrays(samples, tmp_path):
-    CodedSVC().fit(*samples).save(tmp_path / "model.npz")
-    with np.load(tmp_path / "model.npz", allow_pickle=False) as file:
-        header = json.loads(file["header"].tobytes())
-        arrays = set(file.files) - {"header"}
-    own = {"levels", "ends", "zero", "basis", "weights", "intercept", "importance"}
-    assert arrays == own | {"classes"}
-    assert (header["format"], header["version"]) == ("kmaps model", 5)
-    assert (header["estimator"], header["fitted"]) == (
-        "CodedSVC",
-        {"map": "chi2", "feature_names": None},
-    )
-
-
-def test_a_file_is_replaced_only_by_force(samples, tmp_path):
-    model = CodedSVC().fit(*samples)
-    model.save(tmp_path / "model.npz")
-    with pytest.raises(InputError, match="exists already"):
-        model.save(tmp_path / "model.npz")
-    model.save(tmp_path / "model.npz", force=True)
-    assert [path.name for path in tmp_path.iterdir()] == ["model.npz"]
-
-
 def rewrite(path, **changes):
     """Replace arrays of a model file; one that is None is left out."""
     with np.load(path) as file:

@@ -6,7 +6,7 @@ import pytest
 from kmaps import CodedSVC
 from kmaps.svm.coded import block as blocks
 from kmaps.svm.coded.descent import solve
-from kmaps.svm.coded.rounds import Rounds, ThreadWorkers, count_blocks, solve_in_blocks
+from kmaps.svm.coded.rounds import ThreadWorkers, count_blocks, solve_in_blocks
 from tests.oracles import machines
 from tests.svm.coded import problems
 
@@ -132,16 +132,6 @@ def test_all_that_is_left_of_the_tolerance_is_certified(problem):
     # The primal may be that of a multiple.
     assert solution.primal <= primal * (1 + 1e-6)
     assert solution.dual == pytest.approx(dual, rel=1e-5)
-
-
-@pytest.mark.slow
-def test_climbing_does_what_descent_takes_long_for(problem, monkeypatch):
-    hard = stated(problem, "hinge", 30.0)
-    options = {"n_blocks": 4, "n_threads": 1, "max_iter": 3000, "seed": (0, 0), "tol": 1e-4}
-    climbing = solve_in_blocks(hard, **options)
-    monkeypatch.setattr(Rounds, "_climb", lambda self, rate: None)
-    alone = solve_in_blocks(hard, **options)
-    assert alone.passes > 1.5 * climbing.passes
 
 
 def test_several_classes_weights_and_a_warm_start(histograms):

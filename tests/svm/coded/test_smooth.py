@@ -24,7 +24,6 @@ def waves():
 
 
 def second_derivatives(places):
-    """Return the matrix from values at places to second derivatives, and the length of each."""
     n = len(places)
     matrix, lengths = np.zeros((n - 2, n)), np.zeros(n - 2)
     for k in range(1, n - 1):
@@ -124,17 +123,6 @@ def test_every_map_and_loss(settings):
     assert model.duality_gap_.max() <= 1e-4
     assert roughness(model, 0) < 0.5 * roughness(rough, 0)
     assert model.score(X, y) > 0.65
-
-
-def test_the_same_kernel_on_ranges_of_other_lengths_is_shared():
-    """A feature that is constant or stretched does not change what the others are."""
-    rng = np.random.default_rng(1)
-    X = rng.integers(0, 11, (100, 3)) / 10
-    y = X[:, 0] > 0.5
-    one = CodedSVC(SplineMap(8), smooth=1e-3).fit(X, y)
-    assert one.model_.basis.shape[0] == 1
-    wider = CodedSVC(SplineMap(8), smooth=1e-3).fit(X * [1, 10, 0], y)
-    assert wider.model_.basis.shape[0] == 3
 
 
 def test_files_paths_pages_and_refusals(waves, tmp_path):

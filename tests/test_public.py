@@ -1,0 +1,111 @@
+"""The public names: docstrings that say when to use which, types, and no masked arrays."""
+
+import inspect
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kmaps
+from kmaps.errors import InputError
+
+CLASSES = [name for name in kmaps.__all__ if inspect.isclass(getattr(kmaps, name))]
+
+
+def section(text, title):
+    """Return the lines of a section of a numpydoc docstring."""
+    found = re.search(rf"^{title}\n-+\n(.*?)(?=^\S[^\n]*\n-+$|\Z)", text, re.M | re.S)
+    return found[1].strip().splitlines() if found else []
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_when_to_use_which(name):
+    text = inspect.getdoc(getattr(kmaps, name))
+    before = text.split("\nParameters\n")[0]
+    assert re.search(r"^(Use it (for|where) |It is the first choice for )", before, re.M)
+    assert any(line.startswith(">>>") for line in section(text, "Examples"))
+    others = [line.split(" : ") for line in section(text, "See Also")]
+    assert others
+    assert all(len(pair) == 2 and pair[1].endswith(".") for pair in others)
+    for other, _ in others:
+        home, _, own = other.removeprefix("kmaps.").rpartition(".")
+        assert other != name
+        assert hasattr(getattr(kmaps, home) if home else kmaps, own), other
+
+
+def test_the_classes_are_all_there():
+    assert {"CodedSVC", "HomogeneousMap", "Quantizer", "TableKernel"} <= set(CLASSES)
+
+
+CALLER = """
+from kmaps import {names}
+from kmaps.maps import MAPS
+
+reveal_type(HomogeneousMap)
+reveal_type(HomogeneousMap(order=2).tabulate([0.5]))
+reveal_type(RandomFourierMap().keep([0]))
+reveal_type(load_model("model.npz"))
+reveal_type(MAPS["spline"])
+HomogeneousMap(ordre=2)
+CodedSVC(los="hinge")
+"""
+NAMES = [name for name in kmaps.__all__ if name != "__version__"]
+REVEALED = [
+    "def (kernel: str | (def (*Any, **Any) -> Any) | kmaps.kernels.Kernel =, order: int =",
+    '"numpy.ndarray[',
+    '"kmaps.maps.random_fourier.RandomFourierMap"',
+    '"kmaps.',
+    '"type[kmaps.maps.capabilities.FeatureMap]"',
+]
+
+
+def test_every_name_that_type_checkers_see_is_there():
+    assert len(NAMES) > 30
+    assert all(hasattr(kmaps, name) for name in NAMES)
+
+
+@pytest.mark.slow
+def test_a_caller_is_checked(tmp_path):
+    names = ", ".join(NAMES)
+    (tmp_path / "caller.py").write_text(CALLER.format(names=names))
+    package = Path(kmaps.__file__).parent
+    assert (package / "py.typed").is_file()
+    # An editable package is found by a hook of Python's, which mypy does not run.
+    there = "" if "site-packages" in package.parts else str(package.parent)
+    command = [sys.executable, "-m", "mypy", "--config-file=", "--cache-dir", tmp_path / "cache"]
+    command += ["--follow-imports=silent", "--allow-redefinition", "caller.py"]
+    environment = os.environ | {"MYPYPATH": there}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    told = [line for line in done.stdout.splitlines() if "Revealed type is" in line]
+    assert len(told) == len(REVEALED), done.stdout + done.stderr
+    for line, expected in zip(told, REVEALED, strict=True):
+        assert expected in line
+        assert 'Any"' not in line
+    assert 'Unexpected keyword argument "ordre" for "HomogeneousMap"' in done.stdout
+    assert 'Unexpected keyword argument "los" for "CodedSVC"' in done.stdout
+
+
+X = np.random.default_rng(0).random((12, 4))
+HIDDEN = np.ma.masked_array(X, mask=X < 0.2)
+ESTIMATORS = [
+    getattr(kmaps, name) for name in kmaps.__all__ if hasattr(getattr(kmaps, name), "fit")
+]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_masks_are_refused(estimator):
+    given = [kmaps.HomogeneousMap()] if estimator is kmaps.ProductMap else []
+    with pytest.raises(InputError, match="a masked array, whose masked values would count"):
+        estimator(*given).fit(HIDDEN, np.arange(12) % 2)
+
+
+def test_masks_are_refused_in_prediction_and_labels_and_may_be_empty():
+    y = np.arange(12) % 2
+    model = kmaps.CodedSVC().fit(np.ma.masked_array(X), y)
+    for refused in (lambda: model.predict(HIDDEN), lambda: model.fit(X, np.ma.masked_less(y, 1))):
+        with pytest.raises(InputError, match="a masked array"):
+            refused()
