@@ -33,10 +33,13 @@ def draw_falls(records: Sequence[Record], path: Path) -> None:
     series: list[Series] = []
     places: dict[str, Axis] = {}
     for name in ERRORS:
-        panel = f"{ERRORS[name]}, per feature"
         shown = [law for law in laws if law.quantity == name]
+        labels = {law.label for law in shown}
+        panel = f"{ERRORS[name]}, per feature"
+        if several and len(labels) == 1:  # said once, so that a kernel looks alike in all panels
+            panel += f" ({labels.pop()})"
         for law in shown:
-            label = f"{law.kernel}, {law.label}" if several else law.kernel
+            label = f"{law.kernel}, {law.label}" if len(labels) > 1 else law.kernel
             series.append(Series(panel, label, law.at, law.values))
             places[panel] = Axis(_PLACES[law.over], log=True)
         if shown:
